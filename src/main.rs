@@ -1,0 +1,3 @@
+//! The command-line program: parse, run, exit code.
+
+fn main() {}

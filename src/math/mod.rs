@@ -1,0 +1,27 @@
+//! Vectors, rotations and rigid transforms: the only module that names the linear-algebra crate.
+//!
+//! Space: whatever the caller's variable names say (`parent_from_joint`, `model_from_joint`).
+//! Units: metres and radians. Rotations are Hamilton unit quaternions acting on column vectors,
+//! `a * b` meaning "first `b`, then `a`".
+
+mod rotation;
+mod transform;
+
+pub use nalgebra::{
+    DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,
+    Vector6 as Vec6,
+};
+pub use rotation::{
+    angle_between, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere, slerp, swing_twist,
+    twist_angle,
+};
+pub use transform::Transform;
+
+/// A vector or a point of three `f64` coordinates.
+pub type Vec3 = nalgebra::Vector3<f64>;
+/// A rotation: a unit quaternion of `f64`.
+pub type Quat = nalgebra::UnitQuaternion<f64>;
+/// A quaternion that is not known to be of unit length.
+pub type RawQuat = nalgebra::Quaternion<f64>;
+/// A vector of length one.
+pub type UnitVec3 = nalgebra::Unit<Vec3>;

@@ -1,0 +1,219 @@
+//! Rotations from axes, vectors and matrices, with every degenerate case answered.
+//!
+//! Sources: Rodrigues' formula for [`exp`]; the swing-twist decomposition as in Dobrowolski (2015),
+//! eq. 9; the closest rotation to a matrix by polar decomposition (Higham 1986).
+
+use super::{Mat3, Quat, RawQuat, UnitVec3, Vec3};
+
+/// The matrix with `hat(a) * b == a.cross(&b)`.
+pub fn hat(a: &Vec3) -> Mat3<f64> {
+    a.cross_matrix()
+}
+
+/// The rotation by `v.norm()` radians about `v` (Rodrigues); the identity for the zero vector.
+pub fn exp(v: &Vec3) -> Quat {
+    Quat::from_scaled_axis(*v)
+}
+
+/// The rotation vector of `q`, of length at most pi: the inverse of [`exp`].
+pub fn log(q: &Quat) -> Vec3 {
+    let v = q.imag();
+    let (v, w) = if q.w < 0.0 { (-v, -q.w) } else { (v, q.w) };
+    let s = v.norm();
+    if s < 1e-12 {
+        // atan2(s, w) / s tends to 1 / w, and w to 1.
+        return v * 2.0;
+    }
+    v * (2.0 * s.atan2(w) / s)
+}
+
+/// The angle between two vectors in radians, 0 to pi; 0 where one of them has no direction.
+///
+/// By `atan2`, which keeps its precision near 0 and pi where `acos` of the dot product loses half the digits.
+pub fn angle_between(a: &Vec3, b: &Vec3) -> f64 {
+    a.cross(b).norm().atan2(a.dot(b))
+}
+
+/// The smallest rotation that turns the direction of `from` into the direction of `to`.
+///
+/// Opposite vectors leave the axis open: it is then the part of `hint` perpendicular to `from`, or any
+/// perpendicular where the hint gives none. A vector without direction gives the identity.
+pub fn arc(from: &Vec3, to: &Vec3, hint: &Vec3) -> Quat {
+    let (Some(a), Some(b)) = (from.try_normalize(1e-12), to.try_normalize(1e-12)) else {
+        return Quat::identity();
+    };
+    let cross = a.cross(&b);
+    let dot = a.dot(&b);
+    if cross.norm_squared() < 1e-20 && dot < 0.0 {
+        let axis = (hint - a * a.dot(hint)).try_normalize(1e-9).unwrap_or_else(|| any_perpendicular(&a));
+        return Quat::from_axis_angle(&UnitVec3::new_unchecked(axis), std::f64::consts::PI);
+    }
+    // Half-angle form: (1 + a.b, a x b) is the quaternion of the arc, unnormalised. Near 180 degrees the
+    // scalar part cancels; there the half vector is built from the cross product's length instead.
+    let w = if dot > -0.99 { 1.0 + dot } else { cross.norm_squared() / (1.0 - dot) };
+    Quat::new_normalize(RawQuat::from_parts(w, cross))
+}
+
+/// Some unit vector perpendicular to the unit vector `a`.
+fn any_perpendicular(a: &Vec3) -> Vec3 {
+    let smallest = a.iamin();
+    let mut axis = Vec3::zeros();
+    axis[smallest] = 1.0;
+    a.cross(&axis).normalize()
+}
+
+/// `q` split as `swing * twist`: the twist turns about the unit vector `axis`, the swing about an axis
+/// perpendicular to it.
+///
+/// A swing by 180 degrees leaves the twist open; it is then the identity.
+pub fn swing_twist(q: &Quat, axis: &Vec3) -> (Quat, Quat) {
+    let along = q.imag().dot(axis);
+    if q.w * q.w + along * along < 1e-12 {
+        return (*q, Quat::identity());
+    }
+    let twist = Quat::new_normalize(RawQuat::from_parts(q.w, axis * along));
+    (q * twist.inverse(), twist)
+}
+
+/// The angle in radians, within (-pi, pi], by which `q` twists about the unit vector `axis`.
+pub fn twist_angle(q: &Quat, axis: &Vec3) -> f64 {
+    let along = q.imag().dot(axis);
+    if q.w * q.w + along * along < 1e-12 {
+        return 0.0;
+    }
+    let angle = 2.0 * along.atan2(q.w);
+    if angle > std::f64::consts::PI {
+        angle - std::f64::consts::TAU
+    } else if angle <= -std::f64::consts::PI {
+        angle + std::f64::consts::TAU
+    } else {
+        angle
+    }
+}
+
+/// `q` or its negative (the same rotation), whichever lies in the hemisphere of `reference`.
+pub fn same_hemisphere(q: Quat, reference: &Quat) -> Quat {
+    if q.coords.dot(&reference.coords) < 0.0 { Quat::new_unchecked(-q.into_inner()) } else { q }
+}
+
+/// Spherical interpolation from `a` to `b` along the shorter arc; never fails.
+pub fn slerp(a: &Quat, b: &Quat, t: f64) -> Quat {
+    let b = same_hemisphere(*b, a);
+    let cos = a.coords.dot(&b.coords).min(1.0);
+    if cos > 0.9995 {
+        return Quat::new_normalize(RawQuat::from(a.coords.lerp(&b.coords, t)));
+    }
+    let angle = cos.acos();
+    let sin = angle.sin();
+    let mixed = a.coords * (((1.0 - t) * angle).sin() / sin) + b.coords * ((t * angle).sin() / sin);
+    Quat::new_normalize(RawQuat::from(mixed))
+}
+
+/// The rotation whose matrix has the given orthonormal, right-handed columns.
+///
+/// Closed form (Shepperd 1978): nothing iterates, so nearly equal inputs give nearly equal outputs.
+pub fn from_columns(x: &Vec3, y: &Vec3, z: &Vec3) -> Quat {
+    let m = Mat3::from_columns(&[*x, *y, *z]);
+    let trace = m.trace();
+    let candidates = [trace, m[(0, 0)], m[(1, 1)], m[(2, 2)]];
+    let largest = (0..4).max_by(|&i, &j| candidates[i].total_cmp(&candidates[j])).unwrap_or(0);
+    let (w, v) = match largest {
+        0 => (1.0 + trace, Vec3::new(m[(2, 1)] - m[(1, 2)], m[(0, 2)] - m[(2, 0)], m[(1, 0)] - m[(0, 1)])),
+        k => {
+            let i = k - 1;
+            let (j, l) = ((i + 1) % 3, (i + 2) % 3);
+            let mut v = Vec3::zeros();
+            v[i] = 1.0 + m[(i, i)] - m[(j, j)] - m[(l, l)];
+            v[j] = m[(j, i)] + m[(i, j)];
+            v[l] = m[(l, i)] + m[(i, l)];
+            (m[(l, j)] - m[(j, l)], v)
+        }
+    };
+    Quat::new_normalize(RawQuat::from_parts(w, v))
+}
+
+/// The rotation closest to `m` (polar decomposition), and whether `m` mirrors (negative determinant).
+///
+/// A mirroring matrix is negated first, so the rotation is that of `-m`. `None` where `m` is singular or not finite.
+pub fn nearest_rotation(m: &Mat3<f64>) -> Option<(Quat, bool)> {
+    let det = m.determinant();
+    let size = m.norm();
+    if !det.is_finite() || det.abs() <= 1e-12 * size * size * size {
+        return None;
+    }
+    let mirrored = det < 0.0;
+    let m = if mirrored { -m } else { *m };
+    // Newton's iteration for the polar factor: X <- (X + X^-T) / 2, quadratic from any non-singular start.
+    let mut x = m / det.abs().cbrt();
+    for _ in 0..60 {
+        let next = (x + x.try_inverse()?.transpose()) * 0.5;
+        let change = (next - x).norm();
+        x = next;
+        if change < 1e-15 {
+            break;
+        }
+    }
+    let column = |i: usize| -> Vec3 { x.column(i).into_owned() };
+    Some((from_columns(&column(0), &column(1), &column(2)), mirrored))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vector() -> impl Strategy<Value = Vec3> {
+        (-3.0..3.0f64, -3.0..3.0f64, -3.0..3.0f64).prop_map(|(x, y, z)| Vec3::new(x, y, z))
+    }
+
+    proptest! {
+        #[test]
+        fn log_inverts_exp(v in vector()) {
+            let q = exp(&v);
+            prop_assert!(exp(&log(&q)).angle_to(&q) < 1e-12);
+            prop_assert!(log(&q).norm() <= std::f64::consts::PI + 1e-12);
+        }
+
+        #[test]
+        fn arc_carries_one_direction_to_the_other(a in vector(), b in vector()) {
+            prop_assume!(a.norm() > 1e-3 && b.norm() > 1e-3);
+            let q = arc(&a, &b, &Vec3::y());
+            prop_assert!(angle_between(&(q * a), &b) < 1e-9);
+            prop_assert!((q.angle() - angle_between(&a, &b)).abs() < 1e-9);
+        }
+
+        #[test]
+        fn swing_and_twist_compose_and_keep_their_axes(v in vector(), axis in vector()) {
+            prop_assume!(axis.norm() > 1e-3);
+            let (q, axis) = (exp(&v), axis.normalize());
+            let (swing, twist) = swing_twist(&q, &axis);
+            prop_assert!((swing * twist).angle_to(&q) < 1e-9);
+            prop_assert!(log(&swing).dot(&axis).abs() < 1e-7);
+            prop_assert!((log(&twist) - axis * log(&twist).dot(&axis)).norm() < 1e-9);
+            prop_assert!((twist_angle(&q, &axis).abs() - twist.angle()).abs() < 1e-9);
+        }
+
+        #[test]
+        fn the_nearest_rotation_of_a_scaled_rotation_is_that_rotation(v in vector(), s in 0.01..100.0f64) {
+            let q = exp(&v);
+            let m = q.to_rotation_matrix().into_inner() * s;
+            let (found, mirrored) = nearest_rotation(&m).unwrap();
+            prop_assert!(!mirrored && found.angle_to(&q) < 1e-9);
+            prop_assert!(nearest_rotation(&-m).unwrap().1);
+        }
+    }
+
+    #[test]
+    fn opposite_vectors_turn_about_the_hint() {
+        let q = arc(&Vec3::x(), &-Vec3::x(), &Vec3::z());
+        assert!((q * Vec3::x() + Vec3::x()).norm() < 1e-12);
+        assert!((q * Vec3::z() - Vec3::z()).norm() < 1e-12);
+        let nearly = arc(&Vec3::x(), &Vec3::new(-1.0, 1e-7, 0.0), &Vec3::z());
+        assert!(angle_between(&(nearly * Vec3::x()), &Vec3::new(-1.0, 1e-7, 0.0)) < 1e-12);
+    }
+
+    #[test]
+    fn a_vector_without_direction_turns_nothing() {
+        assert_eq!(arc(&Vec3::zeros(), &Vec3::x(), &Vec3::y()), Quat::identity());
+    }
+}

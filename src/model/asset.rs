@@ -1,0 +1,24 @@
+//! What one imported file held: one character, any number of clips, in normal form.
+
+use super::{Character, Clip, Motion};
+use crate::report::Warnings;
+use std::sync::Arc;
+
+/// What one imported file held, in normal form, and what had to be bent to get there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asset {
+    /// The character: its skeleton at least.
+    pub character: Arc<Character>,
+    /// The clips that play on it, in file order; may be empty.
+    pub clips: Vec<Clip>,
+    /// What had to be bent.
+    pub warnings: Warnings,
+}
+
+impl Asset {
+    /// One clip of the asset as a motion.
+    pub fn motion(&self, clip: usize) -> Option<Motion> {
+        let clip = self.clips.get(clip)?.clone();
+        Some(Motion { character: Arc::clone(&self.character), clip })
+    }
+}

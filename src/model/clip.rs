@@ -1,0 +1,162 @@
+//! Poses at a uniform rate: flat, frame-major.
+
+use super::{JointId, Pose, Skeleton};
+use crate::math::{Quat, Transform, Vec3};
+
+/// Poses of one skeleton at a uniform rate.
+///
+/// Shape: `rotations` holds `frames x joints` local rotations, frame-major; `translations` holds
+/// `frames x translated.len()` local translations for the joints listed in `translated` (ascending). Every
+/// other joint keeps the translation of its rest transform. Units: metres, seconds, hertz.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clip {
+    /// The name of the clip; empty where the file gives none.
+    pub name: String,
+    /// Frames per second; positive and finite.
+    pub sample_rate: f64,
+    /// The time of the first frame in seconds (glTF clips may start late; 0 otherwise).
+    pub start: f64,
+    joints: usize,
+    rotations: Vec<Quat>,
+    translated: Vec<JointId>,
+    translations: Vec<Vec3>,
+}
+
+impl Clip {
+    /// A clip of `rotations` (`frames x joints`) and of `translations` (`frames x translated`), frame-major.
+    ///
+    /// # Panics
+    /// Where the lengths do not fit each other or `translated` is not ascending: both are up to the caller.
+    pub fn new(
+        name: impl Into<String>,
+        sample_rate: f64,
+        joints: usize,
+        rotations: Vec<Quat>,
+        translated: Vec<JointId>,
+        translations: Vec<Vec3>,
+    ) -> Self {
+        assert!(joints > 0 && rotations.len().is_multiple_of(joints), "whole frames of rotations");
+        let frames = rotations.len() / joints;
+        assert_eq!(translations.len(), frames * translated.len(), "whole frames of translations");
+        assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
+        Self { name: name.into(), sample_rate, start: 0.0, joints, rotations, translated, translations }
+    }
+
+    /// A clip of these poses. Joints whose translation leaves the rest by more than `1e-12` metres are translated.
+    pub fn from_poses(
+        name: impl Into<String>,
+        sample_rate: f64,
+        skeleton: &Skeleton,
+        poses: &[Pose],
+    ) -> Self {
+        let leaves = |id: &JointId| {
+            let rest = skeleton.joint(*id).rest.translation;
+            poses.iter().any(|p| (p.joint(*id).translation - rest).amax() > 1e-12)
+        };
+        let translated: Vec<JointId> = skeleton.ids().filter(leaves).collect();
+        let rotations = poses.iter().flat_map(|p| p.local().iter().map(|t| t.rotation)).collect();
+        let translations =
+            poses.iter().flat_map(|p| translated.iter().map(|&id| p.joint(id).translation)).collect();
+        Self::new(name, sample_rate, skeleton.len(), rotations, translated, translations)
+    }
+
+    /// The number of frames; may be 0.
+    pub fn frames(&self) -> usize {
+        self.rotations.len() / self.joints
+    }
+
+    /// The number of joints of a frame.
+    pub fn joints(&self) -> usize {
+        self.joints
+    }
+
+    /// From the first frame to the last, in seconds.
+    pub fn duration(&self) -> f64 {
+        self.frames().saturating_sub(1) as f64 / self.sample_rate
+    }
+
+    /// The time of a frame in seconds.
+    pub fn time(&self, frame: usize) -> f64 {
+        self.start + frame as f64 / self.sample_rate
+    }
+
+    /// The local rotations of one frame, in joint order.
+    pub fn rotations(&self, frame: usize) -> &[Quat] {
+        &self.rotations[frame * self.joints..][..self.joints]
+    }
+
+    /// The local rotations of one frame, to be changed.
+    pub fn rotations_mut(&mut self, frame: usize) -> &mut [Quat] {
+        &mut self.rotations[frame * self.joints..][..self.joints]
+    }
+
+    /// All local rotations, frame-major.
+    pub fn all_rotations(&self) -> &[Quat] {
+        &self.rotations
+    }
+
+    /// All local rotations, frame-major, to be changed.
+    pub fn all_rotations_mut(&mut self) -> &mut [Quat] {
+        &mut self.rotations
+    }
+
+    /// The joints whose translation is part of the clip, ascending.
+    pub fn translated(&self) -> &[JointId] {
+        &self.translated
+    }
+
+    /// The local translations of one frame, one for each of [`Clip::translated`], in metres.
+    pub fn translations(&self, frame: usize) -> &[Vec3] {
+        let n = self.translated.len();
+        &self.translations[frame * n..][..n]
+    }
+
+    /// The local translations of one frame, to be changed.
+    pub fn translations_mut(&mut self, frame: usize) -> &mut [Vec3] {
+        let n = self.translated.len();
+        &mut self.translations[frame * n..][..n]
+    }
+
+    /// All local translations, frame-major.
+    pub fn all_translations(&self) -> &[Vec3] {
+        &self.translations
+    }
+
+    /// All local translations, frame-major, to be changed.
+    pub fn all_translations_mut(&mut self) -> &mut [Vec3] {
+        &mut self.translations
+    }
+
+    /// One frame as a pose of `skeleton`.
+    ///
+    /// # Panics
+    /// Where the skeleton has another number of joints, or there is no such frame.
+    pub fn pose(&self, skeleton: &Skeleton, frame: usize) -> Pose {
+        let mut pose = skeleton.rest_pose();
+        self.read_pose(frame, &mut pose);
+        pose
+    }
+
+    /// One frame written over `pose`, which holds the rest translations of the skeleton.
+    ///
+    /// # Panics
+    /// Where the pose has another number of joints, or there is no such frame.
+    pub fn read_pose(&self, frame: usize, pose: &mut Pose) {
+        assert_eq!(pose.local().len(), self.joints, "a clip belongs to its skeleton");
+        for (t, q) in pose.local_mut().iter_mut().zip(self.rotations(frame)) {
+            t.rotation = *q;
+        }
+        for (id, v) in self.translated.iter().zip(self.translations(frame)) {
+            pose.local_mut()[id.index()].translation = *v;
+        }
+    }
+
+    /// The local transform of one joint in one frame.
+    pub fn local(&self, skeleton: &Skeleton, frame: usize, id: JointId) -> Transform {
+        let translation = match self.translated.binary_search(&id) {
+            Ok(k) => self.translations(frame)[k],
+            Err(_) => skeleton.joint(id).rest.translation,
+        };
+        Transform::new(self.rotations(frame)[id.index()], translation)
+    }
+}

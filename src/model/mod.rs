@@ -1,0 +1,30 @@
+//! The nouns of the project, without algorithms.
+//!
+//! A [`Skeleton`] is an immutable joint tree; a [`Pose`] is one instant of it in local space and a
+//! [`ModelPose`] the same instant in model space; a [`Clip`] is poses at a uniform rate. A [`Rig`] says what
+//! the joints are for, a [`Character`] adds meshes and the document they came from, and a [`Motion`] is a
+//! character with a clip that plays on it: the value that flows through every stage.
+//!
+//! Space: model space is right-handed, Y up, the character facing +Z. Units: metres, seconds, radians.
+
+mod asset;
+mod character;
+mod clip;
+mod document;
+mod mesh;
+mod motion;
+mod pose;
+mod rig;
+mod role;
+mod skeleton;
+
+pub use asset::Asset;
+pub use character::Character;
+pub use clip::Clip;
+pub use document::{Container, Document};
+pub use mesh::{Binding, Material, Mesh, Texture};
+pub use motion::{Fault, Motion};
+pub use pose::{ModelPose, Pose};
+pub use rig::{Assignment, Rig};
+pub use role::{Finger, Role, Side};
+pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};

@@ -1,0 +1,158 @@
+//! A character and a clip that plays on it: the value that flows, and the one oracle of its promises.
+
+use super::{Character, Clip, JointId};
+use crate::math::Quat;
+use std::sync::Arc;
+
+/// A character and a clip that plays on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion {
+    /// Who moves.
+    pub character: Arc<Character>,
+    /// How.
+    pub clip: Clip,
+}
+
+/// A promise of the normal form that a motion does not keep.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Fault {
+    /// The clip has frames of another number of joints than the skeleton.
+    #[error("the clip has {found} joints, the skeleton {expected}")]
+    JointCount {
+        /// Joints of the skeleton.
+        expected: usize,
+        /// Joints of the clip.
+        found: usize,
+    },
+    /// The sample rate is not a positive number, or the start time not a finite one.
+    #[error("sample rate {rate} Hz from {start} s")]
+    Rate {
+        /// Frames per second.
+        rate: f64,
+        /// The time of the first frame.
+        start: f64,
+    },
+    /// A rotation that is not a finite unit quaternion.
+    #[error("frame {frame}, joint `{joint}`: the rotation is not a unit quaternion")]
+    Rotation {
+        /// The frame.
+        frame: usize,
+        /// The joint's name.
+        joint: String,
+    },
+    /// Two consecutive rotations in opposite hemispheres: interpolation would take the long way round.
+    #[error("frame {frame}, joint `{joint}`: the quaternion flips its sign")]
+    Hemisphere {
+        /// The later frame.
+        frame: usize,
+        /// The joint's name.
+        joint: String,
+    },
+    /// A translation that is not finite.
+    #[error("frame {frame}, joint `{joint}`: the translation is not finite")]
+    Translation {
+        /// The frame.
+        frame: usize,
+        /// The joint's name.
+        joint: String,
+    },
+    /// A mesh whose lists do not fit each other, or that names what is not there.
+    #[error("mesh `{mesh}`: {reason}")]
+    Mesh {
+        /// The mesh's name.
+        mesh: String,
+        /// What does not fit.
+        reason: &'static str,
+    },
+    /// Something else of the character has another number of joints than its skeleton.
+    #[error("the {what} has {found} joints, the skeleton {expected}")]
+    Character {
+        /// The bind pose or the document.
+        what: &'static str,
+        /// Joints of the skeleton.
+        expected: usize,
+        /// Joints found.
+        found: usize,
+    },
+}
+
+impl Motion {
+    /// Checks every promise of the normal form: the one oracle that every test and, in debug builds, every
+    /// stage runs through.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub fn check(&self) -> Result<(), Fault> {
+        self.character.check()?;
+        let skeleton = self.character.skeleton();
+        let clip = &self.clip;
+        let name = |id: usize| skeleton.joint(JointId::new(id)).name.clone();
+        if clip.joints() != skeleton.len() {
+            return Err(Fault::JointCount { expected: skeleton.len(), found: clip.joints() });
+        }
+        if !(clip.sample_rate > 0.0 && clip.sample_rate.is_finite() && clip.start.is_finite()) {
+            return Err(Fault::Rate { rate: clip.sample_rate, start: clip.start });
+        }
+        let unit = |q: &Quat| (q.norm() - 1.0).abs() < 1e-6;
+        for frame in 0..clip.frames() {
+            if let Some(k) = clip.rotations(frame).iter().position(|q| !unit(q)) {
+                return Err(Fault::Rotation { frame, joint: name(k) });
+            }
+            if let Some(k) = clip.translations(frame).iter().position(|v| !v.iter().all(|x| x.is_finite())) {
+                return Err(Fault::Translation { frame, joint: name(clip.translated()[k].index()) });
+            }
+            if frame > 0 {
+                let before = clip.rotations(frame - 1);
+                let flips = |(a, b): (&Quat, &Quat)| a.coords.dot(&b.coords) < -1e-9;
+                if let Some(k) = clip.rotations(frame).iter().zip(before).position(flips) {
+                    return Err(Fault::Hemisphere { frame, joint: name(k) });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Character {
+    /// Checks what a character promises: its bind pose, document and meshes fit its skeleton.
+    ///
+    /// # Errors
+    /// The first [`Fault`].
+    pub fn check(&self) -> Result<(), Fault> {
+        let expected = self.skeleton().len();
+        let counts = [
+            ("bind pose", self.bind.as_ref().map(|b| b.joints().len())),
+            ("document", self.document.as_ref().map(|d| d.nodes.len())),
+        ];
+        for (what, found) in counts {
+            if let Some(found) = found.filter(|&n| n != expected) {
+                return Err(Fault::Character { what, expected, found });
+            }
+        }
+        for mesh in &self.meshes {
+            let fault = |reason| Err(Fault::Mesh { mesh: mesh.name.clone(), reason });
+            let n = mesh.positions.len();
+            let optional = [mesh.normals.len(), mesh.texcoords.len(), mesh.colors.len()];
+            if mesh.joints.len() != n || mesh.weights.len() != n || optional.iter().any(|&k| k != 0 && k != n)
+            {
+                return fault("its vertex lists differ in length");
+            }
+            if mesh.triangles.iter().flatten().any(|&i| i as usize >= n) {
+                return fault("a triangle names a vertex that is not there");
+            }
+            if mesh.joints.iter().flatten().any(|&i| usize::from(i) >= mesh.bindings.len()) {
+                return fault("a vertex names a binding that is not there");
+            }
+            if mesh.bindings.iter().any(|b| b.joint.index() >= expected) {
+                return fault("a binding names a joint that is not there");
+            }
+            if mesh.weights.iter().any(|w| (w.iter().sum::<f32>() - 1.0).abs() > 1e-4) {
+                return fault("the weights of a vertex do not sum to 1");
+            }
+            if !mesh.positions.iter().flatten().all(|x| x.is_finite()) {
+                return fault("a position is not finite");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! One instant of a skeleton, in local and in model space: two types, so that spaces cannot be mixed.
+
+use super::{JointId, Skeleton};
+use crate::math::{Transform, Vec3};
+
+/// One instant in local space: parent space from joint space, for every joint. Units: metres.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pose {
+    local: Vec<Transform>,
+}
+
+impl Pose {
+    /// A pose of these local transforms, in joint order.
+    pub fn new(local: Vec<Transform>) -> Self {
+        Self { local }
+    }
+
+    /// The local transforms in joint order.
+    pub fn local(&self) -> &[Transform] {
+        &self.local
+    }
+
+    /// The local transforms, to be changed.
+    pub fn local_mut(&mut self) -> &mut [Transform] {
+        &mut self.local
+    }
+
+    /// The local transform of one joint.
+    pub fn joint(&self, id: JointId) -> &Transform {
+        &self.local[id.index()]
+    }
+}
+
+/// One instant in model space: model space from joint space, for every joint. Units: metres.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelPose {
+    joints: Vec<Transform>,
+}
+
+impl ModelPose {
+    /// A pose of these model-space transforms, in joint order.
+    pub fn new(joints: Vec<Transform>) -> Self {
+        Self { joints }
+    }
+
+    /// The model-space pose of a local one: `model_from_joint = model_from_parent * parent_from_joint`.
+    ///
+    /// # Panics
+    /// Where the pose has another number of joints than the skeleton.
+    pub fn of(skeleton: &Skeleton, pose: &Pose) -> Self {
+        let mut model = Self { joints: Vec::with_capacity(skeleton.len()) };
+        model.set(skeleton, pose);
+        model
+    }
+
+    /// As [`ModelPose::of`], into this value: no allocation once it has the size.
+    ///
+    /// # Panics
+    /// Where the pose has another number of joints than the skeleton.
+    pub fn set(&mut self, skeleton: &Skeleton, pose: &Pose) {
+        assert_eq!(pose.local().len(), skeleton.len(), "a pose belongs to its skeleton");
+        self.joints.clear();
+        for (parent, local) in skeleton.parents().iter().zip(pose.local()) {
+            let model = match parent {
+                Some(p) => self.joints[p.index()] * *local,
+                None => *local,
+            };
+            self.joints.push(model);
+        }
+    }
+
+    /// The local pose of this one: `parent_from_joint = model_from_parent^-1 * model_from_joint`.
+    pub fn to_local(&self, skeleton: &Skeleton) -> Pose {
+        let local = skeleton.parents().iter().zip(&self.joints).map(|(parent, model)| match parent {
+            Some(p) => self.joints[p.index()].inverse() * *model,
+            None => *model,
+        });
+        Pose::new(local.collect())
+    }
+
+    /// The model-space transforms in joint order.
+    pub fn joints(&self) -> &[Transform] {
+        &self.joints
+    }
+
+    /// The model-space transform of one joint.
+    pub fn joint(&self, id: JointId) -> &Transform {
+        &self.joints[id.index()]
+    }
+
+    /// The position of one joint in metres.
+    pub fn position(&self, id: JointId) -> Vec3 {
+        self.joints[id.index()].translation
+    }
+}

@@ -1,0 +1,219 @@
+//! What a joint is for: the slots that source and target share.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The side of the body, as the character itself would say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The character's left: +X in normal form.
+    Left,
+    /// The character's right: -X in normal form.
+    Right,
+}
+
+impl Side {
+    /// Both sides.
+    pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
+
+    /// The other side.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+
+    /// +1 for left, -1 for right: the sign of the side along +X in normal form.
+    pub fn sign(self) -> f64 {
+        match self {
+            Side::Left => 1.0,
+            Side::Right => -1.0,
+        }
+    }
+}
+
+/// A finger of the hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Finger {
+    /// The thumb.
+    Thumb,
+    /// The index finger.
+    Index,
+    /// The middle finger.
+    Middle,
+    /// The ring finger.
+    Ring,
+    /// The little finger.
+    Little,
+}
+
+impl Finger {
+    /// All fingers, thumb first.
+    pub const ALL: [Finger; 5] = [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
+}
+
+/// What a joint is for. Chains count from the body outwards, starting at 0.
+///
+/// The front legs of a quadruped are its arms: `UpperArm`, `LowerArm`, `Hand`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// The pelvis: carries the root motion.
+    Hips,
+    /// A joint of the spine; 0 is the lowest.
+    Spine(u8),
+    /// A joint of the neck; 0 is the lowest.
+    Neck(u8),
+    /// The head.
+    Head,
+    /// The collar bone, or the shoulder blade of a quadruped.
+    Clavicle(Side),
+    /// The upper arm, turning at the shoulder.
+    UpperArm(Side),
+    /// The forearm, turning at the elbow.
+    LowerArm(Side),
+    /// The hand, turning at the wrist.
+    Hand(Side),
+    /// A finger joint; 0 is the knuckle nearest to the wrist that bends.
+    Finger(Side, Finger, u8),
+    /// The thigh, turning at the hip.
+    UpperLeg(Side),
+    /// The shin, turning at the knee.
+    LowerLeg(Side),
+    /// The foot, turning at the ankle.
+    Foot(Side),
+    /// The toes, turning at the ball of the foot.
+    Toes(Side),
+    /// A joint of the tail; 0 is at the body.
+    Tail(u8),
+}
+
+impl Role {
+    /// The side, for roles that have one.
+    pub fn side(self) -> Option<Side> {
+        match self {
+            Role::Clavicle(s)
+            | Role::UpperArm(s)
+            | Role::LowerArm(s)
+            | Role::Hand(s)
+            | Role::Finger(s, _, _)
+            | Role::UpperLeg(s)
+            | Role::LowerLeg(s)
+            | Role::Foot(s)
+            | Role::Toes(s) => Some(s),
+            Role::Hips | Role::Spine(_) | Role::Neck(_) | Role::Head | Role::Tail(_) => None,
+        }
+    }
+
+    /// The same role on the other side; roles in the middle stay.
+    pub fn mirrored(self) -> Role {
+        match self {
+            Role::Clavicle(s) => Role::Clavicle(s.other()),
+            Role::UpperArm(s) => Role::UpperArm(s.other()),
+            Role::LowerArm(s) => Role::LowerArm(s.other()),
+            Role::Hand(s) => Role::Hand(s.other()),
+            Role::Finger(s, f, n) => Role::Finger(s.other(), f, n),
+            Role::UpperLeg(s) => Role::UpperLeg(s.other()),
+            Role::LowerLeg(s) => Role::LowerLeg(s.other()),
+            Role::Foot(s) => Role::Foot(s.other()),
+            Role::Toes(s) => Role::Toes(s.other()),
+            middle => middle,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |s: Side| if s == Side::Left { "left" } else { "right" };
+        match *self {
+            Role::Hips => write!(f, "hips"),
+            Role::Spine(n) => write!(f, "spine_{n}"),
+            Role::Neck(n) => write!(f, "neck_{n}"),
+            Role::Head => write!(f, "head"),
+            Role::Clavicle(s) => write!(f, "{}_clavicle", side(s)),
+            Role::UpperArm(s) => write!(f, "{}_upper_arm", side(s)),
+            Role::LowerArm(s) => write!(f, "{}_lower_arm", side(s)),
+            Role::Hand(s) => write!(f, "{}_hand", side(s)),
+            Role::Finger(s, finger, n) => {
+                let finger = match finger {
+                    Finger::Thumb => "thumb",
+                    Finger::Index => "index",
+                    Finger::Middle => "middle",
+                    Finger::Ring => "ring",
+                    Finger::Little => "little",
+                };
+                write!(f, "{}_{finger}_{n}", side(s))
+            }
+            Role::UpperLeg(s) => write!(f, "{}_upper_leg", side(s)),
+            Role::LowerLeg(s) => write!(f, "{}_lower_leg", side(s)),
+            Role::Foot(s) => write!(f, "{}_foot", side(s)),
+            Role::Toes(s) => write!(f, "{}_toes", side(s)),
+            Role::Tail(n) => write!(f, "tail_{n}"),
+        }
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    /// Reads what `Display` writes.
+    ///
+    /// # Errors
+    /// A sentence that names the text, for anything else.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || format!("`{text}` is no role");
+        let number = |n: &str| n.parse::<u8>().map_err(|_| unknown());
+        let (side, rest) = match text.split_once('_') {
+            Some(("left", rest)) => (Side::Left, rest),
+            Some(("right", rest)) => (Side::Right, rest),
+            _ => {
+                return match text.split_once('_') {
+                    None if text == "hips" => Ok(Role::Hips),
+                    None if text == "head" => Ok(Role::Head),
+                    Some(("spine", n)) => Ok(Role::Spine(number(n)?)),
+                    Some(("neck", n)) => Ok(Role::Neck(number(n)?)),
+                    Some(("tail", n)) => Ok(Role::Tail(number(n)?)),
+                    _ => Err(unknown()),
+                };
+            }
+        };
+        let finger = |f: Finger, n: &str| Ok(Role::Finger(side, f, number(n)?));
+        match (rest, rest.split_once('_')) {
+            ("clavicle", _) => Ok(Role::Clavicle(side)),
+            ("upper_arm", _) => Ok(Role::UpperArm(side)),
+            ("lower_arm", _) => Ok(Role::LowerArm(side)),
+            ("hand", _) => Ok(Role::Hand(side)),
+            ("upper_leg", _) => Ok(Role::UpperLeg(side)),
+            ("lower_leg", _) => Ok(Role::LowerLeg(side)),
+            ("foot", _) => Ok(Role::Foot(side)),
+            ("toes", _) => Ok(Role::Toes(side)),
+            (_, Some(("thumb", n))) => finger(Finger::Thumb, n),
+            (_, Some(("index", n))) => finger(Finger::Index, n),
+            (_, Some(("middle", n))) => finger(Finger::Middle, n),
+            (_, Some(("ring", n))) => finger(Finger::Ring, n),
+            (_, Some(("little", n))) => finger(Finger::Little, n),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_role_reads_back_and_mirrors_back() {
+        let mut roles = vec![Role::Hips, Role::Spine(3), Role::Neck(0), Role::Head, Role::Tail(7)];
+        for s in Side::BOTH {
+            roles.extend([Role::Clavicle(s), Role::UpperArm(s), Role::LowerArm(s), Role::Hand(s)]);
+            roles.extend([Role::UpperLeg(s), Role::LowerLeg(s), Role::Foot(s), Role::Toes(s)]);
+            roles.extend(Finger::ALL.map(|f| Role::Finger(s, f, 2)));
+        }
+        for role in roles {
+            assert_eq!(role.to_string().parse(), Ok(role));
+            assert_eq!(role.mirrored().mirrored(), role);
+            assert_eq!(role.side().is_some(), role.mirrored() != role);
+        }
+        assert_eq!("left_wing".parse::<Role>(), Err("`left_wing` is no role".into()));
+    }
+}

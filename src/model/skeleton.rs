@@ -1,0 +1,217 @@
+//! The immutable joint tree: names, parents, rest transforms; parents first, one root, by construction.
+
+use super::{ModelPose, Pose};
+use crate::math::{Transform, Vec3};
+use std::collections::HashMap;
+
+/// The index of a joint in its skeleton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JointId(u32);
+
+impl JointId {
+    /// The joint at position `index` of its skeleton.
+    ///
+    /// # Panics
+    /// Where `index` exceeds `u32::MAX`; importers bound the joint count far below.
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).expect("joint counts are bounded at import"))
+    }
+
+    /// The position in the skeleton's joint list.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One node of a skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Unique within the skeleton and never empty.
+    pub name: String,
+    /// The name as the file has it: possibly empty or repeated. `None` for a joint that the import added.
+    pub file_name: Option<String>,
+    /// The parent joint; `None` for the root only.
+    pub parent: Option<JointId>,
+    /// The rest transform, parent space from joint space, metres.
+    pub rest: Transform,
+    /// Where the bone of a leaf ends, in joint space, metres, when the file says so (BVH End Site, `_end` node).
+    pub tip: Option<Vec3>,
+}
+
+impl Joint {
+    /// A joint whose name is that of the file, without a tip.
+    pub fn new(name: impl Into<String>, parent: Option<JointId>, rest: Transform) -> Self {
+        let name = name.into();
+        Self { file_name: Some(name.clone()), name, parent, rest, tip: None }
+    }
+}
+
+/// What makes a list of joints no skeleton.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SkeletonError {
+    /// The list is empty.
+    #[error("a skeleton needs at least one joint")]
+    Empty,
+    /// A joint stands before its parent, or names a parent that is not there.
+    #[error("joint `{joint}` stands before its parent")]
+    ParentAfterChild {
+        /// The child's name.
+        joint: String,
+    },
+    /// A second joint without a parent.
+    #[error("joint `{joint}` is a second root")]
+    SecondRoot {
+        /// The second root's name.
+        joint: String,
+    },
+    /// A name that is empty or was seen before.
+    #[error("joint {index} has the name `{name}`, which is empty or taken")]
+    Name {
+        /// The position of the later joint.
+        index: usize,
+        /// The name.
+        name: String,
+    },
+    /// A rest transform with a number that is not finite.
+    #[error("the rest transform of joint `{joint}` is not finite")]
+    NotFinite {
+        /// The joint's name.
+        joint: String,
+    },
+}
+
+/// An immutable joint tree: parents stand before children, the first joint is the only root, names are unique.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skeleton {
+    joints: Vec<Joint>,
+    parents: Vec<Option<JointId>>,
+    children: Vec<Vec<JointId>>,
+    by_name: HashMap<String, JointId>,
+}
+
+impl Skeleton {
+    /// A skeleton of these joints, in this order.
+    ///
+    /// # Errors
+    /// A [`SkeletonError`] for the first broken promise: order, one root, unique names, finite numbers.
+    pub fn new(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
+        if joints.is_empty() {
+            return Err(SkeletonError::Empty);
+        }
+        let mut children = vec![Vec::new(); joints.len()];
+        let mut by_name = HashMap::with_capacity(joints.len());
+        for (index, joint) in joints.iter().enumerate() {
+            match joint.parent {
+                Some(parent) if parent.index() < index => {
+                    children[parent.index()].push(JointId::new(index));
+                }
+                Some(_) => return Err(SkeletonError::ParentAfterChild { joint: joint.name.clone() }),
+                None if index == 0 => {}
+                None => return Err(SkeletonError::SecondRoot { joint: joint.name.clone() }),
+            }
+            let taken = by_name.insert(joint.name.clone(), JointId::new(index)).is_some();
+            if taken || joint.name.is_empty() {
+                return Err(SkeletonError::Name { index, name: joint.name.clone() });
+            }
+            let tip_finite = joint.tip.is_none_or(|t| t.iter().all(|x| x.is_finite()));
+            if !joint.rest.is_finite() || !tip_finite {
+                return Err(SkeletonError::NotFinite { joint: joint.name.clone() });
+            }
+        }
+        let parents = joints.iter().map(|j| j.parent).collect();
+        Ok(Self { joints, parents, children, by_name })
+    }
+
+    /// How many joints there are; at least one.
+    #[allow(clippy::len_without_is_empty, reason = "a skeleton is never empty")]
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// All joints, parents first.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// One joint.
+    pub fn joint(&self, id: JointId) -> &Joint {
+        &self.joints[id.index()]
+    }
+
+    /// All ids, parents first.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = JointId> + ExactSizeIterator + use<> {
+        (0..self.joints.len()).map(JointId::new)
+    }
+
+    /// The parent of every joint, `None` for the first.
+    pub fn parents(&self) -> &[Option<JointId>] {
+        &self.parents
+    }
+
+    /// The parent of one joint.
+    pub fn parent(&self, id: JointId) -> Option<JointId> {
+        self.parents[id.index()]
+    }
+
+    /// The children of one joint, in joint order.
+    pub fn children(&self, id: JointId) -> &[JointId] {
+        &self.children[id.index()]
+    }
+
+    /// The joint of this unique name.
+    pub fn find(&self, name: &str) -> Option<JointId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The joints from `id` up to the root, `id` first.
+    pub fn path_to_root(&self, id: JointId) -> impl Iterator<Item = JointId> + '_ {
+        std::iter::successors(Some(id), |&j| self.parent(j))
+    }
+
+    /// Whether `ancestor` lies on the path from `id` to the root; a joint is its own ancestor.
+    pub fn is_ancestor(&self, ancestor: JointId, id: JointId) -> bool {
+        self.path_to_root(id).any(|j| j == ancestor)
+    }
+
+    /// The rest pose in local space.
+    pub fn rest_pose(&self) -> Pose {
+        Pose::new(self.joints.iter().map(|j| j.rest).collect())
+    }
+
+    /// The rest pose in model space.
+    pub fn rest_model_pose(&self) -> ModelPose {
+        ModelPose::of(self, &self.rest_pose())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joint(name: &str, parent: Option<usize>) -> Joint {
+        Joint::new(name, parent.map(JointId::new), Transform::identity())
+    }
+
+    #[test]
+    fn broken_promises_are_refused_by_name() {
+        assert_eq!(Skeleton::new(vec![]), Err(SkeletonError::Empty));
+        let late = Skeleton::new(vec![joint("a", None), joint("b", Some(2)), joint("c", Some(0))]);
+        assert_eq!(late, Err(SkeletonError::ParentAfterChild { joint: "b".into() }));
+        let two = Skeleton::new(vec![joint("a", None), joint("b", None)]);
+        assert_eq!(two, Err(SkeletonError::SecondRoot { joint: "b".into() }));
+        let same = Skeleton::new(vec![joint("a", None), joint("a", Some(0))]);
+        assert_eq!(same, Err(SkeletonError::Name { index: 1, name: "a".into() }));
+        let mut bad = joint("a", None);
+        bad.rest.translation.x = f64::NAN;
+        assert_eq!(Skeleton::new(vec![bad]), Err(SkeletonError::NotFinite { joint: "a".into() }));
+    }
+
+    #[test]
+    fn the_tree_can_be_walked_both_ways() {
+        let s = Skeleton::new(vec![joint("a", None), joint("b", Some(0)), joint("c", Some(1))]).unwrap();
+        let c = s.find("c").unwrap();
+        let path: Vec<_> = s.path_to_root(c).map(JointId::index).collect();
+        assert_eq!(path, [2, 1, 0]);
+        assert!(s.is_ancestor(s.find("a").unwrap(), c) && !s.is_ancestor(c, s.find("a").unwrap()));
+    }
+}

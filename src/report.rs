@@ -1,0 +1,107 @@
+//! Warnings and measurements as values: what a run has to say, for people and for scripts.
+
+use serde::Serialize;
+
+/// A survivable fact: what was met and bent, how often, and where first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warning {
+    /// A stable word for scripts, such as `bvh-row-count`.
+    pub code: &'static str,
+    /// One sentence for people: what was found and what was done about it.
+    pub message: String,
+    /// Where it was met first: `line 12`, `nodes[3]`, `frame 7, joint Hips`.
+    pub first: String,
+    /// How often it was met.
+    pub count: usize,
+}
+
+/// Warnings in the order they were first met; repeated ones are counted, not repeated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Warnings(Vec<Warning>);
+
+impl Warnings {
+    /// No warnings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a fact, or counts it where the code was met before (the first message and place stay).
+    pub fn add(&mut self, code: &'static str, message: impl Into<String>, first: impl Into<String>) {
+        match self.0.iter_mut().find(|w| w.code == code) {
+            Some(known) => known.count += 1,
+            None => {
+                self.0.push(Warning { code, message: message.into(), first: first.into(), count: 1 });
+            }
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn extend(&mut self, other: Warnings) {
+        for warning in other.0 {
+            match self.0.iter_mut().find(|w| w.code == warning.code) {
+                Some(known) => known.count += warning.count,
+                None => self.0.push(warning),
+            }
+        }
+    }
+
+    /// The warnings in the order they were first met.
+    pub fn iter(&self) -> std::slice::Iter<'_, Warning> {
+        self.0.iter()
+    }
+
+    /// Whether a warning of this code is there.
+    pub fn has(&self, code: &str) -> bool {
+        self.0.iter().any(|w| w.code == code)
+    }
+
+    /// Whether nothing was bent.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A number with a unit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metric {
+    /// A stable word for scripts, such as `foot_skate`.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// The unit: `m`, `rad`, `m/s`, `frames`; `1` for ratios.
+    pub unit: &'static str,
+}
+
+/// All that one run over one file has to say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// What was bent.
+    pub warnings: Warnings,
+    /// What was measured.
+    pub metrics: Vec<Metric>,
+}
+
+impl Report {
+    /// Adds a measurement.
+    pub fn measure(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
+        self.metrics.push(Metric { name: name.into(), value, unit });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_warnings_are_counted_at_their_first_place() {
+        let mut warnings = Warnings::new();
+        warnings.add("odd", "something odd", "line 3");
+        warnings.add("odd", "something odd again", "line 9");
+        let mut all = Warnings::new();
+        all.extend(warnings.clone());
+        all.extend(warnings);
+        let only = all.iter().next().unwrap();
+        assert_eq!((only.first.as_str(), only.count), ("line 3", 4));
+    }
+}

@@ -1,0 +1,79 @@
+//! A stage's three moments: written (config parsed), resolved (names and ranges checked against the rig that
+//! will arrive), applied (no look-ups, no more ways to be misconfigured).
+
+use crate::model::{Character, Motion};
+use crate::report::Report;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What surrounds a stage when it is resolved.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The character that will arrive with the motion.
+    pub arriving: Arc<Character>,
+    /// The character that the pipeline retargets onto, where it names one.
+    pub target: Option<Arc<Character>>,
+    /// The folder that relative paths in the configuration start from.
+    pub folder: PathBuf,
+}
+
+/// Why a stage cannot be resolved or applied.
+///
+/// The message is one sentence in lower case without a full stop; a hint follows on a line of its own.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct StageError {
+    /// The configuration key at fault, where one is.
+    pub key: Option<&'static str>,
+    /// What is wrong, and what to do about it.
+    pub message: String,
+}
+
+impl StageError {
+    /// A fault of one configuration key.
+    pub fn key(key: &'static str, message: impl Into<String>) -> Self {
+        Self { key: Some(key), message: message.into() }
+    }
+
+    /// A fault of the stage as a whole.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { key: None, message: message.into() }
+    }
+}
+
+/// A stage as written: a struct with one field per key, each with a default and a doc comment that becomes
+/// its help, its reference and its schema.
+pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Send + Sync + 'static {
+    /// The word behind `use =`.
+    const NAME: &'static str;
+
+    /// Checks what can be checked without a file: ranges of numbers, words that exclude each other.
+    ///
+    /// # Errors
+    /// All faults, each with its key.
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        Ok(())
+    }
+
+    /// The stage for the character that will arrive: names become joints here.
+    ///
+    /// # Errors
+    /// A [`StageError`] that names what is missing on that character.
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError>;
+}
+
+/// A stage that is ready: a pure function of the motion.
+pub trait Stage: Send + Sync + std::fmt::Debug {
+    /// The character that leaves with the motion; `arriving` unless the stage changes it.
+    fn leaving(&self, arriving: &Arc<Character>) -> Arc<Character> {
+        Arc::clone(arriving)
+    }
+
+    /// The motion after this stage; warnings and measurements go to the report.
+    ///
+    /// # Errors
+    /// A [`StageError`] where this very motion cannot be handled.
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError>;
+}

@@ -1,1 +1,16 @@
-//! To come.
+//! A skeleton becomes a rig: what its joints are for, which way it stands and looks, how big it is.
+//!
+//! Evidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
+//! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
+
+mod figure;
+mod labels;
+mod limbs;
+mod roles;
+mod shape;
+mod trunk;
+mod vocabulary;
+
+pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, orientation};
+pub use labels::{Label, same_words};
+pub use roles::{Humanoid, understand};

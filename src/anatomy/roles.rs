@@ -1,0 +1,312 @@
+//! All evidence together: a skeleton becomes a rig.
+
+use super::labels::Label;
+use super::limbs::{self, ARM, LEG, Slot};
+use super::shape;
+use super::trunk;
+use crate::model::{Assignment, Finger, JointId, ModelPose, Rig, Role, Side, Skeleton};
+
+/// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
+pub type Humanoid = [(String, JointId)];
+
+/// Finds out what the joints are for.
+///
+/// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
+/// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. A skeleton
+/// that is no body gets a rig without roles.
+pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
+    let mut found = Found::default();
+    if humanoid.is_empty() {
+        guess(&skeleton, rest, &mut found);
+    } else {
+        let roles = humanoid.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint)));
+        for (role, joint) in compact_spine(roles.collect()) {
+            found.add(role, joint, 1.0, "the file's humanoid map says so".into());
+        }
+    }
+    Rig::new(skeleton, found.0)
+}
+
+/// Assignments in the order they were found.
+#[derive(Default)]
+struct Found(Vec<(Role, Assignment)>);
+
+impl Found {
+    fn add(&mut self, role: Role, joint: JointId, confidence: f64, reason: String) {
+        if !self.0.iter().any(|(r, a)| *r == role || a.joint == joint) {
+            self.0.push((role, Assignment { joint, confidence, reason }));
+        }
+    }
+
+    fn chain(&mut self, role: impl Fn(u8) -> Role, joints: &[JointId], confidence: f64, reason: &str) {
+        for (n, &joint) in (0..=u8::MAX).zip(joints) {
+            self.add(role(n), joint, confidence, reason.into());
+        }
+    }
+}
+
+/// The limb slots as roles of one side.
+fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
+    match (leg, slot) {
+        (true, 0) => Role::UpperLeg(side),
+        (true, 1) => Role::LowerLeg(side),
+        (true, 2) => Role::Foot(side),
+        (true, _) => Role::Toes(side),
+        (false, 0) => Role::Clavicle(side),
+        (false, 1) => Role::UpperArm(side),
+        (false, 2) => Role::LowerArm(side),
+        (false, _) => Role::Hand(side),
+    }
+}
+
+/// Roles from words first, from the shape where the words name no legs.
+fn guess(skeleton: &Skeleton, rest: &ModelPose, found: &mut Found) {
+    let labels: Vec<Label> = skeleton.joints().iter().map(|j| Label::of(&j.name)).collect();
+    let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, &labels, s, &LEG));
+    for leg in &mut legs {
+        limbs::straighten_hind_leg(skeleton, &labels, leg);
+    }
+    let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &labels, s, &ARM));
+    let mut reason = "its name says so";
+    let wordless = legs.iter().flatten().all(Option::is_none) && arms.iter().flatten().all(Option::is_none);
+    let shape = if wordless { shape::find(skeleton, rest) } else { None };
+    if let Some(shape) = &shape {
+        (legs, arms, reason) = (shape.legs, shape.arms, "the shape of the tree says so");
+    }
+    if wordless && shape.is_none() {
+        return;
+    }
+
+    let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
+    let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
+    let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
+    let mut trunk = trunk::find(skeleton, &labels, rest, &thighs, &shoulders);
+    if let Some(shape) = shape {
+        trunk.hips = Some((shape.hips, 0.6, "legs and trunk part from it"));
+        trunk.spine = shape.spine;
+        trunk.neck = shape.neck_and_head;
+        trunk.head = trunk.neck.pop();
+    }
+    if let Some((hips, confidence, why)) = trunk.hips {
+        found.add(Role::Hips, hips, confidence, why.into());
+    }
+    for (leg, limb_pair) in [(true, &legs), (false, &arms)] {
+        for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
+            for (slot, filled) in limb.iter().enumerate() {
+                if let Some((joint, confidence)) = filled {
+                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason.into());
+                }
+            }
+        }
+    }
+    found.chain(Role::Spine, &trunk.spine, 0.9, "it lies between the hips and the arms");
+    found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
+    if let Some(head) = trunk.head {
+        found.add(Role::Head, head, 0.9, "the trunk ends in it".into());
+    }
+    found.chain(Role::Tail, &trunk.tail, 0.9, "its name says so");
+    for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
+        let Some((hand, _)) = arm[3] else { continue };
+        for (finger, chain) in limbs::fingers(skeleton, &labels, hand) {
+            found.chain(
+                |n| Role::Finger(side, finger, n),
+                &chain,
+                0.9,
+                "its name and the hand above it say so",
+            );
+        }
+    }
+}
+
+/// The role of a VRM humanoid slot, of version 0.x or 1.0.
+fn vrm_role(word: &str) -> Option<Role> {
+    let (side, rest) = match (word.strip_prefix("left"), word.strip_prefix("right")) {
+        (Some(rest), _) => (Side::Left, rest),
+        (_, Some(rest)) => (Side::Right, rest),
+        _ => {
+            return match word {
+                "hips" => Some(Role::Hips),
+                "spine" => Some(Role::Spine(0)),
+                "chest" => Some(Role::Spine(1)),
+                "upperChest" => Some(Role::Spine(2)),
+                "neck" => Some(Role::Neck(0)),
+                "head" => Some(Role::Head),
+                _ => None,
+            };
+        }
+    };
+    let finger = |f: Finger, segment: &str| match segment {
+        // VRM 1.0 counts the thumb from its metacarpal, 0.x from the proximal.
+        "Metacarpal" => Some(Role::Finger(side, f, 0)),
+        "Proximal" => Some(Role::Finger(side, f, 0)),
+        "Intermediate" => Some(Role::Finger(side, f, 1)),
+        "Distal" => Some(Role::Finger(side, f, 2)),
+        _ => None,
+    };
+    match rest {
+        "Shoulder" => Some(Role::Clavicle(side)),
+        "UpperArm" => Some(Role::UpperArm(side)),
+        "LowerArm" => Some(Role::LowerArm(side)),
+        "Hand" => Some(Role::Hand(side)),
+        "UpperLeg" => Some(Role::UpperLeg(side)),
+        "LowerLeg" => Some(Role::LowerLeg(side)),
+        "Foot" => Some(Role::Foot(side)),
+        "Toes" => Some(Role::Toes(side)),
+        _ => {
+            let names = [
+                ("Thumb", Finger::Thumb),
+                ("Index", Finger::Index),
+                ("Middle", Finger::Middle),
+                ("Ring", Finger::Ring),
+                ("Little", Finger::Little),
+            ];
+            names.iter().find_map(|(name, f)| finger(*f, rest.strip_prefix(name)?))
+        }
+    }
+}
+
+/// Closes the gaps that optional slots leave: chest without upper chest, and the thumb of VRM 1.0, whose proximal
+/// joint is the second when it has a metacarpal.
+fn compact_spine(mut roles: Vec<(Role, JointId)>) -> Vec<(Role, JointId)> {
+    for side in Side::BOTH {
+        let thumb = |n| Role::Finger(side, Finger::Thumb, n);
+        let first: Vec<usize> = (0..roles.len()).filter(|&i| roles[i].0 == thumb(0)).collect();
+        if let [a, b] = first[..] {
+            let later = if roles[a].1 < roles[b].1 { b } else { a };
+            roles[later].0 = thumb(1);
+        }
+    }
+    let mut spine: Vec<usize> = (0..roles.len()).filter(|&i| matches!(roles[i].0, Role::Spine(_))).collect();
+    spine.sort_by_key(|&i| roles[i].0);
+    for (n, i) in (0u8..).zip(spine) {
+        roles[i].0 = Role::Spine(n);
+    }
+    roles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Transform, Vec3};
+    use crate::model::Joint;
+
+    /// A skeleton from `(name, parent, x, y, z)` in model space.
+    fn skeleton(joints: &[(&str, &str, [f64; 3])]) -> Skeleton {
+        let at = |name: &str| joints.iter().position(|j| j.0 == name).map(JointId::new);
+        let list = joints.iter().map(|(name, parent, p)| {
+            let parent = at(parent);
+            let origin = parent.map_or(Vec3::zeros(), |id| Vec3::from(joints[id.index()].2));
+            Joint::new(*name, parent, Transform::from_translation(Vec3::from(*p) - origin))
+        });
+        Skeleton::new(list.collect()).unwrap()
+    }
+
+    fn roles(s: Skeleton) -> Vec<(String, String)> {
+        let rest = s.rest_model_pose();
+        let rig = understand(s, &rest, &[]);
+        rig.assignments().map(|(r, a)| (r.to_string(), rig.skeleton().joint(a.joint).name.clone())).collect()
+    }
+
+    fn says(roles: &[(String, String)], role: &str, joint: &str) {
+        let found = roles.iter().find(|r| r.0 == role).map(|r| r.1.as_str());
+        assert_eq!(found, Some(joint), "{role} in {roles:?}");
+    }
+
+    /// A figure in the convention where `LeftShoulder` is the upper arm and `LeftHip` the thigh.
+    fn biovision() -> Skeleton {
+        skeleton(&[
+            ("Hips", "", [0.0, 1.0, 0.0]),
+            ("LHipJoint", "Hips", [0.0, 1.0, 0.0]),
+            ("LeftHip", "LHipJoint", [0.1, 0.9, 0.0]),
+            ("LeftKnee", "LeftHip", [0.1, 0.5, 0.0]),
+            ("LeftAnkle", "LeftKnee", [0.1, 0.1, 0.0]),
+            ("RightHip", "Hips", [-0.1, 0.9, 0.0]),
+            ("RightKnee", "RightHip", [-0.1, 0.5, 0.0]),
+            ("RightAnkle", "RightKnee", [-0.1, 0.1, 0.0]),
+            ("Chest", "Hips", [0.0, 1.2, 0.0]),
+            ("Chest2", "Chest", [0.0, 1.4, 0.0]),
+            ("LeftCollar", "Chest2", [0.05, 1.4, 0.0]),
+            ("LeftShoulder", "LeftCollar", [0.2, 1.4, 0.0]),
+            ("LeftElbow", "LeftShoulder", [0.5, 1.4, 0.0]),
+            ("LeftWrist", "LeftElbow", [0.8, 1.4, 0.0]),
+            ("RightCollar", "Chest2", [-0.05, 1.4, 0.0]),
+            ("RightShoulder", "RightCollar", [-0.2, 1.4, 0.0]),
+            ("RightElbow", "RightShoulder", [-0.5, 1.4, 0.0]),
+            ("RightWrist", "RightElbow", [-0.8, 1.4, 0.0]),
+            ("Neck", "Chest2", [0.0, 1.5, 0.0]),
+            ("Head", "Neck", [0.0, 1.6, 0.0]),
+        ])
+    }
+
+    #[test]
+    fn ambiguous_words_are_settled_by_their_order_along_the_limb() {
+        let roles = roles(biovision());
+        says(&roles, "left_clavicle", "LeftCollar");
+        says(&roles, "left_upper_arm", "LeftShoulder");
+        says(&roles, "right_lower_arm", "RightElbow");
+        says(&roles, "left_upper_leg", "LeftHip");
+        says(&roles, "right_foot", "RightAnkle");
+        says(&roles, "spine_1", "Chest2");
+        says(&roles, "neck_0", "Neck");
+        says(&roles, "hips", "Hips");
+    }
+
+    #[test]
+    fn the_carrier_of_legs_and_trunk_is_the_hips_whatever_it_is_called() {
+        let mut joints = biovision().joints().to_vec();
+        joints[0].name = "thing".into();
+        says(&roles(Skeleton::new(joints).unwrap()), "hips", "thing");
+    }
+
+    #[test]
+    fn a_tree_without_names_is_read_by_its_shape() {
+        // Without the stub above the left thigh, whose name alone tells it from a thigh.
+        let mut joints = biovision().joints().to_vec();
+        joints.remove(1);
+        for joint in &mut joints {
+            let shifted = |p: JointId| JointId::new(p.index().saturating_sub(1));
+            joint.parent = joint.parent.map(shifted);
+        }
+        // Toes, so that the front can be told from the back.
+        for (side, ankle) in [("a", 3), ("b", 6)] {
+            let toes = Transform::from_translation(Vec3::new(0.0, -0.08, 0.12));
+            joints.push(Joint::new(format!("toe{side}"), Some(JointId::new(ankle)), toes));
+        }
+        let named = joints.clone();
+        for (n, joint) in joints.iter_mut().enumerate() {
+            joint.name = format!("node_{n}");
+        }
+        let blind = roles(Skeleton::new(joints).unwrap());
+        let name = |role: &str| {
+            let found = blind.iter().find(|r| r.0 == role).unwrap_or_else(|| panic!("{role} in {blind:?}"));
+            let n: usize = found.1.trim_start_matches("node_").parse().unwrap();
+            named[n].name.clone()
+        };
+        assert_eq!(name("hips"), "Hips");
+        assert_eq!(name("right_upper_leg"), "RightHip");
+        assert_eq!(name("right_foot"), "RightAnkle");
+        assert_eq!(name("head"), "Head");
+        assert_eq!(name("left_lower_arm"), "LeftElbow");
+        assert_eq!(name("left_hand"), "LeftWrist");
+    }
+
+    #[test]
+    fn a_humanoid_map_beats_names() {
+        let s = biovision();
+        let map: Vec<(String, JointId)> = [("hips", "Hips"), ("chest", "Chest2"), ("leftHand", "LeftElbow")]
+            .map(|(w, j)| (w.to_owned(), s.find(j).unwrap()))
+            .to_vec();
+        let rest = s.rest_model_pose();
+        let rig = understand(s, &rest, &map);
+        assert_eq!(rig.joint(Role::Spine(0)), rig.skeleton().find("Chest2"));
+        assert_eq!(rig.joint(Role::Hand(Side::Left)), rig.skeleton().find("LeftElbow"));
+        assert_eq!(rig.joint(Role::Head), None);
+    }
+
+    #[test]
+    fn a_thing_that_is_no_body_gets_no_roles() {
+        let chain =
+            skeleton(&[("a", "", [0.0, 0.0, 0.0]), ("b", "a", [0.0, 1.0, 0.0]), ("c", "b", [0.0, 2.0, 0.0])]);
+        assert!(roles(chain).is_empty());
+    }
+}

@@ -76,7 +76,7 @@ fn lowest(rig: &Rig, rest: &ModelPose) -> f64 {
 /// How the axes of a file relate to the normal form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orientation {
-    /// Normal form (Y up, facing +Z) from the axes of the rest pose: a multiple of 90 degrees about each axis.
+    /// Normal form (Y up, facing +Z) from the axes of the rest pose.
     pub normal_from_rest: Quat,
     /// The up axis of the rest pose in the file's axes.
     pub up: Vec3,
@@ -84,9 +84,10 @@ pub struct Orientation {
 
 /// Reads up and front off a rest pose whose axes are unknown; `None` where there are no legs to stand on.
 ///
-/// `up` fixes the up axis where the format or the user says it. Both directions snap to the file's axes: what
-/// remains is a property of the figure, and retargeting aligns it exactly.
-pub fn orientation(rig: &Rig, rest: &ModelPose, up: Option<Vec3>) -> Option<Orientation> {
+/// `up` fixes the up axis where the format or the user says it; a guessed one snaps to the file's axes. The front
+/// is exactly perpendicular to the line of the hip joints, or the nearest of the file's axes with `snap`: for
+/// formats that define a front, where a small angle is a property of the figure.
+pub fn orientation(rig: &Rig, rest: &ModelPose, up: Option<Vec3>, snap: bool) -> Option<Orientation> {
     let position = |role| rig.joint(role).map(|id| rest.position(id));
     let mean =
         |role: fn(Side) -> Role| Some((position(role(Side::Left))? + position(role(Side::Right))?) * 0.5);
@@ -98,10 +99,11 @@ pub fn orientation(rig: &Rig, rest: &ModelPose, up: Option<Vec3>) -> Option<Orie
     if left.norm() < 1e-6 * (hips - low).norm() {
         left = position(Role::LowerLeg(Side::Left))? - position(Role::LowerLeg(Side::Right))?;
     }
-    let left = nearest_axis(&(left - up * left.dot(&up)));
-    if left.dot(&up).abs() > 0.5 {
+    let across = left - up * left.dot(&up);
+    if across.norm() < 0.2 * left.norm() {
         return None;
     }
+    let left = if snap { nearest_axis(&across) } else { across.try_normalize(1e-12)? };
     // Columns are the file's images of +X (left), +Y (up), +Z (front); the inverse maps the file to normal form.
     let normal_from_rest = from_columns(&left, &up, &left.cross(&up)).inverse();
     Some(Orientation { normal_from_rest, up })

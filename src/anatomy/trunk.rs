@@ -70,14 +70,14 @@ pub fn find(
     let chest = common_ancestor(skeleton, shoulders).filter(|&id| shoulders.len() == 2 && real(id));
     let line = trunk_line(skeleton, labels, hips, trunk.head, chest);
     if trunk.head.is_none() {
-        trunk.head = unnamed_head(rest, &line, shoulders);
+        trunk.head = unnamed_head(rest, hips, &line, shoulders);
     }
     let line: Vec<JointId> = line.into_iter().filter(|&id| Some(id) != trunk.head).collect();
     let split = match chest.and_then(|c| line.iter().position(|&id| id == c)) {
         Some(at) => at + 1,
         None => line
             .iter()
-            .position(|&id| is_neck(labels, id) || above_shoulders(rest, shoulders, id))
+            .position(|&id| is_neck(labels, id) || beyond_shoulders(rest, hips, shoulders, id))
             .unwrap_or(line.len()),
     };
     trunk.neck = line[split..].to_vec();
@@ -134,14 +134,16 @@ fn is_neck(labels: &[Label], id: JointId) -> bool {
     readings(&labels[id.index()]).iter().any(|r| r.0 == Part::Neck)
 }
 
-fn above_shoulders(rest: &ModelPose, shoulders: &[JointId], id: JointId) -> bool {
-    let highest = shoulders.iter().map(|&s| rest.position(s).y).fold(f64::NEG_INFINITY, f64::max);
-    highest.is_finite() && rest.position(id).y > highest
+/// Whether a joint lies further from the hips than the shoulders do, along the trunk (upright or not).
+fn beyond_shoulders(rest: &ModelPose, hips: JointId, shoulders: &[JointId], id: JointId) -> bool {
+    let [a, b] = shoulders else { return false };
+    let middle = (rest.position(*a) + rest.position(*b)) * 0.5;
+    (rest.position(id) - middle).dot(&(middle - rest.position(hips))) > 0.0
 }
 
-/// The last joint of a trunk that ends above the shoulders without a joint called head.
-fn unnamed_head(rest: &ModelPose, line: &[JointId], shoulders: &[JointId]) -> Option<JointId> {
-    line.last().copied().filter(|&id| line.len() > 1 && above_shoulders(rest, shoulders, id))
+/// The last joint of a trunk that ends beyond the shoulders without a joint called head.
+fn unnamed_head(rest: &ModelPose, hips: JointId, line: &[JointId], shoulders: &[JointId]) -> Option<JointId> {
+    line.last().copied().filter(|&id| line.len() > 1 && beyond_shoulders(rest, hips, shoulders, id))
 }
 
 /// The chain of joints called tail, from the body outwards.

@@ -1,1 +1,14 @@
-//! To come.
+//! Motion of one rig becomes motion of another: the joint map, the alignment of the rest poses, the transfer.
+//!
+//! Rotations are carried over as world rotations away from a calibration pose, so local axes, joint orientations
+//! and parents never matter (`ALGORITHMS`: global form). The take's frames never take part in the calibration.
+
+mod body_plan;
+mod joint_map;
+mod map_file;
+mod rest_alignment;
+mod transfer;
+
+pub use body_plan::calibration_pose;
+pub use joint_map::{JointMap, MapError, Pair, map};
+pub use transfer::{Retarget, RootScale};

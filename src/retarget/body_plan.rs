@@ -1,0 +1,99 @@
+//! What hangs from what in a body, whatever the tree of the file says, and the pose that bodies are compared in.
+
+use crate::model::{Character, Clip, JointId, ModelPose, Pose, Rig, Role, Side};
+
+/// The pose in which a character is compared with others, in model space: the bind pose where the file has a
+/// consistent one, else the rest pose.
+///
+/// Files often rest in the first frame of some clip, while skins are bound in a T or A pose.
+pub fn calibration_pose(character: &Character) -> ModelPose {
+    character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose())
+}
+
+/// The role that `role` hangs from in a complete body; `None` for the hips.
+fn role_parent(role: Role) -> Option<Role> {
+    Some(match role {
+        Role::Hips => return None,
+        Role::Spine(0) | Role::Tail(0) | Role::UpperLeg(_) => Role::Hips,
+        Role::Spine(n) => Role::Spine(n - 1),
+        Role::Neck(0) | Role::Clavicle(_) => Role::Spine(u8::MAX),
+        Role::Neck(n) => Role::Neck(n - 1),
+        Role::Head => Role::Neck(u8::MAX),
+        Role::UpperArm(s) => Role::Clavicle(s),
+        Role::LowerArm(s) => Role::UpperArm(s),
+        Role::Hand(s) => Role::LowerArm(s),
+        Role::Finger(s, _, 0) => Role::Hand(s),
+        Role::Finger(s, f, n) => Role::Finger(s, f, n - 1),
+        Role::LowerLeg(s) => Role::UpperLeg(s),
+        Role::Foot(s) => Role::LowerLeg(s),
+        Role::Toes(s) => Role::Foot(s),
+        Role::Tail(n) => Role::Tail(n - 1),
+    })
+}
+
+/// The joint that `role` hangs from on this rig: the nearest role towards the hips that the rig has.
+pub fn body_parent(rig: &Rig, role: Role) -> Option<JointId> {
+    let mut at = role_parent(role);
+    while let Some(role) = at {
+        // `u8::MAX` stands for the end of a chain of unknown length.
+        let joint = match role {
+            Role::Spine(u8::MAX) => rig.chain(Role::Spine).last().copied(),
+            Role::Neck(u8::MAX) => rig.chain(Role::Neck).last().copied(),
+            role => rig.joint(role),
+        };
+        if joint.is_some() {
+            return joint;
+        }
+        at = match role {
+            Role::Spine(u8::MAX) => Some(Role::Hips),
+            Role::Neck(u8::MAX) => Some(Role::Spine(u8::MAX)),
+            role => role_parent(role),
+        };
+    }
+    None
+}
+
+/// The roles that continue a limb segment, nearest first: the segment's direction runs to the first one present.
+pub fn outward(role: Role) -> &'static [fn(Side) -> Role] {
+    match role {
+        Role::UpperArm(_) => &[Role::LowerArm, Role::Hand],
+        Role::LowerArm(_) => &[Role::Hand],
+        Role::UpperLeg(_) => &[Role::LowerLeg, Role::Foot],
+        Role::LowerLeg(_) => &[Role::Foot],
+        _ => &[],
+    }
+}
+
+/// Whether the trunk of a rig lies rather than stands in `rest`: it goes on four legs.
+pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
+    let arms = Side::BOTH.map(|s| rig.joint(Role::UpperArm(s)));
+    let (Some(hips), [Some(a), Some(b)]) = (rig.joint(Role::Hips), arms) else { return false };
+    let trunk = (rest.position(a) + rest.position(b)) * 0.5 - rest.position(hips);
+    trunk.y < 0.7 * trunk.norm()
+}
+
+/// Makes every joint's rotations follow the shorter way from frame to frame: no sign flips.
+pub fn follow_hemispheres(clip: &mut Clip) {
+    let joints = clip.joints();
+    let all = clip.all_rotations_mut();
+    for at in joints..all.len() {
+        all[at] = crate::math::same_hemisphere(all[at], &all[at - joints]);
+    }
+}
+
+/// A calibration pose that the rig's own tree can take: mapped joints keep the model rotations of `wanted`, all
+/// others their local rest transform.
+pub fn reachable(rig: &Rig, wanted: &ModelPose, mapped: impl Fn(JointId) -> bool) -> ModelPose {
+    let skeleton = rig.skeleton();
+    let mut pose: Pose = skeleton.rest_pose();
+    let mut model = ModelPose::of(skeleton, &pose);
+    for id in skeleton.ids() {
+        if mapped(id) {
+            let parent = skeleton.parent(id).map(|p| model.joint(p).rotation);
+            let rotation = wanted.joint(id).rotation;
+            pose.local_mut()[id.index()].rotation = parent.map_or(rotation, |p| p.inverse() * rotation);
+            model.set(skeleton, &pose);
+        }
+    }
+    model
+}

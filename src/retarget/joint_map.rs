@@ -1,0 +1,293 @@
+//! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
+
+use super::body_plan::{calibration_pose, on_four_legs};
+use crate::anatomy::same_words;
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+
+/// One target joint and what drives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The role that both play; `None` for joints paired by name alone.
+    pub role: Option<Role>,
+    /// The joint of the source.
+    pub source: JointId,
+    /// A second joint of the source and its share from 0 to 1, for chains of different length.
+    pub blend: Option<(JointId, f64)>,
+    /// The joint of the target.
+    pub target: JointId,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// A joint that nothing was found for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unmapped {
+    /// The joint.
+    pub joint: JointId,
+    /// Its role, if it has one.
+    pub role: Option<Role>,
+}
+
+/// Every target joint that is driven, in joint order, and what stays out on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointMap {
+    /// The pairs, ascending by target joint.
+    pub pairs: Vec<Pair>,
+    /// Source joints that drive nothing.
+    pub source_only: Vec<Unmapped>,
+    /// Target joints that keep their rest local transform.
+    pub target_only: Vec<Unmapped>,
+}
+
+/// Why no map can be made or taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MapError {
+    /// A role without which motion cannot be carried over is missing or too unsure.
+    #[error(
+        "the {side} `{name}` has no joint that is surely its `{role}`{candidate}\n  hint: write the map with `posemill map`, add the line below, and pass it with `--map`\n  {line}"
+    )]
+    Role {
+        /// `source` or `target`.
+        side: &'static str,
+        /// The character.
+        name: String,
+        /// The role.
+        role: Role,
+        /// The joint that came nearest, as a clause; may be empty.
+        candidate: String,
+        /// The exact line to add.
+        line: String,
+    },
+    /// One goes on four legs, the other on two.
+    #[error(
+        "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that says which joints shall follow which"
+    )]
+    BodyPlan {
+        /// The one on four legs.
+        quadruped: String,
+        /// The one on two.
+        biped: String,
+    },
+    /// Neither bodies nor names in common.
+    #[error(
+        "`{source_name}` and `{target_name}` have no body parts and only {shared} of {joints} joint names in common\n  hint: pass a map with `--map` that says which joints shall follow which"
+    )]
+    NothingShared {
+        /// The source character.
+        source_name: String,
+        /// The target character.
+        target_name: String,
+        /// Names in common.
+        shared: usize,
+        /// Joints of the target.
+        joints: usize,
+    },
+    /// The map file cannot be read.
+    #[error("{place}: {message}")]
+    File {
+        /// File and line.
+        place: String,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+}
+
+/// Roles without which there is no root motion and no stride.
+const REQUIRED: [Role; 3] = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
+/// Below this a required role is not used without being asked.
+const SURE: f64 = 0.5;
+
+/// Finds the map from `source` to `target`.
+///
+/// # Errors
+/// A [`MapError`] that names the role that is missing or unsure and the line to add, or what the two do not share.
+pub fn map(source: &Character, target: &Character) -> Result<JointMap, MapError> {
+    let (s, t) = (&source.rig, &target.rig);
+    let bodies = [s, t].map(|rig| rig.joint(Role::Hips).is_some());
+    if bodies == [false, false] {
+        let pairs = by_name(s, t, &[]);
+        if pairs.len() * 2 < t.skeleton().len() {
+            return Err(MapError::NothingShared {
+                source_name: source.name.clone(),
+                target_name: target.name.clone(),
+                shared: pairs.len(),
+                joints: t.skeleton().len(),
+            });
+        }
+        return Ok(JointMap::of(pairs, s, t));
+    }
+    for (side, character) in [("source", source), ("target", target)] {
+        for role in REQUIRED {
+            require(side, character, role)?;
+        }
+    }
+    let rests = [calibration_pose(source), calibration_pose(target)];
+    match (on_four_legs(s, &rests[0]), on_four_legs(t, &rests[1])) {
+        (true, false) => return Err(body_plan(source, target)),
+        (false, true) => return Err(body_plan(target, source)),
+        _ => {}
+    }
+    let mut pairs = by_role(s, t);
+    chain(s, t, &rests, Role::Spine, Role::Hips, None, &mut pairs);
+    let chests = [s, t].map(|rig| rig.chain(Role::Spine).last().copied().or(rig.joint(Role::Hips)));
+    if let [Some(_), Some(_)] = chests {
+        chain(s, t, &rests, Role::Neck, Role::Hips, Some(Role::Head), &mut pairs);
+    }
+    let named = by_name(s, t, &pairs);
+    pairs.extend(named);
+    Ok(JointMap::of(pairs, s, t))
+}
+
+fn body_plan(quadruped: &Character, biped: &Character) -> MapError {
+    MapError::BodyPlan { quadruped: quadruped.name.clone(), biped: biped.name.clone() }
+}
+
+fn require(side: &'static str, character: &Character, role: Role) -> Result<(), MapError> {
+    let found = character.rig.assignment(role);
+    if found.is_some_and(|a| a.confidence >= SURE) {
+        return Ok(());
+    }
+    let name = |id: JointId| character.skeleton().joint(id).name.clone();
+    let joint = found.map_or_else(|| "JOINT".to_owned(), |a| name(a.joint));
+    let candidate = found.map_or_else(String::new, |a| {
+        format!("; the nearest is `{}` with confidence {:.2}: {}", name(a.joint), a.confidence, a.reason)
+    });
+    let line = format!("{side}_roles.{role} = {joint:?}");
+    Err(MapError::Role { side, name: character.name.clone(), role, candidate, line })
+}
+
+/// Pairs of roles that both rigs have, chains of the trunk left out where their lengths differ.
+fn by_role(s: &Rig, t: &Rig) -> Vec<Pair> {
+    let same_length = |chain: fn(u8) -> Role| s.chain(chain).len() == t.chain(chain).len();
+    let (spine, neck) = (same_length(Role::Spine), same_length(Role::Neck));
+    let direct = |role: Role| match role {
+        Role::Spine(_) => spine,
+        Role::Neck(_) => neck,
+        _ => true,
+    };
+    t.assignments()
+        .filter(|(role, _)| direct(*role))
+        .filter_map(|(role, at)| {
+            let from = s.assignment(role)?;
+            let less = if from.confidence < at.confidence { from } else { at };
+            Some(Pair {
+                role: Some(role),
+                source: from.joint,
+                blend: None,
+                target: at.joint,
+                confidence: less.confidence,
+                reason: less.reason.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Pairs for a chain of different length on both sides: by arc length between the joint below and the joint above,
+/// the two nearest source joints blended (`ALGORITHMS` 5.3).
+fn chain(
+    s: &Rig,
+    t: &Rig,
+    rests: &[ModelPose; 2],
+    role: fn(u8) -> Role,
+    below: Role,
+    above: Option<Role>,
+    pairs: &mut Vec<Pair>,
+) {
+    let links = t.chain(role);
+    if links.is_empty() || s.chain(role).len() == links.len() {
+        return;
+    }
+    // The chain with its neighbours: for the neck that is the chest below and the head above.
+    let ends = |rig: &Rig| -> Vec<JointId> {
+        let foot = match above {
+            Some(_) => rig.chain(Role::Spine).last().copied().or(rig.joint(below)),
+            None => rig.joint(below),
+        };
+        let top = above.and_then(|r| rig.joint(r));
+        foot.into_iter().chain(rig.chain(role)).chain(top).collect()
+    };
+    let (from, to) = (ends(s), ends(t));
+    let (at_source, at_target) = (arc_length(&from, &rests[0]), arc_length(&to, &rests[1]));
+    for (&joint, tau) in to.iter().zip(&at_target).filter(|(joint, _)| links.contains(joint)) {
+        // Of several source joints in one place the last one carries all their rotations.
+        let next = at_source.iter().position(|&x| x > tau + 1e-9).unwrap_or(from.len() - 1);
+        let previous = at_source.iter().rposition(|&x| x <= tau + 1e-9).unwrap_or(0);
+        let span = at_source[next] - at_source[previous];
+        let share = if span > 1e-9 { ((tau - at_source[previous]) / span).clamp(0.0, 1.0) } else { 0.0 };
+        let blend = (share > 1e-6).then_some((from[next], share));
+        pairs.push(Pair {
+            role: t.role(joint),
+            source: from[previous],
+            blend,
+            target: joint,
+            confidence: 0.9,
+            reason: format!("{:.0} % of the way along the chain", tau * 100.0),
+        });
+    }
+}
+
+/// Where each joint of a chain lies along it, from 0 for the first to 1 for the last.
+fn arc_length(chain: &[JointId], rest: &ModelPose) -> Vec<f64> {
+    let mut at = 0.0;
+    let mut lengths = vec![0.0];
+    for pair in chain.windows(2) {
+        at += (rest.position(pair[1]) - rest.position(pair[0])).norm();
+        lengths.push(at);
+    }
+    let total = at.max(1e-12);
+    lengths.iter().map(|l| l / total).collect()
+}
+
+/// Pairs of joints without a role whose names say the same, and say it once on each side.
+fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
+    let free = |rig: &Rig, id: JointId, used: &dyn Fn(&Pair) -> JointId| {
+        rig.role(id).is_none()
+            && rig.skeleton().joint(id).file_name.is_some()
+            && !taken.iter().any(|p| used(p) == id)
+    };
+    let sources: Vec<JointId> = s.skeleton().ids().filter(|&id| free(s, id, &|p| p.source)).collect();
+    let targets: Vec<JointId> = t.skeleton().ids().filter(|&id| free(t, id, &|p| p.target)).collect();
+    let name = |rig: &Rig, id: JointId| rig.skeleton().joint(id).name.clone();
+    let mut pairs = Vec::new();
+    for &target in &targets {
+        let wanted = name(t, target);
+        let exact = sources.iter().copied().find(|&id| name(s, id) == wanted);
+        let mut same = sources.iter().copied().filter(|&id| same_words(&name(s, id), &wanted));
+        let found = exact.or_else(|| same.next().filter(|_| same.next().is_none()));
+        if let Some(source) = found.filter(|id| !pairs.iter().any(|p: &Pair| p.source == *id)) {
+            pairs.push(Pair {
+                role: None,
+                source,
+                blend: None,
+                target,
+                confidence: 0.7,
+                reason: "the names say the same".into(),
+            });
+        }
+    }
+    pairs
+}
+
+impl JointMap {
+    /// A map of these pairs, with the rest of both rigs as unmapped.
+    pub(super) fn of(mut pairs: Vec<Pair>, s: &Rig, t: &Rig) -> JointMap {
+        pairs.sort_by_key(|p| p.target);
+        let rest = |rig: &Rig, used: &dyn Fn(&Pair, JointId) -> bool| -> Vec<Unmapped> {
+            let out = rig.skeleton().ids().filter(|&id| {
+                rig.skeleton().joint(id).file_name.is_some() && !pairs.iter().any(|p| used(p, id))
+            });
+            out.map(|joint| Unmapped { joint, role: rig.role(joint) }).collect()
+        };
+        let source_only = rest(s, &|p, id| p.source == id || p.blend.is_some_and(|b| b.0 == id));
+        let target_only = rest(t, &|p, id| p.target == id);
+        JointMap { pairs, source_only, target_only }
+    }
+
+    /// The pair that drives `target`.
+    pub fn driving(&self, target: JointId) -> Option<&Pair> {
+        let at = self.pairs.binary_search_by_key(&target, |p| p.target).ok()?;
+        Some(&self.pairs[at])
+    }
+}

@@ -1,0 +1,214 @@
+//! How the target's rest pose must be turned, joint by joint, to stand as the source does in its own.
+//!
+//! Space: model space, Y up. For every driven joint `i` the result `A_i` turns the target's calibration rotation:
+//! `A_i R_i` is the orientation that the joint has when the source is in its calibration pose.
+//!
+//! * Hips, trunk and head: turned about Y only, so that the lines of the hip joints agree. Their joint centres lie
+//!   differently in every rig (marker sets put them before or behind the spine), so directions between them say
+//!   nothing; upright is upright on both.
+//! * Upper arm, forearm, thigh, shin, fingers: by the smallest arc that makes the segment's direction that of the
+//!   source, on top of the alignment of the joint above. T, A and other rest poses meet here.
+//! * Hands: by hand direction and palm where both have knuckles, else as the forearm.
+//! * Feet: flat on flat, the toes in the same direction over the ground. The slope from ankle to toes differs with
+//!   the height of the ankle and is left alone.
+
+use super::body_plan::{body_parent, outward};
+use super::joint_map::JointMap;
+use crate::anatomy::Figure;
+use crate::math::{Quat, Vec3, arc, from_columns};
+use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
+
+/// One side of the comparison: a rig in its calibration pose.
+pub struct Standing<'a> {
+    /// The character.
+    pub character: &'a Character,
+    /// Its roles, those told in a map file included.
+    pub rig: &'a Rig,
+    /// The calibration pose.
+    pub rest: &'a ModelPose,
+    /// Its measures; `None` where it has no legs.
+    pub figure: Option<Figure>,
+}
+
+impl Standing<'_> {
+    fn position(&self, role: Role) -> Option<Vec3> {
+        self.rig.joint(role).map(|id| self.rest.position(id))
+    }
+
+    /// The tip of a leaf in model space, where the file says it.
+    fn tip(&self, joint: JointId) -> Option<Vec3> {
+        let tip = self.rig.skeleton().joint(joint).tip?;
+        Some(self.rest.joint(joint).point(&tip)).filter(|_| tip.norm() > 1e-9)
+    }
+
+    /// The direction of the segment that starts at `role`.
+    fn segment(&self, role: Role, to: Role) -> Option<Vec3> {
+        let v = self.position(to)? - self.position(role)?;
+        v.try_normalize(1e-9)
+    }
+
+    /// Where the toes point over the ground: from the ankle to the toes, or to the tip of the foot.
+    fn heading(&self, side: Side) -> Option<Vec3> {
+        let ankle = self.rig.joint(Role::Foot(side))?;
+        let end = self.position(Role::Toes(side)).or_else(|| self.tip(ankle))?;
+        let mut v = end - self.rest.position(ankle);
+        let length = v.norm();
+        v.y = 0.0;
+        v.try_normalize(0.3 * length)
+    }
+
+    /// How far the foot is rolled about the forward axis in the calibration pose, in radians.
+    ///
+    /// Skeletons of captures are often defined with legs spread wide and the feet square to the shins (ASF); a
+    /// skinned character stands on flat feet however its legs are spread.
+    fn foot_roll(&self, side: Side) -> f64 {
+        if self.character.document.is_some() {
+            return 0.0;
+        }
+        let (Some(shin), Some(figure)) = (self.segment(Role::LowerLeg(side), Role::Foot(side)), self.figure)
+        else {
+            return 0.0;
+        };
+        let spread = shin.dot(&figure.left).atan2(-shin.y);
+        if spread.abs() > SPREAD { spread } else { 0.0 }
+    }
+
+    /// The frame of a hand: along the hand, across the palm from little finger to index.
+    fn hand_frame(&self, side: Side, knuckles: &[Finger]) -> Option<(Vec3, Option<Vec3>)> {
+        let wrist = self.position(Role::Hand(side))?;
+        let at = |f: &Finger| self.position(Role::Finger(side, *f, 0));
+        let points: Vec<Vec3> = knuckles.iter().filter_map(at).collect();
+        if points.is_empty() {
+            return None;
+        }
+        let middle = points.iter().sum::<Vec3>() / points.len() as f64;
+        let along = (middle - wrist).try_normalize(1e-9)?;
+        let across = (points.len() >= 2).then(|| points[0] - points[points.len() - 1]);
+        let across = across.and_then(|v| (v - along * v.dot(&along)).try_normalize(1e-9));
+        Some((along, across))
+    }
+}
+
+/// Shins that leave the vertical by more than this (12 degrees) belong to a skeleton defined with spread legs.
+const SPREAD: f64 = 0.21;
+
+/// The alignment `A_i` of every driven target joint, in joint order; `None` for joints that nothing drives.
+pub fn align(map: &JointMap, source: &Standing, target: &Standing) -> Vec<Option<Quat>> {
+    let skeleton = target.rig.skeleton();
+    let base = match (source.figure, target.figure) {
+        (Some(s), Some(t)) => arc(&t.left, &s.left, &Vec3::y()),
+        _ => Quat::identity(),
+    };
+    let mut aligned: Vec<Option<Quat>> = vec![None; skeleton.len()];
+    // By role, from the hips outwards: in a rig in pieces the body's order is not the tree's.
+    let mut ordered: Vec<usize> = (0..map.pairs.len()).collect();
+    ordered.sort_by_key(|&k| {
+        let role = map.pairs[k].role;
+        (role.is_none(), role.map(depth), map.pairs[k].target)
+    });
+    for k in ordered {
+        let pair = &map.pairs[k];
+        let above = match pair.role {
+            Some(role) => body_parent(target.rig, role),
+            None => skeleton.parent(pair.target),
+        };
+        let inherited = above
+            .and_then(|joint| skeleton.path_to_root(joint).find_map(|j| aligned[j.index()]))
+            .unwrap_or(base);
+        aligned[pair.target.index()] = Some(match pair.role {
+            Some(role) => align_role(role, inherited, base, source, target),
+            None => inherited,
+        });
+    }
+    aligned
+}
+
+/// The number of roles between a role and the hips, in a body that has them all.
+fn depth(role: Role) -> u32 {
+    match role {
+        Role::Hips => 0,
+        Role::Spine(n) | Role::Tail(n) => 1 + u32::from(n),
+        Role::Neck(n) => 300 + u32::from(n),
+        Role::Head => 600,
+        Role::Clavicle(_) => 301,
+        Role::UpperArm(_) => 302,
+        Role::LowerArm(_) => 303,
+        Role::Hand(_) => 304,
+        Role::Finger(_, _, n) => 305 + u32::from(n),
+        Role::UpperLeg(_) => 1,
+        Role::LowerLeg(_) => 2,
+        Role::Foot(_) => 3,
+        Role::Toes(_) => 4,
+    }
+}
+
+fn align_role(role: Role, inherited: Quat, base: Quat, source: &Standing, target: &Standing) -> Quat {
+    match role {
+        Role::Hips | Role::Spine(_) | Role::Neck(_) | Role::Head | Role::Clavicle(_) => base,
+        Role::UpperArm(_) | Role::LowerArm(_) | Role::UpperLeg(_) | Role::LowerLeg(_) => {
+            let to = outward(role).iter().map(|next| next(role.side().unwrap_or(Side::Left)));
+            let directions = to.map(|to| (source.segment(role, to), target.segment(role, to)));
+            match directions.into_iter().find_map(|(s, t)| Some((s?, t?))) {
+                Some((s, t)) => arc(&(inherited * t), &s, &Vec3::z()) * inherited,
+                None => inherited,
+            }
+        }
+        Role::Hand(side) => align_hand(side, inherited, source, target),
+        Role::Foot(side) => {
+            let unroll =
+                |standing: &Standing| Quat::from_axis_angle(&Vec3::z_axis(), standing.foot_roll(side));
+            let (roll_s, roll_t) = (unroll(source), unroll(target));
+            let toes = (source.heading(side), target.heading(side));
+            let turn = match toes {
+                (Some(s), Some(t)) => {
+                    let (s, t) = (level(&(roll_s.inverse() * s)), level(&(base * (roll_t.inverse() * t))));
+                    let turn = arc(&t, &s, &Vec3::y());
+                    if turn.angle() < TOE_OUT { turn } else { Quat::identity() }
+                }
+                _ => Quat::identity(),
+            };
+            roll_s * turn * base * roll_t.inverse()
+        }
+        Role::Toes(_) => inherited,
+        Role::Finger(side, finger, n) => {
+            let next = Role::Finger(side, finger, n + 1);
+            match (source.segment(role, next), target.segment(role, next)) {
+                (Some(s), Some(t)) => arc(&(inherited * t), &s, &Vec3::y()) * inherited,
+                _ => inherited,
+            }
+        }
+        Role::Tail(n) => {
+            match (source.segment(role, Role::Tail(n + 1)), target.segment(role, Role::Tail(n + 1))) {
+                (Some(s), Some(t)) => arc(&(inherited * t), &s, &Vec3::y()) * inherited,
+                _ => inherited,
+            }
+        }
+    }
+}
+
+/// Toes of source and target that differ by more than this at rest (60 degrees) say nothing about each other.
+const TOE_OUT: f64 = 1.05;
+
+/// The horizontal part of a direction, of length 1 where it has one.
+fn level(v: &Vec3) -> Vec3 {
+    let flat = Vec3::new(v.x, 0.0, v.z);
+    flat.try_normalize(1e-9).unwrap_or(flat)
+}
+
+/// A hand by its direction and palm, as far as both sides show them.
+fn align_hand(side: Side, inherited: Quat, source: &Standing, target: &Standing) -> Quat {
+    let has = |standing: &Standing, f: Finger| standing.rig.joint(Role::Finger(side, f, 0)).is_some();
+    let shared = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little]
+        .into_iter()
+        .filter(|&f| has(source, f) && has(target, f))
+        .collect::<Vec<_>>();
+    let frames = (source.hand_frame(side, &shared), target.hand_frame(side, &shared));
+    let (Some((s_along, s_across)), Some((t_along, t_across))) = frames else { return inherited };
+    match (s_across, t_across) {
+        (Some(s), Some(t)) => {
+            let frame = |along: Vec3, across: Vec3| from_columns(&along, &across, &along.cross(&across));
+            frame(s_along, s) * frame(t_along, t).inverse()
+        }
+        _ => arc(&(inherited * t_along), &s_along, &Vec3::y()) * inherited,
+    }
+}

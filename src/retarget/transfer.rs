@@ -1,0 +1,487 @@
+//! The transfer itself: world rotations away from the source's calibration pose, applied to the aligned target.
+//!
+//! For a driven joint `R_i(f) = D(f) A_i R_i0`, with `D(f) = S(f) S0^-1` the source joint's rotation in the world
+//! away from its calibration pose (two of them blended for chains of different length) and `A_i R_i0` the target's
+//! aligned calibration pose. Nothing depends on local axes, on the order of joints, or on the take's frames.
+//!
+//! A joint whose parent in the file is not its parent in the body (feet under a root bone, rigs exported in
+//! pieces) is carried by the joint it belongs to and gets a translation channel.
+//!
+//! Root motion moves the middle of the hip joints, scaled by the ratio of leg lengths, heights from the ground.
+
+use super::body_plan::{body_parent, calibration_pose, follow_hemispheres, reachable};
+use super::joint_map::JointMap;
+use super::rest_alignment::{Standing, align};
+use crate::anatomy::{Figure, same_words};
+use crate::math::{Quat, Transform, Vec3, slerp, twist_angle};
+use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How far the root travels, in relation to the source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RootScale {
+    /// By the ratio of leg lengths, so that strides fit the legs.
+    Legs,
+    /// By this factor.
+    Factor(f64),
+}
+
+/// What drives one target joint in every frame.
+#[derive(Clone, Debug)]
+struct Drive {
+    /// The source joint, and a second one with its share.
+    source: JointId,
+    blend: Option<(JointId, f64)>,
+    /// The inverse of the source's calibration rotation, and the same of the second joint.
+    unrest: [Quat; 2],
+    /// The target's aligned calibration rotation.
+    rest: Quat,
+}
+
+/// Where a target joint's position comes from.
+#[derive(Clone, Debug)]
+enum Place {
+    /// Rest translation under the parent of the tree.
+    Tree,
+    /// Carried by another joint than the tree's parent: its calibration transform in that joint's space.
+    Carried(JointId, Transform),
+    /// The hips: the pelvis point in the joint's space.
+    Pelvis(Vec3),
+    /// A driven joint above the hips: it travels like the source's.
+    Path(JointId),
+}
+
+/// How a joint's own translation on the source is carried over, as a world offset from where it would be carried.
+#[derive(Clone, Debug)]
+struct Stretch {
+    source: JointId,
+    /// The source joint that carries it, and the place in that joint's space at calibration.
+    carrier: JointId,
+    at: Vec3,
+}
+
+/// A share of the forearm's roll for a twist joint: `local = rest * twist(axis, share * roll)`.
+#[derive(Clone, Debug)]
+struct Twist {
+    lower: JointId,
+    hand: JointId,
+    /// The axis of the forearm in the joint's own space, and in the forearm's.
+    axis: Vec3,
+    lower_axis: Vec3,
+    /// The hand's local rotation to the forearm at calibration.
+    rest: Quat,
+    share: f64,
+}
+
+/// A transfer that is ready: a pure function of the source's clip.
+#[derive(Clone, Debug)]
+pub struct Retarget {
+    target: Arc<Character>,
+    drives: Vec<Option<Drive>>,
+    places: Vec<Place>,
+    stretches: Vec<Option<Stretch>>,
+    twists: Vec<Option<Twist>>,
+    /// Joints in an order in which every joint comes after what carries it.
+    order: Vec<JointId>,
+    pelvis: Option<PelvisPath>,
+    scale: f64,
+}
+
+/// The path of the middle of the hip joints.
+#[derive(Clone, Debug)]
+struct PelvisPath {
+    hips: JointId,
+    /// The pelvis point in the source hips' space.
+    at: Vec3,
+    source_ground: f64,
+    target_ground: f64,
+    across: f64,
+    up: f64,
+}
+
+impl Retarget {
+    /// The transfer from `source` to `target` by `map`; `rigs` are their roles, those told in a map file included.
+    ///
+    /// `travel` scales the horizontal path of the root; heights always follow the legs.
+    pub fn new(
+        source: &Character,
+        target: Arc<Character>,
+        map: &JointMap,
+        rigs: (&Rig, &Rig),
+        travel: RootScale,
+    ) -> Retarget {
+        let (s_rig, t_rig) = rigs;
+        let skeleton = t_rig.skeleton();
+        let driven = |id: JointId| map.driving(id).is_some();
+        let s_rest = calibration_pose(source);
+        let bound = calibration_pose(&target);
+        let t_rest = reachable(t_rig, &bound, driven);
+        let s = Standing { character: source, rig: s_rig, rest: &s_rest, figure: Figure::of(s_rig, &s_rest) };
+        let t = Standing { character: &target, rig: t_rig, rest: &t_rest, figure: Figure::of(t_rig, &bound) };
+        // Segment directions are those of the tree that will move, feet and parts in pieces those of the bind pose.
+        let aligned_pose = in_pieces(t_rig, &t_rest, &bound, map);
+        let t = Standing { rest: &aligned_pose, ..t };
+        let aligned = align(map, &s, &t);
+
+        let drives: Vec<Option<Drive>> = skeleton
+            .ids()
+            .map(|id| {
+                let pair = map.driving(id)?;
+                let unrest = |joint: JointId| s_rest.joint(joint).rotation.inverse();
+                Some(Drive {
+                    source: pair.source,
+                    blend: pair.blend,
+                    unrest: [unrest(pair.source), unrest(pair.blend.map_or(pair.source, |b| b.0))],
+                    rest: aligned[id.index()].unwrap_or_else(Quat::identity) * bound.joint(id).rotation,
+                })
+            })
+            .collect();
+
+        let ground = |standing: &Standing| match (standing.character.document.is_some(), standing.figure) {
+            // A model stands on its own ground; a capture's floor is the zero of its world.
+            (true, Some(figure)) => figure.sole,
+            _ => 0.0,
+        };
+        let legs = match (s.figure, t.figure) {
+            (Some(s), Some(t)) => t.leg / s.leg,
+            _ => size(&t_rest) / size(&s_rest).max(1e-12),
+        };
+        let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
+        let mut places = place_joints(t_rig, map, &bound, hips.map(|p| p.target));
+        let pelvis = hips.map(|pair| {
+            let within = |standing: &Standing, rest: &ModelPose, joint: JointId| {
+                let point = match pair.role {
+                    Some(Role::Hips) => standing.figure.map(|f| f.pelvis),
+                    _ => None,
+                };
+                rest.joint(joint).inverse().point(&point.unwrap_or(rest.position(joint)))
+            };
+            places[pair.target.index()] = Place::Pelvis(within(&t, &bound, pair.target));
+            let across = match travel {
+                RootScale::Legs => legs,
+                RootScale::Factor(factor) => factor,
+            };
+            PelvisPath {
+                hips: pair.source,
+                at: within(&s, &s_rest, pair.source),
+                source_ground: ground(&s),
+                target_ground: ground(&t),
+                across,
+                up: legs,
+            }
+        });
+        let stretches = stretch_joints(s_rig, t_rig, map, &s_rest, &places);
+        let twists = twist_joints(t_rig, map, &bound);
+        let order = carried_order(t_rig, &places);
+        Retarget { target, drives, places, stretches, twists, order, pelvis, scale: legs }
+    }
+
+    /// The character that the motion leaves with.
+    pub fn target(&self) -> &Arc<Character> {
+        &self.target
+    }
+
+    /// The ratio of leg lengths, target to source.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The target performing the source's clip.
+    ///
+    /// # Panics
+    /// Where the motion's skeleton is not the one that this transfer was made for.
+    pub fn apply(&self, motion: &Motion) -> Motion {
+        let skeleton = self.target.skeleton();
+        let clip = &motion.clip;
+        let (joints, frames) = (skeleton.len(), clip.frames());
+        // A joint's own translation is carried over where the source's clip has one.
+        let stretches: Vec<Option<&Stretch>> = self
+            .stretches
+            .iter()
+            .map(|s| s.as_ref().filter(|s| clip.translated().binary_search(&s.source).is_ok()))
+            .collect();
+        let moves =
+            |id: &JointId| !matches!(self.places[id.index()], Place::Tree) || stretches[id.index()].is_some();
+        let translated: Vec<JointId> = skeleton.ids().filter(moves).collect();
+        let moved = translated.len();
+        let mut rotations = vec![Quat::identity(); frames * joints];
+        let mut translations = vec![Vec3::zeros(); frames * moved];
+        // Blocks of frames share their scratch poses; who computes a block changes nothing in it.
+        const BLOCK: usize = 64;
+        let source = motion.character.skeleton();
+        rotations
+            .par_chunks_mut(BLOCK * joints)
+            .zip(translations.par_chunks_mut((BLOCK * moved).max(1)))
+            .enumerate()
+            .for_each(|(block, (rotations, translations))| {
+                let mut local = source.rest_pose();
+                let mut from = ModelPose::of(source, &local);
+                let mut model = vec![Transform::identity(); joints];
+                for (n, row) in rotations.chunks_mut(joints).enumerate() {
+                    clip.read_pose(block * BLOCK + n, &mut local);
+                    from.set(source, &local);
+                    self.frame(&from, &stretches, &mut model);
+                    let mut moving =
+                        translations[n * moved..][..moved].iter_mut().zip(&translated).peekable();
+                    for (id, q) in skeleton.ids().zip(row) {
+                        let parent = skeleton.parent(id).map(|p| model[p.index()].inverse());
+                        let local = parent.map_or(model[id.index()], |p| p * model[id.index()]);
+                        *q = local.rotation;
+                        if let Some((v, _)) = moving.next_if(|(_, moved)| **moved == id) {
+                            *v = local.translation;
+                        }
+                    }
+                }
+            });
+        if moved == 0 {
+            translations.clear();
+        }
+        let mut result =
+            Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
+        result.start = clip.start;
+        follow_hemispheres(&mut result);
+        Motion { character: Arc::clone(&self.target), clip: result }
+    }
+
+    /// One frame: the source's model pose to the target's.
+    fn frame(&self, from: &ModelPose, stretches: &[Option<&Stretch>], model: &mut [Transform]) {
+        let skeleton = self.target.skeleton();
+        for &id in &self.order {
+            let k = id.index();
+            let rest = &skeleton.joint(id).rest;
+            let parent = skeleton.parent(id).map_or_else(Transform::identity, |p| model[p.index()]);
+            let rotation = match (&self.drives[k], &self.twists[k]) {
+                (Some(drive), _) => drive.rotation(from),
+                (None, Some(twist)) => parent.rotation * rest.rotation * twist.roll(from, model, self),
+                (None, None) => match &self.places[k] {
+                    Place::Carried(carrier, within) => model[carrier.index()].rotation * within.rotation,
+                    _ => parent.rotation * rest.rotation,
+                },
+            };
+            let mut position = match &self.places[k] {
+                Place::Tree => parent.point(&rest.translation),
+                Place::Carried(carrier, within) => model[carrier.index()].point(&within.translation),
+                Place::Pelvis(at) => self.pelvis_point(from) - rotation * at,
+                Place::Path(source) => self.travelled(&from.position(*source)),
+            };
+            if let Some(stretch) = stretches[k] {
+                let carried = from.joint(stretch.carrier).point(&stretch.at);
+                position += (from.position(stretch.source) - carried) * self.scale;
+            }
+            model[k] = Transform::new(rotation, position);
+        }
+    }
+
+    /// The target's pelvis point for a source pose.
+    fn pelvis_point(&self, from: &ModelPose) -> Vec3 {
+        let Some(path) = &self.pelvis else { return Vec3::zeros() };
+        self.travelled(&from.joint(path.hips).point(&path.at))
+    }
+
+    /// A point of the source's world in the target's: scaled over the ground and above it.
+    fn travelled(&self, p: &Vec3) -> Vec3 {
+        let Some(path) = &self.pelvis else { return *p };
+        let up = path.target_ground + path.up * (p.y - path.source_ground);
+        Vec3::new(p.x * path.across, up, p.z * path.across)
+    }
+}
+
+impl Drive {
+    /// The model rotation of the target joint.
+    fn rotation(&self, from: &ModelPose) -> Quat {
+        let away = |joint: JointId, unrest: Quat| from.joint(joint).rotation * unrest;
+        let first = away(self.source, self.unrest[0]);
+        let turned = match self.blend {
+            Some((joint, share)) => slerp(&first, &away(joint, self.unrest[1]), share),
+            None => first,
+        };
+        turned * self.rest
+    }
+}
+
+impl Twist {
+    /// The rotation about the twist joint's own axis.
+    fn roll(&self, from: &ModelPose, model: &[Transform], retarget: &Retarget) -> Quat {
+        let lower = model[self.lower.index()].rotation;
+        // The hand is driven: its rotation does not wait for the joints between.
+        let Some(drive) = &retarget.drives[self.hand.index()] else { return Quat::identity() };
+        let hand = drive.rotation(from);
+        let away = lower.inverse() * hand * self.rest.inverse();
+        let angle = twist_angle(&away, &self.lower_axis) * self.share;
+        Quat::new(self.axis * angle)
+    }
+}
+
+/// The largest extent of a pose, for skeletons without legs to compare.
+fn size(rest: &ModelPose) -> f64 {
+    let origin = rest.joints()[0].translation;
+    rest.joints().iter().map(|t| (t.translation - origin).norm()).fold(0.0, f64::max)
+}
+
+/// The pose whose segment directions count: the movable tree, with joints that the body carries elsewhere than the
+/// tree does put where the bind pose has them.
+fn in_pieces(rig: &Rig, movable: &ModelPose, bound: &ModelPose, map: &JointMap) -> ModelPose {
+    let skeleton = rig.skeleton();
+    let mut joints = movable.joints().to_vec();
+    let mut place_of: Vec<Option<JointId>> = vec![None; skeleton.len()];
+    for pair in &map.pairs {
+        let carrier = pair.role.and_then(|role| body_parent(rig, role));
+        place_of[pair.target.index()] = carrier.filter(|&c| !skeleton.is_ancestor(c, pair.target));
+    }
+    if place_of.iter().all(Option::is_none) {
+        return movable.clone();
+    }
+    // In pieces: the bind pose is the only pose in which the pieces fit.
+    for id in skeleton.ids() {
+        joints[id.index()] = *bound.joint(id);
+    }
+    ModelPose::new(joints)
+}
+
+/// Decides for every target joint where its position comes from.
+fn place_joints(rig: &Rig, map: &JointMap, bound: &ModelPose, hips: Option<JointId>) -> Vec<Place> {
+    let skeleton = rig.skeleton();
+    let mut places = vec![Place::Tree; skeleton.len()];
+    let above_hips = |id: JointId| hips.is_some_and(|h| skeleton.is_ancestor(id, h));
+    let carried = |carrier: JointId, id: JointId| {
+        Place::Carried(carrier, bound.joint(carrier).inverse() * *bound.joint(id))
+    };
+    for pair in &map.pairs {
+        let id = pair.target;
+        if above_hips(id) && Some(id) != hips {
+            places[id.index()] = Place::Path(pair.source);
+            continue;
+        }
+        let carrier = pair.role.and_then(|role| body_parent(rig, role));
+        if let Some(c) = carrier.filter(|&c| map.driving(c).is_some() && !skeleton.is_ancestor(c, id)) {
+            places[id.index()] = carried(c, id);
+        }
+    }
+    // What hangs from nothing that moves goes with the nearest part of the body.
+    let body: Vec<JointId> = map.pairs.iter().filter(|p| p.role.is_some()).map(|p| p.target).collect();
+    for id in skeleton.ids() {
+        let loose = map.driving(id).is_none()
+            && !skeleton.ids().any(|j| map.driving(j).is_some() && skeleton.is_ancestor(id, j))
+            && !skeleton.path_to_root(id).any(|j| map.driving(j).is_some_and(|p| p.role.is_some()));
+        let top = skeleton.parent(id).is_none_or(|p| {
+            above_hips(p) || skeleton.ids().any(|j| map.driving(j).is_some() && skeleton.is_ancestor(p, j))
+        });
+        if loose && top {
+            let nearest = body.iter().copied().min_by(|&a, &b| {
+                let distance = |j: JointId| (bound.position(j) - bound.position(id)).norm();
+                distance(a).total_cmp(&distance(b))
+            });
+            if let Some(carrier) = nearest {
+                places[id.index()] = carried(carrier, id);
+            }
+        }
+    }
+    places
+}
+
+/// Joints whose own translation may be carried over: only between versions of one rig, where nine joints of ten have
+/// the same name, and there where the carriers are the same too. Elsewhere bones keep their length.
+fn stretch_joints(
+    s_rig: &Rig,
+    t_rig: &Rig,
+    map: &JointMap,
+    s_rest: &ModelPose,
+    places: &[Place],
+) -> Vec<Option<Stretch>> {
+    let name = |rig: &Rig, id: JointId| rig.skeleton().joint(id).name.clone();
+    let same = |s: JointId, t: JointId| same_words(&name(s_rig, s), &name(t_rig, t));
+    let shared = map.pairs.iter().filter(|p| p.blend.is_none() && same(p.source, p.target)).count();
+    let joints = s_rig.skeleton().len().max(t_rig.skeleton().len());
+    if shared * 10 < joints * 9 {
+        return vec![None; t_rig.skeleton().len()];
+    }
+    t_rig
+        .skeleton()
+        .ids()
+        .map(|id| {
+            let pair = map.driving(id).filter(|p| p.blend.is_none() && same(p.source, id))?;
+            let carrier = match &places[id.index()] {
+                Place::Tree => t_rig.skeleton().parent(id)?,
+                Place::Carried(carrier, _) => *carrier,
+                Place::Pelvis(_) | Place::Path(_) => return None,
+            };
+            let from = map.driving(carrier).filter(|p| p.blend.is_none() && same(p.source, carrier))?.source;
+            let at = s_rest.joint(from).inverse().point(&s_rest.position(pair.source));
+            Some(Stretch { source: pair.source, carrier: from, at })
+        })
+        .collect()
+}
+
+/// Undriven joints along the forearm, which share its roll (twist joints, in line or beside it).
+fn twist_joints(rig: &Rig, map: &JointMap, bound: &ModelPose) -> Vec<Option<Twist>> {
+    let skeleton = rig.skeleton();
+    let mut twists: Vec<Option<Twist>> = vec![None; skeleton.len()];
+    for side in Side::BOTH {
+        let ends = (rig.joint(Role::LowerArm(side)), rig.joint(Role::Hand(side)));
+        let (Some(lower), Some(hand)) = ends else { continue };
+        if !(map.driving(lower).is_some() && map.driving(hand).is_some()) {
+            continue;
+        }
+        let (start, end) = (bound.position(lower), bound.position(hand));
+        let length = (end - start).norm();
+        let Some(axis) = (end - start).try_normalize(1e-9) else { continue };
+        let within = |id: JointId, v: &Vec3| bound.joint(id).rotation.inverse() * v;
+        let mut given = 0.0;
+        for id in skeleton.ids().filter(|&id| id != lower && skeleton.is_ancestor(lower, id)) {
+            let in_line = skeleton.is_ancestor(id, hand);
+            let offset = bound.position(id) - start;
+            let along = offset.dot(&axis) / length;
+            let off = (offset - axis * offset.dot(&axis)).norm() / length;
+            let beside = skeleton.parent(id) == Some(lower) && skeleton.children(id).is_empty() && off < 0.15;
+            let between =
+                (0.05..0.999).contains(&along) && map.driving(id).is_none() && rig.role(id).is_none();
+            if !between || !(in_line || beside) {
+                continue;
+            }
+            // In line, each joint adds to the roll of those above it.
+            let share = if in_line { along - given } else { along };
+            if in_line {
+                given = along;
+            }
+            twists[id.index()] = Some(Twist {
+                lower,
+                hand,
+                axis: within(id, &axis),
+                lower_axis: within(lower, &axis),
+                rest: bound.joint(lower).rotation.inverse() * bound.joint(hand).rotation,
+                share,
+            });
+        }
+    }
+    twists
+}
+
+/// An order in which every joint comes after its tree parent and after what carries it; twist joints read the
+/// driven hand, whose rotation needs nobody, so hands are taken before the joints between.
+fn carried_order(rig: &Rig, places: &[Place]) -> Vec<JointId> {
+    let skeleton = rig.skeleton();
+    let mut order = Vec::with_capacity(skeleton.len());
+    let mut placed = vec![false; skeleton.len()];
+    // Every round places at least one joint: carriers are body parents, and the body has no cycle. A cycle made by
+    // an odd map is broken in joint order.
+    while order.len() < skeleton.len() {
+        let before = order.len();
+        for id in skeleton.ids() {
+            let ready = |other: JointId| placed[other.index()];
+            let carrier_ready = match &places[id.index()] {
+                Place::Carried(carrier, _) => ready(*carrier),
+                _ => true,
+            };
+            if !placed[id.index()] && carrier_ready && skeleton.parent(id).is_none_or(ready) {
+                placed[id.index()] = true;
+                order.push(id);
+            }
+        }
+        if order.len() == before {
+            let left: Vec<JointId> = skeleton.ids().filter(|id| !placed[id.index()]).collect();
+            order.extend(left);
+        }
+    }
+    order
+}

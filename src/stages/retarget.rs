@@ -1,0 +1,111 @@
+//! Stage `retarget`: the motion moves from its own skeleton to the pipeline's character.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::model::{Character, Motion};
+use crate::report::Report;
+use crate::retarget::{JointMap, Retarget, RootScale, map};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Carries the motion over to the pipeline's character.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetargetConfig {
+    /// A joint map, as `posemill map` writes it; empty to find one. Relative to the pipeline file.
+    pub map: String,
+    /// How far the root travels: `legs` scales the path with the leg length so that strides fit, a number scales it
+    /// by that factor (1.0 keeps the path in the world). Heights always follow the legs.
+    pub scale: Scale,
+}
+
+/// The scale of the root's path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scale {
+    /// By a word.
+    Word(ScaleWord),
+    /// By a number.
+    Factor(f64),
+}
+
+/// The words that `scale` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScaleWord {
+    /// The ratio of leg lengths.
+    Legs,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Scale::Word(ScaleWord::Legs)
+    }
+}
+
+impl StageConfig for RetargetConfig {
+    const NAME: &'static str = "retarget";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        match self.scale {
+            Scale::Factor(f) if !(f.is_finite() && f > 0.0) => Err(vec![StageError::key(
+                "scale",
+                format!("`scale` is {f}, allowed is `legs` or a number above 0"),
+            )]),
+            _ => Ok(()),
+        }
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let Some(target) = &setting.target else {
+            return Err(StageError::new(
+                "there is no character to retarget onto\n  hint: name one in `[input] character = \"hero.glb\"`",
+            ));
+        };
+        let source = &setting.arriving;
+        let fault = |e: crate::retarget::MapError| StageError::key("map", e.to_string());
+        let (map, s_rig, t_rig) = if self.map.is_empty() {
+            (map(source, target).map_err(fault)?, source.rig.clone(), target.rig.clone())
+        } else {
+            let path = setting.folder.join(&self.map);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|e| StageError::key("map", format!("cannot read `{}`: {e}", path.display())))?;
+            JointMap::read(&text, &path.display().to_string(), source, target).map_err(fault)?
+        };
+        let travel = match self.scale {
+            Scale::Word(ScaleWord::Legs) => RootScale::Legs,
+            Scale::Factor(factor) => RootScale::Factor(factor),
+        };
+        let retarget = Retarget::new(source, Arc::clone(target), &map, (&s_rig, &t_rig), travel);
+        let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
+        Ok(Box::new(RetargetStage {
+            retarget,
+            mapped: map.pairs.len(),
+            resting: map.target_only.len(),
+            sure,
+        }))
+    }
+}
+
+/// The stage, ready.
+#[derive(Debug)]
+struct RetargetStage {
+    retarget: Retarget,
+    mapped: usize,
+    resting: usize,
+    sure: f64,
+}
+
+impl Stage for RetargetStage {
+    fn leaving(&self, _: &Arc<Character>) -> Arc<Character> {
+        Arc::clone(self.retarget.target())
+    }
+
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        report.measure("retarget_mapped_joints", self.mapped as f64, "joints");
+        report.measure("retarget_resting_joints", self.resting as f64, "joints");
+        report.measure("retarget_lowest_confidence", self.sure, "1");
+        report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
+        Ok(self.retarget.apply(&motion))
+    }
+}

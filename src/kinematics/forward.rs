@@ -114,17 +114,20 @@ impl<'a> Forward<'a> {
         let frame = |lane: usize| (block.first + lane).min(frames - 1);
         let rotations: [_; LANES] = std::array::from_fn(|lane| self.clip.rotations(frame(lane)));
         let translations: [_; LANES] = std::array::from_fn(|lane| self.clip.translations(frame(lane)));
-        for (j, link) in self.joints.iter().enumerate() {
-            let rotation = lane_quat(&std::array::from_fn(|lane| &rotations[lane][j]));
-            let translation = match link.track {
+        // Side by side first, multiplied later: a wide load right behind the eight narrow stores that fill it
+        // would wait for them.
+        let joints = &mut block.joints[..self.joints.len()];
+        for (j, (joint, link)) in joints.iter_mut().zip(&self.joints).enumerate() {
+            joint.rotation = lane_quat(&std::array::from_fn(|lane| &rotations[lane][j]));
+            joint.translation = match link.track {
                 Some(k) => lane_vec3(&std::array::from_fn(|lane| &translations[lane][k])),
                 None => link.rest,
             };
-            let local = LaneTransform { rotation, translation };
-            block.joints[j] = match link.parent {
-                Some(p) => block.joints[p] * local,
-                None => local,
-            };
+        }
+        for (j, link) in self.joints.iter().enumerate() {
+            if let Some(parent) = link.parent {
+                joints[j] = joints[parent] * joints[j];
+            }
         }
     }
 

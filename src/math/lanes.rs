@@ -60,12 +60,9 @@ impl std::ops::Mul for LaneTransform {
 /// Eight rotations side by side.
 #[inline]
 pub fn lane_quat(rotations: &[&Quat; LANES]) -> LaneQuat {
-    let mut rows = [[0.0; LANES]; 4];
-    for (lane, q) in rotations.iter().enumerate() {
-        for (row, x) in rows.iter_mut().zip(q.coords.iter()) {
-            row[lane] = *x as f32;
-        }
-    }
+    // Narrowed rotation by rotation and transposed afterwards: two numbers are narrowed at a time that way.
+    let narrow = rotations.map(|q| <[f64; 4]>::from(q.coords).map(|x| x as f32));
+    let rows: [[f32; LANES]; 4] = std::array::from_fn(|c| std::array::from_fn(|lane| narrow[lane][c]));
     let [x, y, z, w] = rows.map(F32x8::from_arr);
     LaneQuat::new_unchecked(nalgebra::Quaternion::new(w, x, y, z))
 }

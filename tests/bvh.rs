@@ -3,7 +3,7 @@
 
 use posemill::import::BvhError;
 use posemill::import::bvh::{BvhOptions, Positions, RawBvh, read};
-use posemill::model::ModelPose;
+use posemill::model::{JointId, ModelPose};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ fn every_real_file_loads_and_keeps_the_promises() {
 fn joints_stand_where_blender_puts_them() {
     let Some(data) = data() else { return };
     let all = files(&data.join("bvh"), "bvh");
-    let mut compared = 0;
+    let (mut compared, mut ends_compared) = (0, 0);
     for reference in files(&data.join("reference"), "json") {
         if !reference.to_str().unwrap().ends_with(".bvh.json") {
             continue;
@@ -99,13 +99,18 @@ fn joints_stand_where_blender_puts_them() {
                 assert!(off < 2e-5 * size, "{name}, frame {frame}, joint {}: off by {off}", id.index());
                 compared += 1;
             }
-            let ends = sample.get("end_sites").and_then(|e| e.as_array());
-            for end in ends.into_iter().flatten() {
-                println!("{end}");
+            let ends = sample.get("end_sites").and_then(|e| e.as_object());
+            for (index, end) in ends.into_iter().flatten() {
+                let id = JointId::new(index.parse().unwrap());
+                let tip = raw.skeleton.joint(id).tip.unwrap_or_default();
+                let (found, expected) = (pose.joint(id).point(&tip), point(end));
+                let off = (0..3).map(|i| (found[i] - expected[i]).abs()).fold(0.0, f64::max);
+                assert!(off < 2e-5 * size, "{name}, frame {frame}, end of joint {index}: off by {off}");
+                ends_compared += 1;
             }
         }
     }
-    assert!(compared > 1500, "{compared} positions compared");
+    assert!(compared > 1200 && ends_compared > 200, "{compared} joints and {ends_compared} ends compared");
 }
 
 #[test]

@@ -178,17 +178,23 @@ impl Names {
     }
 }
 
-/// Replace or add, by the joints below the root that have position channels and an OFFSET: each votes for what
-/// its channels lie nearer to over all frames, the OFFSET (they replace it) or zero (they are added to it).
+/// Replace or add, by the joints that have position channels and an OFFSET: each votes for what its channels lie
+/// nearer to over all frames, the OFFSET (they replace it) or zero (they are added to it).
+///
+/// A root moves about and its OFFSET is often noise, so it votes only where it stays within a thousandth of
+/// its OFFSET from zero: then the OFFSET is a rest height, and replacing it would drop the figure.
 fn decide(skeleton: &Skeleton, translated: &[JointId], rows: &Rows, warnings: &mut Warnings) -> Positions {
     let (mut replace, mut add) = (0, 0);
     for (k, &joint) in translated.iter().enumerate() {
         let offset = skeleton.joint(joint).rest.translation;
-        let root = skeleton.parent(joint).is_none_or(|p| skeleton.joint(p).file_name.is_none());
-        if root || offset == Vec3::zeros() || rows.frames == 0 {
+        if offset == Vec3::zeros() || rows.frames == 0 {
             continue;
         }
-        let channels = rows.translations.iter().skip(k).step_by(translated.len());
+        let mut channels = rows.translations.iter().skip(k).step_by(translated.len());
+        if skeleton.parent(joint).is_none_or(|p| skeleton.joint(p).file_name.is_none()) {
+            add += usize::from(channels.all(|v| v.norm() <= 1e-3 * offset.norm()));
+            continue;
+        }
         let nearer: f64 = channels.map(|v| (v - offset).norm_squared() - v.norm_squared()).sum();
         if nearer > 0.0 { add += 1 } else { replace += 1 }
     }

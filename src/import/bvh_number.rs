@@ -29,12 +29,11 @@ pub(super) fn number(text: &[u8]) -> Option<(f64, usize)> {
     {
         return Some(short);
     }
-    any(text)
+    general(text)
 }
 
 #[inline(never)]
-fn any(text: &[u8]) -> Option<(f64, usize)> {
-    // The longest number that a writer produces has some 330 characters; the parser wants to see no more.
+fn general(text: &[u8]) -> Option<(f64, usize)> {
     fast_float2::parse_partial::<f64, _>(text).ok().filter(|&(_, n)| n > 0)
 }
 

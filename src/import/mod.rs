@@ -3,6 +3,8 @@
 mod gltf;
 mod gltf_accessor;
 mod gltf_animation;
+mod gltf_bind;
+mod gltf_mesh;
 mod gltf_resources;
 mod gltf_skeleton;
 mod gltf_track;

@@ -1,0 +1,16 @@
+//! The size of a figure, by which both ends measure their tolerances. Units: metres.
+
+use crate::math::Vec3;
+use crate::model::Skeleton;
+
+/// The diagonal of the box around the joints at rest, in metres; what tolerances are measured by.
+pub fn figure_size(skeleton: &Skeleton) -> f64 {
+    let pose = skeleton.rest_model_pose();
+    let mut low = Vec3::repeat(f64::INFINITY);
+    let mut high = Vec3::repeat(f64::NEG_INFINITY);
+    for t in pose.joints() {
+        low = low.inf(&t.translation);
+        high = high.sup(&t.translation);
+    }
+    (high - low).norm().max(1e-6)
+}

@@ -3,7 +3,7 @@
 use crate::math::Vec3;
 use crate::model::Skeleton;
 
-/// The diagonal of the box around the joints at rest, in metres; what tolerances are measured by.
+/// The diagonal of the box around the joints at rest, in metres; 1 m where they all rest in one point.
 pub fn figure_size(skeleton: &Skeleton) -> f64 {
     let pose = skeleton.rest_model_pose();
     let mut low = Vec3::repeat(f64::INFINITY);
@@ -12,5 +12,7 @@ pub fn figure_size(skeleton: &Skeleton) -> f64 {
         low = low.inf(&t.translation);
         high = high.sup(&t.translation);
     }
-    (high - low).norm().max(1e-6)
+    let size = (high - low).norm();
+    // Joints that all rest in one point say nothing about the size of what they carry.
+    if size > 1e-6 { size } else { 1.0 }
 }

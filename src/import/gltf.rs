@@ -10,7 +10,7 @@
 use super::gltf_accessor::Accessors;
 use super::gltf_resources::Resources;
 use super::gltf_skeleton::{Humanoid, Joints};
-use super::gltf_animation;
+use super::{gltf_animation, gltf_bind, gltf_mesh};
 use crate::math::{Quat, Transform};
 use crate::model::{
     Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role, Skeleton,
@@ -57,6 +57,19 @@ impl GltfFile {
         let skin_joints = skin_joints(&skins, tree.nodes().len())?;
         let worlds = tree.worlds();
         let joints = Joints::read(&json, &tree, &skin_joints, &worlds, &mut warnings)?;
+        let skins = gltf_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
+        let bind = gltf_bind::bind(&skins, &tree, &worlds, &joints, &mut warnings);
+        let images = gltf_mesh::images(&json, &accessors, &mut resources, &mut warnings);
+        let source = gltf_mesh::Source {
+            json: &json,
+            tree: &tree,
+            worlds: &worlds,
+            skins: &skins,
+            joints: &joints,
+            accessors: &accessors,
+            images: &images,
+        };
+        let meshes = gltf_mesh::meshes(&source, &mut warnings);
         let clips = gltf_animation::clips(&json, &tree, &accessors, &joints, &mut warnings)?;
         let document = Document {
             container: if chunks.glb { Container::Glb } else { Container::Gltf },
@@ -67,9 +80,9 @@ impl GltfFile {
         };
         Ok(Self {
             skeleton: joints.skeleton,
-            bind: None,
+            bind,
             clips,
-            meshes: Vec::new(),
+            meshes,
             humanoid: joints.humanoid,
             document,
             warnings,

@@ -108,11 +108,6 @@ impl<'a> Accessors<'a> {
         Ok(Self { accessors: json.list("accessors")?, views: json.list("bufferViews")?, buffers })
     }
 
-    /// The number of accessors.
-    pub(super) fn len(&self) -> usize {
-        self.accessors.len()
-    }
-
     /// The number of elements that an accessor states.
     pub(super) fn count(&self, index: usize) -> u64 {
         self.accessors.get(index).map_or(0, |a| a.count.0)

@@ -6,12 +6,12 @@
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_skeleton::{Joints, figure_size};
+use super::gltf_skeleton::Joints;
 use super::gltf_track::{Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId};
 use crate::report::Warnings;
-use crate::scene::{GltfError, Json, Local, NodeTree, World};
+use crate::scene::{GltfError, Json, Local, NodeTree, World, figure_size};
 use gltf_json::accessor::Type;
 use gltf_json::animation::{self, Property};
 use gltf_json::validation::Checked;

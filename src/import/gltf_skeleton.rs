@@ -6,7 +6,7 @@
 //!
 //! Space: the file's own world. Units: metres.
 
-use crate::math::{Transform, Vec3};
+use crate::math::Transform;
 use crate::model::{Joint, JointId, Skeleton};
 use crate::report::Warnings;
 use crate::scene::{GltfError, Json, NodeTree, World};
@@ -118,18 +118,6 @@ impl Joints {
     }
 }
 
-/// The diagonal of the box around the joints at rest, in metres; what tolerances are measured by.
-pub(super) fn figure_size(skeleton: &Skeleton) -> f64 {
-    let pose = skeleton.rest_model_pose();
-    let mut low = Vec3::repeat(f64::INFINITY);
-    let mut high = Vec3::repeat(f64::NEG_INFINITY);
-    for t in pose.joints() {
-        low = low.inf(&t.translation);
-        high = high.sup(&t.translation);
-    }
-    (high - low).norm().max(1e-6)
-}
-
 /// `name`, or `name` with the lowest number that makes it new; it is taken from then on.
 fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
     let numbered = (2..).map(|n| format!("{name}_{n}"));
@@ -232,6 +220,7 @@ fn humanoid_nodes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Vec3;
 
     fn joints(text: &str, skins: &[Vec<usize>]) -> Joints {
         let json = Json::parse(text, 0).unwrap();

@@ -5,6 +5,9 @@
 
 use crate::math::{Quat, RawQuat, Vec3, slerp};
 
+/// The highest rate of evenly spaced keys that is taken for a frame rate.
+const MAX_EVEN_RATE: f64 = 1000.0;
+
 /// How values between two keys come about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Interpolation {
@@ -122,10 +125,10 @@ impl<'a> Track<'a> {
     }
 }
 
-/// The rate in hertz and the number of frames that put every key time on a frame; `None` for the rate of keys
-/// that no usual rate fits.
+/// The rate in hertz that puts every key time on a frame, if there is one.
 ///
-/// `times` ascend and are not empty. The smallest whole rate from 1 to 240 wins, then the broadcast rates.
+/// `times` ascend and are not empty. The smallest whole rate from 1 to 240 wins, then the broadcast rates, then
+/// the rate of keys that are evenly spaced whatever their distance.
 pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
     let start = times[0];
     let fits = |rate: &f64| {
@@ -137,7 +140,10 @@ pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
         })
     };
     let broadcast = [24000.0 / 1001.0, 30000.0 / 1001.0, 60000.0 / 1001.0, 120000.0 / 1001.0];
-    (1..=240).map(f64::from).chain(broadcast).find(fits)
+    let distinct = 1 + times.windows(2).filter(|w| w[1] - w[0] > 1e-6).count();
+    let even = (distinct - 1) as f64 / (times[times.len() - 1] - start);
+    let even = Some(even).filter(|r| *r >= 1.0 && *r <= MAX_EVEN_RATE);
+    (1..=240).map(f64::from).chain(broadcast).chain(even).find(fits)
 }
 
 #[cfg(test)]
@@ -154,7 +160,9 @@ mod tests {
         assert_eq!(at(30.0, &[0, 1, 2, 3, 900]), Some(30.0));
         assert_eq!(at(30.0, &[0, 15, 30]), Some(2.0));
         assert_eq!(at(24000.0 / 1001.0, &(0..500).collect::<Vec<_>>()), Some(24000.0 / 1001.0));
+        assert_eq!(at(1.0 / 0.0083333, &(0..3000).collect::<Vec<_>>()).map(|r| (r - 120.0005).abs() < 1e-3), Some(true));
         assert_eq!(fitting_rate(&[0.0, 0.0317, 0.0711]), None);
+        assert_eq!(fitting_rate(&[2.0, 2.0]), Some(1.0));
     }
 
     #[test]

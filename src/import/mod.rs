@@ -15,6 +15,8 @@ mod bvh_scan;
 mod gltf;
 mod gltf_accessor;
 mod gltf_animation;
+mod gltf_bind;
+mod gltf_mesh;
 mod gltf_resources;
 mod gltf_skeleton;
 mod gltf_track;

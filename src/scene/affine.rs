@@ -175,6 +175,28 @@ impl World {
         Affine { linear: self.linear(), translation: self.translation }
     }
 
+    /// Whether some scale on the way is not the same along every axis.
+    pub fn is_uneven(&self) -> bool {
+        self.uneven.is_some()
+    }
+
+    /// Where the free vector `v` of this place points in the world.
+    pub fn vector(&self, v: &Vec3) -> Vec3 {
+        match &self.uneven {
+            None => self.rotation * (v * self.scale),
+            Some(m) => m * v,
+        }
+    }
+
+    /// The point of this place that lies at `p` in the world; `None` where the map is singular.
+    pub fn inverse_point(&self, p: &Vec3) -> Option<Vec3> {
+        let v = p - self.translation;
+        match &self.uneven {
+            None => Some(self.rotation.inverse() * v / self.scale),
+            Some(_) => Some(self.affine().inverse()?.linear * v),
+        }
+    }
+
     /// The rigid frame of this place, and whether the map mirrors.
     ///
     /// A singular map (a joint scaled to nothing) has no nearest rotation; the product of the rotations on the

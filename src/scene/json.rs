@@ -58,6 +58,12 @@ impl<'a> Json<'a> {
         self.top.get(key).map(|v| v.get())
     }
 
+    /// Where `part`, a slice of the text that this value gave out, lies in it.
+    pub fn range(&self, part: &str) -> std::ops::Range<usize> {
+        let begin = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        begin..begin + part.len()
+    }
+
     /// All top-level keys with the raw text of their values, in file order.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.top.iter().map(|(k, v)| (k.as_str(), v.get()))

@@ -1,5 +1,20 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
+mod filter;
+mod mirror;
+mod reduce;
+mod resample;
+mod root_motion;
 mod stage;
+mod trim;
 
+pub use filter::{FilterConfig, FilterKind};
+pub use mirror::MirrorConfig;
+pub use reduce::ReduceConfig;
+pub use resample::{ResampleConfig, RotationsBetween};
+pub use root_motion::{RootMotionConfig, RootMotionMode};
 pub use stage::{Setting, Stage, StageConfig, StageError};
+pub use trim::TrimConfig;
+
+#[cfg(test)]
+mod scenes;

@@ -1,1 +1,5 @@
-//! To come.
+//! Motions become bytes.
+
+mod reduce;
+
+pub use reduce::{Keys, reduce};

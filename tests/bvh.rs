@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// The folder of real data, where there is one.
 fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("POSEMILL_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let folder =
+        std::env::var_os("POSEMILL_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     if folder.is_dir() {
         return Some(folder);
     }
@@ -58,7 +59,13 @@ fn every_real_file_loads_and_keeps_the_promises() {
         let makehuman = path.to_str().unwrap().contains("makehuman");
         let expected = if makehuman { Positions::Add } else { Positions::Replace };
         assert_eq!(raw.positions, expected, "{}", path.display());
-        println!("{}: {} joints, {} frames, {:?}", path.display(), raw.skeleton.len(), raw.clip.frames(), raw.warnings);
+        println!(
+            "{}: {} joints, {} frames, {:?}",
+            path.display(),
+            raw.skeleton.len(),
+            raw.clip.frames(),
+            raw.warnings
+        );
     }
 }
 
@@ -129,7 +136,9 @@ fn damaged_files_give_errors_or_warnings_and_load_where_blender_loads_them() {
             Err(_) => {}
         }
         let said = match &result {
-            Ok(raw) => format!("{} joints, {} frames, {:?}", raw.skeleton.len(), raw.clip.frames(), raw.warnings),
+            Ok(raw) => {
+                format!("{} joints, {} frames, {:?}", raw.skeleton.len(), raw.clip.frames(), raw.warnings)
+            }
             Err(error) => error.to_string(),
         };
         println!("{name} [{verdict}]\n    {said}");

@@ -54,7 +54,8 @@ fn joints_are_where_blender_has_them() {
     let mut compared = 0;
     for reference in references.iter().filter(|p| p.extension().is_some_and(|e| e == "json")) {
         let truth: Value = serde_json::from_slice(&fs::read(reference).unwrap()).unwrap();
-        let Some(name) = truth["source"]["file"].as_str().filter(|_| truth["source"]["kind"] == "gltf") else {
+        let Some(name) = truth["source"]["file"].as_str().filter(|_| truth["source"]["kind"] == "gltf")
+        else {
             continue;
         };
         let path = sources.iter().find(|p| p.file_name().is_some_and(|n| n == name)).unwrap();
@@ -79,7 +80,11 @@ fn worst_difference(file: &GltfFile, truth: &Value) -> f64 {
                 let clip = &file.clips[i as usize];
                 let time = sample["time"].as_f64().unwrap();
                 let frame = (time - clip.start) * clip.sample_rate;
-                assert!((frame - frame.round()).abs() < 0.1, "{time} s is no frame at {} Hz", clip.sample_rate);
+                assert!(
+                    (frame - frame.round()).abs() < 0.1,
+                    "{time} s is no frame at {} Hz",
+                    clip.sample_rate
+                );
                 ModelPose::of(&file.skeleton, &clip.pose(&file.skeleton, frame.round() as usize))
             }
         };

@@ -85,7 +85,11 @@ fn splice(
         warnings.add("gltf-matrix-replaced", said, place.clone());
         let parts = crate::scene::Local { matrix: None, ..*local };
         if (parts.linear() - matrix).norm() > 1e-5 * matrix.norm() {
-            warnings.add("gltf-shear-lost", "the matrix of an animated node shears; the shear was dropped", place);
+            warnings.add(
+                "gltf-shear-lost",
+                "the matrix of an animated node shears; the shear was dropped",
+                place,
+            );
         }
         let numbers = |v: &[f64]| {
             let texts: Vec<String> = v.iter().map(|x| number(*x as f32)).collect();
@@ -227,9 +231,12 @@ impl Buffer {
     fn finish(self, mut out: Splice) -> Result<(String, Option<Vec<u8>>), GltfError> {
         let length = self.bytes.len();
         match self.kind {
-            Kind::Chunk if length == self.before && out.json().items("buffers").is_ok_and(|b| {
-                b.first().is_some_and(|b| member(b, "uri").is_none())
-            }) => {}
+            Kind::Chunk
+                if length == self.before
+                    && out
+                        .json()
+                        .items("buffers")
+                        .is_ok_and(|b| b.first().is_some_and(|b| member(b, "uri").is_none())) => {}
             Kind::Chunk => {
                 let buffers = out.json().items("buffers")?;
                 if member(buffers[0], "uri").is_some() {

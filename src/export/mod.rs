@@ -4,5 +4,7 @@ mod gltf;
 mod gltf_nodes;
 mod gltf_splice;
 mod gltf_visible;
+mod reduce;
 
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
+pub use reduce::{Keys, reduce};

@@ -269,7 +269,11 @@ impl<'a> OddRows<'a> {
                 self.warn("bvh-row-long", message, line);
                 self.pending.truncate(expected);
             } else {
-                return Err(BvhError::Row { place: Place::of(self.text, row_start), expected, found: before });
+                return Err(BvhError::Row {
+                    place: Place::of(self.text, row_start),
+                    expected,
+                    found: before,
+                });
             }
             let pending = std::mem::take(&mut self.pending);
             for row in pending.chunks_exact(expected) {
@@ -305,7 +309,11 @@ impl<'a> OddRows<'a> {
                 match self.value(word, at) {
                     Some(value) => self.pending.push(value),
                     None if at == start && self.complete() => {
-                        self.warn("bvh-text-after-rows", || "text behind the last row was read over".into(), at);
+                        self.warn(
+                            "bvh-text-after-rows",
+                            || "text behind the last row was read over".into(),
+                            at,
+                        );
                         self.at = self.text.len();
                         return Ok(None);
                     }

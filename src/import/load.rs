@@ -55,7 +55,9 @@ pub enum ImportError {
         reason: std::io::Error,
     },
     /// The content is of no known format.
-    #[error("`{name}` is neither BVH nor glTF{found}\n  hint: formats read are .bvh, .gltf, .glb, .vrm and .vrma")]
+    #[error(
+        "`{name}` is neither BVH nor glTF{found}\n  hint: formats read are .bvh, .gltf, .glb, .vrm and .vrma"
+    )]
     Unknown {
         /// The name of the file.
         name: String,
@@ -118,7 +120,8 @@ fn understand_gltf(file: &GltfFile) -> (Vec<(crate::model::Role, crate::model::A
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
     let rig = understand(file.skeleton.clone(), &rest, humanoid);
-    let turn = orientation(&rig, &rest, Some(Vec3::y()), true).map_or_else(Quat::identity, |o| o.normal_from_rest);
+    let turn =
+        orientation(&rig, &rest, Some(Vec3::y()), true).map_or_else(Quat::identity, |o| o.normal_from_rest);
     (rig.assignments().map(|(r, a)| (r, a.clone())).collect(), turn)
 }
 
@@ -175,7 +178,11 @@ fn understand_bvh(
             "HIERARCHY",
         );
     } else if rest_from_file.angle_to(&world_from_file) > 1e-3 {
-        warnings.add("bvh-two-worlds", "rest pose and motion stand along different axes; both are turned upright", "MOTION");
+        warnings.add(
+            "bvh-two-worlds",
+            "rest pose and motion stand along different axes; both are turned upright",
+            "MOTION",
+        );
     }
     let turn = Transform::from_rotation(rest_from_file);
     let upright = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
@@ -192,7 +199,8 @@ fn understand_bvh(
             unit.metres
         }
         None => {
-            let size = upright.joints().iter().map(|t| (t.translation - upright.joints()[0].translation).norm());
+            let size =
+                upright.joints().iter().map(|t| (t.translation - upright.joints()[0].translation).norm());
             let metres = if size.fold(0.0, f64::max) > 10.0 { 0.01 } else { 1.0 };
             let message = format!("units are taken to be {metres} m each: there are no legs to compare with");
             warnings.add("bvh-unit", message, "HIERARCHY");

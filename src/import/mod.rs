@@ -3,7 +3,6 @@
 //! [`load`] is the door. [`bvh`] reads BVH text: a tolerant scanner for the hierarchy, rows decoded straight into a
 //! clip, and a hook for units and axes; `gltf` reads skeletons, skins, meshes and animations of glTF, GLB and VRM.
 
-mod load;
 pub mod bvh;
 mod bvh_angles;
 mod bvh_error;
@@ -20,6 +19,7 @@ mod gltf_mesh;
 mod gltf_resources;
 mod gltf_skeleton;
 mod gltf_track;
+mod load;
 
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};

@@ -1,1 +1,5 @@
-//! To come.
+//! Motion to bytes.
+
+mod save;
+
+pub use save::{ExportError, Format, Options, OutputFile, save};

@@ -1,1 +1,5 @@
-//! To come.
+//! Bytes to asset, in normal form.
+
+mod load;
+
+pub use load::{Axis, ImportError, Options, Positions, load};

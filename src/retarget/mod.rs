@@ -1,1 +1,5 @@
-//! To come.
+//! Joint map, rest alignment, transfer.
+
+mod joint_map;
+
+pub use joint_map::{JointMap, map};

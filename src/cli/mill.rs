@@ -3,7 +3,8 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::pipeline::{
-    self, BatchOptions, Job, Manifest, Outcome, Pipeline, Placement, Status, WriteError, write_whole,
+    self, BatchOptions, Job, Manifest, Outcome, Pipeline, Placement, Record, RunError, Status, WriteError,
+    hash_of, write_whole,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// The options of every command that writes outputs.
 #[derive(Debug, Args)]
@@ -44,6 +45,9 @@ pub struct Work {
     pub placement: Placement,
 }
 
+/// The name of the report in the folder of the outputs.
+const REPORT: &str = "report.json";
+
 /// Does all of `works` and says what became of it.
 ///
 /// # Errors
@@ -62,6 +66,14 @@ pub fn mill(
     // A panic inside a job is reported with the job; the default hook would print over the progress bar.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
+    }
+    for work in works.iter().filter(|w| w.pipeline.report && !arguments.force) {
+        if let Placement::Folder(folder) = &work.placement
+            && let report = folder.join(REPORT)
+            && !Manifest::open(folder).may_replace(&report)
+        {
+            return Err(Failure::Argument(RunError::Foreign(report).to_string()));
+        }
     }
     let bar = progress(works.iter().map(|w| w.jobs.len()).sum(), console);
     let done = |outcome: &Outcome| {
@@ -82,10 +94,11 @@ pub fn mill(
         if let (Placement::Folder(folder), Some(manifest), false) =
             (&work.placement, manifest, arguments.dry_run)
         {
-            manifest.into_inner().map_or(Ok(()), |mut m| m.finish())?;
+            let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
             if work.pipeline.report {
-                write_report(folder, &work.pipeline.name, &found)?;
+                write_report(folder, &work.pipeline.name, &found, &mut manifest)?;
             }
+            manifest.finish()?;
         }
         outcomes.push(found);
     }
@@ -186,7 +199,12 @@ fn show_warnings(outcomes: &[&Outcome], console: &Console) {
 }
 
 /// `report.json`: what every output of the folder was made with, the same whether it was made now or before.
-fn write_report(folder: &Path, pipeline: &str, outcomes: &[Outcome]) -> Result<(), WriteError> {
+fn write_report(
+    folder: &Path,
+    pipeline: &str,
+    outcomes: &[Outcome],
+    manifest: &mut Manifest,
+) -> Result<(), WriteError> {
     let file = |o: &Outcome| {
         json!({
             "inputs": o.inputs,
@@ -199,5 +217,8 @@ fn write_report(folder: &Path, pipeline: &str, outcomes: &[Outcome]) -> Result<(
     let files: Vec<Value> = outcomes.iter().map(file).collect();
     let report = json!({ "schema": "posemill.report/1", "pipeline": pipeline, "files": files });
     let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
-    write_whole(&folder.join("report.json"), (text + "\n").as_bytes())
+    let path = folder.join(REPORT);
+    write_whole(&path, (text + "\n").as_bytes())?;
+    let files = hash_of(&path).into_iter().collect();
+    manifest.add(Record { files, pipeline: String::new(), sources: Vec::new(), report: Value::Null })
 }

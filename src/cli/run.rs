@@ -70,8 +70,7 @@ fn plan(path: &Path, arguments: &Arguments) -> Result<Work, Failure> {
             "{name}: [input] names no motion\nwrite `motion = [\"takes/**/*.bvh\"]` or pass `--input`"
         )));
     }
-    let takes = find_takes(base, patterns, Some(&output))
-        .map_err(|error| PlanError::Takes { pipeline: name.clone(), error })?;
+    let takes = find_takes(base, patterns, Some(&output)).map_err(PlanError::Takes)?;
     let character: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
     let placement = Placement::Folder(output);
     let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;

@@ -2,9 +2,9 @@
 
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
-use super::run;
+use super::{completions, convert, inspect, joints, map, retarget, run, stages};
 use crate::pipeline::PlanError;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Carries motion capture onto rigged characters: BVH and glTF in, skinned glTF out.
@@ -30,6 +30,15 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Retarget(retarget::Arguments),
+    Convert(convert::Arguments),
+    Inspect(inspect::Arguments),
+    Joints(joints::Arguments),
+    Map(map::Arguments),
+    Stages(stages::Arguments),
+    Completions(completions::Arguments),
+    /// Print the manual page
+    Man,
 }
 
 /// Parses the arguments of the process and does what they ask for.
@@ -38,6 +47,14 @@ pub fn start() -> ExitCode {
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {
         Command::Run(a) => run::run(a, &console),
+        Command::Retarget(a) => retarget::run(a, &console),
+        Command::Convert(a) => convert::run(a, &console),
+        Command::Inspect(a) => inspect::run(a, &console),
+        Command::Joints(a) => joints::run(a, &console),
+        Command::Map(a) => map::run(a, &console),
+        Command::Stages(a) => stages::run(a, &console),
+        Command::Completions(a) => completions::run(a, &console, Arguments::command()),
+        Command::Man => completions::man(&console, Arguments::command()),
     };
     let exit = result.unwrap_or_else(|failure| {
         match &failure {

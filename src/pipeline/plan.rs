@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The pipeline of the commands that need no file.
-pub const DEFAULT_PIPELINE: &str = "[[stage]]\nuse = \"retarget\"\n";
+pub const DEFAULT_PIPELINE: &str = "[output]\nreport = false\n\n[[stage]]\nuse = \"retarget\"\n";
 
 /// A pipeline that can run.
 #[derive(Debug)]
@@ -64,13 +64,8 @@ pub enum PlanError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The takes.
-    #[error("{pipeline}: {error}")]
-    Takes {
-        /// The pipeline.
-        pipeline: String,
-        /// What is wrong with them.
-        error: TakesError,
-    },
+    #[error(transparent)]
+    Takes(#[from] TakesError),
     /// The character cannot be loaded.
     #[error("character `{path}`: {error}")]
     Character {

@@ -88,14 +88,15 @@ pub fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(k, v)| (k.as_str(), v))
 }
 
-/// The nearest of `names`, where one is near enough to be meant.
+/// The nearest of `names`, where one is near enough to be meant: a few slips of the finger, or the same start.
 pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let near = |n: &'n str| (strsim::jaro_winkler(&name.to_lowercase(), &n.to_lowercase()), n);
-    let best = names.map(near).fold(None, |best: Option<(f64, &str)>, next| match best {
-        Some(b) if b.0 >= next.0 => Some(b),
-        _ => Some(next),
-    })?;
-    (best.0 > 0.75).then_some(best.1)
+    let name = name.to_lowercase();
+    let slips = name.chars().count().div_ceil(3);
+    let near = |n: &&'n str| {
+        let other = n.to_lowercase();
+        strsim::damerau_levenshtein(&name, &other) <= slips || strsim::jaro_winkler(&name, &other) > 0.85
+    };
+    names.filter(near).min_by_key(|n| strsim::damerau_levenshtein(&name, &n.to_lowercase()))
 }
 
 /// Names in backticks, with commas.

@@ -91,7 +91,7 @@ pub fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
 /// The nearest of `names`, where one is near enough to be meant: a few slips of the finger, or the same start.
 pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_lowercase();
-    let slips = name.chars().count().div_ceil(3);
+    let slips = name.chars().count() / 3;
     let near = |n: &&'n str| {
         let other = n.to_lowercase();
         strsim::damerau_levenshtein(&name, &other) <= slips || strsim::jaro_winkler(&name, &other) > 0.85

@@ -44,7 +44,7 @@ pub struct Options {
 }
 
 /// Why a file cannot be imported.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.
     #[error("cannot read `{}`: {reason}", path.display())]
@@ -52,7 +52,7 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
         /// What the system says.
-        reason: std::io::Error,
+        reason: String,
     },
     /// The content is of no known format.
     #[error(
@@ -77,7 +77,8 @@ pub enum ImportError {
 /// # Errors
 /// An [`ImportError`] with the place in the file.
 pub fn load(path: &Path, options: &Options) -> Result<Asset, ImportError> {
-    let bytes = std::fs::read(path).map_err(|reason| ImportError::Read { path: path.to_owned(), reason })?;
+    let bytes = std::fs::read(path)
+        .map_err(|reason| ImportError::Read { path: path.to_owned(), reason: reason.to_string() })?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     from_bytes(&bytes, &name, path.extension().and_then(|e| e.to_str()), path.parent(), options)
 }

@@ -30,7 +30,8 @@ fn real_files() -> Vec<PathBuf> {
         for path in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|e| ["glb", "gltf", "vrm", "vrma"].iter().any(|x| e == *x)) {
+            } else if path.extension().is_some_and(|e| ["glb", "gltf", "vrm", "vrma"].iter().any(|x| e == *x))
+            {
                 found.push(path);
             }
         }
@@ -137,7 +138,8 @@ fn a_clip_at_rest_becomes_one_still_track() {
         let asset = asset(&path, Quat::identity());
         let skeleton = asset.character.skeleton();
         let clip = Clip::from_poses("still", 30.0, skeleton, &vec![skeleton.rest_pose(); 5]);
-        let output = write_gltf(&asset.character, &[clip], &GltfOptions { replace: true, container: None }).unwrap();
+        let output =
+            write_gltf(&asset.character, &[clip], &GltfOptions { replace: true, container: None }).unwrap();
         keep("rest", &asset.character.name, &output);
         let back = read_back(&output, Quat::identity());
         assert_eq!(back.clips.len(), 1);
@@ -146,10 +148,15 @@ fn a_clip_at_rest_becomes_one_still_track() {
             let pose = back.clips[0].pose(skeleton, frame);
             let model = ModelPose::of(skeleton, &pose);
             for (a, b) in model.joints().iter().zip(skeleton.rest_model_pose().joints()) {
-                assert!((a.translation - b.translation).norm() <= 1e-6 * figure_size(skeleton), "{}", path.display());
+                assert!(
+                    (a.translation - b.translation).norm() <= 1e-6 * figure_size(skeleton),
+                    "{}",
+                    path.display()
+                );
             }
         }
-        let animations: Vec<serde_json::Value> = serde_json::from_str(top_level(&output.bytes)["animations"].get()).unwrap();
+        let animations: Vec<serde_json::Value> =
+            serde_json::from_str(top_level(&output.bytes)["animations"].get()).unwrap();
         assert_eq!(animations[0]["channels"].as_array().unwrap().len(), 1, "{}", path.display());
     }
 }
@@ -161,7 +168,8 @@ fn wave(skeleton: &Skeleton, frames: usize, rate: f64) -> Clip {
         let mut pose = skeleton.rest_pose();
         for (k, t) in pose.local_mut().iter_mut().enumerate() {
             let phase = frame as f64 * 0.11 + k as f64;
-            t.rotation = exp(&(Vec3::new(phase.sin(), (1.3 * phase).cos(), (0.7 * phase).sin()) * 0.5)) * t.rotation;
+            t.rotation =
+                exp(&(Vec3::new(phase.sin(), (1.3 * phase).cos(), (0.7 * phase).sin()) * 0.5)) * t.rotation;
         }
         pose.local_mut()[0].translation += Vec3::new(0.01, 0.002, -0.005) * (size * frame as f64);
         pose
@@ -188,7 +196,11 @@ fn every_character_plays_a_foreign_motion_exactly_in_either_container() {
         for container in [Container::Glb, Container::Gltf] {
             let options = GltfOptions { replace: true, container: Some(container) };
             let output = write_gltf(&asset.character, std::slice::from_ref(&clip), &options).unwrap();
-            keep(if container == Container::Glb { "wave-glb" } else { "wave-gltf" }, &asset.character.name, &output);
+            keep(
+                if container == Container::Glb { "wave-glb" } else { "wave-gltf" },
+                &asset.character.name,
+                &output,
+            );
             let back = read_back(&output, turn);
             assert_eq!(back.clips.len(), 1);
             let (off, turned) = difference(skeleton, &clip, &back.clips[0]);
@@ -212,9 +224,16 @@ fn stick_figure() -> Character {
     let up = Transform::new(exp(&Vec3::new(0.0, 0.0, 0.4)), Vec3::new(0.0, 0.5, 0.0));
     let mut head = Joint::new("Head \"quoted\"", Some(JointId::new(0)), up);
     head.tip = Some(Vec3::new(0.0, 0.2, 0.0));
-    let leg = Joint::new("Leg", Some(JointId::new(0)), Transform::from_translation(Vec3::new(0.2, -0.5, 0.0)));
+    let leg =
+        Joint::new("Leg", Some(JointId::new(0)), Transform::from_translation(Vec3::new(0.2, -0.5, 0.0)));
     let skeleton = Skeleton::new(vec![hips, head, leg]).unwrap();
-    Character { name: "stick".into(), rig: Rig::new(skeleton, []), bind: None, meshes: vec![], document: None }
+    Character {
+        name: "stick".into(),
+        rig: Rig::new(skeleton, []),
+        bind: None,
+        meshes: vec![],
+        document: None,
+    }
 }
 
 #[test]
@@ -236,7 +255,8 @@ fn a_skeleton_without_a_document_becomes_visible() {
 #[test]
 fn every_cut_of_a_file_is_an_error_or_a_result_that_keeps_the_promises() {
     let character = stick_figure();
-    let output = write_gltf(&character, &[wave(character.skeleton(), 3, 30.0)], &GltfOptions::default()).unwrap();
+    let output =
+        write_gltf(&character, &[wave(character.skeleton(), 3, 30.0)], &GltfOptions::default()).unwrap();
     let gltf = GltfOptions { replace: false, container: Some(Container::Gltf) };
     let text = write_gltf(&character, &[wave(character.skeleton(), 3, 30.0)], &gltf).unwrap();
     for whole in [&output.bytes, &text.bytes] {

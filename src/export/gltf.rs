@@ -85,7 +85,11 @@ fn splice(
         warnings.add("gltf-matrix-replaced", said, place.clone());
         let parts = crate::scene::Local { matrix: None, ..*local };
         if (parts.linear() - matrix).norm() > 1e-5 * matrix.norm() {
-            warnings.add("gltf-shear-lost", "the matrix of an animated node shears; the shear was dropped", place);
+            warnings.add(
+                "gltf-shear-lost",
+                "the matrix of an animated node shears; the shear was dropped",
+                place,
+            );
         }
         let numbers = |v: &[f64]| {
             let texts: Vec<String> = v.iter().map(|x| number(*x as f32)).collect();
@@ -227,9 +231,12 @@ impl Buffer {
     fn finish(self, mut out: Splice) -> Result<(String, Option<Vec<u8>>), GltfError> {
         let length = self.bytes.len();
         match self.kind {
-            Kind::Chunk if length == self.before && out.json().items("buffers").is_ok_and(|b| {
-                b.first().is_some_and(|b| member(b, "uri").is_none())
-            }) => {}
+            Kind::Chunk
+                if length == self.before
+                    && out
+                        .json()
+                        .items("buffers")
+                        .is_ok_and(|b| b.first().is_some_and(|b| member(b, "uri").is_none())) => {}
             Kind::Chunk => {
                 let buffers = out.json().items("buffers")?;
                 if member(buffers[0], "uri").is_some() {
@@ -255,10 +262,13 @@ impl Buffer {
     }
 }
 
+/// Bytes behind a URI, and whether they lie in a file of their own.
+type Found = (bool, Arc<[u8]>);
+
 /// Makes a `.gltf` self-contained: the bytes of its first buffer, which becomes the binary chunk with the images
 /// behind it; further buffers become data URIs.
 fn embed(out: &mut Splice, document: &Document) -> Result<Vec<u8>, GltfError> {
-    let load = |raw: &str, path: String| -> Result<Option<(bool, Arc<[u8]>)>, GltfError> {
+    let load = |raw: &str, path: String| -> Result<Option<Found>, GltfError> {
         let Some(uri) = member(raw, "uri").and_then(|u| serde_json::from_str::<String>(u).ok()) else {
             return Ok(None);
         };
@@ -280,7 +290,7 @@ fn embed(out: &mut Splice, document: &Document) -> Result<Vec<u8>, GltfError> {
         }
     }
     for (i, raw) in out.json().items("images")?.into_iter().enumerate() {
-        if let Some((true, bytes)) = load(raw, format!("images[{i}]"))? {
+        if let Some((_, bytes)) = load(raw, format!("images[{i}]"))? {
             bin.resize(bin.len().next_multiple_of(4), 0);
             let (offset, length) = (bin.len(), bytes.len());
             bin.extend_from_slice(&bytes);

@@ -97,13 +97,7 @@ pub(super) fn tracks(
 }
 
 /// The local transform that the node plays in this frame, recorded in its step.
-fn play(
-    step: &mut Step,
-    parent: &World,
-    rest: Local,
-    wanted: &Transform,
-    still: f64,
-) -> Local {
+fn play(step: &mut Step, parent: &World, rest: Local, wanted: &Transform, still: f64) -> Local {
     // A matrix cannot be animated: a joint is played as translation, rotation and scale.
     let mut local = Local { matrix: None, ..rest };
     if let Some(translation) = parent.inverse_point(&wanted.translation) {

@@ -120,8 +120,7 @@ mod tests {
             let part = member(s.json().items("buffers").unwrap()[0], "byteLength").unwrap();
             s.replace(part, "9".into());
         });
-        let want =
-            "{ \"a\" : [ 1.50 ,2,3],\n \"buffers\":[{\"byteLength\": 9, \"x\":1e2}] , \"e\":[ 4] ,\"new\":[5]}\n";
+        let want = "{ \"a\" : [ 1.50 ,2,3],\n \"buffers\":[{\"byteLength\": 9, \"x\":1e2}] , \"e\":[ 4] ,\"new\":[5]}\n";
         assert_eq!(out, want);
         assert_eq!(spliced(text, |_| {}), text);
         let replaced = spliced("{\"a\":[1,2]}", |s| {

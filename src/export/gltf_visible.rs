@@ -98,7 +98,8 @@ fn node(skeleton: &Skeleton, index: usize) -> Value {
         "translation": single(joint.rest.translation.as_slice()),
         "rotation": single(joint.rest.rotation.coords.as_slice()),
     });
-    let children: Vec<usize> = skeleton.children(crate::model::JointId::new(index)).iter().map(|c| c.index()).collect();
+    let children: Vec<usize> =
+        skeleton.children(crate::model::JointId::new(index)).iter().map(|c| c.index()).collect();
     if !children.is_empty() {
         node["children"] = children.into();
     }
@@ -119,7 +120,10 @@ fn shape(skeleton: &Skeleton) -> Shape {
                 Some(p) => (frame.translation - rest.position(p)).try_normalize(1e-9).unwrap_or(Vec3::y()),
                 None => Vec3::y(),
             };
-            ends.push(joint_tip(skeleton, id.index()).map_or(frame.translation + onward * knob, |t| frame.point(&t)));
+            ends.push(
+                joint_tip(skeleton, id.index())
+                    .map_or(frame.translation + onward * knob, |t| frame.point(&t)),
+            );
         }
         for end in ends {
             solid(&mut shape, joint, &frame.translation, &end);

@@ -13,7 +13,8 @@ use super::gltf_skeleton::{Humanoid, Joints};
 use super::{gltf_animation, gltf_bind, gltf_mesh};
 use crate::math::{Quat, Transform};
 use crate::model::{
-    Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role, Skeleton,
+    Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
+    Skeleton,
 };
 use crate::report::Warnings;
 use crate::scene::{Chunks, GltfError, Json, NodeTree};
@@ -102,7 +103,8 @@ impl GltfFile {
         let root = JointId::new(0);
         let mut joints: Vec<Joint> = self.skeleton.joints().to_vec();
         joints[0].rest = turn * joints[0].rest;
-        let skeleton = Skeleton::new(joints).expect("a turned skeleton keeps its tree, names and finite numbers");
+        let skeleton =
+            Skeleton::new(joints).expect("a turned skeleton keeps its tree, names and finite numbers");
         let mut clips = self.clips;
         for clip in &mut clips {
             let translated = clip.translated().first() == Some(&root);

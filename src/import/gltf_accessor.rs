@@ -172,7 +172,10 @@ impl<'a> Accessors<'a> {
             if let Some(s) = self.views[view.value()].byte_stride {
                 stride = s.0 as u64;
                 if stride < element {
-                    return Err(GltfError::value(here(), format!("a stride of {stride} for {element} bytes")));
+                    return Err(GltfError::value(
+                        here(),
+                        format!("a stride of {stride} for {element} bytes"),
+                    ));
                 }
             }
             let begin = accessor.byte_offset.map_or(0, |o| o.0);
@@ -378,7 +381,8 @@ mod tests {
     #[test]
     fn a_reach_past_the_bytes_is_refused_without_overflow() {
         let view = r#"{"buffer":0,"byteLength":16}"#;
-        for (count, offset) in [("3", "0"), ("2", "8"), ("18446744073709551615", "0"), ("2", "18446744073709551615")]
+        for (count, offset) in
+            [("3", "0"), ("2", "8"), ("18446744073709551615", "0"), ("2", "18446744073709551615")]
         {
             let accessor = format!(
                 r#"{{"bufferView":0,"byteOffset":{offset},"count":{count},"componentType":5126,"type":"VEC2"}}"#
@@ -392,6 +396,9 @@ mod tests {
         assert!(matches!(read(wide, view, &[0; 16]), Err(GltfError::Element { .. })));
         let nan = [f32::NAN.to_le_bytes(), [0; 4]].concat();
         let one = r#"{"bufferView":0,"count":1,"componentType":5126,"type":"VEC2"}"#;
-        assert!(matches!(read(one, r#"{"buffer":0,"byteLength":8}"#, &nan), Err(GltfError::NotFinite { .. })));
+        assert!(matches!(
+            read(one, r#"{"buffer":0,"byteLength":8}"#, &nan),
+            Err(GltfError::NotFinite { .. })
+        ));
     }
 }

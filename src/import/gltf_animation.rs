@@ -65,7 +65,8 @@ pub(super) fn clips(
     };
     let animations: Vec<animation::Animation> = json.list_with("animations", drop_foreign)?;
     for path in ignored {
-        let said = "channels that move no node (morph weights, pointers) stay in the file and out of the clip";
+        let said =
+            "channels that move no node (morph weights, pointers) stay in the file and out of the clip";
         warnings.add("gltf-foreign-channel", said, path);
     }
     let mut budget = MAX_SAMPLES;
@@ -78,7 +79,11 @@ pub(super) fn clips(
                 warnings.add("gltf-clip-without-joints", said, format!("animations[{i}]"));
             }
             Err(error @ GltfError::Compressed { .. }) => {
-                warnings.add("gltf-packed-clip", format!("a clip was left out: {error}"), format!("animations[{i}]"));
+                warnings.add(
+                    "gltf-packed-clip",
+                    format!("a clip was left out: {error}"),
+                    format!("animations[{i}]"),
+                );
             }
             Err(error) => return Err(error),
         }

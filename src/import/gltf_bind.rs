@@ -50,7 +50,11 @@ pub(super) fn skins(
                     stated = true;
                 }
                 Ok(numbers) => {
-                    let said = format!("{} inverse bind matrices for {} joints were ignored", numbers.len() / 16, nodes.len());
+                    let said = format!(
+                        "{} inverse bind matrices for {} joints were ignored",
+                        numbers.len() / 16,
+                        nodes.len()
+                    );
                     warnings.add("gltf-bind-count", said, path);
                 }
                 Err(error) => {
@@ -132,13 +136,13 @@ fn place(
     let frames: Vec<Quat> =
         attached.iter().map(|a| nearest_rotation(&a.2.linear).map(|r| r.0)).collect::<Option<_>>()?;
     // Where every joint rests as it was bound, `world * IBM` is the same map for all of them.
-    let maps: Vec<Affine> = attached
-        .iter()
-        .filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?))
-        .collect();
+    let maps: Vec<Affine> =
+        attached.iter().filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?)).collect();
     let first = maps.first()?;
     let moved = |m: &Affine| {
-        attached.iter().any(|a| (m.point(&a.2.translation) - first.point(&a.2.translation)).norm() > AGREES * size)
+        attached
+            .iter()
+            .any(|a| (m.point(&a.2.translation) - first.point(&a.2.translation)).norm() > AGREES * size)
     };
     if !maps.iter().any(moved) && similarity_scale(first).is_some() {
         let placed = attached.iter().map(|a| worlds[a.1].rigid().0);

@@ -54,7 +54,9 @@ pub(super) fn images(
             (None, None) => Err(GltfError::value(path.clone(), "neither `uri` nor `bufferView`")),
         };
         bytes
-            .map_err(|error| warnings.add("gltf-missing-image", format!("an image is missing: {error}"), path))
+            .map_err(|error| {
+                warnings.add("gltf-missing-image", format!("an image is missing: {error}"), path)
+            })
             .ok()
     };
     items.into_iter().enumerate().map(&mut load).collect()
@@ -143,7 +145,9 @@ fn read(
     };
     let missing = |what: &str| GltfError::value(path, format!("it has no {what}"));
     let positions = attribute(primitive, Semantic::Positions).ok_or_else(|| missing("POSITION"))?;
-    let asked = accessors.count(positions).saturating_add(primitive.indices.map_or(0, |i| accessors.count(i.value())));
+    let asked = accessors
+        .count(positions)
+        .saturating_add(primitive.indices.map_or(0, |i| accessors.count(i.value())));
     if asked > *budget {
         let limit_name = "MAX_VERTICES";
         return Err(GltfError::Limit { path: path.into(), limit_name, limit: *budget, found: asked });
@@ -193,12 +197,11 @@ fn triangles(corners: &[u32], mode: Mode) -> Vec<[u32; 3]> {
     match mode {
         // Every other triangle of a strip is turned over (specification 3.7.2.1).
         Mode::TriangleStrip => {
-            let turned = |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
+            let turned =
+                |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
             corners.windows(3).enumerate().map(turned).collect()
         }
-        Mode::TriangleFan => {
-            corners.windows(2).skip(1).map(|w| [w[0], w[1], corners[0]]).collect()
-        }
+        Mode::TriangleFan => corners.windows(2).skip(1).map(|w| [w[0], w[1], corners[0]]).collect(),
         _ => corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
     }
 }
@@ -215,7 +218,8 @@ fn influences(
 ) -> Result<Influences, GltfError> {
     let mut sets = Vec::new();
     for set in 0..2 {
-        let pair = (attribute(primitive, Semantic::Joints(set)), attribute(primitive, Semantic::Weights(set)));
+        let pair =
+            (attribute(primitive, Semantic::Joints(set)), attribute(primitive, Semantic::Weights(set)));
         let (Some(joints), Some(weights)) = pair else { break };
         let joints = accessors.unsigned(joints, path, Type::Vec4)?;
         let weights = accessors.floats(weights, path, Type::Vec4, Numbers::Unit)?;
@@ -310,7 +314,8 @@ fn materials(source: &Source) -> Vec<(Material, u32)> {
 
 /// The image of a texture: its own, or the WebP one of `EXT_texture_webp`.
 fn image_of(texture: &Value) -> Option<usize> {
-    let webp = texture.get("extensions").and_then(|e| e.get("EXT_texture_webp")).and_then(|w| w.get("source"));
+    let webp =
+        texture.get("extensions").and_then(|e| e.get("EXT_texture_webp")).and_then(|w| w.get("source"));
     let index = texture.get("source").or(webp)?.as_u64()?;
     usize::try_from(index).ok()
 }

@@ -138,7 +138,8 @@ mod tests {
         assert_eq!(&*resources.load("my%20file.bin", "buffers[0]").unwrap(), b"yes");
         assert_eq!(&*resources.load("deep/../my%20file.bin", "buffers[1]").unwrap(), b"yes");
         let absolute = outer.path().join("secret.bin").display().to_string();
-        let mut refused = vec!["../secret.bin", "deep/../../secret.bin", "%2e%2e/secret.bin", "C:/secret.bin"];
+        let mut refused =
+            vec!["../secret.bin", "deep/../../secret.bin", "%2e%2e/secret.bin", "C:/secret.bin"];
         refused.extend(["file:///etc/hostname", "http://example.org/a", "a%00b", "..\\secret.bin", "", "%f"]);
         refused.extend(["deep", &absolute]);
         #[cfg(unix)]

@@ -64,8 +64,7 @@ impl Joints {
 
         let mut of_node = vec![None; tree.nodes().len()];
         let mut nodes = Vec::with_capacity(order.len() + 1);
-        let mut taken: HashSet<String> =
-            order.iter().filter_map(|&n| tree.node(n).name.clone()).collect();
+        let mut taken: HashSet<String> = order.iter().filter_map(|&n| tree.node(n).name.clone()).collect();
         let mut used = HashSet::new();
         let mut joints = Vec::with_capacity(order.len() + 1);
         let mut frames: Vec<Transform> = Vec::with_capacity(order.len() + 1);

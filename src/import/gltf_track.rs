@@ -79,8 +79,13 @@ impl<'a> Track<'a> {
         interpolation: Interpolation,
     ) -> Option<Self> {
         let per_key = if interpolation == Interpolation::CubicSpline { 3 * width } else { width };
-        (!times.is_empty() && values.len() == times.len() * per_key)
-            .then_some(Self { times, values, width, interpolation, at: 0 })
+        (!times.is_empty() && values.len() == times.len() * per_key).then_some(Self {
+            times,
+            values,
+            width,
+            interpolation,
+            at: 0,
+        })
     }
 
     fn value(&self, key: usize) -> &'a [f32] {
@@ -115,10 +120,7 @@ impl<'a> Track<'a> {
                     -2.0 * t3 + 3.0 * t2,
                     length * (t3 - t2),
                 ];
-                K::spline(
-                    m,
-                    [self.value(k), tangent(3 * k + 2), self.value(k + 1), tangent(3 * (k + 1))],
-                )
+                K::spline(m, [self.value(k), tangent(3 * k + 2), self.value(k + 1), tangent(3 * (k + 1))])
             }
             _ => K::mix(K::read(self.value(k)), K::read(self.value(k + 1)), t),
         }
@@ -160,7 +162,10 @@ mod tests {
         assert_eq!(at(30.0, &[0, 1, 2, 3, 900]), Some(30.0));
         assert_eq!(at(30.0, &[0, 15, 30]), Some(2.0));
         assert_eq!(at(24000.0 / 1001.0, &(0..500).collect::<Vec<_>>()), Some(24000.0 / 1001.0));
-        assert_eq!(at(1.0 / 0.0083333, &(0..3000).collect::<Vec<_>>()).map(|r| (r - 120.0005).abs() < 1e-3), Some(true));
+        assert_eq!(
+            at(1.0 / 0.0083333, &(0..3000).collect::<Vec<_>>()).map(|r| (r - 120.0005).abs() < 1e-3),
+            Some(true)
+        );
         assert_eq!(fitting_rate(&[0.0, 0.0317, 0.0711]), None);
         assert_eq!(fitting_rate(&[2.0, 2.0]), Some(1.0));
     }

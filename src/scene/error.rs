@@ -127,7 +127,9 @@ pub enum GltfError {
         reason: String,
     },
     /// Data that an extension packs in a way that this program does not unpack.
-    #[error("`{path}`: packed by `{extension}`\nhint: unpack the file first, for instance with `gltf-transform copy`")]
+    #[error(
+        "`{path}`: packed by `{extension}`\nhint: unpack the file first, for instance with `gltf-transform copy`"
+    )]
     Compressed {
         /// The JSON path of the buffer view.
         path: String,

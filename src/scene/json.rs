@@ -43,8 +43,8 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`GltfError::Json`] where the text is no JSON object.
     pub fn parse(text: &'a str, offset: usize) -> Result<Self, GltfError> {
-        let top = serde_json::from_str(text)
-            .map_err(|e| GltfError::Json { offset, reason: e.to_string() })?;
+        let top =
+            serde_json::from_str(text).map_err(|e| GltfError::Json { offset, reason: e.to_string() })?;
         Ok(Self { text, top })
     }
 

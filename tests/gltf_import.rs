@@ -149,3 +149,40 @@ fn broken_files_give_an_error_or_a_result_that_keeps_the_promises() {
         }
     }
 }
+
+#[test]
+fn quantised_and_plain_skins_bind_alike() {
+    let Some(data) = data() else { return };
+    let plain = read(&data.join("gltf/khronos/cesium_man.gltf")).unwrap();
+    let packed = read(&data.join("derived/cesium-man-gltfpack-quantized.glb")).unwrap();
+    // The packer renumbers nodes and drops names; a joint is known by where it was bound.
+    let places = |file: &GltfFile| -> Vec<Vec3> {
+        file.bind.as_ref().unwrap().joints().iter().map(|t| t.translation).collect()
+    };
+    let (plain, packed) = (places(&plain), places(&packed));
+    let far = plain.iter().map(|p| packed.iter().map(|q| (p - q).norm()).fold(f64::INFINITY, f64::min));
+    let worst = far.fold(0.0, f64::max);
+    assert!(worst < 0.03, "{worst} m");
+}
+
+#[test]
+fn a_bound_character_stands_upright_where_its_nodes_do_not() {
+    let Some(data) = data() else { return };
+    for (name, left, right, foot, head) in [
+        ("gltf/gdquest/mannequiny-0.3.0.glb", "hand.l", "hand.r", "foot.l", "head"),
+        ("gltf/quaternius/KnightCharacter.glb", "Palm.L", "Palm.R", "Foot.L", "Head"),
+    ] {
+        let file = read(&data.join(name)).unwrap();
+        let bind = file.bind.as_ref().unwrap();
+        let at = |n: &str| bind.position(file.skeleton.find(n).unwrap_or_else(|| panic!("{n} of {name}")));
+        let (left, right) = (at(left), at(right));
+        let height = at(head).y - at(foot).y;
+        println!("{name}: left {left:?} right {right:?} height {height}");
+        // The knight's own hands differ by a thousandth of his height.
+        assert!(
+            (left.x + right.x).abs() < 5e-3 * height && (left.y - right.y).abs() < 5e-3 * height,
+            "{name}"
+        );
+        assert!(height > 0.5 && at(foot).y.abs() < 0.2 * height, "{name}");
+    }
+}

@@ -268,10 +268,13 @@ impl Buffer {
     }
 }
 
+/// Bytes behind a URI, and whether they lie in a file of their own.
+type Found = (bool, Arc<[u8]>);
+
 /// Makes a `.gltf` self-contained: the bytes of its first buffer, which becomes the binary chunk with the images
 /// behind it; further buffers become data URIs.
 fn embed(out: &mut Splice, document: &Document) -> Result<Vec<u8>, GltfError> {
-    let load = |raw: &str, path: String| -> Result<Option<(bool, Arc<[u8]>)>, GltfError> {
+    let load = |raw: &str, path: String| -> Result<Option<Found>, GltfError> {
         let Some(uri) = member(raw, "uri").and_then(|u| serde_json::from_str::<String>(u).ok()) else {
             return Ok(None);
         };
@@ -293,7 +296,7 @@ fn embed(out: &mut Splice, document: &Document) -> Result<Vec<u8>, GltfError> {
         }
     }
     for (i, raw) in out.json().items("images")?.into_iter().enumerate() {
-        if let Some((true, bytes)) = load(raw, format!("images[{i}]"))? {
+        if let Some((_, bytes)) = load(raw, format!("images[{i}]"))? {
             bin.resize(bin.len().next_multiple_of(4), 0);
             let (offset, length) = (bin.len(), bytes.len());
             bin.extend_from_slice(&bytes);

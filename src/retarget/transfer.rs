@@ -48,7 +48,7 @@ enum Place {
     Carried(JointId, Transform),
     /// The hips: the pelvis point in the joint's space.
     Pelvis(Vec3),
-    /// A driven joint above the hips: it travels like the source's.
+    /// A driven joint that no other driven joint carries: it travels like the source's.
     Path(JointId),
 }
 
@@ -118,12 +118,9 @@ impl Retarget {
         let driven = |id: JointId| map.driving(id).is_some();
         let s_rest = calibration_pose(source);
         let bound = calibration_pose(&target);
-        let t_rest = reachable(t_rig, &bound, driven);
-        let s = Standing { character: source, rig: s_rig, rest: &s_rest, figure: Figure::of(s_rig, &s_rest) };
-        let t = Standing { character: &target, rig: t_rig, rest: &t_rest, figure: Figure::of(t_rig, &bound) };
-        // Segment directions are those of the tree that will move, feet and parts in pieces those of the bind pose.
-        let aligned_pose = in_pieces(t_rig, &t_rest, &bound, map);
-        let t = Standing { rest: &aligned_pose, ..t };
+        let (s_pose, t_pose) = (compared(s_rig, &s_rest, |_| true), compared(t_rig, &bound, driven));
+        let s = Standing { character: source, rig: s_rig, rest: &s_pose, figure: Figure::of(s_rig, &s_rest) };
+        let t = Standing { character: &target, rig: t_rig, rest: &t_pose, figure: Figure::of(t_rig, &bound) };
         let aligned = align(map, &s, &t);
 
         let drives: Vec<Option<Drive>> = skeleton
@@ -142,12 +139,12 @@ impl Retarget {
 
         let ground = |standing: &Standing| match (standing.character.document.is_some(), standing.figure) {
             // A model stands on its own ground; a capture's floor is the zero of its world.
-            (true, Some(figure)) => figure.sole,
+            (true, Some(figure)) if figure.up == Vec3::y() => figure.sole,
             _ => 0.0,
         };
         let legs = match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
-            _ => size(&t_rest) / size(&s_rest).max(1e-12),
+            _ => size(&bound) / size(&s_rest).max(1e-12),
         };
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
         let mut places = place_joints(t_rig, map, &bound, hips.map(|p| p.target));
@@ -321,24 +318,13 @@ fn size(rest: &ModelPose) -> f64 {
     rest.joints().iter().map(|t| (t.translation - origin).norm()).fold(0.0, f64::max)
 }
 
-/// The pose whose segment directions count: the movable tree, with joints that the body carries elsewhere than the
-/// tree does put where the bind pose has them.
-fn in_pieces(rig: &Rig, movable: &ModelPose, bound: &ModelPose, map: &JointMap) -> ModelPose {
-    let skeleton = rig.skeleton();
-    let mut joints = movable.joints().to_vec();
-    let mut place_of: Vec<Option<JointId>> = vec![None; skeleton.len()];
-    for pair in &map.pairs {
-        let carrier = pair.role.and_then(|role| body_parent(rig, role));
-        place_of[pair.target.index()] = carrier.filter(|&c| !skeleton.is_ancestor(c, pair.target));
-    }
-    if place_of.iter().all(Option::is_none) {
-        return movable.clone();
-    }
-    // In pieces: the bind pose is the only pose in which the pieces fit.
-    for id in skeleton.ids() {
-        joints[id.index()] = *bound.joint(id);
-    }
-    ModelPose::new(joints)
+/// The pose whose segment directions are compared: the one that the tree really takes when its `turned` joints have
+/// the calibration rotations, or the calibration pose itself for a rig whose parts hang in pieces.
+fn compared(rig: &Rig, calibration: &ModelPose, turned: impl Fn(JointId) -> bool) -> ModelPose {
+    let in_pieces = rig.assignments().any(|(role, a)| {
+        body_parent(rig, role).is_some_and(|carrier| !rig.skeleton().is_ancestor(carrier, a.joint))
+    });
+    if in_pieces { calibration.clone() } else { reachable(rig, calibration, turned) }
 }
 
 /// Decides for every target joint where its position comes from.
@@ -351,7 +337,10 @@ fn place_joints(rig: &Rig, map: &JointMap, bound: &ModelPose, hips: Option<Joint
     };
     for pair in &map.pairs {
         let id = pair.target;
-        if above_hips(id) && Some(id) != hips {
+        // Above the hips, or hanging from nothing that moves: it travels through the world as on the source.
+        let alone =
+            pair.role.is_none() && !skeleton.path_to_root(id).skip(1).any(|j| map.driving(j).is_some());
+        if Some(id) != hips && (above_hips(id) || alone) {
             places[id.index()] = Place::Path(pair.source);
             continue;
         }
@@ -409,8 +398,13 @@ fn stretch_joints(
                 Place::Pelvis(_) | Place::Path(_) => return None,
             };
             let from = map.driving(carrier).filter(|p| p.blend.is_none() && same(p.source, carrier))?.source;
-            let at = s_rest.joint(from).inverse().point(&s_rest.position(pair.source));
-            let free = !s_rig.skeleton().is_ancestor(from, pair.source);
+            let skeleton = s_rig.skeleton();
+            let at = if skeleton.parent(pair.source) == Some(from) {
+                skeleton.joint(pair.source).rest.translation
+            } else {
+                s_rest.joint(from).inverse().point(&s_rest.position(pair.source))
+            };
+            let free = !skeleton.is_ancestor(from, pair.source);
             Some(Stretch { source: pair.source, carrier: from, at, free })
         })
         .collect()

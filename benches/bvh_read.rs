@@ -16,8 +16,11 @@ fn text(joints: usize, frames: usize) -> String {
     for i in 0..joints {
         let keyword = if i == 0 { "ROOT" } else { "JOINT" };
         let channels = if i == 0 { "6 Xposition Yposition Zposition" } else { "3" };
-        writeln!(text, "{keyword} joint{i}\n{{\nOFFSET 0 5.5 0\nCHANNELS {channels} Zrotation Xrotation Yrotation")
-            .unwrap();
+        writeln!(
+            text,
+            "{keyword} joint{i}\n{{\nOFFSET 0 5.5 0\nCHANNELS {channels} Zrotation Xrotation Yrotation"
+        )
+        .unwrap();
     }
     text.push_str("End Site\n{\nOFFSET 0 1 0\n}\n");
     text.push_str(&"}\n".repeat(joints));

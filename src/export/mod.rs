@@ -1,1 +1,7 @@
-//! To come.
+//! A motion becomes bytes.
+//!
+//! [`bvh`] writes any skeleton as BVH text.
+
+pub mod bvh;
+mod bvh_angles;
+mod decimal;

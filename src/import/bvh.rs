@@ -254,7 +254,8 @@ fn with_root_at(clip: Clip, place: Vec3) -> Clip {
     let mut translated = vec![JointId::new(0)];
     translated.extend(clip.translated());
     let frames = 0..clip.frames();
-    let translations = frames.flat_map(|f| std::iter::once(place).chain(clip.translations(f).iter().copied()));
+    let translations =
+        frames.flat_map(|f| std::iter::once(place).chain(clip.translations(f).iter().copied()));
     let translations = translations.collect();
     let rotations = clip.all_rotations().to_vec();
     let mut moved =

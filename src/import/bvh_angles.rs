@@ -82,8 +82,7 @@ mod tests {
     #[test]
     fn quarter_turns_are_exact() {
         let found: Vec<_> = [0.0, 180.0, 360.0, 540.0, -180.0, -360.0].map(both).into();
-        let expected =
-            [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0), (-1.0, 0.0), (0.0, -1.0)];
+        let expected = [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0), (-1.0, 0.0), (0.0, -1.0)];
         assert_eq!(found, expected);
     }
 }

@@ -73,7 +73,9 @@ pub enum BvhError {
         found: String,
     },
     /// A channel that BVH does not have.
-    #[error("{place}: unknown channel {found}\nchannels are `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z")]
+    #[error(
+        "{place}: unknown channel {found}\nchannels are `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
+    )]
     Channel {
         /// Where.
         place: Place,
@@ -106,7 +108,9 @@ pub enum BvhError {
         name: &'static str,
     },
     /// The independent hierarchy model read our canonical header differently.
-    #[error("the hierarchy model disagrees: {reason}\nplease report this file: it shows a fault of the reader")]
+    #[error(
+        "the hierarchy model disagrees: {reason}\nplease report this file: it shows a fault of the reader"
+    )]
     Model {
         /// The difference.
         reason: String,

@@ -4,8 +4,8 @@
 //! to `bvh_anim`: its joints, parents, channel types and columns must be ours. Raw files are never given to it:
 //! it cuts names at colons and ends the process on a large `Frames:`.
 
-use super::bvh_scan::{Channel, Header, ScannedJoint};
 use super::BvhError;
+use super::bvh_scan::{Channel, Header, ScannedJoint};
 use crate::math::Vec3;
 use bvh_anim::ChannelType;
 use std::fmt::Write;
@@ -21,7 +21,8 @@ pub(super) fn check(header: &Header) -> Result<(), BvhError> {
     if header.joints.len() > MAX_MODEL_JOINTS {
         return Ok(());
     }
-    let starts: Vec<usize> = (0..header.joints.len()).filter(|&i| header.joints[i].parent.is_none()).collect();
+    let starts: Vec<usize> =
+        (0..header.joints.len()).filter(|&i| header.joints[i].parent.is_none()).collect();
     for (k, &start) in starts.iter().enumerate() {
         let end = starts.get(k + 1).copied().unwrap_or(header.joints.len());
         check_tree(&header.joints[start..end], start)?;

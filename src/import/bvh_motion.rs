@@ -269,7 +269,11 @@ impl<'a> OddRows<'a> {
                 self.warn("bvh-row-long", message, line);
                 self.pending.truncate(expected);
             } else {
-                return Err(BvhError::Row { place: Place::of(self.text, row_start), expected, found: before });
+                return Err(BvhError::Row {
+                    place: Place::of(self.text, row_start),
+                    expected,
+                    found: before,
+                });
             }
             let pending = std::mem::take(&mut self.pending);
             for row in pending.chunks_exact(expected) {
@@ -304,8 +308,16 @@ impl<'a> OddRows<'a> {
                 let at = self.at - word.len();
                 match self.value(word, at) {
                     Some(value) => self.pending.push(value),
+                    None if self.at == self.text.len() && starts_number(word) => {
+                        self.warn("bvh-row-cut", || "a number cut off at the end was dropped".into(), at);
+                        return Ok(Some(start));
+                    }
                     None if at == start && self.complete() => {
-                        self.warn("bvh-text-after-rows", || "text behind the last row was read over".into(), at);
+                        self.warn(
+                            "bvh-text-after-rows",
+                            || "text behind the last row was read over".into(),
+                            at,
+                        );
                         self.at = self.text.len();
                         return Ok(None);
                     }
@@ -388,6 +400,11 @@ impl<'a> OddRows<'a> {
             self.warnings.add(code, message(), Place::of(self.text, at).to_string());
         }
     }
+}
+
+/// Whether a word could become a number with more characters: the end of a file that was cut off.
+fn starts_number(word: &[u8]) -> bool {
+    word.iter().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
 }
 
 /// Decodes rows that are numbers already.

@@ -185,13 +185,21 @@ impl<'a> Scanner<'a> {
         let parent = match self.open.last() {
             None => {
                 if !root {
-                    self.warn("bvh-joint-outside", "a `JOINT` outside all braces was read as a `ROOT`", start);
+                    self.warn(
+                        "bvh-joint-outside",
+                        "a `JOINT` outside all braces was read as a `ROOT`",
+                        start,
+                    );
                 }
                 None
             }
             Some(Open::Joint(parent)) => Some(*parent),
             Some(Open::EndSite(_)) => {
-                return Err(self.unexpected(start, "`OFFSET` or `}`", "an End Site holds no joints: close it"));
+                return Err(self.unexpected(
+                    start,
+                    "`OFFSET` or `}`",
+                    "an End Site holds no joints: close it",
+                ));
             }
         };
         if self.joints.len() == MAX_JOINTS {
@@ -262,7 +270,11 @@ impl<'a> Scanner<'a> {
         match self.open.last() {
             Some(&Open::Joint(joint)) => {
                 if self.seen[joint].offset {
-                    self.warn("bvh-offset-repeated", "of several `OFFSET`s of a joint the last is kept", start);
+                    self.warn(
+                        "bvh-offset-repeated",
+                        "of several `OFFSET`s of a joint the last is kept",
+                        start,
+                    );
                 }
                 self.joints[joint].offset = offset;
                 self.seen[joint].offset = true;
@@ -323,9 +335,11 @@ impl<'a> Scanner<'a> {
                 Ok(())
             }
             Some(Open::EndSite(_)) if list.is_empty() => Ok(()),
-            Some(Open::EndSite(_)) => {
-                Err(self.unexpected(start, "`}`", "an End Site has no channels: make it a `JOINT`, or remove them"))
-            }
+            Some(Open::EndSite(_)) => Err(self.unexpected(
+                start,
+                "`}`",
+                "an End Site has no channels: make it a `JOINT`, or remove them",
+            )),
             None => Err(self.unexpected(start, "`ROOT`", "`CHANNELS` belong inside a joint")),
         }
     }
@@ -341,7 +355,11 @@ impl<'a> Scanner<'a> {
                 self.at = start + "Frame".len();
                 self.skip_space();
                 if !starts_with(&self.text[self.at..], "Time") {
-                    return Err(self.unexpected(start, "`Frame Time:`", "the line reads `Frame Time: 0.033333`"));
+                    return Err(self.unexpected(
+                        start,
+                        "`Frame Time:`",
+                        "the line reads `Frame Time: 0.033333`",
+                    ));
                 }
                 self.at += "Time".len();
                 frame_time = self.frame_time();
@@ -375,7 +393,8 @@ impl<'a> Scanner<'a> {
         let value = self.value(word, at).filter(|t| FRAME_TIMES.contains(t));
         if value.is_none() {
             let word = String::from_utf8_lossy(word);
-            let message = format!("frame time `{}` cannot be: 30 frames per second were assumed", clip(&word));
+            let message =
+                format!("frame time `{}` cannot be: 30 frames per second were assumed", clip(&word));
             self.warn("bvh-frame-time", &message, at);
         }
         value
@@ -504,7 +523,6 @@ fn starts_with(text: &[u8], keyword: &str) -> bool {
 
 /// Whether a word ends a list of channels or numbers.
 fn keyword(word: &[u8]) -> bool {
-    let keywords =
-        ["{", "}", "JOINT", "ROOT", "End", "EndSite", "OFFSET", "CHANNELS", "MOTION", "HIERARCHY"];
+    let keywords = ["{", "}", "JOINT", "ROOT", "End", "EndSite", "OFFSET", "CHANNELS", "MOTION", "HIERARCHY"];
     keywords.iter().any(|k| is(word, k))
 }

@@ -45,7 +45,7 @@ fn check_tree(joints: &[ScannedJoint], start: usize) -> Result<(), BvhError> {
     for (i, (joint, other)) in joints.iter().zip(model.joints()).enumerate() {
         let other = other.data();
         let parent = joint.parent.map(|p| p - start);
-        if other.name().to_string() != format!("j{i}") || other.parent_index() != parent {
+        if *other.name() != *format!("j{i}") || other.parent_index() != parent {
             return differs(format!("joint `{}` hangs elsewhere", joint.name));
         }
         if other.channels().len() != joint.channels.len() {

@@ -222,6 +222,107 @@ fn a_file_with_one_odd_byte_gives_an_answer() {
     }
 }
 
+/// A file with this hierarchy, these rows and three channels.
+fn three(hierarchy: &str, rows: &str) -> String {
+    format!("HIERARCHY\n{hierarchy}\nMOTION\nFrames: 2\nFrame Time: 0.01\n{rows}")
+}
+
+const ROOT: &str = "ROOT a { OFFSET 0 1 0 CHANNELS 3 Zrotation Xrotation Yrotation }";
+
+#[test]
+fn odd_texts_with_one_reading_are_read_with_a_warning() {
+    let root =
+        |inside: &str| format!("ROOT a {{ OFFSET 0 1 0 CHANNELS 3 Zrotation Xrotation Yrotation {inside} }}");
+    let good = "1 2 3\n4 5 6\n";
+    let cases = [
+        (three(ROOT, good), ""),
+        (three(ROOT, "1 2 3\r4 5 6"), ""),
+        (three(ROOT, "\n\n1 2 3\n\n \t4 5 6  \n\n"), ""),
+        (three(ROOT, "1 2 3 4 5 6"), "bvh-rows-wrapped"),
+        (three(ROOT, "1 2\n3\n4\n5 6"), "bvh-rows-wrapped"),
+        (three(ROOT, "1 2 3 9\n4 5 6"), "bvh-row-long"),
+        (three(ROOT, "1 2 3\n4 5 6\n7 8"), "bvh-row-cut"),
+        (three(ROOT, "1 2 3\n4 5 6\n7 -"), "bvh-row-cut"),
+        (three(ROOT, "1,0 2,0 3,0\n4 5 6"), "bvh-decimal-comma"),
+        (three(ROOT, "1, 2, 3,\n4, 5, 6"), "bvh-separator"),
+        (three(ROOT, "# by hand\n1 2 3\n4 5 6"), "bvh-comment"),
+        (three(ROOT, "1 2 3\n4 5 6\nthe end"), "bvh-text-after-rows"),
+        (three("ROOT {OFFSET 0 1 0 CHANNELS 3 Zrotation Xrotation Yrotation}", good), "bvh-name-missing"),
+        (
+            three("// by hand\nROOT a{OFFSET 0 1 0 CHANNELS 3 Zrotation Xrotation Yrotation}", good),
+            "bvh-comment",
+        ),
+        (three("ROOT a { CHANNELS 3 Zrotation Xrotation Yrotation }", good), "bvh-offset-missing"),
+        (three(&root("End Site { OFFSET 0 1 0 } End Site { OFFSET 0 2 0 }"), good), "bvh-end-site-repeated"),
+        (three(&root("JOINT a { OFFSET 0 1 0 CHANNELS 0 }"), good), "bvh-name-repeated"),
+        (three(&format!("{ROOT} ROOT b {{ OFFSET 0 1 0 CHANNELS 0 }}"), good), "bvh-several-roots"),
+        (three(ROOT, good).replace("Frames: 2\n", ""), "bvh-frames"),
+        (three(ROOT, good).replace("2\nFrame", "3\nFrame"), "bvh-row-count"),
+    ];
+    let exact = read(three(ROOT, good).as_bytes(), &BvhOptions::default()).unwrap();
+    for (text, code) in cases {
+        let raw = read(text.as_bytes(), &BvhOptions::default()).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        check(&raw);
+        let codes: Vec<_> = raw.warnings.iter().map(|w| w.code).collect();
+        assert_eq!(codes, if code.is_empty() { vec![] } else { vec![code] }, "{text}");
+        assert_eq!(raw.clip.frames(), 2, "{text}");
+        let root = usize::from(code == "bvh-several-roots");
+        for frame in 0..2 {
+            assert_eq!(raw.clip.rotations(frame)[root], exact.clip.rotations(frame)[0], "{text}");
+        }
+    }
+}
+
+#[test]
+fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
+    let rows = "1 2 3\n4 5 6\n";
+    let cases = [
+        (String::from(" \r\n"), "the file is empty"),
+        (String::from("glTF"), "line 1, column 1: expected `HIERARCHY`, found `glTF`\nis this a BVH file?"),
+        (
+            three(ROOT, "1 2 3\n4 5\n6 7 8\n"),
+            "line 7, column 1: a row of 2 numbers, the hierarchy has 3 channels",
+        ),
+        (three(ROOT, "1 2 3\n4 5 x6\n7 8 9\n"), "line 7, column 5: `x6` is not a number"),
+        (
+            three("ROOT a { OFFSET 0 1 }", rows),
+            "line 2, column 21: expected a number, found `}`\nan `OFFSET` has three",
+        ),
+        (three("ROOT a { OFFSET 0 1 inf }", rows), "line 2, column 21: the offset `inf` is not finite"),
+        (three("ROOT a { CHANNELS 1 Spin }", rows), "line 2, column 21: unknown channel `Spin`"),
+        (
+            three("ROOT a\nOFFSET 0 1 0", rows),
+            "line 3, column 1: expected `{`, found `OFFSET`\nput a `{` there",
+        ),
+        (
+            three("", rows),
+            "line 3, column 1: expected `ROOT`, found `MOTION`\na BVH file needs at least one joint",
+        ),
+        (three("ROOT a { End Place { } }", rows), "line 2, column 14: expected `Site`, found `Place`"),
+        (
+            three("ROOT a { } }", rows).replace("MOTION", "MOTIONS"),
+            "line 3, column 1: expected a joint, a channel list",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = read(text.as_bytes(), &BvhOptions::default()).expect_err(&text).to_string();
+        assert!(error.starts_with(expected), "{text}\n{error}\n{expected}");
+        assert!(error.lines().count() == 2, "one sentence and one hint: {error}");
+    }
+    let many = "ROOT a {}".repeat(posemill::import::bvh::MAX_JOINTS + 1);
+    let error = read(three(&many, rows).as_bytes(), &BvhOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "50001 joints, at most 50000 can be read (`MAX_JOINTS`)\nsplit the file");
+}
+
+#[test]
+fn joints_without_channels_cannot_blow_up_the_memory() {
+    let joints = "JOINT b {}".repeat(40_000);
+    let hierarchy = format!("ROOT a {{ CHANNELS 1 Xrotation {joints} }}");
+    let error =
+        read(three(&hierarchy, &"0\n".repeat(20_000)).as_bytes(), &BvhOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("MAX_ROTATIONS"), "{error}");
+}
+
 fn small_motion() -> Motion {
     let text = b"HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation \
         Yrotation\nJOINT Left Leg\n{\nOFFSET 10 -5 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\n\

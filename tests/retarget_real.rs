@@ -154,10 +154,15 @@ fn compare(source: &Motion, result: &Motion) -> Deviation {
                 let angle = angle_between(&direction(&a, s0, s1), &direction(&b, t0, t1)).to_degrees();
                 worst.limbs = worst.limbs.max(angle);
             }
-            // A foot that hangs elsewhere than under its shin has no bone that could keep a length at rest.
-            if result.character.skeleton().is_ancestor(t0, t1) {
-                let length = |p: &ModelPose| (p.position(t1) - p.position(t0)).norm();
-                worst.length = worst.length.max((length(&b) / length(&rest) - 1.0).abs());
+            // Every bone of the segment, twist joints included. A foot that hangs elsewhere than under its shin has no
+            // bone that could keep a length.
+            let skeleton = result.character.skeleton();
+            if skeleton.is_ancestor(t0, t1) {
+                for joint in skeleton.path_to_root(t1).take_while(|&j| j != t0) {
+                    let parent = skeleton.parent(joint).unwrap();
+                    let length = |p: &ModelPose| (p.position(joint) - p.position(parent)).norm();
+                    worst.length = worst.length.max((length(&b) / length(&rest) - 1.0).abs());
+                }
             }
         }
         let flat = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
@@ -194,6 +199,8 @@ fn every_take_on_every_character_points_where_its_source_points() {
                 d.trunk,
                 d.length
             );
+            // A character's own clips stretch its bones as their author wished.
+            let d = if take == file { Deviation { length: 0.0, ..d } } else { d };
             assert!(
                 d.limbs <= 1.0 && d.facing <= 3.0 && d.trunk <= 3.0 && d.length <= 1e-6,
                 "{take} on {file}: {d:?}"

@@ -1,6 +1,6 @@
 //! What hangs from what in a body, whatever the tree of the file says, and the pose that bodies are compared in.
 
-use crate::model::{Character, Clip, JointId, ModelPose, Pose, Rig, Role, Side};
+use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side};
 
 /// The pose in which a character is compared with others, in model space: the bind pose where the file has a
 /// consistent one, else the rest pose.
@@ -77,15 +77,6 @@ pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
     };
     let (trunk, legs) = (shoulders - hips, hips - feet);
     trunk.dot(&legs) < 0.7 * trunk.norm() * legs.norm()
-}
-
-/// Makes every joint's rotations follow the shorter way from frame to frame: no sign flips.
-pub fn follow_hemispheres(clip: &mut Clip) {
-    let joints = clip.joints();
-    let all = clip.all_rotations_mut();
-    for at in joints..all.len() {
-        all[at] = crate::math::same_hemisphere(all[at], &all[at - joints]);
-    }
 }
 
 /// A calibration pose that the rig's own tree can take: mapped joints keep the model rotations of `wanted`, all

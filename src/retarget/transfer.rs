@@ -9,12 +9,13 @@
 //!
 //! Root motion moves the middle of the hip joints, scaled by the ratio of leg lengths, heights from the ground.
 
-use super::body_plan::{body_parent, calibration_pose, follow_hemispheres, reachable};
+use super::body_plan::{body_parent, calibration_pose, outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use crate::anatomy::{Figure, same_words};
-use crate::math::{Quat, Transform, Vec3, slerp, twist_angle};
+use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
+use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -37,6 +38,9 @@ struct Drive {
     unrest: [Quat; 2],
     /// The target's aligned calibration rotation.
     rest: Quat,
+    /// The source joint that ends the limb segment, and the segment's direction at calibration, where joints between
+    /// bend the source's segment and the target has none to do so.
+    aim: Option<(JointId, Vec3)>,
 }
 
 /// Where a target joint's position comes from.
@@ -133,6 +137,7 @@ impl Retarget {
                     blend: pair.blend,
                     unrest: [unrest(pair.source), unrest(pair.blend.map_or(pair.source, |b| b.0))],
                     rest: aligned[id.index()].unwrap_or_else(Quat::identity) * bound.joint(id).rotation,
+                    aim: pair.role.and_then(|role| bent_segment(role, map, &s, t_rig)),
                 })
             })
             .collect();
@@ -198,7 +203,7 @@ impl Retarget {
         let stretches: Vec<Option<&Stretch>> = self
             .stretches
             .iter()
-            .map(|s| s.as_ref().filter(|s| s.free || clip.translated().binary_search(&s.source).is_ok()))
+            .map(|s| s.as_ref().filter(|s| s.free || self.moves(motion, s.source)))
             .collect();
         let moves =
             |id: &JointId| !matches!(self.places[id.index()], Place::Tree) || stretches[id.index()].is_some();
@@ -239,8 +244,19 @@ impl Retarget {
         let mut result =
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         result.start = clip.start;
-        follow_hemispheres(&mut result);
+        fix_hemispheres(&mut result);
         Motion { character: Arc::clone(&self.target), clip: result }
+    }
+
+    /// Whether the clip moves the joint against its parent: on another skeleton than the target's by at least a
+    /// hundredth of the bone's length, since less is the noise of exporters.
+    fn moves(&self, motion: &Motion, joint: JointId) -> bool {
+        let Ok(slot) = motion.clip.translated().binary_search(&joint) else { return false };
+        let rest = motion.character.skeleton().joint(joint).rest.translation;
+        let same = motion.character.skeleton() == self.target.skeleton();
+        let noise = if same { 0.0 } else { 0.01 * rest.norm() };
+        let width = motion.clip.translated().len();
+        motion.clip.all_translations().iter().skip(slot).step_by(width).any(|t| (t - rest).norm() > noise)
     }
 
     /// One frame: the source's model pose to the target's.
@@ -295,7 +311,9 @@ impl Drive {
             Some((joint, share)) => slerp(&first, &away(joint, self.unrest[1]), share),
             None => first,
         };
-        turned * self.rest
+        let Some((end, at_rest)) = self.aim else { return turned * self.rest };
+        let segment = from.position(end) - from.position(self.source);
+        arc(&(turned * at_rest), &segment, &Vec3::z()) * turned * self.rest
     }
 }
 
@@ -316,6 +334,27 @@ impl Twist {
 fn size(rest: &ModelPose) -> f64 {
     let origin = rest.joints()[0].translation;
     rest.joints().iter().map(|t| (t.translation - origin).norm()).fold(0.0, f64::max)
+}
+
+/// The end and the calibration direction of a source segment that joints between its ends bend (upper arms in two
+/// parts), where the target's segment has no driven joint of its own between.
+fn bent_segment(role: Role, map: &JointMap, s: &Standing, t_rig: &Rig) -> Option<(JointId, Vec3)> {
+    let side = role.side()?;
+    let end_role = outward(role)
+        .iter()
+        .map(|r| r(side))
+        .find(|&r| s.rig.joint(r).is_some() && t_rig.joint(r).is_some())?;
+    let (start, end) = (s.rig.joint(role)?, s.rig.joint(end_role)?);
+    let skeleton = s.rig.skeleton();
+    if skeleton.parent(end) == Some(start) || !skeleton.is_ancestor(start, end) {
+        return None;
+    }
+    let between = t_rig.skeleton().path_to_root(t_rig.joint(end_role)?).skip(1);
+    let mut between = between.take_while(|&j| Some(j) != t_rig.joint(role));
+    if between.any(|j| map.driving(j).is_some()) {
+        return None;
+    }
+    Some((end, s.rest.position(end) - s.rest.position(start)))
 }
 
 /// The pose whose segment directions are compared: the one that the tree really takes when its `turned` joints have

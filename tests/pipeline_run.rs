@@ -2,7 +2,8 @@
 
 use posemill::model::Motion;
 use posemill::pipeline::{
-    BatchOptions, Outcome, Pipeline, PipelineConfig, Placement, Status, find_takes, jobs, run_all,
+    BatchOptions, Outcome, Pipeline, PipelineConfig, Placement, RunError, Status, find_takes, jobs, run,
+    run_all,
 };
 use posemill::report::Report;
 use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
@@ -105,4 +106,21 @@ fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
     let failed = outcomes(&folder, &["fails"], "all.glb", &|_| ());
     assert_eq!(failed[0].status, Status::Failed);
     assert_eq!(fs::read(folder.path().join("all.glb")).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.bvh"), TAKE).unwrap();
+    fs::write(folder.path().join("x.glb"), "mine").unwrap();
+    let mut config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
+    let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap();
+    let output = folder.path().join("x.glb");
+    let jobs = jobs(&takes, &config.output.formats, &Placement::File(output.clone()), &[]).unwrap();
+    let pipeline = Pipeline::new(&mut config, Path::new("")).unwrap();
+    let refused = run(&pipeline, &jobs[0], &|_| false).unwrap_err();
+    assert_eq!(refused, RunError::Foreign(output.clone()));
+    assert_eq!(fs::read(&output).unwrap(), b"mine");
+    run(&pipeline, &jobs[0], &|_| true).unwrap();
+    assert_ne!(fs::read(&output).unwrap(), b"mine");
 }

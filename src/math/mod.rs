@@ -4,9 +4,11 @@
 //! Units: metres and radians. Rotations are Hamilton unit quaternions acting on column vectors,
 //! `a * b` meaning "first `b`, then `a`".
 
+mod lanes;
 mod rotation;
 mod transform;
 
+pub use lanes::{F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{
     DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,
     Vector6 as Vec6,

@@ -1,1 +1,19 @@
-//! To come.
+//! Channels over time become smoother channels, or the same channels at another rate.
+//!
+//! Positions are filtered as numbers and rotations in the logarithm around a slowly varying base, never as
+//! angles. Every clip that leaves keeps its quaternions in one hemisphere from frame to frame.
+//! Space: whatever the channel is in. Units: metres, radians, seconds, hertz.
+
+mod hemisphere;
+mod lowpass;
+mod polynomial;
+mod rate;
+mod resample;
+mod rotation;
+
+pub use hemisphere::{fix_hemispheres, fix_sequence};
+pub use lowpass::Butterworth;
+pub use polynomial::{SavitzkyGolay, SavitzkyGolayError};
+pub use rate::Rate;
+pub use resample::{Resampling, RotationInterpolation, resample};
+pub use rotation::{smooth_positions, smooth_rotations};

@@ -1,1 +1,11 @@
-//! To come.
+//! Poses become moved vertices: the transforms of a skin, linear blending, dual quaternions.
+//!
+//! Space: mesh space in, model space out. Units: metres out; the mesh may be in any unit, its bindings say which.
+
+mod blend;
+mod dual;
+mod transforms;
+
+pub use blend::{Skin, linear_blend};
+pub use dual::dual_quaternion_blend;
+pub use transforms::{skinning_from_bind, skinning_transforms};

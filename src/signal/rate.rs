@@ -1,0 +1,107 @@
+//! Sample rates become ratios of whole numbers, so that no time drifts however long the clip is.
+
+/// A sample rate as a ratio of whole numbers, in hertz.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Frames.
+    pub frames: u64,
+    /// In this many seconds.
+    pub seconds: u64,
+}
+
+/// Numerators and denominators stay below this, so that a frame number times two of them fits 128 bits.
+const LARGEST: u64 = 1 << 32;
+
+impl Rate {
+    /// The ratio nearest to `hz`; the television rates 23.976, 29.97, 59.94 and 119.88 are `n * 1000 / 1001`.
+    ///
+    /// `None` where `hz` is not a positive number between 2^-20 and 2^20.
+    pub fn from_hz(hz: f64) -> Option<Self> {
+        if !(hz > 2f64.powi(-20) && hz < 2f64.powi(20)) {
+            return None;
+        }
+        for whole in [24u64, 30, 60, 120] {
+            let exact = whole as f64 * 1000.0 / 1001.0;
+            // `29.97` and its like lie 1.0e-6 away from the rate that they mean.
+            if (hz / exact - 1.0).abs() < 1.1e-6 {
+                return Some(Self { frames: whole * 1000, seconds: 1001 });
+            }
+        }
+        // Continued fraction: the last convergent within the bound, or the first within rounding of `hz`.
+        let (mut before, mut now) = ((0u64, 1u64), (1u64, 0u64));
+        let mut rest = hz;
+        for _ in 0..64 {
+            let digit = rest.floor();
+            let next =
+                |a: u64, b: u64| (digit as u64).checked_mul(b)?.checked_add(a).filter(|&x| x < LARGEST);
+            let (Some(frames), Some(seconds)) = (next(before.0, now.0), next(before.1, now.1)) else { break };
+            (before, now) = (now, (frames, seconds));
+            if (frames as f64 / seconds as f64 / hz - 1.0).abs() < 1e-14 || rest == digit {
+                break;
+            }
+            rest = 1.0 / (rest - digit);
+        }
+        Some(Self { frames: now.0.max(1), seconds: now.1.max(1) })
+    }
+
+    /// The rate in hertz.
+    pub fn hz(self) -> f64 {
+        self.frames as f64 / self.seconds as f64
+    }
+
+    /// Where frame `k` of this rate lies between the frames of `other`: the frame before it, and how far it is
+    /// from there to the next one, 0 to below 1. Computed in whole numbers: 0 is exactly 0.
+    pub fn locate(self, k: usize, other: Rate) -> (usize, f64) {
+        let above = k as u128 * u128::from(self.seconds) * u128::from(other.frames);
+        let below = u128::from(self.frames) * u128::from(other.seconds);
+        ((above / below) as usize, (above % below) as f64 / below as f64)
+    }
+
+    /// How many frames of this rate lie within a span of `frames` frames of `other`, both ends counted.
+    pub fn count(self, frames: usize, other: Rate) -> usize {
+        match frames.checked_sub(1) {
+            None => 0,
+            Some(last) => other.locate(last, self).0 + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn television_rates_are_exact() {
+        for (hz, frames) in [(29.97, 30_000), (23.976, 24_000), (59.94, 60_000), (119.88, 120_000)] {
+            assert_eq!(Rate::from_hz(hz), Some(Rate { frames, seconds: 1001 }));
+            assert_eq!(Rate::from_hz(frames as f64 / 1001.0), Some(Rate { frames, seconds: 1001 }));
+        }
+        assert_eq!(Rate::from_hz(30.0), Some(Rate { frames: 30, seconds: 1 }));
+        assert_eq!(Rate::from_hz(12.5), Some(Rate { frames: 25, seconds: 2 }));
+        assert_eq!(Rate::from_hz(1.0 / 3.0), Some(Rate { frames: 1, seconds: 3 }));
+        assert!([0.0, -1.0, f64::NAN, f64::INFINITY, 1e9].iter().all(|&hz| Rate::from_hz(hz).is_none()));
+    }
+
+    #[test]
+    fn an_hour_does_not_drift() {
+        let (television, film) = (Rate::from_hz(29.97).unwrap(), Rate::from_hz(24.0).unwrap());
+        // 1001 seconds are 30000 frames of one and 24024 of the other.
+        assert_eq!(film.locate(24_024 * 36, television), (30_000 * 36, 0.0));
+        assert_eq!(television.count(24_024 * 36 + 1, film), 30_000 * 36 + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn every_rate_is_met_closely(hz in 0.01..1000.0f64) {
+            prop_assert!((Rate::from_hz(hz).unwrap().hz() / hz - 1.0).abs() < 1.1e-6);
+        }
+
+        #[test]
+        fn the_last_frame_lies_within(frames in 1..5000usize, a in 1.0..240.0f64, b in 1.0..240.0f64) {
+            let (a, b) = (Rate::from_hz(a).unwrap(), Rate::from_hz(b).unwrap());
+            let (at, part) = b.locate(b.count(frames, a) - 1, a);
+            prop_assert!(at + usize::from(part > 0.0) < frames);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A clip becomes the same motion at another rate.
+//!
+//! Positions: cubic Hermite through the samples with Catmull-Rom tangents (one-sided at the ends); going down,
+//! a low-pass at 0.45 of the new rate first, where it is wanted. Rotations: squad (Shoemake 1987) with
+//! `s_i = q_i exp(-(log q_i^-1 q_i+1 + log q_i^-1 q_i-1) / 4)`, or slerp. A new frame that falls on an old one
+//! takes its rotation bit by bit. Times are ratios of whole numbers and do not drift. Units: hertz, metres.
+
+use super::{Butterworth, Rate, fix_hemispheres, smooth_positions};
+use crate::math::{Quat, Vec3, exp, log, same_hemisphere, slerp};
+use crate::model::Clip;
+
+/// What lies between two rotations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RotationInterpolation {
+    /// Squad: the angular velocity is continuous.
+    #[default]
+    Smooth,
+    /// Slerp: the shortest arc at constant speed from sample to sample, as most players show a clip.
+    Linear,
+}
+
+/// How a clip is resampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resampling {
+    /// What lies between two rotations.
+    pub rotations: RotationInterpolation,
+    /// Whether positions are low-passed at 0.45 of the new rate when that is lower.
+    pub band_limit: bool,
+}
+
+impl Default for Resampling {
+    fn default() -> Self {
+        Self { rotations: RotationInterpolation::default(), band_limit: true }
+    }
+}
+
+/// The part of the new rate that positions keep when going down: just below the half that a rate can carry.
+const BAND: f64 = 0.45;
+
+/// `clip` at the rate `to`, over the same span of time: the last frame may lie up to one new frame before the old end.
+///
+/// A clip that has the rate already comes back bit by bit, as does one whose own rate is out of the range of [`Rate`].
+pub fn resample(clip: &Clip, to: Rate, how: Resampling) -> Clip {
+    let Some(from) = Rate::from_hz(clip.sample_rate).filter(|&from| from != to) else { return clip.clone() };
+    let frames = to.count(clip.frames(), from);
+    let (joints, tracks) = (clip.joints(), clip.translated().len());
+    let mut rotations = Vec::with_capacity(frames * joints);
+    let mut translations = Vec::with_capacity(frames * tracks);
+    let source = positions(clip, from, to, how);
+    let last = clip.frames().saturating_sub(1);
+    for k in 0..frames {
+        let (frame, part) = to.locate(k, from);
+        let rows = |f: usize| clip.rotations(f.min(last));
+        if part == 0.0 {
+            rotations.extend_from_slice(rows(frame));
+            translations.extend_from_slice(&source[frame * tracks..][..tracks]);
+            continue;
+        }
+        let around = [rows(frame.saturating_sub(1)), rows(frame), rows(frame + 1), rows(frame + 2)];
+        rotations.extend((0..joints).map(|j| between(&around.map(|row| row[j]), part, how.rotations)));
+        let sample = |f: usize, track: usize| source[f.min(last) * tracks + track];
+        translations.extend((0..tracks).map(|t| {
+            let (p1, p2) = (sample(frame, t), sample(frame + 1, t));
+            let start = if frame == 0 { p2 - p1 } else { (p2 - sample(frame - 1, t)) * 0.5 };
+            let end = if frame + 2 > last { p2 - p1 } else { (sample(frame + 2, t) - p1) * 0.5 };
+            hermite(&p1, &start, &p2, &end, part)
+        }));
+    }
+    let translated = clip.translated().to_vec();
+    let mut new = Clip::new(clip.name.clone(), to.hz(), joints, rotations, translated, translations);
+    new.start = clip.start;
+    fix_hemispheres(&mut new);
+    new
+}
+
+/// The translations to sample from: those of the clip, low-passed where the new rate cannot carry them.
+fn positions(clip: &Clip, from: Rate, to: Rate, how: Resampling) -> Vec<Vec3> {
+    let mut all = clip.all_translations().to_vec();
+    let going_down = to.hz() < from.hz();
+    let filter = Butterworth::new(BAND * to.hz(), from.hz()).filter(|_| how.band_limit && going_down);
+    let tracks = clip.translated().len();
+    if let Some(filter) = filter {
+        for track in 0..tracks {
+            let mut one: Vec<Vec3> = all.iter().skip(track).step_by(tracks).copied().collect();
+            smooth_positions(&mut one, |channel| filter.apply(channel));
+            all.iter_mut().skip(track).step_by(tracks).zip(one).for_each(|(to, from)| *to = from);
+        }
+    }
+    all
+}
+
+/// The cubic from `p1` to `p2` with these tangents per sample.
+fn hermite(p1: &Vec3, start: &Vec3, p2: &Vec3, end: &Vec3, t: f64) -> Vec3 {
+    let (t2, t3) = (t * t, t * t * t);
+    p1 * (2.0 * t3 - 3.0 * t2 + 1.0)
+        + start * (t3 - 2.0 * t2 + t)
+        + p2 * (3.0 * t2 - 2.0 * t3)
+        + end * (t3 - t2)
+}
+
+/// The rotation between the second and the third of four consecutive ones.
+fn between(q: &[Quat; 4], t: f64, how: RotationInterpolation) -> Quat {
+    match how {
+        RotationInterpolation::Linear => slerp(&q[1], &q[2], t),
+        RotationInterpolation::Smooth => {
+            let q2 = same_hemisphere(q[2], &q[1]);
+            let control = |before: &Quat, at: &Quat, after: &Quat| {
+                at * exp(&((log(&(at.inverse() * after)) + log(&(at.inverse() * before))) * -0.25))
+            };
+            let (s1, s2) = (control(&q[0], &q[1], &q2), control(&q[1], &q2, &q[3]));
+            slerp(&slerp(&q[1], &q2, t), &slerp(&s1, &s2, t), 2.0 * t * (1.0 - t))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JointId;
+
+    fn turn(time: f64) -> Quat {
+        exp(&Vec3::new((1.1 * time).sin(), 0.7 * (0.9 * time).cos(), 0.4 * time))
+    }
+
+    fn place(time: f64) -> Vec3 {
+        Vec3::new(time.sin(), (1.3 * time).cos(), 0.5 * time)
+    }
+
+    fn clip(rate: f64, frames: usize) -> Clip {
+        let time = |f: usize| f as f64 / rate;
+        let rotations = (0..frames).map(|f| turn(time(f))).collect();
+        let places = (0..frames).map(|f| place(time(f))).collect();
+        let mut clip = Clip::new("c", rate, 1, rotations, vec![JointId::new(0)], places);
+        clip.start = 0.25;
+        fix_hemispheres(&mut clip);
+        clip
+    }
+
+    fn rate(hz: f64) -> Rate {
+        Rate::from_hz(hz).unwrap()
+    }
+
+    #[test]
+    fn the_same_rate_changes_nothing_and_twice_equals_once() {
+        let clip = clip(30.0, 50);
+        assert_eq!(resample(&clip, rate(30.0), Resampling::default()), clip);
+        let once = resample(&clip, rate(48.0), Resampling::default());
+        assert_eq!(resample(&once, rate(48.0), Resampling::default()), once);
+    }
+
+    #[test]
+    fn frames_that_coincide_are_kept_bit_by_bit() {
+        for rotations in [RotationInterpolation::Smooth, RotationInterpolation::Linear] {
+            let how = Resampling { rotations, band_limit: false };
+            let clip = clip(30.0, 61);
+            let up = resample(&clip, rate(90.0), how);
+            assert_eq!((up.frames(), up.start, up.sample_rate), (181, 0.25, 90.0));
+            assert!((0..61).all(|f| up.rotations(3 * f) == clip.rotations(f)));
+            assert_eq!(resample(&up, rate(30.0), how), clip);
+        }
+    }
+
+    #[test]
+    fn between_the_samples_the_curve_is_followed() {
+        let how = |rotations| Resampling { rotations, band_limit: true };
+        let worst = |how: Resampling| {
+            let new = resample(&clip(30.0, 120), rate(59.94), how);
+            let time = |f: usize| f as f64 / new.sample_rate;
+            let inner = 2..new.frames() - 3;
+            let turn_error = inner.clone().map(|f| new.rotations(f)[0].angle_to(&turn(time(f))));
+            let place_error = inner.map(|f| (new.translations(f)[0] - place(time(f))).norm());
+            (turn_error.fold(0.0, f64::max), place_error.fold(0.0, f64::max))
+        };
+        let smooth = worst(how(RotationInterpolation::Smooth));
+        let linear = worst(how(RotationInterpolation::Linear));
+        assert!(smooth.0 < 1e-4 && smooth.1 < 1e-5, "{smooth:?}");
+        assert!(linear.0 < 5e-4 && smooth.0 < linear.0, "{linear:?}");
+    }
+
+    #[test]
+    fn going_down_removes_what_the_new_rate_cannot_carry() {
+        let rotations = vec![Quat::identity(); 400];
+        let shake = |f: usize| Vec3::new((f as f64 * 2.4).sin(), 0.0, 0.0);
+        let clip = Clip::new("", 120.0, 1, rotations, vec![JointId::new(0)], (0..400).map(shake).collect());
+        let loudest = |band_limit| {
+            let new = resample(&clip, rate(30.0), Resampling { band_limit, ..Resampling::default() });
+            (20..80).map(|f| new.translations(f)[0].x.abs()).fold(0.0, f64::max)
+        };
+        assert!(loudest(true) < 0.1 && loudest(false) > 0.9, "{} {}", loudest(true), loudest(false));
+    }
+
+    #[test]
+    fn no_frame_and_one_frame_stay() {
+        for frames in [0, 1] {
+            for hz in [15.0, 30.0, 47.0] {
+                let new = resample(&clip(30.0, frames), rate(hz), Resampling::default());
+                assert_eq!((new.frames(), new.sample_rate), (frames, hz));
+            }
+        }
+    }
+}

@@ -15,6 +15,7 @@ pub mod pipeline;
 pub mod render;
 pub mod report;
 pub mod retarget;
+pub mod scene;
 pub mod signal;
 pub mod skinning;
 pub mod stages;

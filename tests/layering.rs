@@ -15,6 +15,7 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("kinematics", 3, "forward kinematics, one pose and many; Jacobians"),
     ("anatomy", 3, "a skeleton becomes a rig: roles from names, topology and geometry; up, facing, size"),
     ("signal", 3, "filters and resampling of positions and rotations"),
+    ("scene", 3, "a glTF file opened: chunks, JSON text, node tree; for import and export alike"),
     ("import", 4, "bytes to asset, in normal form"),
     ("export", 4, "motion to bytes"),
     ("skinning", 4, "linear blend, dual quaternion"),

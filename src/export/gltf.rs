@@ -1,0 +1,389 @@
+//! Clips are added to the glTF document of their character; everything else in it leaves as it came.
+//!
+//! The new keys go behind the bytes of the GLB's binary buffer, or into one more buffer of a `.gltf`; accessors,
+//! buffer views and animations are appended to the text. A character without a document (from BVH) becomes a
+//! GLB with a visible skeleton first.
+//!
+//! Space: back from model space into the file's own world. Units: metres, seconds; `f32` in the file.
+//! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
+
+use super::gltf_nodes::{NodeTrack, tracks};
+use super::gltf_splice::{Splice, member, rebuild};
+use super::gltf_visible;
+use crate::model::{Character, Clip, Container, Document};
+use crate::report::Warnings;
+use crate::scene::{Chunks, GltfError, Json, NodeTree, write_glb};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
+
+/// What the output shall be like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GltfOptions {
+    /// Whether the animations of the document make way for the new ones.
+    pub replace: bool,
+    /// Another container than that of the document.
+    pub container: Option<Container>,
+}
+
+/// A glTF file and what has to lie beside it.
+#[derive(Clone, Debug)]
+pub struct GltfOutput {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// What it is.
+    pub container: Container,
+    /// Files that its URIs name, by relative path with `/`.
+    pub beside: Vec<(String, Arc<[u8]>)>,
+    /// What could not be kept as it was.
+    pub warnings: Warnings,
+}
+
+/// The character's document with these clips as animations.
+///
+/// # Errors
+/// A [`GltfError`] where the document cannot be read, or the result would not fit its container.
+pub fn write(character: &Character, clips: &[Clip], options: &GltfOptions) -> Result<GltfOutput, GltfError> {
+    match &character.document {
+        Some(document) => splice(character, document, clips, options),
+        None => {
+            let document = gltf_visible::document(character)?;
+            splice(character, &document, clips, options)
+        }
+    }
+}
+
+fn splice(
+    character: &Character,
+    document: &Document,
+    clips: &[Clip],
+    options: &GltfOptions,
+) -> Result<GltfOutput, GltfError> {
+    let chunks = Chunks::open(&document.bytes)?;
+    let mut warnings = Warnings::new();
+    let mut unsaid = Warnings::new();
+    let tree = NodeTree::read(&Json::parse(chunks.json, chunks.json_offset)?, &mut unsaid)?;
+    let mut out = Splice::new(Json::parse(chunks.json, chunks.json_offset)?);
+    if options.replace {
+        out.replace_list("animations");
+    }
+    let container = options.container.unwrap_or(document.container);
+    let mut buffer = Buffer::find(&mut out, document, &chunks, container, &mut warnings)?;
+    let file_from_model = document.model_from_file.inverse();
+    let mut animated = vec![false; tree.nodes().len()];
+    for clip in clips.iter().filter(|c| c.frames() > 0) {
+        let tracks = tracks(&tree, &document.nodes, character.skeleton(), clip, file_from_model);
+        tracks.iter().for_each(|t| animated[t.node] = true);
+        append(&mut out, &mut buffer, clip, &tracks)?;
+    }
+    for (node, raw) in out.json().items("nodes")?.into_iter().enumerate() {
+        let local = &tree.node(node).local;
+        let Some(matrix) = local.matrix.filter(|_| animated[node]) else { continue };
+        let place = format!("nodes[{node}]");
+        let said = "a node with a matrix is animated, which the format forbids; \
+                    the matrix became translation, rotation and scale";
+        warnings.add("gltf-matrix-replaced", said, place.clone());
+        let parts = crate::scene::Local { matrix: None, ..*local };
+        if (parts.linear() - matrix).norm() > 1e-5 * matrix.norm() {
+            warnings.add(
+                "gltf-shear-lost",
+                "the matrix of an animated node shears; the shear was dropped",
+                place,
+            );
+        }
+        let numbers = |v: &[f64]| {
+            let texts: Vec<String> = v.iter().map(|x| number(*x as f32)).collect();
+            format!("[{}]", texts.join(","))
+        };
+        let add = [
+            ("translation", numbers(local.translation.as_slice())),
+            ("rotation", numbers(local.rotation.coords.as_slice())),
+            ("scale", numbers(local.scale.as_slice())),
+        ];
+        out.replace(raw, rebuild(raw, &["matrix", "translation", "rotation", "scale"], &add)?);
+    }
+    let (json, bin) = buffer.finish(out)?;
+    let bytes = match container {
+        Container::Glb => write_glb(&json, bin.as_deref(), chunks.others)?,
+        Container::Gltf => json.into_bytes(),
+    };
+    let beside = document.resources.iter().filter(|_| container == Container::Gltf || chunks.glb);
+    let beside = beside.map(|(uri, bytes)| (relative_path(uri), Arc::clone(bytes))).collect();
+    Ok(GltfOutput { bytes, container, beside, warnings })
+}
+
+/// A number of `f32` precision as JSON: what a reader parses into `f64` is the `f32`, widened.
+fn number(x: f32) -> String {
+    serde_json::Value::from(f64::from(x)).to_string()
+}
+
+/// The path that a relative URI names; the import has seen to it that it stays inside the folder.
+fn relative_path(uri: &str) -> String {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut rest = uri.as_bytes();
+    while let Some((&b, tail)) = rest.split_first() {
+        let escaped = tail.get(..2).filter(|_| b == b'%').and_then(|d| std::str::from_utf8(d).ok());
+        match escaped.and_then(|d| u8::from_str_radix(d, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(b);
+                rest = tail;
+            }
+        }
+    }
+    let decoded = String::from_utf8_lossy(&bytes);
+    let mut parts = Vec::new();
+    for part in decoded.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Where new bytes go: behind the binary chunk, or into a buffer of their own.
+struct Buffer {
+    index: usize,
+    /// What lies before the new bytes in the same buffer.
+    before: usize,
+    bytes: Vec<u8>,
+    kind: Kind,
+}
+
+enum Kind {
+    /// The binary chunk, `byteLength` of `buffers[0]` to be written.
+    Chunk,
+    /// The binary chunk, with `buffers[0]` new in the document.
+    NewChunk,
+    /// A data URI in a buffer of its own; the binary chunk stays as it is.
+    DataUri(Option<Vec<u8>>),
+}
+
+fn data_uri(bytes: &[u8]) -> String {
+    format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes))
+}
+
+impl Buffer {
+    fn find(
+        out: &mut Splice,
+        document: &Document,
+        chunks: &Chunks,
+        container: Container,
+        warnings: &mut Warnings,
+    ) -> Result<Self, GltfError> {
+        let buffers = out.json().items("buffers")?;
+        let own = |index, bytes: Option<Vec<u8>>| Self {
+            index,
+            before: 0,
+            bytes: Vec::new(),
+            kind: Kind::DataUri(bytes),
+        };
+        let chunk = |bytes: Vec<u8>| Self { index: 0, before: bytes.len(), bytes, kind: Kind::Chunk };
+        match (container, chunks.glb) {
+            (Container::Glb, _) if buffers.is_empty() => {
+                Ok(Self { index: 0, before: 0, bytes: Vec::new(), kind: Kind::NewChunk })
+            }
+            (Container::Glb, true) => {
+                let bin = chunks.bin.map(<[u8]>::to_vec);
+                let length = member(buffers[0], "byteLength").and_then(|l| l.parse::<u64>().ok());
+                let fits = bin.as_ref().is_some_and(|b| length.is_some_and(|l| l <= b.len() as u64));
+                match bin {
+                    Some(bin) if fits && member(buffers[0], "uri").is_none() => Ok(chunk(bin)),
+                    bin => Ok(own(buffers.len(), bin)),
+                }
+            }
+            (Container::Glb, false) => {
+                let first = embed(out, document)?;
+                Ok(chunk(first))
+            }
+            (Container::Gltf, false) => Ok(own(buffers.len(), None)),
+            (Container::Gltf, true) => {
+                if let (Some(bin), Some(first)) = (chunks.bin, buffers.first())
+                    && member(first, "uri").is_none()
+                {
+                    let uri = serde_json::Value::from(data_uri(bin)).to_string();
+                    out.replace(first, rebuild(first, &[], &[("uri", uri)])?);
+                }
+                if !chunks.others.is_empty() {
+                    let said = "further chunks of the GLB have no place in a `.gltf` and were dropped";
+                    warnings.add("gltf-chunks-dropped", said, "the end of the file");
+                }
+                Ok(own(buffers.len(), None))
+            }
+        }
+    }
+
+    /// Adds `f32` numbers and gives their offset in the buffer.
+    fn push(&mut self, values: &[f32]) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let offset = self.bytes.len();
+        self.bytes.reserve(4 * values.len());
+        values.iter().for_each(|x| self.bytes.extend_from_slice(&x.to_le_bytes()));
+        offset
+    }
+
+    /// The final text and binary chunk.
+    fn finish(self, mut out: Splice) -> Result<(String, Option<Vec<u8>>), GltfError> {
+        let length = self.bytes.len();
+        match self.kind {
+            Kind::Chunk
+                if length == self.before
+                    && out
+                        .json()
+                        .items("buffers")
+                        .is_ok_and(|b| b.first().is_some_and(|b| member(b, "uri").is_none())) => {}
+            Kind::Chunk => {
+                let buffers = out.json().items("buffers")?;
+                if member(buffers[0], "uri").is_some() {
+                    let byte_length = ("byteLength", length.to_string());
+                    out.replace(buffers[0], rebuild(buffers[0], &["uri", "byteLength"], &[byte_length])?);
+                } else if let Some(part) = member(buffers[0], "byteLength") {
+                    out.replace(part, length.to_string());
+                }
+            }
+            Kind::NewChunk if length == 0 => return Ok((out.finish()?, None)),
+            Kind::NewChunk => {
+                out.append("buffers", format!("{{\"byteLength\":{length}}}"))?;
+            }
+            Kind::DataUri(chunk) => {
+                if length > 0 {
+                    let uri = data_uri(&self.bytes);
+                    out.append("buffers", format!("{{\"byteLength\":{length},\"uri\":\"{uri}\"}}"))?;
+                }
+                return Ok((out.finish()?, chunk));
+            }
+        }
+        Ok((out.finish()?, Some(self.bytes)))
+    }
+}
+
+/// Bytes behind a URI, and whether they lie in a file of their own.
+type Found = (bool, Arc<[u8]>);
+
+/// Makes a `.gltf` self-contained: the bytes of its first buffer, which becomes the binary chunk with the images
+/// behind it; further buffers become data URIs.
+fn embed(out: &mut Splice, document: &Document) -> Result<Vec<u8>, GltfError> {
+    let load = |raw: &str, path: String| -> Result<Option<Found>, GltfError> {
+        let Some(uri) = member(raw, "uri").and_then(|u| serde_json::from_str::<String>(u).ok()) else {
+            return Ok(None);
+        };
+        if let Some((_, data)) = uri.split_once(";base64,").filter(|_| uri.starts_with("data:")) {
+            let bytes = STANDARD.decode(data).map_err(|e| GltfError::value(path, e.to_string()))?;
+            return Ok(Some((false, bytes.into())));
+        }
+        let known = document.resources.iter().find(|(u, _)| *u == uri);
+        Ok(known.map(|(_, bytes)| (true, Arc::clone(bytes))))
+    };
+    let buffers = out.json().items("buffers")?;
+    let first = load(buffers[0], "buffers[0]".into())?;
+    let (_, first) = first.ok_or_else(|| GltfError::value("buffers[0]", "its data is missing"))?;
+    let mut bin = first.to_vec();
+    for (i, raw) in buffers.iter().enumerate().skip(1) {
+        if let Some((true, bytes)) = load(raw, format!("buffers[{i}]"))? {
+            let uri = serde_json::Value::from(data_uri(&bytes)).to_string();
+            out.replace(raw, rebuild(raw, &["uri"], &[("uri", uri)])?);
+        }
+    }
+    for (i, raw) in out.json().items("images")?.into_iter().enumerate() {
+        if let Some((_, bytes)) = load(raw, format!("images[{i}]"))? {
+            bin.resize(bin.len().next_multiple_of(4), 0);
+            let (offset, length) = (bin.len(), bytes.len());
+            bin.extend_from_slice(&bytes);
+            let view = format!("{{\"buffer\":0,\"byteOffset\":{offset},\"byteLength\":{length}}}");
+            let view = out.append("bufferViews", view)?;
+            let mime = match &bytes[..] {
+                [0xff, 0xd8, ..] => "image/jpeg",
+                [b'R', b'I', b'F', b'F', ..] => "image/webp",
+                _ => "image/png",
+            };
+            let add = [("mimeType", format!("\"{mime}\"")), ("bufferView", view.to_string())];
+            out.replace(raw, rebuild(raw, &["uri", "mimeType"], &add)?);
+        }
+    }
+    Ok(bin)
+}
+
+/// Adds one clip: its buffer view, accessors and animation.
+fn append(out: &mut Splice, buffer: &mut Buffer, clip: &Clip, tracks: &[NodeTrack]) -> Result<(), GltfError> {
+    buffer.push(&[]);
+    let begin = buffer.bytes.len();
+    // The index that the view will have; it is appended when its length is known.
+    let view = out.append("bufferViews", String::new())?;
+    let accessor = |out: &mut Splice, kind: &str, offset: usize, count: usize, bounds: String| {
+        let item = format!(
+            "{{\"bufferView\":{view},\"byteOffset\":{},\"componentType\":5126,\"count\":{count},\"type\":\"{kind}\"{bounds}}}",
+            offset - begin
+        );
+        out.append("accessors", item)
+    };
+    let times: Vec<f32> = (0..clip.frames()).map(|f| clip.time(f) as f32).collect();
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let bounds = format!(",\"min\":[{}],\"max\":[{}]", number(first), number(last));
+    let offset = buffer.push(&times);
+    let all_times = accessor(out, "SCALAR", offset, times.len(), bounds.clone())?;
+    let mut two_times = None;
+    let (mut samplers, mut channels) = (Vec::new(), Vec::new());
+    for track in tracks {
+        let (width, kind, path) =
+            if track.rotation { (4, "VEC4", "rotation") } else { (3, "VEC3", "translation") };
+        let (input, count) = if track.constant && times.len() > 2 {
+            let input = match two_times {
+                Some(input) => input,
+                None => {
+                    let offset = buffer.push(&[first, last]);
+                    accessor(out, "SCALAR", offset, 2, bounds.clone())?
+                }
+            };
+            two_times = Some(input);
+            (input, 2)
+        } else {
+            (all_times, times.len())
+        };
+        let offset = buffer.push(&track.values[..width * count]);
+        let output = accessor(out, kind, offset, count, String::new())?;
+        channels.push(format!(
+            "{{\"sampler\":{},\"target\":{{\"node\":{},\"path\":\"{path}\"}}}}",
+            samplers.len(),
+            track.node
+        ));
+        samplers.push(format!("{{\"input\":{input},\"output\":{output}}}"));
+    }
+    out.amend(
+        "bufferViews",
+        format!(
+            "{{\"buffer\":{},\"byteOffset\":{begin},\"byteLength\":{}}}",
+            buffer.index,
+            buffer.bytes.len() - begin
+        ),
+    );
+    let name = match clip.name.as_str() {
+        "" => String::new(),
+        name => format!("\"name\":{},", serde_json::Value::from(name)),
+    };
+    let animation =
+        format!("{{{name}\"samplers\":[{}],\"channels\":[{}]}}", samplers.join(","), channels.join(","));
+    out.append("animations", animation)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_become_paths_inside_the_folder() {
+        assert_eq!(relative_path("a%20b/./c/../d.bin"), "a b/d.bin");
+        assert_eq!(relative_path("100%.bin"), "100%.bin");
+    }
+
+    #[test]
+    fn numbers_are_the_exact_single_precision_value() {
+        assert_eq!(number(0.1), "0.10000000149011612");
+        assert_eq!(number(2.0), "2.0");
+    }
+}

@@ -1,0 +1,171 @@
+//! The bytes of a glTF, GLB, VRM or VRM animation file become an asset in normal form.
+//!
+//! [`GltfFile::read`] gives everything but the understanding: joints with their rest and bind pose, clips,
+//! meshes, the humanoid map of VRM. Who knows anatomy then names the roles and the turn that makes the character
+//! face +Z, and [`GltfFile::into_asset`] applies both; [`import`] is the two in one.
+//!
+//! Space: until the turn the file's own world (right-handed, Y up), then model space. Units: metres, seconds.
+//! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
+
+use super::gltf_accessor::Accessors;
+use super::gltf_resources::Resources;
+use super::gltf_skeleton::{Humanoid, Joints};
+use super::{gltf_animation, gltf_bind, gltf_mesh};
+use crate::math::{Quat, Transform};
+use crate::model::{
+    Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
+    Skeleton,
+};
+use crate::report::Warnings;
+use crate::scene::{Chunks, GltfError, Json, NodeTree};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a glTF file holds, in normal form but for the facing: it still looks where the file has it look.
+#[derive(Clone, Debug)]
+pub struct GltfFile {
+    /// The joints.
+    pub skeleton: Skeleton,
+    /// Where the skin was attached, for every joint, in the file's own space.
+    pub bind: Option<ModelPose>,
+    /// The clips, in file order.
+    pub clips: Vec<Clip>,
+    /// The meshes that the joints move and that could be read.
+    pub meshes: Vec<Mesh>,
+    /// The humanoid map, where the file is a VRM or a VRM animation.
+    pub humanoid: Option<Humanoid>,
+    /// The file as it came.
+    pub document: Document,
+    /// What had to be bent.
+    pub warnings: Warnings,
+}
+
+impl GltfFile {
+    /// Reads the file `bytes`, whose relative URIs lie in `folder`.
+    ///
+    /// # Errors
+    /// A [`GltfError`] with the place where the file is not what the specification asks for, as far as the
+    /// skeleton and its clips are concerned. Faults of meshes, materials and images are warnings.
+    pub fn read(bytes: &[u8], folder: Option<&Path>) -> Result<Self, GltfError> {
+        let chunks = Chunks::open(bytes)?;
+        let json = Json::parse(chunks.json, chunks.json_offset)?;
+        check_version(&json)?;
+        let mut warnings = Warnings::new();
+        let mut resources = Resources::new(folder);
+        let tree = NodeTree::read(&json, &mut warnings)?;
+        let accessors = Accessors::read(&json, chunks.bin, &mut resources)?;
+        let skins = json.list::<gltf_json::Skin>("skins")?;
+        let skin_joints = skin_joints(&skins, tree.nodes().len())?;
+        let worlds = tree.worlds();
+        let joints = Joints::read(&json, &tree, &skin_joints, &worlds, &mut warnings)?;
+        let skins = gltf_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
+        let bind = gltf_bind::bind(&skins, &tree, &worlds, &joints, &mut warnings);
+        let images = gltf_mesh::images(&json, &accessors, &mut resources, &mut warnings);
+        let source = gltf_mesh::Source {
+            json: &json,
+            tree: &tree,
+            worlds: &worlds,
+            skins: &skins,
+            joints: &joints,
+            accessors: &accessors,
+            images: &images,
+        };
+        let meshes = gltf_mesh::meshes(&source, &mut warnings);
+        let clips = gltf_animation::clips(&json, &tree, &accessors, &joints, &mut warnings)?;
+        let document = Document {
+            container: if chunks.glb { Container::Glb } else { Container::Gltf },
+            bytes: bytes.into(),
+            resources: resources.into_read(),
+            nodes: joints.nodes,
+            model_from_file: Quat::identity(),
+        };
+        Ok(Self {
+            skeleton: joints.skeleton,
+            bind,
+            clips,
+            meshes,
+            humanoid: joints.humanoid,
+            document,
+            warnings,
+        })
+    }
+
+    /// The asset of these roles, turned by `model_from_file` so that the character faces +Z.
+    ///
+    /// `assignments` name joints of [`GltfFile::skeleton`].
+    pub fn into_asset(
+        self,
+        name: impl Into<String>,
+        assignments: impl IntoIterator<Item = (Role, Assignment)>,
+        model_from_file: Quat,
+    ) -> Asset {
+        let turn = Transform::from_rotation(model_from_file);
+        let root = JointId::new(0);
+        let mut joints: Vec<Joint> = self.skeleton.joints().to_vec();
+        joints[0].rest = turn * joints[0].rest;
+        let skeleton =
+            Skeleton::new(joints).expect("a turned skeleton keeps its tree, names and finite numbers");
+        let mut clips = self.clips;
+        for clip in &mut clips {
+            let translated = clip.translated().first() == Some(&root);
+            for frame in 0..clip.frames() {
+                let q = &mut clip.rotations_mut(frame)[0];
+                *q = model_from_file * *q;
+                if translated {
+                    let t = &mut clip.translations_mut(frame)[0];
+                    *t = model_from_file * *t;
+                }
+            }
+        }
+        let turned = |pose: ModelPose| ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect());
+        let character = Character {
+            name: name.into(),
+            rig: Rig::new(skeleton, assignments),
+            bind: self.bind.map(turned),
+            meshes: self.meshes,
+            document: Some(Document { model_from_file, ..self.document }),
+        };
+        Asset { character: Arc::new(character), clips, warnings: self.warnings }
+    }
+}
+
+/// The asset of the file `bytes` called `name`; `understand` gives the roles of its joints and the turn that
+/// makes it face +Z.
+///
+/// # Errors
+/// As [`GltfFile::read`].
+pub fn import<R>(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    name: &str,
+    understand: impl FnOnce(&GltfFile) -> (R, Quat),
+) -> Result<Asset, GltfError>
+where
+    R: IntoIterator<Item = (Role, Assignment)>,
+{
+    let file = GltfFile::read(bytes, folder)?;
+    let (assignments, model_from_file) = understand(&file);
+    Ok(file.into_asset(name, assignments, model_from_file))
+}
+
+fn check_version(json: &Json) -> Result<(), GltfError> {
+    let asset = json.value("asset").unwrap_or_default();
+    match asset.get("version").and_then(|v| v.as_str()) {
+        Some(version) if version.starts_with("2.") => Ok(()),
+        Some(version) => Err(GltfError::Version { found: version.into() }),
+        None => Err(GltfError::value("asset.version", "missing")),
+    }
+}
+
+fn skin_joints(skins: &[gltf_json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
+    let mut all = Vec::with_capacity(skins.len());
+    for (s, skin) in skins.iter().enumerate() {
+        let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();
+        if let Some(k) = joints.iter().position(|&j| j >= count) {
+            let path = format!("skins[{s}].joints[{k}]");
+            return Err(GltfError::OutOfRange { path, list: "nodes", index: joints[k] as u64, count });
+        }
+        all.push(joints);
+    }
+    Ok(all)
+}

@@ -1,0 +1,404 @@
+//! Accessors of a glTF document become lists of numbers, every reach checked before it is made.
+//!
+//! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The
+//! accessor readers of the `gltf` crate panic on data that a hostile file can hold, so this one is our own.
+
+use super::gltf_resources::Resources;
+use crate::scene::{GltfError, Json};
+use gltf_json::accessor::{ComponentType, Type};
+use gltf_json::validation::Checked;
+use gltf_json::{Accessor, Buffer, buffer};
+use std::sync::Arc;
+
+/// Elements of an accessor without bytes of its own, which a few characters of JSON can ask for.
+const MAX_ZERO_FILLED: u64 = 1 << 20;
+
+/// Extensions that pack a buffer view.
+const PACKED: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"];
+
+/// What one use of an accessor takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Numbers {
+    /// `f32` only.
+    Float,
+    /// `f32` or normalised integers.
+    Unit,
+    /// Anything, integers as they are unless they are normalised.
+    Any,
+    /// Unsigned integers.
+    Unsigned,
+}
+
+impl Numbers {
+    fn takes(self, component: ComponentType, normalized: bool) -> bool {
+        use ComponentType::{F32, U8, U16, U32};
+        match self {
+            Numbers::Float => component == F32,
+            Numbers::Unit => component == F32 || (normalized && component != U32),
+            Numbers::Any => component != U32,
+            Numbers::Unsigned => matches!(component, U8 | U16 | U32) && !normalized,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Numbers::Float => "FLOAT",
+            Numbers::Unit => "FLOAT or normalized integers",
+            Numbers::Any => "FLOAT or integers of up to 16 bits",
+            Numbers::Unsigned => "unsigned integers",
+        }
+    }
+}
+
+/// The accessors of a document with the bytes behind them.
+pub(super) struct Accessors<'a> {
+    accessors: Vec<Accessor>,
+    views: Vec<buffer::View>,
+    buffers: Vec<Result<Bytes<'a>, GltfError>>,
+}
+
+enum Bytes<'a> {
+    Borrowed(&'a [u8]),
+    Shared(Arc<[u8]>),
+}
+
+impl std::ops::Deref for Bytes<'_> {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Borrowed(b) => b,
+            Bytes::Shared(b) => b,
+        }
+    }
+}
+
+/// Where the elements of an accessor lie.
+struct Layout<'a> {
+    bytes: Option<&'a [u8]>,
+    stride: usize,
+    count: usize,
+    component: ComponentType,
+    components: usize,
+    normalized: bool,
+}
+
+impl<'a> Accessors<'a> {
+    /// The accessors of `json`; `bin` is the binary chunk of a GLB.
+    ///
+    /// A buffer that cannot be had is an error only where something needs it.
+    pub(super) fn read(
+        json: &Json,
+        bin: Option<&'a [u8]>,
+        resources: &mut Resources,
+    ) -> Result<Self, GltfError> {
+        let load = |(i, buffer): (usize, Buffer)| {
+            let path = format!("buffers[{i}]");
+            let bytes = match (&buffer.uri, bin) {
+                (Some(uri), _) => Bytes::Shared(resources.load(uri, &path)?),
+                (None, Some(bin)) if i == 0 => Bytes::Borrowed(bin),
+                (None, _) => return Err(GltfError::value(path, "the buffer has no data")),
+            };
+            let (end, length) = (buffer.byte_length.0, bytes.len() as u64);
+            if end > length {
+                return Err(GltfError::Bounds { path, end, length });
+            }
+            Ok(bytes)
+        };
+        let buffers = json.list::<Buffer>("buffers")?.into_iter().enumerate().map(load).collect();
+        Ok(Self { accessors: json.list("accessors")?, views: json.list("bufferViews")?, buffers })
+    }
+
+    /// The number of elements that an accessor states.
+    pub(super) fn count(&self, index: usize) -> u64 {
+        self.accessors.get(index).map_or(0, |a| a.count.0)
+    }
+
+    /// The bytes of a buffer view, which `path` names.
+    pub(super) fn view(&self, index: usize, path: &str) -> Result<&[u8], GltfError> {
+        let count = self.views.len();
+        let view = self.views.get(index).ok_or_else(|| GltfError::OutOfRange {
+            path: path.into(),
+            list: "bufferViews",
+            index: index as u64,
+            count,
+        })?;
+        let here = format!("bufferViews[{index}]");
+        let others = view.extensions.as_ref().map(|e| &e.others);
+        if let Some(extension) = PACKED.iter().find(|p| others.is_some_and(|o| o.contains_key(**p))) {
+            return Err(GltfError::Compressed { path: here, extension });
+        }
+        let buffer = self.buffers.get(view.buffer.value()).ok_or_else(|| GltfError::OutOfRange {
+            path: format!("{here}.buffer"),
+            list: "buffers",
+            index: view.buffer.value() as u64,
+            count: self.buffers.len(),
+        })?;
+        let buffer = buffer.as_ref().map_err(Clone::clone)?;
+        let begin = view.byte_offset.map_or(0, |o| o.0);
+        let end = begin.saturating_add(view.byte_length.0);
+        slice(buffer, begin, end).ok_or(GltfError::Bounds { path: here, end, length: buffer.len() as u64 })
+    }
+
+    fn layout(&self, index: usize, path: &str, shape: Type, use_: Numbers) -> Result<Layout<'_>, GltfError> {
+        let count = self.accessors.len();
+        let accessor = self.accessors.get(index).ok_or_else(|| GltfError::OutOfRange {
+            path: path.into(),
+            list: "accessors",
+            index: index as u64,
+            count,
+        })?;
+        let here = || format!("accessors[{index}]");
+        let wrong = |expected, found: String| GltfError::Element { path: here(), expected, found };
+        let component = match &accessor.component_type {
+            Checked::Valid(c) => c.0,
+            Checked::Invalid => return Err(wrong(use_.name(), "an unknown component type".into())),
+        };
+        if !use_.takes(component, accessor.normalized) {
+            let normalized = if accessor.normalized { "normalized " } else { "" };
+            return Err(wrong(use_.name(), format!("{normalized}{component:?}")));
+        }
+        match &accessor.type_ {
+            Checked::Valid(t) if *t == shape => {}
+            Checked::Valid(t) => return Err(wrong(shape_name(shape), format!("{t:?}"))),
+            Checked::Invalid => return Err(wrong(shape_name(shape), "an unknown type".into())),
+        }
+        let components = shape.multiplicity();
+        let element = (components * component.size()) as u64;
+        let count = accessor.count.0;
+        let mut stride = element;
+        let mut bytes = None;
+        if let Some(view) = accessor.buffer_view {
+            let data = self.view(view.value(), &format!("{}.bufferView", here()))?;
+            if let Some(s) = self.views[view.value()].byte_stride {
+                stride = s.0 as u64;
+                if stride < element {
+                    return Err(GltfError::value(
+                        here(),
+                        format!("a stride of {stride} for {element} bytes"),
+                    ));
+                }
+            }
+            let begin = accessor.byte_offset.map_or(0, |o| o.0);
+            let end = match count.checked_sub(1) {
+                Some(before) => before
+                    .checked_mul(stride)
+                    .and_then(|n| n.checked_add(element))
+                    .and_then(|n| n.checked_add(begin))
+                    .unwrap_or(u64::MAX),
+                None => begin,
+            };
+            let length = data.len() as u64;
+            bytes = Some(slice(data, begin, end).ok_or(GltfError::Bounds { path: here(), end, length })?);
+        } else if count > MAX_ZERO_FILLED {
+            return Err(GltfError::Limit {
+                path: here(),
+                limit_name: "MAX_ZERO_FILLED",
+                limit: MAX_ZERO_FILLED,
+                found: count,
+            });
+        }
+        // Bounded by the bytes or by the limit, so both fit.
+        Ok(Layout {
+            bytes,
+            stride: stride as usize,
+            count: count as usize,
+            component,
+            components,
+            normalized: accessor.normalized,
+        })
+    }
+
+    /// The sparse part: positions in the accessor, and the layout of the values that go there.
+    fn sparse(&self, index: usize, base: &Layout) -> Result<Option<(Vec<u32>, Layout<'_>)>, GltfError> {
+        let Some(sparse) = &self.accessors[index].sparse else { return Ok(None) };
+        let here = format!("accessors[{index}].sparse");
+        let component = match &sparse.indices.component_type {
+            Checked::Valid(c) => c.0,
+            Checked::Invalid => {
+                let found = "an unknown component type".into();
+                return Err(GltfError::Element { path: here, expected: "unsigned integers", found });
+            }
+        };
+        let layout = |view: usize, begin: u64, component: ComponentType, components: usize| {
+            let data = self.view(view, &here)?;
+            let element = (component.size() * components) as u64;
+            let end = sparse.count.0.checked_mul(element).and_then(|n| n.checked_add(begin));
+            let end = end.unwrap_or(u64::MAX);
+            let length = data.len() as u64;
+            let bytes =
+                slice(data, begin, end).ok_or(GltfError::Bounds { path: here.clone(), end, length })?;
+            Ok::<_, GltfError>(Layout {
+                bytes: Some(bytes),
+                stride: element as usize,
+                count: sparse.count.0 as usize,
+                component,
+                components,
+                normalized: base.normalized,
+            })
+        };
+        let indices = &sparse.indices;
+        let places = layout(indices.buffer_view.value(), indices.byte_offset.0, component, 1)?.unsigned();
+        if let Some(item) = places.iter().position(|&p| p as usize >= base.count) {
+            return Err(GltfError::value(format!("{here}.indices"), format!("item {item} is out of range")));
+        }
+        let values = &sparse.values;
+        let values =
+            layout(values.buffer_view.value(), values.byte_offset.0, base.component, base.components)?;
+        Ok(Some((places, values)))
+    }
+
+    /// The elements of an accessor as `f32`, components side by side.
+    pub(super) fn floats(
+        &self,
+        index: usize,
+        path: &str,
+        shape: Type,
+        numbers: Numbers,
+    ) -> Result<Vec<f32>, GltfError> {
+        let layout = self.layout(index, path, shape, numbers)?;
+        let mut values = layout.floats();
+        if let Some((places, replaced)) = self.sparse(index, &layout)? {
+            let n = layout.components;
+            for (&place, element) in places.iter().zip(replaced.floats().chunks_exact(n)) {
+                values[place as usize * n..][..n].copy_from_slice(element);
+            }
+        }
+        match values.iter().position(|x| !x.is_finite()) {
+            Some(k) => {
+                let item = k / layout.components;
+                Err(GltfError::NotFinite { path: format!("accessors[{index}]"), item })
+            }
+            None => Ok(values),
+        }
+    }
+
+    /// The elements of an accessor as unsigned integers, components side by side.
+    pub(super) fn unsigned(&self, index: usize, path: &str, shape: Type) -> Result<Vec<u32>, GltfError> {
+        let layout = self.layout(index, path, shape, Numbers::Unsigned)?;
+        let mut values = layout.unsigned();
+        if let Some((places, replaced)) = self.sparse(index, &layout)? {
+            let n = layout.components;
+            for (&place, element) in places.iter().zip(replaced.unsigned().chunks_exact(n)) {
+                values[place as usize * n..][..n].copy_from_slice(element);
+            }
+        }
+        Ok(values)
+    }
+}
+
+fn slice(bytes: &[u8], begin: u64, end: u64) -> Option<&[u8]> {
+    bytes.get(usize::try_from(begin).ok()?..usize::try_from(end).ok()?)
+}
+
+fn shape_name(shape: Type) -> &'static str {
+    match shape {
+        Type::Scalar => "SCALAR",
+        Type::Vec2 => "VEC2",
+        Type::Vec3 => "VEC3",
+        Type::Vec4 => "VEC4",
+        Type::Mat2 => "MAT2",
+        Type::Mat3 => "MAT3",
+        Type::Mat4 => "MAT4",
+    }
+}
+
+impl Layout<'_> {
+    fn decode<const N: usize, T: Clone>(&self, zero: T, one: impl Fn([u8; N]) -> T) -> Vec<T> {
+        let Some(bytes) = self.bytes else { return vec![zero; self.count * self.components] };
+        let mut values = Vec::with_capacity(self.count * self.components);
+        for k in 0..self.count {
+            let element = &bytes[k * self.stride..][..self.components * N];
+            for component in element.chunks_exact(N) {
+                let mut raw = [0; N];
+                raw.copy_from_slice(component);
+                values.push(one(raw));
+            }
+        }
+        values
+    }
+
+    fn floats(&self) -> Vec<f32> {
+        // Specification 3.11: c / max, and never below -1 for signed ones.
+        let max = |max: f32| if self.normalized { max } else { 1.0 };
+        let least = if self.normalized { -1.0 } else { f32::MIN };
+        match self.component {
+            ComponentType::F32 => self.decode(0.0, f32::from_le_bytes),
+            ComponentType::I8 => {
+                self.decode(0.0, |b| (f32::from(i8::from_le_bytes(b)) / max(127.0)).max(least))
+            }
+            ComponentType::U8 => self.decode(0.0, |[b]| f32::from(b) / max(255.0)),
+            ComponentType::I16 => {
+                self.decode(0.0, |b| (f32::from(i16::from_le_bytes(b)) / max(32767.0)).max(least))
+            }
+            ComponentType::U16 => self.decode(0.0, |b| f32::from(u16::from_le_bytes(b)) / max(65535.0)),
+            ComponentType::U32 => self.decode(0.0, |b| u32::from_le_bytes(b) as f32),
+        }
+    }
+
+    fn unsigned(&self) -> Vec<u32> {
+        match self.component {
+            ComponentType::U8 | ComponentType::I8 => self.decode(0, |[b]| b.into()),
+            ComponentType::U16 | ComponentType::I16 => self.decode(0, |b| u16::from_le_bytes(b).into()),
+            ComponentType::U32 | ComponentType::F32 => self.decode(0, u32::from_le_bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(accessor: &str, view: &str, bytes: &[u8]) -> Result<Vec<f32>, GltfError> {
+        let text = format!(
+            r#"{{"accessors":[{accessor}],"bufferViews":[{view}],"buffers":[{{"byteLength":{}}}]}}"#,
+            bytes.len()
+        );
+        let json = Json::parse(&text, 0)?;
+        let accessors = Accessors::read(&json, Some(bytes), &mut Resources::new(None))?;
+        accessors.floats(0, "here", Type::Vec2, Numbers::Unit)
+    }
+
+    #[test]
+    fn normalised_integers_with_a_stride_become_units() {
+        let accessor = r#"{"bufferView":0,"byteOffset":1,"count":2,"componentType":5120,"type":"VEC2","normalized":true}"#;
+        let view = r#"{"buffer":0,"byteLength":7,"byteStride":4}"#;
+        let values = read(accessor, view, &[0, 127, 0x80, 9, 9, 0, 0x81, 9]).unwrap();
+        assert_eq!(values, [1.0, -1.0, 0.0, -1.0]);
+    }
+
+    #[test]
+    fn a_sparse_accessor_without_a_view_starts_from_zeros() {
+        let accessor = r#"{"count":3,"componentType":5126,"type":"VEC2","sparse":{"count":1,
+            "indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":0,"byteOffset":4}}}"#;
+        let mut bytes = vec![2, 0, 0, 0];
+        bytes.extend([1.5f32, -2.0].iter().flat_map(|x| x.to_le_bytes()));
+        let view = r#"{"buffer":0,"byteLength":12}"#;
+        assert_eq!(read(accessor, view, &bytes).unwrap(), [0.0, 0.0, 0.0, 0.0, 1.5, -2.0]);
+        bytes[0] = 3;
+        assert!(matches!(read(accessor, view, &bytes), Err(GltfError::Value { .. })));
+    }
+
+    #[test]
+    fn a_reach_past_the_bytes_is_refused_without_overflow() {
+        let view = r#"{"buffer":0,"byteLength":16}"#;
+        for (count, offset) in
+            [("3", "0"), ("2", "8"), ("18446744073709551615", "0"), ("2", "18446744073709551615")]
+        {
+            let accessor = format!(
+                r#"{{"bufferView":0,"byteOffset":{offset},"count":{count},"componentType":5126,"type":"VEC2"}}"#
+            );
+            let error = read(&accessor, view, &[0; 16]).unwrap_err();
+            assert!(matches!(error, GltfError::Bounds { .. }), "{count} {offset}: {error}");
+        }
+        let fill = r#"{"count":99999999999,"componentType":5126,"type":"VEC2"}"#;
+        assert!(matches!(read(fill, view, &[0; 16]), Err(GltfError::Limit { .. })));
+        let wide = r#"{"bufferView":0,"count":2,"componentType":5126,"type":"VEC3"}"#;
+        assert!(matches!(read(wide, view, &[0; 16]), Err(GltfError::Element { .. })));
+        let nan = [f32::NAN.to_le_bytes(), [0; 4]].concat();
+        let one = r#"{"bufferView":0,"count":1,"componentType":5126,"type":"VEC2"}"#;
+        assert!(matches!(
+            read(one, r#"{"buffer":0,"byteLength":8}"#, &nan),
+            Err(GltfError::NotFinite { .. })
+        ));
+    }
+}

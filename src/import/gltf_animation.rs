@@ -1,0 +1,327 @@
+//! The animations of a document become clips: sampled at the rate that their keys fit, scale folded.
+//!
+//! Every frame walks the nodes down from the scene: interpolated local transforms, affine places in the world,
+//! and the rigid frames of the joints in them. So animated scale, and whatever is animated above or between the
+//! joints, is part of the clip. Space: local, parent joint from joint. Units: metres, seconds.
+//! Source: glTF 2.0 specification, section 3.11.
+
+use super::gltf_accessor::{Accessors, Numbers};
+use super::gltf_skeleton::Joints;
+use super::gltf_track::{Interpolation, Track, fitting_rate};
+use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::model::{Clip, JointId};
+use crate::report::Warnings;
+use crate::scene::{GltfError, Json, Local, NodeTree, World, figure_size};
+use gltf_json::accessor::Type;
+use gltf_json::animation::{self, Property};
+use gltf_json::validation::Checked;
+use std::collections::BTreeMap;
+
+/// Frames of one clip: almost five hours at 60 Hz.
+const MAX_FRAMES: u64 = 1 << 20;
+/// Frames times nodes over all clips of a file: about a gigabyte of rotations.
+const MAX_SAMPLES: u64 = 1 << 25;
+/// The rate of clips whose keys fit none, and the least rate of clips whose keys are not joined by lines.
+const USUAL_RATE: f64 = 60.0;
+const LEAST_CURVED_RATE: f64 = 30.0;
+/// Leaving the rest translation by less than this, relative to the size of the figure, is rounding.
+const STILL: f64 = 1e-7;
+
+/// A node on the way from the scene to a joint.
+struct Step {
+    local: Local,
+    parent: Option<usize>,
+    tracks: [Option<usize>; 3],
+    moves: bool,
+    joint: Option<JointId>,
+}
+
+/// The channels of one animation that move joints: node, property (0 translation, 1 rotation, 2 scale), sampler.
+type Channels = Vec<(usize, usize, usize)>;
+
+/// The clips of the document, in file order; animations that move no joint are left out with a warning.
+pub(super) fn clips(
+    json: &Json,
+    tree: &NodeTree,
+    accessors: &Accessors,
+    joints: &Joints,
+    warnings: &mut Warnings,
+) -> Result<Vec<Clip>, GltfError> {
+    let mut ignored = Vec::new();
+    let drop_foreign = |path: &str, value: &mut serde_json::Value| {
+        if let Some(channels) = value.get_mut("channels").and_then(|c| c.as_array_mut()) {
+            let known = |c: &serde_json::Value| {
+                let target = c.get("target");
+                let path = target.and_then(|t| t.get("path")).and_then(|p| p.as_str());
+                target.is_some_and(|t| t.get("node").is_some())
+                    && matches!(path, Some("translation" | "rotation" | "scale"))
+            };
+            let before = channels.len();
+            channels.retain(known);
+            if channels.len() < before {
+                ignored.push(path.to_owned());
+            }
+        }
+    };
+    let animations: Vec<animation::Animation> = json.list_with("animations", drop_foreign)?;
+    for path in ignored {
+        let said =
+            "channels that move no node (morph weights, pointers) stay in the file and out of the clip";
+        warnings.add("gltf-foreign-channel", said, path);
+    }
+    let mut budget = MAX_SAMPLES;
+    let mut clips = Vec::with_capacity(animations.len());
+    for (i, animation) in animations.iter().enumerate() {
+        match clip(animation, i, tree, accessors, joints, &mut budget, warnings) {
+            Ok(Some(clip)) => clips.push(clip),
+            Ok(None) => {
+                let said = "an animation moves no joint and became no clip";
+                warnings.add("gltf-clip-without-joints", said, format!("animations[{i}]"));
+            }
+            Err(error @ GltfError::Compressed { .. }) => {
+                warnings.add(
+                    "gltf-packed-clip",
+                    format!("a clip was left out: {error}"),
+                    format!("animations[{i}]"),
+                );
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(clips)
+}
+
+fn clip(
+    animation: &animation::Animation,
+    index: usize,
+    tree: &NodeTree,
+    accessors: &Accessors,
+    joints: &Joints,
+    budget: &mut u64,
+    warnings: &mut Warnings,
+) -> Result<Option<Clip>, GltfError> {
+    let here = format!("animations[{index}]");
+    let (mut steps, step_of) = steps(tree, joints);
+    let channels = channels(animation, &here, tree, &step_of, warnings)?;
+    if channels.is_empty() {
+        return Ok(None);
+    }
+    let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    let mut values: BTreeMap<(usize, usize), Vec<f32>> = BTreeMap::new();
+    for &(_, property, sampler) in &channels {
+        let path = format!("{here}.samplers[{sampler}]");
+        let (input, output) =
+            (animation.samplers[sampler].input.value(), animation.samplers[sampler].output.value());
+        if let std::collections::btree_map::Entry::Vacant(slot) = times.entry(input) {
+            let keys = accessors.floats(input, &format!("{path}.input"), Type::Scalar, Numbers::Float)?;
+            if keys.windows(2).any(|w| w[0] > w[1]) {
+                return Err(GltfError::value(format!("accessors[{input}]"), "key times do not ascend"));
+            }
+            slot.insert(keys.into_iter().map(f64::from).collect());
+        }
+        let (shape, width) = if property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
+        if let std::collections::btree_map::Entry::Vacant(slot) = values.entry((output, width)) {
+            slot.insert(accessors.floats(output, &format!("{path}.output"), shape, Numbers::Unit)?);
+        }
+    }
+    let mut tracks = Vec::with_capacity(channels.len());
+    let mut curved = false;
+    let mut keys: Vec<f64> = Vec::new();
+    let mut seen = Vec::new();
+    for &(node, property, sampler) in &channels {
+        let sampler_ = &animation.samplers[sampler];
+        let interpolation = match sampler_.interpolation {
+            Checked::Valid(animation::Interpolation::Linear) => Interpolation::Linear,
+            Checked::Valid(animation::Interpolation::Step) => Interpolation::Step,
+            Checked::Valid(animation::Interpolation::CubicSpline) => Interpolation::CubicSpline,
+            Checked::Invalid => {
+                let path = format!("{here}.samplers[{sampler}].interpolation");
+                return Err(GltfError::value(path, "neither LINEAR, STEP nor CUBICSPLINE"));
+            }
+        };
+        let width = if property == 1 { 4 } else { 3 };
+        let input = sampler_.input.value();
+        let (times, values) = (&times[&input], &values[&(sampler_.output.value(), width)]);
+        let Some(track) = Track::new(times, values, width, interpolation) else {
+            let reason = format!("{} key times for {} values", times.len(), values.len() / width);
+            return Err(GltfError::value(format!("{here}.samplers[{sampler}]"), reason));
+        };
+        curved |= interpolation != Interpolation::Linear && times.len() > 1;
+        if !seen.contains(&input) {
+            seen.push(input);
+            keys.extend_from_slice(times);
+        }
+        let step = step_of[node].unwrap_or_default();
+        steps[step].tracks[property] = Some(tracks.len());
+        steps[step].moves = true;
+        tracks.push(track);
+    }
+    keys.sort_by(f64::total_cmp);
+    let (start, end) = (keys[0], keys[keys.len() - 1]);
+    let fitted = fitting_rate(&keys);
+    let rate = match fitted {
+        Some(rate) if curved && rate < LEAST_CURVED_RATE => rate * (LEAST_CURVED_RATE / rate).ceil(),
+        Some(rate) => rate,
+        None => USUAL_RATE,
+    };
+    // A fitting rate puts keys within a tenth of a frame of their frame.
+    let snap = if fitted.is_some() { 0.1 / rate } else { 1e-5 / rate };
+    let length = (end - start) * rate;
+    let frames = if fitted.is_some() { length.round() } else { (length - 1e-5).ceil().max(0.0) } as u64 + 1;
+    limit(&here, "MAX_FRAMES", MAX_FRAMES, frames)?;
+    let samples = frames * steps.len().max(joints.nodes.len()) as u64;
+    limit(&here, "MAX_SAMPLES", *budget, samples)?;
+    *budget -= samples;
+    let name = animation.name.clone().unwrap_or_default();
+    let sampled = sample(steps, &mut tracks, joints, frames as usize, |f| start + f as f64 / rate, snap);
+    let mut clip = Clip::new(name, rate, joints.nodes.len(), sampled.0, sampled.1, sampled.2);
+    clip.start = start;
+    Ok(Some(clip))
+}
+
+fn limit(path: &str, limit_name: &'static str, limit: u64, found: u64) -> Result<(), GltfError> {
+    if found <= limit {
+        return Ok(());
+    }
+    Err(GltfError::Limit { path: path.into(), limit_name, limit, found })
+}
+
+/// The joints' nodes and all nodes above them, parents first, and where each node stands in that list.
+fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<Step>, Vec<Option<usize>>) {
+    let mut needed = vec![false; tree.nodes().len()];
+    for node in joints.nodes.iter().flatten() {
+        for n in tree.path_to_top(*node) {
+            if std::mem::replace(&mut needed[n], true) {
+                break;
+            }
+        }
+    }
+    let mut step_of = vec![None; needed.len()];
+    let mut steps = Vec::new();
+    for &n in tree.order().iter().filter(|&&n| needed[n]) {
+        let node = tree.node(n);
+        step_of[n] = Some(steps.len());
+        steps.push(Step {
+            local: node.local,
+            parent: node.parent.and_then(|p| step_of[p]),
+            tracks: [None; 3],
+            moves: false,
+            joint: joints.of_node[n],
+        });
+    }
+    (steps, step_of)
+}
+
+fn channels(
+    animation: &animation::Animation,
+    here: &str,
+    tree: &NodeTree,
+    step_of: &[Option<usize>],
+    warnings: &mut Warnings,
+) -> Result<Channels, GltfError> {
+    let mut taken = std::collections::BTreeSet::new();
+    let mut found = Vec::new();
+    for (k, channel) in animation.channels.iter().enumerate() {
+        let path = format!("{here}.channels[{k}]");
+        let (node, sampler) = (channel.target.node.value(), channel.sampler.value());
+        let range = |list, index: usize, count| {
+            let path = path.clone();
+            if index < count {
+                return Ok(());
+            }
+            Err(GltfError::OutOfRange { path, list, index: index as u64, count })
+        };
+        range("nodes", node, step_of.len())?;
+        range("samplers", sampler, animation.samplers.len())?;
+        let property = match channel.target.path {
+            Checked::Valid(Property::Translation) => 0,
+            Checked::Valid(Property::Rotation) => 1,
+            Checked::Valid(Property::Scale) => 2,
+            _ => continue,
+        };
+        if step_of[node].is_none() {
+            continue;
+        }
+        if !taken.insert((node, property)) {
+            warnings.add("gltf-repeated-channel", "a second channel of one property was ignored", path);
+            continue;
+        }
+        if tree.node(node).local.matrix.is_some() {
+            let said = "a node with a matrix is animated; the matrix was taken apart";
+            warnings.add("gltf-animated-matrix", said, path);
+        }
+        found.push((node, property, sampler));
+    }
+    Ok(found)
+}
+
+/// Local rotations, the joints that translate, and their translations, frame by frame.
+fn sample(
+    mut steps: Vec<Step>,
+    tracks: &mut [Track],
+    joints: &Joints,
+    frames: usize,
+    time: impl Fn(usize) -> f64,
+    snap: f64,
+) -> (Vec<Quat>, Vec<JointId>, Vec<Vec3>) {
+    let skeleton = &joints.skeleton;
+    let n = skeleton.len();
+    // Who stands still, ancestors included, keeps the place of the first frame.
+    let mut moves = vec![false; steps.len()];
+    let mut worlds = vec![World::identity(); steps.len()];
+    let mut model = vec![Transform::identity(); n];
+    for (k, step) in steps.iter_mut().enumerate() {
+        moves[k] = step.moves || step.parent.is_some_and(|p| moves[p]);
+        if step.moves {
+            // Animated nodes are taken as translation, rotation and scale.
+            step.local.matrix = None;
+        }
+        worlds[k] = step.parent.map_or(World::identity(), |p| worlds[p]).child(&step.local);
+        if let Some(joint) = step.joint {
+            model[joint.index()] = worlds[k].rigid().0;
+        }
+    }
+    let mut rotations: Vec<Quat> = Vec::with_capacity(frames * n);
+    let mut translations: Vec<Vec3> = Vec::with_capacity(frames * n);
+    let mut leaves = vec![0.0f64; n];
+    for frame in 0..frames {
+        let now = time(frame);
+        for (k, step) in steps.iter_mut().enumerate() {
+            if !moves[k] {
+                continue;
+            }
+            let [t, r, s] = step.tracks;
+            if let Some(t) = t {
+                step.local.translation = tracks[t].sample(now, snap);
+            }
+            if let Some(r) = r {
+                step.local.rotation = tracks[r].sample(now, snap);
+            }
+            if let Some(s) = s {
+                step.local.scale = tracks[s].sample(now, snap);
+            }
+            worlds[k] = step.parent.map_or(World::identity(), |p| worlds[p]).child(&step.local);
+            if let Some(joint) = step.joint {
+                model[joint.index()] = worlds[k].rigid().0;
+            }
+        }
+        for (k, parent) in skeleton.parents().iter().enumerate() {
+            let local = match parent {
+                Some(p) => model[p.index()].inverse() * model[k],
+                None => model[k],
+            };
+            let rotation = match frame {
+                0 => local.rotation,
+                _ => same_hemisphere(local.rotation, &rotations[rotations.len() - n]),
+            };
+            rotations.push(rotation);
+            translations.push(local.translation);
+            leaves[k] = leaves[k].max((local.translation - skeleton.joints()[k].rest.translation).amax());
+        }
+    }
+    let still = STILL * figure_size(skeleton);
+    let translated: Vec<JointId> = skeleton.ids().filter(|id| leaves[id.index()] > still).collect();
+    let kept = translations.chunks_exact(n).flat_map(|all| translated.iter().map(|id| all[id.index()]));
+    let kept = kept.collect();
+    (rotations, translated, kept)
+}

@@ -1,0 +1,214 @@
+//! The inverse bind matrices of a document become one bind pose in the space of the skeleton.
+//!
+//! A skin attaches its vertices in a space of its own: `skin_from_joint = IBM^-1` at the moment of binding. The
+//! node that carries the mesh is ignored by the specification, and quantised meshes put their dequantisation
+//! into the matrices, so skin space and world differ by a similarity that no property of the file states. It is
+//! found from what a pose keeps, the distances between joints (scale), and from the spaces that exporters use:
+//! where all joints agree, the rest pose is the bind pose; else the space of one of the nodes above.
+//!
+//! Space: the file's own world. Units: metres.
+
+use super::gltf_accessor::{Accessors, Numbers};
+use super::gltf_skeleton::Joints;
+use crate::math::{Mat4, Quat, Transform, Vec3, log, nearest_rotation};
+use crate::model::{JointId, ModelPose};
+use crate::report::Warnings;
+use crate::scene::{Affine, GltfError, NodeTree, World, figure_size};
+use gltf_json::accessor::Type;
+
+/// Agreement of lengths and positions, relative to their size.
+const AGREES: f64 = 1e-3;
+
+/// A skin as the document has it.
+pub(super) struct Skin {
+    /// The node of each joint.
+    pub(super) nodes: Vec<usize>,
+    /// Joint from skin space, one for each joint.
+    pub(super) joint_from_skin: Vec<Affine>,
+    /// Whether the matrices are in the file; without them they are identities.
+    pub(super) stated: bool,
+}
+
+/// The skins of the document whose joints are `nodes`.
+pub(super) fn skins(
+    typed: &[gltf_json::Skin],
+    nodes: Vec<Vec<usize>>,
+    accessors: &Accessors,
+    warnings: &mut Warnings,
+) -> Result<Vec<Skin>, GltfError> {
+    let mut skins = Vec::with_capacity(typed.len());
+    for (s, (skin, nodes)) in typed.iter().zip(nodes).enumerate() {
+        let path = format!("skins[{s}].inverseBindMatrices");
+        let mut matrices = vec![Affine::identity(); nodes.len()];
+        let mut stated = false;
+        if let Some(index) = skin.inverse_bind_matrices {
+            match accessors.floats(index.value(), &path, Type::Mat4, Numbers::Float) {
+                Ok(numbers) if numbers.len() / 16 >= nodes.len() => {
+                    for (matrix, m) in matrices.iter_mut().zip(numbers.chunks_exact(16)) {
+                        *matrix = Affine::from_matrix(&Mat4::from_iterator(m.iter().map(|&x| x.into())));
+                    }
+                    stated = true;
+                }
+                Ok(numbers) => {
+                    let said = format!(
+                        "{} inverse bind matrices for {} joints were ignored",
+                        numbers.len() / 16,
+                        nodes.len()
+                    );
+                    warnings.add("gltf-bind-count", said, path);
+                }
+                Err(error) => {
+                    let said = format!("inverse bind matrices cannot be read: {error}");
+                    warnings.add("gltf-bind-unreadable", said, path);
+                }
+            }
+        }
+        skins.push(Skin { nodes, joint_from_skin: matrices, stated });
+    }
+    Ok(skins)
+}
+
+/// The bind pose, or `None`, with a warning where there are matrices, but none that fit the skeleton.
+pub(super) fn bind(
+    skins: &[Skin],
+    tree: &NodeTree,
+    worlds: &[World],
+    joints: &Joints,
+    warnings: &mut Warnings,
+) -> Option<ModelPose> {
+    let size = figure_size(&joints.skeleton);
+    let mut bound: Vec<Option<Transform>> = vec![None; joints.nodes.len()];
+    for (s, skin) in skins.iter().enumerate().filter(|(_, skin)| skin.stated) {
+        let mut attached = Vec::new();
+        for (node, matrix) in skin.nodes.iter().zip(&skin.joint_from_skin) {
+            match (joints.of_node[*node], matrix.inverse()) {
+                (Some(joint), Some(skin_from_joint)) => attached.push((joint, *node, skin_from_joint)),
+                _ => warnings.add(
+                    "gltf-singular-bind",
+                    "a joint's inverse bind matrix is singular; its bind pose follows its parent",
+                    format!("skins[{s}], nodes[{node}]"),
+                ),
+            }
+        }
+        let Some(placed) = place(&attached, skin, tree, worlds, joints, size) else {
+            if !attached.is_empty() {
+                let said = "the inverse bind matrices do not fit the skeleton at rest and were ignored";
+                warnings.add("gltf-bind-unusable", said, format!("skins[{s}]"));
+            }
+            continue;
+        };
+        for ((joint, ..), frame) in attached.iter().zip(placed) {
+            match &bound[joint.index()] {
+                None => bound[joint.index()] = Some(frame),
+                Some(known) if (known.translation - frame.translation).norm() > AGREES * size => {
+                    let said = "skins bind a joint at different places; the first one counts";
+                    warnings.add("gltf-skins-disagree", said, format!("skins[{s}]"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    if bound.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut pose: Vec<Transform> = Vec::with_capacity(bound.len());
+    for (k, joint) in joints.skeleton.joints().iter().enumerate() {
+        let follows = match joint.parent {
+            Some(p) => pose[p.index()] * joint.rest,
+            None => joint.rest,
+        };
+        pose.push(bound[k].unwrap_or(follows));
+    }
+    Some(ModelPose::new(pose))
+}
+
+type Attached = (JointId, usize, Affine);
+
+/// The bound joints of one skin in the world; `None` where no similarity brings them there.
+fn place(
+    attached: &[Attached],
+    skin: &Skin,
+    tree: &NodeTree,
+    worlds: &[World],
+    joints: &Joints,
+    size: f64,
+) -> Option<Vec<Transform>> {
+    let frames: Vec<Quat> =
+        attached.iter().map(|a| nearest_rotation(&a.2.linear).map(|r| r.0)).collect::<Option<_>>()?;
+    // Where every joint rests as it was bound, `world * IBM` is the same map for all of them.
+    let maps: Vec<Affine> =
+        attached.iter().filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?)).collect();
+    let first = maps.first()?;
+    let moved = |m: &Affine| {
+        attached
+            .iter()
+            .any(|a| (m.point(&a.2.translation) - first.point(&a.2.translation)).norm() > AGREES * size)
+    };
+    if !maps.iter().any(moved) && similarity_scale(first).is_some() {
+        let placed = attached.iter().map(|a| worlds[a.1].rigid().0);
+        return Some(placed.collect());
+    }
+    let scale = length_ratio(attached, joints)?;
+    // The turn that fits best on the whole, and of the spaces that exist in the file the one closest to it.
+    let mean = mean_turn(attached, &frames, worlds);
+    let top = attached.iter().map(|a| a.0).min()?;
+    let (_, top_node, top_bind) = attached.iter().find(|a| a.0 == top)?;
+    let carriers = tree.nodes().iter().enumerate().filter_map(|(i, n)| {
+        let carries = n.skin.is_some_and(|_| n.mesh.is_some()) && !skin.nodes.contains(&i);
+        carries.then_some(i)
+    });
+    let spaces = tree.path_to_top(*top_node).skip(1).chain(carriers.flat_map(|i| tree.path_to_top(i)));
+    let worlds_of = std::iter::once(World::identity()).chain(spaces.map(|i| worlds[i]));
+    let candidates = worlds_of.filter_map(|w| Some((w.affine(), nearest_rotation(&w.linear())?.0)));
+    let (map, turn) = candidates.min_by(|a, b| a.1.angle_to(&mean).total_cmp(&b.1.angle_to(&mean)))?;
+    if turn.angle_to(&mean) > std::f64::consts::FRAC_PI_3 {
+        return None;
+    }
+    let shift = match similarity_scale(&map) {
+        Some(s) if (s / scale - 1.0).abs() < AGREES => map.translation,
+        // Dequantisation moves the origin of skin space too: then the topmost joint stands where it rests.
+        _ => worlds[*top_node].translation - turn * (top_bind.translation * scale),
+    };
+    let placed = attached.iter().zip(&frames);
+    Some(placed.map(|(a, q)| Transform::new(turn * *q, turn * (a.2.translation * scale) + shift)).collect())
+}
+
+/// The scale of `m` where it is a rotation times one number.
+fn similarity_scale(m: &Affine) -> Option<f64> {
+    let lengths = Vec3::from_fn(|i, _| m.linear.column(i).norm());
+    let even = lengths.max() - lengths.min() <= AGREES * lengths.max();
+    (even && lengths.min() > 0.0).then(|| lengths.sum() / 3.0)
+}
+
+/// World lengths over skin lengths: the median over pairs of parent and child, if half of the pairs share it.
+fn length_ratio(attached: &[Attached], joints: &Joints) -> Option<f64> {
+    let rest = joints.skeleton.rest_model_pose();
+    let mut in_skin: Vec<Option<Vec3>> = vec![None; joints.nodes.len()];
+    attached.iter().for_each(|a| in_skin[a.0.index()] = Some(a.2.translation));
+    let mut ratios = Vec::new();
+    for (joint, _, here) in attached {
+        let Some(parent) = joints.skeleton.parent(*joint) else { continue };
+        let Some(there) = in_skin[parent.index()] else { continue };
+        let (world, skin): (f64, f64) =
+            ((rest.position(*joint) - rest.position(parent)).norm(), (here.translation - there).norm());
+        if world > 1e-9 && skin > 0.0 {
+            ratios.push(world / skin);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = *ratios.get(ratios.len() / 2)?;
+    let agree = ratios.iter().filter(|r| (**r / median - 1.0).abs() < AGREES).count();
+    (2 * agree >= ratios.len()).then_some(median)
+}
+
+/// The mean of `rest * bind^-1` over the joints: an average in the tangent space of its first guess.
+fn mean_turn(attached: &[Attached], frames: &[Quat], worlds: &[World]) -> Quat {
+    let turns: Vec<Quat> =
+        attached.iter().zip(frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
+    let mut mean = turns.first().copied().unwrap_or_default();
+    for _ in 0..8 {
+        let sum: Vec3 = turns.iter().map(|t| log(&(mean.inverse() * t))).sum();
+        mean *= crate::math::exp(&(sum / turns.len().max(1) as f64));
+    }
+    mean
+}

@@ -1,0 +1,333 @@
+//! Skinned and jointed primitives of a document become meshes: what pictures, contacts and skin radii need.
+//!
+//! Space: vertices stay in mesh space; `joint_from_mesh` leads to the rigid joint, the scale of its node folded
+//! in, so that the rigid rest pose puts every vertex where the file's own matrices put it. A fault of one mesh
+//! leaves that mesh out, with a warning. Source: glTF 2.0 specification, section 3.7.
+
+use super::gltf_accessor::{Accessors, Numbers};
+use super::gltf_bind::Skin;
+use super::gltf_resources::Resources;
+use super::gltf_skeleton::Joints;
+use crate::model::{Binding, Material, Mesh, Texture};
+use crate::report::Warnings;
+use crate::scene::{Affine, GltfError, Json, NodeTree, World};
+use gltf_json::accessor::Type;
+use gltf_json::mesh::{Mode, Primitive, Semantic};
+use gltf_json::validation::Checked;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Vertices and corners over all meshes of a file: a hundred times a detailed character.
+const MAX_VERTICES: u64 = 1 << 24;
+
+const DRACO: &str = "KHR_draco_mesh_compression";
+
+/// What all meshes of a document are read from.
+pub(super) struct Source<'a> {
+    pub(super) json: &'a Json<'a>,
+    pub(super) tree: &'a NodeTree,
+    pub(super) worlds: &'a [World],
+    pub(super) skins: &'a [Skin],
+    pub(super) joints: &'a Joints,
+    pub(super) accessors: &'a Accessors<'a>,
+    pub(super) images: &'a [Option<Arc<[u8]>>],
+}
+
+/// The encoded images of the document; `None` for those that cannot be had.
+pub(super) fn images(
+    json: &Json,
+    accessors: &Accessors,
+    resources: &mut Resources,
+    warnings: &mut Warnings,
+) -> Vec<Option<Arc<[u8]>>> {
+    let items = json.items("images").unwrap_or_default();
+    let mut load = |(i, raw): (usize, &str)| {
+        let path = format!("images[{i}]");
+        let image: Value = serde_json::from_str(raw).unwrap_or_default();
+        let bytes = match (image.get("uri").and_then(Value::as_str), image.get("bufferView")) {
+            (Some(uri), _) => resources.load(uri, &path),
+            (None, Some(view)) => {
+                let index = view.as_u64().and_then(|v| usize::try_from(v).ok()).unwrap_or(usize::MAX);
+                accessors.view(index, &path).map(Arc::from)
+            }
+            (None, None) => Err(GltfError::value(path.clone(), "neither `uri` nor `bufferView`")),
+        };
+        bytes
+            .map_err(|error| {
+                warnings.add("gltf-missing-image", format!("an image is missing: {error}"), path)
+            })
+            .ok()
+    };
+    items.into_iter().enumerate().map(&mut load).collect()
+}
+
+/// The meshes that joints move, in node order.
+pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Vec<Mesh> {
+    let typed: Vec<gltf_json::Mesh> = match source.json.list("meshes") {
+        Ok(typed) => typed,
+        Err(error) => {
+            warnings.add("gltf-mesh-unreadable", format!("no mesh was read: {error}"), "meshes");
+            return Vec::new();
+        }
+    };
+    let materials = materials(source);
+    let mut budget = MAX_VERTICES;
+    let mut meshes = Vec::new();
+    for (n, node) in source.tree.nodes().iter().enumerate() {
+        let Some(index) = node.mesh else { continue };
+        let here = format!("nodes[{n}].mesh");
+        let Some(mesh) = typed.get(index) else {
+            warnings.add("gltf-mesh-unreadable", "a node names a mesh that is not there", here);
+            continue;
+        };
+        let Some(bindings) = bindings(source, n) else { continue };
+        for (p, primitive) in mesh.primitives.iter().enumerate() {
+            let path = format!("meshes[{index}].primitives[{p}]");
+            if primitive.extensions.as_ref().is_some_and(|e| e.others.contains_key(DRACO)) {
+                let said = "a Draco-compressed mesh was passed over; it stays in the file untouched";
+                warnings.add("gltf-draco-mesh", said, path);
+                continue;
+            }
+            match read(source.accessors, primitive, &path, &bindings, node.skin.is_some(), &mut budget) {
+                Ok(Some(mut read)) => {
+                    read.name = mesh.name.clone().or_else(|| node.name.clone()).unwrap_or_default();
+                    let material = primitive.material.and_then(|m| materials.get(m.value()));
+                    let (material, set) = material.cloned().unwrap_or_default();
+                    read.material = material;
+                    read.texcoords = texcoords(source.accessors, primitive, &path, set, read.positions.len());
+                    meshes.push(read);
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let said = format!("a mesh was passed over: {error}");
+                    warnings.add("gltf-mesh-unreadable", said, path);
+                }
+            }
+        }
+    }
+    meshes
+}
+
+/// What moves the mesh of a node: its skin, or the joint that it hangs from.
+fn bindings(source: &Source, node: usize) -> Option<Vec<Binding>> {
+    let rigid = |n: usize| Affine::from(source.worlds[n].rigid().0.inverse());
+    if let Some(skin) = source.tree.node(node).skin {
+        let skin = source.skins.get(skin)?;
+        let bind = |(&n, ibm): (&usize, &Affine)| {
+            let joint_from_mesh = rigid(n) * source.worlds[n].affine() * *ibm;
+            let joint = source.joints.of_node[n]?;
+            Some(Binding { joint, joint_from_mesh: joint_from_mesh.to_matrix() })
+        };
+        return skin.nodes.iter().zip(&skin.joint_from_skin).map(bind).collect();
+    }
+    let holder = source.tree.path_to_top(node).find(|&n| source.joints.of_node[n].is_some())?;
+    let joint_from_mesh = (rigid(holder) * source.worlds[node].affine()).to_matrix();
+    source.joints.of_node[holder].map(|joint| vec![Binding { joint, joint_from_mesh }])
+}
+
+fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
+    primitive.attributes.get(&Checked::Valid(semantic)).map(|i| i.value())
+}
+
+/// One primitive without name, material and texture coordinates; `None` for points and lines.
+fn read(
+    accessors: &Accessors,
+    primitive: &Primitive,
+    path: &str,
+    bindings: &[Binding],
+    skinned: bool,
+    budget: &mut u64,
+) -> Result<Option<Mesh>, GltfError> {
+    let mode = match primitive.mode {
+        Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
+        _ => return Ok(None),
+    };
+    let missing = |what: &str| GltfError::value(path, format!("it has no {what}"));
+    let positions = attribute(primitive, Semantic::Positions).ok_or_else(|| missing("POSITION"))?;
+    let asked = accessors
+        .count(positions)
+        .saturating_add(primitive.indices.map_or(0, |i| accessors.count(i.value())));
+    if asked > *budget {
+        let limit_name = "MAX_VERTICES";
+        return Err(GltfError::Limit { path: path.into(), limit_name, limit: *budget, found: asked });
+    }
+    *budget -= asked;
+    let positions = triples(accessors.floats(positions, path, Type::Vec3, Numbers::Any)?);
+    let n = positions.len();
+    if bindings.iter().any(|b| !b.joint_from_mesh.iter().all(|x| x.is_finite())) {
+        return Err(GltfError::value(path, "a bind matrix is not finite"));
+    }
+    let normals = match attribute(primitive, Semantic::Normals) {
+        Some(index) => triples(accessors.floats(index, path, Type::Vec3, Numbers::Unit)?),
+        None => Vec::new(),
+    };
+    let corners = match primitive.indices {
+        Some(index) => accessors.unsigned(index.value(), path, Type::Scalar)?,
+        None => (0..n as u32).collect(),
+    };
+    if let Some(item) = corners.iter().position(|&c| c as usize >= n) {
+        return Err(GltfError::value(path, format!("corner {item} names a vertex that is not there")));
+    }
+    let (joints, weights) = if skinned {
+        influences(accessors, primitive, path, n, bindings.len())?
+    } else {
+        (vec![[0; 4]; n], vec![[1.0, 0.0, 0.0, 0.0]; n])
+    };
+    let mesh = Mesh {
+        name: String::new(),
+        normals: if normals.len() == n { normals } else { Vec::new() },
+        texcoords: Vec::new(),
+        colors: colors(accessors, primitive, path, n),
+        positions,
+        joints,
+        weights,
+        triangles: triangles(&corners, mode),
+        bindings: bindings.to_vec(),
+        material: Material::default(),
+    };
+    Ok(Some(mesh))
+}
+
+fn triples(flat: Vec<f32>) -> Vec<[f32; 3]> {
+    flat.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect()
+}
+
+fn triangles(corners: &[u32], mode: Mode) -> Vec<[u32; 3]> {
+    match mode {
+        // Every other triangle of a strip is turned over (specification 3.7.2.1).
+        Mode::TriangleStrip => {
+            let turned =
+                |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
+            corners.windows(3).enumerate().map(turned).collect()
+        }
+        Mode::TriangleFan => corners.windows(2).skip(1).map(|w| [w[0], w[1], corners[0]]).collect(),
+        _ => corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
+    }
+}
+
+type Influences = (Vec<[u16; 4]>, Vec<[f32; 4]>);
+
+/// The four strongest influences of every vertex, their weights summing to one.
+fn influences(
+    accessors: &Accessors,
+    primitive: &Primitive,
+    path: &str,
+    n: usize,
+    bindings: usize,
+) -> Result<Influences, GltfError> {
+    let mut sets = Vec::new();
+    for set in 0..2 {
+        let pair =
+            (attribute(primitive, Semantic::Joints(set)), attribute(primitive, Semantic::Weights(set)));
+        let (Some(joints), Some(weights)) = pair else { break };
+        let joints = accessors.unsigned(joints, path, Type::Vec4)?;
+        let weights = accessors.floats(weights, path, Type::Vec4, Numbers::Unit)?;
+        if joints.len() != 4 * n || weights.len() != 4 * n {
+            return Err(GltfError::value(path, "its vertex attributes differ in length"));
+        }
+        sets.push((joints, weights));
+    }
+    if sets.is_empty() {
+        return Err(GltfError::value(path, "it is skinned but has no JOINTS_0 and WEIGHTS_0"));
+    }
+    let mut joints = Vec::with_capacity(n);
+    let mut weights = Vec::with_capacity(n);
+    for v in 0..n {
+        let mut all: Vec<(u32, f32)> = Vec::with_capacity(8);
+        for (j, w) in &sets {
+            all.extend(j[4 * v..][..4].iter().copied().zip(w[4 * v..][..4].iter().copied()));
+        }
+        all.retain(|(_, w)| *w > 0.0);
+        if let Some((joint, _)) = all.iter().find(|(j, _)| *j as usize >= bindings) {
+            return Err(GltfError::value(path, format!("vertex {v} names joint {joint} of {bindings}")));
+        }
+        // A stable sort: equal weights stay in file order.
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all.truncate(4);
+        let sum: f32 = all.iter().map(|(_, w)| w).sum();
+        let (mut js, mut ws) = ([0u16; 4], [1.0, 0.0, 0.0, 0.0]);
+        for (k, (j, w)) in all.iter().enumerate() {
+            js[k] = u16::try_from(*j).unwrap_or(0);
+            ws[k] = w / sum;
+        }
+        joints.push(js);
+        weights.push(ws);
+    }
+    if bindings == 0 || bindings > usize::from(u16::MAX) {
+        return Err(GltfError::value(path, format!("its skin has {bindings} joints")));
+    }
+    Ok((joints, weights))
+}
+
+fn colors(accessors: &Accessors, primitive: &Primitive, path: &str, n: usize) -> Vec<[f32; 4]> {
+    let Some(index) = attribute(primitive, Semantic::Colors(0)) else { return Vec::new() };
+    let four = accessors.floats(index, path, Type::Vec4, Numbers::Unit);
+    let colors: Vec<[f32; 4]> = match four {
+        Ok(flat) => flat.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect(),
+        Err(_) => match accessors.floats(index, path, Type::Vec3, Numbers::Unit) {
+            Ok(flat) => flat.chunks_exact(3).map(|c| [c[0], c[1], c[2], 1.0]).collect(),
+            Err(_) => Vec::new(),
+        },
+    };
+    if colors.len() == n { colors } else { Vec::new() }
+}
+
+fn texcoords(accessors: &Accessors, primitive: &Primitive, path: &str, set: u32, n: usize) -> Vec<[f32; 2]> {
+    let Some(index) = attribute(primitive, Semantic::TexCoords(set)) else { return Vec::new() };
+    let flat = accessors.floats(index, path, Type::Vec2, Numbers::Any).unwrap_or_default();
+    let found: Vec<[f32; 2]> = flat.chunks_exact(2).map(|c| [c[0], c[1]]).collect();
+    if found.len() == n { found } else { Vec::new() }
+}
+
+/// The materials as far as previews draw them, with the texture coordinate set of the base colour.
+fn materials(source: &Source) -> Vec<(Material, u32)> {
+    let raw = source.json.items("materials").unwrap_or_default();
+    let textures: BTreeMap<usize, usize> = source
+        .json
+        .items("textures")
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+        .filter_map(|(i, raw)| Some((i, image_of(&serde_json::from_str(raw).ok()?)?)))
+        .collect();
+    let index = |v: Option<&Value>| v.and_then(Value::as_u64).and_then(|v| usize::try_from(v).ok());
+    let material = |raw: &str| {
+        let value: Value = serde_json::from_str(raw).unwrap_or_default();
+        let pbr = value.get("pbrMetallicRoughness").cloned().unwrap_or_default();
+        let mut base_color = [1.0f32; 4];
+        if let Some(factor) = pbr.get("baseColorFactor").and_then(Value::as_array) {
+            for (c, v) in base_color.iter_mut().zip(factor) {
+                *c = v.as_f64().unwrap_or(1.0) as f32;
+            }
+        }
+        let info = pbr.get("baseColorTexture");
+        let image = index(info.and_then(|t| t.get("index"))).and_then(|t| textures.get(&t));
+        let bytes = image.and_then(|i| source.images.get(*i)?.clone());
+        let set = info.and_then(|t| t.get("texCoord")).and_then(Value::as_u64).unwrap_or(0);
+        let double_sided = value.get("doubleSided").and_then(Value::as_bool).unwrap_or(false);
+        let texture = bytes.map(|bytes| Texture { bytes });
+        (Material { base_color, texture, double_sided }, u32::try_from(set).unwrap_or(0))
+    };
+    raw.into_iter().map(material).collect()
+}
+
+/// The image of a texture: its own, or the WebP one of `EXT_texture_webp`.
+fn image_of(texture: &Value) -> Option<usize> {
+    let webp =
+        texture.get("extensions").and_then(|e| e.get("EXT_texture_webp")).and_then(|w| w.get("source"));
+    let index = texture.get("source").or(webp)?.as_u64()?;
+    usize::try_from(index).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_and_fans_keep_their_front_side() {
+        assert_eq!(triangles(&[0, 1, 2, 3], Mode::TriangleStrip), [[0, 1, 2], [1, 3, 2]]);
+        assert_eq!(triangles(&[0, 1, 2, 3], Mode::TriangleFan), [[1, 2, 0], [2, 3, 0]]);
+        assert_eq!(triangles(&[0, 1, 2, 3], Mode::Triangles), [[0, 1, 2]]);
+    }
+}

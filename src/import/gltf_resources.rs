@@ -1,0 +1,156 @@
+//! URIs of a glTF document become bytes: data URIs, and files that lie inside the document's own folder.
+//!
+//! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI
+//! never reaches a file outside the folder, whatever its dots, schemes or symbolic links say.
+
+use crate::scene::GltfError;
+use base64::Engine;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One external file: a whole scene's worth of data, and well below what a machine that runs batches holds.
+const MAX_RESOURCE_BYTES: u64 = 1 << 30;
+
+/// Writers disagree about the padding of base64; all of it is read.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The files that a document names, read once each.
+pub(super) struct Resources<'a> {
+    folder: Option<&'a Path>,
+    read: Vec<(String, Arc<[u8]>)>,
+}
+
+impl<'a> Resources<'a> {
+    /// No file read yet, all of them in `folder`; without a folder only data URIs resolve.
+    pub(super) fn new(folder: Option<&'a Path>) -> Self {
+        Self { folder, read: Vec::new() }
+    }
+
+    /// The external files read so far: URI and content, in first-use order.
+    pub(super) fn into_read(self) -> Vec<(String, Arc<[u8]>)> {
+        self.read
+    }
+
+    /// The bytes behind `uri`, which stands at `path` in the document.
+    pub(super) fn load(&mut self, uri: &str, path: &str) -> Result<Arc<[u8]>, GltfError> {
+        let bad = |reason: String| GltfError::Resource { path: path.into(), uri: shortened(uri), reason };
+        if let Some(data) = uri.strip_prefix("data:") {
+            return data_uri(data).map(Arc::from).map_err(bad);
+        }
+        if let Some((_, bytes)) = self.read.iter().find(|(known, _)| known == uri) {
+            return Ok(Arc::clone(bytes));
+        }
+        let folder = self.folder.ok_or_else(|| bad("cannot be looked up: the file has no folder".into()))?;
+        let file = inside(folder, uri).map_err(bad)?;
+        let size = fs::metadata(&file).map_err(|e| bad(format!("cannot be read: {e}")))?;
+        if !size.is_file() {
+            return Err(bad("is no regular file".into()));
+        }
+        if size.len() > MAX_RESOURCE_BYTES {
+            return Err(GltfError::Limit {
+                path: path.into(),
+                limit_name: "MAX_RESOURCE_BYTES",
+                limit: MAX_RESOURCE_BYTES,
+                found: size.len(),
+            });
+        }
+        let bytes: Arc<[u8]> = fs::read(&file).map_err(|e| bad(format!("cannot be read: {e}")))?.into();
+        self.read.push((uri.to_owned(), Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+}
+
+fn shortened(uri: &str) -> String {
+    match uri.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &uri[..end]),
+        None => uri.to_owned(),
+    }
+}
+
+fn data_uri(data: &str) -> Result<Vec<u8>, String> {
+    let (head, body) = data.split_once(',').ok_or("has no comma")?;
+    if !head.ends_with(";base64") {
+        return percent_decode(body);
+    }
+    BASE64.decode(body.trim()).map_err(|e| format!("is no base64: {e}"))
+}
+
+fn percent_decode(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(b) = rest.next() {
+        if b != b'%' {
+            bytes.push(b);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|d| char::from(d).to_digit(16));
+        match (digit(), digit()) {
+            (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
+            _ => return Err("has a `%` without two digits".into()),
+        }
+    }
+    Ok(bytes)
+}
+
+/// The canonical path of the relative `uri`, which has to stay inside `folder`.
+fn inside(folder: &Path, uri: &str) -> Result<PathBuf, String> {
+    let decoded = String::from_utf8(percent_decode(uri)?).map_err(|_| "is not UTF-8".to_owned())?;
+    let first = decoded.split('/').next().unwrap_or_default();
+    if decoded.is_empty() || decoded.starts_with('/') || first.contains(':') {
+        return Err("is not relative; only files beside the document are read".into());
+    }
+    if decoded.contains(['\0', '\\']) {
+        return Err("has a character that no relative URI has".into());
+    }
+    let folder = fs::canonicalize(folder).map_err(|e| format!("cannot be looked up: {e}"))?;
+    let file = fs::canonicalize(folder.join(&decoded)).map_err(|e| format!("cannot be read: {e}"))?;
+    if !file.starts_with(&folder) {
+        return Err("leaves the folder of the document".into());
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_uris_decode_with_and_without_padding() {
+        assert_eq!(data_uri("application/octet-stream;base64,AQI="), Ok(vec![1, 2]));
+        assert_eq!(data_uri(";base64,AQI"), Ok(vec![1, 2]));
+        assert_eq!(data_uri("text/plain,a%20b"), Ok(b"a b".to_vec()));
+        assert!(data_uri("no comma").is_err());
+    }
+
+    #[test]
+    fn a_uri_never_leaves_the_folder() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("asset");
+        fs::create_dir_all(folder.join("deep")).unwrap();
+        fs::write(outer.path().join("secret.bin"), b"no").unwrap();
+        fs::write(folder.join("my file.bin"), b"yes").unwrap();
+        let mut resources = Resources::new(Some(&folder));
+        assert_eq!(&*resources.load("my%20file.bin", "buffers[0]").unwrap(), b"yes");
+        assert_eq!(&*resources.load("deep/../my%20file.bin", "buffers[1]").unwrap(), b"yes");
+        let absolute = outer.path().join("secret.bin").display().to_string();
+        let mut refused =
+            vec!["../secret.bin", "deep/../../secret.bin", "%2e%2e/secret.bin", "C:/secret.bin"];
+        refused.extend(["file:///etc/hostname", "http://example.org/a", "a%00b", "..\\secret.bin", "", "%f"]);
+        refused.extend(["deep", &absolute]);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outer.path().join("secret.bin"), folder.join("link.bin")).unwrap();
+            refused.push("link.bin");
+        }
+        for uri in refused {
+            assert!(resources.load(uri, "buffers[0]").is_err(), "{uri}");
+        }
+        assert_eq!(resources.into_read().len(), 2);
+        assert!(Resources::new(None).load("my%20file.bin", "buffers[0]").is_err());
+    }
+}

@@ -1,0 +1,269 @@
+//! The nodes of a document become joints: which nodes, in which order, under which names, at which rest.
+//!
+//! A joint is a node that a skin or a VRM humanoid names, and every node between two such; where a document
+//! names none, every node is one. Scale is folded: the rest pose in model space is the rigid frame of each
+//! node's place in the world, and whatever stands above the top joints ends up in them.
+//!
+//! Space: the file's own world. Units: metres.
+
+use crate::math::Transform;
+use crate::model::{Joint, JointId, Skeleton};
+use crate::report::Warnings;
+use crate::scene::{GltfError, Json, NodeTree, World};
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashSet};
+
+/// The version of a VRM document, which decides where its character looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VrmVersion {
+    /// VRM 0.x: the character faces -Z.
+    Zero,
+    /// VRM 1.0 and VRM animation 1.0: the character faces +Z.
+    One,
+}
+
+/// The humanoid map that a VRM document carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Humanoid {
+    /// The version of the extension that holds the map.
+    pub version: VrmVersion,
+    /// The extension's bone names (`hips`, `leftUpperArm`, ...) and their joints, in file order.
+    pub bones: Vec<(String, JointId)>,
+}
+
+/// The joints of a document and the way back to its nodes.
+pub(super) struct Joints {
+    pub(super) skeleton: Skeleton,
+    /// The node of each joint; `None` for an added root.
+    pub(super) nodes: Vec<Option<usize>>,
+    /// The joint of each node.
+    pub(super) of_node: Vec<Option<JointId>>,
+    pub(super) humanoid: Option<Humanoid>,
+}
+
+impl Joints {
+    /// The joints of the document whose skins name the nodes `skins`.
+    pub(super) fn read(
+        json: &Json,
+        tree: &NodeTree,
+        skins: &[Vec<usize>],
+        worlds: &[World],
+        warnings: &mut Warnings,
+    ) -> Result<Self, GltfError> {
+        if tree.nodes().is_empty() {
+            return Err(GltfError::NoNodes);
+        }
+        let vrm = humanoid_nodes(json, tree.nodes().len(), warnings);
+        let named: BTreeSet<usize> =
+            skins.iter().flatten().copied().chain(vrm.iter().flat_map(|v| v.1.iter().map(|b| b.1))).collect();
+        let members = members(tree, &named);
+        let order = parents_first(tree, &members);
+        let joint_parent = |node: usize| tree.path_to_top(node).skip(1).find(|n| members[*n]);
+        let tops = order.iter().filter(|&&n| joint_parent(n).is_none()).count();
+
+        let mut of_node = vec![None; tree.nodes().len()];
+        let mut nodes = Vec::with_capacity(order.len() + 1);
+        let mut taken: HashSet<String> = order.iter().filter_map(|&n| tree.node(n).name.clone()).collect();
+        let mut used = HashSet::new();
+        let mut joints = Vec::with_capacity(order.len() + 1);
+        let mut frames: Vec<Transform> = Vec::with_capacity(order.len() + 1);
+        if tops > 1 {
+            let name = fresh("root", &mut taken);
+            joints.push(Joint { file_name: None, ..Joint::new(name, None, Transform::identity()) });
+            nodes.push(None);
+            frames.push(Transform::identity());
+        }
+        for node in order {
+            let (frame, mirrored) = worlds[node].rigid();
+            if mirrored {
+                let said = "a joint is mirrored at rest; its frame is that of the mirror image";
+                warnings.add("gltf-mirrored-joint", said, format!("nodes[{node}]"));
+            }
+            if !frame.is_finite() {
+                return Err(GltfError::NotFinite { path: format!("nodes[{node}]"), item: 0 });
+            }
+            let id = JointId::new(joints.len());
+            let parent = match joint_parent(node) {
+                Some(p) => of_node[p],
+                None => (tops > 1).then(|| JointId::new(0)),
+            };
+            let file_name = tree.node(node).name.clone().unwrap_or_default();
+            let name = match file_name.as_str() {
+                "" => fresh(&format!("joint_{node}"), &mut taken),
+                name if used.contains(name) => {
+                    let said = "joint names repeat; later ones got a number";
+                    warnings.add("gltf-repeated-name", said, format!("nodes[{node}]"));
+                    fresh(name, &mut taken)
+                }
+                name => name.to_owned(),
+            };
+            used.insert(name.clone());
+            let rest = parent.map_or(frame, |p| frames[p.index()].inverse() * frame);
+            let tip = tip(tree, node, &members, !named.is_empty())
+                .map(|end| frame.inverse().point(&worlds[end].translation));
+            joints.push(Joint { name, file_name: Some(file_name), parent, rest, tip });
+            of_node[node] = Some(id);
+            nodes.push(Some(node));
+            frames.push(frame);
+        }
+        let humanoid = vrm.map(|(version, bones)| Humanoid {
+            version,
+            bones: bones.into_iter().filter_map(|(bone, n)| Some((bone, of_node[n]?))).collect(),
+        });
+        // Parents, names and numbers were all seen to above.
+        let skeleton = Skeleton::new(joints).map_err(|e| GltfError::value("nodes", e.to_string()))?;
+        Ok(Self { skeleton, nodes, of_node, humanoid })
+    }
+}
+
+/// `name`, or `name` with the lowest number that makes it new; it is taken from then on.
+fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
+    let numbered = (2..).map(|n| format!("{name}_{n}"));
+    let found = std::iter::once(name.to_owned()).chain(numbered).find(|n| !taken.contains(n));
+    let found = found.unwrap_or_default();
+    taken.insert(found.clone());
+    found
+}
+
+/// Which nodes are joints: the named ones and those between them, or all where none is named.
+fn members(tree: &NodeTree, named: &BTreeSet<usize>) -> Vec<bool> {
+    let mut members = vec![named.is_empty(); tree.nodes().len()];
+    named.iter().for_each(|&n| members[n] = true);
+    // Parents first: the nearest named ancestor of every node is known when the node's turn comes.
+    let mut below = vec![false; tree.nodes().len()];
+    for &n in tree.order() {
+        below[n] = tree.node(n).parent.is_some_and(|p| below[p] || named.contains(&p));
+    }
+    let mut above = vec![false; tree.nodes().len()];
+    for &n in tree.order().iter().rev() {
+        if let Some(p) = tree.node(n).parent {
+            above[p] |= above[n] || named.contains(&n);
+        }
+    }
+    for n in 0..members.len() {
+        members[n] |= below[n] && above[n];
+    }
+    members
+}
+
+/// The members, every parent before its children, and otherwise by node index.
+fn parents_first(tree: &NodeTree, members: &[bool]) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); members.len()];
+    let mut nearest: Vec<Option<usize>> = vec![None; members.len()];
+    let mut ready = BinaryHeap::new();
+    for &n in tree.order() {
+        let above = tree.node(n).parent.and_then(|p| if members[p] { Some(p) } else { nearest[p] });
+        nearest[n] = above;
+        match above {
+            _ if !members[n] => {}
+            Some(p) => children[p].push(n),
+            None => ready.push(Reverse(n)),
+        }
+    }
+    let mut order = Vec::new();
+    while let Some(Reverse(n)) = ready.pop() {
+        order.push(n);
+        ready.extend(children[n].iter().map(|&c| Reverse(c)));
+    }
+    order
+}
+
+/// The `_end` node that says where the bone of a leaf joint ends.
+fn tip(tree: &NodeTree, node: usize, members: &[bool], skinned: bool) -> Option<usize> {
+    let children = &tree.node(node).children;
+    if !skinned || children.iter().any(|&c| members[c]) {
+        return None;
+    }
+    let ends = |c: &usize| {
+        let child = tree.node(*c);
+        let named = child.name.as_ref().is_some_and(|n| n.to_ascii_lowercase().ends_with("_end"));
+        named && child.children.is_empty() && child.mesh.is_none()
+    };
+    children.iter().copied().find(ends)
+}
+
+/// The nodes that the humanoid map of a VRM extension names.
+#[allow(clippy::type_complexity, reason = "read in one place")]
+fn humanoid_nodes(
+    json: &Json,
+    count: usize,
+    warnings: &mut Warnings,
+) -> Option<(VrmVersion, Vec<(String, usize)>)> {
+    let extensions = json.value("extensions")?;
+    let map = |name: &str| extensions.get(name)?.get("humanoid")?.get("humanBones").cloned();
+    let node = |bone: &Value| bone.get("node").and_then(Value::as_u64);
+    let (version, named): (_, Vec<(String, Option<u64>)>) =
+        if let Some(Value::Object(bones)) = map("VRMC_vrm").or_else(|| map("VRMC_vrm_animation")) {
+            (VrmVersion::One, bones.iter().map(|(name, bone)| (name.clone(), node(bone))).collect())
+        } else if let Some(Value::Array(bones)) = map("VRM") {
+            let name = |b: &Value| b.get("bone").and_then(Value::as_str).unwrap_or_default().to_owned();
+            (VrmVersion::Zero, bones.iter().map(|b| (name(b), node(b))).collect())
+        } else {
+            return None;
+        };
+    let mut found = Vec::with_capacity(named.len());
+    for (name, node) in named {
+        match node.and_then(|n| usize::try_from(n).ok()).filter(|&n| n < count) {
+            Some(n) => found.push((name, n)),
+            None => warnings.add(
+                "vrm-bone-without-node",
+                "a bone of the humanoid map names no node and was left out",
+                name,
+            ),
+        }
+    }
+    Some((version, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Vec3;
+
+    fn joints(text: &str, skins: &[Vec<usize>]) -> Joints {
+        let json = Json::parse(text, 0).unwrap();
+        let mut warnings = Warnings::new();
+        let tree = NodeTree::read(&json, &mut warnings).unwrap();
+        Joints::read(&json, &tree, skins, &tree.worlds(), &mut warnings).unwrap()
+    }
+
+    fn names(joints: &Joints) -> Vec<&str> {
+        joints.skeleton.joints().iter().map(|j| j.name.as_str()).collect()
+    }
+
+    #[test]
+    fn nodes_between_joints_are_joints_and_those_above_are_folded() {
+        let text = r#"{"nodes":[
+            {"name":"arm","scale":[100,100,100],"children":[1]},
+            {"name":"a","translation":[0,1,0],"children":[2]},
+            {"name":"between","children":[3,4]},
+            {"name":"b","translation":[0.5,0,0],"children":[5]},
+            {"name":"mesh"},
+            {"name":"b_end","translation":[0,0.25,0]}]}"#;
+        let found = joints(text, &[vec![3, 1]]);
+        assert_eq!(names(&found), ["a", "between", "b"]);
+        assert_eq!(found.nodes, [Some(1), Some(2), Some(3)]);
+        let rest = |k: usize| found.skeleton.joints()[k].rest.translation;
+        assert_eq!((rest(0), rest(2)), (Vec3::new(0.0, 100.0, 0.0), Vec3::new(50.0, 0.0, 0.0)));
+        assert_eq!(found.skeleton.joints()[2].tip, Some(Vec3::new(0.0, 25.0, 0.0)));
+    }
+
+    #[test]
+    fn several_tops_get_a_root_and_repeated_names_a_number() {
+        let text = r#"{"nodes":[{"name":"a","children":[2]},{"name":"root"},{"name":"a"},{}]}"#;
+        let found = joints(text, &[vec![0, 1, 2, 3]]);
+        assert_eq!(names(&found), ["root_2", "a", "root", "a_2", "joint_3"]);
+        let file = |k: usize| found.skeleton.joints()[k].file_name.as_deref();
+        assert_eq!([file(0), file(3), file(4)], [None, Some("a"), Some("")]);
+    }
+
+    #[test]
+    fn a_humanoid_map_names_joints() {
+        let text = r#"{"nodes":[{"name":"x","children":[1]},{"name":"h"}],
+            "extensions":{"VRM":{"humanoid":{"humanBones":[{"bone":"hips","node":1},{"bone":"head","node":9}]}}}}"#;
+        let humanoid = joints(text, &[]).humanoid.unwrap();
+        assert_eq!(humanoid.version, VrmVersion::Zero);
+        assert_eq!(humanoid.bones, [("hips".to_owned(), JointId::new(0))]);
+    }
+}

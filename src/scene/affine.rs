@@ -1,0 +1,246 @@
+//! Node transforms (translation, rotation, scale, or a matrix) become affine maps and the rigid frames in them.
+//!
+//! Space: parent from node, or the file's world from node. Units: metres. The rigid frame of an affine map is
+//! its translation and the rotation nearest to its linear part (polar decomposition, Higham 1986).
+
+use crate::math::{Mat3, Mat4, Quat, Transform, Vec3, nearest_rotation};
+use std::ops::Mul;
+
+/// Scales that differ by less, relative to their size, count as uniform: two units in the last place of `f32`.
+const UNIFORM: f64 = 2.5e-7;
+
+/// `p -> linear * p + translation`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Affine {
+    /// Rotation, scale and shear.
+    pub linear: Mat3<f64>,
+    /// The translation in metres.
+    pub translation: Vec3,
+}
+
+impl Affine {
+    /// The map that moves nothing.
+    pub fn identity() -> Self {
+        Self { linear: Mat3::identity(), translation: Vec3::zeros() }
+    }
+
+    /// The upper three rows of a homogeneous matrix.
+    pub fn from_matrix(m: &Mat4<f64>) -> Self {
+        Self {
+            linear: m.fixed_view::<3, 3>(0, 0).into_owned(),
+            translation: m.fixed_view::<3, 1>(0, 3).into_owned(),
+        }
+    }
+
+    /// The homogeneous matrix.
+    pub fn to_matrix(&self) -> Mat4<f64> {
+        let mut m = Mat4::identity();
+        m.fixed_view_mut::<3, 3>(0, 0).copy_from(&self.linear);
+        m.fixed_view_mut::<3, 1>(0, 3).copy_from(&self.translation);
+        m
+    }
+
+    /// The map that undoes this one; `None` where the linear part is singular or not finite.
+    pub fn inverse(&self) -> Option<Self> {
+        let size = self.linear.norm();
+        let det = self.linear.determinant();
+        if !det.is_finite() || det.abs() <= 1e-12 * size * size * size {
+            return None;
+        }
+        let linear = self.linear.try_inverse()?;
+        Some(Self { linear, translation: -(linear * self.translation) })
+    }
+
+    /// Where the point `p` goes.
+    pub fn point(&self, p: &Vec3) -> Vec3 {
+        self.linear * p + self.translation
+    }
+
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        self.linear.iter().chain(self.translation.iter()).all(|x| x.is_finite())
+    }
+}
+
+impl From<Transform> for Affine {
+    fn from(t: Transform) -> Self {
+        Self { linear: t.rotation.to_rotation_matrix().into_inner(), translation: t.translation }
+    }
+}
+
+impl Mul for Affine {
+    type Output = Affine;
+    fn mul(self, b: Affine) -> Affine {
+        Affine { linear: self.linear * b.linear, translation: self.point(&b.translation) }
+    }
+}
+
+/// The local transform of a node: parent from node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Local {
+    /// The translation in metres.
+    pub translation: Vec3,
+    /// The rotation; for a matrix the nearest one.
+    pub rotation: Quat,
+    /// The scale along the node's axes; for a matrix the lengths of its columns.
+    pub scale: Vec3,
+    /// The linear part of a node given as `matrix`.
+    pub matrix: Option<Mat3<f64>>,
+}
+
+impl Local {
+    /// A rigid local transform.
+    pub fn rigid(t: Transform) -> Self {
+        Self { translation: t.translation, rotation: t.rotation, scale: Vec3::repeat(1.0), matrix: None }
+    }
+
+    /// The local transform of a node given as a matrix.
+    pub fn from_matrix(m: &Mat4<f64>) -> Self {
+        let a = Affine::from_matrix(m);
+        let (rotation, mirrored) = nearest_rotation(&a.linear).unwrap_or((Quat::identity(), false));
+        let sign = if mirrored { -1.0 } else { 1.0 };
+        let scale = Vec3::from_fn(|i, _| sign * a.linear.column(i).norm());
+        Self { translation: a.translation, rotation, scale, matrix: Some(a.linear) }
+    }
+
+    /// The linear part.
+    pub fn linear(&self) -> Mat3<f64> {
+        self.matrix.unwrap_or_else(|| {
+            let mut m = self.rotation.to_rotation_matrix().into_inner();
+            for (i, mut column) in m.column_iter_mut().enumerate() {
+                column *= self.scale[i];
+            }
+            m
+        })
+    }
+
+    /// The scale where it is the same positive number along every axis, so that it turns nothing.
+    fn uniform(&self) -> Option<f64> {
+        let s = &self.scale;
+        let even = s.max() - s.min() <= UNIFORM * s.max() && s.min() > 0.0;
+        (even && self.matrix.is_none()).then(|| (s.x + s.y + s.z) / 3.0)
+    }
+
+    /// The whole map.
+    pub fn affine(&self) -> Affine {
+        Affine { linear: self.linear(), translation: self.translation }
+    }
+}
+
+/// Where a node is: world from node, kept as a similarity for as long as no scale above it is uneven.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct World {
+    /// The origin of the node in metres.
+    pub translation: Vec3,
+    rotation: Quat,
+    scale: f64,
+    uneven: Option<Mat3<f64>>,
+}
+
+impl World {
+    /// The world itself.
+    pub fn identity() -> Self {
+        Self { translation: Vec3::zeros(), rotation: Quat::identity(), scale: 1.0, uneven: None }
+    }
+
+    /// The place of a child with this local transform.
+    pub fn child(&self, local: &Local) -> Self {
+        let rotation = self.rotation * local.rotation;
+        match (self.uneven, local.uniform()) {
+            (None, Some(scale)) => Self {
+                translation: self.translation + self.rotation * (local.translation * self.scale),
+                rotation,
+                scale: self.scale * scale,
+                uneven: None,
+            },
+            _ => {
+                let linear = self.linear();
+                Self {
+                    translation: self.translation + linear * local.translation,
+                    rotation,
+                    scale: self.scale,
+                    uneven: Some(linear * local.linear()),
+                }
+            }
+        }
+    }
+
+    /// The linear part.
+    pub fn linear(&self) -> Mat3<f64> {
+        self.uneven.unwrap_or_else(|| self.rotation.to_rotation_matrix().into_inner() * self.scale)
+    }
+
+    /// The whole map.
+    pub fn affine(&self) -> Affine {
+        Affine { linear: self.linear(), translation: self.translation }
+    }
+
+    /// Whether some scale on the way is not the same along every axis.
+    pub fn is_uneven(&self) -> bool {
+        self.uneven.is_some()
+    }
+
+    /// Where the free vector `v` of this place points in the world.
+    pub fn vector(&self, v: &Vec3) -> Vec3 {
+        match &self.uneven {
+            None => self.rotation * (v * self.scale),
+            Some(m) => m * v,
+        }
+    }
+
+    /// The point of this place that lies at `p` in the world; `None` where the map is singular.
+    pub fn inverse_point(&self, p: &Vec3) -> Option<Vec3> {
+        let v = p - self.translation;
+        match &self.uneven {
+            None => Some(self.rotation.inverse() * v / self.scale),
+            Some(_) => Some(self.affine().inverse()?.linear * v),
+        }
+    }
+
+    /// The rigid frame of this place, and whether the map mirrors.
+    ///
+    /// A singular map (a joint scaled to nothing) has no nearest rotation; the product of the rotations on the
+    /// way stands in.
+    pub fn rigid(&self) -> (Transform, bool) {
+        let (rotation, mirrored) = match &self.uneven {
+            None => (self.rotation, false),
+            Some(m) => nearest_rotation(m).unwrap_or((self.rotation, false)),
+        };
+        (Transform::new(rotation, self.translation), mirrored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+
+    #[test]
+    fn a_chain_of_scales_is_the_product_of_its_matrices() {
+        for uneven in [0.0, 0.3] {
+            let a = Local {
+                translation: Vec3::new(1.0, 2.0, 3.0),
+                rotation: exp(&Vec3::new(0.3, -0.2, 0.9)),
+                scale: Vec3::new(2.0 + uneven, 2.0, 2.0),
+                matrix: None,
+            };
+            let b = Local { rotation: exp(&Vec3::new(-1.0, 0.1, 0.2)), ..a };
+            let world = World::identity().child(&a).child(&b).child(&a);
+            let product = (a.affine() * b.affine() * a.affine()).to_matrix();
+            assert!((world.affine().to_matrix() - product).norm() < 1e-12);
+            let (rigid, mirrored) = world.rigid();
+            assert!(!mirrored && rigid.translation == world.translation);
+            let (nearest, _) = nearest_rotation(&world.linear()).unwrap();
+            assert!(rigid.rotation.angle_to(&nearest) < 1e-12);
+        }
+    }
+
+    #[test]
+    fn an_affine_map_and_its_inverse_cancel() {
+        let m = Mat3::new(1.0, 2.0, 0.5, 0.0, -3.0, 1.0, 0.2, 0.1, 0.7);
+        let a = Affine { linear: m, translation: Vec3::new(1.0, 2.0, 3.0) };
+        let p = Vec3::new(-1.0, 0.5, 2.0);
+        assert!((a.inverse().unwrap().point(&a.point(&p)) - p).norm() < 1e-12);
+        assert!(Affine { linear: Mat3::zeros(), ..a }.inverse().is_none());
+    }
+}

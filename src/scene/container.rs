@@ -1,0 +1,179 @@
+//! File bytes become chunks, and chunks a file: the GLB container (glTF 2.0 specification, section 4) or bare JSON.
+//!
+//! Read by hand: the `gltf` crate refuses GLB files with unknown chunks, which the specification tells readers
+//! to skip, drops chunks behind `BIN`, and underflows on a header length below 12.
+
+use super::GltfError;
+
+const HEADER: usize = 12;
+const CHUNK: usize = 8;
+const JSON: &[u8] = b"JSON";
+const BIN: &[u8] = b"BIN\0";
+
+/// The parts of a glTF file, borrowed from its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunks<'a> {
+    /// Whether the file is a GLB.
+    pub glb: bool,
+    /// The JSON text, without a byte order mark.
+    pub json: &'a str,
+    /// Where the JSON text begins in the file.
+    pub json_offset: usize,
+    /// The content of the `BIN` chunk.
+    pub bin: Option<&'a [u8]>,
+    /// Whole chunks behind the first and the `BIN` chunk, headers included, as they lie in the file.
+    pub others: &'a [u8],
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let mut four = [0; 4];
+    four.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(four)
+}
+
+impl<'a> Chunks<'a> {
+    /// The parts of the file `bytes`.
+    ///
+    /// # Errors
+    /// A [`GltfError`] for a Git LFS pointer, another format or version, or a file that was cut.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, GltfError> {
+        if bytes.starts_with(b"version https://git-lfs") {
+            return Err(GltfError::LfsPointer);
+        }
+        if bytes.starts_with(b"glTF") {
+            return Self::open_glb(bytes);
+        }
+        let offset = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let json = text(&bytes[offset..], offset)?;
+        if !json.trim_start().starts_with('{') {
+            return Err(GltfError::NotGltf);
+        }
+        Ok(Self { glb: false, json, json_offset: offset, bin: None, others: &[] })
+    }
+
+    fn open_glb(bytes: &'a [u8]) -> Result<Self, GltfError> {
+        let cut = |offset, what, expected: u64, found: usize| GltfError::Truncated {
+            offset,
+            what,
+            expected,
+            found: found as u64,
+        };
+        if bytes.len() < HEADER + CHUNK {
+            return Err(cut(0, "GLB header", (HEADER + CHUNK) as u64, bytes.len()));
+        }
+        let version = word(bytes, 4);
+        if version != 2 {
+            return Err(GltfError::Version { found: version.to_string() });
+        }
+        let length = word(bytes, 8) as usize;
+        if length > bytes.len() || length < HEADER + CHUNK {
+            return Err(cut(0, "GLB", length as u64, bytes.len()));
+        }
+        if &bytes[16..20] != JSON {
+            return Err(GltfError::FirstChunk);
+        }
+        let bytes = &bytes[..length];
+        let mut at = HEADER;
+        let mut chunk = |what| -> Result<Option<(usize, usize)>, GltfError> {
+            if at == bytes.len() {
+                return Ok(None);
+            }
+            let left = bytes.len() - at;
+            if left < CHUNK {
+                return Err(cut(at, "chunk header", CHUNK as u64, left));
+            }
+            let (begin, size) = (at + CHUNK, word(bytes, at) as usize);
+            if size > bytes.len() - begin {
+                return Err(cut(at, what, size as u64, bytes.len() - begin));
+            }
+            at = begin + size;
+            Ok(Some((begin, at)))
+        };
+        let (json_offset, json_end) = chunk("JSON chunk")?.ok_or(GltfError::FirstChunk)?;
+        let json = text(&bytes[json_offset..json_end], json_offset)?;
+        let mut others = json_end;
+        let mut bin = None;
+        while let Some((begin, end)) = chunk("chunk")? {
+            // Only the second chunk can be the binary buffer.
+            if begin == json_end + CHUNK && &bytes[begin - 4..begin] == BIN {
+                bin = Some(&bytes[begin..end]);
+                others = end;
+            }
+        }
+        Ok(Self { glb: true, json, json_offset, bin, others: &bytes[others..] })
+    }
+}
+
+fn text(bytes: &[u8], offset: usize) -> Result<&str, GltfError> {
+    std::str::from_utf8(bytes).map_err(|e| {
+        if offset == 0 {
+            GltfError::NotGltf
+        } else {
+            let reason = "the JSON text is not UTF-8".to_owned();
+            GltfError::Json { offset: offset + e.valid_up_to(), reason }
+        }
+    })
+}
+
+/// A GLB of this JSON text, this binary buffer and these further chunks (headers included).
+///
+/// # Errors
+/// [`GltfError::Limit`] where the file would pass the 4 GiB that a GLB can hold.
+pub fn write_glb(json: &str, bin: Option<&[u8]>, others: &[u8]) -> Result<Vec<u8>, GltfError> {
+    let padded = |n: usize| n.next_multiple_of(4);
+    let total =
+        HEADER + CHUNK + padded(json.len()) + bin.map_or(0, |b| CHUNK + padded(b.len())) + others.len();
+    let limit = |found: usize| GltfError::Limit {
+        path: "glb".into(),
+        limit_name: "u32::MAX",
+        limit: u32::MAX.into(),
+        found: found as u64,
+    };
+    let total32 = u32::try_from(total).map_err(|_| limit(total))?;
+    let mut file = Vec::with_capacity(total);
+    file.extend_from_slice(b"glTF");
+    file.extend_from_slice(&2u32.to_le_bytes());
+    file.extend_from_slice(&total32.to_le_bytes());
+    let mut chunk = |kind: &[u8], content: &[u8], pad: u8| {
+        // The total fits 32 bits, so each part does.
+        file.extend_from_slice(&(padded(content.len()) as u32).to_le_bytes());
+        file.extend_from_slice(kind);
+        file.extend_from_slice(content);
+        file.resize(file.len() + padded(content.len()) - content.len(), pad);
+    };
+    chunk(JSON, json.as_bytes(), b' ');
+    if let Some(bin) = bin {
+        chunk(BIN, bin, 0);
+    }
+    file.extend_from_slice(others);
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glb_reads_back_with_foreign_chunks() {
+        let foreign = [4, 0, 0, 0, b'X', b'Y', b'Z', b'!', 1, 2, 3, 4];
+        let file = write_glb("{\"a\":1}", Some(&[7, 8, 9]), &foreign).unwrap();
+        let chunks = Chunks::open(&file).unwrap();
+        assert_eq!((chunks.json, chunks.bin), ("{\"a\":1} ", Some(&[7, 8, 9, 0][..])));
+        assert_eq!(chunks.others, foreign);
+        let file = write_glb("{}", None, &foreign).unwrap();
+        let chunks = Chunks::open(&file).unwrap();
+        assert_eq!((chunks.bin, chunks.others), (None, &foreign[..]));
+    }
+
+    #[test]
+    fn every_cut_of_a_glb_is_an_error() {
+        let file = write_glb("{\"a\":1}", Some(&[7, 8, 9, 10]), &[]).unwrap();
+        for cut in 0..file.len() {
+            assert!(Chunks::open(&file[..cut]).is_err(), "cut at {cut}");
+        }
+        assert_eq!(
+            Chunks::open(b"version https://git-lfs.github.com/spec/v1\n").unwrap_err(),
+            GltfError::LfsPointer
+        );
+    }
+}

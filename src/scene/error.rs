@@ -1,0 +1,149 @@
+//! What can be wrong with a glTF file, with the place in it.
+
+/// Why a glTF file cannot be read or written back.
+///
+/// Places are JSON paths such as `nodes[3].children[0]`, or byte offsets from the start of the file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GltfError {
+    /// A text that stands in for the file until Git LFS fetches it.
+    #[error("this is a Git LFS pointer, not the model\nhint: run `git lfs pull` where the file comes from")]
+    LfsPointer,
+    /// Neither a GLB nor JSON.
+    #[error("byte 0: neither `glTF` nor a JSON object begins here")]
+    NotGltf,
+    /// The file ends before what it promises.
+    #[error("byte {offset}: the {what} needs {expected} bytes, the file has {found}")]
+    Truncated {
+        /// Where the part begins.
+        offset: usize,
+        /// Which part.
+        what: &'static str,
+        /// Its length as stated.
+        expected: u64,
+        /// What is left of the file.
+        found: u64,
+    },
+    /// A GLB whose first chunk is not JSON.
+    #[error("byte 16: the first chunk is not `JSON`")]
+    FirstChunk,
+    /// Another version of the format.
+    #[error("glTF version `{found}` is not supported, only 2.x")]
+    Version {
+        /// The version as written.
+        found: String,
+    },
+    /// JSON that does not parse.
+    #[error("byte {offset}: {reason}")]
+    Json {
+        /// Where the JSON text begins in the file.
+        offset: usize,
+        /// What the parser says, with line and column within that text.
+        reason: String,
+    },
+    /// A value that is not what the specification asks for.
+    #[error("`{path}`: {reason}")]
+    Value {
+        /// The JSON path.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An index past the end of the list it points into.
+    #[error("`{path}`: there is no `{list}[{index}]`, only {count}")]
+    OutOfRange {
+        /// The JSON path of the index.
+        path: String,
+        /// The list it points into.
+        list: &'static str,
+        /// The index.
+        index: u64,
+        /// The length of the list.
+        count: usize,
+    },
+    /// A node that is its own ancestor.
+    #[error("`nodes[{node}]` is its own ancestor")]
+    Cycle {
+        /// The node.
+        node: usize,
+    },
+    /// A node that two nodes, or one node twice, call their child.
+    #[error("`nodes[{node}]` is a child of `nodes[{first}]` and of `nodes[{second}]`")]
+    TwoParents {
+        /// The child.
+        node: usize,
+        /// The first parent.
+        first: usize,
+        /// The second parent.
+        second: usize,
+    },
+    /// An accessor or a buffer view that reaches past its bytes.
+    #[error("`{path}`: it ends at byte {end} of {length}")]
+    Bounds {
+        /// The JSON path.
+        path: String,
+        /// One past its last byte; `u64::MAX` where that overflows.
+        end: u64,
+        /// The bytes there are.
+        length: u64,
+    },
+    /// An accessor of another type than its use asks for.
+    #[error("`{path}`: {found} where {expected} is needed")]
+    Element {
+        /// The JSON path of the accessor.
+        path: String,
+        /// What the use asks for.
+        expected: &'static str,
+        /// What is there.
+        found: String,
+    },
+    /// A number that is infinite or not a number.
+    #[error("`{path}`: item {item} is not finite")]
+    NotFinite {
+        /// The JSON path of the accessor or property.
+        path: String,
+        /// The element within it.
+        item: usize,
+    },
+    /// More of something than this program takes on.
+    #[error("`{path}`: {found} exceeds the limit {limit_name} of {limit}")]
+    Limit {
+        /// The JSON path.
+        path: String,
+        /// The constant's name.
+        limit_name: &'static str,
+        /// Its value.
+        limit: u64,
+        /// What was asked for.
+        found: u64,
+    },
+    /// A file that the document names and that cannot be had.
+    #[error("`{path}`: `{uri}` {reason}")]
+    Resource {
+        /// The JSON path.
+        path: String,
+        /// The URI, shortened.
+        uri: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Data that an extension packs in a way that this program does not unpack.
+    #[error(
+        "`{path}`: packed by `{extension}`\nhint: unpack the file first, for instance with `gltf-transform copy`"
+    )]
+    Compressed {
+        /// The JSON path of the buffer view.
+        path: String,
+        /// The extension's name.
+        extension: &'static str,
+    },
+    /// Nothing in the file can move.
+    #[error("`nodes`: the file has no nodes")]
+    NoNodes,
+}
+
+impl GltfError {
+    /// A [`GltfError::Value`].
+    pub fn value(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Value { path: path.into(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,166 @@
+//! JSON text becomes raw values by top-level key, and typed items with their JSON path in every error.
+//!
+//! The values stay borrowed slices of the text, so that export can replace some and leave every other byte.
+
+use super::GltfError;
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Properties that hold indices, or lists or maps of them: checked as `u64` before the typed reading, which
+/// would keep the lower 32 bits without a word.
+const INDICES: &[&str] = &[
+    "attributes",
+    "buffer",
+    "bufferView",
+    "children",
+    "index",
+    "indices",
+    "input",
+    "inverseBindMatrices",
+    "joints",
+    "material",
+    "mesh",
+    "node",
+    "output",
+    "sampler",
+    "skeleton",
+    "skin",
+    "source",
+];
+
+/// A parsed top level of a glTF document.
+#[derive(Clone, Debug)]
+pub struct Json<'a> {
+    text: &'a str,
+    top: IndexMap<String, &'a RawValue>,
+}
+
+impl<'a> Json<'a> {
+    /// Parses the top level of `text`, which begins at byte `offset` of its file.
+    ///
+    /// # Errors
+    /// [`GltfError::Json`] where the text is no JSON object.
+    pub fn parse(text: &'a str, offset: usize) -> Result<Self, GltfError> {
+        let top =
+            serde_json::from_str(text).map_err(|e| GltfError::Json { offset, reason: e.to_string() })?;
+        Ok(Self { text, top })
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The raw text of one top-level value.
+    pub fn raw(&self, key: &str) -> Option<&'a str> {
+        self.top.get(key).map(|v| v.get())
+    }
+
+    /// Where `part`, a slice of the text that this value gave out, lies in it.
+    pub fn range(&self, part: &str) -> std::ops::Range<usize> {
+        let begin = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        begin..begin + part.len()
+    }
+
+    /// All top-level keys with the raw text of their values, in file order.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.top.iter().map(|(k, v)| (k.as_str(), v.get()))
+    }
+
+    /// The raw texts of the items of the list `key`; none where the key is missing.
+    ///
+    /// # Errors
+    /// [`GltfError::Value`] where it is no list.
+    pub fn items(&self, key: &'static str) -> Result<Vec<&'a str>, GltfError> {
+        let Some(raw) = self.raw(key) else { return Ok(Vec::new()) };
+        let list: Vec<&'a RawValue> =
+            serde_json::from_str(raw).map_err(|e| GltfError::value(key, e.to_string()))?;
+        Ok(list.into_iter().map(RawValue::get).collect())
+    }
+
+    /// One top-level value, `None` where the key is missing or does not parse.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        serde_json::from_str(self.raw(key)?).ok()
+    }
+
+    /// The items of the list `key`, each a `T`, after `tidy` had a chance to bend it.
+    ///
+    /// # Errors
+    /// [`GltfError::Value`] with the path of the first item that is no `T` or holds an index past 32 bits.
+    pub fn list_with<T: DeserializeOwned>(
+        &self,
+        key: &'static str,
+        mut tidy: impl FnMut(&str, &mut Value),
+    ) -> Result<Vec<T>, GltfError> {
+        let item = |(i, raw): (usize, &str)| {
+            let path = format!("{key}[{i}]");
+            let bad = |e: serde_json::Error| GltfError::value(path.clone(), e.to_string());
+            let mut value: Value = serde_json::from_str(raw).map_err(bad)?;
+            tidy(&path, &mut value);
+            check_indices(&value, &path)?;
+            serde_json::from_value(value).map_err(bad)
+        };
+        self.items(key)?.into_iter().enumerate().map(item).collect()
+    }
+
+    /// The items of the list `key`, each a `T`.
+    ///
+    /// # Errors
+    /// As [`Json::list_with`].
+    pub fn list<T: DeserializeOwned>(&self, key: &'static str) -> Result<Vec<T>, GltfError> {
+        self.list_with(key, |_, _| {})
+    }
+}
+
+fn check_indices(value: &Value, path: &str) -> Result<(), GltfError> {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map.iter().filter(|(k, _)| *k != "extras" && *k != "extensions") {
+                let path = format!("{path}.{key}");
+                if INDICES.contains(&key.as_str()) {
+                    check_index(value, &path)?;
+                }
+                check_indices(value, &path)?;
+            }
+            Ok(())
+        }
+        Value::Array(list) if list.iter().any(|v| v.is_object() || v.is_array()) => {
+            list.iter().enumerate().try_for_each(|(i, v)| check_indices(v, &format!("{path}[{i}]")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_index(value: &Value, path: &str) -> Result<(), GltfError> {
+    match value {
+        Value::Number(n) if n.as_u64().is_none_or(|n| n >= u64::from(u32::MAX)) => {
+            Err(GltfError::value(path, format!("{n} is no index")))
+        }
+        Value::Array(list) => list.iter().try_for_each(|v| check_index(v, path)),
+        Value::Object(map) => map.values().try_for_each(|v| check_index(v, path)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_past_32_bits_is_refused_by_path() {
+        let json = Json::parse(r#"{"nodes":[{},{"children":[4294967297]}]}"#, 0).unwrap();
+        let error = json.list::<gltf_json::Node>("nodes").unwrap_err();
+        assert_eq!(error, GltfError::value("nodes[1].children", "4294967297 is no index"));
+    }
+
+    #[test]
+    fn raw_values_are_slices_of_the_text() {
+        let text = r#"{ "asset" : {"version": "2.0"}, "x":[ 1 ,2] }"#;
+        let json = Json::parse(text, 0).unwrap();
+        assert_eq!(json.raw("x"), Some("[ 1 ,2]"));
+        assert_eq!(json.items("x").unwrap(), ["1", "2"]);
+        assert!(Json::parse("[1]", 20).is_err());
+    }
+}

@@ -1,0 +1,188 @@
+//! glTF import held against Blender, against broken files, and against its own promises.
+
+use posemill::import::GltfFile;
+use posemill::math::{Quat, Vec3};
+use posemill::model::{Asset, ModelPose};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of real files; `None`, said aloud, where it is absent.
+fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("POSEMILL_DATA").map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no data at {}", folder.display());
+    None
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| ["glb", "gltf", "vrm", "vrma"].iter().any(|x| e == *x)) {
+            found.push(path);
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<GltfFile, String> {
+    GltfFile::read(&fs::read(path).unwrap(), path.parent()).map_err(|e| e.to_string())
+}
+
+fn check(asset: &Asset) {
+    asset.character.check().unwrap();
+    for clip in 0..asset.clips.len() {
+        asset.motion(clip).unwrap().check().unwrap();
+    }
+}
+
+#[test]
+fn joints_are_where_blender_has_them() {
+    let Some(data) = data() else { return };
+    let mut sources = Vec::new();
+    for folder in ["gltf", "derived"] {
+        files(&data.join(folder), &mut sources);
+    }
+    let mut references: Vec<_> =
+        fs::read_dir(data.join("reference")).unwrap().map(|e| e.unwrap().path()).collect();
+    references.sort();
+    let mut compared = 0;
+    for reference in references.iter().filter(|p| p.extension().is_some_and(|e| e == "json")) {
+        let truth: Value = serde_json::from_slice(&fs::read(reference).unwrap()).unwrap();
+        let Some(name) = truth["source"]["file"].as_str().filter(|_| truth["source"]["kind"] == "gltf")
+        else {
+            continue;
+        };
+        let path = sources.iter().find(|p| p.file_name().is_some_and(|n| n == name)).unwrap();
+        let file = read(path).unwrap();
+        let worst = worst_difference(&file, &truth);
+        println!("{name}: {worst:.2e} of the figure");
+        assert!(worst < 2e-5, "{name}: {worst:e}");
+        compared += 1;
+    }
+    assert_eq!(compared, 12);
+}
+
+/// The largest distance to Blender's joints over all samples, relative to the size of the figure.
+fn worst_difference(file: &GltfFile, truth: &Value) -> f64 {
+    let clip_index = truth["animation"]["index"].as_u64();
+    let joints = truth["joints"].as_array().unwrap();
+    let mut worst: f64 = 0.0;
+    for sample in truth["samples"].as_array().unwrap() {
+        let pose = match clip_index {
+            None => file.skeleton.rest_model_pose(),
+            Some(i) => {
+                let clip = &file.clips[i as usize];
+                let time = sample["time"].as_f64().unwrap();
+                let frame = (time - clip.start) * clip.sample_rate;
+                assert!(
+                    (frame - frame.round()).abs() < 0.1,
+                    "{time} s is no frame at {} Hz",
+                    clip.sample_rate
+                );
+                ModelPose::of(&file.skeleton, &clip.pose(&file.skeleton, frame.round() as usize))
+            }
+        };
+        let truths = sample["positions"].as_array().unwrap();
+        let point = |p: &Value| {
+            let p = p.as_array()?;
+            Some(Vec3::new(p[0].as_f64()?, p[1].as_f64()?, p[2].as_f64()?))
+        };
+        let all: Vec<Vec3> = truths.iter().filter_map(point).collect();
+        let low = all.iter().fold(Vec3::repeat(f64::INFINITY), |a, b| a.inf(b));
+        let high = all.iter().fold(Vec3::repeat(f64::NEG_INFINITY), |a, b| a.sup(b));
+        for (joint, p) in joints.iter().zip(truths) {
+            let node = joint["node"].as_u64().unwrap() as usize;
+            let id = file.document.nodes.iter().position(|n| *n == Some(node)).unwrap();
+            let Some(p) = point(p) else { continue };
+            worst = worst.max((pose.joints()[id].translation - p).norm() / (high - low).norm());
+        }
+    }
+    worst
+}
+
+#[test]
+fn every_real_file_is_read_and_keeps_the_promises() {
+    let Some(data) = data() else { return };
+    let mut paths = Vec::new();
+    for folder in ["gltf", "derived", "vrm"] {
+        files(&data.join(folder), &mut paths);
+    }
+    assert!(paths.len() >= 30, "{}", paths.len());
+    for path in paths {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let file = read(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let rates: Vec<_> = file.clips.iter().map(|c| (c.frames(), c.sample_rate)).collect();
+        println!(
+            "{name}: {} joints, {} meshes, bind {}, clips {rates:?}, {} translated",
+            file.skeleton.len(),
+            file.meshes.len(),
+            file.bind.is_some(),
+            file.clips.first().map_or(0, |c| c.translated().len()),
+        );
+        for w in file.warnings.iter() {
+            println!("    {} x{} at {}: {}", w.code, w.count, w.first, w.message);
+        }
+        check(&file.into_asset(name, [], Quat::from_euler_angles(0.0, 1.0, 0.0)));
+    }
+}
+
+#[test]
+fn broken_files_give_an_error_or_a_result_that_keeps_the_promises() {
+    let Some(data) = data() else { return };
+    let mut paths = Vec::new();
+    files(&data.join("corpus"), &mut paths);
+    assert!(paths.len() >= 120, "{}", paths.len());
+    for path in paths {
+        let name = path.strip_prefix(&data).unwrap().display().to_string();
+        match read(&path) {
+            Ok(file) => {
+                println!("{name}: read, {} joints, {} clips", file.skeleton.len(), file.clips.len());
+                check(&file.into_asset("broken", [], Quat::identity()));
+            }
+            Err(error) => println!("{name}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn quantised_and_plain_skins_bind_alike() {
+    let Some(data) = data() else { return };
+    let plain = read(&data.join("gltf/khronos/cesium_man.gltf")).unwrap();
+    let packed = read(&data.join("derived/cesium-man-gltfpack-quantized.glb")).unwrap();
+    // The packer renumbers nodes and drops names; a joint is known by where it was bound.
+    let places = |file: &GltfFile| -> Vec<Vec3> {
+        file.bind.as_ref().unwrap().joints().iter().map(|t| t.translation).collect()
+    };
+    let (plain, packed) = (places(&plain), places(&packed));
+    let far = plain.iter().map(|p| packed.iter().map(|q| (p - q).norm()).fold(f64::INFINITY, f64::min));
+    let worst = far.fold(0.0, f64::max);
+    assert!(worst < 0.03, "{worst} m");
+}
+
+#[test]
+fn a_bound_character_stands_upright_where_its_nodes_do_not() {
+    let Some(data) = data() else { return };
+    for (name, left, right, foot, head) in [
+        ("gltf/gdquest/mannequiny-0.3.0.glb", "hand.l", "hand.r", "foot.l", "head"),
+        ("gltf/quaternius/KnightCharacter.glb", "Palm.L", "Palm.R", "Foot.L", "Head"),
+    ] {
+        let file = read(&data.join(name)).unwrap();
+        let bind = file.bind.as_ref().unwrap();
+        let at = |n: &str| bind.position(file.skeleton.find(n).unwrap_or_else(|| panic!("{n} of {name}")));
+        let (left, right) = (at(left), at(right));
+        let height = at(head).y - at(foot).y;
+        println!("{name}: left {left:?} right {right:?} height {height}");
+        // The knight's own hands differ by a thousandth of his height.
+        assert!(
+            (left.x + right.x).abs() < 5e-3 * height && (left.y - right.y).abs() < 5e-3 * height,
+            "{name}"
+        );
+        assert!(height > 0.5 && at(foot).y.abs() < 0.2 * height, "{name}");
+    }
+}

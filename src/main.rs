@@ -1,3 +1,5 @@
 //! The command-line program: parse, run, exit code.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    posemill::cli::start()
+}

@@ -23,7 +23,8 @@ impl Figure {
         let [left, right] = thighs.map(|id| rest.position(id));
         // Some rigs hang both thighs from one point: then the next joints down the legs tell the sides apart.
         let mut across = left - right;
-        if across.norm() < 1e-3 * (left.y - lowest(rig, rest)).abs() {
+        let size = rest.joints().iter().map(|t| (t.translation - left).norm()).fold(0.0, f64::max);
+        if across.norm() < 1e-3 * size {
             let knee = |s| rig.joint(Role::LowerLeg(s)).map(|id| rest.position(id));
             across = knee(Side::Left)? - knee(Side::Right)?;
         }
@@ -183,6 +184,7 @@ pub fn guess_unit(leg: f64) -> Unit {
         ("metres", 1.0, 0.55),
         ("centimetres", 0.01, 0.55),
         ("millimetres", 0.001, 0.55),
+        ("decimetres", 0.1, 0.2),
         ("inches", 0.0254, 0.2),
         ("CMU units (1/0.45 inch)", 0.0254 / 0.45, 0.2),
     ];

@@ -52,6 +52,10 @@ impl Label {
     pub fn of(name: &str) -> Label {
         let name = name.rsplit([':', '|']).next().unwrap_or(name);
         let mut label = Label::default();
+        if name.starts_with("__") {
+            // MakeHuman's stubs that only lead to the joint of the same name.
+            label.words.push("helper".into());
+        }
         for token in tokens(name) {
             if let Ok(number) = token.parse::<u32>() {
                 label.numbers.push(number);

@@ -1,1 +1,18 @@
-//! To come.
+//! The command line: one file for each command; the only place that prints.
+
+mod completions;
+mod console;
+mod convert;
+mod direct;
+mod exit;
+mod inspect;
+mod joints;
+mod load;
+mod map;
+mod mill;
+mod retarget;
+mod run;
+mod stages;
+mod start;
+
+pub use start::start;

@@ -15,6 +15,7 @@ use crate::report::Warnings;
 use crate::scene::{Chunks, GltfError, Json, NodeTree, write_glb};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 /// What the output shall be like.
@@ -43,12 +44,17 @@ pub struct GltfOutput {
 ///
 /// # Errors
 /// A [`GltfError`] where the document cannot be read, or the result would not fit its container.
-pub fn write(character: &Character, clips: &[Clip], options: &GltfOptions) -> Result<GltfOutput, GltfError> {
+pub fn write<C: Borrow<Clip>>(
+    character: &Character,
+    clips: &[C],
+    options: &GltfOptions,
+) -> Result<GltfOutput, GltfError> {
+    let clips: Vec<&Clip> = clips.iter().map(Borrow::borrow).collect();
     match &character.document {
-        Some(document) => splice(character, document, clips, options),
+        Some(document) => splice(character, document, &clips, options),
         None => {
             let document = gltf_visible::document(character)?;
-            splice(character, &document, clips, options)
+            splice(character, &document, &clips, options)
         }
     }
 }
@@ -56,7 +62,7 @@ pub fn write(character: &Character, clips: &[Clip], options: &GltfOptions) -> Re
 fn splice(
     character: &Character,
     document: &Document,
-    clips: &[Clip],
+    clips: &[&Clip],
     options: &GltfOptions,
 ) -> Result<GltfOutput, GltfError> {
     let chunks = Chunks::open(&document.bytes)?;

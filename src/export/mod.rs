@@ -1,8 +1,15 @@
 //! A motion becomes bytes; a character's own file leaves as it came, with animations added.
 
+pub mod bvh;
+mod bvh_angles;
+mod decimal;
 mod gltf;
 mod gltf_nodes;
 mod gltf_splice;
 mod gltf_visible;
+mod reduce;
+mod save;
 
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
+pub use reduce::{Keys, reduce};
+pub use save::{ExportError, Format, Options, OutputFile, save};

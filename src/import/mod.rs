@@ -1,5 +1,16 @@
 //! Bytes become an asset in normal form: metres, Y up, parents first, one root, unique names, uniform frames.
+//!
+//! [`load`] is the door. [`bvh`] reads BVH text: a tolerant scanner for the hierarchy, rows decoded straight into a
+//! clip, and a hook for units and axes; `gltf` reads skeletons, skins, meshes and animations of glTF, GLB and VRM.
 
+pub mod bvh;
+mod bvh_angles;
+mod bvh_error;
+mod bvh_model;
+mod bvh_motion;
+mod bvh_number;
+mod bvh_rows;
+mod bvh_scan;
 mod gltf;
 mod gltf_accessor;
 mod gltf_animation;
@@ -8,6 +19,10 @@ mod gltf_mesh;
 mod gltf_resources;
 mod gltf_skeleton;
 mod gltf_track;
+mod load;
 
+pub use bvh::Positions;
+pub use bvh_error::{BvhError, Place};
 pub use gltf::{GltfFile, import as import_gltf};
 pub use gltf_skeleton::{Humanoid, VrmVersion};
+pub use load::{Axis, ImportError, Options, from_bytes, load};

@@ -16,6 +16,8 @@ pub struct Clip {
     pub sample_rate: f64,
     /// The time of the first frame in seconds (glTF clips may start late; 0 otherwise).
     pub start: f64,
+    /// How far, in metres, an exporter may move any joint when it leaves keys out; `None` keeps every frame.
+    pub tolerance: Option<f64>,
     joints: usize,
     rotations: Vec<Quat>,
     translated: Vec<JointId>,
@@ -39,7 +41,8 @@ impl Clip {
         let frames = rotations.len() / joints;
         assert_eq!(translations.len(), frames * translated.len(), "whole frames of translations");
         assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
-        Self { name: name.into(), sample_rate, start: 0.0, joints, rotations, translated, translations }
+        let (name, start, tolerance) = (name.into(), 0.0, None);
+        Self { name, sample_rate, start, tolerance, joints, rotations, translated, translations }
     }
 
     /// A clip of these poses. Joints whose translation leaves the rest by more than `1e-12` metres are translated.

@@ -59,6 +59,8 @@ struct Stretch {
     /// The source joint that carries it, and the place in that joint's space at calibration.
     carrier: JointId,
     at: Vec3,
+    /// Whether the source joint hangs elsewhere than under its carrier, and so moves freely against it.
+    free: bool,
 }
 
 /// A share of the forearm's roll for a twist joint: `local = rest * twist(axis, share * roll)`.
@@ -195,11 +197,11 @@ impl Retarget {
         let skeleton = self.target.skeleton();
         let clip = &motion.clip;
         let (joints, frames) = (skeleton.len(), clip.frames());
-        // A joint's own translation is carried over where the source's clip has one.
+        // A joint's own translation is carried over where the source's clip has one, or its tree gives it one.
         let stretches: Vec<Option<&Stretch>> = self
             .stretches
             .iter()
-            .map(|s| s.as_ref().filter(|s| clip.translated().binary_search(&s.source).is_ok()))
+            .map(|s| s.as_ref().filter(|s| s.free || clip.translated().binary_search(&s.source).is_ok()))
             .collect();
         let moves =
             |id: &JointId| !matches!(self.places[id.index()], Place::Tree) || stretches[id.index()].is_some();
@@ -408,7 +410,8 @@ fn stretch_joints(
             };
             let from = map.driving(carrier).filter(|p| p.blend.is_none() && same(p.source, carrier))?.source;
             let at = s_rest.joint(from).inverse().point(&s_rest.position(pair.source));
-            Some(Stretch { source: pair.source, carrier: from, at })
+            let free = !s_rig.skeleton().is_ancestor(from, pair.source);
+            Some(Stretch { source: pair.source, carrier: from, at, free })
         })
         .collect()
 }

@@ -69,6 +69,7 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling) -> Clip {
     let translated = clip.translated().to_vec();
     let mut new = Clip::new(clip.name.clone(), to.hz(), joints, rotations, translated, translations);
     new.start = clip.start;
+    new.tolerance = clip.tolerance;
     fix_hemispheres(&mut new);
     new
 }

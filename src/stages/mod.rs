@@ -1,7 +1,25 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
+mod filter;
+pub mod keys;
+mod mirror;
+mod reduce;
+mod registry;
+mod resample;
 mod retarget;
+mod root_motion;
 mod stage;
+mod trim;
 
+pub use filter::{FilterConfig, FilterKind};
+pub use mirror::MirrorConfig;
+pub use reduce::ReduceConfig;
+pub use registry::{Entry, STAGES, WrittenStage};
+pub use resample::{ResampleConfig, RotationsBetween};
 pub use retarget::{RetargetConfig, Scale, ScaleWord};
+pub use root_motion::{RootMotionConfig, RootMotionMode};
 pub use stage::{Setting, Stage, StageConfig, StageError};
+pub use trim::TrimConfig;
+
+#[cfg(test)]
+mod scenes;

@@ -6,6 +6,7 @@ use crate::report::Report;
 use crate::retarget::{JointMap, Retarget, RootScale, map};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Carries the motion over to the pipeline's character.
@@ -54,6 +55,10 @@ impl StageConfig for RetargetConfig {
             )]),
             _ => Ok(()),
         }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        if self.map.is_empty() { Vec::new() } else { vec![PathBuf::from(&self.map)] }
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

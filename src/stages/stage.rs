@@ -57,6 +57,12 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
         Ok(())
     }
 
+    /// The files that the stage reads besides the motion, as written in its keys: outputs are out of date once
+    /// one of them changes.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// The stage for the character that will arrive: names become joints here.
     ///
     /// # Errors

@@ -1,0 +1,94 @@
+//! Where words go: data to stdout, messages and progress to stderr.
+
+use clap::ValueEnum;
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+
+/// When to colour messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The user's wishes about messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Console {
+    /// Errors only.
+    pub quiet: bool,
+    /// Everything.
+    pub verbose: bool,
+    /// Whether messages are coloured.
+    pub colors: bool,
+}
+
+impl Console {
+    /// The console of these wishes.
+    pub fn new(quiet: bool, verbose: bool, color: Color) -> Self {
+        let colors = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
+        };
+        Self { quiet, verbose, colors }
+    }
+
+    /// Data, on stdout. A reader that has gone away is no error.
+    pub fn data(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// A JSON document, on stdout.
+    pub fn json(&self, document: &impl serde::Serialize) {
+        let text = serde_json::to_string_pretty(document).expect("documents are plain data");
+        self.data(&(text + "\n"));
+    }
+
+    /// Something that went wrong; hints stand on lines of their own.
+    pub fn error(&self, message: impl Display) {
+        self.labelled("error", "31", message);
+    }
+
+    /// Something survivable.
+    pub fn warning(&self, message: impl Display) {
+        if !self.quiet {
+            self.labelled("warning", "33", message);
+        }
+    }
+
+    /// Something good to know.
+    pub fn note(&self, message: impl Display) {
+        if !self.quiet {
+            self.line(&message.to_string());
+        }
+    }
+
+    /// Text that is rendered already, such as the faults of a pipeline file.
+    pub fn rendered_error(&self, text: &str) {
+        self.line(text);
+    }
+
+    fn labelled(&self, label: &str, color: &str, message: impl Display) {
+        let message = message.to_string();
+        let mut lines = message.lines();
+        let first = lines.next().unwrap_or_default();
+        let label = if self.colors { format!("\x1b[1;{color}m{label}\x1b[0m") } else { label.to_owned() };
+        let mut text = format!("{label}: {first}");
+        for hint in lines {
+            text += &format!("\n  hint: {hint}");
+        }
+        self.line(&text);
+    }
+
+    fn line(&self, text: &str) {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+}

@@ -1,0 +1,49 @@
+//! `posemill convert`: another format, the same skeleton.
+
+use super::console::Console;
+use super::direct::{Request, plan};
+use super::exit::{Exit, Failure};
+use super::mill::{MillArguments, mill};
+use crate::pipeline::OutputFormat;
+use clap::Args;
+
+/// Another format, the same skeleton
+///
+/// OUT is a file, or a folder where it ends with `/`, is one already, or several files are given.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill convert take.bvh -o take.glb\n  \
+    posemill convert 'library/**/*.bvh' -o glb/ --jobs 8\n  \
+    posemill convert hero-walk.glb -o walk.bvh\n  \
+    posemill convert take.bvh -o take.glb --set input.units=cm --set input.up=z")]
+pub struct Arguments {
+    /// Motion files or globs
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<String>,
+    /// A file or a folder
+    #[arg(long, short, value_name = "OUT")]
+    output: String,
+    /// The format of outputs in a folder [default: glb]
+    #[arg(long)]
+    format: Option<OutputFormat>,
+    #[command(flatten)]
+    mill: MillArguments,
+}
+
+/// Converts every file.
+///
+/// # Errors
+/// A [`Failure`] where nothing can start.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let request = Request {
+        pipeline: "[output]\nreport = false\n",
+        name: "convert",
+        takes: &arguments.inputs,
+        character: None,
+        output: &arguments.output,
+        format: arguments.format,
+        merge: false,
+        sets: Vec::new(),
+    };
+    mill("convert", &[plan(request, &arguments.mill)?], &arguments.mill, console)
+}

@@ -1,0 +1,81 @@
+//! Takes, a character and OUT become work, without a pipeline file.
+
+use super::exit::Failure;
+use super::mill::{MillArguments, Work};
+use crate::pipeline::{OutputFormat, Pipeline, PipelineConfig, Placement, PlanError, find_takes, jobs};
+use crate::stages::STAGES;
+use std::path::{Path, PathBuf};
+
+/// What a command without a pipeline file was asked for.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The pipeline it stands for.
+    pub pipeline: &'a str,
+    /// What messages call it.
+    pub name: &'a str,
+    /// Files or globs.
+    pub takes: &'a [String],
+    /// The character.
+    pub character: Option<&'a Path>,
+    /// A file, or a folder.
+    pub output: &'a str,
+    /// The format in a folder.
+    pub format: Option<OutputFormat>,
+    /// Whether all takes go into one file.
+    pub merge: bool,
+    /// Overrides that come from other options.
+    pub sets: Vec<String>,
+}
+
+/// The work of `request`.
+///
+/// # Errors
+/// A [`Failure`] where nothing can start.
+pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Failure> {
+    let mut sets = request.sets;
+    if let Some(format) = request.format {
+        sets.push(format!("output.formats={}", format.extension()));
+    }
+    sets.extend(arguments.sets.iter().cloned());
+    let mut config =
+        PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
+    config.input.character = request.character.map(|c| c.display().to_string());
+    let here = Path::new("");
+    let takes = find_takes(here, request.takes, None).map_err(PlanError::Takes)?;
+
+    let output = request.output;
+    let path = PathBuf::from(output);
+    let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+    let names_file = OutputFormat::of_extension(&extension).is_some();
+    let folder = output.ends_with(['/', std::path::MAIN_SEPARATOR]) || path.is_dir();
+    let placement = match (folder, takes.len() > 1 && !request.merge) {
+        (true, _) if request.merge => {
+            let message = format!(
+                "`--merge` makes one file, `{output}` is a folder\nname a file: `{}`",
+                path.join("takes.glb").display()
+            );
+            return Err(Failure::Argument(message));
+        }
+        (false, true) if names_file => {
+            return Err(Failure::Argument(format!(
+                "{} takes cannot all go to the file `{output}`\n\
+                 end it with `/` for a folder, or pass `--merge` to `posemill retarget` for one file with all takes",
+                takes.len()
+            )));
+        }
+        (true, _) | (false, true) => Placement::Folder(path),
+        (false, false) => Placement::File(path),
+    };
+    if let (Placement::File(_), Some(format)) = (&placement, request.format)
+        && OutputFormat::of_extension(&extension).is_some_and(|f| f != format)
+    {
+        return Err(Failure::Argument(format!(
+            "`--format {}` and the file `{output}` disagree\nleave one of them out",
+            format.extension()
+        )));
+    }
+    let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
+    let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
+    let pipeline = Pipeline::new(&mut config, here)?;
+    Ok(Work { pipeline, jobs, placement })
+}

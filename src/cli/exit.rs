@@ -1,0 +1,61 @@
+//! How the program ends.
+
+use crate::import::ImportError;
+use crate::pipeline::{PlanError, WriteError};
+use std::process::ExitCode;
+
+/// The exit codes that scripts depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All good.
+    Good,
+    /// Some inputs failed, or a threshold was passed.
+    SomeFailed,
+    /// Nothing could start: bad arguments, a bad pipeline.
+    NoStart,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Good => ExitCode::SUCCESS,
+            Exit::SomeFailed => ExitCode::from(1),
+            Exit::NoStart => ExitCode::from(2),
+        }
+    }
+}
+
+/// Why a command ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The joint map.
+    #[error(transparent)]
+    Map(#[from] crate::retarget::MapError),
+    /// An input file that is there but cannot be read.
+    #[error("`{path}`: {error}")]
+    Import {
+        /// The file.
+        path: String,
+        /// Why.
+        error: ImportError,
+    },
+    /// An output file.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// An argument that makes no sense here.
+    #[error("{0}")]
+    Argument(String),
+}
+
+impl Failure {
+    /// The exit code: a file that is there but bad is an input that failed.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Failure::Map(_) | Failure::Import { .. } | Failure::Write(_) => Exit::SomeFailed,
+            Failure::Plan(_) | Failure::Argument(_) => Exit::NoStart,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `posemill inspect`: what a file holds and how it was understood.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use super::load::load;
+use crate::model::{Asset, Container, JointId, Skeleton};
+use clap::Args;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Print what a file holds: skeleton, roles, clips, meshes, warnings
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill inspect hero.glb\n  \
+    posemill inspect take.bvh --json")]
+pub struct Arguments {
+    /// A motion file or a character
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Say how to read the file: `input.units=cm`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+}
+
+/// Prints what the file holds.
+///
+/// # Errors
+/// A [`Failure`] where the file cannot be read.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let asset = load(&arguments.file, &arguments.sets)?;
+    let file = arguments.file.display().to_string();
+    if arguments.json {
+        console.json(&document(&asset, &file));
+    } else {
+        console.data(&page(&asset, &file));
+    }
+    Ok(Exit::Good)
+}
+
+fn format(asset: &Asset) -> &'static str {
+    match asset.character.document.as_ref().map(|d| d.container) {
+        Some(Container::Glb) => "glb",
+        Some(Container::Gltf) => "gltf",
+        None => "bvh",
+    }
+}
+
+/// From the lowest joint of the rest pose to the highest, in metres.
+fn height(skeleton: &Skeleton) -> f64 {
+    let pose = skeleton.rest_model_pose();
+    let heights = pose.joints().iter().map(|t| t.translation.y);
+    heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
+}
+
+fn document(asset: &Asset, file: &str) -> Value {
+    let character = &asset.character;
+    let skeleton = character.skeleton();
+    let joint = |id: JointId| {
+        let joint = skeleton.joint(id);
+        let role = character.rig.role(id);
+        let assignment = role.and_then(|r| character.rig.assignment(r));
+        json!({
+            "name": joint.name,
+            "file_name": joint.file_name,
+            "parent": joint.parent.map_or(-1, |p| p.index() as i64),
+            "role": role.map(|r| r.to_string()),
+            "confidence": assignment.map(|a| a.confidence),
+            "reason": assignment.map(|a| a.reason.clone()),
+        })
+    };
+    let clips = asset.clips.iter().map(|c| {
+        json!({
+            "name": c.name, "frames": c.frames(), "rate_hz": c.sample_rate,
+            "start_s": c.start, "duration_s": c.duration(),
+        })
+    });
+    let meshes = character.meshes.iter().map(|m| {
+        json!({
+            "name": m.name, "vertices": m.positions.len(), "triangles": m.triangles.len(),
+            "joints": m.bindings.len(),
+        })
+    });
+    json!({
+        "schema": "posemill.inspect/1",
+        "file": file,
+        "format": format(asset),
+        "character": character.name,
+        "metres_per_unit": 1.0,
+        "up": "y",
+        "height_m": height(skeleton),
+        "bind_pose": character.bind.is_some(),
+        "joints": skeleton.ids().map(joint).collect::<Vec<_>>(),
+        "clips": clips.collect::<Vec<_>>(),
+        "meshes": meshes.collect::<Vec<_>>(),
+        "warnings": asset.warnings,
+    })
+}
+
+fn page(asset: &Asset, file: &str) -> String {
+    let character = &asset.character;
+    let skeleton = character.skeleton();
+    let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let mut text = format!("{file}: {}, {}", format(asset), count(skeleton.len(), "joint"));
+    let _ = writeln!(text, ", {:.3} m high in its rest pose", height(skeleton));
+    if character.bind.is_some() {
+        text += "bind pose: from the inverse bind matrices\n";
+    }
+
+    text += "\nskeleton (role, confidence)\n";
+    let depth = |id: JointId| skeleton.path_to_root(id).count();
+    let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
+    let widest = skeleton.ids().map(width).max().unwrap_or(0);
+    // Depth first, so that the page reads as a tree whatever the order of the joints.
+    let mut open = vec![JointId::new(0)];
+    while let Some(id) = open.pop() {
+        open.extend(skeleton.children(id).iter().rev());
+        let label = format!("{:indent$}{}", "", skeleton.joint(id).name, indent = 2 * depth(id));
+        let line = match character.rig.role(id).and_then(|r| Some((r, character.rig.assignment(r)?))) {
+            Some((role, a)) => format!("{label:widest$}  {role} ({:.2})", a.confidence),
+            None => label,
+        };
+        let _ = writeln!(text, "{line}");
+    }
+
+    let _ = writeln!(text, "\n{}", count(asset.clips.len(), "clip"));
+    for (k, clip) in asset.clips.iter().enumerate() {
+        let name = if clip.name.is_empty() { "(no name)" } else { &clip.name };
+        let (frames, rate) = (count(clip.frames(), "frame"), clip.sample_rate);
+        let _ = writeln!(text, "  {k}: {name}, {frames} at {rate:.6} Hz, {:.3} s", clip.duration());
+    }
+    let _ = writeln!(text, "\n{}", count(character.meshes.len(), "skinned mesh part"));
+    for mesh in &character.meshes {
+        let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
+        let _ = writeln!(text, "  {}: {vertices} vertices, {triangles} triangles", mesh.name);
+    }
+    if !asset.warnings.is_empty() {
+        text += "\nwarnings\n";
+        for w in asset.warnings.iter() {
+            let _ = writeln!(text, "  {}: {} (first: {}, {} times)", w.code, w.message, w.first, w.count);
+        }
+    }
+    text
+}

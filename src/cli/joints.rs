@@ -1,0 +1,175 @@
+//! `posemill joints`: world-space joint positions.
+//!
+//! Space: the file's own world, Y up. Units: metres and seconds.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use super::load::{clip, load};
+use crate::math::Quat;
+use crate::model::{Asset, JointId, ModelPose};
+use clap::Args;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Print world-space joint positions, in metres, Y up
+///
+/// A file without a clip prints its rest pose as frame 0.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill joints take.bvh --frames 0,10,last\n  \
+    posemill joints hero.glb --clip Walk --json > walk.json")]
+pub struct Arguments {
+    /// A motion file or a character
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Which frames, from 0: `0,10,last` [default: all]
+    #[arg(long, value_name = "FRAMES", value_delimiter = ',')]
+    frames: Vec<String>,
+    /// The clip, by name or number from 0 [default: the first]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
+    /// Print one JSON document
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print rows of frame, time, joint, x, y, z
+    #[arg(long)]
+    csv: bool,
+    /// Say how to read the file: `input.units=cm`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+}
+
+/// The document of `--json`.
+#[derive(Debug, Serialize)]
+struct Document {
+    schema: &'static str,
+    file: String,
+    clip: Option<String>,
+    metres_per_unit: f64,
+    up: &'static str,
+    joints: Vec<Listed>,
+    frames: Vec<Frame>,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    parent: i64,
+    #[serde(skip)]
+    id: JointId,
+}
+
+#[derive(Debug, Serialize)]
+struct Frame {
+    frame: usize,
+    time: f64,
+    positions: Vec<[f64; 3]>,
+}
+
+/// Prints the positions.
+///
+/// # Errors
+/// A [`Failure`] where the file, the clip or a frame is not there.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let asset = load(&arguments.file, &arguments.sets)?;
+    let document = document(&asset, arguments)?;
+    for warning in asset.warnings.iter().filter(|_| console.verbose) {
+        console.warning(&warning.message);
+    }
+    if arguments.json {
+        console.data(&(serde_json::to_string(&document).expect("positions are plain data") + "\n"));
+    } else if arguments.csv {
+        console.data(&rows(&document));
+    } else {
+        console.data(&table(&document));
+    }
+    Ok(Exit::Good)
+}
+
+fn document(asset: &Asset, arguments: &Arguments) -> Result<Document, Failure> {
+    let skeleton = asset.character.skeleton();
+    let clip = clip(asset, arguments.clip.as_deref())?;
+    let count = clip.map_or(1, |c| c.frames());
+    let wanted = frames(&arguments.frames, count)?;
+
+    // Joints that the import added are left out; their children hang from the next joint of the file.
+    let mut position = vec![-1; skeleton.len()];
+    let mut joints: Vec<Listed> = Vec::new();
+    for id in skeleton.ids() {
+        let parent = skeleton.parent(id).map_or(-1, |p| position[p.index()]);
+        position[id.index()] = match &skeleton.joint(id).file_name {
+            Some(name) => {
+                joints.push(Listed { name: name.clone(), parent, id });
+                joints.len() as i64 - 1
+            }
+            None => parent,
+        };
+    }
+
+    let file_from_model =
+        asset.character.document.as_ref().map_or(Quat::identity(), |d| d.model_from_file.inverse());
+    let mut pose = skeleton.rest_pose();
+    let frame = |frame: usize| {
+        if let Some(clip) = clip {
+            clip.read_pose(frame, &mut pose);
+        }
+        let model = ModelPose::of(skeleton, &pose);
+        let place = |j: &Listed| (file_from_model * model.position(j.id)).into();
+        let positions = joints.iter().map(place).collect();
+        Frame { frame, time: clip.map_or(0.0, |c| c.time(frame)), positions }
+    };
+    Ok(Document {
+        schema: "posemill.joints/1",
+        file: arguments.file.display().to_string(),
+        clip: clip.map(|c| c.name.clone()),
+        metres_per_unit: 1.0,
+        up: "y",
+        frames: wanted.into_iter().map(frame).collect(),
+        joints,
+    })
+}
+
+fn frames(words: &[String], count: usize) -> Result<Vec<usize>, Failure> {
+    let frame = |word: &String| {
+        let number = match word.trim() {
+            "last" => count.checked_sub(1),
+            word => word.parse().ok(),
+        };
+        let there = number.filter(|&n| n < count);
+        there.ok_or_else(|| {
+            let has = match count {
+                0 => "the clip has no frames".to_owned(),
+                n => format!("frames are 0 to {}, or `last`", n - 1),
+            };
+            Failure::Argument(format!("there is no frame `{word}`\n{has}"))
+        })
+    };
+    if words.is_empty() { Ok((0..count).collect()) } else { words.iter().map(frame).collect() }
+}
+
+fn rows(document: &Document) -> String {
+    let mut text = "frame,time,joint,x,y,z\n".to_owned();
+    for frame in &document.frames {
+        for (joint, [x, y, z]) in document.joints.iter().zip(&frame.positions) {
+            let name = match joint.name.contains([',', '"', '\n', '\r']) {
+                true => format!("\"{}\"", joint.name.replace('"', "\"\"")),
+                false => joint.name.clone(),
+            };
+            let _ = writeln!(text, "{},{},{name},{x},{y},{z}", frame.frame, frame.time);
+        }
+    }
+    text
+}
+
+fn table(document: &Document) -> String {
+    let width = document.joints.iter().map(|j| j.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for frame in &document.frames {
+        let _ = writeln!(text, "frame {} at {:.4} s", frame.frame, frame.time);
+        for (joint, [x, y, z]) in document.joints.iter().zip(&frame.positions) {
+            let _ = writeln!(text, "  {:width$} {x:10.4} {y:10.4} {z:10.4}", joint.name);
+        }
+    }
+    text
+}

@@ -1,0 +1,70 @@
+//! `posemill retarget`: the default pipeline, no file needed.
+
+use super::console::Console;
+use super::direct::{Request, plan};
+use super::exit::{Exit, Failure};
+use super::mill::{MillArguments, mill};
+use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Carry takes onto a character
+///
+/// OUT is a file, or a folder where it ends with `/`, is one already, or several takes are given: outputs are
+/// then named after their takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill retarget take.bvh --onto hero.glb -o hero-take.glb\n  \
+    posemill retarget 'takes/**/*.bvh' --onto hero.glb -o out/\n  \
+    posemill retarget walk.bvh run.bvh --onto hero.glb --merge -o hero-moves.glb\n  \
+    posemill map take.bvh hero.glb -o map.toml    (then edit it, and pass --map map.toml)")]
+pub struct Arguments {
+    /// Motion files or globs
+    #[arg(required = true, value_name = "MOTION")]
+    motions: Vec<String>,
+    /// The rigged character (glTF, GLB, VRM)
+    #[arg(long, value_name = "CHARACTER")]
+    onto: PathBuf,
+    /// A file or a folder
+    #[arg(long, short, value_name = "OUT")]
+    output: String,
+    /// A joint map, as `posemill map` writes it
+    #[arg(long, value_name = "MAP.toml")]
+    map: Option<PathBuf>,
+    /// The format of outputs in a folder [default: glb]
+    #[arg(long)]
+    format: Option<OutputFormat>,
+    /// One file with all takes as named animations
+    #[arg(long)]
+    merge: bool,
+    /// Replace the animations that the character's file came with
+    #[arg(long)]
+    replace_animations: bool,
+    #[command(flatten)]
+    mill: MillArguments,
+}
+
+/// Retargets every take.
+///
+/// # Errors
+/// A [`Failure`] where nothing can start.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let mut sets = Vec::new();
+    if let Some(map) = &arguments.map {
+        sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));
+    }
+    if arguments.replace_animations {
+        sets.push("output.replace_animations=true".to_owned());
+    }
+    let request = Request {
+        pipeline: DEFAULT_PIPELINE,
+        name: "default pipeline",
+        takes: &arguments.motions,
+        character: Some(&arguments.onto),
+        output: &arguments.output,
+        format: arguments.format,
+        merge: arguments.merge,
+        sets,
+    };
+    mill("retarget", &[plan(request, &arguments.mill)?], &arguments.mill, console)
+}

@@ -1,0 +1,50 @@
+//! `posemill stages`: the registry of stages as help, as a reference pipeline, as a schema.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use crate::pipeline::{reference, schema, stage_help, stage_list};
+use crate::stages::STAGES;
+use crate::stages::keys::{listed, nearest};
+use clap::Args;
+
+/// List the stages of pipelines, or explain one
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill stages resample\n  \
+    posemill stages --reference > pipeline.toml\n  \
+    posemill stages --schema > pipeline.schema.json")]
+pub struct Arguments {
+    /// The stage to explain
+    #[arg(value_name = "NAME", conflicts_with_all = ["reference", "schema"])]
+    name: Option<String>,
+    /// Print a complete pipeline with every key at its default
+    #[arg(long, conflicts_with = "schema")]
+    reference: bool,
+    /// Print the JSON Schema of pipeline files
+    #[arg(long)]
+    schema: bool,
+}
+
+/// Prints what is asked for.
+///
+/// # Errors
+/// A [`Failure`] for a stage that is not there.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    match &arguments.name {
+        _ if arguments.reference => console.data(&reference(STAGES)),
+        _ if arguments.schema => console.json(&schema(STAGES)),
+        None => console.data(&stage_list(STAGES)),
+        Some(name) => match STAGES.iter().find(|e| e.name == name) {
+            Some(entry) => console.data(&stage_help(entry)),
+            None => {
+                let names = || STAGES.iter().map(|e| e.name);
+                let hint = match nearest(name, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("stages are {}", listed(names())),
+                };
+                return Err(Failure::Argument(format!("there is no stage `{name}`\n{hint}")));
+            }
+        },
+    }
+    Ok(Exit::Good)
+}

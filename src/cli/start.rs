@@ -1,0 +1,67 @@
+//! Arguments become a command, the command an exit code.
+
+use super::console::{Color, Console};
+use super::exit::{Exit, Failure};
+use super::{completions, convert, inspect, joints, map, retarget, run, stages};
+use crate::pipeline::PlanError;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Carries motion capture onto rigged characters: BVH and glTF in, skinned glTF out.
+#[derive(Debug, Parser)]
+#[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Data goes to stdout, messages go to stderr.\n\
+    Exit codes: 0 all good, 1 some inputs failed, 2 nothing could start.")]
+pub struct Arguments {
+    /// Print errors only
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print every warning of every file
+    #[arg(long, short, global = true)]
+    verbose: bool,
+    /// When to colour messages
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// One variant for each command.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Retarget(retarget::Arguments),
+    Convert(convert::Arguments),
+    Inspect(inspect::Arguments),
+    Joints(joints::Arguments),
+    Map(map::Arguments),
+    Stages(stages::Arguments),
+    Completions(completions::Arguments),
+    /// Print the manual page
+    Man,
+}
+
+/// Parses the arguments of the process and does what they ask for.
+pub fn start() -> ExitCode {
+    let arguments = Arguments::parse();
+    let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
+    let result = match &arguments.command {
+        Command::Run(a) => run::run(a, &console),
+        Command::Retarget(a) => retarget::run(a, &console),
+        Command::Convert(a) => convert::run(a, &console),
+        Command::Inspect(a) => inspect::run(a, &console),
+        Command::Joints(a) => joints::run(a, &console),
+        Command::Map(a) => map::run(a, &console),
+        Command::Stages(a) => stages::run(a, &console),
+        Command::Completions(a) => completions::run(a, &console, Arguments::command()),
+        Command::Man => completions::man(&console, Arguments::command()),
+    };
+    let exit = result.unwrap_or_else(|failure| {
+        match &failure {
+            Failure::Plan(PlanError::Config(error)) => console.rendered_error(&error.render(console.colors)),
+            _ => console.error(&failure),
+        }
+        failure.exit()
+    });
+    Exit::into(exit)
+}

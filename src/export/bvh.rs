@@ -1,0 +1,245 @@
+//! A motion becomes BVH text that reads back as the same motion.
+//!
+//! The rest pose of BVH has no rotations: joints turn from axes aligned with the model's. With `Q` the rest
+//! rotation of a joint in model space and `r`, `t` its local rotation and translation in a frame, the file gets
+//! `Q_parent r Q^-1` and `Q_parent t`, and as OFFSET `Q_parent` times the rest translation; where all rest
+//! rotations are the identity, these are the local values themselves.
+//!
+//! Space: model space, Y up. Units: metres become the file's unit (centimetres unless asked otherwise), radians
+//! degrees. Position channels replace the OFFSET (see [`crate::export::bvh::BvhOptions`]).
+
+use super::{bvh_angles, decimal};
+use crate::math::{Quat, Vec3};
+use crate::model::{Clip, Joint, JointId, Motion, Skeleton};
+
+pub use bvh_angles::RotationOrder;
+pub use decimal::Decimals;
+
+/// How the text shall look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BvhOptions {
+    /// The order of the rotation channels of every joint.
+    pub order: RotationOrder,
+    /// The decimals of offsets, positions and angles.
+    pub decimals: Decimals,
+    /// How many metres one unit of the file is.
+    pub metres_per_unit: f64,
+}
+
+impl Default for BvhOptions {
+    /// ZXY, six decimals, centimetres.
+    fn default() -> Self {
+        Self { order: RotationOrder::Zxy, decimals: Decimals::Fixed(6), metres_per_unit: 0.01 }
+    }
+}
+
+/// Writes a motion as BVH text.
+///
+/// The root and every translated joint get position channels, which replace the OFFSET. A root that the import
+/// added above several is left out where it never moves.
+///
+/// # Panics
+/// Where the clip does not belong to the character's skeleton.
+pub fn write(motion: &Motion, options: &BvhOptions) -> Vec<u8> {
+    let skeleton = motion.character.skeleton();
+    assert_eq!(motion.clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
+    let writer = Writer::new(skeleton, &motion.clip, options);
+    let mut out = Vec::with_capacity(256 * skeleton.len() + writer.row_bytes() * motion.clip.frames());
+    writer.hierarchy(&mut out);
+    writer.rows(&mut out);
+    out
+}
+
+struct Writer<'a> {
+    skeleton: &'a Skeleton,
+    clip: &'a Clip,
+    options: &'a BvhOptions,
+    /// The joints in the order of a hierarchy text: depth first, children in joint order.
+    order: Vec<(JointId, usize)>,
+    /// For each joint, where its translation stands in a frame of the clip.
+    translated: Vec<Option<usize>>,
+    /// The rest rotations in model space, and those of the parents.
+    rest: Vec<Quat>,
+    parent_rest: Vec<Quat>,
+    units_per_metre: f64,
+}
+
+impl<'a> Writer<'a> {
+    fn new(skeleton: &'a Skeleton, clip: &'a Clip, options: &'a BvhOptions) -> Self {
+        let rest: Vec<Quat> = skeleton.rest_model_pose().joints().iter().map(|t| t.rotation).collect();
+        let parent_rest: Vec<Quat> =
+            skeleton.parents().iter().map(|p| p.map_or(Quat::identity(), |p| rest[p.index()])).collect();
+        let mut translated = vec![None; skeleton.len()];
+        for (k, joint) in clip.translated().iter().enumerate() {
+            translated[joint.index()] = Some(k);
+        }
+        let root = JointId::new(0);
+        let mut stack = if stands_for_several(skeleton, clip) {
+            skeleton.children(root).iter().rev().map(|&c| (c, 0)).collect()
+        } else {
+            vec![(root, 0)]
+        };
+        let mut order = Vec::with_capacity(skeleton.len());
+        while let Some((joint, depth)) = stack.pop() {
+            order.push((joint, depth));
+            stack.extend(skeleton.children(joint).iter().rev().map(|&c| (c, depth + 1)));
+        }
+        let units_per_metre = 1.0 / options.metres_per_unit;
+        Self { skeleton, clip, options, order, translated, rest, parent_rest, units_per_metre }
+    }
+
+    /// Whether a joint has position channels: the roots of the file, and what the clip moves.
+    fn has_positions(&self, joint: JointId, depth: usize) -> bool {
+        depth == 0 || self.translated[joint.index()].is_some()
+    }
+
+    /// About the bytes of a row.
+    fn row_bytes(&self) -> usize {
+        let number = match self.options.decimals {
+            Decimals::Fixed(places) => usize::from(places) + 6,
+            Decimals::Shortest => 20,
+        };
+        (3 * self.order.len() + 3 * self.clip.translated().len() + 3) * number
+    }
+
+    fn hierarchy(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"HIERARCHY\n");
+        for (n, &(id, depth)) in self.order.iter().enumerate() {
+            let joint = self.skeleton.joint(id);
+            let keyword: &[u8] = if depth == 0 { b"ROOT " } else { b"JOINT " };
+            self.line(out, depth, &[keyword, name(joint).as_bytes()]);
+            self.line(out, depth, &[b"{"]);
+            let offset = self.parent_rest[id.index()] * joint.rest.translation;
+            self.offset(out, depth + 1, &offset);
+            let positions = self.has_positions(id, depth);
+            let start: &[u8] =
+                if positions { b"CHANNELS 6 Xposition Yposition Zposition" } else { b"CHANNELS 3" };
+            let letters = self.options.order.axes().map(|a| [b' ', b'X' + a as u8]);
+            let [a, b, c] = &letters;
+            self.line(out, depth + 1, &[start, a, b"rotation", b, b"rotation", c, b"rotation"]);
+            let next = self.order.get(n + 1).map_or(0, |next| next.1);
+            if self.skeleton.children(id).is_empty() {
+                let tip = joint.tip.map_or(Vec3::zeros(), |tip| self.rest[id.index()] * tip);
+                self.line(out, depth + 1, &[b"End Site"]);
+                self.line(out, depth + 1, &[b"{"]);
+                self.offset(out, depth + 2, &tip);
+                self.line(out, depth + 1, &[b"}"]);
+                for closing in (next..=depth).rev() {
+                    self.line(out, closing, &[b"}"]);
+                }
+            }
+        }
+    }
+
+    fn line(&self, out: &mut Vec<u8>, depth: usize, parts: &[&[u8]]) {
+        out.resize(out.len() + depth, b'\t');
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+        out.push(b'\n');
+    }
+
+    fn offset(&self, out: &mut Vec<u8>, depth: usize, offset: &Vec3) {
+        out.resize(out.len() + depth, b'\t');
+        out.extend_from_slice(b"OFFSET");
+        self.vector(out, offset);
+        out.push(b'\n');
+    }
+
+    /// Three lengths, each after a space.
+    fn vector(&self, out: &mut Vec<u8>, metres: &Vec3) {
+        for x in metres.iter() {
+            out.push(b' ');
+            decimal::push(out, x * self.units_per_metre, self.options.decimals);
+        }
+    }
+
+    fn rows(&self, out: &mut Vec<u8>) {
+        let frames = self.clip.frames();
+        let time = frame_time(self.clip.sample_rate);
+        out.extend_from_slice(format!("MOTION\nFrames: {frames}\nFrame Time: {time}\n").as_bytes());
+        let mut before: Vec<Option<[f64; 3]>> = vec![None; self.order.len()];
+        for frame in 0..frames {
+            let row = out.len();
+            let (rotations, translations) = (self.clip.rotations(frame), self.clip.translations(frame));
+            for (&(id, depth), before) in self.order.iter().zip(&mut before) {
+                let i = id.index();
+                if self.has_positions(id, depth) {
+                    let local = match self.translated[i] {
+                        Some(k) => translations[k],
+                        None => self.skeleton.joint(id).rest.translation,
+                    };
+                    self.vector(out, &(self.parent_rest[i] * local));
+                }
+                let turned = self.parent_rest[i] * rotations[i] * self.rest[i].inverse();
+                let angles = bvh_angles::angles(&turned, self.options.order, before.as_ref());
+                // Continuity from what the reader will see: writing what was read then chooses the same angles.
+                *before = Some(angles.map(|a| decimal::printed(a, self.options.decimals)));
+                for angle in angles {
+                    out.push(b' ');
+                    decimal::push(out, angle, self.options.decimals);
+                }
+            }
+            // The space before the row's first number becomes the line end of the row before.
+            out[row] = b'\n';
+        }
+        if frames > 0 {
+            out.push(b'\n');
+        }
+    }
+}
+
+/// Whether the root was added by an import above several and says nothing itself.
+fn stands_for_several(skeleton: &Skeleton, clip: &Clip) -> bool {
+    let root = JointId::new(0);
+    let joint = skeleton.joint(root);
+    let still = |q: &Quat| q.imag() == Vec3::zeros();
+    joint.file_name.is_none()
+        && skeleton.children(root).len() > 1
+        && joint.rest.translation == Vec3::zeros()
+        && still(&joint.rest.rotation)
+        && !clip.translated().contains(&root)
+        && (0..clip.frames()).all(|f| still(&clip.rotations(f)[0]))
+}
+
+/// The name as the file had it, without what would end it.
+fn name(joint: &Joint) -> String {
+    let kept = joint.file_name.as_deref().unwrap_or(&joint.name);
+    let safe: String =
+        kept.chars().map(|c| if c.is_control() || matches!(c, '{' | '}') { '_' } else { c }).collect();
+    match safe.trim() {
+        "" => joint.name.clone(),
+        safe => safe.to_owned(),
+    }
+}
+
+/// Seconds for each frame: nine significant digits, or as many more as the rate needs; at least six decimals.
+///
+/// A rate read from `0.0083333` prints as that again, and 120 Hz as `0.00833333333333333`.
+fn frame_time(sample_rate: f64) -> String {
+    let seconds = 1.0 / sample_rate;
+    let leading = (-seconds.log10().floor()).max(0.0) as usize;
+    let text = (9..=17)
+        .map(|digits| format!("{seconds:.*}", digits - 1 + leading))
+        .find(|text| text.parse::<f64>().is_ok_and(|t| (t / seconds - 1.0).abs() < 1e-14))
+        .unwrap_or_else(|| seconds.to_string());
+    let decimals = text.len() - text.find('.').map_or(text.len(), |point| point + 1);
+    let zeros = text.bytes().rev().take_while(|&b| b == b'0').count();
+    text[..text.len() - zeros.min(decimals.saturating_sub(6))].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_times_stay_as_they_were_read() {
+        for text in
+            ["0.0083333", "0.033333", "0.0417083750417", "0.010000", "0.016666666666666666", "2.500000"]
+        {
+            let seconds: f64 = text.parse().unwrap();
+            let found = frame_time(1.0 / seconds);
+            assert!((found.parse::<f64>().unwrap() / seconds - 1.0).abs() < 1e-14);
+            assert!(found == text || text.len() > 17, "{found} for {text}");
+        }
+        assert_eq!(frame_time(120.0), "0.00833333333333333");
+    }
+}

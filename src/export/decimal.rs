@@ -1,0 +1,111 @@
+//! Numbers become decimal text without exponents, which some readers of BVH fail on.
+
+/// How many decimals a number gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decimals {
+    /// This many behind the point, at most 15.
+    Fixed(u8),
+    /// As few digits as give the same `f64` back.
+    Shortest,
+}
+
+/// Powers of ten that are exact in `f64`, up to what [`Decimals::Fixed`] can ask for.
+const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Integers below are exact in `f64`.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Appends `value`, which is finite; never `-0`.
+pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
+    let places = match decimals {
+        Decimals::Fixed(places) => places.min(15),
+        Decimals::Shortest => return push_text(out, &value.to_string()),
+    };
+    let scaled = (value.abs() * POWERS[usize::from(places)]).round();
+    if scaled >= EXACT {
+        return push_text(out, &format!("{value:.*}", usize::from(places)));
+    }
+    let mut rest = scaled as u64;
+    if value < 0.0 && rest > 0 {
+        out.push(b'-');
+    }
+    // At most 16 digits, and a point; written from the end.
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    let mut written = 0;
+    while rest > 0 || written <= places {
+        if written == places && places > 0 {
+            at -= 1;
+            digits[at] = b'.';
+        }
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        written += 1;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    let zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
+    out.extend_from_slice(text.strip_prefix('-').filter(|_| zero).unwrap_or(text).as_bytes());
+}
+
+/// The value that the text of [`push`] stands for.
+pub(super) fn printed(value: f64, decimals: Decimals) -> f64 {
+    match decimals {
+        Decimals::Fixed(places) => {
+            let power = POWERS[usize::from(places.min(15))];
+            let scaled = (value * power).round();
+            if scaled.abs() < EXACT { scaled / power } else { value }
+        }
+        Decimals::Shortest => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(value: f64, decimals: Decimals) -> String {
+        let mut out = Vec::new();
+        push(&mut out, value, decimals);
+        String::from_utf8(out).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn fixed_decimals_are_within_half_a_unit_and_stable(value in -1e7..1e7f64, places in 0u8..9) {
+            let decimals = Decimals::Fixed(places);
+            let once = text(value, decimals);
+            let back: f64 = once.parse().unwrap();
+            prop_assert!((back - value).abs() <= 0.5 * 0.1f64.powi(i32::from(places)) + 1e-9);
+            prop_assert_eq!(back, printed(value, decimals));
+            prop_assert_eq!(text(back, decimals), once);
+        }
+
+        #[test]
+        fn the_shortest_text_gives_the_number_back(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let once = text(value, Decimals::Shortest);
+            prop_assert_eq!(once.parse::<f64>().unwrap(), value);
+            prop_assert!(!once.contains('e'));
+        }
+    }
+
+    #[test]
+    fn numbers_look_as_readers_expect() {
+        let six = |v| text(v, Decimals::Fixed(6));
+        assert_eq!(six(0.0), "0.000000");
+        assert_eq!(six(-1e-9), "0.000000");
+        assert_eq!(six(-12.5), "-12.500000");
+        assert_eq!(six(1e-6), "0.000001");
+        assert_eq!(six(1e20), "100000000000000000000.000000");
+        assert_eq!(text(7.0, Decimals::Fixed(0)), "7");
+        assert_eq!(text(-0.0, Decimals::Shortest), "0");
+        assert_eq!(text(1e-7, Decimals::Shortest), "0.0000001");
+    }
+}

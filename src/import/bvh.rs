@@ -1,0 +1,285 @@
+//! BVH text becomes a skeleton and a clip, first in the file's own units and axes, then in normal form.
+//!
+//! [`read`] is the raw reading: rest rotations are the identity, rest translations the OFFSETs, tips the End
+//! Sites; rotations are the products of the listed channels in order. [`RawBvh::normalize`] then applies what
+//! somebody who understands the figure has found out about its size and axes, and [`import`] does both.
+//!
+//! Space: model space of the file, then Y up, facing +Z. Units: the file's, then metres; degrees become
+//! quaternions.
+
+use super::BvhError;
+use super::bvh_motion::{Rows, rows};
+use super::bvh_rows::Layout;
+use super::bvh_scan::{Header, scan};
+use super::{bvh_model, bvh_motion, bvh_scan};
+use crate::math::{Quat, Transform, Vec3};
+use crate::model::{Asset, Character, Clip, Joint, JointId, Rig, Skeleton};
+use crate::report::Warnings;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use bvh_motion::MAX_ROTATIONS;
+pub use bvh_scan::{DEFAULT_FRAME_TIME, MAX_JOINTS};
+
+/// How position channels and the OFFSET of a joint go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Positions {
+    /// The channels are the translation; the OFFSET is the rest pose only.
+    Replace,
+    /// The channels are added to the OFFSET.
+    Add,
+}
+
+/// What the reader cannot know from the file, or knows wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BvhOptions {
+    /// How position channels and OFFSETs go together; `None` decides from the data.
+    pub positions: Option<Positions>,
+}
+
+/// A BVH file as it is: its own units and axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawBvh {
+    /// Rest rotations are the identity, rest translations the OFFSETs. Several roots hang under an added one.
+    pub skeleton: Skeleton,
+    /// The rows; joints with position channels are translated.
+    pub clip: Clip,
+    /// How position channels were read.
+    pub positions: Positions,
+    /// What was bent.
+    pub warnings: Warnings,
+}
+
+/// What turns a file's units and axes into the normal form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Normalization {
+    /// How many metres one unit of the file is.
+    pub metres_per_unit: f64,
+    /// Y up, facing +Z, from the axes of the OFFSETs.
+    pub rest_from_file: Quat,
+    /// Y up, facing +Z, from the axes of the rows, which some files have otherwise than the OFFSETs.
+    pub world_from_file: Quat,
+}
+
+/// Reads a BVH file as it is.
+///
+/// # Errors
+/// [`BvhError`] where the bytes have no certain reading; whatever has one is read and warned about.
+///
+/// # Examples
+/// ```
+/// let text = b"HIERARCHY ROOT Hips { OFFSET 0 0 0 CHANNELS 3 Zrotation Xrotation Yrotation \
+///     End Site { OFFSET 0 1 0 } } MOTION\nFrames: 1\nFrame Time: 0.01\n90 0 0\n";
+/// let bvh = posemill::import::bvh::read(text, &Default::default())?;
+/// assert_eq!(bvh.clip.frames(), 1);
+/// # Ok::<(), posemill::import::BvhError>(())
+/// ```
+pub fn read(bytes: &[u8], options: &BvhOptions) -> Result<RawBvh, BvhError> {
+    let mut warnings = Warnings::new();
+    let header = scan(bytes, &mut warnings)?;
+    bvh_model::check(&header)?;
+    let layout = Layout::new(&header, added_roots(&header));
+    let rows = rows(bytes, header.rows, &layout, header.frames, &mut warnings)?;
+    assemble(&header, &layout, rows, options, warnings)
+}
+
+/// Reads a BVH file and brings it to normal form with what `understand` says about its size and axes. The
+/// roles of the joints are left open.
+///
+/// # Errors
+/// As [`read`].
+pub fn import(
+    bytes: &[u8],
+    name: &str,
+    options: &BvhOptions,
+    understand: impl FnOnce(&Skeleton, &Clip, &mut Warnings) -> Normalization,
+) -> Result<Asset, BvhError> {
+    let mut raw = read(bytes, options)?;
+    let normalization = understand(&raw.skeleton, &raw.clip, &mut raw.warnings);
+    let mut raw = raw.normalize(&normalization);
+    raw.clip.name = name.to_owned();
+    let rig = Rig::new(raw.skeleton, []);
+    let character = Character { name: name.to_owned(), rig, bind: None, meshes: Vec::new(), document: None };
+    // A clip without frames is a file without a clip: its rest pose is all there is.
+    let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
+    Ok(Asset { character: Arc::new(character), clips, warnings: raw.warnings })
+}
+
+/// 1 where the file's several roots go under an added one.
+fn added_roots(header: &Header) -> usize {
+    usize::from(header.joints.iter().filter(|j| j.parent.is_none()).count() > 1)
+}
+
+fn assemble(
+    header: &Header,
+    layout: &Layout,
+    mut rows: Rows,
+    options: &BvhOptions,
+    mut warnings: Warnings,
+) -> Result<RawBvh, BvhError> {
+    let skeleton = skeleton(header, &mut warnings)?;
+    let translated = layout.translated();
+    let positions = match options.positions {
+        Some(positions) => positions,
+        None => decide(&skeleton, &translated, &rows, &mut warnings),
+    };
+    if positions == Positions::Add {
+        let offsets: Vec<Vec3> = translated.iter().map(|&j| skeleton.joint(j).rest.translation).collect();
+        for (i, t) in rows.translations.iter_mut().enumerate() {
+            *t += offsets[i % offsets.len()];
+        }
+    }
+    let rate = 1.0 / header.frame_time;
+    let clip = Clip::new("", rate, skeleton.len(), rows.rotations, translated, rows.translations);
+    Ok(RawBvh { skeleton, clip, positions, warnings })
+}
+
+fn skeleton(header: &Header, warnings: &mut Warnings) -> Result<Skeleton, BvhError> {
+    let added = added_roots(header);
+    let mut names = Names::default();
+    let mut joints = Vec::with_capacity(header.joints.len() + added);
+    if added == 1 {
+        let mut root = Joint::new("", None, Transform::identity());
+        root.file_name = None;
+        joints.push(root);
+        warnings.add("bvh-several-roots", "several roots were put under an added one", "the hierarchy");
+    }
+    for joint in &header.joints {
+        let above = if added == 1 { Some(JointId::new(0)) } else { None };
+        let parent = joint.parent.map_or(above, |p| Some(JointId::new(p + added)));
+        let name = names.unique(if joint.name.is_empty() { "unnamed" } else { &joint.name });
+        if name != joint.name && !joint.name.is_empty() {
+            let message = "joints with the same name were numbered";
+            warnings.add("bvh-name-repeated", message, format!("joint {}", joint.name));
+        }
+        let rest = Transform::from_translation(joint.offset);
+        joints.push(Joint { name, file_name: Some(joint.name.clone()), parent, rest, tip: joint.tip });
+    }
+    if added == 1 {
+        joints[0].name = names.unique("root");
+    }
+    Ok(Skeleton::new(joints)?)
+}
+
+/// Names that were given away, and the last number behind each.
+#[derive(Default)]
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    fn unique(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        while self.0.contains_key(&name) {
+            let n = self.0.get_mut(wanted).expect("a numbered name follows its plain one");
+            *n += 1;
+            name = format!("{wanted}_{n}");
+        }
+        self.0.insert(name.clone(), 1);
+        name
+    }
+}
+
+/// Replace or add, by the joints that have position channels and an OFFSET: each votes for what its channels lie
+/// nearer to over all frames, the OFFSET (they replace it) or zero (they are added to it).
+///
+/// A root moves about and its OFFSET is often noise, so it votes only where it stays within a thousandth of
+/// its OFFSET from zero: then the OFFSET is a rest height, and replacing it would drop the figure.
+fn decide(skeleton: &Skeleton, translated: &[JointId], rows: &Rows, warnings: &mut Warnings) -> Positions {
+    let (mut replace, mut add) = (0, 0);
+    for (k, &joint) in translated.iter().enumerate() {
+        let offset = skeleton.joint(joint).rest.translation;
+        if offset == Vec3::zeros() || rows.frames == 0 {
+            continue;
+        }
+        let mut channels = rows.translations.iter().skip(k).step_by(translated.len());
+        if skeleton.parent(joint).is_none_or(|p| skeleton.joint(p).file_name.is_none()) {
+            add += usize::from(channels.all(|v| v.norm() <= 1e-3 * offset.norm()));
+            continue;
+        }
+        let nearer: f64 = channels.map(|v| (v - offset).norm_squared() - v.norm_squared()).sum();
+        if nearer > 0.0 { add += 1 } else { replace += 1 }
+    }
+    let decision = if add > replace { Positions::Add } else { Positions::Replace };
+    if add > 0 {
+        let what = if decision == Positions::Add { "added to" } else { "put in place of" };
+        let message = format!(
+            "position channels were {what} the OFFSETs: {add} joints look added, {replace} replaced \
+             (set `bvh_positions` to decide)"
+        );
+        warnings.add("bvh-positions", message, "the rows");
+    }
+    decision
+}
+
+impl RawBvh {
+    /// The same motion in metres, Y up, facing +Z.
+    ///
+    /// The root's rest transform is turned by `rest_from_file`, the root of every frame by `world_from_file`;
+    /// all lengths are scaled.
+    pub fn normalize(self, normalization: &Normalization) -> RawBvh {
+        let Normalization { metres_per_unit: scale, rest_from_file, world_from_file } = *normalization;
+        let Self { skeleton, mut clip, positions, warnings } = self;
+        let root = JointId::new(0);
+        let file_root = skeleton.joint(root).rest;
+        let mut joints = skeleton.joints().to_vec();
+        for joint in &mut joints {
+            joint.rest.translation *= scale;
+            joint.tip = joint.tip.map(|t| t * scale);
+        }
+        joints[0].rest = Transform::from_rotation(rest_from_file) * joints[0].rest;
+        clip.all_translations_mut().iter_mut().for_each(|t| *t *= scale);
+        if world_from_file != Quat::identity() {
+            for frame in 0..clip.frames() {
+                let rotations = clip.rotations_mut(frame);
+                rotations[0] = world_from_file * rotations[0];
+            }
+            if clip.translated().first() == Some(&root) {
+                for frame in 0..clip.frames() {
+                    let translations = clip.translations_mut(frame);
+                    translations[0] = world_from_file * translations[0];
+                }
+            }
+        }
+        // A root that stays at its OFFSET stays there in the axes of the rows, which the rest pose may not have.
+        let place = world_from_file * (file_root.translation * scale);
+        if clip.translated().first() != Some(&root) && place != joints[0].rest.translation {
+            clip = with_root_at(clip, place);
+        }
+        let skeleton = Skeleton::new(joints).expect("turning and scaling by finite numbers keeps a skeleton");
+        RawBvh { skeleton, clip, positions, warnings }
+    }
+}
+
+/// The clip with its root, which was not translated, kept at `place`.
+fn with_root_at(clip: Clip, place: Vec3) -> Clip {
+    let mut translated = vec![JointId::new(0)];
+    translated.extend(clip.translated());
+    let frames = 0..clip.frames();
+    let translations =
+        frames.flat_map(|f| std::iter::once(place).chain(clip.translations(f).iter().copied()));
+    let translations = translations.collect();
+    let rotations = clip.all_rotations().to_vec();
+    let mut moved =
+        Clip::new(clip.name.clone(), clip.sample_rate, clip.joints(), rotations, translated, translations);
+    moved.start = clip.start;
+    moved
+}
+
+impl TryFrom<&bvh_anim::Bvh> for RawBvh {
+    type Error = BvhError;
+
+    /// The value of the `bvh_anim` crate, read as a file is read.
+    ///
+    /// # Errors
+    /// Where it has no joints, or channels and frames that do not fit each other: the crate allows both.
+    fn try_from(bvh: &bvh_anim::Bvh) -> Result<Self, BvhError> {
+        let mut header = bvh_model::header_of(bvh);
+        let mut warnings = Warnings::new();
+        if !(header.frame_time > 0.0) {
+            header.frame_time = DEFAULT_FRAME_TIME;
+            warnings.add("bvh-frame-time", "30 frames per second were assumed", "the frame time");
+        }
+        let layout = Layout::new(&header, added_roots(&header));
+        let rows = bvh_motion::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout)?;
+        assemble(&header, &layout, rows, &BvhOptions::default(), warnings)
+    }
+}

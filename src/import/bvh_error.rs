@@ -1,0 +1,152 @@
+//! What makes bytes no BVH file: each fault with its line and column, and what to do about it.
+
+use crate::model::SkeletonError;
+use std::fmt;
+
+/// A place in a text file. Lines and columns count from 1; columns count bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line; CR, LF and CRLF each end one.
+    pub line: usize,
+    /// The byte within the line.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of the byte at `offset`.
+    pub fn of(text: &[u8], offset: usize) -> Self {
+        let before = &text[..offset.min(text.len())];
+        let mut line = 1;
+        let mut start = 0;
+        for (i, &b) in before.iter().enumerate() {
+            // The CR of a CRLF leaves the counting to its LF.
+            if b == b'\n' || (b == b'\r' && text.get(i + 1) != Some(&b'\n')) {
+                line += 1;
+                start = i + 1;
+            }
+        }
+        Self { line, column: before.len() - start + 1 }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Why bytes cannot be read as BVH.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BvhError {
+    /// Nothing but white space.
+    #[error("the file is empty\nexport the take again: a BVH file starts with `HIERARCHY`")]
+    Empty,
+    /// Two bytes per character.
+    #[error("the file is UTF-16 text\nsave it as UTF-8 or ASCII")]
+    Utf16,
+    /// Something else than what the grammar has here.
+    #[error("{place}: expected {expected}, found {found}\n{hint}")]
+    Unexpected {
+        /// Where.
+        place: Place,
+        /// What the grammar has here.
+        expected: &'static str,
+        /// What stands there: a word in backticks, or the end of the file.
+        found: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// A word that is no number where one has to be.
+    #[error("{place}: {found} is not a number\ncorrect it in the file or export the take again")]
+    Number {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// An offset that is infinite or not a number: no bone length can be guessed.
+    #[error("{place}: the offset {found} is not finite\nwrite the bone's length there")]
+    OffsetNotFinite {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// A channel that BVH does not have.
+    #[error(
+        "{place}: unknown channel {found}\nchannels are `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
+    )]
+    Channel {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// A row of numbers that fits no reading.
+    #[error(
+        "{place}: a row of {found} numbers, the hierarchy has {expected} channels\n\
+         add or remove numbers in that row, or correct the `CHANNELS` lines"
+    )]
+    Row {
+        /// Where the row starts.
+        place: Place,
+        /// The channels of the hierarchy.
+        expected: usize,
+        /// The numbers of the row.
+        found: usize,
+    },
+    /// More than a limit allows.
+    #[error("{found} {what}, at most {limit} can be read (`{name}`)\nsplit the file")]
+    Limit {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are, or were when counting stopped.
+        found: usize,
+        /// The limit.
+        limit: usize,
+        /// The constant that holds it.
+        name: &'static str,
+    },
+    /// The independent hierarchy model read our canonical header differently.
+    #[error(
+        "the hierarchy model disagrees: {reason}\nplease report this file: it shows a fault of the reader"
+    )]
+    Model {
+        /// The difference.
+        reason: String,
+    },
+    /// The joints do not form a skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_line_end_ends_one_line() {
+        let text = b"a\nb\r\nc\rd";
+        assert_eq!(Place::of(text, 0), Place { line: 1, column: 1 });
+        assert_eq!(Place::of(text, 2), Place { line: 2, column: 1 });
+        assert_eq!(Place::of(text, 5), Place { line: 3, column: 1 });
+        assert_eq!(Place::of(text, 7), Place { line: 4, column: 1 });
+        assert_eq!(Place::of(text, 99), Place { line: 4, column: 2 });
+    }
+
+    #[test]
+    fn messages_name_the_place_and_the_fix() {
+        let place = Place { line: 3, column: 7 };
+        let row = BvhError::Row { place, expected: 54, found: 53 };
+        assert_eq!(
+            row.to_string(),
+            "line 3, column 7: a row of 53 numbers, the hierarchy has 54 channels\n\
+             add or remove numbers in that row, or correct the `CHANNELS` lines"
+        );
+        let number = BvhError::Number { place, found: "`12abc`".into() };
+        assert_eq!(
+            number.to_string(),
+            "line 3, column 7: `12abc` is not a number\ncorrect it in the file or export the take again"
+        );
+    }
+}

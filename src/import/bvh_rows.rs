@@ -1,0 +1,161 @@
+//! One row of numbers becomes the local rotations and translations of one frame.
+//!
+//! A joint's rotation is the product of its rotation channels in the order the file lists them, each a turn in
+//! degrees about an axis of the joint (Meredith and Maddock 2001): `q = q_1 q_2 q_3`, by half angles. Position
+//! channels are the joint's translation in its parent's space, in the file's units; axes that are not listed
+//! count as 0.
+
+use super::bvh_angles::half_sin_cos;
+use super::bvh_scan::{Channel, Header};
+use crate::math::{Quat, RawQuat, Vec3};
+use crate::model::JointId;
+
+/// What the numbers of a row mean, for joints that may stand behind an added root.
+pub(super) struct Layout {
+    channels: Vec<Channel>,
+    /// For each joint: its rotation, as columns and axes.
+    turns: Vec<Turns>,
+    /// Columns and axes of all turns, in joint order.
+    columns: Vec<(u32, u8)>,
+    /// For each joint with position channels, the columns of x, y and z.
+    places: Vec<(JointId, [Option<usize>; 3])>,
+    joints: usize,
+}
+
+/// A range of `columns`.
+#[derive(Clone, Copy)]
+struct Turns {
+    joint: u32,
+    start: u32,
+    end: u32,
+}
+
+/// The buffers of one worker.
+pub(super) struct Scratch {
+    /// The numbers of the row.
+    pub values: Vec<f64>,
+    sin: Vec<f64>,
+    cos: Vec<f64>,
+}
+
+impl Layout {
+    /// The layout of the rows under `header`; joint `i` of the file is joint `i + added` of the skeleton.
+    pub fn new(header: &Header, added: usize) -> Self {
+        let mut layout = Self {
+            channels: Vec::new(),
+            turns: Vec::new(),
+            columns: Vec::new(),
+            places: Vec::new(),
+            joints: header.joints.len() + added,
+        };
+        for (i, joint) in header.joints.iter().enumerate() {
+            let start = layout.columns.len() as u32;
+            let mut place = [None; 3];
+            for &channel in &joint.channels {
+                let column = layout.channels.len();
+                match channel {
+                    Channel::Position(axis) => place[usize::from(axis)] = Some(column),
+                    Channel::Rotation(axis) => layout.columns.push((column as u32, axis)),
+                    Channel::Scale(_) => {}
+                }
+                layout.channels.push(channel);
+            }
+            let end = layout.columns.len() as u32;
+            if end > start {
+                layout.turns.push(Turns { joint: (i + added) as u32, start, end });
+            }
+            if place.iter().any(Option::is_some) {
+                layout.places.push((JointId::new(i + added), place));
+            }
+        }
+        layout
+    }
+
+    /// The numbers of a row.
+    pub fn channels(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// The joints of a frame.
+    pub fn joints(&self) -> usize {
+        self.joints
+    }
+
+    /// How many joints have position channels.
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The joints with position channels, ascending.
+    pub fn translated(&self) -> Vec<JointId> {
+        self.places.iter().map(|p| p.0).collect()
+    }
+
+    /// Buffers for one worker.
+    pub fn scratch(&self) -> Scratch {
+        let n = self.channels();
+        Scratch { values: vec![0.0; n], sin: vec![0.0; n], cos: vec![0.0; n] }
+    }
+
+    /// Decodes the finite numbers of a row into one frame, whose rotations are the identity.
+    ///
+    /// `before` are the rotations of the frame before: the quaternions stay in their hemispheres.
+    pub fn decode(
+        &self,
+        row: &mut Scratch,
+        before: Option<&[Quat]>,
+        rotations: &mut [Quat],
+        translations: &mut [Vec3],
+    ) {
+        for ((_, columns), translation) in self.places.iter().zip(translations) {
+            *translation = Vec3::from(columns.map(|c| c.map_or(0.0, |c| row.values[c])));
+        }
+        half_sin_cos(&mut row.values, &mut row.sin, &mut row.cos);
+        for turns in &self.turns {
+            let mut q = [1.0, 0.0, 0.0, 0.0];
+            for &(column, axis) in &self.columns[turns.start as usize..turns.end as usize] {
+                q = turn(q, axis, row.sin[column as usize], row.cos[column as usize]);
+            }
+            let joint = turns.joint as usize;
+            if let Some(before) = before {
+                let b = &before[joint];
+                if q[0] * b.w + q[1] * b.i + q[2] * b.j + q[3] * b.k < 0.0 {
+                    q = q.map(|x| -x);
+                }
+            }
+            rotations[joint] = Quat::new_unchecked(RawQuat::new(q[0], q[1], q[2], q[3]));
+        }
+    }
+}
+
+/// `q` times the turn about `axis` whose half angle has this sine and cosine: `q (c + s e)`.
+#[inline(always)]
+fn turn([w, x, y, z]: [f64; 4], axis: u8, s: f64, c: f64) -> [f64; 4] {
+    match axis {
+        0 => [w * c - x * s, x * c + w * s, y * c + z * s, z * c - y * s],
+        1 => [w * c - y * s, x * c - z * s, y * c + w * s, z * c + x * s],
+        _ => [w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_turn_is_a_quaternion_product(v in prop::array::uniform3(-3.0..3.0f64), axis in 0u8..3, angle in -6.0..6.0f64) {
+            let q = exp(&Vec3::from(v));
+            let mut about = Vec3::zeros();
+            about[usize::from(axis)] = angle;
+            let expected = q * exp(&about);
+            let (s, c) = (angle * 0.5).sin_cos();
+            let found = turn([q.w, q.i, q.j, q.k], axis, s, c);
+            let expected = [expected.w, expected.i, expected.j, expected.k];
+            let same = found.iter().zip(expected).map(|(a, b)| a * b).sum::<f64>();
+            prop_assert!((same.abs() - 1.0).abs() < 1e-12);
+        }
+    }
+}

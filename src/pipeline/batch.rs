@@ -1,0 +1,155 @@
+//! Many jobs, in parallel and isolated: one broken take leaves the others alone.
+
+use super::manifest::{Manifest, Record, State};
+use super::plan::{Job, Pipeline};
+use super::run::{self, RunError};
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// How a batch is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BatchOptions {
+    /// Replace what is there, whoever wrote it and however fresh it is.
+    pub force: bool,
+    /// Only say what would be done.
+    pub dry_run: bool,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Outputs were written.
+    Written,
+    /// Outputs were there and up to date.
+    UpToDate,
+    /// Outputs would have been written, were this not a dry run.
+    Planned,
+    /// Nothing was written.
+    Failed,
+}
+
+/// What became of one job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The takes.
+    pub inputs: Vec<PathBuf>,
+    /// How it ended.
+    pub status: Status,
+    /// The files that are there, or would be.
+    pub outputs: Vec<PathBuf>,
+    /// Warnings, as [`crate::report::Warnings`] serialises them.
+    pub warnings: Value,
+    /// Measurements, as [`crate::report::Metric`] serialises them.
+    pub metrics: Value,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Runs every job on the current thread pool; outcomes come in the order of the jobs. `manifest` is that of the
+/// output folder, `None` for outputs that the user named. `done` hears of each job when it ends.
+pub fn run_all(
+    pipeline: &Pipeline,
+    jobs: &[Job],
+    manifest: Option<&Mutex<Manifest>>,
+    options: BatchOptions,
+    done: &(dyn Fn(&Outcome) + Sync),
+) -> Vec<Outcome> {
+    let one = |job: &Job| {
+        let isolated = catch_unwind(AssertUnwindSafe(|| run_one(pipeline, job, manifest, options)));
+        let outcome = isolated.unwrap_or_else(|payload| {
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            failed(job, &RunError::Panic(text.unwrap_or("no message").to_owned()))
+        });
+        done(&outcome);
+        outcome
+    };
+    jobs.par_iter().with_max_len(1).map(one).collect()
+}
+
+fn run_one(
+    pipeline: &Pipeline,
+    job: &Job,
+    manifest: Option<&Mutex<Manifest>>,
+    options: BatchOptions,
+) -> Outcome {
+    // A panic elsewhere leaves the manifest whole: records are only ever inserted.
+    let lock = |m: &'_ Mutex<Manifest>, f: &mut dyn FnMut(&mut Manifest)| {
+        f(&mut m.lock().unwrap_or_else(PoisonError::into_inner));
+    };
+    if let Some(manifest) = manifest.filter(|_| !options.force) {
+        let takes: Vec<PathBuf> = job.takes.iter().map(|t| t.path.clone()).collect();
+        let mut states = Vec::new();
+        lock(manifest, &mut |m| {
+            states = job.outputs.iter().map(|o| m.state(&o.1, &pipeline.fingerprint, &takes)).collect();
+        });
+        if let Some(k) = states.iter().position(|s| *s == State::Foreign) {
+            return failed(job, &RunError::Foreign(job.outputs[k].1.clone()));
+        }
+        let fresh = |s: &State| if let State::UpToDate(report) = s { Some(report.clone()) } else { None };
+        if let Some(reports) = states.iter().map(fresh).collect::<Option<Vec<Value>>>() {
+            return outcome(job, Status::UpToDate, reports.first());
+        }
+    }
+    if options.dry_run {
+        return outcome(job, Status::Planned, None);
+    }
+    let may_replace = |path: &Path| {
+        let mut may = options.force || !path.exists();
+        match manifest {
+            _ if may => {}
+            Some(manifest) => lock(manifest, &mut |m| may = m.may_replace(path)),
+            // The user named the output: it, and what is named after it, is replaced.
+            None => {
+                let stem = job.outputs[0].1.file_stem().unwrap_or_default();
+                may = path
+                    .file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with(stem.to_string_lossy().as_ref()));
+            }
+        }
+        may
+    };
+    let made = match run::run(pipeline, job, &may_replace) {
+        Ok(made) => made,
+        Err(error) => return failed(job, &error),
+    };
+    let report = serde_json::to_value(&made.report).expect("a report is plain data");
+    let mut result = outcome(job, Status::Written, Some(&report));
+    result.outputs = made.outputs.iter().flatten().map(|f| PathBuf::from(&f.path)).collect();
+    if let Some(manifest) = manifest {
+        for files in made.outputs {
+            let (pipeline, sources) = (pipeline.fingerprint.clone(), made.sources.clone());
+            let mut record = Some(Record { files, pipeline, sources, report: report.clone() });
+            let mut added = Ok(());
+            lock(manifest, &mut |m| added = record.take().map_or(Ok(()), |r| m.add(r)));
+            if let Err(error) = added {
+                return failed(job, &error.into());
+            }
+        }
+    }
+    result
+}
+
+fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {
+    let part = |name: &str| report.and_then(|r| r.get(name)).cloned().unwrap_or_else(|| json!([]));
+    Outcome {
+        inputs: job.takes.iter().map(|t| t.path.clone()).collect(),
+        status,
+        outputs: job.outputs.iter().map(|o| o.1.clone()).collect(),
+        warnings: part("warnings"),
+        metrics: part("metrics"),
+        error: None,
+    }
+}
+
+fn failed(job: &Job, error: &RunError) -> Outcome {
+    let mut result = outcome(job, Status::Failed, None);
+    result.outputs.clear();
+    result.error = Some(error.to_string());
+    result
+}

@@ -1,0 +1,321 @@
+//! A pipeline as written: TOML text, and what was set on top of it, becomes sections and stages.
+//!
+//! The text is parsed with the place of every key and value; then each section and each stage is read on its
+//! own, so that a fault is shown where it stands and all faults are found at once.
+
+use super::fault::{ConfigError, ConfigFault, Source};
+use super::sections::{Input, Output};
+use crate::stages::keys::{self, KeyFault, WrittenKey, listed, nearest};
+use crate::stages::{Entry, WrittenStage};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A pipeline as written, each part sound in itself.
+#[derive(Debug)]
+pub struct PipelineConfig {
+    /// The texts it was read from; the pipeline file first.
+    pub sources: Vec<Source>,
+    /// What goes in.
+    pub input: Input,
+    /// What comes out.
+    pub output: Output,
+    /// The steps, in order.
+    pub stages: Vec<StageAsWritten>,
+}
+
+/// One `[[stage]]`.
+#[derive(Debug)]
+pub struct StageAsWritten {
+    /// Its keys, understood.
+    pub stage: Box<dyn WrittenStage>,
+    /// Where its `use = "..."` stands in the pipeline file.
+    pub span: Range<usize>,
+}
+
+/// A key, its value, and the text both stand in.
+struct Key<'i> {
+    written: WrittenKey<'i>,
+    span: Range<usize>,
+    source: usize,
+}
+
+/// A section or a stage while its keys are collected.
+#[derive(Default)]
+struct Section<'i> {
+    /// `[input]`, `[output]`, or the word behind `use`.
+    name: String,
+    keys: Vec<Key<'i>>,
+    /// The header, or the value of `use`.
+    span: Range<usize>,
+}
+
+impl PipelineConfig {
+    /// The pipeline of `text`, which people know as `name`; each of `sets` is a `PATH=VALUE` on top of it.
+    ///
+    /// # Errors
+    /// Every fault of the text and of `sets`.
+    pub fn parse(name: &str, text: &str, sets: &[String], registry: &[Entry]) -> Result<Self, ConfigError> {
+        let file = Source { name: name.to_owned(), text: text.to_owned() };
+        let set = |text: &String| Source { name: "--set".to_owned(), text: text.clone() };
+        let sources: Vec<Source> = std::iter::once(file).chain(sets.iter().map(set)).collect();
+        let (table, errors) = DeTable::parse_recoverable(&sources[0].text);
+        if !errors.is_empty() {
+            let fault =
+                |e: &toml::de::Error| ConfigFault::at(0, e.span().unwrap_or(0..0), e.message().to_owned());
+            let faults = errors.iter().map(fault).collect();
+            return Err(ConfigError { sources, faults });
+        }
+
+        let mut faults = Vec::new();
+        let mut collected = Collected::of(table.into_inner(), &mut faults);
+        for (k, set) in sources.iter().enumerate().skip(1) {
+            collected.set(k, &set.text, registry, &mut faults);
+        }
+        let input = read_section::<Input>(&collected.input, &mut faults);
+        let output = read_section::<Output>(&collected.output, &mut faults);
+        if output.formats.is_empty() {
+            let place = collected.output.place_of("formats");
+            faults.push(ConfigFault::at(place.0, place.1, "`formats` names no format"));
+        }
+        let stages: Vec<StageAsWritten> = (collected.stages.iter().enumerate())
+            .filter_map(|(k, section)| read_stage(k + 1, section, registry, &mut faults))
+            .collect();
+
+        faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
+        if faults.is_empty() {
+            Ok(Self { sources, input, output, stages })
+        } else {
+            Err(ConfigError { sources, faults })
+        }
+    }
+
+    /// The pipeline together with one more fault, as an error.
+    pub fn fault(&self, fault: ConfigFault) -> ConfigError {
+        ConfigError { sources: self.sources.clone(), faults: vec![fault] }
+    }
+}
+
+/// The keys of every section, before any of them is understood.
+#[derive(Default)]
+struct Collected<'i> {
+    input: Section<'i>,
+    output: Section<'i>,
+    stages: Vec<Section<'i>>,
+}
+
+impl<'i> Collected<'i> {
+    fn of(table: DeTable<'i>, faults: &mut Vec<ConfigFault>) -> Self {
+        let mut collected = Self::default();
+        collected.input.name = "[input]".to_owned();
+        collected.output.name = "[output]".to_owned();
+        for (key, value) in table {
+            let span = value.span();
+            match (key.get_ref().as_ref(), value.into_inner()) {
+                ("input", DeValue::Table(table)) => collected.input.fill(table, span),
+                ("output", DeValue::Table(table)) => collected.output.fill(table, span),
+                ("stage", DeValue::Array(steps)) => {
+                    for step in steps {
+                        let span = step.span();
+                        match step.into_inner() {
+                            DeValue::Table(table) => {
+                                let mut section = Section::default();
+                                section.fill(table, span);
+                                collected.stages.push(section);
+                            }
+                            _ => {
+                                faults.push(ConfigFault::at(0, span, "a stage must be a table: `[[stage]]`"))
+                            }
+                        }
+                    }
+                }
+                (name @ ("input" | "output"), _) => {
+                    let message = format!("`{name}` must be a section: `[{name}]`");
+                    faults.push(ConfigFault::at(0, span, message));
+                }
+                ("stage", _) => {
+                    let fault = ConfigFault::at(0, span, "`stage` must be a list of tables");
+                    faults.push(fault.label(Some("write `[[stage]]`, with two brackets")));
+                }
+                (name, _) => {
+                    let sections = ["input", "output", "stage"];
+                    let near = nearest(name, sections.into_iter());
+                    let message =
+                        format!("unknown section `{name}`, known are {}", listed(sections.into_iter()));
+                    let label = near.map(|n| format!("did you mean `{n}`?"));
+                    faults.push(ConfigFault::at(0, key.span(), message).label(label));
+                }
+            }
+        }
+        collected
+    }
+
+    /// Puts one `PATH=VALUE` on top.
+    fn set(&mut self, source: usize, text: &'i str, registry: &[Entry], faults: &mut Vec<ConfigFault>) {
+        let whole = 0..text.len();
+        let shape = "write `input.KEY=VALUE`, `output.KEY=VALUE` or `stage.NAME.KEY=VALUE`";
+        let Some((path, value)) = text.split_once('=') else {
+            let message = format!("`{text}` has no `=`");
+            faults.push(ConfigFault::at(source, whole, message).hint(Some(shape)));
+            return;
+        };
+        let parts: Vec<&str> = path.trim().split('.').collect();
+        let (section, key) = match parts[..] {
+            ["input", key] => (&mut self.input, key),
+            ["output", key] => (&mut self.output, key),
+            ["stage", stage, key] => match self.stage(source, stage, registry) {
+                Ok(section) => (section, key),
+                Err(fault) => return faults.push(fault),
+            },
+            _ => {
+                let message = format!("`{path}` is not the path of a key");
+                faults.push(ConfigFault::at(source, 0..path.len(), message).hint(Some(shape)));
+                return;
+            }
+        };
+        let start = path.len() + 1 + (value.len() - value.trim_start().len());
+        let span = start..(start + value.trim().len()).max(start);
+        let value = match DeValue::parse(value.trim()) {
+            Ok(value) => value.into_inner(),
+            Err(_) => DeValue::String(value.trim().to_owned().into()),
+        };
+        let written = WrittenKey { name: key.to_owned(), value: Spanned::new(span, value) };
+        section.keys.retain(|k| k.written.name != key);
+        let at = path.trim_end().len();
+        section.keys.push(Key { written, span: at - key.len()..at, source });
+    }
+
+    /// The stage of this name or number.
+    fn stage(
+        &mut self,
+        source: usize,
+        stage: &str,
+        registry: &[Entry],
+    ) -> Result<&mut Section<'i>, ConfigFault> {
+        let at = "stage.".len()..("stage.".len() + stage.len());
+        let names: Vec<String> = self.stages.iter().map(|s| s.name.clone()).collect();
+        let matching: Vec<usize> = match stage.parse::<usize>() {
+            Ok(number) => (1..=names.len()).filter(|n| *n == number).map(|n| n - 1).collect(),
+            Err(_) => (0..names.len()).filter(|k| names[*k] == stage).collect(),
+        };
+        match matching[..] {
+            [only] => Ok(&mut self.stages[only]),
+            [] => {
+                let known = match registry.iter().any(|e| e.name == stage) {
+                    true => format!("this pipeline has no stage `{stage}`"),
+                    false => format!("there is no stage `{stage}`"),
+                };
+                let near = nearest(stage, names.iter().map(String::as_str));
+                let hint = match names.is_empty() {
+                    true => "it has no stages at all".to_owned(),
+                    false => format!("its stages are {}", listed(names.iter().map(String::as_str))),
+                };
+                let label = near.map(|n| format!("did you mean `{n}`?"));
+                Err(ConfigFault::at(source, at, known).label(label).hint(Some(hint)))
+            }
+            _ => {
+                let message = format!("this pipeline has {} stages `{stage}`", matching.len());
+                let numbers: Vec<String> = matching.iter().map(|k| format!("stage.{}", k + 1)).collect();
+                let numbers = listed(numbers.iter().map(String::as_str));
+                Err(ConfigFault::at(source, at, message)
+                    .hint(Some(format!("say which by number: {numbers}"))))
+            }
+        }
+    }
+}
+
+impl<'i> Section<'i> {
+    fn fill(&mut self, table: DeTable<'i>, span: Range<usize>) {
+        self.span = span;
+        for (key, value) in table {
+            if let ("use", true, DeValue::String(name)) =
+                (key.get_ref().as_ref(), self.name.is_empty(), value.get_ref())
+            {
+                self.name = name.to_string();
+                self.span = value.span();
+                continue;
+            }
+            let span = key.span();
+            let written = WrittenKey { name: key.into_inner().into_owned(), value };
+            self.keys.push(Key { written, span, source: 0 });
+        }
+        self.keys.sort_by_key(|k| k.span.start);
+    }
+
+    /// Where the value of a key stands, or the header of the section.
+    fn place_of(&self, key: &str) -> (usize, Range<usize>) {
+        match self.keys.iter().find(|k| k.written.name == key) {
+            Some(key) => (key.source, key.written.value.span()),
+            None => (0, self.span.clone()),
+        }
+    }
+
+    fn written(&self) -> Vec<WrittenKey<'i>> {
+        self.keys.iter().map(|k| k.written.clone()).collect()
+    }
+
+    fn placed(&self, label: &str, fault: KeyFault) -> ConfigFault {
+        let (source, span) = match fault.index.map(|k| &self.keys[k]) {
+            None => (0, self.span.clone()),
+            Some(key) if fault.at_key => (key.source, key.span.clone()),
+            // A place inside the value is known for the file only: values of `--set` are parsed on their own.
+            Some(key) => match fault.span {
+                Some(span) if key.source == 0 && !span.is_empty() => (0, span),
+                _ => (key.source, key.written.value.span()),
+            },
+        };
+        ConfigFault::at(source, span, format!("{label}: {}", fault.message)).label(fault.label)
+    }
+}
+
+fn read_section<T: DeserializeOwned + JsonSchema + Default>(
+    section: &Section<'_>,
+    faults: &mut Vec<ConfigFault>,
+) -> T {
+    keys::read(&section.written()).unwrap_or_else(|found| {
+        faults.extend(found.into_iter().map(|f| section.placed(&section.name, f)));
+        T::default()
+    })
+}
+
+fn read_stage(
+    number: usize,
+    section: &Section<'_>,
+    registry: &[Entry],
+    faults: &mut Vec<ConfigFault>,
+) -> Option<StageAsWritten> {
+    let names = || registry.iter().map(|e| e.name);
+    if section.name.is_empty() {
+        let place = section.place_of("use");
+        let hint = format!("write `use = \"NAME\"`; stages are {}", listed(names()));
+        let message = format!("stage {number}: `use` must name a stage");
+        faults.push(ConfigFault::at(place.0, place.1, message).hint(Some(hint)));
+        return None;
+    }
+    let Some(entry) = registry.iter().find(|e| e.name == section.name) else {
+        let near = nearest(&section.name, names()).map(|n| format!("did you mean `{n}`?"));
+        let message = format!("stage {number}: there is no stage `{}`", section.name);
+        let hint = format!("stages are {}", listed(names()));
+        faults.push(ConfigFault::at(0, section.span.clone(), message).label(near).hint(Some(hint)));
+        return None;
+    };
+    let label = format!("stage {number} (`{}`)", entry.name);
+    let stage = match entry.read(&section.written()) {
+        Ok(stage) => stage,
+        Err(found) => {
+            faults.extend(found.into_iter().map(|f| section.placed(&label, f)));
+            return None;
+        }
+    };
+    for fault in stage.validate().err().unwrap_or_default() {
+        let place = section.place_of(fault.key.unwrap_or_default());
+        let (message, hint) = match fault.message.split_once('\n') {
+            Some((message, hint)) => (message, Some(hint.trim())),
+            None => (fault.message.as_str(), None),
+        };
+        faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
+    }
+    Some(StageAsWritten { stage, span: section.span.clone() })
+}

@@ -1,0 +1,96 @@
+//! What is wrong with a pipeline file, shown where it stands in the text.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt;
+use std::ops::Range;
+
+/// A text that keys were read from: the pipeline file, or one `--set`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// What people call it: the path as the user wrote it, or `--set`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigFault {
+    /// One sentence: the key, the value, what is allowed.
+    pub message: String,
+    /// The text it stands in and where, in bytes; `None` where it is about something that is not written.
+    pub place: Option<(usize, Range<usize>)>,
+    /// Short advice at the place.
+    pub label: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ConfigFault {
+    /// A fault at a place of one of the sources.
+    pub fn at(source: usize, span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: Some((source, span)), label: None, hint: None }
+    }
+
+    /// A fault of the pipeline file as a whole.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None, label: None, hint: None }
+    }
+
+    /// With short advice at the place.
+    pub fn label(mut self, label: Option<impl Into<String>>) -> Self {
+        self.label = label.map(Into::into);
+        self
+    }
+
+    /// With what to do about it.
+    pub fn hint(mut self, hint: Option<impl Into<String>>) -> Self {
+        self.hint = hint.map(Into::into);
+        self
+    }
+}
+
+/// Every fault of a pipeline file and of what was set on top of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigError {
+    /// The texts; the pipeline file first.
+    pub sources: Vec<Source>,
+    /// The faults in the order of the text; never empty.
+    pub faults: Vec<ConfigFault>,
+}
+
+impl ConfigError {
+    /// The faults for people, each with its line of text; with colours for a terminal.
+    pub fn render(&self, colors: bool) -> String {
+        let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
+        let renderer = renderer.decor_style(DecorStyle::Ascii);
+        let shown: Vec<String> = self.faults.iter().map(|f| self.render_one(f, &renderer)).collect();
+        shown.join("\n\n")
+    }
+
+    fn render_one(&self, fault: &ConfigFault, renderer: &Renderer) -> String {
+        let mut message = fault.message.clone();
+        if fault.place.is_none() {
+            message = format!("{}: {message}", self.sources[0].name);
+        }
+        let mut group = Group::with_title(Level::ERROR.primary_title(message));
+        if let Some((source, span)) = &fault.place {
+            let source = &self.sources[*source];
+            let mark = AnnotationKind::Primary.span(span.clone()).label(fault.label.as_deref());
+            group = group.element(Snippet::source(&source.text).path(&source.name).annotation(mark));
+        }
+        if let Some(hint) = &fault.hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for ConfigError {}

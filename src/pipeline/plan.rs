@@ -1,0 +1,238 @@
+//! A pipeline as understood: the character is loaded, the outputs have names; only this can run.
+
+use super::config::PipelineConfig;
+use super::fault::{ConfigError, ConfigFault};
+use super::sections::OutputFormat;
+use super::takes::{Take, TakesError};
+use crate::import::{self, ImportError};
+use crate::model::{Asset, Character};
+use crate::report::Warnings;
+use crate::stages::WrittenStage;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The pipeline of the commands that need no file.
+pub const DEFAULT_PIPELINE: &str = "[output]\nreport = false\n\n[[stage]]\nuse = \"retarget\"\n";
+
+/// A pipeline that can run.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// What people call it: the path of its file.
+    pub name: String,
+    /// The folder that relative paths in it start from.
+    pub folder: PathBuf,
+    /// How motion files are read.
+    pub import: import::Options,
+    /// The character that takes are carried onto.
+    pub character: Option<Arc<Character>>,
+    /// What had to be bent in the character's file.
+    pub warnings: Warnings,
+    /// The steps, in order.
+    pub stages: Vec<Box<dyn WrittenStage>>,
+    /// Whether animations of the character's file are replaced.
+    pub replace_animations: bool,
+    /// Whether to write `report.json`.
+    pub report: bool,
+    /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
+    /// files that stages read, this program's version.
+    pub fingerprint: String,
+}
+
+/// Where outputs go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Into this file, which the user named and which is replaced.
+    File(PathBuf),
+    /// Into this folder, each named after its take.
+    Folder(PathBuf),
+}
+
+/// What one run does: some takes, usually one, into some formats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The takes; several where they become the animations of one file.
+    pub takes: Vec<Take>,
+    /// The formats and the files they go to.
+    pub outputs: Vec<(OutputFormat, PathBuf)>,
+}
+
+/// Why nothing can start.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// The pipeline file.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The takes.
+    #[error(transparent)]
+    Takes(#[from] TakesError),
+    /// The character cannot be loaded.
+    #[error("character `{path}`: {error}")]
+    Character {
+        /// The path as written.
+        path: String,
+        /// Why.
+        error: ImportError,
+    },
+    /// A file that the pipeline names cannot be read.
+    #[error("the file `{path}` cannot be read: {reason}")]
+    File {
+        /// The path as written.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Two takes would go to one file.
+    #[error(
+        "`{first}` and `{second}` would both go to `{output}`\n\
+         give their common folder as a glob (`takes/**/*.bvh`): sub-folders are kept"
+    )]
+    Collision {
+        /// The earlier take.
+        first: String,
+        /// The later take.
+        second: String,
+        /// The file.
+        output: String,
+    },
+    /// An output would replace what the run reads.
+    #[error("`{output}` is an input of this run\nname another output")]
+    OverInput {
+        /// The file.
+        output: String,
+    },
+    /// An output file name whose extension is no format.
+    #[error(
+        "`{output}` has no extension of a format that can be written\nend it with {allowed}, or with `/` for a folder"
+    )]
+    Extension {
+        /// The file.
+        output: String,
+        /// The extensions that are known.
+        allowed: String,
+    },
+}
+
+impl Pipeline {
+    /// The pipeline of `config`, whose relative paths start from `folder`.
+    ///
+    /// # Errors
+    /// A [`PlanError`] for a character that cannot be loaded or that no stage uses.
+    pub fn new(config: &mut PipelineConfig, folder: &Path) -> Result<Self, PlanError> {
+        let retarget = config.stages.iter().find(|s| s.stage.name() == "retarget");
+        match (&config.input.character, retarget) {
+            (None, Some(stage)) => {
+                let fault = ConfigFault::at(0, stage.span.clone(), "there is no character to retarget onto");
+                let hint = "name one: `character = \"hero.glb\"` in [input]";
+                return Err(config.fault(fault.hint(Some(hint))).into());
+            }
+            (Some(path), None) => {
+                let fault = ConfigFault::whole(format!("no stage carries the motion onto `{path}`"));
+                let hint = "add a stage: [[stage]] use = \"retarget\"";
+                return Err(config.fault(fault.hint(Some(hint))).into());
+            }
+            _ => {}
+        }
+
+        let mut hash = blake3::Hasher::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update(&(bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        add(env!("CARGO_PKG_VERSION").as_bytes());
+        add(format!("{:?} {}", config.input.options(), config.output.replace_animations).as_bytes());
+        for stage in &config.stages {
+            add(stage.stage.name().as_bytes());
+            add(stage.stage.canonical().to_string().as_bytes());
+            for path in stage.stage.files() {
+                add(&read(folder, &path.to_string_lossy())?);
+            }
+        }
+        let mut character = None;
+        let mut warnings = Warnings::new();
+        if let Some(path) = &config.input.character {
+            add(&read(folder, path)?);
+            let asset = import::load(&folder.join(path), &import::Options::default())
+                .map_err(|error| PlanError::Character { path: path.clone(), error })?;
+            for (_, bytes) in resources(&asset) {
+                add(bytes);
+            }
+            character = Some(asset.character);
+            warnings = asset.warnings;
+        }
+        let stages = config.stages.drain(..).map(|s| s.stage).collect();
+        Ok(Self {
+            name: config.sources[0].name.clone(),
+            folder: folder.to_owned(),
+            import: config.input.options(),
+            character,
+            warnings,
+            stages,
+            replace_animations: config.output.replace_animations,
+            report: config.output.report,
+            fingerprint: hash.finalize().to_hex().to_string(),
+        })
+    }
+}
+
+/// The files beside a glTF document that were read with it.
+pub(super) fn resources(asset: &Asset) -> &[(String, Arc<[u8]>)] {
+    asset.character.document.as_ref().map_or(&[], |d| &d.resources)
+}
+
+fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
+    std::fs::read(folder.join(path))
+        .map_err(|e| PlanError::File { path: path.to_owned(), reason: super::write::reason(&e) })
+}
+
+/// The jobs of these takes: one for each, or one for all where they are merged into one file.
+///
+/// `inputs` are further files that no output may replace.
+///
+/// # Errors
+/// A [`PlanError`] for two outputs of one name, and for outputs that are inputs.
+pub fn jobs(
+    takes: &[Take],
+    formats: &[OutputFormat],
+    placement: &Placement,
+    inputs: &[PathBuf],
+) -> Result<Vec<Job>, PlanError> {
+    let jobs: Vec<Job> = match placement {
+        Placement::File(path) => {
+            let extension = path.extension().unwrap_or_default().to_string_lossy();
+            let format = OutputFormat::of_extension(&extension).ok_or_else(|| PlanError::Extension {
+                output: path.display().to_string(),
+                allowed: OutputFormat::ALL.map(|f| format!("`.{}`", f.extension())).join(", "),
+            })?;
+            vec![Job { takes: takes.to_vec(), outputs: vec![(format, path.clone())] }]
+        }
+        Placement::Folder(folder) => {
+            let output = |take: &Take, f: &OutputFormat| {
+                (*f, folder.join(take.relative.with_extension(f.extension())))
+            };
+            let job = |take: &Take| Job {
+                takes: vec![take.clone()],
+                outputs: formats.iter().map(|f| output(take, f)).collect(),
+            };
+            takes.iter().map(job).collect()
+        }
+    };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let read: Vec<PathBuf> = takes.iter().map(|t| &t.path).chain(inputs).map(|p| real(p)).collect();
+    let mut taken: BTreeMap<&Path, &Take> = BTreeMap::new();
+    for job in &jobs {
+        for (_, output) in &job.outputs {
+            if output.exists() && read.contains(&real(output)) {
+                return Err(PlanError::OverInput { output: output.display().to_string() });
+            }
+            if let Some(first) = taken.insert(output, &job.takes[0]) {
+                return Err(PlanError::Collision {
+                    first: first.path.display().to_string(),
+                    second: job.takes[0].path.display().to_string(),
+                    output: output.display().to_string(),
+                });
+            }
+        }
+    }
+    Ok(jobs)
+}

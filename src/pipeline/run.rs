@@ -1,0 +1,182 @@
+//! One job from its takes to its outputs: the story of a run.
+
+use super::manifest::{FileHash, hash_of};
+use super::plan::{Job, Pipeline, resources};
+use super::write::{self, WriteError};
+use crate::export::{self, ExportError};
+use crate::import::{self, ImportError};
+use crate::model::{Asset, Character, Fault, Motion};
+use crate::report::Report;
+use crate::stages::{Setting, Stage, StageError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a job made.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Warnings and measurements.
+    pub report: Report,
+    /// The files read, with their hashes.
+    pub sources: Vec<FileHash>,
+    /// For each output of the job, the files written, the main one first.
+    pub outputs: Vec<Vec<FileHash>>,
+}
+
+/// Why a job failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The take cannot be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The file has a skeleton only.
+    #[error("the file holds no motion\n`posemill inspect` shows what it holds")]
+    NoClip,
+    /// A stage cannot handle this take.
+    #[error("stage {number} (`{name}`): {error}")]
+    Stage {
+        /// The position of the stage, from 1.
+        number: usize,
+        /// Its name.
+        name: &'static str,
+        /// What is wrong.
+        error: StageError,
+    },
+    /// A stage broke a promise of the normal form: a mistake of the program, found in debug builds.
+    #[error("stage {number} (`{name}`) broke the motion: {fault}")]
+    Broken {
+        /// The position of the stage, from 1.
+        number: usize,
+        /// Its name.
+        name: &'static str,
+        /// The promise.
+        fault: Fault,
+    },
+    /// The result cannot be encoded.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// An output cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// An output would replace a file that is not this program's.
+    #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
+    Foreign(PathBuf),
+    /// The program made a mistake on this take.
+    #[error("internal error: {0}\nthe other files are not affected; please report this one")]
+    Panic(String),
+}
+
+/// Runs one job: takes in, through every stage, files out. `may_replace` is asked before a file is replaced.
+///
+/// # Errors
+/// The first [`RunError`]; nothing is written unless every take came through every stage.
+pub fn run(pipeline: &Pipeline, job: &Job, may_replace: &dyn Fn(&Path) -> bool) -> Result<Done, RunError> {
+    let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
+    let mut sources = Vec::new();
+    let mut motions = Vec::new();
+    for take in &job.takes {
+        sources.extend(hash_of(&take.path));
+        let asset = import::load(&take.path, &pipeline.import)?;
+        for (uri, bytes) in resources(&asset) {
+            let path = take.path.with_file_name(uri).to_string_lossy().into_owned();
+            sources.push(FileHash { path, blake3: blake3::hash(bytes).to_hex().to_string() });
+        }
+        report.warnings.extend(asset.warnings.clone());
+        let steps = resolve(pipeline, &asset.character)?;
+        for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
+            motions.push(perform(&steps, motion, &mut report)?);
+        }
+    }
+
+    let mut outputs = Vec::new();
+    for (format, path) in &job.outputs {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let options = export::Options {
+            replace_animations: pipeline.replace_animations,
+            clips_inside: pipeline.stages.is_empty(),
+            stem,
+        };
+        let (files, warnings) = export::save(&motions, format.exported(), &options)?;
+        report.warnings.extend(warnings);
+        outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
+    }
+    if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
+        return Err(RunError::Foreign(path.clone()));
+    }
+    // The main file comes last: whoever sees it finds the files it refers to.
+    for (path, bytes) in outputs.iter().flat_map(|files| files.iter().rev()) {
+        write::whole(path, bytes)?;
+    }
+    let hashed = |(path, bytes): (PathBuf, Vec<u8>)| FileHash {
+        path: path.to_string_lossy().into_owned(),
+        blake3: blake3::hash(&bytes).to_hex().to_string(),
+    };
+    let outputs = outputs.into_iter().map(|files| files.into_iter().map(hashed).collect()).collect();
+    Ok(Done { report, sources, outputs })
+}
+
+/// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.
+fn named_motions(asset: Asset, take: &Path, merged: bool) -> Result<Vec<Motion>, RunError> {
+    if asset.clips.is_empty() {
+        return Err(RunError::NoClip);
+    }
+    let stem = take.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let several = asset.clips.len() > 1;
+    let motion = |clip: crate::model::Clip| {
+        let mut motion = Motion { character: Arc::clone(&asset.character), clip };
+        let name = &mut motion.clip.name;
+        *name = match (name.is_empty(), merged && several, merged) {
+            (true, _, _) | (false, false, true) => stem.clone(),
+            (false, true, _) => format!("{stem} {name}"),
+            (false, false, false) => std::mem::take(name),
+        };
+        motion
+    };
+    Ok(asset.clips.into_iter().map(motion).collect())
+}
+
+/// A stage that is ready, with its place in the pipeline.
+struct Step {
+    number: usize,
+    name: &'static str,
+    stage: Box<dyn Stage>,
+}
+
+impl Step {
+    fn error(number: usize, name: &'static str) -> impl Fn(StageError) -> RunError {
+        move |error| RunError::Stage { number, name, error }
+    }
+}
+
+/// Every stage, resolved for the character that will arrive at it.
+fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, RunError> {
+    let mut arriving = Arc::clone(arriving);
+    let mut steps = Vec::with_capacity(pipeline.stages.len());
+    for (k, written) in pipeline.stages.iter().enumerate() {
+        let (number, name) = (k + 1, written.name());
+        let setting = Setting {
+            arriving: Arc::clone(&arriving),
+            target: pipeline.character.clone(),
+            folder: pipeline.folder.clone(),
+        };
+        let stage = written.resolve(&setting).map_err(Step::error(number, name))?;
+        arriving = stage.leaving(&arriving);
+        steps.push(Step { number, name, stage });
+    }
+    Ok(steps)
+}
+
+/// The motion after every stage.
+fn perform(steps: &[Step], mut motion: Motion, report: &mut Report) -> Result<Motion, RunError> {
+    for Step { number, name, stage } in steps {
+        motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
+        if cfg!(debug_assertions) {
+            motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
+        }
+    }
+    Ok(motion)
+}
+
+/// Whether the file is there with exactly this content.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    std::fs::read(path).is_ok_and(|there| there == bytes)
+}

@@ -1,0 +1,227 @@
+//! The sections `[input]` and `[output]` as written: one field per key, each with its default.
+
+use crate::{export, import};
+use schemars::JsonSchema;
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What goes in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Input {
+    /// Motion files or globs (`takes/**/*.bvh`), relative to this file. Has to be given.
+    #[serde(deserialize_with = "one_or_many")]
+    pub motion: Vec<String>,
+    /// The rigged character (glTF, GLB, VRM) that shall perform the motion, relative to this file. Left out:
+    /// the motion keeps its own skeleton.
+    pub character: Option<String>,
+    /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
+    /// from the size of the figure.
+    pub units: Option<Units>,
+    /// The axis that points up in the motion files. Left out: found from the figure.
+    pub up: Option<Up>,
+    /// How position channels of a BVH file go together with the offset of their joint. Left out: decided from
+    /// the data of each file.
+    pub bvh_positions: Option<BvhPositions>,
+}
+
+/// What comes out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Output {
+    /// The folder of the outputs, relative to this file. Outputs are named after their inputs, sub-folders kept.
+    pub dir: String,
+    /// The formats to write.
+    #[serde(deserialize_with = "one_or_many")]
+    pub formats: Vec<OutputFormat>,
+    /// The kind of preview picture to write beside each output.
+    pub preview: Preview,
+    /// Whether to write `report.json`, with the warnings and measurements of every file.
+    pub report: bool,
+    /// Whether the animations that the character's file came with are replaced rather than kept.
+    pub replace_animations: bool,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            dir: "out".to_owned(),
+            formats: vec![OutputFormat::Glb],
+            preview: Preview::None,
+            report: true,
+            replace_animations: false,
+        }
+    }
+}
+
+impl Input {
+    /// What the importer wants to know.
+    pub fn options(&self) -> import::Options {
+        import::Options {
+            units: self.units.as_ref().map(|u| u.metres),
+            up: self.up.map(|up| match up {
+                Up::Y => import::Axis::Y,
+                Up::Z => import::Axis::Z,
+            }),
+            bvh_positions: self.bvh_positions.map(|p| match p {
+                BvhPositions::Replace => import::Positions::Replace,
+                BvhPositions::Add => import::Positions::Add,
+            }),
+        }
+    }
+}
+
+/// The axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Up {
+    /// +Y.
+    Y,
+    /// +Z.
+    Z,
+}
+
+/// How position channels and offsets of a BVH file go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BvhPositions {
+    /// The channels replace the offset.
+    Replace,
+    /// The channels are added to the offset.
+    Add,
+}
+
+/// The kind of preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Preview {
+    /// No preview.
+    None,
+}
+
+/// A format that can be written.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputFormat {
+    /// Binary glTF: one file.
+    Glb,
+    /// glTF: JSON with files beside it.
+    Gltf,
+    /// Biovision hierarchy: the skeleton and its motion only.
+    Bvh,
+}
+
+impl OutputFormat {
+    /// All formats.
+    pub const ALL: [OutputFormat; 3] = [OutputFormat::Glb, OutputFormat::Gltf, OutputFormat::Bvh];
+
+    /// The extension of its files, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            OutputFormat::Glb => "glb",
+            OutputFormat::Gltf => "gltf",
+            OutputFormat::Bvh => "bvh",
+        }
+    }
+
+    /// The format of a file name's extension, in any case.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.extension().eq_ignore_ascii_case(extension))
+    }
+
+    /// What the exporter calls it.
+    pub fn exported(self) -> export::Format {
+        match self {
+            OutputFormat::Glb => export::Format::Glb,
+            OutputFormat::Gltf => export::Format::Gltf,
+            OutputFormat::Bvh => export::Format::Bvh,
+        }
+    }
+}
+
+/// A length unit by name or in metres.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(with = "UnitsSchema")]
+pub struct Units {
+    /// Metres per unit.
+    pub metres: f64,
+}
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "stands for `Units` in the schema only")]
+enum UnitsSchema {
+    Name(String),
+    Metres(f64),
+}
+
+impl<'de> Deserialize<'de> for Units {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UnitsVisitor)
+    }
+}
+
+struct UnitsVisitor;
+
+impl Visitor<'_> for UnitsVisitor {
+    type Value = Units;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"m\", \"cm\", \"mm\", \"in\", \"ft\" or a positive number of metres per unit")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Units, E> {
+        let metres = match name {
+            "m" => 1.0,
+            "cm" => 0.01,
+            "mm" => 0.001,
+            "in" => 0.0254,
+            "ft" => 0.3048,
+            _ => return Err(E::invalid_value(de::Unexpected::Str(name), &self)),
+        };
+        Ok(Units { metres })
+    }
+
+    fn visit_f64<E: de::Error>(self, metres: f64) -> Result<Units, E> {
+        if metres > 0.0 && metres.is_finite() {
+            Ok(Units { metres })
+        } else {
+            Err(E::invalid_value(de::Unexpected::Float(metres), &self))
+        }
+    }
+
+    fn visit_i64<E: de::Error>(self, metres: i64) -> Result<Units, E> {
+        self.visit_f64(metres as f64)
+    }
+}
+
+/// A list, or one value that stands for a list of one.
+fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct OneOrMany<T>(std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of strings")
+        }
+
+        fn visit_str<E: de::Error>(self, one: &str) -> Result<Vec<T>, E> {
+            T::deserialize(de::value::StrDeserializer::new(one)).map(|value| vec![value])
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut many: A) -> Result<Vec<T>, A::Error> {
+            let mut values = Vec::new();
+            while let Some(value) = many.next_element()? {
+                values.push(value);
+            }
+            Ok(values)
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMany(std::marker::PhantomData))
+}

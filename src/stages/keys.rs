@@ -1,0 +1,135 @@
+//! Written keys with their places in the text become a struct, with every fault at once.
+//!
+//! Each key is deserialised alone into the struct, whose other fields take their defaults: so each bad key
+//! gives its own fault, and the place is that of the key, whatever the parser of the struct says.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+/// One key with its value, as it stands in the text.
+#[derive(Clone, Debug)]
+pub struct WrittenKey<'i> {
+    /// The key.
+    pub name: String,
+    /// The value and its place.
+    pub value: Spanned<DeValue<'i>>,
+}
+
+/// What is wrong with one key of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyFault {
+    /// The position of the key in the list; `None` for the list as a whole.
+    pub index: Option<usize>,
+    /// Whether the key itself is at fault rather than its value.
+    pub at_key: bool,
+    /// The place inside the value, where it is narrower than the value.
+    pub span: Option<Range<usize>>,
+    /// One sentence: the key, its value, what is allowed.
+    pub message: String,
+    /// The nearest name, or other short advice for the place.
+    pub label: Option<String>,
+}
+
+/// The struct of these keys.
+///
+/// # Errors
+/// All faults: unknown keys with the nearest known one, values of the wrong kind.
+pub fn read<T: DeserializeOwned + JsonSchema>(keys: &[WrittenKey<'_>]) -> Result<T, Vec<KeyFault>> {
+    let schema = inlined_schema::<T>();
+    let known: Vec<&str> = properties(&schema).map(|p| p.0).collect();
+    let mut faults = Vec::new();
+    for (index, key) in keys.iter().enumerate() {
+        if known.contains(&key.name.as_str()) {
+            if let Err(error) = T::deserialize(deserializer([key])) {
+                let (message, label) = say(&key.name, error.message());
+                let span = error.span();
+                faults.push(KeyFault { index: Some(index), at_key: false, span, message, label });
+            }
+        } else {
+            let label = nearest(&key.name, known.iter().copied()).map(|n| format!("did you mean `{n}`?"));
+            let allowed = match known.is_empty() {
+                true => "it has no keys".to_owned(),
+                false => format!("known are {}", listed(known.iter().copied())),
+            };
+            let message = format!("unknown key `{}`, {allowed}", key.name);
+            faults.push(KeyFault { index: Some(index), at_key: true, span: None, message, label });
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    T::deserialize(deserializer(keys)).map_err(|error| {
+        let message = error.message().to_owned();
+        vec![KeyFault { index: None, at_key: false, span: None, message, label: None }]
+    })
+}
+
+fn deserializer<'k, 'i: 'k>(keys: impl IntoIterator<Item = &'k WrittenKey<'i>>) -> ValueDeserializer<'i> {
+    let mut table = DeTable::new();
+    for key in keys {
+        let name = Spanned::new(key.value.span(), key.name.clone().into());
+        table.insert(name, key.value.clone());
+    }
+    ValueDeserializer::from(Spanned::new(0..0, DeValue::Table(table)))
+}
+
+/// The JSON Schema of a type, every part in its place.
+pub fn inlined_schema<T: JsonSchema>() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// The properties of an object's schema, in order.
+pub fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(k, v)| (k.as_str(), v))
+}
+
+/// The nearest of `names`, where one is near enough to be meant: a few slips of the finger, or the same start.
+pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let name = name.to_lowercase();
+    let slips = name.chars().count() / 3;
+    let near = |n: &&'n str| {
+        let other = n.to_lowercase();
+        strsim::damerau_levenshtein(&name, &other) <= slips || strsim::jaro_winkler(&name, &other) > 0.85
+    };
+    names.filter(near).min_by_key(|n| strsim::damerau_levenshtein(&name, &n.to_lowercase()))
+}
+
+/// Names in backticks, with commas.
+pub fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The words of the parser (`invalid type: string "fast", expected f64`) as a sentence about the key, and
+/// the nearest allowed word.
+fn say(key: &str, words: &str) -> (String, Option<String>) {
+    if let Some((found, expected)) =
+        words.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected "))
+    {
+        let allowed: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let label = nearest(found, allowed.iter().copied()).map(|n| format!("did you mean `{n}`?"));
+        let one = if allowed.len() > 1 { "one of " } else { "" };
+        return (format!("`{key}` must be {one}{}, not `{found}`", listed(allowed.into_iter())), label);
+    }
+    let rest = words.strip_prefix("invalid type: ").or_else(|| words.strip_prefix("invalid value: "));
+    match rest.and_then(|rest| rest.split_once(", expected ")) {
+        Some((found, expected)) => (format!("`{key}` must be {}, not {found}", kind(expected)), None),
+        None => (format!("`{key}`: {words}"), None),
+    }
+}
+
+/// A Rust type as people call it.
+fn kind(expected: &str) -> &str {
+    match expected {
+        "f64" | "f32" => "a number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        other => other,
+    }
+}

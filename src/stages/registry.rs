@@ -1,0 +1,115 @@
+//! The one ordered list of stages: how each is named, documented and read from a pipeline file.
+
+use super::keys::{self, KeyFault, WrittenKey};
+use super::{
+    FilterConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, Setting,
+    Stage, StageConfig, StageError, TrimConfig,
+};
+use serde_json::Value;
+use std::fmt;
+use std::path::PathBuf;
+
+/// All stages, in the order in which a pipeline would commonly use them.
+pub static STAGES: &[Entry] = &[
+    Entry::of::<TrimConfig>(),
+    Entry::of::<ResampleConfig>(),
+    Entry::of::<FilterConfig>(),
+    Entry::of::<MirrorConfig>(),
+    Entry::of::<RetargetConfig>(),
+    Entry::of::<RootMotionConfig>(),
+    Entry::of::<ReduceConfig>(),
+];
+
+/// A stage as written, whatever its type.
+pub trait WrittenStage: Send + Sync {
+    /// The word behind `use =`.
+    fn name(&self) -> &'static str;
+
+    /// Every key with its value: two stages that do the same say the same.
+    fn canonical(&self) -> Value;
+
+    /// See [`StageConfig::validate`].
+    ///
+    /// # Errors
+    /// All faults, each with its key.
+    fn validate(&self) -> Result<(), Vec<StageError>>;
+
+    /// See [`StageConfig::files`].
+    fn files(&self) -> Vec<PathBuf>;
+
+    /// See [`StageConfig::resolve`].
+    ///
+    /// # Errors
+    /// What is missing on the character that arrives.
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError>;
+}
+
+impl<C: StageConfig> WrittenStage for C {
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn canonical(&self) -> Value {
+        serde_json::to_value(self).expect("a configuration is plain data")
+    }
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        StageConfig::validate(self)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        StageConfig::files(self)
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        StageConfig::resolve(self, setting)
+    }
+}
+
+impl fmt::Debug for dyn WrittenStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name(), self.canonical())
+    }
+}
+
+type Read = for<'k, 'i> fn(&'k [WrittenKey<'i>]) -> Result<Box<dyn WrittenStage>, Vec<KeyFault>>;
+
+/// One stage of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The word behind `use =`.
+    pub name: &'static str,
+    read: Read,
+    schema: fn() -> Value,
+    defaults: fn() -> Value,
+}
+
+impl Entry {
+    /// The entry of a stage.
+    pub const fn of<C: StageConfig>() -> Self {
+        Self {
+            name: C::NAME,
+            read: |keys| keys::read::<C>(keys).map(|c| Box::new(c) as Box<dyn WrittenStage>),
+            schema: keys::inlined_schema::<C>,
+            defaults: || C::default().canonical(),
+        }
+    }
+
+    /// The stage of these keys.
+    ///
+    /// # Errors
+    /// All faults.
+    pub fn read(&self, keys: &[WrittenKey<'_>]) -> Result<Box<dyn WrittenStage>, Vec<KeyFault>> {
+        (self.read)(keys)
+    }
+
+    /// The JSON Schema of the keys; descriptions are the doc comments of the stage.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+
+    /// Every key with its default.
+    pub fn defaults(&self) -> Value {
+        (self.defaults)()
+    }
+}

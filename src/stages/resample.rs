@@ -1,0 +1,130 @@
+//! A motion becomes the same motion at another rate. Units: hertz.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::model::Motion;
+use crate::report::Report;
+use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What lies between two rotations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RotationsBetween {
+    /// A curve with continuous angular velocity.
+    #[default]
+    Smooth,
+    /// The shortest arc at constant speed, as most players show a clip.
+    Linear,
+}
+
+/// Gives the motion another number of frames a second, over the same span of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResampleConfig {
+    /// The new rate in frames a second; 23.976, 29.97, 59.94 and 119.88 mean 1000/1001 of the whole number.
+    pub rate_hz: f64,
+    /// What lies between two rotations: `smooth` (continuous angular velocity) or `linear` (as most players show it).
+    pub rotations: RotationsBetween,
+    /// Whether positions lose, on the way to a lower rate, what that rate cannot carry. Without it every new
+    /// frame that falls on an old one keeps its positions exactly.
+    pub band_limit: bool,
+}
+
+impl Default for ResampleConfig {
+    fn default() -> Self {
+        Self { rate_hz: 30.0, rotations: RotationsBetween::default(), band_limit: true }
+    }
+}
+
+/// Rates beyond this are mistakes: a clip of a minute would fill the memory.
+const HIGHEST_RATE: f64 = 1000.0;
+/// A clip that would have more frames than this is refused before it fills the memory.
+const MOST_FRAMES: usize = 10_000_000;
+
+impl ResampleConfig {
+    fn rate(&self) -> Result<Rate, StageError> {
+        let fits = self.rate_hz <= HIGHEST_RATE;
+        Rate::from_hz(self.rate_hz).filter(|_| fits).ok_or_else(|| {
+            let hz = self.rate_hz;
+            StageError::key("rate_hz", format!("{hz} Hz is not above 0 Hz and at most {HIGHEST_RATE} Hz"))
+        })
+    }
+}
+
+impl StageConfig for ResampleConfig {
+    const NAME: &'static str = "resample";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        self.rate().map(|_| ()).map_err(|fault| vec![fault])
+    }
+
+    fn resolve(&self, _setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let rotations = match self.rotations {
+            RotationsBetween::Smooth => RotationInterpolation::Smooth,
+            RotationsBetween::Linear => RotationInterpolation::Linear,
+        };
+        Ok(Box::new(Resample {
+            rate: self.rate()?,
+            how: Resampling { rotations, band_limit: self.band_limit },
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Resample {
+    rate: Rate,
+    how: Resampling,
+}
+
+impl Stage for Resample {
+    fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+        let hz = motion.clip.sample_rate;
+        let from = Rate::from_hz(hz)
+            .ok_or_else(|| StageError::new(format!("a clip of {hz} Hz cannot be resampled")))?;
+        let frames = self.rate.count(motion.clip.frames(), from);
+        if frames > MOST_FRAMES {
+            return Err(StageError::key(
+                "rate_hz",
+                format!("the clip would have {frames} frames, more than the {MOST_FRAMES} allowed"),
+            ));
+        }
+        let clip = resample(&motion.clip, self.rate, self.how);
+        Ok(Motion { clip, ..motion })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenes::{run, walker};
+    use super::*;
+
+    #[test]
+    fn the_own_rate_changes_nothing() {
+        for frames in [0, 1, 30] {
+            let motion = walker(frames);
+            assert_eq!(run(&ResampleConfig::default(), motion.clone()).unwrap(), motion);
+        }
+    }
+
+    #[test]
+    fn another_rate_keeps_span_and_start() {
+        let motion = walker(31);
+        for (rate_hz, frames) in [(60.0, 61), (10.0, 11), (29.97, 30)] {
+            let config = ResampleConfig { rate_hz, ..ResampleConfig::default() };
+            let new = run(&config, motion.clone()).unwrap().clip;
+            assert_eq!((new.frames(), new.start), (frames, motion.clip.start));
+            assert!(new.duration() <= motion.clip.duration() + 1e-12);
+        }
+    }
+
+    #[test]
+    fn rates_out_of_range_are_refused() {
+        for rate_hz in [0.0, -30.0, f64::NAN, 5000.0] {
+            let faults = ResampleConfig { rate_hz, ..ResampleConfig::default() }.validate().unwrap_err();
+            assert_eq!(faults[0].key, Some("rate_hz"));
+        }
+        let zero = ResampleConfig { rate_hz: 0.0, ..ResampleConfig::default() }.validate().unwrap_err();
+        assert_eq!(zero[0].to_string(), "0 Hz is not above 0 Hz and at most 1000 Hz");
+    }
+}

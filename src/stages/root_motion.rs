@@ -1,0 +1,279 @@
+//! Travel and heading of the hips move to the joint above them, or away.
+//!
+//! The ground frame of an instant is `X = translate(x, 0, z) turn_y(heading)`: the hips' place on the ground, and the
+//! twist about the vertical of their rotation away from rest (swing-twist; forward is +Z at rest). The twist
+//! exists while the character lies on the floor, where the forward direction points nowhere.
+//! Space: model space. Units: metres, radians, hertz.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::math::{Quat, Transform, Vec3, exp, twist_angle};
+use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Role};
+use crate::report::Report;
+use crate::signal::{Butterworth, fix_hemispheres};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+/// What happens to travel and heading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RootMotionMode {
+    /// All stays as it is.
+    #[default]
+    Keep,
+    /// The character stays over the place where it starts.
+    InPlace,
+    /// The root joint travels, the hips move relative to it; every joint stays where it was in model space.
+    Extract,
+}
+
+/// Decides which joint carries the travel of the character.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RootMotionConfig {
+    /// `keep`, `in_place` (no travel) or `extract` (the root joint above the hips travels).
+    pub mode: RootMotionMode,
+    /// Whether the heading goes the way of the travel; otherwise it stays with the hips.
+    pub yaw: bool,
+    /// Of `extract`: the root's heading turns no faster than this, the rest stays with the hips. 0 takes all of it.
+    pub yaw_cutoff_hz: f64,
+}
+
+impl Default for RootMotionConfig {
+    fn default() -> Self {
+        Self { mode: RootMotionMode::Keep, yaw: true, yaw_cutoff_hz: 1.5 }
+    }
+}
+
+impl StageConfig for RootMotionConfig {
+    const NAME: &'static str = "root_motion";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        let hz = self.yaw_cutoff_hz;
+        if hz >= 0.0 && hz.is_finite() {
+            return Ok(());
+        }
+        Err(vec![StageError::key("yaw_cutoff_hz", format!("a cutoff of {hz} Hz is not 0 Hz or more"))])
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        if self.mode == RootMotionMode::Keep {
+            return Ok(Box::new(Keep));
+        }
+        let rig = &setting.arriving.rig;
+        let hips = rig.joint(Role::Hips).ok_or_else(|| {
+            StageError::new("no joint of the character is known to be the hips\nname it in the joint map")
+        })?;
+        let skeleton = rig.skeleton();
+        if self.mode == RootMotionMode::Extract && skeleton.parent(hips).is_none() {
+            return Err(StageError::key(
+                "mode",
+                format!(
+                    "`extract` needs a joint above the hips, and `{}` is the root\nuse `in_place` or `keep`",
+                    skeleton.joint(hips).name
+                ),
+            ));
+        }
+        let rest = skeleton.rest_model_pose().joint(hips).rotation;
+        Ok(Box::new(Carry { config: self.clone(), hips, rest }))
+    }
+}
+
+#[derive(Debug)]
+struct Keep;
+
+impl Stage for Keep {
+    fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+        Ok(motion)
+    }
+}
+
+#[derive(Debug)]
+struct Carry {
+    config: RootMotionConfig,
+    hips: JointId,
+    /// The hips' model rotation at rest.
+    rest: Quat,
+}
+
+impl Carry {
+    /// The ground frame of every instant.
+    fn ground(&self, models: &[ModelPose], rate: f64) -> Vec<Transform> {
+        let up = Vec3::y();
+        let mut headings = vec![0.0; models.len()];
+        if self.config.yaw {
+            let mut before = 0.0;
+            for (heading, model) in headings.iter_mut().zip(models) {
+                let angle = twist_angle(&(model.joint(self.hips).rotation * self.rest.inverse()), &up);
+                // The same angle, any number of turns further, nearest to the one before.
+                *heading = angle + TAU * ((before - angle) / TAU).round();
+                before = *heading;
+            }
+            if self.config.mode == RootMotionMode::Extract
+                && let Some(filter) = Butterworth::new(self.config.yaw_cutoff_hz, rate)
+            {
+                filter.apply(&mut headings);
+            }
+        }
+        let frame = |(model, heading): (&ModelPose, &f64)| {
+            let p = model.position(self.hips);
+            Transform::new(exp(&(up * *heading)), Vec3::new(p.x, 0.0, p.z))
+        };
+        models.iter().zip(&headings).map(frame).collect()
+    }
+}
+
+impl Stage for Carry {
+    fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+        let clip = &motion.clip;
+        let skeleton = motion.character.skeleton();
+        if clip.frames() == 0 {
+            return Ok(motion);
+        }
+        let poses: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
+        let models: Vec<ModelPose> = poses.iter().map(|pose| ModelPose::of(skeleton, pose)).collect();
+        let ground = self.ground(&models, clip.sample_rate);
+        let root = JointId::new(0);
+        let root_rest = skeleton.joint(root).rest;
+        // The joints above the hips carry; what hangs on them beside the hips keeps its place in model space
+        // (extract) or moves as the hips do (in place).
+        let above: Vec<JointId> = skeleton.path_to_root(self.hips).skip(1).collect();
+        let hangs =
+            |id: &JointId| skeleton.parent(*id).is_some_and(|p| above.contains(&p)) && !above.contains(id);
+        let carried: Vec<JointId> = skeleton.ids().filter(hangs).collect();
+        let change = |(f, mut pose): (usize, Pose)| {
+            let (correction, new_root) = match self.config.mode {
+                RootMotionMode::InPlace => (ground[0] * ground[f].inverse(), poses[0].local()[0]),
+                RootMotionMode::Extract | RootMotionMode::Keep => {
+                    (Transform::identity(), ground[f] * root_rest)
+                }
+            };
+            if above.is_empty() {
+                pose.local_mut()[0] = correction * pose.local()[0];
+                return pose;
+            }
+            pose.local_mut()[0] = new_root;
+            let carriers = ModelPose::of(skeleton, &pose);
+            for &id in &carried {
+                let parent = skeleton.parent(id).map_or(Transform::identity(), |p| *carriers.joint(p));
+                pose.local_mut()[id.index()] = parent.inverse() * correction * *models[f].joint(id);
+            }
+            pose
+        };
+        let mut changed: Vec<Pose> = poses.iter().cloned().enumerate().map(change).collect();
+        for local in changed.iter_mut().flat_map(|p| p.local_mut()) {
+            local.rotation = Quat::new_normalize(local.rotation.into_inner());
+        }
+        let mut new = Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &changed);
+        (new.start, new.tolerance) = (clip.start, clip.tolerance);
+        fix_hemispheres(&mut new);
+        Ok(Motion { clip: new, ..motion })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenes::{run, walk, walker};
+    use super::*;
+    use crate::model::{Character, Rig};
+    use std::sync::Arc;
+
+    fn config(mode: RootMotionMode) -> RootMotionConfig {
+        RootMotionConfig { mode, ..RootMotionConfig::default() }
+    }
+
+    fn model(motion: &Motion, frame: usize) -> ModelPose {
+        let skeleton = motion.character.skeleton();
+        ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame))
+    }
+
+    #[test]
+    fn keep_changes_nothing_and_short_clips_pass() {
+        for frames in [0, 1, 30] {
+            let motion = walker(frames);
+            assert_eq!(run(&config(RootMotionMode::Keep), motion.clone()).unwrap(), motion);
+            for mode in [RootMotionMode::InPlace, RootMotionMode::Extract] {
+                assert_eq!(run(&config(mode), motion.clone()).unwrap().clip.frames(), frames);
+            }
+        }
+    }
+
+    #[test]
+    fn extraction_moves_the_root_and_no_other_joint() {
+        for yaw_cutoff_hz in [0.0, 1.5] {
+            let motion = walker(90);
+            let config = RootMotionConfig { yaw_cutoff_hz, ..config(RootMotionMode::Extract) };
+            let new = run(&config, motion.clone()).unwrap();
+            let hips = motion.character.rig.joint(Role::Hips).unwrap();
+            for frame in 0..90 {
+                let (before, after) = (model(&motion, frame), model(&new, frame));
+                for id in motion.character.skeleton().ids().skip(1) {
+                    assert!((before.joint(id).to_matrix() - after.joint(id).to_matrix()).norm() < 1e-12);
+                }
+                let root = after.position(JointId::new(0));
+                let under = before.position(hips);
+                assert!((root - Vec3::new(under.x, 0.0, under.z)).norm() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn the_extracted_heading_is_all_of_it_and_unwrapped() {
+        let exact = RootMotionConfig { yaw_cutoff_hz: 0.0, ..config(RootMotionMode::Extract) };
+        let new = run(&exact, walker(90)).unwrap();
+        let hips = new.character.rig.joint(Role::Hips).unwrap();
+        let local_rest = new.character.skeleton().joint(hips).rest.rotation;
+        let mut turned = 0.0;
+        for frame in 0..90 {
+            let left = new.clip.rotations(frame)[hips.index()] * local_rest.inverse();
+            assert!(twist_angle(&left, &Vec3::y()).abs() < 1e-12);
+            if frame > 0 {
+                let step = new.clip.rotations(frame)[0] * new.clip.rotations(frame - 1)[0].inverse();
+                turned += twist_angle(&step, &Vec3::y());
+            }
+        }
+        // 2.5 rad/s over 89 frames at 30 Hz, give or take the sway of the hips.
+        assert!((turned - 2.5 * 89.0 / 30.0).abs() < 0.8, "{turned}");
+    }
+
+    #[test]
+    fn in_place_stays_over_its_start_and_keeps_the_pose() {
+        for (root, yaw) in [(true, true), (true, false), (false, true), (false, false)] {
+            let motion = walk(60, root);
+            let new =
+                run(&RootMotionConfig { yaw, ..config(RootMotionMode::InPlace) }, motion.clone()).unwrap();
+            let hips = motion.character.rig.joint(Role::Hips).unwrap();
+            let start = model(&motion, 0).position(hips);
+            for frame in 0..60 {
+                let (before, after) = (model(&motion, frame), model(&new, frame));
+                let (p, q) = (before.position(hips), after.position(hips));
+                assert!((q - Vec3::new(start.x, p.y, start.z)).norm() < 1e-12);
+                // What moved is the whole character, about the vertical, or not at all where the yaw stays.
+                let correction = *after.joint(hips) * before.joint(hips).inverse();
+                assert!((correction.vector(&Vec3::y()) - Vec3::y()).norm() < 1e-12);
+                assert!(yaw || correction.rotation.angle() < 1e-7);
+                for id in motion.character.skeleton().ids().filter(|id| !root || id.index() > 0) {
+                    let expected = correction * *before.joint(id);
+                    assert!((expected.to_matrix() - after.joint(id).to_matrix()).norm() < 1e-11);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_character_without_hips_or_root_is_refused_with_the_reason() {
+        let error = run(&config(RootMotionMode::Extract), walk(3, false)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`extract` needs a joint above the hips, and `hips` is the root\nuse `in_place` or `keep`"
+        );
+        let mut motion = walker(3);
+        let rig = Rig::new(motion.character.skeleton().clone(), []);
+        motion.character = Arc::new(Character { rig, ..(*motion.character).clone() });
+        let error = run(&config(RootMotionMode::InPlace), motion).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no joint of the character is known to be the hips\nname it in the joint map"
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! A motion becomes a part of itself.
+//!
+//! Times count from the first frame of the clip, wherever on the file's clock that lies; the part starts on the
+//! clock where the whole started. Units: seconds or frames.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::model::{Clip, Motion};
+use crate::report::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Keeps the frames from a start to an end, both included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrimConfig {
+    /// The first moment that is kept, in seconds from the first frame. Left out: the first frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_s: Option<f64>,
+    /// The last moment that is kept, in seconds from the first frame. Left out: the last frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_s: Option<f64>,
+    /// The first frame that is kept, from 0, instead of `start_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_frame: Option<usize>,
+    /// The last frame that is kept, from 0, instead of `end_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_frame: Option<usize>,
+}
+
+/// A frame that is this little after a bound in seconds (in frames) counts as on it.
+const FRAME_ROUNDING: f64 = 1e-6;
+
+impl StageConfig for TrimConfig {
+    const NAME: &'static str = "trim";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        let mut faults = Vec::new();
+        for (key, value) in [("start_s", self.start_s), ("end_s", self.end_s)] {
+            if let Some(s) = value.filter(|s| !(*s >= 0.0 && s.is_finite())) {
+                faults.push(StageError::key(key, format!("{s} s is no time from the first frame on")));
+            }
+        }
+        if self.start_s.is_some() && self.start_frame.is_some() {
+            faults.push(StageError::key("start_frame", "`start_frame` and `start_s` exclude each other"));
+        }
+        if self.end_s.is_some() && self.end_frame.is_some() {
+            faults.push(StageError::key("end_frame", "`end_frame` and `end_s` exclude each other"));
+        }
+        if let (Some(a), Some(b)) = (self.start_s, self.end_s)
+            && a > b
+        {
+            faults.push(StageError::key("end_s", format!("the end at {b} s lies before the start at {a} s")));
+        }
+        if let (Some(a), Some(b)) = (self.start_frame, self.end_frame)
+            && a > b
+        {
+            faults.push(StageError::key(
+                "end_frame",
+                format!("the end, frame {b}, lies before the start, frame {a}"),
+            ));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn resolve(&self, _setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        Ok(Box::new(Trim(self.clone())))
+    }
+}
+
+#[derive(Debug)]
+struct Trim(TrimConfig);
+
+impl Stage for Trim {
+    fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+        let clip = &motion.clip;
+        let rate = clip.sample_rate;
+        let last = clip.frames().saturating_sub(1);
+        let start = match (self.0.start_frame, self.0.start_s) {
+            (Some(frame), _) => frame,
+            (None, Some(s)) => (s * rate - FRAME_ROUNDING).ceil().max(0.0) as usize,
+            (None, None) => 0,
+        };
+        let end = match (self.0.end_frame, self.0.end_s) {
+            (Some(frame), _) => frame,
+            (None, Some(s)) => (s * rate + FRAME_ROUNDING).floor() as usize,
+            (None, None) => last,
+        };
+        if clip.frames() == 0 || (start == 0 && end >= last) {
+            return Ok(motion);
+        }
+        let end = end.min(last);
+        if start > end {
+            return Err(StageError::new(format!(
+                "no frame lies between frame {start} and frame {end}\nthe clip has {} frames, {:.3} s",
+                clip.frames(),
+                clip.duration()
+            )));
+        }
+        let (n, tracks) = (clip.joints(), clip.translated().len());
+        let mut part = Clip::new(
+            clip.name.clone(),
+            rate,
+            n,
+            clip.all_rotations()[start * n..(end + 1) * n].to_vec(),
+            clip.translated().to_vec(),
+            clip.all_translations()[start * tracks..(end + 1) * tracks].to_vec(),
+        );
+        (part.start, part.tolerance) = (clip.start, clip.tolerance);
+        Ok(Motion { clip: part, ..motion })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenes::{run, walker};
+    use super::*;
+
+    #[test]
+    fn no_bound_changes_nothing() {
+        for frames in [0, 1, 30] {
+            let motion = walker(frames);
+            assert_eq!(run(&TrimConfig::default(), motion.clone()).unwrap(), motion);
+        }
+    }
+
+    #[test]
+    fn seconds_and_frames_keep_both_ends() {
+        let whole = walker(31);
+        let seconds = TrimConfig { start_s: Some(0.1), end_s: Some(0.5), ..TrimConfig::default() };
+        let frames = TrimConfig { start_frame: Some(3), end_frame: Some(15), ..TrimConfig::default() };
+        let part = run(&seconds, whole.clone()).unwrap();
+        assert_eq!(part, run(&frames, whole.clone()).unwrap());
+        assert_eq!((part.clip.frames(), part.clip.start), (13, whole.clip.start));
+        assert_eq!(part.clip.rotations(0), whole.clip.rotations(3));
+        assert_eq!(part.clip.translations(12), whole.clip.translations(15));
+    }
+
+    #[test]
+    fn a_part_behind_the_end_is_refused_with_the_length() {
+        let config = TrimConfig { start_s: Some(9.0), ..TrimConfig::default() };
+        let error = run(&config, walker(31)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no frame lies between frame 270 and frame 30\nthe clip has 31 frames, 1.000 s"
+        );
+    }
+
+    #[test]
+    fn all_faults_are_named_at_once() {
+        let config =
+            TrimConfig { start_s: Some(-1.0), end_s: Some(-2.0), start_frame: Some(1), end_frame: Some(2) };
+        let keys: Vec<_> = config.validate().unwrap_err().into_iter().map(|e| e.key.unwrap()).collect();
+        assert_eq!(keys, ["start_s", "end_s", "start_frame", "end_frame", "end_s"]);
+    }
+}

@@ -1,0 +1,402 @@
+//! The command line as scripts see it: exit codes, what goes to stdout and stderr, what lies on the disk.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Two joints, a turn of the root, three frames.
+const TAKE: &str = "HIERARCHY\nROOT hips\n{\n  OFFSET 0 0 0\n  \
+    CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n  \
+    JOINT head\n  {\n    OFFSET 0 0.5 0\n    CHANNELS 3 Zrotation Xrotation Yrotation\n    \
+    End Site\n    {\n      OFFSET 0 0.25 0\n    }\n  }\n}\n\
+    MOTION\nFrames: 3\nFrame Time: 0.025\n\
+    0 1 0 0 0 0 0 0 0\n0 1 0.1 10 0 0 0 5 0\n0 1 0.2 20 0 0 0 10 0\n";
+
+/// A folder with takes and a pipeline over them.
+fn studio(takes: &[&str]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for take in takes {
+        write(&folder, take, TAKE);
+    }
+    write(&folder, "p.toml", "[input]\nmotion = [\"takes/**/*.bvh\"]\n");
+    folder
+}
+
+fn write(folder: &TempDir, name: &str, text: &str) {
+    let path = folder.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn posemill(folder: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_posemill"));
+    command.args(arguments).current_dir(folder.path()).env_remove("NO_COLOR").env("TERM", "dumb");
+    command.output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Names of everything below a folder, sorted.
+fn tree(folder: &Path) -> Vec<String> {
+    fn walk(root: &Path, at: &Path, names: &mut Vec<String>) {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => walk(root, &path, names),
+                false => names.push(path.strip_prefix(root).unwrap().display().to_string()),
+            }
+        }
+    }
+    let mut names = Vec::new();
+    walk(folder, folder, &mut names);
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_names_outputs_after_takes_and_keeps_sub_folders() {
+    let studio = studio(&["takes/a.bvh", "takes/day one/b.bvh"]);
+    let output = posemill(&studio, &["run", "p.toml", "--verbose"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+    assert!(stderr(&output).ends_with("2 written\n"), "{}", stderr(&output));
+    let out = studio.path().join("out");
+    assert_eq!(tree(&out), [".posemill.jsonl", "a.glb", "day one/b.glb", "report.json"]);
+}
+
+#[test]
+fn paths_in_a_pipeline_start_from_its_folder_and_those_of_options_from_the_current_one() {
+    let studio = studio(&["takes/a.bvh", "other/c.bvh"]);
+    fs::create_dir(studio.path().join("elsewhere")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_posemill"));
+        command.args(arguments).current_dir(studio.path().join("elsewhere")).output().unwrap()
+    };
+    assert_eq!(code(&run(&["run", "../p.toml"])), 0);
+    assert!(studio.path().join("out/a.glb").exists());
+    assert_eq!(code(&run(&["run", "../p.toml", "--input", "../other/*.bvh", "--output", "here"])), 0);
+    assert_eq!(
+        tree(&studio.path().join("elsewhere")),
+        ["here/.posemill.jsonl", "here/c.glb", "here/report.json"]
+    );
+}
+
+#[test]
+fn what_is_up_to_date_is_skipped_until_something_changes() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let run = |arguments: &[&str]| {
+        let output = posemill(&studio, &[&["run", "p.toml", "--json"], arguments].concat());
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let json = json(&output);
+        (json["written"].as_u64().unwrap(), json["up_to_date"].as_u64().unwrap())
+    };
+    assert_eq!(run(&[]), (2, 0));
+    let state =
+        || tree(studio.path()).iter().map(|f| fs::read(studio.path().join(f)).unwrap()).collect::<Vec<_>>();
+    let before = state();
+    assert_eq!(run(&[]), (0, 2));
+    assert_eq!(state(), before, "a second run changes no byte, neither of the report nor of the manifest");
+    write(&studio, "takes/b.bvh", &TAKE.replace("0 1 0.2 20", "0 1 0.2 30"));
+    assert_eq!(run(&[]), (1, 1));
+    fs::remove_file(studio.path().join("out/a.glb")).unwrap();
+    assert_eq!(run(&[]), (1, 1));
+    assert_eq!(run(&["--set", "input.units=m"]), (2, 0));
+    assert_eq!(run(&["--set", "input.units=m", "--force"]), (2, 0));
+}
+
+#[test]
+fn the_same_bytes_come_out_for_any_number_of_threads() {
+    let takes: Vec<String> = (0..12).map(|k| format!("takes/{k}.bvh")).collect();
+    let studio = studio(&takes.iter().map(String::as_str).collect::<Vec<_>>());
+    let bytes = |jobs: &str| {
+        let output = posemill(&studio, &["run", "p.toml", "--force", "--jobs", jobs]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let out = studio.path().join("out");
+        tree(&out).iter().map(|f| fs::read(out.join(f)).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(bytes("1"), bytes("7"));
+}
+
+#[test]
+fn a_broken_take_leaves_the_others_alone() {
+    let studio = studio(&["takes/a.bvh", "takes/c.bvh"]);
+    write(&studio, "takes/b.bvh", "this is no motion");
+    let output = posemill(&studio, &["run", "p.toml", "--quiet"]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).starts_with("error: takes/b.bvh: "), "{}", stderr(&output));
+    let out = studio.path().join("out");
+    assert_eq!(tree(&out), [".posemill.jsonl", "a.glb", "c.glb", "report.json"]);
+    let report: Value = serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["schema"], "posemill.report/1");
+    assert_eq!(report["files"][0]["error"], Value::Null);
+    assert!(report["files"][1]["error"].is_string());
+}
+
+#[test]
+fn a_take_that_breaks_later_leaves_the_old_output() {
+    let studio = studio(&["takes/a.bvh"]);
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 0);
+    let before = fs::read(studio.path().join("out/a.glb")).unwrap();
+    write(&studio, "takes/a.bvh", "this is no motion");
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 1);
+    assert_eq!(fs::read(studio.path().join("out/a.glb")).unwrap(), before);
+}
+
+#[test]
+fn files_of_others_are_never_replaced_without_force() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    write(&studio, "out/a.glb", "mine");
+    let output = posemill(&studio, &["run", "p.toml"]);
+    assert_eq!(code(&output), 1);
+    let expected = "error: takes/a.bvh: `out/a.glb` was not written by posemill, or was changed since\n  \
+        hint: use `--force` to replace it\n";
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    assert_eq!(fs::read(studio.path().join("out/a.glb")).unwrap(), b"mine");
+    write(&studio, "out/b.glb", "touched up by hand");
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 1);
+    assert_eq!(fs::read(studio.path().join("out/b.glb")).unwrap(), b"touched up by hand");
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml", "--force"])), 0);
+    assert_ne!(fs::read(studio.path().join("out/a.glb")).unwrap(), b"mine");
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 0);
+}
+
+#[test]
+fn a_report_of_somebody_else_stops_the_run_before_it_starts() {
+    let studio = studio(&["takes/a.bvh"]);
+    write(&studio, "out/report.json", "{}");
+    let output = posemill(&studio, &["run", "p.toml"]);
+    assert_eq!(code(&output), 2);
+    assert_eq!(tree(&studio.path().join("out")), ["report.json"]);
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml", "--set", "output.report=false"])), 0);
+    assert_eq!(fs::read(studio.path().join("out/report.json")).unwrap(), b"{}");
+}
+
+#[test]
+fn a_manifest_with_a_torn_last_line_is_mended() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 0);
+    let path = studio.path().join("out/.posemill.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{whole}{{\"files\":[{{\"pa")).unwrap();
+    fs::remove_file(studio.path().join("out/b.glb")).unwrap();
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let before = tree(studio.path());
+    let output = posemill(&studio, &["run", "p.toml", "--dry-run"]);
+    assert_eq!(code(&output), 0);
+    assert_eq!(stdout(&output), "write out/a.glb from takes/a.bvh\nwrite out/b.glb from takes/b.bvh\n");
+    assert_eq!(stderr(&output), "2 to be written\n");
+    assert_eq!(tree(studio.path()), before);
+    assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 0);
+    fs::remove_file(studio.path().join("out/b.glb")).unwrap();
+    let output = posemill(&studio, &["run", "p.toml", "-n"]);
+    assert_eq!(stdout(&output), "keep out/a.glb from takes/a.bvh\nwrite out/b.glb from takes/b.bvh\n");
+}
+
+#[test]
+fn nothing_starts_where_the_pipeline_is_faulty() {
+    let studio = studio(&["takes/a.bvh"]);
+    let no_start = |arguments: &[&str], expected: &str| {
+        let output = posemill(&studio, arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}");
+        assert_eq!(stdout(&output), "");
+        assert_eq!(stderr(&output), expected, "{arguments:?}");
+        assert!(!studio.path().join("out").exists());
+    };
+    no_start(
+        &["run", "p.toml", "--set", "output.format=bvh"],
+        "error: [output]: unknown key `format`, known are `dir`, `formats`, `preview`, `report`, \
+         `replace_animations`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
+         `formats`?\n",
+    );
+    no_start(
+        &["run", "none.toml"],
+        "error: the file `none.toml` cannot be read: no such file or directory\n",
+    );
+    no_start(&["run", "p.toml", "--input", "x/*.bvh"], "error: no file matches `x/*.bvh`\n");
+    no_start(
+        &["run", "p.toml", "--input", "takes"],
+        "error: `takes` is a folder\n  hint: write `takes/**/*.bvh` for every BVH file in it\n",
+    );
+    write(&studio, "empty.toml", "");
+    no_start(
+        &["run", "empty.toml"],
+        "error: empty.toml: [input] names no motion\n  hint: write `motion = [\"takes/**/*.bvh\"]` or pass \
+         `--input`\n",
+    );
+    no_start(
+        &["run", "p.toml", "p.toml"],
+        "error: `p.toml` and `p.toml` would both write `out/a.glb`\n  hint: give them different folders\n",
+    );
+    write(&studio, "hero.toml", "[input]\nmotion = \"takes/a.bvh\"\ncharacter = \"hero.glb\"\n");
+    no_start(
+        &["run", "hero.toml"],
+        "error: hero.toml: no stage carries the motion onto `hero.glb`\n |\n = help: add a stage: [[stage]] \
+         use = \"retarget\"\n",
+    );
+    assert_eq!(code(&posemill(&studio, &["fly"])), 2);
+    assert_eq!(code(&posemill(&studio, &["run"])), 2);
+}
+
+#[test]
+fn a_named_file_is_replaced_and_a_folder_is_filled() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    write(&studio, "x.glb", "old");
+    assert_eq!(code(&posemill(&studio, &["convert", "takes/a.bvh", "-o", "x.glb"])), 0);
+    assert_ne!(fs::read(studio.path().join("x.glb")).unwrap(), b"old");
+    assert_eq!(code(&posemill(&studio, &["convert", "takes/a.bvh", "-o", "one/"])), 0);
+    assert_eq!(tree(&studio.path().join("one")), [".posemill.jsonl", "a.glb"]);
+    let many = ["convert", "takes/*.bvh", "-o", "many", "--format", "bvh"];
+    assert_eq!(code(&posemill(&studio, &many)), 0);
+    assert_eq!(tree(&studio.path().join("many")), [".posemill.jsonl", "a.bvh", "b.bvh"]);
+    assert_eq!(code(&posemill(&studio, &["convert", "takes/b.bvh", "-o", "one"])), 0);
+    assert!(studio.path().join("one/b.glb").exists());
+}
+
+#[test]
+fn outputs_that_make_no_sense_are_refused() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh", "more/a.bvh"]);
+    let refused = |arguments: &[&str], expected: &str| {
+        let output = posemill(&studio, arguments);
+        assert_eq!((code(&output), stderr(&output).as_str()), (2, expected), "{arguments:?}");
+    };
+    refused(
+        &["convert", "takes/a.bvh", "-o", "x.fbx"],
+        "error: `x.fbx` has no extension of a format that can be written\n  hint: end it with `.glb`, `.gltf`, \
+         `.bvh`, or with `/` for a folder\n",
+    );
+    refused(
+        &["convert", "takes/a.bvh", "-o", "takes/a.bvh"],
+        "error: `takes/a.bvh` is an input of this run\n  hint: name another output\n",
+    );
+    refused(
+        &["convert", "takes/a.bvh", "more/a.bvh", "-o", "x/"],
+        "error: `more/a.bvh` and `takes/a.bvh` would both go to `x/a.glb`\n  hint: give their common folder as a \
+         glob (`takes/**/*.bvh`): sub-folders are kept\n",
+    );
+    refused(&["convert", "none.bvh", "-o", "x.glb"], "error: the file `none.bvh` does not exist\n");
+    let output = posemill(&studio, &["convert", "takes/*.bvh", "-o", "x.glb"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).starts_with("error: 2 takes cannot all go to the file `x.glb`\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_have_the_rights_of_any_new_file_and_no_part_is_left() {
+    use std::os::unix::fs::PermissionsExt;
+    let studio = studio(&["a.bvh"]);
+    assert_eq!(code(&posemill(&studio, &["convert", "a.bvh", "-o", "x.glb"])), 0);
+    let mode = |name: &str| fs::metadata(studio.path().join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("x.glb"), mode("a.bvh"));
+    assert_eq!(tree(studio.path()), ["a.bvh", "p.toml", "x.glb"]);
+}
+
+#[test]
+fn joints_are_listed_with_the_names_of_the_file_and_in_metres() {
+    let studio = studio(&["a.bvh"]);
+    let arguments = ["joints", "a.bvh", "--json", "--frames", "0,last", "--set", "input.units=m"];
+    let output = posemill(&studio, &arguments);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let document = json(&output);
+    assert_eq!(document["schema"], "posemill.joints/1");
+    assert_eq!(document["file"], "a.bvh");
+    assert_eq!(document["metres_per_unit"], 1.0);
+    assert_eq!(document["joints"][0]["name"], "hips");
+    assert_eq!(document["joints"][0]["parent"], -1);
+    assert_eq!(document["joints"][1]["name"], "head");
+    assert_eq!(document["joints"][1]["parent"], 0);
+    let frames = document["frames"].as_array().unwrap();
+    assert_eq!(frames.len(), 2);
+    assert_eq!((&frames[1]["frame"], frames[1]["time"].as_f64()), (&Value::from(2), Some(0.05)));
+    for frame in frames {
+        let position =
+            |j: usize| -> Vec<f64> { serde_json::from_value(frame["positions"][j].clone()).unwrap() };
+        let (a, b) = (position(0), position(1));
+        let squared: f64 = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum();
+        assert!((squared.sqrt() - 0.5).abs() < 1e-9);
+    }
+    let output = posemill(&studio, &["joints", "a.bvh", "--csv", "--frames", "1"]);
+    let rows: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
+    assert_eq!((rows[0].as_str(), rows.len()), ("frame,time,joint,x,y,z", 3));
+    assert!(rows[2].starts_with("1,0.025,head,"));
+    let output = posemill(&studio, &["joints", "a.bvh"]);
+    assert_eq!(stdout(&output).lines().filter(|l| l.starts_with("frame ")).count(), 3);
+}
+
+#[test]
+fn what_is_not_in_a_file_is_named_with_what_is() {
+    let studio = studio(&["a.bvh"]);
+    let output = posemill(&studio, &["joints", "a.bvh", "--frames", "3"]);
+    let expected = "error: there is no frame `3`\n  hint: frames are 0 to 2, or `last`\n";
+    assert_eq!((code(&output), stderr(&output).as_str()), (2, expected));
+    let output = posemill(&studio, &["joints", "a.bvh", "--clip", "7"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).starts_with("error: there is no clip `7`\n  hint: its clips are "));
+    let output = posemill(&studio, &["inspect", "none.bvh"]);
+    assert_eq!((code(&output), stderr(&output).as_str()), (2, "error: the file `none.bvh` does not exist\n"));
+    let output = posemill(&studio, &["map", "a.bvh", "none.glb"]);
+    assert_eq!((code(&output), stderr(&output).as_str()), (2, "error: the file `none.glb` does not exist\n"));
+    write(&studio, "bad.bvh", "this is no motion");
+    let output = posemill(&studio, &["inspect", "bad.bvh"]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).starts_with("error: `bad.bvh`: "));
+}
+
+#[test]
+fn inspect_shows_the_tree_and_the_clips() {
+    let studio = studio(&["a.bvh"]);
+    let output = posemill(&studio, &["inspect", "a.bvh", "--json"]);
+    let document = json(&output);
+    assert_eq!(document["schema"], "posemill.inspect/1");
+    assert_eq!(document["format"], "bvh");
+    assert_eq!(document["clips"][0]["frames"], 3);
+    assert!(document["joints"].as_array().unwrap().iter().any(|j| j["file_name"] == "head"));
+    let page = stdout(&posemill(&studio, &["inspect", "a.bvh"]));
+    assert!(page.contains("\n1 clip\n") && page.contains("3 frames at 40.000000 Hz"), "{page}");
+}
+
+#[test]
+fn messages_are_coloured_on_request_only() {
+    let studio = studio(&[]);
+    let plain = posemill(&studio, &["inspect", "none.bvh"]);
+    assert!(!stderr(&plain).contains('\x1b'));
+    let coloured = posemill(&studio, &["--color", "always", "inspect", "none.bvh"]);
+    assert!(stderr(&coloured).starts_with("\x1b[1;31merror\x1b[0m: "));
+}
+
+#[test]
+fn shells_and_manual_readers_are_served() {
+    let studio = studio(&[]);
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = posemill(&studio, &["completions", shell]);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("retarget"), "{shell}");
+    }
+    let manual = stdout(&posemill(&studio, &["man"]));
+    assert!(manual.contains(".TH posemill 1") && manual.contains("posemill\\-retarget"));
+    assert_eq!(code(&posemill(&studio, &["stages", "--schema"])), 0);
+    let output = posemill(&studio, &["stages", "fly to the moon"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).starts_with("error: there is no stage `fly to the moon`\n"));
+}

@@ -1,0 +1,305 @@
+//! Faults of pipeline files as people see them: all at once, each where it stands.
+
+use posemill::model::Motion;
+use posemill::pipeline::{PipelineConfig, reference, schema, stage_help, stage_list};
+use posemill::report::Report;
+use posemill::stages::{Entry, STAGES, Setting, Stage, StageConfig, StageError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Plays the clip faster. Frames stay as they are.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Hasten {
+    /// How many times as fast.
+    factor: f64,
+    /// What to do with the ends.
+    ends: Ends,
+    /// Leave this many frames alone.
+    spare: Option<u32>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Ends {
+    Keep,
+    Blend,
+}
+
+impl Default for Hasten {
+    fn default() -> Self {
+        Self { factor: 2.0, ends: Ends::Keep, spare: None }
+    }
+}
+
+#[derive(Debug)]
+struct Hastening(f64);
+
+impl StageConfig for Hasten {
+    const NAME: &'static str = "hasten";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        if self.factor > 0.0 {
+            return Ok(());
+        }
+        Err(vec![StageError::key("factor", format!("`factor` is {}\nit must be above 0", self.factor))])
+    }
+
+    fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        Ok(Box::new(Hastening(self.factor)))
+    }
+}
+
+impl Stage for Hastening {
+    fn apply(&self, mut motion: Motion, _: &mut Report) -> Result<Motion, StageError> {
+        motion.clip.sample_rate *= self.0;
+        Ok(motion)
+    }
+}
+
+const REGISTRY: &[Entry] = &[Entry::of::<Hasten>()];
+
+fn parse(text: &str, sets: &[&str]) -> Result<PipelineConfig, String> {
+    let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
+    PipelineConfig::parse("dance.toml", text, &sets, REGISTRY).map_err(|e| e.to_string())
+}
+
+fn faults(text: &str, sets: &[&str]) -> String {
+    parse(text, sets).expect_err("this pipeline is faulty")
+}
+
+#[test]
+fn a_sound_pipeline_is_read_with_its_defaults() {
+    let text = "[input]\nmotion = \"a.bvh\"\nunits = \"cm\"\n[[stage]]\nuse = \"hasten\"\nfactor = 3\n";
+    let config = parse(text, &["stage.hasten.ends=blend", "output.formats=[\"glb\", \"bvh\"]"]).unwrap();
+    assert_eq!(config.input.motion, ["a.bvh"]);
+    assert_eq!(config.input.options().units, Some(0.01));
+    assert_eq!(config.output.formats.len(), 2);
+    assert_eq!(config.output.dir, "out");
+    let canonical = config.stages[0].stage.canonical().to_string();
+    assert_eq!(canonical, r#"{"factor":3.0,"ends":"blend","spare":null}"#);
+}
+
+#[test]
+fn all_faults_are_shown_at_once_in_the_order_of_the_text() {
+    let text = "\
+[input]
+motion = 7
+up = \"x\"
+
+[[stage]]
+use = \"hasten\"
+factor = \"fast\"
+ends = \"blent\"
+spair = 3
+
+[[stage]]
+use = \"hastn\"
+
+[outputs]
+";
+    let expected = "\
+error: [input]: `motion` must be a list of strings, not integer `7`
+ --> dance.toml:2:10
+  |
+2 | motion = 7
+  |          ^
+
+error: [input]: `up` must be one of `y`, `z`, not `x`
+ --> dance.toml:3:6
+  |
+3 | up = \"x\"
+  |      ^^^
+
+error: stage 1 (`hasten`): `factor` must be a number, not string \"fast\"
+ --> dance.toml:7:10
+  |
+7 | factor = \"fast\"
+  |          ^^^^^^
+
+error: stage 1 (`hasten`): `ends` must be one of `keep`, `blend`, not `blent`
+ --> dance.toml:8:8
+  |
+8 | ends = \"blent\"
+  |        ^^^^^^^ did you mean `blend`?
+
+error: stage 1 (`hasten`): unknown key `spair`, known are `factor`, `ends`, `spare`
+ --> dance.toml:9:1
+  |
+9 | spair = 3
+  | ^^^^^ did you mean `spare`?
+
+error: stage 2: there is no stage `hastn`
+  --> dance.toml:12:7
+   |
+12 | use = \"hastn\"
+   |       ^^^^^^^ did you mean `hasten`?
+   |
+   = help: stages are `hasten`
+
+error: unknown section `outputs`, known are `input`, `output`, `stage`
+  --> dance.toml:14:2
+   |
+14 | [outputs]
+   |  ^^^^^^^ did you mean `output`?";
+    assert_eq!(faults(text, &[]), expected);
+}
+
+#[test]
+fn a_number_out_of_range_is_shown_with_its_hint() {
+    let expected = "\
+error: stage 1 (`hasten`): `factor` is -1
+ --> dance.toml:3:10
+  |
+3 | factor = -1
+  |          ^^
+  |
+  = help: it must be above 0";
+    assert_eq!(faults("[[stage]]\nuse = \"hasten\"\nfactor = -1\n", &[]), expected);
+}
+
+#[test]
+fn faults_of_overrides_are_shown_in_the_override() {
+    let expected = "\
+error: stage 1 (`hasten`): `factor` must be a number, not string \"fast\"
+ --> --set:1:21
+  |
+1 | stage.hasten.factor=fast
+  |                     ^^^^
+
+error: there is no stage `hast`
+ --> --set:1:7
+  |
+1 | stage.hast.factor=1
+  |       ^^^^ did you mean `hasten`?
+  |
+  = help: its stages are `hasten`
+
+error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `replace_animations`
+ --> --set:1:8
+  |
+1 | output.drir=x
+  |        ^^^^ did you mean `dir`?
+
+error: `nonsense` has no `=`
+ --> --set:1:1
+  |
+1 | nonsense
+  | ^^^^^^^^
+  |
+  = help: write `input.KEY=VALUE`, `output.KEY=VALUE` or `stage.NAME.KEY=VALUE`
+
+error: `stage.factor` is not the path of a key
+ --> --set:1:1
+  |
+1 | stage.factor=1
+  | ^^^^^^^^^^^^
+  |
+  = help: write `input.KEY=VALUE`, `output.KEY=VALUE` or `stage.NAME.KEY=VALUE`";
+    let sets =
+        ["stage.hasten.factor=fast", "stage.hast.factor=1", "output.drir=x", "nonsense", "stage.factor=1"];
+    assert_eq!(faults("[[stage]]\nuse = \"hasten\"\n", &sets), expected);
+}
+
+#[test]
+fn an_override_repairs_what_the_file_says() {
+    let text = "[[stage]]\nuse = \"hasten\"\nfactor = -1\n";
+    assert!(parse(text, &["stage.hasten.factor=1.5"]).is_ok());
+}
+
+#[test]
+fn one_of_several_stages_of_a_name_is_overridden_by_number() {
+    let text = "[[stage]]\nuse = \"hasten\"\n[[stage]]\nuse = \"hasten\"\n";
+    let config = parse(text, &["stage.2.factor=5"]).unwrap();
+    assert_eq!(config.stages[1].stage.canonical()["factor"], 5.0);
+    assert_eq!(config.stages[0].stage.canonical()["factor"], 2.0);
+    let expected = "\
+error: this pipeline has 2 stages `hasten`
+ --> --set:1:7
+  |
+1 | stage.hasten.factor=5
+  |       ^^^^^^
+  |
+  = help: say which by number: `stage.1`, `stage.2`";
+    assert_eq!(faults(text, &["stage.hasten.factor=5"]), expected);
+}
+
+#[test]
+fn text_that_is_no_toml_is_shown_where_it_breaks() {
+    let text = faults("[input]\nmotion = \n[output]\nreport = perhaps\n", &[]);
+    assert!(text.contains("--> dance.toml:2:"), "{text}");
+    assert!(text.contains("--> dance.toml:4:"), "{text}");
+}
+
+#[test]
+fn stages_of_the_wrong_shape_are_refused() {
+    assert!(faults("[stage]\nuse = \"hasten\"\n", &[]).contains("write `[[stage]]`, with two brackets"));
+    assert!(faults("stage = [3]\n", &[]).contains("a stage must be a table: `[[stage]]`"));
+    assert!(faults("[[stage]]\nfactor = 1.0\n", &[]).contains("stage 1: `use` must name a stage"));
+    assert!(faults("[[stage]]\nuse = 1\n", &[]).contains("stage 1: `use` must name a stage"));
+    assert!(faults("input = 3\n", &[]).contains("`input` must be a section: `[input]`"));
+    assert!(faults("[output]\nformats = []\n", &[]).contains("`formats` names no format"));
+}
+
+#[test]
+fn units_are_names_or_positive_numbers() {
+    let units = |text: &str| parse("", &[&format!("input.units={text}")]).map(|c| c.input.options().units);
+    assert_eq!(units("in"), Ok(Some(0.0254)));
+    assert_eq!(units("0.5"), Ok(Some(0.5)));
+    for bad in ["-1", "0", "inf", "furlong", "true"] {
+        assert!(units(bad).unwrap_err().contains("`units` must be \"m\", \"cm\""), "{bad}");
+    }
+}
+
+#[test]
+fn the_reference_of_a_stage_shows_every_key_and_reads_back() {
+    let text = reference(REGISTRY);
+    let expected = "
+# Plays the clip faster. Frames stay as they are.
+[[stage]]
+use = \"hasten\"
+
+# How many times as fast.
+factor = 2.0
+
+# What to do with the ends. One of \"keep\", \"blend\".
+ends = \"keep\"
+
+# Leave this many frames alone.
+# spare = ...
+";
+    assert!(text.ends_with(expected), "{text}");
+    let read = parse(&text, &[]).unwrap();
+    assert_eq!(read.stages[0].stage.canonical(), REGISTRY[0].defaults());
+    assert_eq!(stage_list(REGISTRY), "hasten  Plays the clip faster\n");
+    let help = stage_help(&REGISTRY[0]);
+    assert!(help.contains("\nends (default \"keep\")\n    What to do with the ends. One of"), "{help}");
+}
+
+#[test]
+fn the_schema_names_every_stage() {
+    let schema = schema(REGISTRY);
+    let stage = &schema["properties"]["stage"]["items"]["oneOf"][0];
+    assert_eq!(stage["properties"]["use"]["const"], "hasten");
+    assert_eq!(stage["additionalProperties"], false);
+    assert_eq!(stage["properties"]["factor"]["default"], 2.0);
+}
+
+#[test]
+fn the_committed_reference_is_current_and_sound() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/pipelines/reference.toml");
+    let committed = std::fs::read_to_string(path).unwrap();
+    let hint = "run `posemill stages --reference > pipelines/reference.toml`";
+    assert_eq!(committed, reference(STAGES), "{hint}");
+    if let Err(error) = PipelineConfig::parse("reference.toml", &committed, &[], STAGES) {
+        panic!("{error}");
+    }
+}
+
+#[test]
+fn a_stage_is_named_once_in_the_registry() {
+    let mut names: Vec<&str> = STAGES.iter().map(|e| e.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), STAGES.len());
+}

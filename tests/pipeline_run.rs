@@ -1,0 +1,94 @@
+//! Jobs of a batch are isolated: what a stage does to one take never reaches another.
+
+use posemill::model::Motion;
+use posemill::pipeline::{
+    BatchOptions, Outcome, Pipeline, PipelineConfig, Placement, Status, find_takes, jobs, run_all,
+};
+use posemill::report::Report;
+use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::TempDir;
+
+/// Fails in the way that the name of the clip says.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Stumble {}
+
+#[derive(Debug)]
+struct Stumbling;
+
+impl StageConfig for Stumble {
+    const NAME: &'static str = "stumble";
+
+    fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        Ok(Box::new(Stumbling))
+    }
+}
+
+impl Stage for Stumbling {
+    fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        match motion.clip.name.as_str() {
+            "panics" => panic!("index 7 of 3"),
+            "fails" => return Err(StageError::new("too short to stumble\nstart earlier")),
+            "breaks" => motion.clip.sample_rate = f64::NAN,
+            _ => report.measure("stumbles", motion.clip.frames() as f64, "frames"),
+        }
+        Ok(motion)
+    }
+}
+
+const TAKE: &str = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n\
+    End Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.05\n0 0 0\n10 0 0\n";
+
+fn outcomes(folder: &TempDir, names: &[&str], done: &(dyn Fn(&Outcome) + Sync)) -> Vec<Outcome> {
+    for name in names {
+        fs::write(folder.path().join(name).with_extension("bvh"), TAKE).unwrap();
+    }
+    let registry = [Entry::of::<Stumble>()];
+    let text = "[[stage]]\nuse = \"stumble\"\n";
+    let mut config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
+    let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap();
+    let placement = Placement::Folder(folder.path().join("out"));
+    let jobs = jobs(&takes, &config.output.formats, &placement, &[]).unwrap();
+    let pipeline = Pipeline::new(&mut config, Path::new("")).unwrap();
+    run_all(&pipeline, &jobs, None, BatchOptions::default(), done)
+}
+
+#[test]
+fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let heard = AtomicUsize::new(0);
+    let done = |_: &Outcome| {
+        heard.fetch_add(1, Ordering::Relaxed);
+    };
+    let found = outcomes(&folder, &["walks", "panics", "fails", "breaks", "runs"], &done);
+    let seen: Vec<(String, Status, Option<&str>)> = found
+        .iter()
+        .map(|o| {
+            let name = o.inputs[0].file_stem().unwrap().to_string_lossy().into_owned();
+            (name, o.status, o.error.as_deref())
+        })
+        .collect();
+    let row = |name: &str, status, error| (name.to_owned(), status, error);
+    let broken = "stage 1 (`stumble`) broke the motion: sample rate NaN Hz from 0 s";
+    let panicked = "internal error: index 7 of 3\nthe other files are not affected; please report this one";
+    let mut expected = vec![
+        row("breaks", Status::Failed, Some(broken)),
+        row("fails", Status::Failed, Some("stage 1 (`stumble`): too short to stumble\nstart earlier")),
+        row("panics", Status::Failed, Some(panicked)),
+        row("runs", Status::Written, None),
+        row("walks", Status::Written, None),
+    ];
+    if !cfg!(debug_assertions) {
+        expected[0] = row("breaks", seen[0].1, seen[0].2);
+    }
+    assert_eq!(seen, expected);
+    assert_eq!(heard.into_inner(), 5);
+    assert_eq!(found[3].metrics[0]["name"], "stumbles");
+    let there = |name: &str| folder.path().join("out").join(name).exists();
+    assert!(there("runs.glb") && there("walks.glb") && !there("panics.glb") && !there("fails.glb"));
+}

@@ -1,0 +1,379 @@
+//! What a retarget promises for any two bodies, on bodies made here: identity, invariance, directions, lengths.
+
+use posemill::anatomy::understand;
+use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
+use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Pose, Role, Side, Skeleton};
+use posemill::retarget::{MapError, Retarget, RootScale, map};
+use std::sync::Arc;
+
+/// A body: names, parents and rest positions in metres, facing +Z, arms `arm_angle` below the horizontal.
+struct Body {
+    names: fn(&str) -> String,
+    spine: usize,
+    height: f64,
+    arm_angle: f64,
+    /// Whether joints get odd local axes.
+    twisted_axes: bool,
+    feet_under_root: bool,
+}
+
+const PLAIN: Body = Body {
+    names: mixamo,
+    spine: 3,
+    height: 1.7,
+    arm_angle: 0.0,
+    twisted_axes: false,
+    feet_under_root: false,
+};
+
+fn mixamo(part: &str) -> String {
+    let (side, rest) = part.split_once('.').unwrap_or(("", part));
+    let side = match side {
+        "l" => "Left",
+        "r" => "Right",
+        _ => "",
+    };
+    let word = match rest {
+        "thigh" => "UpLeg",
+        "shin" => "Leg",
+        "foot" => "Foot",
+        "toe" => "ToeBase",
+        "clavicle" => "Shoulder",
+        "upper_arm" => "Arm",
+        "forearm" => "ForeArm",
+        "hand" => "Hand",
+        "hips" => "Hips",
+        "neck" => "Neck",
+        "head" => "Head",
+        spine => return spine.replace("spine", "Spine"),
+    };
+    format!("mixamorig:{side}{word}")
+}
+
+fn blender(part: &str) -> String {
+    match part.split_once('.') {
+        Some((side, rest)) => format!("DEF-{rest}.{}", side.to_uppercase()),
+        None => part.to_owned(),
+    }
+}
+
+impl Body {
+    fn skeleton(&self) -> Skeleton {
+        let h = self.height / 1.7;
+        let mut list: Vec<(String, Option<usize>, Vec3)> = Vec::new();
+        let mut add = |name: &str, parent: Option<usize>, p: [f64; 3]| {
+            list.push(((self.names)(name), parent, Vec3::from(p) * h));
+            list.len() - 1
+        };
+        let ground = self.feet_under_root.then(|| add("root", None, [0.0, 0.0, 0.0]));
+        let hips = add("hips", ground, [0.0, 0.95, 0.0]);
+        let mut chest = hips;
+        for n in 0..self.spine {
+            let y = 1.0 + 0.35 * (n + 1) as f64 / self.spine as f64;
+            chest = add(&format!("spine{n}"), Some(chest), [0.0, y, -0.01]);
+        }
+        let neck = add("neck", Some(chest), [0.0, 1.45, 0.0]);
+        add("head", Some(neck), [0.0, 1.55, 0.02]);
+        for (side, sign) in [("l", 1.0), ("r", -1.0)] {
+            let part = |p: &str| format!("{side}.{p}");
+            let (c, s) = (self.arm_angle.cos(), self.arm_angle.sin());
+            let arm = |d: f64| [sign * (0.16 + d * c), 1.42 - d * s, -0.01];
+            let clavicle = add(&part("clavicle"), Some(chest), [sign * 0.04, 1.40, 0.0]);
+            let upper = add(&part("upper_arm"), Some(clavicle), arm(0.0));
+            let fore = add(&part("forearm"), Some(upper), arm(0.28));
+            add(&part("hand"), Some(fore), arm(0.53));
+            let thigh = add(&part("thigh"), Some(hips), [sign * 0.1, 0.9, 0.0]);
+            let shin = add(&part("shin"), Some(thigh), [sign * 0.1, 0.48, 0.01]);
+            let foot = add(&part("foot"), ground.or(Some(shin)), [sign * 0.1, 0.08, -0.02]);
+            add(&part("toe"), Some(foot), [sign * 0.11, 0.02, 0.12]);
+        }
+        let axes = |k: usize| {
+            let wild =
+                Vec3::new((k as f64 * 1.7).sin(), (k as f64 * 2.3).cos(), (k as f64 * 0.9).sin()) * 2.0;
+            if self.twisted_axes && k > 0 { exp(&wild) } else { Quat::identity() }
+        };
+        let model: Vec<Transform> =
+            list.iter().enumerate().map(|(k, (_, _, p))| Transform::new(axes(k), *p)).collect();
+        let joints = list.iter().enumerate().map(|(k, (name, parent, _))| {
+            let rest = parent.map_or(model[k], |p| model[p].inverse() * model[k]);
+            Joint::new(name, parent.map(JointId::new), rest)
+        });
+        Skeleton::new(joints.collect()).unwrap()
+    }
+
+    fn character(&self) -> Character {
+        let skeleton = self.skeleton();
+        let rest = skeleton.rest_model_pose();
+        let rig = understand(skeleton, &rest, &[]);
+        Character { name: "body".into(), rig, bind: None, meshes: Vec::new(), document: None }
+    }
+}
+
+/// A lively clip: every joint turns smoothly in model axes, the hips travel.
+fn dance(character: &Arc<Character>, frames: usize) -> Motion {
+    let skeleton = character.skeleton();
+    let hips = character.rig.joint(Role::Hips).unwrap();
+    let poses: Vec<Pose> = (0..frames)
+        .map(|f| {
+            let mut pose = skeleton.rest_pose();
+            let t = f as f64 / 10.0;
+            for id in skeleton.ids() {
+                let k = id.index() as f64;
+                let turn =
+                    Vec3::new((t + k).sin(), (0.7 * t + 2.0 * k).sin(), (1.3 * t + 3.0 * k).cos()) * 0.5;
+                let local = &mut pose.local_mut()[id.index()];
+                if Some(id) == Some(hips) || skeleton.is_ancestor(hips, id) {
+                    local.rotation *= exp(&turn);
+                }
+            }
+            pose.local_mut()[hips.index()].translation += Vec3::new(t.sin(), 0.1 * t.cos(), 0.4 * t);
+            pose
+        })
+        .collect();
+    let mut clip = Clip::from_poses("dance", 30.0, skeleton, &poses);
+    for at in skeleton.len()..clip.all_rotations().len() {
+        let before = clip.all_rotations()[at - skeleton.len()];
+        let q = posemill::math::same_hemisphere(clip.all_rotations()[at], &before);
+        clip.all_rotations_mut()[at] = q;
+    }
+    Motion { character: Arc::clone(character), clip }
+}
+
+fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
+    let source = &motion.character;
+    let found = map(source, target).unwrap();
+    let ready =
+        Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
+    let result = ready.apply(motion);
+    result.check().unwrap();
+    result
+}
+
+fn model(motion: &Motion, frame: usize) -> ModelPose {
+    let skeleton = motion.character.skeleton();
+    ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame))
+}
+
+/// The largest distance between the joints of two motions of one skeleton, in metres.
+fn apart(a: &Motion, b: &Motion) -> f64 {
+    assert_eq!(a.clip.frames(), b.clip.frames());
+    let frames = 0..a.clip.frames();
+    let pairs = frames.flat_map(|f| {
+        let (a, b) = (model(a, f), model(b, f));
+        a.joints()
+            .iter()
+            .zip(b.joints())
+            .map(|(a, b)| (a.translation - b.translation).norm())
+            .collect::<Vec<_>>()
+    });
+    pairs.fold(0.0, f64::max)
+}
+
+fn segments() -> Vec<(Role, Role)> {
+    let limb = |s| {
+        [
+            (Role::UpperArm(s), Role::LowerArm(s)),
+            (Role::LowerArm(s), Role::Hand(s)),
+            (Role::UpperLeg(s), Role::LowerLeg(s)),
+            (Role::LowerLeg(s), Role::Foot(s)),
+        ]
+    };
+    Side::BOTH.into_iter().flat_map(limb).collect()
+}
+
+/// The largest angle between the limb directions of source and result, in radians.
+fn limb_error(source: &Motion, result: &Motion) -> f64 {
+    let mut worst: f64 = 0.0;
+    for frame in 0..source.clip.frames() {
+        let (a, b) = (model(source, frame), model(result, frame));
+        for (from, to) in segments() {
+            let direction = |m: &Motion, pose: &ModelPose| {
+                let rig = &m.character.rig;
+                pose.position(rig.joint(to).unwrap()) - pose.position(rig.joint(from).unwrap())
+            };
+            worst = worst.max(angle_between(&direction(source, &a), &direction(result, &b)));
+        }
+    }
+    worst
+}
+
+/// The largest relative change of a body segment's length against the rest pose.
+fn stretch(motion: &Motion) -> f64 {
+    let rig = &motion.character.rig;
+    let rest = rig.skeleton().rest_model_pose();
+    let mut worst: f64 = 0.0;
+    for frame in 0..motion.clip.frames() {
+        let pose = model(motion, frame);
+        for (from, to) in segments() {
+            let (a, b) = (rig.joint(from).unwrap(), rig.joint(to).unwrap());
+            let length = |p: &ModelPose| (p.position(b) - p.position(a)).norm();
+            worst = worst.max((length(&pose) / length(&rest) - 1.0).abs());
+        }
+    }
+    worst
+}
+
+#[test]
+fn a_rig_onto_itself_is_the_identity() {
+    for body in [
+        PLAIN,
+        Body { twisted_axes: true, ..PLAIN },
+        Body { feet_under_root: true, twisted_axes: true, ..PLAIN },
+    ] {
+        let motion = dance(&Arc::new(body.character()), 20);
+        let result = retarget(&motion, &motion.character);
+        // A foot that hangs from the root does not follow its shin in the dance; the retarget carries that over too.
+        assert!(apart(&motion, &result) < 1e-9, "{}", apart(&motion, &result));
+    }
+}
+
+#[test]
+fn limbs_point_where_the_source_points_and_keep_their_length() {
+    let motion = dance(&Arc::new(PLAIN.character()), 20);
+    for target in [
+        Body { names: blender, height: 1.2, ..PLAIN },
+        Body { arm_angle: 0.8, twisted_axes: true, ..PLAIN },
+        Body { names: blender, spine: 1, arm_angle: 1.5, ..PLAIN },
+        Body { names: blender, spine: 5, height: 2.4, twisted_axes: true, feet_under_root: true, ..PLAIN },
+    ] {
+        let result = retarget(&motion, &Arc::new(target.character()));
+        assert!(limb_error(&motion, &result) < 1e-9, "{}", limb_error(&motion, &result));
+        assert!(stretch(&result) < 1e-9, "{}", stretch(&result));
+    }
+}
+
+#[test]
+fn a_foot_under_the_root_follows_its_shin() {
+    let motion = dance(&Arc::new(PLAIN.character()), 10);
+    let target = Body { names: blender, feet_under_root: true, twisted_axes: true, ..PLAIN };
+    let result = retarget(&motion, &Arc::new(target.character()));
+    let rig = &result.character.rig;
+    let (shin, foot) = (rig.joint(Role::LowerLeg(Side::Left)), rig.joint(Role::Foot(Side::Left)));
+    let rest = rig.skeleton().rest_model_pose();
+    let within = |p: &ModelPose| p.joint(shin.unwrap()).inverse().point(&p.position(foot.unwrap()));
+    for frame in 0..result.clip.frames() {
+        assert!((within(&model(&result, frame)) - within(&rest)).norm() < 1e-9);
+    }
+}
+
+#[test]
+fn size_and_names_of_the_source_do_not_matter() {
+    let target = Arc::new(Body { names: blender, twisted_axes: true, arm_angle: 0.7, ..PLAIN }.character());
+    let motion = dance(&Arc::new(PLAIN.character()), 12);
+    let expected = retarget(&motion, &target);
+
+    let renamed = Arc::new(Body { names: blender, ..PLAIN }.character());
+    let same = Motion { character: renamed, clip: motion.clip.clone() };
+    assert!(apart(&expected, &retarget(&same, &target)) < 1e-9);
+
+    let large = Arc::new(Body { height: 170.0, ..PLAIN }.character());
+    let mut clip = motion.clip.clone();
+    clip.all_translations_mut().iter_mut().for_each(|v| *v *= 100.0);
+    let scaled = retarget(&Motion { character: large, clip }, &target);
+    assert!(apart(&expected, &scaled) < 1e-9, "{}", apart(&expected, &scaled));
+}
+
+#[test]
+fn the_first_frames_of_a_take_do_not_matter() {
+    let target = Arc::new(Body { names: blender, arm_angle: 0.7, ..PLAIN }.character());
+    let motion = dance(&Arc::new(PLAIN.character()), 12);
+    let joints = motion.clip.joints();
+    let moved = motion.clip.translated().len();
+    let cut = Clip::new(
+        "cut",
+        30.0,
+        joints,
+        motion.clip.all_rotations()[5 * joints..].to_vec(),
+        motion.clip.translated().to_vec(),
+        motion.clip.all_translations()[5 * moved..].to_vec(),
+    );
+    let whole = retarget(&motion, &target);
+    let part = retarget(&Motion { character: Arc::clone(&motion.character), clip: cut }, &target);
+    for frame in 0..part.clip.frames() {
+        for (a, b) in model(&part, frame).joints().iter().zip(model(&whole, frame + 5).joints()) {
+            assert!((a.translation - b.translation).norm() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_chest_turns_as_the_source_chest_for_any_number_of_spine_joints() {
+    let motion = dance(&Arc::new(PLAIN.character()), 12);
+    for spine in [1, 2, 5] {
+        let target = Arc::new(Body { names: blender, spine, twisted_axes: true, ..PLAIN }.character());
+        let result = retarget(&motion, &target);
+        let away = |m: &Motion, frame: usize| {
+            let chest = *m.character.rig.chain(Role::Spine).last().unwrap();
+            let rest = m.character.skeleton().rest_model_pose();
+            model(m, frame).joint(chest).rotation * rest.joint(chest).rotation.inverse()
+        };
+        for frame in 0..12 {
+            assert!(away(&motion, frame).angle_to(&away(&result, frame)) < 1e-7, "{spine} spine joints");
+        }
+    }
+}
+
+#[test]
+fn strides_scale_with_the_legs_and_heights_from_the_ground() {
+    let motion = dance(&Arc::new(PLAIN.character()), 12);
+    let small = Arc::new(Body { names: blender, height: 0.85, ..PLAIN }.character());
+    let result = retarget(&motion, &small);
+    let pelvis = |m: &Motion, frame: usize| {
+        let thigh = |s| model(m, frame).position(m.character.rig.joint(Role::UpperLeg(s)).unwrap());
+        (thigh(Side::Left) + thigh(Side::Right)) * 0.5
+    };
+    for frame in 0..12 {
+        assert!((pelvis(&result, frame) - pelvis(&motion, frame) * 0.5).norm() < 1e-9);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let motion = dance(&Arc::new(PLAIN.character()), 300);
+    let target = Arc::new(Body { names: blender, arm_angle: 0.7, ..PLAIN }.character());
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| retarget(&motion, &target))
+    };
+    assert!(with(1).clip == with(2).clip);
+}
+
+#[test]
+fn a_body_without_legs_is_refused_with_the_line_to_add() {
+    let mut joints = PLAIN.skeleton().joints().to_vec();
+    for joint in &mut joints {
+        joint.name = joint.name.replace("UpLeg", "Pillar");
+    }
+    let skeleton = Skeleton::new(joints).unwrap();
+    let rest = skeleton.rest_model_pose();
+    let rig = understand(skeleton, &rest, &[]);
+    let broken = Character { rig, ..PLAIN.character() };
+    let error = map(&PLAIN.character(), &broken).unwrap_err();
+    assert!(matches!(error, MapError::Role { role: Role::UpperLeg(Side::Left), .. }), "{error:?}");
+    assert!(error.to_string().contains("target_roles.left_upper_leg = \"JOINT\""), "{error}");
+}
+
+#[test]
+fn the_map_reads_back_as_it_was_written_and_can_be_edited() {
+    use posemill::retarget::JointMap;
+    let (s, t) = (PLAIN.character(), Body { names: blender, spine: 1, ..PLAIN }.character());
+    let found = map(&s, &t).unwrap();
+    let text = found.to_toml(&s, &t);
+    let (read, ..) = JointMap::read(&text, "map.toml", &s, &t).unwrap();
+    let facts = |m: &JointMap| {
+        m.pairs.iter().map(|p| (p.role, p.source, p.target, p.blend.map(|b| b.0))).collect::<Vec<_>>()
+    };
+    assert_eq!(facts(&found), facts(&read));
+
+    let wrong = text.replace("target = \"DEF-shin.L\"", "target = \"DEF-shinn.L\"");
+    let error = JointMap::read(&wrong, "map.toml", &s, &t).unwrap_err().to_string();
+    let line = wrong.lines().position(|l| l.contains("DEF-shinn.L")).unwrap() + 1;
+    assert_eq!(
+        error,
+        format!("map.toml:{line}: there is no joint `DEF-shinn.L`; did you mean `DEF-shin.L`?")
+    );
+
+    let told = "target_roles.left_toes = \"DEF-foot.L\"\n";
+    let (_, _, rig) = JointMap::read(told, "map.toml", &s, &t).unwrap();
+    assert_eq!(rig.joint(Role::Toes(Side::Left)), rig.skeleton().find("DEF-foot.L"));
+}

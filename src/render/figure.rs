@@ -76,16 +76,24 @@ fn parts(motion: &Motion, rest: &ModelPose) -> Vec<Part> {
         }
         None
     };
-    let mut parts = Vec::new();
+    let mut parts = trunk_parts(motion, rest, size);
+    let pelvis = !parts.is_empty();
+    let leads_to_leg = |id: JointId| {
+        let thighs = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::UpperLeg(s)));
+        let mut thighs = thighs.filter(|&t| t == id || skeleton.is_ancestor(id, t));
+        thighs.next().is_some()
+    };
     for id in skeleton.ids() {
         // What lies above the hips carries no flesh: it is the way from the world to the body.
         if hips.is_some_and(|h| !(h == id || skeleton.is_ancestor(h, id))) {
             continue;
         }
         let here = role(id);
-        let mut ends: Vec<Vec3> = skeleton.children(id).iter().map(|&c| at(c)).collect();
+        // The pelvis is a part of its own.
+        let shown = |c: &&JointId| !(pelvis && here == Some(Role::Hips) && leads_to_leg(**c));
+        let mut ends: Vec<Vec3> = skeleton.children(id).iter().filter(shown).map(|&c| at(c)).collect();
         let tip = skeleton.joint(id).tip.map(|t| rest.joint(id).point(&t));
-        if ends.is_empty() || here == Some(Role::Head) {
+        if skeleton.children(id).is_empty() || here == Some(Role::Head) {
             let parent = skeleton.parent(id).map(at);
             ends = vec![end_of(here, rest.joint(id), parent, tip, size)];
         }
@@ -102,6 +110,40 @@ fn parts(motion: &Motion, rest: &ModelPose) -> Vec<Part> {
             parts.push(Part { joint: id, from, to, radii, flat, color: color(here) });
         }
     }
+    parts
+}
+
+/// Pelvis and rib cage: they span the joints of both sides, whatever lies between.
+fn trunk_parts(motion: &Motion, rest: &ModelPose, size: f64) -> Vec<Part> {
+    let rig = &motion.character.rig;
+    let pair = |role: fn(Side) -> Role| {
+        Some(Side::BOTH.map(|s| rig.joint(role(s))).map(|j| j.map(|id| rest.position(id))))
+            .and_then(|[l, r]| Some([l?, r?]))
+    };
+    let mut parts = Vec::new();
+    let Some(hips) = rig.joint(Role::Hips) else { return parts };
+    let Some([left, right]) = pair(Role::UpperLeg) else { return parts };
+    let (middle, span) = ((left + right) * 0.5, left - right);
+    let along = span.try_normalize(1e-9).unwrap_or_else(Vec3::x) * (0.055 * size).max(0.42 * span.norm());
+    let radii = [0.102 * size; 2];
+    let raised = middle + Vec3::y() * (0.03 * size);
+    parts.push(Part {
+        joint: hips,
+        from: raised - along,
+        to: raised + along,
+        radii,
+        flat: 0.92,
+        color: TRUNK,
+    });
+    let Some([left, right]) = pair(Role::UpperArm) else { return parts };
+    let shoulders = (left + right) * 0.5;
+    // A rib cage stands on two legs; the trunk of others lies.
+    let Some(axis) = (shoulders - middle).try_normalize(1e-9).filter(|a| a.y > 0.8) else { return parts };
+    let chest = rig.chain(Role::Spine).last().copied().unwrap_or(hips);
+    let width = ((left - right).norm() / size).clamp(0.24, 0.42) * 0.41;
+    let (from, to) = (shoulders - axis * (0.185 * size), shoulders - axis * (0.075 * size));
+    let radii = [0.86 * width * size, width * size];
+    parts.push(Part { joint: chest, from, to, radii, flat: 0.70, color: TRUNK });
     parts
 }
 
@@ -163,22 +205,22 @@ fn shape(role: Option<Role>, length: f64, low: f64, high: f64) -> ([f64; 2], f64
             let width = |level: f64| {
                 let level = if level.is_finite() { level.clamp(-0.3, 1.3) } else { 0.5 };
                 let table =
-                    [(-0.3, 0.10), (0.0, 0.125), (0.38, 0.105), (0.75, 0.13), (1.0, 0.07), (1.3, 0.05)];
+                    [(-0.3, 0.10), (0.0, 0.118), (0.38, 0.106), (0.75, 0.112), (1.0, 0.065), (1.3, 0.05)];
                 let k = table.windows(2).position(|w| level <= w[1].0).unwrap_or(table.len() - 2);
                 let ((x0, y0), (x1, y1)) = (table[k], table[k + 1]);
                 y0 + (y1 - y0) * (level - x0) / (x1 - x0)
             };
-            ([width(low), width(high)], 0.72)
+            ([width(low), width(high)], 0.80)
         }
         Some(Role::Neck(_)) => ([0.052, 0.048], 1.0),
         Some(Role::Head) => ([0.088, 0.094], 1.12),
-        Some(Role::Clavicle(_)) => ([0.056, 0.058], 1.0),
+        Some(Role::Clavicle(_)) => ([0.050, 0.060], 1.0),
         Some(Role::UpperArm(_)) => ([0.054, 0.040], 1.0),
         Some(Role::LowerArm(_)) => ([0.042, 0.029], 1.0),
         Some(Role::Hand(_)) if length > 0.12 => ([0.026, 0.030], 1.0),
         Some(Role::Hand(_)) => ([0.022, 0.015], 1.0),
         Some(Role::Finger(..)) => ([0.0105, 0.009], 1.0),
-        Some(Role::UpperLeg(_)) => ([0.088, 0.056], 1.0),
+        Some(Role::UpperLeg(_)) => ([0.086, 0.055], 1.0),
         Some(Role::LowerLeg(_)) => ([0.058, 0.037], 1.0),
         Some(Role::Foot(_)) => ([0.042, 0.036], 1.0),
         Some(Role::Toes(_)) => ([0.034, 0.026], 1.0),

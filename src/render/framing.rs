@@ -18,6 +18,8 @@ const CORNERS: usize = 4000;
 const WAY_POINTS: usize = 2048;
 /// The camera that follows answers to what happens within this many seconds before and after.
 const CALM: f64 = 0.6;
+/// The drawn way leaves out what is shorter than this, in seconds before and after.
+const TREMOR: f64 = 0.12;
 /// A figure whose lowest point is within this part of its size of height 0 stands on height 0.
 const STANDS: f64 = 0.15;
 
@@ -59,9 +61,9 @@ impl Way {
         }
     }
 
-    /// The same way, each point the mean of its surroundings, twice.
-    fn calm(&self) -> Self {
-        let reach = (CALM * 0.5 * self.rate).round() as usize;
+    /// The same way, each point the mean of what happens within `seconds` before and after, twice by halves.
+    fn calm(&self, seconds: f64) -> Self {
+        let reach = (seconds * 0.5 * self.rate).round() as usize;
         let mean = |points: &[Vec3]| -> Vec<Vec3> {
             let around = |k: usize| {
                 let reach = reach.min(k).min(points.len() - 1 - k);
@@ -85,9 +87,9 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The way over the ground.
-    pub(super) fn way(&self) -> &[Vec3] {
-        &self.way.points
+    /// The way over the ground, without the tremor of single steps.
+    pub(super) fn way(&self) -> Vec<Vec3> {
+        self.way.calm(TREMOR).points
     }
 
     /// What the camera follows: a point of the ground.
@@ -146,7 +148,7 @@ impl Shot {
                     let mean = way.points.iter().sum::<Vec3>() / way.points.len() as f64;
                     Way { points: vec![mean], rate: 1.0 }
                 }
-                Follow::Calmly => way.calm(),
+                Follow::Calmly => way.calm(CALM),
                 Follow::Exactly => way.clone(),
             };
             let mut seen: Vec<(f64, Vec3)> = Vec::new();

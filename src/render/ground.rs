@@ -118,7 +118,7 @@ impl Ground {
             let down = (row.down[k] + x as f32 * row.down_step[k]).abs();
             let foot = ((along + down) / self.grid).max(1e-6);
             let place = at[k] / self.grid;
-            let apart = (place - place.round()).abs();
+            let apart = (place - nearest(place)).abs();
             // Lines are a hundredth of a square wide; thinner than a pixel they grow paler instead.
             let width = foot.max(0.012);
             let cover =
@@ -127,6 +127,11 @@ impl Ground {
         }
         mix(floor, self.colors[3], line * fade)
     }
+}
+
+/// The nearest whole number; a call of `f32::round` a pixel would cost as much as the rest of the floor.
+fn nearest(x: f32) -> f32 {
+    (x + 0.5_f32.copysign(x)) as i32 as f32
 }
 
 /// The side of a grid square for a figure of this size: metres for people, powers of ten for others.

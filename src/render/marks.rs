@@ -64,7 +64,7 @@ pub(super) fn way(points: &[Vec3], ground: f64, width: f64, flats: &mut Vec<Flat
             continue;
         };
         // Points closer than the ribbon's width would make it flicker to and fro.
-        let Some(along) = (point - from).try_normalize(width) else { continue };
+        let Some(along) = (point - from).try_normalize(1.5 * width) else { continue };
         let aside = Vec3::new(along.z, 0.0, -along.x) * (0.5 * width);
         let start = edges.unwrap_or([from - aside, from + aside]);
         let end = [point - aside, point + aside];

@@ -34,7 +34,12 @@ struct Group {
 
 impl Group {
     /// The channel of the greatest weighted variance, and that variance.
+    ///
+    /// One colour has none, whatever rounding says.
     fn spread(&self) -> (usize, f64) {
+        if self.members.len() < 2 {
+            return (0, 0.0);
+        }
         let weight: f64 = self.members.iter().map(|m| m.1).sum();
         let variance = |k: usize| {
             let mean = self.members.iter().map(|m| f64::from(m.0[k]) * m.1).sum::<f64>() / weight;

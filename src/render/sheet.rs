@@ -19,7 +19,12 @@ pub(super) const PALE_INK: [u8; 3] = [118, 126, 140];
 
 /// The dot size of labels in a picture whose least side is `side` pixels.
 pub(super) fn label_scale(side: u32) -> usize {
-    ((side as usize + 40) / 240).clamp(1, 4)
+    match side {
+        0..=139 => 1,
+        140..=639 => 2,
+        640..=1399 => 3,
+        _ => 4,
+    }
 }
 
 /// A length for people.
@@ -98,29 +103,26 @@ pub(super) fn contact_sheet(
     sheet.to_png()
 }
 
+/// The names, and where there is room beside them what the sheet shows.
 fn write_header(subjects: &[Subject], duration: f64, grid: f64, scale: usize, sheet: &mut Picture) {
     let (x, y) = (5 * scale, 4 * scale);
+    let grid = format!("grid {}", metres(grid));
     let facts = match subjects {
-        [only] => {
+        [only] if only.motion.clip.frames() > 1 => {
             let clip = &only.motion.clip;
-            format!(
-                "{:.2} s, {} frames at {} Hz, grid {}",
-                duration,
-                clip.frames(),
-                rate(clip.sample_rate),
-                metres(grid)
-            )
+            let (frames, hz) = (clip.frames(), rate(clip.sample_rate));
+            format!("{duration:.2} s, {frames} frames at {hz} Hz, {grid}")
         }
-        _ => format!("{:.2} s, grid {}", duration, metres(grid)),
+        _ if duration > 0.0 => format!("{duration:.2} s, {grid}"),
+        _ => grid,
     };
-    let facts_width = text::width(&facts, scale);
-    let room = sheet.width.saturating_sub(facts_width + 4 * x);
     let names: Vec<&str> = subjects.iter().map(|s| s.label.as_str()).collect();
-    let title = text::fitted(&names.join(" | "), scale, room);
+    let names = names.join(" | ");
+    let title = text::fitted(&names, scale, sheet.width.saturating_sub(2 * x));
     text::draw(sheet, x, y, &title, scale, INK);
-    // A narrow sheet shows the facts only where they fit beside some of the name.
-    if sheet.width > facts_width + 2 * x {
-        text::draw(sheet, sheet.width - facts_width - x, y, &facts, scale, PALE_INK);
+    let (used, wanted) = (text::width(&title, scale), text::width(&facts, scale));
+    if used + wanted + 4 * x <= sheet.width {
+        text::draw(sheet, sheet.width - wanted - x, y, &facts, scale, PALE_INK);
     }
 }
 

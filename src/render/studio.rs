@@ -61,7 +61,7 @@ impl<'a> Studio<'a> {
         let place = &shot.places[figure];
         let mut flats = Vec::new();
         if path {
-            marks::way(place.way(), place.ground, 0.012 * shot.size, &mut flats);
+            marks::way(&place.way(), place.ground, 0.010 * shot.size, &mut flats);
         }
         for mark in &actor.subject.marks {
             marks::mark(mark, place.ground, shot.size, &mut flats);

@@ -10,6 +10,7 @@ mod joints;
 mod load;
 mod map;
 mod mill;
+mod preview;
 mod retarget;
 mod run;
 mod stages;

@@ -2,7 +2,7 @@
 
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
-use super::{completions, convert, inspect, joints, map, retarget, run, stages};
+use super::{completions, convert, inspect, joints, map, preview, retarget, run, stages};
 use crate::pipeline::PlanError;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -35,6 +35,7 @@ enum Command {
     Inspect(inspect::Arguments),
     Joints(joints::Arguments),
     Map(map::Arguments),
+    Preview(preview::Arguments),
     Stages(stages::Arguments),
     Completions(completions::Arguments),
     /// Print the manual page
@@ -52,6 +53,7 @@ pub fn start() -> ExitCode {
         Command::Inspect(a) => inspect::run(a, &console),
         Command::Joints(a) => joints::run(a, &console),
         Command::Map(a) => map::run(a, &console),
+        Command::Preview(a) => preview::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Man => completions::man(&console, Arguments::command()),

@@ -1,1 +1,31 @@
-//! To come.
+//! Motions become pictures: a software renderer for previews, contact sheets and animations.
+//!
+//! No GPU, no clock, no thread-dependent sum: the same motions and options give the same bytes on any number of
+//! threads. Several motions are drawn side by side in step, by clip time. Space: model space, Y up, metres.
+
+mod actor;
+mod animation;
+mod camera;
+mod figure;
+mod film;
+mod framing;
+mod ground;
+mod marks;
+mod options;
+mod palette;
+mod picture;
+mod preview;
+mod raster;
+mod shade;
+mod shadow;
+mod sheet;
+mod studio;
+mod text;
+mod texture;
+mod timing;
+mod vector;
+
+pub use camera::View;
+pub use marks::{Mark, MarkKind};
+pub use options::{PreviewOptions, RenderError, Size, Subject};
+pub use preview::{Format, preview};

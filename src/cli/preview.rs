@@ -1,0 +1,123 @@
+//! `posemill preview`: pictures of motions, side by side in step.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use super::load::{clip, load};
+use crate::model::{Asset, Clip, Motion};
+use crate::pipeline::write_whole;
+use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Draw a contact sheet or an animation; several files side by side, in step
+///
+/// Skinned characters are drawn with their textures, bare skeletons as a figure: its left is blue, its right orange. A
+/// file without a clip shows its rest pose.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill preview take.bvh -o take.png\n  \
+    posemill preview take.bvh hero.glb -o both.gif --camera side\n  \
+    posemill preview hero.glb --clip Run -o run.apng --size 640x360 --fps 30")]
+pub struct Arguments {
+    /// Motion files or characters
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The picture: `.png` for a contact sheet, `.gif` or `.apng` for an animation
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// Where the camera stands: front, side, three-quarter, top (these stay in place) or follow
+    #[arg(long, value_name = "VIEW", default_value = "follow")]
+    camera: View,
+    /// Pixels of one pose of a sheet, or of each file's picture of an animation: `480` or `640x360`
+    /// [default: 240x320 for a sheet, 480 for an animation]
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Size>,
+    /// Frames per second of an animation, up to 50
+    #[arg(long, value_name = "N", default_value_t = 25.0)]
+    fps: f64,
+    /// How many poses or frames [default: 12 poses, or what the frame rate asks for]
+    #[arg(long, value_name = "N")]
+    frames: Option<usize>,
+    /// The clip, by name or number from 0 [default: the first]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
+    /// Draw lines between the joints, too
+    #[arg(long)]
+    skeleton: bool,
+    /// Leave out names, times and the way over the ground
+    #[arg(long)]
+    plain: bool,
+    /// Say how to read the files: `input.units=cm`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+}
+
+/// Draws the preview.
+///
+/// # Errors
+/// A [`Failure`] where a file, the clip, an option or the output makes no sense.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
+    let format: Format = extension.parse().map_err(|_| {
+        let out = arguments.output.display();
+        Failure::Argument(format!("`{out}` is no preview\nend it with `.png`, `.gif` or `.apng`"))
+    })?;
+    let mut motions = Vec::new();
+    for file in &arguments.files {
+        let asset = load(file, &arguments.sets)?;
+        for warning in asset.warnings.iter().filter(|_| console.verbose) {
+            console.warning(format!("{}: {}", file.display(), warning.message));
+        }
+        motions.push((label(file), motion(&asset, arguments.clip.as_deref())?));
+    }
+    let subjects: Vec<Subject> = motions
+        .iter()
+        .map(|(label, motion)| Subject { motion, label: label.clone(), marks: Vec::new() })
+        .collect();
+    let options = PreviewOptions {
+        size: arguments.size,
+        view: arguments.camera,
+        fps: arguments.fps,
+        frames: arguments.frames,
+        skeleton: arguments.skeleton,
+        path: !arguments.plain,
+        labels: !arguments.plain,
+    };
+    let bar = progress(console);
+    let done = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let drawn = preview(&subjects, &options, format, &done);
+    bar.finish_and_clear();
+    write_whole(&arguments.output, &drawn.map_err(|e| Failure::Argument(e.to_string()))?)?;
+    Ok(Exit::Good)
+}
+
+fn label(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The wanted clip of an asset as a motion; its rest pose where it has none.
+fn motion(asset: &Asset, wanted: Option<&str>) -> Result<Motion, Failure> {
+    let character = Arc::clone(&asset.character);
+    let clip = match clip(asset, wanted)? {
+        Some(clip) => clip.clone(),
+        None => {
+            let skeleton = character.skeleton();
+            Clip::from_poses("rest", 1.0, skeleton, &[skeleton.rest_pose()])
+        }
+    };
+    Ok(Motion { character, clip })
+}
+
+fn progress(console: &Console) -> ProgressBar {
+    let shown = !console.quiet && std::io::stderr().is_terminal();
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let template = "{wide_bar} {pos}/{len} pictures, {eta} left";
+    let style = ProgressStyle::with_template(template).expect("the template is a constant");
+    ProgressBar::with_draw_target(Some(0), target).with_style(style)
+}

@@ -1,0 +1,104 @@
+//! Things drawn into the scene beside the figure: its way over the ground, contacts and targets.
+//!
+//! They are flat triangles in plain colours, so that depth hides them as it should. Space: model space, metres.
+
+use super::texture::linear;
+use super::vector::V3;
+use crate::math::Vec3;
+
+const WAY: [u8; 3] = [122, 134, 205];
+const CONTACT: [u8; 3] = [46, 158, 107];
+const TARGET: [u8; 3] = [214, 64, 92];
+
+/// What a mark shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkKind {
+    /// A foot or hand that rests: a ring on the ground below it.
+    Contact,
+    /// A place to be reached: a small diamond in space.
+    Target,
+}
+
+/// Something to be shown beside the figure for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// What it shows.
+    pub kind: MarkKind,
+    /// Where, in model space, metres.
+    pub at: Vec3,
+    /// When it appears, in seconds of the clip.
+    pub from: f64,
+    /// When it goes, in seconds of the clip.
+    pub to: f64,
+}
+
+/// A flat triangle in a plain colour.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flat {
+    pub(super) corners: [V3; 3],
+    pub(super) color: V3,
+    pub(super) from: f64,
+    pub(super) to: f64,
+}
+
+fn single(v: Vec3) -> V3 {
+    [v.x as f32, v.y as f32, v.z as f32]
+}
+
+fn quad(corners: [Vec3; 4], color: [u8; 3], from: f64, to: f64, flats: &mut Vec<Flat>) {
+    let [a, b, c, d] = corners.map(single);
+    for corners in [[a, b, c], [a, c, d]] {
+        flats.push(Flat { corners, color: linear(color), from, to });
+    }
+}
+
+/// The way through these points as a ribbon on the ground at height `ground`.
+pub(super) fn way(points: &[Vec3], ground: f64, width: f64, flats: &mut Vec<Flat>) {
+    let height = ground + 0.1 * width;
+    let mut last: Option<Vec3> = None;
+    let flat = |p: &Vec3| Vec3::new(p.x, height, p.z);
+    let mut edges: Option<[Vec3; 2]> = None;
+    for point in points.iter().map(flat) {
+        let Some(from) = last else {
+            last = Some(point);
+            continue;
+        };
+        // Points closer than the ribbon's width would make it flicker to and fro.
+        let Some(along) = (point - from).try_normalize(1.5 * width) else { continue };
+        let aside = Vec3::new(along.z, 0.0, -along.x) * (0.5 * width);
+        let start = edges.unwrap_or([from - aside, from + aside]);
+        let end = [point - aside, point + aside];
+        quad([start[0], start[1], end[1], end[0]], WAY, f64::NEG_INFINITY, f64::INFINITY, flats);
+        edges = Some(end);
+        last = Some(point);
+    }
+}
+
+/// The triangles of a mark; `size` is that of the figure.
+pub(super) fn mark(mark: &Mark, ground: f64, size: f64, flats: &mut Vec<Flat>) {
+    let (from, to) = (mark.from, mark.to);
+    match mark.kind {
+        MarkKind::Contact => {
+            let middle = Vec3::new(mark.at.x, ground + 0.002 * size, mark.at.z);
+            let on = |k: usize, radius: f64| {
+                let (sin, cos) = (std::f64::consts::TAU * k as f64 / 24.0).sin_cos();
+                middle + Vec3::new(cos, 0.0, sin) * (radius * size)
+            };
+            for k in 0..24 {
+                let ring = [on(k, 0.05), on(k, 0.065), on(k + 1, 0.065), on(k + 1, 0.05)];
+                quad(ring, CONTACT, from, to, flats);
+            }
+        }
+        MarkKind::Target => {
+            let r = 0.025 * size;
+            let axes = [Vec3::x(), Vec3::z(), -Vec3::x(), -Vec3::z()];
+            for k in 0..4 {
+                for pole in [Vec3::y(), -Vec3::y()] {
+                    let corners = [axes[k], axes[(k + 1) % 4], pole].map(|v| single(mark.at + v * r));
+                    let shade = if pole.y > 0.0 { TARGET } else { TARGET.map(|c| c / 4 * 3) };
+                    flats.push(Flat { corners, color: linear(shade), from, to });
+                }
+            }
+        }
+    }
+}

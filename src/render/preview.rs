@@ -1,0 +1,51 @@
+//! The one door: motions and options in, the bytes of a picture file out.
+
+use super::animation;
+use super::options::{PreviewOptions, RenderError, Subject};
+use super::sheet::contact_sheet;
+use std::str::FromStr;
+
+/// The file formats of a preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A contact sheet as PNG.
+    Png,
+    /// An animation as GIF.
+    Gif,
+    /// An animation as APNG.
+    Apng,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    /// By file extension, in any case.
+    fn from_str(extension: &str) -> Result<Self, String> {
+        match extension.to_ascii_lowercase().as_str() {
+            "png" => Ok(Format::Png),
+            "gif" => Ok(Format::Gif),
+            "apng" => Ok(Format::Apng),
+            _ => Err(format!("`{extension}` is no preview format, allowed are png, gif, apng")),
+        }
+    }
+}
+
+/// Draws the subjects side by side in step, by clip time; one that ends earlier holds its last pose.
+///
+/// The camera's direction is taken from the first subject and shared, and so is the scale. `progress` hears how many
+/// of how many pictures are done, from any thread. The bytes do not depend on the number of threads.
+///
+/// # Errors
+/// A [`RenderError`] for options out of range, clips without frames and motions that break the normal form.
+pub fn preview(
+    subjects: &[Subject],
+    options: &PreviewOptions,
+    format: Format,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<u8>, RenderError> {
+    match format {
+        Format::Png => contact_sheet(subjects, options, progress),
+        Format::Gif => animation::gif(subjects, options, progress),
+        Format::Apng => animation::apng(subjects, options, progress),
+    }
+}

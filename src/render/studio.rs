@@ -1,0 +1,298 @@
+//! One figure at one time becomes a picture: ground, shadow, figure, marks, and the joints' lines on top.
+//!
+//! Every picture is made by one thread and depends on nothing but its figure and time.
+
+use super::actor::{Actor, Posed};
+use super::camera::{Camera, single};
+use super::framing::{Follow, Shot};
+use super::ground::Ground;
+use super::marks::{self, Flat};
+use super::picture::Picture;
+use super::raster::{NOTHING, Raster, SAMPLES};
+use super::shade::{Lights, flat, shadowed};
+use super::shadow::Shadow;
+use super::texture::encode;
+use super::vector::{V3, add, scale};
+use crate::model::ModelPose;
+
+const BONE: [u8; 3] = [36, 74, 160];
+const BONE_HIDDEN: f32 = 0.5;
+
+/// Everything that stays the same from picture to picture of one figure.
+#[derive(Debug)]
+pub(super) struct Studio<'a> {
+    actor: &'a Actor<'a>,
+    shot: &'a Shot,
+    figure: usize,
+    flats: Vec<Flat>,
+    skeleton: bool,
+    width: u32,
+    height: u32,
+    /// The empty studio, where the camera stays.
+    backdrop: Option<Backdrop>,
+}
+
+/// The empty studio: linear colours and their bytes.
+#[derive(Debug)]
+struct Backdrop {
+    colors: Vec<V3>,
+    picture: Picture,
+}
+
+/// Room for one picture. Kept by the caller, so that a clip allocates once.
+#[derive(Debug)]
+pub(super) struct Easel {
+    posed: Posed,
+    raster: Raster,
+    seen: Vec<V3>,
+    shadow: Shadow,
+}
+
+impl<'a> Studio<'a> {
+    /// A studio for figure number `figure` of the shot.
+    pub(super) fn new(
+        actor: &'a Actor<'a>,
+        shot: &'a Shot,
+        figure: usize,
+        (width, height): (u32, u32),
+        skeleton: bool,
+        path: bool,
+    ) -> Self {
+        let place = &shot.places[figure];
+        let mut flats = Vec::new();
+        if path {
+            marks::way(&place.way(), place.ground, 0.010 * shot.size, &mut flats);
+        }
+        for mark in &actor.subject.marks {
+            marks::mark(mark, place.ground, shot.size, &mut flats);
+        }
+        let mut studio = Self { actor, shot, figure, flats, skeleton, width, height, backdrop: None };
+        if shot.follow == Follow::No {
+            studio.backdrop = Some(studio.empty());
+        }
+        studio
+    }
+
+    /// Room for pictures of this studio.
+    pub(super) fn easel(&self) -> Easel {
+        Easel {
+            posed: self.actor.posed(),
+            raster: Raster::new(self.width as usize, self.height as usize),
+            seen: Vec::new(),
+            shadow: Shadow::new(),
+        }
+    }
+
+    fn ground(&self, camera: &Camera, time: f64) -> Ground {
+        let height = self.shot.places[self.figure].ground as f32;
+        let focus = self.shot.focus(self.figure, time);
+        Ground::new(camera, height, focus, self.shot.span as f32, self.shot.grid as f32)
+    }
+
+    fn empty(&self) -> Backdrop {
+        let (width, height) = (self.width as usize, self.height as usize);
+        let camera = self.shot.camera(self.figure, 0.0, self.width, self.height);
+        let ground = self.ground(&camera, 0.0);
+        let mut colors = Vec::with_capacity(width * height);
+        for y in 0..height {
+            match ground.row(y) {
+                Some(row) => colors.extend((0..width).map(|x| ground.floor(&row, x))),
+                None => colors.extend(std::iter::repeat_n(ground.wall(y), width)),
+            }
+        }
+        let pixels = colors.iter().map(|&c| encode(c)).collect();
+        Backdrop { colors, picture: Picture { width, height, pixels } }
+    }
+
+    /// Draws the figure at `time`.
+    pub(super) fn draw(&self, time: f64, easel: &mut Easel) -> Picture {
+        let Easel { posed, raster, seen, shadow } = easel;
+        self.actor.move_skin(time, posed);
+        let camera = self.shot.camera(self.figure, time, self.width, self.height);
+        let light = single(&self.shot.light());
+        let triangles = &self.actor.triangles;
+
+        seen.clear();
+        seen.extend(posed.positions.iter().map(|&p| camera.project(p)));
+        raster.clear();
+        for (id, &(corners, look)) in triangles.iter().enumerate() {
+            let both = self.actor.looks[usize::from(look)].both;
+            raster.triangle(corners.map(|k| seen[k as usize]), id as u32, both);
+        }
+        let first_flat = triangles.len() as u32;
+        for (k, f) in self.flats.iter().enumerate().filter(|(_, f)| f.from <= time && time <= f.to) {
+            raster.triangle(f.corners.map(|p| camera.project(p)), first_flat + k as u32, true);
+        }
+
+        let place = &self.shot.places[self.figure];
+        let under = place.figure(time);
+        let reach = 1.1 * self.shot.size as f32;
+        // The shadow falls away from the light: its square is moved along.
+        let shift = 0.35 * reach;
+        let middle =
+            [under.x as f32 - shift * light[0] / light[1], under.z as f32 - shift * light[2] / light[1]];
+        let ground_height = place.ground as f32;
+        shadow.cast(&posed.positions, triangles.iter().map(|t| t.0), light, ground_height, middle, reach);
+
+        let lights = Lights { key: light, eye: scale(camera.ahead, -1.0) };
+        let painter = Painter { studio: self, posed, raster, seen, lights };
+        let mut picture = painter.paint(&self.ground(&camera, time), shadow);
+        if self.skeleton {
+            self.bones(&posed.model, &camera, raster, &mut picture);
+        }
+        picture
+    }
+
+    /// Lines between joints, paler where the figure hides them.
+    fn bones(&self, model: &ModelPose, camera: &Camera, raster: &Raster, picture: &mut Picture) {
+        let skeleton = self.actor.motion().character.skeleton();
+        let half = (self.width.min(self.height) as f32 / 300.0).max(0.8);
+        for id in skeleton.ids() {
+            let Some(parent) = skeleton.parent(id) else { continue };
+            let ends = [parent, id].map(|j| camera.project(single(&model.position(j))));
+            line(ends, half, raster, picture);
+        }
+    }
+}
+
+/// Draws a line of the given half width in pixels between projected ends.
+fn line([a, b]: [V3; 2], half: f32, raster: &Raster, picture: &mut Picture) {
+    if !(a[2] > 0.0 && b[2] > 0.0) || a.iter().chain(&b).any(|c| !(c.abs() < 1e6)) {
+        return;
+    }
+    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+    let squared = (dx * dx + dy * dy).max(1e-6);
+    let bound = |k: usize, n: usize| {
+        let low = (a[k].min(b[k]) - half - 1.0).clamp(0.0, n as f32) as usize;
+        let high = (a[k].max(b[k]) + half + 2.0).clamp(0.0, n as f32) as usize;
+        low..high
+    };
+    for y in bound(1, picture.height) {
+        for x in bound(0, picture.width) {
+            let (px, py) = (x as f32 + 0.5 - a[0], y as f32 + 0.5 - a[1]);
+            let along = ((px * dx + py * dy) / squared).clamp(0.0, 1.0);
+            let (ox, oy) = (px - along * dx, py - along * dy);
+            let cover = (half + 0.5 - (ox * ox + oy * oy).sqrt()).clamp(0.0, 1.0);
+            if cover <= 0.0 {
+                continue;
+            }
+            let near = a[2] + (b[2] - a[2]) * along;
+            let alpha = if raster.nearness(x, y) > near * 1.001 { BONE_HIDDEN } else { 1.0 };
+            picture.blend(x as i64, y as i64, BONE, cover * alpha);
+        }
+    }
+}
+
+/// The second half of drawing: covered samples become colours.
+struct Painter<'a> {
+    studio: &'a Studio<'a>,
+    posed: &'a Posed,
+    raster: &'a Raster,
+    seen: &'a [V3],
+    lights: Lights,
+}
+
+impl Painter<'_> {
+    fn paint(&self, ground: &Ground, shadow: &Shadow) -> Picture {
+        let (width, height) = (self.studio.width as usize, self.studio.height as usize);
+        let backdrop = self.studio.backdrop.as_ref();
+        let mut picture = match backdrop {
+            Some(backdrop) => backdrop.picture.clone(),
+            None => Picture::new(width, height, [0; 3]),
+        };
+        let (columns, rows) = self.raster.touched();
+        for y in 0..height {
+            let row = ground.row(y);
+            let wall = if row.is_none() { ground.wall(y) } else { [0.0; 3] };
+            let drawn = rows.contains(&y);
+            for x in 0..width {
+                let dark = row.as_ref().map_or(0.0, |row| {
+                    let [gx, gz] = row.at(x);
+                    shadow.at(gx, gz)
+                });
+                let samples = match drawn && columns.contains(&x) {
+                    true => self.raster.samples(x, y),
+                    false => [NOTHING; SAMPLES * SAMPLES],
+                };
+                let free = samples.iter().filter(|&&id| id == NOTHING).count();
+                let nothing = free == samples.len();
+                if backdrop.is_some() && nothing && dark <= 0.0 {
+                    continue;
+                }
+                let mut color = [0.0; 3];
+                if free > 0 {
+                    let empty = match (backdrop, &row) {
+                        (Some(backdrop), _) => backdrop.colors[y * width + x],
+                        (None, Some(row)) => ground.floor(row, x),
+                        (None, None) => wall,
+                    };
+                    color = scale(shadowed(empty, dark), free as f32 / samples.len() as f32);
+                }
+                if !nothing {
+                    color = add(color, self.surfaces(x, y, samples));
+                }
+                picture.pixels[y * width + x] = encode(color);
+            }
+        }
+        picture
+    }
+
+    /// The sum over the covered samples of a pixel: each triangle is shaded once, amid its samples.
+    fn surfaces(&self, x: usize, y: usize, samples: [u32; SAMPLES * SAMPLES]) -> V3 {
+        let mut sum = [0.0; 3];
+        for (k, &id) in samples.iter().enumerate() {
+            if id == NOTHING || samples[..k].contains(&id) {
+                continue;
+            }
+            let (mut count, mut at) = (0.0, [0.0; 2]);
+            for (place, _) in samples.iter().enumerate().filter(|(_, other)| **other == id) {
+                count += 1.0;
+                at[0] += (place % SAMPLES) as f32;
+                at[1] += (place / SAMPLES) as f32;
+            }
+            let side = SAMPLES as f32;
+            let at = [x as f32 + (at[0] / count + 0.5) / side, y as f32 + (at[1] / count + 0.5) / side];
+            sum = add(sum, scale(self.surface(id, at), count / (side * side)));
+        }
+        sum
+    }
+
+    /// The colour of a triangle at a point of the picture.
+    fn surface(&self, id: u32, at: [f32; 2]) -> V3 {
+        let actor = self.studio.actor;
+        let Some((corners, look)) = actor.triangles.get(id as usize) else {
+            return flat(self.studio.flats[id as usize - actor.triangles.len()].color);
+        };
+        let [a, b, c] = corners.map(|k| k as usize);
+        let (pa, pb, pc) = (self.seen[a], self.seen[b], self.seen[c]);
+        // Areas towards the other two corners, weighted by inverse depth (perspective-correct).
+        let part = |p: V3, q: V3| (p[0] - at[0]) * (q[1] - at[1]) - (p[1] - at[1]) * (q[0] - at[0]);
+        let (mut wa, mut wb, mut wc) = (part(pb, pc), part(pc, pa), part(pa, pb));
+        let area = wa + wb + wc;
+        let sign = if area < 0.0 { -1.0 } else { 1.0 };
+        wa = (wa * sign).max(0.0) * pa[2];
+        wb = (wb * sign).max(0.0) * pb[2];
+        wc = (wc * sign).max(0.0) * pc[2];
+        let sum = wa + wb + wc;
+        let (wa, wb, wc) = if sum > 0.0 { (wa / sum, wb / sum, wc / sum) } else { (1.0, 0.0, 0.0) };
+        let blend = |list: &[V3]| -> V3 {
+            std::array::from_fn(|k| list[a][k] * wa + list[b][k] * wb + list[c][k] * wc)
+        };
+        let mut color = blend(&actor.colors);
+        let look = &actor.looks[usize::from(*look)];
+        if let Some(image) = &look.image {
+            let t = |k: usize| {
+                let list = &actor.texcoords;
+                list[a][k] * wa + list[b][k] * wb + list[c][k] * wc
+            };
+            let texel = image.sample([t(0), t(1)]);
+            color = std::array::from_fn(|k| color[k] * texel[k]);
+        }
+        let mut normal = blend(&self.posed.normals);
+        // The back of a surface that shows both sides is lit from its own side.
+        if look.both && area > 0.0 {
+            normal = scale(normal, -1.0);
+        }
+        self.lights.shade(color, normal)
+    }
+}

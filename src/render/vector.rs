@@ -1,0 +1,40 @@
+//! Three `f32` coordinates side by side: the few operations that per-pixel code needs.
+
+/// A point, direction or linear colour.
+pub(super) type V3 = [f32; 3];
+
+pub(super) fn add(a: V3, b: V3) -> V3 {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+pub(super) fn sub(a: V3, b: V3) -> V3 {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+pub(super) fn scale(a: V3, s: f32) -> V3 {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+pub(super) fn dot(a: V3, b: V3) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+pub(super) fn cross(a: V3, b: V3) -> V3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// `a` at length one; straight up where it has no direction.
+pub(super) fn unit(a: V3) -> V3 {
+    let length = dot(a, a).sqrt();
+    if length > 1e-20 { scale(a, 1.0 / length) } else { [0.0, 1.0, 0.0] }
+}
+
+pub(super) fn mix(a: V3, b: V3, t: f32) -> V3 {
+    add(scale(a, 1.0 - t), scale(b, t))
+}
+
+/// From 0 at `low` to 1 at `high`, smooth at both ends.
+pub(super) fn smooth(low: f32, high: f32, x: f32) -> f32 {
+    let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}

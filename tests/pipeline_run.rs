@@ -56,7 +56,7 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
     let out = folder.path().join(out);
     let placement = if out.extension().is_some() { Placement::File(out) } else { Placement::Folder(out) };
     let jobs = jobs(&takes, &config.output.formats, &placement, &[]).unwrap();
-    let pipeline = Pipeline::new(&mut config, Path::new("")).unwrap();
+    let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
     run_all(&pipeline, &jobs, None, BatchOptions::default(), done)
 }
 
@@ -117,7 +117,7 @@ fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
     let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap();
     let output = folder.path().join("x.glb");
     let jobs = jobs(&takes, &config.output.formats, &Placement::File(output.clone()), &[]).unwrap();
-    let pipeline = Pipeline::new(&mut config, Path::new("")).unwrap();
+    let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
     let refused = run(&pipeline, &jobs[0], &|_| false).unwrap_err();
     assert_eq!(refused, RunError::Foreign(output.clone()));
     assert_eq!(fs::read(&output).unwrap(), b"mine");

@@ -39,7 +39,6 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     sets.extend(arguments.sets.iter().cloned());
     let mut config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
-    config.input.character = request.character.map(|c| c.display().to_string());
     let here = Path::new("");
     let takes = find_takes(here, request.takes, None).map_err(PlanError::Takes)?;
 
@@ -76,6 +75,7 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     }
     let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
     let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
-    let pipeline = Pipeline::new(&mut config, here)?;
+    let name = request.character.map(|c| c.display().to_string());
+    let pipeline = Pipeline::new(&mut config, here, name.as_deref())?;
     Ok(Work { pipeline, jobs, placement })
 }

@@ -37,8 +37,10 @@ pub struct Arguments {
 /// # Errors
 /// A [`Failure`] where nothing can start.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
-    let works: Vec<Work> =
-        arguments.pipelines.iter().map(|path| plan(path, arguments)).collect::<Result<_, _>>()?;
+    let mut works: Vec<Work> = Vec::new();
+    for path in &arguments.pipelines {
+        works.extend(plan(path, arguments)?);
+    }
     let mut owners: BTreeMap<&Path, &str> = BTreeMap::new();
     for work in &works {
         for (_, output) in work.jobs.iter().flat_map(|j| &j.outputs) {
@@ -53,12 +55,14 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     mill("run", &works, &arguments.mill, console)
 }
 
-fn plan(path: &Path, arguments: &Arguments) -> Result<Work, Failure> {
+/// The work of one pipeline file: one piece for each of its characters, or one without.
+fn plan(path: &Path, arguments: &Arguments) -> Result<Vec<Work>, Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|e| PlanError::File { path: name.clone(), reason: crate::pipeline::io_reason(&e) })?;
-    let mut config =
-        PipelineConfig::parse(&name, &text, &arguments.mill.sets, STAGES).map_err(PlanError::Config)?;
+    let parse =
+        || PipelineConfig::parse(&name, &text, &arguments.mill.sets, STAGES).map_err(PlanError::Config);
+    let config = parse()?;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(&config.output.dir));
     let (base, patterns) = match arguments.input.is_empty() {
@@ -71,9 +75,19 @@ fn plan(path: &Path, arguments: &Arguments) -> Result<Work, Failure> {
         )));
     }
     let takes = find_takes(base, patterns, Some(&output)).map_err(PlanError::Takes)?;
-    let character: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
-    let placement = Placement::Folder(output);
-    let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
-    let pipeline = Pipeline::new(&mut config, &folder)?;
-    Ok(Work { pipeline, jobs, placement })
+    let files: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
+    let work = |character: Option<&str>, output: PathBuf| {
+        let placement = Placement::Folder(output);
+        let jobs = jobs(&takes, &config.output.formats, &placement, &files)?;
+        let pipeline = Pipeline::new(&mut parse()?, &folder, character)?;
+        Ok(Work { pipeline, jobs, placement })
+    };
+    match config.input.character.as_slice() {
+        [] => Ok(vec![work(None, output)?]),
+        [one] => Ok(vec![work(Some(one), output)?]),
+        several => several
+            .iter()
+            .map(|c| work(Some(c), output.join(Path::new(c).file_stem().unwrap_or_default())))
+            .collect(),
+    }
 }

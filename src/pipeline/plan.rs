@@ -114,13 +114,17 @@ pub enum PlanError {
 }
 
 impl Pipeline {
-    /// The pipeline of `config`, whose relative paths start from `folder`.
+    /// The pipeline of `config`, whose relative paths start from `folder`, onto one of its characters.
     ///
     /// # Errors
     /// A [`PlanError`] for a character that cannot be loaded or that no stage uses.
-    pub fn new(config: &mut PipelineConfig, folder: &Path) -> Result<Self, PlanError> {
+    pub fn new(
+        config: &mut PipelineConfig,
+        folder: &Path,
+        character: Option<&str>,
+    ) -> Result<Self, PlanError> {
         let retarget = config.stages.iter().find(|s| s.stage.name() == "retarget");
-        match (&config.input.character, retarget) {
+        match (character, retarget) {
             (None, Some(stage)) => {
                 let fault = ConfigFault::at(0, stage.span.clone(), "there is no character to retarget onto");
                 let hint = "name one: `character = \"hero.glb\"` in [input]";
@@ -148,16 +152,16 @@ impl Pipeline {
                 add(&read(folder, &path.to_string_lossy())?);
             }
         }
-        let mut character = None;
+        let mut loaded = None;
         let mut warnings = Warnings::new();
-        if let Some(path) = &config.input.character {
+        if let Some(path) = character {
             add(&read(folder, path)?);
             let asset = import::load(&folder.join(path), &import::Options::default())
-                .map_err(|error| PlanError::Character { path: path.clone(), error })?;
+                .map_err(|error| PlanError::Character { path: path.to_owned(), error })?;
             for (_, bytes) in resources(&asset) {
                 add(bytes);
             }
-            character = Some(asset.character);
+            loaded = Some(asset.character);
             warnings = asset.warnings;
         }
         let stages = config.stages.drain(..).map(|s| s.stage).collect();
@@ -165,7 +169,7 @@ impl Pipeline {
             name: config.sources[0].name.clone(),
             folder: folder.to_owned(),
             import: config.input.options(),
-            character,
+            character: loaded,
             warnings,
             stages,
             replace_animations: config.output.replace_animations,

@@ -13,9 +13,11 @@ pub struct Input {
     /// Motion files or globs (`takes/**/*.bvh`), relative to this file. Has to be given.
     #[serde(deserialize_with = "one_or_many")]
     pub motion: Vec<String>,
-    /// The rigged character (glTF, GLB, VRM) that shall perform the motion, relative to this file. Left out:
+    /// The rigged character (glTF, GLB, VRM) that shall perform the motion, relative to this file; several may be
+    /// listed, each then gets a sub-folder of the outputs that is named after it. Left out:
     /// the motion keeps its own skeleton.
-    pub character: Option<String>,
+    #[serde(deserialize_with = "one_or_many")]
+    pub character: Vec<String>,
     /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
     /// from the size of the figure.
     pub units: Option<Units>,

@@ -1,0 +1,91 @@
+//! Every pipeline of the repository runs on the data of the repository, and does what its first line says.
+
+use posemill::import::{Options, load};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The pipelines (not the scenes of `simulate`, not the reference, which names no files).
+fn pipelines() -> Vec<PathBuf> {
+    let files = fs::read_dir(root().join("pipelines")).unwrap().map(|e| e.unwrap().path());
+    let mut found: Vec<PathBuf> = files
+        .filter(|p| p.extension().is_some_and(|e| e == "toml") && !p.ends_with("reference.toml"))
+        .filter(|p| fs::read_to_string(p).unwrap().contains("[input]"))
+        .collect();
+    found.sort();
+    found
+}
+
+fn run(pipeline: &Path, output: &Path, more: &[&str]) -> std::process::Output {
+    let program = env!("CARGO_BIN_EXE_posemill");
+    let mut command = Command::new(program);
+    command.arg("run").arg(pipeline).arg("--output").arg(output).args(more).output().unwrap()
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_below(&path));
+        } else if matches!(path.extension().and_then(|e| e.to_str()), Some("glb" | "bvh")) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_pipeline_runs_and_its_outputs_read_back() {
+    for pipeline in pipelines() {
+        let out = tempfile::tempdir().unwrap();
+        let result = run(&pipeline, out.path(), &[]);
+        let said = String::from_utf8_lossy(&result.stderr);
+        assert!(result.status.success(), "{}: {said}", pipeline.display());
+        let outputs = files_below(out.path());
+        assert!(!outputs.is_empty(), "{} wrote nothing", pipeline.display());
+        for file in outputs {
+            let asset = load(&file, &Options::default()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+            let motion = asset.motion(0).unwrap_or_else(|| panic!("{} holds no clip", file.display()));
+            motion.check().unwrap();
+            assert!(motion.clip.frames() > 1, "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_demo_puts_every_take_on_both_characters_and_then_has_nothing_to_do() {
+    let demo = root().join("pipelines/demo.toml");
+    let out = tempfile::tempdir().unwrap();
+    assert!(run(&demo, out.path(), &[]).status.success());
+    let takes = fs::read_dir(root().join("data")).unwrap().map(|e| e.unwrap().path());
+    let takes: Vec<_> = takes.filter(|p| p.extension().is_some_and(|e| e == "bvh")).collect();
+    assert!(takes.len() >= 4);
+    for character in ["mannequin", "robot"] {
+        for take in &takes {
+            let file = out.path().join(character).join(take.file_stem().unwrap()).with_extension("glb");
+            assert!(file.is_file(), "{}", file.display());
+        }
+    }
+    let before: Vec<_> = files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
+    let again = run(&demo, out.path(), &[]);
+    assert!(again.status.success());
+    let after: Vec<_> = files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
+    assert_eq!(before, after, "{}", String::from_utf8_lossy(&again.stderr));
+}
+
+#[test]
+fn one_thread_and_two_write_the_same_bytes() {
+    let demo = root().join("pipelines/demo.toml");
+    let outputs = |jobs: &str| -> Vec<Vec<u8>> {
+        let out = tempfile::tempdir().unwrap();
+        assert!(run(&demo, out.path(), &["--jobs", jobs]).status.success());
+        files_below(out.path()).iter().map(|f| fs::read(f).unwrap()).collect()
+    };
+    assert!(outputs("1") == outputs("2"));
+}

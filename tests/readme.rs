@@ -1,0 +1,55 @@
+//! The README tells the truth: its commands run, in order, in a fresh folder with the repository's data beside it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The `posemill ...` lines of the README's `sh` blocks.
+fn commands() -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line == "```sh";
+        } else if inside && !line.is_empty() {
+            found.push(line.to_owned());
+        }
+    }
+    found
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let place = tempfile::tempdir().unwrap();
+    for folder in ["data", "pipelines"] {
+        copy_folder(&here.join(folder), &place.path().join(folder));
+    }
+    let mut ran = 0;
+    for line in commands() {
+        let words: Vec<&str> = line.split(" #").next().unwrap().split_whitespace().collect();
+        let arguments = match words.as_slice() {
+            ["posemill", rest @ ..] => rest,
+            ["cargo", "run", "--release", "--", rest @ ..] => rest,
+            // The test command is what runs this test; the install command is not for a test to run.
+            ["cargo", "test"] | ["cargo", "install", ..] => continue,
+            other => panic!("the README has a command that nothing checks: {other:?}"),
+        };
+        let result =
+            Command::new(env!("CARGO_BIN_EXE_posemill")).args(arguments).current_dir(place.path()).output().unwrap();
+        assert!(result.status.success(), "{line}\n{}", String::from_utf8_lossy(&result.stderr));
+        ran += 1;
+    }
+    assert!(ran >= 5, "only {ran} commands were found");
+}

@@ -1,8 +1,8 @@
 //! A skinned character becomes the bytes of a GLB file.
 //!
 //! Written by hand and not by the library's exporter, so that the files of this folder test the reader and the
-//! writer instead of agreeing with them. Numbers are rounded to 1e-6 before they become `f32`, so that the last
-//! digit of a sine shows nowhere.
+//! writer instead of agreeing with them. Numbers are rounded to about 1e-6 before they are written, so that the
+//! last digit of a sine shows nowhere.
 
 use super::loft::Surface;
 use posemill::math::{Mat4, Transform};
@@ -60,6 +60,12 @@ fn rounded(x: f64) -> f64 {
     (x * 1e6).round() / 1e6 + 0.0
 }
 
+/// Rounded to 2^-20, which an `f32` holds exactly up to 16 and which keeps the sum of weights.
+fn stepped(x: f64) -> f32 {
+    let steps = f64::from(1 << 20);
+    ((x * steps).round() / steps + 0.0) as f32
+}
+
 /// The binary chunk with its views and accessors.
 #[derive(Default)]
 struct Buffer {
@@ -88,7 +94,7 @@ impl Buffer {
 
     /// An accessor of `f32` rows.
     fn floats<const N: usize>(&mut self, rows: &[[f64; N]], shape: &str, target: Option<u32>) -> usize {
-        let bytes: Vec<u8> = rows.iter().flatten().flat_map(|&x| (rounded(x) as f32).to_le_bytes()).collect();
+        let bytes: Vec<u8> = rows.iter().flatten().flat_map(|&x| stepped(x).to_le_bytes()).collect();
         let view = self.view(&bytes, target);
         self.accessor(view, 5126, rows.len(), shape)
     }
@@ -184,7 +190,7 @@ fn primitive(buffer: &mut Buffer, part: &Part, material: usize, weights: Weights
     let position = buffer.floats(&positions, "VEC3", ARRAY);
     let bound = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
         (0..3)
-            .map(|k| positions.iter().map(|p| f64::from(rounded(p[k]) as f32)).reduce(pick).unwrap_or(0.0))
+            .map(|k| positions.iter().map(|p| f64::from(stepped(p[k]))).reduce(pick).unwrap_or(0.0))
             .collect()
     };
     buffer.accessors[position]["min"] = json!(bound(f64::min));

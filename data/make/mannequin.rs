@@ -155,10 +155,10 @@ fn torso_and_head(joints: &Joints, skin: &mut Surface, seams: &mut Surface) {
         key([0.0, 1.545, 0.04], 0.035, 0.04),
         key([0.0, 1.585, 0.024], 0.061, 0.078),
         key([0.0, 1.645, 0.012], 0.073, 0.094),
-        key([0.0, 1.695, 0.005], 0.066, 0.083),
-        key([0.0, 1.72, 0.002], 0.05, 0.064),
+        key([0.0, 1.695, 0.005], 0.069, 0.087),
+        key([0.0, 1.722, 0.002], 0.057, 0.071),
     ];
-    skin.loft(&keys, Shape { sides: 20, steps: 3, ..ROUND }, &head);
+    skin.loft(&keys, Shape { sides: 20, steps: 3, bulge: 0.5, ..ROUND }, &head);
     skin.ellipsoid([0.0, 1.628, 0.106], [0.012, 0.022, 0.016], Shape { sides: 10, ..ROUND }, &head);
     for x in [0.03, -0.03] {
         seams.ellipsoid([x, 1.655, 0.0885], [0.012, 0.008, 0.008], Shape { sides: 10, ..ROUND }, &head);

@@ -3,9 +3,14 @@
 //! Used twice: by the example `make_data`, which writes the files, and by the test that they are still its
 //! output byte for byte. Nothing here depends on a clock, a seed, a hash order or a thread.
 
+mod actor;
+mod bvh;
 mod files;
+mod gait;
 mod glb;
 mod loft;
 mod mannequin;
+mod walk;
 
 pub use files::every_file;
+pub use gait::angles as winter;

@@ -173,6 +173,13 @@ impl Acting<'_> {
         self.pose.local_mut()[0] = at;
     }
 
+    /// Stands a foot flat on the ground with its ankle at `x`, `z`, turned out or in by `yaw` degrees.
+    pub fn plant(&mut self, side: Side, [x, z]: [f64; 2], lift: f64, yaw: f64) {
+        let rotation = turned(0.0, yaw, 0.0);
+        let at = Vec3::new(x, self.actor.ankle_height() + lift, z);
+        self.leg(side, Transform::new(rotation, at), rotation * Vec3::z(), rotation);
+    }
+
     /// Lets an arm hang, swung `forward` and `out` to the side, the elbow bent by `elbow`.
     pub fn arm(&mut self, side: Side, [forward, out]: [f64; 2], elbow: f64) {
         let down = (90.0 - out) * side.sign();

@@ -5,7 +5,7 @@
 //! pose leaves every model-space position as it was: with `A` the model rotations of the new rest pose and `R`
 //! those of the motion over the T-pose, the file's model rotations are `R A^-1`.
 
-use super::actor::Actor;
+use super::actor::{Actor, Side};
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{ModelPose, Pose};
 use std::fmt::Write;
@@ -14,8 +14,6 @@ use std::fmt::Write;
 pub struct Take {
     /// Who performs it.
     pub actor: Actor,
-    /// Frames per second.
-    pub rate: f64,
     /// One pose per frame.
     pub poses: Vec<Pose>,
 }
@@ -51,19 +49,18 @@ pub struct Convention {
     pub line_end: &'static str,
 }
 
-/// The joints of a convention whose sides differ by a prefix, and which has one rotation order.
+/// The joints of a convention which has one rotation order: pairs of the actor's joint and the file's name, which
+/// `spell` completes for each side.
 pub fn named(
     order: &'static str,
-    prefixes: [&str; 2],
     middle: &[[&str; 2]],
     sides: &[[&str; 2]],
+    spell: impl Fn(Side, &str) -> String,
 ) -> Vec<(String, String, &'static str)> {
     let own = |[joint, name]: &[&str; 2]| ((*joint).to_owned(), (*name).to_owned(), order);
     let mut joints: Vec<_> = middle.iter().map(own).collect();
-    for (suffix, prefix) in [("_l", prefixes[0]), ("_r", prefixes[1])] {
-        joints.extend(
-            sides.iter().map(|[joint, name]| (format!("{joint}{suffix}"), format!("{prefix}{name}"), order)),
-        );
+    for side in Side::BOTH {
+        joints.extend(sides.iter().map(|[joint, name]| (side.named(joint), spell(side, name), order)));
     }
     joints
 }

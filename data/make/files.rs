@@ -1,6 +1,6 @@
 //! The list of everything that is made: a name and the bytes of each file.
 
-use super::{glb, mannequin, walk};
+use super::{glb, jump, mannequin, squat, turn, walk, wave};
 
 /// The name and the content of every file that the generator writes.
 pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
@@ -9,5 +9,9 @@ pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
         ("mannequin.glb", glb::write(&mannequin::mannequin())),
         ("walk.bvh", walk.into_bytes()),
         ("walk.contacts.csv", contacts.into_bytes()),
+        ("wave.bvh", wave::wave().into_bytes()),
+        ("squat.bvh", squat::squat().into_bytes()),
+        ("jump.bvh", jump::jump().into_bytes()),
+        ("turn.bvh", turn::turn().into_bytes()),
     ]
 }

@@ -6,6 +6,8 @@
 //! mean curves every 5 % of the stride, to about 1 degree. Degrees; hip and knee flexion and ankle dorsiflexion
 //! are positive; 0 % is heel contact of the same foot.
 
+use super::curve::hermite;
+
 /// Hip flexion, knee flexion and ankle dorsiflexion in degrees, every 5 % of the stride.
 pub const WINTER: [[f64; 3]; 20] = [
     [19.5, 4.0, -0.5],
@@ -32,8 +34,6 @@ pub const WINTER: [[f64; 3]; 20] = [
 
 /// Steps per minute come to 105.9 with this many frames per stride at 120 Hz.
 pub const FRAMES_PER_STRIDE: usize = 136;
-/// Frames per second.
-pub const RATE: f64 = 120.0;
 /// Metres from one heel contact to the next of the same foot.
 pub const STRIDE: f64 = 1.36;
 
@@ -55,12 +55,6 @@ pub fn angles(phase: f64) -> [f64; 3] {
         let [a, b, d, e] = [row(0)[c], row(1)[c], row(2)[c], row(3)[c]];
         b + 0.5 * (t * (d - a) + t2 * (2.0 * a - 5.0 * b + 4.0 * d - e) + t3 * (3.0 * (b - d) + e - a))
     })
-}
-
-/// The value and the slope at both ends of a span, joined by a cubic (Hermite).
-pub fn hermite(t: f64, [p0, v0]: [f64; 2], [p1, v1]: [f64; 2]) -> f64 {
-    let (t2, t3) = (t * t, t * t * t);
-    (2.0 * t3 - 3.0 * t2 + 1.0) * p0 + (t3 - 2.0 * t2 + t) * v0 + (3.0 * t2 - 2.0 * t3) * p1 + (t3 - t2) * v1
 }
 
 /// The pitch of the foot in space in degrees, toes up positive: it falls from the heel, lies flat, rises on

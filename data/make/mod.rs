@@ -5,12 +5,17 @@
 
 mod actor;
 mod bvh;
+mod curve;
 mod files;
 mod gait;
 mod glb;
+mod jump;
 mod loft;
 mod mannequin;
+mod squat;
+mod turn;
 mod walk;
+mod wave;
 
 pub use files::every_file;
 pub use gait::angles as winter;

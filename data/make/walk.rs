@@ -10,7 +10,8 @@
 
 use super::actor::{Actor, Side, turned};
 use super::bvh::{Convention, Positions, Take, named, write};
-use super::gait::{self, FRAMES_PER_STRIDE, RATE, STRIDE};
+use super::curve::{hermite, smooth};
+use super::gait::{self, FRAMES_PER_STRIDE, STRIDE};
 use posemill::math::{Transform, Vec2, Vec3};
 use std::f64::consts::TAU;
 
@@ -161,7 +162,7 @@ impl Sagittal {
         let slope_off = (at_off - before) / h * span;
         let slope_strike = (after - at_strike) / h * span;
         let t = (phase - gait::TOE_OFF) / span;
-        let close = |k: usize| gait::hermite(t, [at_off[k], slope_off[k]], [at_strike[k], slope_strike[k]]);
+        let close = |k: usize| hermite(t, [at_off[k], slope_off[k]], [at_strike[k], slope_strike[k]]);
         // Zero with zero slope at both ends.
         let lift = LIFT * 16.0 * (t * (1.0 - t)).powi(2);
         free(phase) + Vec2::new(close(0), close(1) + lift)
@@ -170,10 +171,6 @@ impl Sagittal {
 
 /// How much of the body a leg carries: it takes over until 14 % and hands over from 50 % on.
 fn load(phase: f64) -> f64 {
-    let smooth = |t: f64| {
-        let t = t.clamp(0.0, 1.0);
-        t * t * (3.0 - 2.0 * t)
-    };
     smooth(phase / 0.14) * smooth((gait::TOE_OFF - phase) / 0.12)
 }
 
@@ -224,8 +221,8 @@ fn perform() -> (Take, Vec<[bool; 4]>) {
                 Vec3::new(HALF_WIDTH * side.sign(), ankle.y, ankle.x + STRIDE * begun),
             );
             // The toes lie flat while the ball carries, and come back to the line of the foot in the air.
-            let air = ((phase - gait::TOE_OFF) / 0.15).clamp(0.0, 1.0);
-            let share = if phase < gait::FLAT { 1.0 } else { air * air * (3.0 - 2.0 * air) };
+            let air = (phase - gait::TOE_OFF) / 0.15;
+            let share = if phase < gait::FLAT { 1.0 } else { smooth(air) };
             acting.leg(side, foot, Vec3::z(), turned(-pitch * share, 0.0, 0.0));
             let [heel, ball] = gait::contact(phase);
             let first = if side == Side::Left { 0 } else { 2 };
@@ -234,7 +231,7 @@ fn perform() -> (Take, Vec<[bool; 4]>) {
         poses.push(acting.pose);
         labels.push(touching);
     }
-    (Take { actor: walk.actor, rate: RATE, poses }, labels)
+    (Take { actor: walk.actor, poses }, labels)
 }
 
 /// `walk.bvh` and `walk.contacts.csv`.
@@ -259,7 +256,7 @@ pub fn walk() -> [String; 2] {
         ["toes", "ToeBase"],
     ];
     let how = Convention {
-        joints: named("ZXY", ["mixamorig:Left", "mixamorig:Right"], &middle, &sides),
+        joints: named("ZXY", &middle, &sides, |side, name| format!("mixamorig:{side:?}{name}")),
         rest: take.actor.skeleton.rest_pose(),
         units_per_metre: 100.0,
         z_up: false,

@@ -34,7 +34,7 @@ fn hips(actor: &Actor, time: f64) -> Vec2<f64> {
     if (0.0..=AIR).contains(&s) {
         return Vec2::new(TAKE_OFF[1] + V_AHEAD * s, TAKE_OFF[0] + V_UP * s - G * s * s / 2.0);
     }
-    let stand = actor.hips_height() - 0.012;
+    let stand = actor.hips_height() - 0.006;
     let end = START + AIR;
     let height = [
         [0.3, stand, 0.0],
@@ -90,10 +90,11 @@ fn ankle(actor: &Actor, time: f64) -> Vec2<f64> {
     let below = |t: f64| standing_ankle(actor, t) - hips(actor, t);
     let (off, before, on, after) = (below(START), below(START - h), below(end), below(end + h));
     let t = (time - START) / AIR;
-    let slopes = [(off - before) / h * AIR, (after - on) / h * AIR];
+    // The legs trail their own momentum for a moment only: a share of the slopes.
+    let slopes = [(off - before) / h * AIR * 0.3, (after - on) / h * AIR * 0.3];
     let value = |k: usize| hermite(t, [off[k], slopes[0][k]], [on[k], slopes[1][k]]);
     let tuck = 16.0 * (t * (1.0 - t)).powi(2);
-    hips(actor, time) + Vec2::new(value(0) - 0.04 * tuck, value(1) + 0.1 * tuck)
+    hips(actor, time) + Vec2::new(value(0) - 0.05 * tuck, value(1) + 0.16 * tuck)
 }
 
 fn perform() -> Take {

@@ -64,7 +64,8 @@ impl Chain {
             by_joint.into_iter().map(|(j, w)| (j, (w * 1024.0).round() as i64)).collect();
         sorted.sort_by_key(|&(j, w)| (-w, j));
         sorted.truncate(4);
-        sorted.retain(|&(_, w)| w > 0);
+        // An influence below 1 % would vanish when weights are stored as bytes.
+        sorted.retain(|&(_, w)| w >= 10);
         let rest: i64 = sorted.iter().skip(1).map(|s| s.1).sum();
         sorted[0].1 = 1024 - rest;
         let mut found = ([0; 4], [0.0; 4]);

@@ -159,9 +159,9 @@ fn torso_and_head(joints: &Joints, skin: &mut Surface, seams: &mut Surface) {
         key([0.0, 1.722, 0.002], 0.057, 0.071),
     ];
     skin.loft(&keys, Shape { sides: 20, steps: 3, bulge: 0.5, ..ROUND }, &head);
-    skin.ellipsoid([0.0, 1.628, 0.106], [0.012, 0.022, 0.016], Shape { sides: 10, ..ROUND }, &head);
+    skin.ellipsoid([0.0, 1.628, 0.106], [0.012, 0.022, 0.016], Shape { sides: 8, ..ROUND }, &head);
     for x in [0.03, -0.03] {
-        seams.ellipsoid([x, 1.655, 0.0885], [0.012, 0.008, 0.008], Shape { sides: 10, ..ROUND }, &head);
+        seams.ellipsoid([x, 1.655, 0.0885], [0.012, 0.008, 0.008], Shape { sides: 8, ..ROUND }, &head);
     }
 }
 
@@ -214,7 +214,7 @@ fn hand(joints: &Joints, suffix: &str, side: f64, skin: &mut Surface) {
             centre(tip - (tip - place(3)).normalize() * r * 0.7, r * 0.72),
         ];
         let chain = joints.chain(&named("hand"), &[(joint(1), 0.01), (joint(2), 0.008), (joint(3), 0.007)]);
-        skin.loft(&keys, Shape { sides: 10, bulge: 0.9, ..shape }, &chain);
+        skin.loft(&keys, Shape { sides: 8, steps: 1, bulge: 0.9, ..shape }, &chain);
     }
 }
 

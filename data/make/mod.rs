@@ -7,15 +7,15 @@ mod actor;
 mod bvh;
 mod curve;
 mod files;
-mod gait;
+pub mod gait;
 mod glb;
 mod jump;
 mod loft;
 mod mannequin;
+mod robot;
 mod squat;
 mod turn;
 mod walk;
 mod wave;
 
 pub use files::every_file;
-pub use gait::angles as winter;

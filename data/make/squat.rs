@@ -19,7 +19,7 @@ fn perform() -> Take {
         let time = frame as f64 / RATE;
         let depth = (1.0 - (TAU * time / SECONDS).cos()) / 2.0;
         let mut acting = actor.stand();
-        let at = Vec3::new(0.0, actor.hips_height() - 0.015 - 0.4 * depth, -0.17 * depth);
+        let at = Vec3::new(0.0, actor.hips_height() - 0.008 - 0.4 * depth, -0.17 * depth);
         acting.hips(Transform::new(turned(28.0 * depth, 0.0, 0.0), at));
         acting.turn("spine_2", turned(8.0 * depth, 0.0, 0.0));
         acting.turn("neck", turned(-14.0 * depth, 0.0, 0.0));

@@ -58,9 +58,9 @@ fn perform() -> Take {
         let [left, right] = [place(Side::Left, feet[0][0]), place(Side::Right, feet[1][0])];
         // The hips face between the feet and lean over the one that stands.
         let heading = (feet[0][0] + feet[1][0]) / 2.0;
-        let lean = 4.0 * (feet[1][1] - feet[0][1]);
+        let lean = 3.0 * (feet[1][1] - feet[0][1]);
         let at = (left + right) / 2.0 + (left - right) * (lean / 2.0);
-        let height = actor.hips_height() - 0.02;
+        let height = actor.hips_height() - 0.018;
         acting.hips(Transform::new(turned(0.0, heading, 0.0), Vec3::new(at.x, height, at.z)));
         // The head looks where the next step will lead.
         let ahead = 22.0 * smooth(time / REST) * smooth((seconds - REST - STEP - time) / STEP);
@@ -70,7 +70,7 @@ fn perform() -> Take {
         acting.turn("head", turned(0.0, 0.4 * ahead, 0.0));
         for (side, ([heading, lift], at)) in Side::BOTH.into_iter().zip(feet.into_iter().zip([left, right])) {
             acting.plant(side, [at.x, at.z], lift, heading);
-            acting.arm(side, [60.0 * lean * side.sign(), 12.0], 18.0);
+            acting.arm(side, [80.0 * lean * side.sign(), 12.0], 18.0);
         }
         poses.push(acting.pose);
     }

@@ -131,10 +131,6 @@ impl Sagittal {
         pitched(Vec2::new(0.0, -a), hip) + pitched(Vec2::new(0.0, -b), hip - knee)
     }
 
-    fn hip_over_stance_foot(&self, phase: f64) -> Vec2<f64> {
-        self.stance_ankle(phase) - self.leg(phase)
-    }
-
     /// The ankle of a foot that rolls about the heel until it lies flat, and about the ball once the heel rises.
     fn stance_ankle(&self, phase: f64) -> Vec2<f64> {
         let pitch = gait::foot_pitch(phase);

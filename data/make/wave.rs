@@ -23,7 +23,7 @@ fn perform() -> Take {
         let breath = (TAU * time / 2.0).sin();
         let at = Vec3::new(
             0.02 * raised + 0.004 * sway,
-            actor.hips_height() - 0.012 - 0.002 * breath,
+            actor.hips_height() - 0.007 - 0.002 * breath,
             0.003 * sway,
         );
         acting.hips(Transform::new(turned(0.0, 2.0 * sway, 0.0), at));

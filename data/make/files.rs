@@ -1,0 +1,18 @@
+//! The list of everything that is made: a name and the bytes of each file.
+
+use super::{glb, jump, mannequin, robot, squat, turn, walk, wave};
+
+/// The name and the content of every file that the generator writes.
+pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
+    let [walk, contacts] = walk::walk();
+    vec![
+        ("mannequin.glb", glb::write(&mannequin::mannequin())),
+        ("robot.glb", glb::write(&robot::robot())),
+        ("walk.bvh", walk.into_bytes()),
+        ("walk.contacts.csv", contacts.into_bytes()),
+        ("wave.bvh", wave::wave().into_bytes()),
+        ("squat.bvh", squat::squat().into_bytes()),
+        ("jump.bvh", jump::jump().into_bytes()),
+        ("turn.bvh", turn::turn().into_bytes()),
+    ]
+}

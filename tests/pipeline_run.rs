@@ -2,7 +2,8 @@
 
 use posemill::model::Motion;
 use posemill::pipeline::{
-    BatchOptions, Outcome, Pipeline, PipelineConfig, Placement, Status, find_takes, jobs, run_all,
+    BatchOptions, Outcome, Pipeline, PipelineConfig, Placement, RunError, Status, find_takes, jobs, run,
+    run_all,
 };
 use posemill::report::Report;
 use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
@@ -35,7 +36,7 @@ impl Stage for Stumbling {
             "panics" => panic!("index 7 of 3"),
             "fails" => return Err(StageError::new("too short to stumble\nstart earlier")),
             "breaks" => motion.clip.sample_rate = f64::NAN,
-            _ => report.measure("stumbles", motion.clip.frames() as f64, "frames"),
+            name => report.measure(format!("{name} stumbles"), motion.clip.frames() as f64, "frames"),
         }
         Ok(motion)
     }
@@ -44,7 +45,7 @@ impl Stage for Stumbling {
 const TAKE: &str = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n\
     End Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.05\n0 0 0\n10 0 0\n";
 
-fn outcomes(folder: &TempDir, names: &[&str], done: &(dyn Fn(&Outcome) + Sync)) -> Vec<Outcome> {
+fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome) + Sync)) -> Vec<Outcome> {
     for name in names {
         fs::write(folder.path().join(name).with_extension("bvh"), TAKE).unwrap();
     }
@@ -52,7 +53,8 @@ fn outcomes(folder: &TempDir, names: &[&str], done: &(dyn Fn(&Outcome) + Sync)) 
     let text = "[[stage]]\nuse = \"stumble\"\n";
     let mut config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
     let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap();
-    let placement = Placement::Folder(folder.path().join("out"));
+    let out = folder.path().join(out);
+    let placement = if out.extension().is_some() { Placement::File(out) } else { Placement::Folder(out) };
     let jobs = jobs(&takes, &config.output.formats, &placement, &[]).unwrap();
     let pipeline = Pipeline::new(&mut config, Path::new("")).unwrap();
     run_all(&pipeline, &jobs, None, BatchOptions::default(), done)
@@ -65,7 +67,7 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
     let done = |_: &Outcome| {
         heard.fetch_add(1, Ordering::Relaxed);
     };
-    let found = outcomes(&folder, &["walks", "panics", "fails", "breaks", "runs"], &done);
+    let found = outcomes(&folder, &["walks", "panics", "fails", "breaks", "runs"], "out", &done);
     let seen: Vec<(String, Status, Option<&str>)> = found
         .iter()
         .map(|o| {
@@ -88,7 +90,37 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
     }
     assert_eq!(seen, expected);
     assert_eq!(heard.into_inner(), 5);
-    assert_eq!(found[3].metrics[0]["name"], "stumbles");
+    assert_eq!(found[3].metrics[0]["name"], "runs stumbles");
     let there = |name: &str| folder.path().join("out").join(name).exists();
     assert!(there("runs.glb") && there("walks.glb") && !there("panics.glb") && !there("fails.glb"));
+}
+
+#[test]
+fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let merged = outcomes(&folder, &["walks", "runs"], "all.glb", &|_| ());
+    let names: Vec<_> =
+        merged[0].metrics.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    assert_eq!((merged.len(), names), (1, vec!["runs stumbles", "walks stumbles"]));
+    let before = fs::read(folder.path().join("all.glb")).unwrap();
+    let failed = outcomes(&folder, &["fails"], "all.glb", &|_| ());
+    assert_eq!(failed[0].status, Status::Failed);
+    assert_eq!(fs::read(folder.path().join("all.glb")).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.bvh"), TAKE).unwrap();
+    fs::write(folder.path().join("x.glb"), "mine").unwrap();
+    let mut config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
+    let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap();
+    let output = folder.path().join("x.glb");
+    let jobs = jobs(&takes, &config.output.formats, &Placement::File(output.clone()), &[]).unwrap();
+    let pipeline = Pipeline::new(&mut config, Path::new("")).unwrap();
+    let refused = run(&pipeline, &jobs[0], &|_| false).unwrap_err();
+    assert_eq!(refused, RunError::Foreign(output.clone()));
+    assert_eq!(fs::read(&output).unwrap(), b"mine");
+    run(&pipeline, &jobs[0], &|_| true).unwrap();
+    assert_ne!(fs::read(&output).unwrap(), b"mine");
 }

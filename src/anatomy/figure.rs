@@ -8,11 +8,13 @@ use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side};
 pub struct Figure {
     /// The middle of the two hip joints (where the thighs turn): the point that root motion moves.
     pub pelvis: Vec3,
-    /// The lowest point of the feet along Y.
+    /// The body's own upright direction: +Y, unless a biped lies or leans in the calibration pose.
+    pub up: Vec3,
+    /// How far along `up` the lowest point of the feet lies.
     pub sole: f64,
     /// From the sole to the hip joints along the leg: thigh plus shin plus the ankle's height.
     pub leg: f64,
-    /// The direction from the right hip joint to the left one, horizontal, of length 1.
+    /// The direction from the right hip joint to the left one, perpendicular to `up`, of length 1.
     pub left: Vec3,
 }
 
@@ -21,6 +23,8 @@ impl Figure {
     pub fn of(rig: &Rig, rest: &ModelPose) -> Option<Figure> {
         let thighs = [rig.joint(Role::UpperLeg(Side::Left))?, rig.joint(Role::UpperLeg(Side::Right))?];
         let [left, right] = thighs.map(|id| rest.position(id));
+        let pelvis = (left + right) * 0.5;
+        let up = upright(rig, rest, &pelvis);
         // Some rigs hang both thighs from one point: then the next joints down the legs tell the sides apart.
         let mut across = left - right;
         let size = rest.joints().iter().map(|t| (t.translation - left).norm()).fold(0.0, f64::max);
@@ -28,35 +32,43 @@ impl Figure {
             let knee = |s| rig.joint(Role::LowerLeg(s)).map(|id| rest.position(id));
             across = knee(Side::Left)? - knee(Side::Right)?;
         }
-        across.y = 0.0;
+        across -= up * across.dot(&up);
         let across = across.try_normalize(1e-12)?;
-        let sole = lowest(rig, rest);
+        let sole = lowest(rig, rest, &up);
+        let height = |p: &Vec3| p.dot(&up) - sole;
         let length = |side: Side| -> Option<f64> {
-            let hip = rest.position(rig.joint(Role::UpperLeg(side))?);
-            let Some(knee) = rig.joint(Role::LowerLeg(side)).map(|id| rest.position(id)) else {
-                return Some(hip.y - sole);
-            };
-            let Some(ankle) = rig.joint(Role::Foot(side)).map(|id| rest.position(id)) else {
-                return Some((knee - hip).norm() + (knee.y - sole).max(0.0));
-            };
-            Some((knee - hip).norm() + (ankle - knee).norm() + ankle_height(rig, rest, side, sole))
+            let at = |role: Role| rig.joint(role).map(|id| rest.position(id));
+            let hip = at(Role::UpperLeg(side))?;
+            let Some(knee) = at(Role::LowerLeg(side)) else { return Some(height(&hip)) };
+            let thigh = (knee - hip).norm();
+            let Some(ankle) = at(Role::Foot(side)) else { return Some(thigh + height(&knee).max(0.0)) };
+            // The sole below the ankle is measured along the shin, so that spread legs do not shorten it.
+            let fall = (knee - ankle).try_normalize(1e-12).map_or(1.0, |d| d.dot(&up).abs().max(0.5));
+            Some(thigh + (ankle - knee).norm() + height(&ankle).max(0.0) / fall)
         };
         let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
-        (leg > 0.0).then_some(Figure { pelvis: (left + right) * 0.5, sole, leg, left: across })
+        (leg > 0.0).then_some(Figure { pelvis, up, sole, leg, left: across })
     }
 }
 
-/// How far the sole lies below the ankle: measured along the shin, so that spread legs do not shorten it.
-fn ankle_height(rig: &Rig, rest: &ModelPose, side: Side, sole: f64) -> f64 {
-    let ends = (rig.joint(Role::LowerLeg(side)), rig.joint(Role::Foot(side)));
-    let (Some(knee), Some(ankle)) = ends else { return 0.0 };
-    let (knee, ankle) = (rest.position(knee), rest.position(ankle));
-    let fall = (knee - ankle).try_normalize(1e-12).map_or(1.0, |d| d.y.abs().max(0.5));
-    (ankle.y - sole).max(0.0) / fall
+/// The upright direction of a body: +Y, or the line from feet to shoulders where legs and trunk form one line that
+/// leaves the vertical by more than 40 degrees.
+fn upright(rig: &Rig, rest: &ModelPose, pelvis: &Vec3) -> Vec3 {
+    let middle = |role: fn(Side) -> Role| {
+        let [a, b] = Side::BOTH.map(|s| rig.joint(role(s)).map(|id| rest.position(id)));
+        Some((a? + b?) * 0.5)
+    };
+    let (Some(shoulders), Some(feet)) = (middle(Role::UpperArm), middle(Role::Foot)) else {
+        return Vec3::y();
+    };
+    let ends = ((shoulders - pelvis).try_normalize(1e-9), (pelvis - feet).try_normalize(1e-9));
+    let (Some(trunk), Some(legs)) = ends else { return Vec3::y() };
+    let stands = trunk.y > 0.77 || legs.y > 0.77;
+    if stands || trunk.dot(&legs) < 0.7 { Vec3::y() } else { (trunk + legs).normalize() }
 }
 
-/// The lowest joint or tip of the legs along Y; of the whole skeleton where there are no legs.
-fn lowest(rig: &Rig, rest: &ModelPose) -> f64 {
+/// How far along `up` the lowest joint or tip of the legs lies; of the whole skeleton where there are no legs.
+fn lowest(rig: &Rig, rest: &ModelPose, up: &Vec3) -> f64 {
     let skeleton = rig.skeleton();
     let thighs: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::UpperLeg(s))).collect();
     let feet: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::Foot(s))).collect();
@@ -66,9 +78,9 @@ fn lowest(rig: &Rig, rest: &ModelPose) -> f64 {
     let mut low = f64::INFINITY;
     for id in skeleton.ids().filter(of_leg) {
         let joint = rest.joint(id);
-        low = low.min(joint.translation.y);
+        low = low.min(joint.translation.dot(up));
         if let Some(tip) = skeleton.joint(id).tip {
-            low = low.min(joint.point(&tip).y);
+            low = low.min(joint.point(&tip).dot(up));
         }
     }
     low

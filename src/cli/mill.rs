@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock};
 
 /// The options of every command that writes outputs.
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ pub fn mill(
     for work in works {
         let options = BatchOptions { force: arguments.force, dry_run: arguments.dry_run };
         let manifest = match &work.placement {
-            Placement::Folder(folder) => Some(Mutex::new(Manifest::open(folder))),
+            Placement::Folder(folder) => Some(RwLock::new(Manifest::open(folder))),
             Placement::File(_) => None,
         };
         let found =

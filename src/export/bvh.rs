@@ -203,11 +203,64 @@ fn stands_for_several(skeleton: &Skeleton, clip: &Clip) -> bool {
 /// The name as the file had it, without what would end it.
 fn name(joint: &Joint) -> String {
     let kept = joint.file_name.as_deref().unwrap_or(&joint.name);
-    let safe: String =
-        kept.chars().map(|c| if c.is_control() || matches!(c, '{' | '}') { '_' } else { c }).collect();
+    let safe = kept.replace(|c: char| c.is_control() || matches!(c, '{' | '}'), "_");
     match safe.trim() {
         "" => joint.name.clone(),
         safe => safe.to_owned(),
+    }
+}
+
+/// Why a motion has no counterpart in the `bvh_anim` crate.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BvhAnimError {
+    /// The crate loses the offset of such a root.
+    #[error("the root `{root}` has no joints below it, which `bvh_anim` cannot hold")]
+    RootAlone {
+        /// The root's name.
+        root: String,
+    },
+    /// The crate reads one root only.
+    #[error("the motion has {roots} roots, `bvh_anim` holds one")]
+    SeveralRoots {
+        /// How many.
+        roots: usize,
+    },
+    /// The crate refuses the text.
+    #[error("`bvh_anim` refuses the motion: {reason}")]
+    Refused {
+        /// The crate's own words.
+        reason: String,
+    },
+}
+
+impl TryFrom<&Motion> for bvh_anim::Bvh {
+    type Error = BvhAnimError;
+
+    /// The motion as a value of the `bvh_anim` crate, in centimetres; colons and white space in names become
+    /// underscores, because the crate ends names there.
+    ///
+    /// # Errors
+    /// Where the crate cannot hold the motion.
+    fn try_from(motion: &Motion) -> Result<Self, BvhAnimError> {
+        let joints = motion.character.skeleton().joints().iter().cloned();
+        let renamed = joints.map(|joint| {
+            let file_name = Some(name(&joint).replace(|c: char| c == ':' || c.is_whitespace(), "_"));
+            Joint { file_name, ..joint }
+        });
+        let skeleton = Skeleton::new(renamed.collect()).expect("names of the file may be anything");
+        let options = BvhOptions::default();
+        let writer = Writer::new(&skeleton, &motion.clip, &options);
+        let roots = writer.order.iter().filter(|(_, depth)| *depth == 0).count();
+        if roots > 1 {
+            return Err(BvhAnimError::SeveralRoots { roots });
+        }
+        if skeleton.len() == 1 {
+            return Err(BvhAnimError::RootAlone { root: skeleton.joints()[0].name.clone() });
+        }
+        let mut text = Vec::new();
+        writer.hierarchy(&mut text);
+        writer.rows(&mut text);
+        bvh_anim::from_bytes(text).map_err(|error| BvhAnimError::Refused { reason: error.to_string() })
     }
 }
 
@@ -219,7 +272,7 @@ fn frame_time(sample_rate: f64) -> String {
     let leading = (-seconds.log10().floor()).max(0.0) as usize;
     let text = (9..=17)
         .map(|digits| format!("{seconds:.*}", digits - 1 + leading))
-        .find(|text| text.parse::<f64>().is_ok_and(|t| (t / seconds - 1.0).abs() < 1e-14))
+        .find(|text| text.parse::<f64>().is_ok_and(|t| 1.0 / t == sample_rate))
         .unwrap_or_else(|| seconds.to_string());
     let decimals = text.len() - text.find('.').map_or(text.len(), |point| point + 1);
     let zeros = text.bytes().rev().take_while(|&b| b == b'0').count();
@@ -232,14 +285,12 @@ mod tests {
 
     #[test]
     fn frame_times_stay_as_they_were_read() {
-        for text in
-            ["0.0083333", "0.033333", "0.0417083750417", "0.010000", "0.016666666666666666", "2.500000"]
-        {
+        for text in ["0.0083333", "0.033333", "0.0417083750417", "0.010000", "2.500000"] {
             let seconds: f64 = text.parse().unwrap();
-            let found = frame_time(1.0 / seconds);
-            assert!((found.parse::<f64>().unwrap() / seconds - 1.0).abs() < 1e-14);
-            assert!(found == text || text.len() > 17, "{found} for {text}");
+            assert_eq!(frame_time(1.0 / seconds), text);
         }
-        assert_eq!(frame_time(120.0), "0.00833333333333333");
+        for rate in [24.0, 30.0, 59.94, 120.0, 1e-2, 1e5] {
+            assert!((1.0 / frame_time(rate).parse::<f64>().unwrap() / rate - 1.0).abs() < 1e-15);
+        }
     }
 }

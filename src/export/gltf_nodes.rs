@@ -11,8 +11,10 @@ use crate::math::{Quat, RawQuat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, ModelPose, Skeleton};
 use crate::scene::{Local, NodeTree, World, figure_size};
 
-/// A joint that leaves its rest translation by less, relative to the size of the figure, rests.
+/// A joint that leaves its rest translation by less, relative to the size of the figure, rests,
 const STILL: f64 = 1e-7;
+/// unless that changes its bone's length by more than this part of it.
+const STRETCH: f64 = 3e-7;
 /// A quaternion this close to that of the rest pose, in each number, is the rest pose.
 const UNTURNED: f64 = 1e-7;
 /// Where the correction for uneven scale stops, in radians, and after how many rounds at the latest.
@@ -102,7 +104,7 @@ fn play(step: &mut Step, parent: &World, rest: Local, wanted: &Transform, still:
     let mut local = Local { matrix: None, ..rest };
     if let Some(translation) = parent.inverse_point(&wanted.translation) {
         let off = parent.vector(&(translation - rest.translation)).norm();
-        if off > still {
+        if off > still.min(STRETCH * parent.vector(&rest.translation).norm()).max(1e-2 * still) {
             local.translation = rounded(&translation);
             step.moved = true;
         }

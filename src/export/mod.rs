@@ -1,4 +1,6 @@
 //! A motion becomes bytes; a character's own file leaves as it came, with animations added.
+//!
+//! [`save`] is the door; [`bvh`] writes any skeleton as BVH text.
 
 pub mod bvh;
 mod bvh_angles;

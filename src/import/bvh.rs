@@ -274,7 +274,7 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
     fn try_from(bvh: &bvh_anim::Bvh) -> Result<Self, BvhError> {
         let mut header = bvh_model::header_of(bvh);
         let mut warnings = Warnings::new();
-        if !(header.frame_time > 0.0) {
+        if header.frame_time <= 0.0 {
             header.frame_time = DEFAULT_FRAME_TIME;
             warnings.add("bvh-frame-time", "30 frames per second were assumed", "the frame time");
         }

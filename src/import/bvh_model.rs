@@ -45,7 +45,7 @@ fn check_tree(joints: &[ScannedJoint], start: usize) -> Result<(), BvhError> {
     for (i, (joint, other)) in joints.iter().zip(model.joints()).enumerate() {
         let other = other.data();
         let parent = joint.parent.map(|p| p - start);
-        if other.name().to_string() != format!("j{i}") || other.parent_index() != parent {
+        if *other.name() != *format!("j{i}") || other.parent_index() != parent {
             return differs(format!("joint `{}` hangs elsewhere", joint.name));
         }
         if other.channels().len() != joint.channels.len() {
@@ -135,4 +135,34 @@ pub(super) fn header_of(bvh: &bvh_anim::Bvh) -> Header {
         .collect();
     let frames = Some(bvh.frames().count() as u64);
     Header { joints, frames, frame_time: bvh.frame_time().as_secs_f64(), rows: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(parents: &[Option<usize>]) -> Header {
+        let joint = |(i, &parent): (usize, &Option<usize>)| ScannedJoint {
+            name: format!("joint: {i}"),
+            parent,
+            offset: Vec3::new(0.0, 1.0, 0.0),
+            channels: vec![Channel::Rotation(2), Channel::Scale(0), Channel::Position(1)],
+            tip: None,
+        };
+        let joints = parents.iter().enumerate().map(joint).collect();
+        Header { joints, frames: None, frame_time: 0.01, rows: 0 }
+    }
+
+    #[test]
+    fn trees_and_lone_roots_are_what_the_model_reads() {
+        assert_eq!(check(&header(&[None, Some(0), Some(1), Some(0), None, None, Some(5)])), Ok(()));
+        let chain: Vec<_> = (0..MAX_MODEL_JOINTS).map(|i| i.checked_sub(1)).collect();
+        assert_eq!(check(&header(&chain)), Ok(()));
+    }
+
+    #[test]
+    fn an_order_that_no_text_can_have_is_noticed() {
+        let crossed = check(&header(&[None, Some(0), Some(0), Some(1)]));
+        assert!(matches!(crossed, Err(BvhError::Model { .. })), "{crossed:?}");
+    }
 }

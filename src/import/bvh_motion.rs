@@ -80,7 +80,9 @@ fn even_rows(body: &[u8], layout: &Layout) -> Result<Option<Rows>, BvhError> {
     let lines: Vec<usize> = chunks
         .par_iter()
         .map(|chunk| {
-            let ends = chunk.iter().filter(|&&b| b == line_end).count();
+            // In bytes, of which a vector holds many; 255 of them cannot overflow one.
+            let in_part = |part: &[u8]| part.iter().map(|&b| u8::from(b == line_end)).sum::<u8>();
+            let ends: usize = chunk.chunks(255).map(|part| usize::from(in_part(part))).sum();
             ends + usize::from(chunk.last() != Some(&line_end))
         })
         .collect();
@@ -260,7 +262,7 @@ impl<'a> OddRows<'a> {
             if found < expected {
                 continue;
             }
-            if found % expected == 0 {
+            if found.is_multiple_of(expected) {
                 if found > expected || before > 0 {
                     self.warn("bvh-rows-wrapped", || "rows do not end with their lines".into(), line);
                 }
@@ -308,6 +310,10 @@ impl<'a> OddRows<'a> {
                 let at = self.at - word.len();
                 match self.value(word, at) {
                     Some(value) => self.pending.push(value),
+                    None if self.at == self.text.len() && starts_number(word) => {
+                        self.warn("bvh-row-cut", || "a number cut off at the end was dropped".into(), at);
+                        return Ok(Some(start));
+                    }
                     None if at == start && self.complete() => {
                         self.warn(
                             "bvh-text-after-rows",
@@ -396,6 +402,11 @@ impl<'a> OddRows<'a> {
             self.warnings.add(code, message(), Place::of(self.text, at).to_string());
         }
     }
+}
+
+/// Whether a word could become a number with more characters: the end of a file that was cut off.
+fn starts_number(word: &[u8]) -> bool {
+    word.iter().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
 }
 
 /// Decodes rows that are numbers already.

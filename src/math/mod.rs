@@ -8,7 +8,7 @@ mod lanes;
 mod rotation;
 mod transform;
 
-pub use lanes::{F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
+pub use lanes::{F32x4, F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{
     DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,
     Vector6 as Vec6,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// How a batch is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,7 +55,7 @@ pub struct Outcome {
 pub fn run_all(
     pipeline: &Pipeline,
     jobs: &[Job],
-    manifest: Option<&Mutex<Manifest>>,
+    manifest: Option<&RwLock<Manifest>>,
     options: BatchOptions,
     done: &(dyn Fn(&Outcome) + Sync),
 ) -> Vec<Outcome> {
@@ -75,19 +75,13 @@ pub fn run_all(
 fn run_one(
     pipeline: &Pipeline,
     job: &Job,
-    manifest: Option<&Mutex<Manifest>>,
+    manifest: Option<&RwLock<Manifest>>,
     options: BatchOptions,
 ) -> Outcome {
-    // A panic elsewhere leaves the manifest whole: records are only ever inserted.
-    let lock = |m: &'_ Mutex<Manifest>, f: &mut dyn FnMut(&mut Manifest)| {
-        f(&mut m.lock().unwrap_or_else(PoisonError::into_inner));
-    };
     if let Some(manifest) = manifest.filter(|_| !options.force) {
         let takes: Vec<PathBuf> = job.takes.iter().map(|t| t.path.clone()).collect();
-        let mut states = Vec::new();
-        lock(manifest, &mut |m| {
-            states = job.outputs.iter().map(|o| m.state(&o.1, &pipeline.fingerprint, &takes)).collect();
-        });
+        let state = |o: &(_, PathBuf)| read(manifest).state(&o.1, &pipeline.fingerprint, &takes);
+        let states: Vec<State> = job.outputs.iter().map(state).collect();
         if let Some(k) = states.iter().position(|s| *s == State::Foreign) {
             return failed(job, &RunError::Foreign(job.outputs[k].1.clone()));
         }
@@ -99,20 +93,15 @@ fn run_one(
     if options.dry_run {
         return outcome(job, Status::Planned, None);
     }
-    let may_replace = |path: &Path| {
-        let mut may = options.force || !path.exists();
-        match manifest {
-            _ if may => {}
-            Some(manifest) => lock(manifest, &mut |m| may = m.may_replace(path)),
-            // The user named the output: it, and what is named after it, is replaced.
-            None => {
-                let stem = job.outputs[0].1.file_stem().unwrap_or_default();
-                may = path
-                    .file_name()
-                    .is_some_and(|n| n.to_string_lossy().starts_with(stem.to_string_lossy().as_ref()));
-            }
+    let may_replace = |path: &Path| match manifest {
+        _ if options.force => true,
+        Some(manifest) => read(manifest).may_replace(path),
+        // The user named the output: it, and what is named after it, is replaced.
+        None => {
+            let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let stem = job.outputs[0].1.with_extension("");
+            !path.exists() || name(path).starts_with(&name(&stem))
         }
-        may
     };
     let made = match run::run(pipeline, job, &may_replace) {
         Ok(made) => made,
@@ -124,15 +113,19 @@ fn run_one(
     if let Some(manifest) = manifest {
         for files in made.outputs {
             let (pipeline, sources) = (pipeline.fingerprint.clone(), made.sources.clone());
-            let mut record = Some(Record { files, pipeline, sources, report: report.clone() });
-            let mut added = Ok(());
-            lock(manifest, &mut |m| added = record.take().map_or(Ok(()), |r| m.add(r)));
-            if let Err(error) = added {
+            let record = Record { files, pipeline, sources, report: report.clone() };
+            let mut manifest = manifest.write().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = manifest.add(record) {
                 return failed(job, &error.into());
             }
         }
     }
     result
+}
+
+/// A panic elsewhere leaves the manifest whole: records are only ever inserted.
+fn read(manifest: &RwLock<Manifest>) -> RwLockReadGuard<'_, Manifest> {
+    manifest.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {

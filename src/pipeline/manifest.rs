@@ -98,7 +98,11 @@ impl Manifest {
     pub fn may_replace(&self, path: &Path) -> bool {
         let Some(there) = hash_of(path) else { return true };
         let name = self.name(path);
-        self.records.values().flat_map(|r| &r.files).any(|f| f.path == name && f.blake3 == there.blake3)
+        let ours = |f: &FileHash| f.path == name && f.blake3 == there.blake3;
+        match self.records.get(&name) {
+            Some(record) => record.files.iter().any(ours),
+            None => self.records.values().flat_map(|r| &r.files).any(ours),
+        }
     }
 
     /// Adds the record of an output that was just written; the paths of `files` are made relative here.

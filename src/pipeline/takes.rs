@@ -87,3 +87,62 @@ fn fixed_part(folder: &Path, pattern: &str) -> PathBuf {
     fixed.extend(Path::new(pattern).components().take_while(plain));
     fixed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        folder
+    }
+
+    fn found(folder: &Path, patterns: &[&str], except: Option<&Path>) -> Result<Vec<String>, TakesError> {
+        let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
+        let takes = find(folder, &patterns, except)?;
+        Ok(takes.into_iter().map(|t| t.relative.to_string_lossy().replace('\\', "/")).collect())
+    }
+
+    #[test]
+    fn takes_are_sorted_listed_once_and_named_below_the_fixed_part() {
+        let folder = folder(&["t/b.bvh", "t/a/z.bvh", "t/a/y.bvh", "t/a/note.txt", "single.bvh"]);
+        let patterns = ["t/**/*.bvh", "t/a/*.bvh", "single.bvh"];
+        let expected = ["single.bvh", "a/y.bvh", "a/z.bvh", "b.bvh"];
+        assert_eq!(found(folder.path(), &patterns, None), Ok(expected.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn a_file_whose_name_looks_like_a_pattern_is_that_file() {
+        let folder = folder(&["take[1].bvh", "take1.bvh"]);
+        assert_eq!(found(folder.path(), &["take[1].bvh"], None), Ok(vec!["take[1].bvh".to_owned()]));
+    }
+
+    #[test]
+    fn a_folder_whose_name_looks_like_a_pattern_is_that_folder() {
+        let folder = folder(&["day [1]/a.bvh"]);
+        assert_eq!(found(&folder.path().join("day [1]"), &["*.bvh"], None), Ok(vec!["a.bvh".to_owned()]));
+    }
+
+    #[test]
+    fn outputs_of_an_earlier_run_are_no_takes() {
+        let folder = folder(&["a.glb", "out/a.glb"]);
+        let out = folder.path().join("out");
+        assert_eq!(found(folder.path(), &["**/*.glb"], Some(&out)), Ok(vec!["a.glb".to_owned()]));
+        assert_eq!(found(folder.path(), &["out/*.glb"], Some(&out)), Ok(vec!["a.glb".to_owned()]));
+    }
+
+    #[test]
+    fn patterns_that_give_nothing_are_named() {
+        let folder = folder(&["t/a.bvh"]);
+        let error = |pattern: &str| found(folder.path(), &[pattern], None).unwrap_err().to_string();
+        assert_eq!(error("x/*.bvh"), "no file matches `x/*.bvh`");
+        assert_eq!(error("x.bvh"), "the file `x.bvh` does not exist");
+        assert_eq!(error("t/"), "`t` is a folder\nwrite `t/**/*.bvh` for every BVH file in it");
+        assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
+    }
+}

@@ -1,6 +1,6 @@
 //! What hangs from what in a body, whatever the tree of the file says, and the pose that bodies are compared in.
 
-use crate::model::{Character, Clip, JointId, ModelPose, Pose, Rig, Role, Side};
+use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side};
 
 /// The pose in which a character is compared with others, in model space: the bind pose where the file has a
 /// consistent one, else the rest pose.
@@ -64,21 +64,19 @@ pub fn outward(role: Role) -> &'static [fn(Side) -> Role] {
     }
 }
 
-/// Whether the trunk of a rig lies rather than stands in `rest`: it goes on four legs.
+/// Whether a rig goes on four legs: its trunk does not continue the line of its hind legs in `rest`.
 pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
-    let arms = Side::BOTH.map(|s| rig.joint(Role::UpperArm(s)));
-    let (Some(hips), [Some(a), Some(b)]) = (rig.joint(Role::Hips), arms) else { return false };
-    let trunk = (rest.position(a) + rest.position(b)) * 0.5 - rest.position(hips);
-    trunk.y < 0.7 * trunk.norm()
-}
-
-/// Makes every joint's rotations follow the shorter way from frame to frame: no sign flips.
-pub fn follow_hemispheres(clip: &mut Clip) {
-    let joints = clip.joints();
-    let all = clip.all_rotations_mut();
-    for at in joints..all.len() {
-        all[at] = crate::math::same_hemisphere(all[at], &all[at - joints]);
-    }
+    let middle = |role: fn(Side) -> Role| {
+        let [a, b] = Side::BOTH.map(|s| rig.joint(role(s)).map(|id| rest.position(id)));
+        Some((a? + b?) * 0.5)
+    };
+    let feet = middle(Role::Foot).or_else(|| middle(Role::LowerLeg));
+    let (Some(hips), Some(shoulders), Some(feet)) = (middle(Role::UpperLeg), middle(Role::UpperArm), feet)
+    else {
+        return false;
+    };
+    let (trunk, legs) = (shoulders - hips, hips - feet);
+    trunk.dot(&legs) < 0.7 * trunk.norm() * legs.norm()
 }
 
 /// A calibration pose that the rig's own tree can take: mapped joints keep the model rotations of `wanted`, all

@@ -3,7 +3,8 @@
 //! Space: model space, Y up. For every driven joint `i` the result `A_i` turns the target's calibration rotation:
 //! `A_i R_i` is the orientation that the joint has when the source is in its calibration pose.
 //!
-//! * Hips, trunk and head: turned about Y only, so that the lines of the hip joints agree. Their joint centres lie
+//! * Hips, trunk and head: turned about Y only, so that the lines of the hip joints agree (a figure that lies in
+//!   its rest pose is stood up first). Their joint centres lie
 //!   differently in every rig (marker sets put them before or behind the spine), so directions between them say
 //!   nothing; upright is upright on both.
 //! * Upper arm, forearm, thigh, shin, fingers: by the smallest arc that makes the segment's direction that of the
@@ -96,7 +97,10 @@ const SPREAD: f64 = 0.21;
 pub fn align(map: &JointMap, source: &Standing, target: &Standing) -> Vec<Option<Quat>> {
     let skeleton = target.rig.skeleton();
     let base = match (source.figure, target.figure) {
-        (Some(s), Some(t)) => arc(&t.left, &s.left, &Vec3::y()),
+        (Some(s), Some(t)) => {
+            let frame = |f: Figure| from_columns(&f.left, &f.up, &f.left.cross(&f.up));
+            frame(s) * frame(t).inverse()
+        }
         _ => Quat::identity(),
     };
     let mut aligned: Vec<Option<Quat>> = vec![None; skeleton.len()];

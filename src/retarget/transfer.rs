@@ -9,12 +9,13 @@
 //!
 //! Root motion moves the middle of the hip joints, scaled by the ratio of leg lengths, heights from the ground.
 
-use super::body_plan::{body_parent, calibration_pose, follow_hemispheres, reachable};
+use super::body_plan::{body_parent, calibration_pose, outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use crate::anatomy::{Figure, same_words};
-use crate::math::{Quat, Transform, Vec3, slerp, twist_angle};
+use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
+use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -37,6 +38,9 @@ struct Drive {
     unrest: [Quat; 2],
     /// The target's aligned calibration rotation.
     rest: Quat,
+    /// The source joint that ends the limb segment, and the segment's direction at calibration, where joints between
+    /// bend the source's segment and the target has none to do so.
+    aim: Option<(JointId, Vec3)>,
 }
 
 /// Where a target joint's position comes from.
@@ -48,7 +52,7 @@ enum Place {
     Carried(JointId, Transform),
     /// The hips: the pelvis point in the joint's space.
     Pelvis(Vec3),
-    /// A driven joint above the hips: it travels like the source's.
+    /// A driven joint that no other driven joint carries: it travels like the source's.
     Path(JointId),
 }
 
@@ -118,12 +122,9 @@ impl Retarget {
         let driven = |id: JointId| map.driving(id).is_some();
         let s_rest = calibration_pose(source);
         let bound = calibration_pose(&target);
-        let t_rest = reachable(t_rig, &bound, driven);
-        let s = Standing { character: source, rig: s_rig, rest: &s_rest, figure: Figure::of(s_rig, &s_rest) };
-        let t = Standing { character: &target, rig: t_rig, rest: &t_rest, figure: Figure::of(t_rig, &bound) };
-        // Segment directions are those of the tree that will move, feet and parts in pieces those of the bind pose.
-        let aligned_pose = in_pieces(t_rig, &t_rest, &bound, map);
-        let t = Standing { rest: &aligned_pose, ..t };
+        let (s_pose, t_pose) = (compared(s_rig, &s_rest, |_| true), compared(t_rig, &bound, driven));
+        let s = Standing { character: source, rig: s_rig, rest: &s_pose, figure: Figure::of(s_rig, &s_rest) };
+        let t = Standing { character: &target, rig: t_rig, rest: &t_pose, figure: Figure::of(t_rig, &bound) };
         let aligned = align(map, &s, &t);
 
         let drives: Vec<Option<Drive>> = skeleton
@@ -136,18 +137,19 @@ impl Retarget {
                     blend: pair.blend,
                     unrest: [unrest(pair.source), unrest(pair.blend.map_or(pair.source, |b| b.0))],
                     rest: aligned[id.index()].unwrap_or_else(Quat::identity) * bound.joint(id).rotation,
+                    aim: pair.role.and_then(|role| bent_segment(role, map, &s, t_rig)),
                 })
             })
             .collect();
 
         let ground = |standing: &Standing| match (standing.character.document.is_some(), standing.figure) {
             // A model stands on its own ground; a capture's floor is the zero of its world.
-            (true, Some(figure)) => figure.sole,
+            (true, Some(figure)) if figure.up == Vec3::y() => figure.sole,
             _ => 0.0,
         };
         let legs = match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
-            _ => size(&t_rest) / size(&s_rest).max(1e-12),
+            _ => size(&bound) / size(&s_rest).max(1e-12),
         };
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
         let mut places = place_joints(t_rig, map, &bound, hips.map(|p| p.target));
@@ -201,7 +203,7 @@ impl Retarget {
         let stretches: Vec<Option<&Stretch>> = self
             .stretches
             .iter()
-            .map(|s| s.as_ref().filter(|s| s.free || clip.translated().binary_search(&s.source).is_ok()))
+            .map(|s| s.as_ref().filter(|s| s.free || self.moves(motion, s.source)))
             .collect();
         let moves =
             |id: &JointId| !matches!(self.places[id.index()], Place::Tree) || stretches[id.index()].is_some();
@@ -242,8 +244,19 @@ impl Retarget {
         let mut result =
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         result.start = clip.start;
-        follow_hemispheres(&mut result);
+        fix_hemispheres(&mut result);
         Motion { character: Arc::clone(&self.target), clip: result }
+    }
+
+    /// Whether the clip moves the joint against its parent: on another skeleton than the target's by at least a
+    /// hundredth of the bone's length, since less is the noise of exporters.
+    fn moves(&self, motion: &Motion, joint: JointId) -> bool {
+        let Ok(slot) = motion.clip.translated().binary_search(&joint) else { return false };
+        let rest = motion.character.skeleton().joint(joint).rest.translation;
+        let same = motion.character.skeleton() == self.target.skeleton();
+        let noise = if same { 0.0 } else { 0.01 * rest.norm() };
+        let width = motion.clip.translated().len();
+        motion.clip.all_translations().iter().skip(slot).step_by(width).any(|t| (t - rest).norm() > noise)
     }
 
     /// One frame: the source's model pose to the target's.
@@ -298,7 +311,9 @@ impl Drive {
             Some((joint, share)) => slerp(&first, &away(joint, self.unrest[1]), share),
             None => first,
         };
-        turned * self.rest
+        let Some((end, at_rest)) = self.aim else { return turned * self.rest };
+        let segment = from.position(end) - from.position(self.source);
+        arc(&(turned * at_rest), &segment, &Vec3::z()) * turned * self.rest
     }
 }
 
@@ -321,24 +336,34 @@ fn size(rest: &ModelPose) -> f64 {
     rest.joints().iter().map(|t| (t.translation - origin).norm()).fold(0.0, f64::max)
 }
 
-/// The pose whose segment directions count: the movable tree, with joints that the body carries elsewhere than the
-/// tree does put where the bind pose has them.
-fn in_pieces(rig: &Rig, movable: &ModelPose, bound: &ModelPose, map: &JointMap) -> ModelPose {
-    let skeleton = rig.skeleton();
-    let mut joints = movable.joints().to_vec();
-    let mut place_of: Vec<Option<JointId>> = vec![None; skeleton.len()];
-    for pair in &map.pairs {
-        let carrier = pair.role.and_then(|role| body_parent(rig, role));
-        place_of[pair.target.index()] = carrier.filter(|&c| !skeleton.is_ancestor(c, pair.target));
+/// The end and the calibration direction of a source segment that joints between its ends bend (upper arms in two
+/// parts), where the target's segment has no driven joint of its own between.
+fn bent_segment(role: Role, map: &JointMap, s: &Standing, t_rig: &Rig) -> Option<(JointId, Vec3)> {
+    let side = role.side()?;
+    let end_role = outward(role)
+        .iter()
+        .map(|r| r(side))
+        .find(|&r| s.rig.joint(r).is_some() && t_rig.joint(r).is_some())?;
+    let (start, end) = (s.rig.joint(role)?, s.rig.joint(end_role)?);
+    let skeleton = s.rig.skeleton();
+    if skeleton.parent(end) == Some(start) || !skeleton.is_ancestor(start, end) {
+        return None;
     }
-    if place_of.iter().all(Option::is_none) {
-        return movable.clone();
+    let between = t_rig.skeleton().path_to_root(t_rig.joint(end_role)?).skip(1);
+    let mut between = between.take_while(|&j| Some(j) != t_rig.joint(role));
+    if between.any(|j| map.driving(j).is_some()) {
+        return None;
     }
-    // In pieces: the bind pose is the only pose in which the pieces fit.
-    for id in skeleton.ids() {
-        joints[id.index()] = *bound.joint(id);
-    }
-    ModelPose::new(joints)
+    Some((end, s.rest.position(end) - s.rest.position(start)))
+}
+
+/// The pose whose segment directions are compared: the one that the tree really takes when its `turned` joints have
+/// the calibration rotations, or the calibration pose itself for a rig whose parts hang in pieces.
+fn compared(rig: &Rig, calibration: &ModelPose, turned: impl Fn(JointId) -> bool) -> ModelPose {
+    let in_pieces = rig.assignments().any(|(role, a)| {
+        body_parent(rig, role).is_some_and(|carrier| !rig.skeleton().is_ancestor(carrier, a.joint))
+    });
+    if in_pieces { calibration.clone() } else { reachable(rig, calibration, turned) }
 }
 
 /// Decides for every target joint where its position comes from.
@@ -351,7 +376,10 @@ fn place_joints(rig: &Rig, map: &JointMap, bound: &ModelPose, hips: Option<Joint
     };
     for pair in &map.pairs {
         let id = pair.target;
-        if above_hips(id) && Some(id) != hips {
+        // Above the hips, or hanging from nothing that moves: it travels through the world as on the source.
+        let alone =
+            pair.role.is_none() && !skeleton.path_to_root(id).skip(1).any(|j| map.driving(j).is_some());
+        if Some(id) != hips && (above_hips(id) || alone) {
             places[id.index()] = Place::Path(pair.source);
             continue;
         }
@@ -409,8 +437,13 @@ fn stretch_joints(
                 Place::Pelvis(_) | Place::Path(_) => return None,
             };
             let from = map.driving(carrier).filter(|p| p.blend.is_none() && same(p.source, carrier))?.source;
-            let at = s_rest.joint(from).inverse().point(&s_rest.position(pair.source));
-            let free = !s_rig.skeleton().is_ancestor(from, pair.source);
+            let skeleton = s_rig.skeleton();
+            let at = if skeleton.parent(pair.source) == Some(from) {
+                skeleton.joint(pair.source).rest.translation
+            } else {
+                s_rest.joint(from).inverse().point(&s_rest.position(pair.source))
+            };
+            let free = !skeleton.is_ancestor(from, pair.source);
             Some(Stretch { source: pair.source, carrier: from, at, free })
         })
         .collect()

@@ -29,8 +29,10 @@ impl Butterworth {
         let norm = 1.0 + std::f64::consts::SQRT_2 * k + k * k;
         let b0 = k * k / norm;
         let a = [2.0 * (k * k - 1.0) / norm, (1.0 - std::f64::consts::SQRT_2 * k + k * k) / norm];
-        // Three periods of the cutoff: the section has forgotten its start by then.
-        let padding = (3.0 * sample_rate / cutoff).ceil() as usize;
+        // Three periods of the cutoff; near half the rate the poles approach the unit circle, and it takes until
+        // their radius `sqrt a2` has shrunk the start to a millionth.
+        let forgotten = 1e-6f64.ln() / (0.5 * a[1].ln());
+        let padding = (3.0 * sample_rate / cutoff).max(forgotten).ceil() as usize;
         Some(Self { b: [b0, 2.0 * b0, b0], a, padding })
     }
 

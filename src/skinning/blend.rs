@@ -4,7 +4,7 @@
 //! Normals turn with the inverse transpose of that matrix, so that stretched and scaled bindings keep them upright.
 //! Space: mesh space in, model space out. Units: metres out; `f32` vertices.
 
-use crate::math::{Mat4, Transform};
+use crate::math::{F32x4, Mat4, Transform};
 use crate::model::{Mesh, ModelPose};
 
 /// The moved vertices of one mesh in model space, in metres. Kept by the caller, so that a clip allocates once.
@@ -16,38 +16,35 @@ pub struct Skin {
     pub normals: Vec<[f32; 3]>,
 }
 
-/// Rows of a 3x4 matrix, padded by nothing: twelve numbers are three registers of four.
-type Rows = [[f32; 4]; 3];
+/// The four columns of a 3x4 matrix, one register each; the fourth row is not used.
+type Columns = [F32x4; 4];
 
 /// Moves the vertices of `mesh` by linear blending at the pose `model`, written over `skin`.
 ///
 /// # Panics
 /// Where the mesh breaks its promises (`Motion::check`) or belongs to another skeleton.
 pub fn linear_blend(mesh: &Mesh, model: &ModelPose, skin: &mut Skin) {
-    let rows: Vec<Rows> = matrices(mesh, model).map(|m| rows(&m)).collect();
-    let blended = |v: usize| {
-        let mut sum = [[0.0; 4]; 3];
-        for (&joint, &weight) in mesh.joints[v].iter().zip(&mesh.weights[v]) {
-            for (sum, row) in sum.iter_mut().zip(&rows[usize::from(joint)]) {
-                for (s, r) in sum.iter_mut().zip(row) {
-                    *s += weight * r;
-                }
-            }
-        }
-        sum
+    let bindings: Vec<Columns> = matrices(mesh, model).map(|m| columns(&m)).collect();
+    let blended = |joints: &[u16; 4], weights: &[f32; 4]| -> Columns {
+        let [a, b, c, d] = joints.map(|j| &bindings[usize::from(j)]);
+        let [wa, wb, wc, wd] = weights.map(splat);
+        std::array::from_fn(|k| a[k] * wa + b[k] * wb + c[k] * wc + d[k] * wd)
     };
+    let bound = mesh.joints.iter().zip(&mesh.weights);
     skin.positions.clear();
     skin.normals.clear();
     if mesh.normals.is_empty() {
-        skin.positions.extend(mesh.positions.iter().enumerate().map(|(v, p)| point(&blended(v), p)));
+        skin.positions.extend(mesh.positions.iter().zip(bound).map(|(p, (j, w))| point(&blended(j, w), p)));
         return;
     }
-    skin.positions.reserve(mesh.positions.len());
-    skin.normals.reserve(mesh.positions.len());
-    for (v, (p, n)) in mesh.positions.iter().zip(&mesh.normals).enumerate() {
-        let m = blended(v);
-        skin.positions.push(point(&m, p));
-        skin.normals.push(normal(&m, n));
+    skin.positions.resize(mesh.positions.len(), [0.0; 3]);
+    skin.normals.resize(mesh.positions.len(), [0.0; 3]);
+    let moved = skin.positions.iter_mut().zip(&mut skin.normals);
+    let vertices = mesh.positions.iter().zip(&mesh.normals);
+    for (((position, turned), (p, n)), (j, w)) in moved.zip(vertices).zip(bound) {
+        let m = blended(j, w);
+        *position = point(&m, p);
+        *turned = normal(&m, n);
     }
 }
 
@@ -57,16 +54,25 @@ pub(super) fn matrices(mesh: &Mesh, model: &ModelPose) -> impl Iterator<Item = M
     mesh.bindings.iter().map(move |b| of(model.joint(b.joint)) * b.joint_from_mesh)
 }
 
-/// The first three rows in `f32`.
-fn rows(m: &Mat4<f64>) -> Rows {
-    std::array::from_fn(|r| std::array::from_fn(|c| m[(r, c)] as f32))
+/// The columns in `f32`.
+fn columns(m: &Mat4<f64>) -> Columns {
+    std::array::from_fn(|c| F32x4::from_arr(std::array::from_fn(|r| m[(r, c)] as f32)))
 }
 
-fn point(m: &Rows, p: &[f32; 3]) -> [f32; 3] {
-    m.map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
+fn splat(x: f32) -> F32x4 {
+    F32x4::from_arr([x; 4])
 }
 
-fn cross(a: &[f32; 4], b: &[f32; 4]) -> [f32; 3] {
+fn first_three(v: F32x4) -> [f32; 3] {
+    let [x, y, z, _] = v.into_arr();
+    [x, y, z]
+}
+
+fn point(m: &Columns, p: &[f32; 3]) -> [f32; 3] {
+    first_three(m[0] * splat(p[0]) + m[1] * splat(p[1]) + m[2] * splat(p[2]) + m[3])
+}
+
+fn cross(a: &[f32; 3], b: &[f32; 3]) -> [f32; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
@@ -76,11 +82,11 @@ fn dot(a: &[f32; 3], b: &[f32; 3]) -> f32 {
 
 /// The normal by the cofactors of the matrix, which are its inverse transpose up to the determinant. Where the
 /// matrix flattens space the normal stays as it was.
-fn normal(m: &Rows, n: &[f32; 3]) -> [f32; 3] {
-    let cofactors = [cross(&m[1], &m[2]), cross(&m[2], &m[0]), cross(&m[0], &m[1])];
-    let turned = cofactors.map(|row| dot(&row, n));
-    let determinant = dot(&cofactors[0], &[m[0][0], m[0][1], m[0][2]]);
-    let length = dot(&turned, &turned).sqrt().copysign(determinant);
+fn normal(m: &Columns, n: &[f32; 3]) -> [f32; 3] {
+    let [a, b, c] = [m[0], m[1], m[2]].map(first_three);
+    let (bc, ca, ab) = (cross(&b, &c), cross(&c, &a), cross(&a, &b));
+    let turned: [f32; 3] = std::array::from_fn(|k| bc[k] * n[0] + ca[k] * n[1] + ab[k] * n[2]);
+    let length = dot(&turned, &turned).sqrt().copysign(dot(&bc, &a));
     if length.abs() > f32::MIN_POSITIVE { turned.map(|x| x / length) } else { *n }
 }
 

@@ -93,6 +93,9 @@ fn extremities(rig: &Rig) -> Vec<bool> {
     found
 }
 
+/// A filter of numbers, in place.
+type Channel<'a> = Box<dyn Fn(&mut [f64]) + 'a>;
+
 #[derive(Debug)]
 struct Filter {
     config: FilterConfig,
@@ -102,7 +105,7 @@ struct Filter {
 
 impl Filter {
     /// The filter of numbers for one joint; `None` where nothing is to be removed.
-    fn channel(&self, joint: usize, rate: f64) -> Option<Box<dyn Fn(&mut [f64]) + '_>> {
+    fn channel(&self, joint: usize, rate: f64) -> Option<Channel<'_>> {
         let config = &self.config;
         match config.kind {
             FilterKind::SavitzkyGolay => Some(Box::new(|x: &mut [f64]| self.fit.apply(x))),

@@ -24,10 +24,13 @@ pub fn walker(frames: usize) -> Motion {
     walk(frames, true)
 }
 
+/// Name, parent (a leading `_` stands for the own side), offset in model axes, role.
+type Plan = (String, &'static str, [f64; 3], Option<Role>);
+
 /// The same with or without a joint above the hips.
 pub fn walk(frames: usize, root: bool) -> Motion {
     let v = |s: f64| Vec3::new((3.1 * s).sin(), (5.3 * s).cos(), (7.7 * s).sin());
-    let mut plan: Vec<(String, &str, [f64; 3], Option<Role>)> = Vec::new();
+    let mut plan: Vec<Plan> = Vec::new();
     if root {
         plan.push(("root".into(), "", [0.0; 3], None));
     }
@@ -47,7 +50,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     }
     plan.push(("camera".into(), "root", [0.3, 1.5, -2.0], None));
     // The offsets above are in model axes; the rest axes of every joint are turned arbitrarily.
-    let find = |name: &str, parent: &str, plan: &[(String, &str, [f64; 3], Option<Role>)]| {
+    let find = |name: &str, parent: &str, plan: &[Plan]| {
         let side = name.split('_').next().unwrap_or("");
         let full = if parent.starts_with('_') { format!("{side}{parent}") } else { parent.to_owned() };
         plan.iter().position(|p| p.0 == full)
@@ -64,7 +67,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     }
     let n = joints.len();
     let skeleton = Skeleton::new(joints).unwrap();
-    let assign = |(i, p): (usize, &(String, &str, [f64; 3], Option<Role>))| {
+    let assign = |(i, p): (usize, &Plan)| {
         let joint = JointId::new(i);
         Some((p.3?, Assignment { joint, confidence: 1.0, reason: "by construction".into() }))
     };

@@ -1,0 +1,292 @@
+//! Every humanoid take onto every humanoid character of the development data, judged by what the written file says
+//! when it is read back: limb directions, trunk, facing, bone lengths, and that no limb was left out.
+
+use posemill::anatomy::Figure;
+use posemill::export::{GltfOptions, write_gltf};
+use posemill::import::{Options, from_bytes, load};
+use posemill::math::{Vec3, angle_between};
+use posemill::model::{Asset, Character, Clip, Container, JointId, ModelPose, Motion, Role, Side};
+use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const TAKES: &[&str] = &[
+    "bvh/assimp/Boxing_Toes.bvh",
+    "bvh/bvh-toolbox/walk01.bvh",
+    "bvh/cmu/01_01.bvh",
+    "bvh/cmu/jumping_jacks.bvh",
+    "bvh/fair1/dab.bvh",
+    "bvh/fair1/zombie.bvh",
+    "bvh/makehuman/walk1.bvh",
+    "bvh/makehuman/benchmark.bvh",
+    "bvh/mixamo-names/test_freebvh.bvh",
+    "bvh/mocapbank/test_mocapbank.bvh",
+    "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
+    "bvh/small/bvhio-example.bvh",
+    "bvh/xia/angry_13_000.bvh",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/khronos/cesium_man.gltf",
+];
+
+const CHARACTERS: &[&str] = &[
+    "gltf/quaternius/Casual_man.glb",
+    "derived/casual-man-mixamo-names.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/raylib/greenman.glb",
+    "gltf/kaykit/manny_med_mod.gltf",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/khronos/cesium_man.gltf",
+    "derived/cesium-man-gltfpack-quantized.glb",
+    "derived/makehuman-base-default-rig.glb",
+    "derived/rigify-human-deform.glb",
+    "vrm/debug_robot.vrm",
+    "vrm/basic_armature_vrm0.vrm",
+    "vrm/basic_armature_vrm1.vrm",
+    "vrm/armature_transform.vrm",
+];
+
+fn data() -> Option<PathBuf> {
+    let told = std::env::var_os("POSEMILL_DATA").map(PathBuf::from);
+    let folder = told.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no development data at {}", folder.display());
+    None
+}
+
+fn read(folder: &Path, file: &str) -> Asset {
+    load(&folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+/// At most `most` frames of a clip, spread evenly.
+fn thinned(motion: Motion, most: usize) -> Motion {
+    let clip = &motion.clip;
+    let step = clip.frames().div_ceil(most).max(1);
+    let frames: Vec<usize> = (0..clip.frames()).step_by(step).collect();
+    let mut rotations: Vec<_> = frames.iter().flat_map(|&f| clip.rotations(f).to_vec()).collect();
+    let translations = frames.iter().flat_map(|&f| clip.translations(f).to_vec()).collect();
+    for at in clip.joints()..rotations.len() {
+        rotations[at] = posemill::math::same_hemisphere(rotations[at], &rotations[at - clip.joints()]);
+    }
+    // The rate does not matter here; one that survives as key times of a file does not hide a frame.
+    let thin = Clip::new("take", 30.0, clip.joints(), rotations, clip.translated().to_vec(), translations);
+    Motion { character: motion.character, clip: thin }
+}
+
+/// A take on a character, through the bytes of the written file.
+fn perform(motion: &Motion, target: &Arc<Character>) -> (Motion, Motion) {
+    let source = &motion.character;
+    let found = map(source, target).unwrap_or_else(|e| panic!("{} onto {}: {e}", source.name, target.name));
+    let ready =
+        Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
+    let result = ready.apply(motion);
+    result.check().unwrap();
+    let options = GltfOptions { replace: true, container: Some(Container::Glb) };
+    let written = write_gltf(target, &[&result.clip], &options).unwrap();
+    let back = from_bytes(&written.bytes, &target.name, Some("glb"), None, &Options::default()).unwrap();
+    let back =
+        back.motion(0).unwrap_or_else(|| panic!("{} onto {}: no clip came back", source.name, target.name));
+    (result, back)
+}
+
+fn model(motion: &Motion, frame: usize) -> ModelPose {
+    ModelPose::of(motion.character.skeleton(), &motion.clip.pose(motion.character.skeleton(), frame))
+}
+
+fn limbs() -> Vec<(Role, Role)> {
+    let of = |s| {
+        [
+            (Role::UpperArm(s), Role::LowerArm(s)),
+            (Role::LowerArm(s), Role::Hand(s)),
+            (Role::UpperLeg(s), Role::LowerLeg(s)),
+            (Role::LowerLeg(s), Role::Foot(s)),
+        ]
+    };
+    Side::BOTH.into_iter().flat_map(of).collect()
+}
+
+/// The largest deviations over the frames of a take, in degrees and relative lengths.
+#[derive(Debug, Default)]
+struct Deviation {
+    limbs: f64,
+    facing: f64,
+    trunk: f64,
+    length: f64,
+}
+
+/// The left-right line of the hip joints, or of the legs where both hang from one point, as it is carried by the
+/// joint called hips.
+fn pelvis_axis(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
+    let character = &motion.character;
+    let rest = calibration_pose(character);
+    let figure = Figure::of(&character.rig, &rest)?;
+    let hips = character.rig.joint(Role::Hips)?;
+    Some(pose.joint(hips).rotation * (rest.joint(hips).rotation.inverse() * figure.left))
+}
+
+/// Where the trunk has turned the upright direction: the rotation of the chest away from its calibration.
+fn trunk(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
+    let character = &motion.character;
+    let chest = *character.rig.chain(Role::Spine).last()?;
+    let rest = calibration_pose(character);
+    let up = Figure::of(&character.rig, &rest)?.up;
+    Some(pose.joint(chest).rotation * (rest.joint(chest).rotation.inverse() * up))
+}
+
+fn compare(source: &Motion, result: &Motion) -> Deviation {
+    let mut worst = Deviation::default();
+    let (s, t) = (&source.character.rig, &result.character.rig);
+    let rest = result.character.skeleton().rest_model_pose();
+    assert_eq!(source.clip.frames(), result.clip.frames());
+    for frame in 0..source.clip.frames() {
+        let (a, b) = (model(source, frame), model(result, frame));
+        for (from, to) in limbs() {
+            let ends = |rig: &posemill::model::Rig| Some((rig.joint(from)?, rig.joint(to)?));
+            let Some((t0, t1)) = ends(t) else { continue };
+            if let Some((s0, s1)) = ends(s) {
+                let direction = |p: &ModelPose, x: JointId, y: JointId| p.position(y) - p.position(x);
+                let angle = angle_between(&direction(&a, s0, s1), &direction(&b, t0, t1)).to_degrees();
+                worst.limbs = worst.limbs.max(angle);
+            }
+            // Every bone of the segment, twist joints included. A foot that hangs elsewhere than under its shin has no
+            // bone that could keep a length.
+            let skeleton = result.character.skeleton();
+            if skeleton.is_ancestor(t0, t1) {
+                for joint in skeleton.path_to_root(t1).take_while(|&j| j != t0) {
+                    let parent = skeleton.parent(joint).unwrap();
+                    let length = |p: &ModelPose| (p.position(joint) - p.position(parent)).norm();
+                    worst.length = worst.length.max((length(&b) / length(&rest) - 1.0).abs());
+                }
+            }
+        }
+        let flat = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
+        if let (Some(x), Some(y)) = (pelvis_axis(source, &a), pelvis_axis(result, &b)) {
+            // A line that stands on end faces nowhere.
+            if flat(x).norm() > 0.5 {
+                worst.facing = worst.facing.max(angle_between(&flat(x), &flat(y)).to_degrees());
+            }
+        }
+        if let (Some(x), Some(y)) = (trunk(source, &a), trunk(result, &b)) {
+            worst.trunk = worst.trunk.max(angle_between(&x, &y).to_degrees());
+        }
+    }
+    worst
+}
+
+#[test]
+fn every_take_on_every_character_points_where_its_source_points() {
+    let Some(folder) = data() else { return };
+    let characters: Vec<Arc<Character>> = CHARACTERS.iter().map(|c| read(&folder, c).character).collect();
+    let mut worst = Deviation::default();
+    for take in TAKES {
+        let asset = read(&folder, take);
+        let motion = thinned(asset.motion(0).unwrap(), 12);
+        motion.check().unwrap();
+        for (file, target) in CHARACTERS.iter().zip(&characters) {
+            let (_, back) = perform(&motion, target);
+            let d = compare(&motion, &back);
+            println!(
+                "{:60} limbs {:7.4} deg  facing {:7.4} deg  trunk {:7.4} deg  length {:.1e}",
+                format!("{} on {}", take.rsplit('/').next().unwrap(), file.rsplit('/').next().unwrap()),
+                d.limbs,
+                d.facing,
+                d.trunk,
+                d.length
+            );
+            // A character's own clips stretch its bones as their author wished.
+            let d = if take == file { Deviation { length: 0.0, ..d } } else { d };
+            assert!(
+                d.limbs <= 1.0 && d.facing <= 3.0 && d.trunk <= 3.0 && d.length <= 1e-6,
+                "{take} on {file}: {d:?}"
+            );
+            worst.limbs = worst.limbs.max(d.limbs);
+            worst.facing = worst.facing.max(d.facing);
+            worst.trunk = worst.trunk.max(d.trunk);
+            worst.length = worst.length.max(d.length);
+        }
+    }
+    println!("worst: {worst:?}");
+}
+
+/// Roles that a character has but a test of names would not find.
+#[test]
+fn every_limb_that_a_character_has_is_mapped_without_help() {
+    let Some(folder) = data() else { return };
+    let take = read(&folder, "bvh/cmu/01_01.bvh");
+    for file in CHARACTERS {
+        let target = read(&folder, file).character;
+        let found = map(&take.character, &target).unwrap();
+        for side in Side::BOTH {
+            let mut wanted = vec![Role::UpperLeg(side), Role::LowerLeg(side), Role::Hand(side)];
+            if !file.contains("greenman") {
+                wanted.extend([Role::Foot(side), Role::UpperArm(side), Role::LowerArm(side)]);
+            }
+            for role in wanted {
+                assert!(found.pairs.iter().any(|p| p.role == Some(role)), "{file}: {role} is not mapped");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_quadruped_goes_onto_a_quadruped_and_not_onto_a_person() {
+    let Some(folder) = data() else { return };
+    let wolf = read(&folder, "gltf/quaternius/Wolf.glb");
+    let other = read(&folder, "derived/rigify-wolf-deform.glb").character;
+    let motion = thinned(wolf.motion(0).unwrap(), 12);
+    let (_, back) = perform(&motion, &other);
+    let d = compare(&motion, &back);
+    println!("wolf: {d:?}");
+    assert!(d.limbs <= 1.0 && d.trunk <= 3.0, "{d:?}");
+    let person = read(&folder, "gltf/quaternius/Casual_man.glb").character;
+    let refusal = map(&wolf.character, &person).unwrap_err().to_string();
+    assert!(refusal.starts_with("`Wolf` goes on four legs and `Casual_man` on two"), "{refusal}");
+    let ray = read(&folder, "gltf/quaternius/Manta_ray.glb").character;
+    let refusal = map(&ray, &person).unwrap_err().to_string();
+    assert!(refusal.contains("source_roles.hips"), "{refusal}");
+}
+
+#[test]
+fn a_real_rig_onto_itself_is_the_identity() {
+    let Some(folder) = data() else { return };
+    for file in [
+        "gltf/kaykit/Med_MovementBasic.glb",
+        "gltf/gdquest/mannequiny-0.3.0.glb",
+        "gltf/raylib/robot.glb",
+        "gltf/quaternius/KnightCharacter.glb",
+        "gltf/quaternius/Wolf.glb",
+        "bvh/cmu/01_01.bvh",
+        "bvh/makehuman/walk1.bvh",
+        "gltf/raylib/greenman.glb",
+    ] {
+        let asset = read(&folder, file);
+        let motion = thinned(asset.motion(0).unwrap(), 12);
+        let source = &motion.character;
+        let found = map(source, source).unwrap();
+        let ready =
+            Retarget::new(source, Arc::clone(source), &found, (&source.rig, &source.rig), RootScale::Legs);
+        let result = ready.apply(&motion);
+        let (mut turn, mut shift, mut where_) = (0.0_f64, 0.0_f64, String::new());
+        let mut size = 0.0_f64;
+        for frame in 0..motion.clip.frames() {
+            let (a, b) = (model(&motion, frame), model(&result, frame));
+            for (k, (x, y)) in a.joints().iter().zip(b.joints()).enumerate() {
+                let d = (x.translation - y.translation).norm();
+                if d > shift {
+                    where_ = source.skeleton().joints()[k].name.clone();
+                }
+                turn = turn.max(x.rotation.angle_to(&y.rotation));
+                shift = shift.max(d);
+                size = size.max((x.translation - a.joints()[0].translation).norm());
+            }
+        }
+        println!("{file}: {turn:.2e} rad, {:.2e} of the size at {where_}", shift / size);
+        assert!(turn < 1e-5 && shift < 1e-6 * size, "{file}: {turn} rad, {shift} m of {size} at {where_}");
+    }
+}

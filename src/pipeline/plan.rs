@@ -2,7 +2,7 @@
 
 use super::config::PipelineConfig;
 use super::fault::{ConfigError, ConfigFault};
-use super::sections::OutputFormat;
+use super::sections::{OutputFormat, Preview};
 use super::takes::{Take, TakesError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character};
@@ -32,6 +32,8 @@ pub struct Pipeline {
     pub stages: Vec<Box<dyn WrittenStage>>,
     /// Whether animations of the character's file are replaced.
     pub replace_animations: bool,
+    /// The picture beside each output.
+    pub preview: Preview,
     /// Whether to write `report.json`.
     pub report: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
@@ -144,7 +146,12 @@ impl Pipeline {
             hash.update(bytes);
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
-        add(format!("{:?} {}", config.input.options(), config.output.replace_animations).as_bytes());
+        let output = &config.output;
+        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        add(kept.as_bytes());
+        if let Some((_, extension)) = output.preview.format() {
+            add(extension.as_bytes());
+        }
         for stage in &config.stages {
             add(stage.stage.name().as_bytes());
             add(stage.stage.canonical().to_string().as_bytes());
@@ -173,6 +180,7 @@ impl Pipeline {
             warnings,
             stages,
             replace_animations: config.output.replace_animations,
+            preview: config.output.preview,
             report: config.output.report,
             fingerprint: hash.finalize().to_hex().to_string(),
         })

@@ -2,14 +2,19 @@
 
 use super::manifest::{FileHash, hash_of};
 use super::plan::{Job, Pipeline, resources};
+use super::sections::Preview;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::report::Report;
+use crate::render::{PreviewOptions, Subject, preview};
+use crate::report::{Report, Warnings};
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Clips of one take in its preview: more do not fit on a screen.
+const PREVIEW_CLIPS: usize = 6;
 
 /// What a job made.
 #[derive(Clone, Debug)]
@@ -99,6 +104,10 @@ pub fn run(pipeline: &Pipeline, job: &Job, may_replace: &dyn Fn(&Path) -> bool) 
         report.warnings.extend(warnings);
         outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
     }
+    // The picture belongs to the first output: both are fresh or stale together.
+    if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
+        files.extend(picture(pipeline.preview, &motions, path, &mut report.warnings));
+    }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
         return Err(RunError::Foreign(path.clone()));
     }
@@ -112,6 +121,30 @@ pub fn run(pipeline: &Pipeline, job: &Job, may_replace: &dyn Fn(&Path) -> bool) 
     };
     let outputs = outputs.into_iter().map(|files| files.into_iter().map(hashed).collect()).collect();
     Ok(Done { report, sources, outputs })
+}
+
+/// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
+fn picture(
+    kind: Preview,
+    motions: &[Motion],
+    path: &Path,
+    warnings: &mut Warnings,
+) -> Option<(PathBuf, Vec<u8>)> {
+    let (format, extension) = kind.format()?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut warn = |message: String| warnings.add("preview", message, stem.clone());
+    let mut subjects: Vec<Subject> = motions.iter().map(Subject::from).collect();
+    if subjects.len() > PREVIEW_CLIPS {
+        warn(format!("the preview shows the first {PREVIEW_CLIPS} of {} clips", subjects.len()));
+        subjects.truncate(PREVIEW_CLIPS);
+    }
+    match preview(&subjects, &PreviewOptions::default(), format, &|_, _| {}) {
+        Ok(bytes) => Some((path.with_extension(extension), bytes)),
+        Err(error) => {
+            warn(format!("there is no preview: {error}"));
+            None
+        }
+    }
 }
 
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.

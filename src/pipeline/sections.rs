@@ -1,5 +1,6 @@
 //! The sections `[input]` and `[output]` as written: one field per key, each with its default.
 
+use crate::render::Format;
 use crate::{export, import};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
@@ -100,6 +101,24 @@ pub enum BvhPositions {
 pub enum Preview {
     /// No preview.
     None,
+    /// A contact sheet.
+    Png,
+    /// An animation.
+    Gif,
+    /// An animation as PNG, for browsers.
+    Apng,
+}
+
+impl Preview {
+    /// The format of the picture and its extension; `None` where there is none.
+    pub fn format(self) -> Option<(Format, &'static str)> {
+        match self {
+            Preview::None => None,
+            Preview::Png => Some((Format::Png, "png")),
+            Preview::Gif => Some((Format::Gif, "gif")),
+            Preview::Apng => Some((Format::Apng, "apng")),
+        }
+    }
 }
 
 /// A format that can be written.

@@ -11,6 +11,8 @@ const WALL_TOP: [u8; 3] = [246, 247, 249];
 const HORIZON: [u8; 3] = [224, 228, 234];
 const FLOOR: [u8; 3] = [240, 241, 243];
 const LINE: [u8; 3] = [172, 180, 192];
+/// The width of a grid line, in squares.
+const LINE_WIDTH: f32 = 0.012;
 
 /// The ground as one camera sees it.
 #[derive(Clone, Debug)]
@@ -24,8 +26,8 @@ pub(super) struct Ground {
     height: f32,
     /// The point of the ground below what the camera looks at.
     focus: [f32; 2],
-    /// Half the picture's height at the focus, in metres.
-    span: f32,
+    /// One over half the picture's height at the focus in metres.
+    per_span: f32,
     /// The side of a grid square in metres.
     grid: f32,
     colors: [V3; 4],
@@ -61,7 +63,7 @@ impl Ground {
             middle: camera.middle,
             height,
             focus,
-            span,
+            per_span: 1.0 / span,
             grid,
             colors: [WALL_TOP, HORIZON, FLOOR, LINE].map(linear),
         }
@@ -105,25 +107,27 @@ impl Ground {
     pub(super) fn floor(&self, row: &Row, x: usize) -> V3 {
         let at = row.at(x);
         let (dx, dz) = (at[0] - self.focus[0], at[1] - self.focus[1]);
-        let far = (dx * dx + dz * dz).sqrt() / self.span;
+        let far = (dx * dx + dz * dz).sqrt() * self.per_span;
         let floor = mix(self.colors[2], self.colors[1], smooth(0.3, 5.0, far));
         let fade = 1.0 - smooth(1.2, 5.0, far);
         if fade <= 0.0 {
             return floor;
         }
         let mut line: f32 = 0.0;
+        let squares = 1.0 / self.grid;
         for k in 0..2 {
             // The pixel's footprint across the lines, in squares.
             let along = row.step[k].abs();
             let down = (row.down[k] + x as f32 * row.down_step[k]).abs();
-            let foot = ((along + down) / self.grid).max(1e-6);
-            let place = at[k] / self.grid;
+            let foot = ((along + down) * squares).max(1e-6);
+            let place = at[k] * squares;
             let apart = (place - nearest(place)).abs();
-            // Lines are a hundredth of a square wide; thinner than a pixel they grow paler instead.
-            let width = foot.max(0.012);
-            let cover =
-                ((0.5 * (width + foot) - apart) / foot).clamp(0.0, 1.0) * (0.012 / foot).clamp(0.55, 1.0);
-            line = line.max(cover * (1.0 - smooth(0.2, 0.6, foot)));
+            let inside = 0.5 * (foot.max(LINE_WIDTH) + foot) - apart;
+            if inside > 0.0 {
+                // Lines thinner than a pixel grow paler instead.
+                let cover = (inside / foot).min(1.0) * (LINE_WIDTH / foot).clamp(0.55, 1.0);
+                line = line.max(cover * (1.0 - smooth(0.2, 0.6, foot)));
+            }
         }
         mix(floor, self.colors[3], line * fade)
     }

@@ -32,7 +32,7 @@ static ENCODED: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// A linear colour as sRGB bytes.
 pub(super) fn encode(c: V3) -> [u8; 3] {
     let table = &*ENCODED;
-    c.map(|x| table[((x * 4096.0) as usize).min(4095)])
+    c.map(|x| table[((x * 4096.0) as i32).clamp(0, 4095) as usize])
 }
 
 /// A linear colour of sRGB bytes.

@@ -182,19 +182,25 @@ impl Articulation {
 
     /// Gravity, friction and motors on every body, without the gyroscopic torque.
     pub fn applied_forces(&self, states: &[BodyState]) -> Vec<BodyForce> {
+        self.forces(states, true)
+    }
+
+    /// [`Articulation::applied_forces`], with or without the friction of the constraints.
+    pub(super) fn forces(&self, states: &[BodyState], with_friction: bool) -> Vec<BodyForce> {
         let mut forces: Vec<BodyForce> = self
             .bodies
             .iter()
             .map(|b| BodyForce { force: self.gravity * b.mass, torque: Vec3::zeros() })
             .collect();
         for c in &self.constraints {
-            if c.friction == 0.0 && c.motor == 0.0 {
+            let friction = if with_friction { c.friction } else { 0.0 };
+            if friction == 0.0 && c.motor == 0.0 {
                 continue;
             }
             let (a, b) = (of(states, c.a), of(states, c.b));
             if c.kind == ConstraintKind::Slider {
                 let axis = a.orientation * c.axis_a;
-                let force = axis * (c.motor - c.friction * axis.dot(&slide_rate(c, &a, &b)));
+                let force = axis * (c.motor - friction * axis.dot(&slide_rate(c, &a, &b)));
                 // Both forces act at the anchor of `b`, so that they have no moment together.
                 let at = b.point(&c.anchor_b);
                 for (body, force) in [(c.b, force), (c.a, -force)] {
@@ -207,7 +213,7 @@ impl Articulation {
                 continue;
             }
             let relative = a.world_angular_velocity() - b.world_angular_velocity();
-            let e = a.orientation * c.axis_a * hinge_motor(c) - relative * c.friction;
+            let e = a.orientation * c.axis_a * hinge_motor(c) - relative * friction;
             if let Some(i) = c.a {
                 forces[i].torque += a.orientation.inverse_transform_vector(&e);
             }

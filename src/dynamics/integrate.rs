@@ -267,20 +267,36 @@ impl Stepper {
 /// Closes the constraints by Newton's method, each round orthogonal in the mass metric. Returns the largest
 /// violation left (metres or radians).
 pub fn project_positions(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) -> f64 {
+    close_constraints(solver, articulation, states, PROJECTION_ROUNDS, PROJECTION_TOLERANCE)
+}
+
+/// [`project_positions`] with at most `rounds` rounds, down to `tolerance`.
+pub(super) fn close_constraints(
+    solver: &mut Solver,
+    articulation: &Articulation,
+    states: &mut [BodyState],
+    rounds: usize,
+    tolerance: f64,
+) -> f64 {
+    let size =
+        |closing: &[Twist]| closing.iter().fold(0.0f64, |m, t| m.max(t.angular.amax()).max(t.linear.amax()));
     let nothing = vec![Wrench::zero(); states.len()];
-    let mut error = articulation.constraint_error(states);
-    for _ in 0..PROJECTION_ROUNDS {
-        if error < PROJECTION_TOLERANCE {
+    let mut closing = solver.closing(articulation, states);
+    let mut error = size(&closing);
+    let mut before = states.to_vec();
+    for _ in 0..rounds {
+        if error < tolerance {
             break;
         }
         solver.factor(articulation, states, &[]);
-        let closing = solver.closing(articulation, states);
         solver.respond(&nothing, &closing);
-        let before: Vec<BodyState> = states.to_vec();
+        before.copy_from_slice(states);
         for (k, link) in articulation.links().iter().enumerate() {
             displace(&mut states[link.body], &solver.center_motion(k));
         }
-        let now = articulation.constraint_error(states);
+        closing = solver.closing(articulation, states);
+        let now = size(&closing);
+        // Rounding is reached when a round no longer helps.
         if now >= error {
             states.copy_from_slice(&before);
             break;

@@ -101,12 +101,6 @@ impl Twist {
     }
 
     #[inline]
-    pub(super) fn add_scaled(&mut self, other: &Twist, k: f64) {
-        self.angular += other.angular * k;
-        self.linear += other.linear * k;
-    }
-
-    #[inline]
     pub(super) fn plus(&self, other: &Twist) -> Twist {
         Twist { angular: self.angular + other.angular, linear: self.linear + other.linear }
     }

@@ -14,14 +14,15 @@ use super::body::{BodyAcceleration, BodyForce, BodyState};
 use super::constraint::{Constraint, ConstraintKind, matrix, of};
 use super::spatial::{SpatialInertia, Sym3, Twist, Wrench};
 use crate::math::{Mat3, Vec3, log};
+use std::ops::Range;
 
 /// A resistance of the free motion of one constraint that is implicit in a velocity step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Resistance {
     /// Added to `H`: impulse per rate.
     pub(super) stiffness: f64,
-    /// Added to `S^T b` for the single freedom of a hinge or slider: impulse.
-    pub(super) drive: f64,
+    /// Added to `S^T b`: impulse along the free motions of the child; a hinge or slider uses `x` only.
+    pub(super) drive: Vec3,
 }
 
 /// What is kept of one link between the sweeps.
@@ -45,6 +46,8 @@ struct Node {
     b: Wrench,
     g: Vec3,
     motion: Twist,
+    /// Whether an impulse reaches this link on its way to the root.
+    on_path: bool,
 }
 
 const NO_PARENT: usize = usize::MAX;
@@ -72,6 +75,7 @@ impl Solver {
             b: Wrench::zero(),
             g: Vec3::zeros(),
             motion: Twist::zero(),
+            on_path: false,
         };
         let node = |link: &super::articulation::Link| Node {
             kind: link.constraint.map(|k| articulation.constraints()[k].kind),
@@ -113,7 +117,7 @@ impl Solver {
         }
         for i in (0..self.nodes.len()).rev() {
             let bias = self.velocity_products(articulation, states, i);
-            self.lift(i, &bias);
+            self.lift(i, &bias, &Vec3::zeros());
         }
         for i in 0..self.nodes.len() {
             let bias = self.velocity_products(articulation, states, i);
@@ -264,9 +268,10 @@ impl Solver {
         }
     }
 
-    /// Passes the right-hand side of link `i` to its parent; `bias` is the given part of its relative motion.
+    /// Passes the right-hand side of link `i` to its parent; `bias` is the given part of its relative motion,
+    /// `drive` what a spring adds along its free motions.
     #[inline]
-    fn lift(&mut self, i: usize, bias: &Twist) {
+    fn lift(&mut self, i: usize, bias: &Twist, drive: &Vec3) {
         let node = &mut self.nodes[i];
         let Some(kind) = node.kind else { return };
         let mut b = node.b;
@@ -276,19 +281,19 @@ impl Solver {
         match kind {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
-                node.g = node.b.moment;
-                let x = node.inverse.times(&b.moment);
+                node.g = node.b.moment + drive;
+                let x = node.inverse.times(&(b.moment + drive));
                 b.force -= node.inertia.coupling.tr_mul(&x);
-                b.moment = x * node.resistance.stiffness;
+                b.moment = x * node.resistance.stiffness - drive;
             }
             ConstraintKind::Hinge => {
-                node.g.x = node.axes[0].dot(&node.b.moment) + node.resistance.drive;
-                let x = (node.axes[0].dot(&b.moment) + node.resistance.drive) * node.inverse.0[0];
+                node.g.x = node.axes[0].dot(&node.b.moment) + drive.x;
+                let x = (node.axes[0].dot(&b.moment) + drive.x) * node.inverse.0[0];
                 b.add_scaled(&node.u[0], -x);
             }
             ConstraintKind::Slider => {
-                node.g.x = node.axes[0].dot(&node.b.force) + node.resistance.drive;
-                let x = (node.axes[0].dot(&b.force) + node.resistance.drive) * node.inverse.0[0];
+                node.g.x = node.axes[0].dot(&node.b.force) + drive.x;
+                let x = (node.axes[0].dot(&b.force) + drive.x) * node.inverse.0[0];
                 b.add_scaled(&node.u[0], -x);
             }
             ConstraintKind::Universal => {
@@ -394,10 +399,41 @@ impl Solver {
             node.b = *b;
         }
         for i in (0..self.nodes.len()).rev() {
-            self.lift(i, bias.get(i).unwrap_or(&zero));
+            let drive = self.nodes[i].resistance.drive;
+            self.lift(i, bias.get(i).unwrap_or(&zero), &drive);
         }
         for i in 0..self.nodes.len() {
             self.drop(i, bias.get(i).unwrap_or(&zero));
+        }
+    }
+
+    /// The twists with which the links of the trees `touched` (ranges of links) answer impulses on a few links.
+    pub(super) fn respond_to(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
+        let (still, no_drive) = (Twist::zero(), Vec3::zeros());
+        for range in touched {
+            for node in &mut self.nodes[range.clone()] {
+                node.b = Wrench::zero();
+                node.g = Vec3::zeros();
+                node.on_path = false;
+            }
+        }
+        for (i, wrench) in impulses {
+            self.nodes[*i].b.add_scaled(wrench, 1.0);
+            let mut up = *i;
+            while up != NO_PARENT && !self.nodes[up].on_path {
+                self.nodes[up].on_path = true;
+                up = self.nodes[up].parent;
+            }
+        }
+        for range in touched {
+            for i in range.clone().rev() {
+                if self.nodes[i].on_path {
+                    self.lift(i, &still, &no_drive);
+                }
+            }
+            for i in range.clone() {
+                self.drop(i, &still);
+            }
         }
     }
 

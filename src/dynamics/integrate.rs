@@ -37,7 +37,7 @@ pub enum Stabilization {
     Restore,
 }
 
-/// The conserved quantities of a free skeleton, as they should be now.
+/// The conserved quantities of a free skeleton at the start, and the time since then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Conserved {
     linear: Vec3,
@@ -45,6 +45,7 @@ struct Conserved {
     angular: Vec3,
     center: Vec3,
     energy: Option<f64>,
+    elapsed: f64,
 }
 
 /// Carries the states of one articulation through time.
@@ -84,6 +85,7 @@ impl Stepper {
                 angular: articulation.angular_momentum(states) - center.cross(&linear),
                 center,
                 energy: (!articulation.is_driven()).then_some(energy),
+                elapsed: 0.0,
             }
         });
         Self {
@@ -208,9 +210,11 @@ impl Stepper {
         let Some(wanted) = &mut self.conserved else { return };
         let (bodies, mass, gravity) =
             (articulation.bodies(), articulation.total_mass(), articulation.gravity);
-        wanted.center += wanted.linear * (h / mass) + gravity * (0.5 * h * h);
-        wanted.linear += gravity * (h * mass);
-        let wanted = *wanted;
+        wanted.elapsed += h;
+        let (mut wanted, t) = (*wanted, wanted.elapsed);
+        // The parabola from the start, not step by step: rounding would add up sideways.
+        wanted.center += wanted.linear * (t / mass) + gravity * (0.5 * t * t);
+        wanted.linear += gravity * (t * mass);
         let moved = wanted.center - articulation.center_of_mass(states);
         for s in states.iter_mut() {
             s.position += moved;
@@ -218,18 +222,12 @@ impl Stepper {
         let center = articulation.center_of_mass(states);
         let momentum = articulation.linear_momentum(states);
         let angular = articulation.angular_momentum(states) - center.cross(&momentum);
-        let mut inertia = Mat3::zeros();
-        for (b, s) in bodies.iter().zip(states.iter()) {
-            let r = s.position - center;
-            let turned = Sym3::upper(&b.inertia).turned(&s.orientation.to_rotation_matrix().into_inner());
-            inertia += turned.full() - hat(&r) * hat(&r) * b.mass;
-        }
-        let Some(inverse) = inertia.try_inverse() else { return };
+        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else { return };
         let rigid = |v: Vec3, w: Vec3, s: &BodyState| {
             (v + w.cross(&(s.position - center)), s.orientation.inverse_transform_vector(&w))
         };
         let (v, w) = (momentum / mass, inverse * angular);
-        let (v_wanted, w_wanted) = (wanted.linear / mass, inverse * wanted.angular);
+        let v_wanted = wanted.linear / mass;
         let mut internal: Vec<(Vec3, Vec3)> = states
             .iter()
             .map(|s| {
@@ -243,8 +241,11 @@ impl Stepper {
             };
             let of_internal: f64 = bodies.iter().zip(&internal).map(|(b, x)| square(b, x)).sum();
             let kinetic = energy - articulation.potential_energy(states);
-            let of_rigid = 0.5 * (wanted.linear.dot(&v_wanted) + wanted.angular.dot(&w_wanted));
-            if of_internal > 1e-12 * kinetic {
+            let of_linear = 0.5 * wanted.linear.dot(&v_wanted);
+            if of_internal <= 1e-12 * kinetic {
+                turn_to_energy(articulation, states, &center, &wanted.angular, kinetic - of_linear);
+            } else {
+                let of_rigid = of_linear + 0.5 * wanted.angular.dot(&(inverse * wanted.angular));
                 let scale = ((kinetic - of_rigid).max(0.0) / of_internal).sqrt();
                 if (0.9..=1.1).contains(&scale) {
                     for (v, w) in &mut internal {
@@ -256,10 +257,51 @@ impl Stepper {
                 }
             }
         }
+        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else { return };
+        let w_wanted = inverse * wanted.angular;
         for (s, (linear, turning)) in states.iter_mut().zip(internal) {
             let (v, w) = rigid(v_wanted, w_wanted, s);
             s.velocity = v + linear;
             s.angular_velocity = w + turning;
+        }
+    }
+}
+
+/// The inertia of the whole, as if its constraints were locked, about `center`, world axes.
+fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Vec3) -> Mat3<f64> {
+    let of_body = |(b, s): (&super::body::Body, &BodyState)| {
+        let r = s.position - center;
+        let turned = Sym3::upper(&b.inertia).turned(&s.orientation.to_rotation_matrix().into_inner());
+        turned.full() - hat(&r) * hat(&r) * b.mass
+    };
+    articulation.bodies().iter().zip(states).map(of_body).sum()
+}
+
+/// Where nothing moves inside, the angular momentum and the orientation fix the energy: the smallest turn of the
+/// whole about `center` that gives the wanted one.
+fn turn_to_energy(
+    articulation: &Articulation,
+    states: &mut [BodyState],
+    center: &Vec3,
+    angular: &Vec3,
+    energy: f64,
+) {
+    for _ in 0..3 {
+        let Some(inverse) = locked_inertia(articulation, states, center).try_inverse() else { return };
+        let w = inverse * angular;
+        let missing = energy - 0.5 * w.dot(angular);
+        // The energy grows by theta . (w x L) when the whole turns by theta.
+        let slope = w.cross(angular);
+        let turn = slope * (missing / slope.norm_squared());
+        // Near a steady rotation the slope vanishes, and so does what could be gained.
+        if missing.abs() <= 1e-15 * energy || !(turn.norm() < 1e-3) {
+            return;
+        }
+        let turn = exp(&turn);
+        for s in states.iter_mut() {
+            s.position = center + turn * (s.position - center);
+            s.orientation = turn * s.orientation;
+            s.orientation.renormalize();
         }
     }
 }

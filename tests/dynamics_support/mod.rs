@@ -154,3 +154,107 @@ impl Reference {
         difference(states, &self.states[self.index_of(time)])
     }
 }
+
+/// A small generator of its own (SplitMix64), so that trees are the same on every machine.
+pub struct Random(u64);
+
+pub struct Tree {
+    pub articulation: Articulation,
+    pub states: Vec<BodyState>,
+}
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in 0..1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    pub fn vector(&mut self) -> Vec3 {
+        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - Vec3::repeat(1.0)
+    }
+
+    fn direction(&mut self) -> Vec3 {
+        loop {
+            let v = self.vector();
+            if v.norm() > 0.1 {
+                return v.normalize();
+            }
+        }
+    }
+
+    pub fn rotation(&mut self) -> Quat {
+        posemill::math::exp(&(self.direction() * (self.unit() * 3.0)))
+    }
+
+    pub fn shuffle(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for i in (1..n).rev() {
+            order.swap(i, self.below(i + 1));
+        }
+        order
+    }
+
+    /// A tree whose constraints hold in position and velocity, with friction and motors up to `drive`.
+    pub fn tree(&mut self, n: usize, kinds: &[ConstraintKind], drive: f64, pinned: bool) -> Tree {
+        let size = 0.3;
+        let bodies: Vec<Body> = (0..n)
+            .map(|i| {
+                let mass = 0.5 + 2.5 * self.unit();
+                let half = (self.vector() * 0.6).abs() * size + Vec3::repeat(0.3 * size);
+                let turn = self.rotation().to_rotation_matrix().into_inner();
+                Body::new(format!("b{i}"), mass, turn * solid::cuboid(mass, &half) * turn.transpose())
+                    .unwrap()
+            })
+            .collect();
+        let mut states: Vec<BodyState> =
+            (0..n).map(|_| BodyState::at_rest(self.vector(), self.rotation())).collect();
+        let world = BodyState::at_rest(Vec3::zeros(), Quat::identity());
+        let mut constraints = Vec::new();
+        for i in 0..n {
+            if i == 0 && !pinned {
+                continue;
+            }
+            let parent = if i == 0 { None } else { Some(self.below(i)) };
+            let above = parent.map_or(world, |p| states[p]);
+            let kind = kinds[i % kinds.len()];
+            let (arm, own) = (self.vector() * (size * 0.8), self.vector() * (size * 0.8));
+            let anchor = above.point(&arm);
+            states[i].position = anchor - states[i].orientation * own;
+            let axis = self.direction();
+            let second = axis.cross(&self.direction()).normalize();
+            let sides = ((parent, &above), (Some(i), &states[i]));
+            let sides = if self.unit() < 0.5 { sides } else { (sides.1, sides.0) };
+            let mut c = Constraint::in_pose(format!("c{i}"), kind, sides.0, sides.1, &anchor, &axis, &second);
+            c.friction = 0.1 * drive * self.unit();
+            c.motor = drive * (2.0 * self.unit() - 1.0);
+            constraints.push(c);
+        }
+        let order = self.shuffle(constraints.len());
+        let constraints = order.iter().map(|&k| constraints[k].clone()).collect();
+        let gravity = if pinned { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::zeros() };
+        let articulation = Articulation::new(bodies, constraints, gravity).unwrap();
+        for s in &mut states {
+            s.velocity = self.vector() * 2.0;
+            s.angular_velocity = self.vector() * 4.0;
+        }
+        // The nearest velocities that part no constraint.
+        project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
+        Tree { articulation, states }
+    }
+}

@@ -333,11 +333,21 @@ pub(super) fn close_constraints(
         solver.factor(articulation, states, &[]);
         solver.respond(&nothing, &closing);
         before.copy_from_slice(states);
-        for (k, link) in articulation.links().iter().enumerate() {
-            displace(&mut states[link.body], &solver.center_motion(k));
-        }
-        closing = solver.closing(articulation, states);
-        let now = size(&closing);
+        // Far from the constraints the whole correction may overshoot: then half of it, and so on.
+        let mut part = 1.0;
+        let now = loop {
+            for (k, link) in articulation.links().iter().enumerate() {
+                let mut state = before[link.body];
+                displace(&mut state, &solver.center_motion(k), part);
+                states[link.body] = state;
+            }
+            closing = solver.closing(articulation, states);
+            let now = size(&closing);
+            if now < error || part < 0.1 || error < 1e-9 {
+                break now;
+            }
+            part *= 0.5;
+        };
         // Rounding is reached when a round no longer helps.
         if now >= error {
             states.copy_from_slice(&before);
@@ -348,9 +358,9 @@ pub(super) fn close_constraints(
     error
 }
 
-fn displace(state: &mut BodyState, by: &Twist) {
-    state.position += by.linear;
-    state.orientation = exp(&by.angular) * state.orientation;
+fn displace(state: &mut BodyState, by: &Twist, part: f64) {
+    state.position += by.linear * part;
+    state.orientation = exp(&(by.angular * part)) * state.orientation;
     state.orientation.renormalize();
 }
 

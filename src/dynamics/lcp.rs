@@ -82,22 +82,28 @@ impl BoxedProblem {
         for sweep in 0..sweeps {
             let (mut change, mut largest) = (0.0f64, 0.0f64);
             for i in 0..self.len() {
+                if let Bound::Friction { normal, coefficient, partner: Some(other) } = self.bounds[i] {
+                    // A pair moves together, when its second row comes: down the gradient, then back to the disc.
+                    if other < i {
+                        let before = [x[i], x[other]];
+                        let step = self.rows[i].iter().find(|e| e.0 == other).map_or(0.0, |e| e.1);
+                        let (p, q) = (diagonal[i], diagonal[other]);
+                        let curvature = 0.5 * (p + q) + (0.25 * (p - q) * (p - q) + step * step).sqrt();
+                        let (r, s) = (self.residual(i, x), self.residual(other, x));
+                        (x[i], x[other]) = (x[i] - r / curvature, x[other] - s / curvature);
+                        let (most, length) = (coefficient * x[normal].max(0.0), x[i].hypot(x[other]));
+                        if length > most {
+                            let k = most / length;
+                            (x[i], x[other]) = (x[i] * k, x[other] * k);
+                        }
+                        change = change.max((x[i] - before[0]).abs()).max((x[other] - before[1]).abs());
+                    }
+                    continue;
+                }
                 let before = x[i];
                 let wanted = before - self.residual(i, x) / diagonal[i];
                 let (low, high) = self.limits(i, x);
                 x[i] = wanted.clamp(low, high);
-                if let Bound::Friction { normal, coefficient, partner: Some(other) } = self.bounds[i]
-                    && other < i
-                {
-                    // The second of the pair: both go back to the disc.
-                    let most = coefficient * x[normal].max(0.0);
-                    let length = x[i].hypot(x[other]);
-                    if length > most {
-                        let k = most / length;
-                        x[i] *= k;
-                        x[other] *= k;
-                    }
-                }
                 change = change.max((x[i] - before).abs());
                 largest = largest.max(x[i].abs());
             }

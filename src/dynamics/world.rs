@@ -121,6 +121,9 @@ pub struct World {
     memory: BTreeMap<RowKey, f64>,
 }
 
+/// Rounds of the closing of constraints after a step; one or two are used unless a body turns wildly.
+const CLOSING_ROUNDS: usize = 10;
+
 /// What an impulse belongs to, so that the next step starts from it.
 pub(super) type RowKey = (u8, usize, usize, u32);
 
@@ -265,7 +268,7 @@ impl World {
             state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
             state.advance(h);
         }
-        close_constraints(&mut self.solver, &self.articulation, &mut self.states, 2, 1e-10);
+        close_constraints(&mut self.solver, &self.articulation, &mut self.states, CLOSING_ROUNDS, 1e-10);
         self.time += h;
     }
 

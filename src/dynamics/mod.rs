@@ -17,6 +17,7 @@ mod lcp;
 mod rows;
 mod scene;
 mod scene_file;
+mod scene_reader;
 mod sensor;
 mod shape;
 mod simulate;

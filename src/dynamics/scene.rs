@@ -9,11 +9,11 @@ use super::condition::{Condition, ConditionError};
 use super::constraint::{Constraint, ConstraintKind, of, plane_basis};
 use super::integrate::{Integrator, Stabilization};
 use super::scene_file::{BodyEntry, ConstraintEntry, PlaneEntry, SceneFile, SetPointEntry, SimulationEntry};
+use super::scene_reader::{Named, Reader, line};
 use super::sensor::{Controller, Rule, Sensor, SetPoint};
 use super::shape::{Collider, Shape};
 use super::world::{CoordinateLimit, Motor, Spring, World, WorldSettings};
 use crate::math::{Mat3, Quat, RawQuat, Transform, Vec3, from_columns};
-use std::ops::Range;
 use toml::Spanned;
 
 /// How a scene is carried through time.
@@ -155,102 +155,7 @@ impl Scene {
     }
 }
 
-fn line(text: &str, span: &Range<usize>) -> usize {
-    1 + text.bytes().take(span.start).filter(|b| *b == b'\n').count()
-}
-
-struct Reader<'a> {
-    text: &'a str,
-}
-
-type Named<'a> = (&'a [String], &'static str);
-
 impl Reader<'_> {
-    fn line<T>(&self, value: &Spanned<T>) -> usize {
-        line(self.text, &value.span())
-    }
-
-    fn value<T, R>(
-        &self,
-        key: &'static str,
-        value: &Spanned<T>,
-        shown: impl ToString,
-        must: &'static str,
-    ) -> Result<R, SceneError> {
-        Err(SceneError::Value { line: self.line(value), key, value: shown.to_string(), must })
-    }
-
-    fn number(
-        &self,
-        key: &'static str,
-        value: &Spanned<f64>,
-        allowed: impl Fn(f64) -> bool,
-        must: &'static str,
-    ) -> Result<f64, SceneError> {
-        let x = *value.get_ref();
-        if x.is_finite() && allowed(x) { Ok(x) } else { self.value(key, value, x, must) }
-    }
-
-    fn positive(&self, key: &'static str, value: &Spanned<f64>) -> Result<f64, SceneError> {
-        self.number(key, value, |x| x > 0.0, "a finite number above zero")
-    }
-
-    fn not_negative(
-        &self,
-        key: &'static str,
-        value: &Option<Spanned<f64>>,
-        otherwise: f64,
-    ) -> Result<f64, SceneError> {
-        value
-            .as_ref()
-            .map_or(Ok(otherwise), |v| self.number(key, v, |x| x >= 0.0, "a finite number, zero or above"))
-    }
-
-    fn vector(&self, key: &'static str, value: &Spanned<[f64; 3]>) -> Result<Vec3, SceneError> {
-        let v = Vec3::from(*value.get_ref());
-        if v.iter().all(|x| x.is_finite()) {
-            Ok(v)
-        } else {
-            self.value(key, value, format!("{:?}", value.get_ref()), "three finite numbers")
-        }
-    }
-
-    fn vector_or_zero(
-        &self,
-        key: &'static str,
-        value: &Option<Spanned<[f64; 3]>>,
-    ) -> Result<Vec3, SceneError> {
-        value.as_ref().map_or(Ok(Vec3::zeros()), |v| self.vector(key, v))
-    }
-
-    fn direction(&self, key: &'static str, value: &Spanned<[f64; 3]>) -> Result<Vec3, SceneError> {
-        let v = self.vector(key, value)?;
-        match v.try_normalize(1e-12) {
-            Some(unit) => Ok(unit),
-            None => self.value(key, value, format!("{:?}", value.get_ref()), "a direction"),
-        }
-    }
-
-    fn find(&self, (names, what): Named, name: &str, line: usize) -> Result<usize, SceneError> {
-        names.iter().position(|n| n == name).ok_or_else(|| {
-            let score = |n: &&String| strsim::jaro_winkler(n, name);
-            let nearest = names.iter().max_by(|a, b| score(a).total_cmp(&score(b)));
-            let nearest = nearest.filter(|n| score(n) > 0.7).cloned();
-            SceneError::Unknown { line, what, name: name.to_owned(), nearest }
-        })
-    }
-
-    fn names<'n>(&self, names: impl Iterator<Item = &'n Spanned<String>>) -> Result<Vec<String>, SceneError> {
-        let mut found: Vec<String> = Vec::new();
-        for name in names {
-            if found.contains(name.get_ref()) || name.get_ref() == "world" {
-                return Err(SceneError::Taken { line: self.line(name), name: name.get_ref().clone() });
-            }
-            found.push(name.get_ref().clone());
-        }
-        Ok(found)
-    }
-
     fn scene(&self, file: &SceneFile) -> Result<Scene, SceneError> {
         let s = &file.simulation;
         let step = self.positive("step", &s.step)?;

@@ -16,9 +16,7 @@ fn chain(n: usize, kind: ConstraintKind) -> (Articulation, Vec<BodyState>) {
     let across = mass * (length * length / 12.0 + radius * radius / 4.0);
     let inertia = Mat3::from_diagonal(&Vec3::new(mass * radius * radius / 2.0, across, across));
     let body = |i| Body::new(format!("b{i}"), mass, inertia).expect("a cylinder is a body");
-    let at = |i: usize| {
-        BodyState::at_rest(Vec3::new(length * (i as f64 + 0.5), 0.0, 0.0), Quat::identity())
-    };
+    let at = |i: usize| BodyState::at_rest(Vec3::new(length * (i as f64 + 0.5), 0.0, 0.0), Quat::identity());
     let mut states: Vec<BodyState> = (0..=n).map(at).collect();
     let half = Vec3::new(length / 2.0, 0.0, 0.0);
     let mut constraints = Vec::new();
@@ -64,8 +62,7 @@ fn ball(bencher: Bencher, n: usize) {
 #[divan::bench(args = [16, 256])]
 fn hinge_runge_kutta_restored(bencher: Bencher, n: usize) {
     let (articulation, mut states) = chain(n, ConstraintKind::Hinge);
-    let mut stepper =
-        Stepper::new(&articulation, &states, Integrator::RungeKutta4, Stabilization::Restore);
+    let mut stepper = Stepper::new(&articulation, &states, Integrator::RungeKutta4, Stabilization::Restore);
     bencher.counter(ItemsCount::new(n)).bench_local(|| {
         stepper.step(divan::black_box(&articulation), &mut states, 1e-9);
     });

@@ -11,7 +11,13 @@ const G: f64 = 9.81;
 
 fn floor(friction: f64, restitution: f64) -> Collider {
     // z up, so that the plane's own axes are the world's.
-    Collider { body: None, shape: Shape::Plane, body_from_shape: Transform::identity(), friction, restitution }
+    Collider {
+        body: None,
+        shape: Shape::Plane,
+        body_from_shape: Transform::identity(),
+        friction,
+        restitution,
+    }
 }
 
 struct Builder {
@@ -73,11 +79,8 @@ fn a_pyramid_of_ten_boxes_comes_to_rest_and_stays() {
     let settled = world.states.clone();
     let speed = largest_speed(&world.states);
     run(&mut world, 3.0, h);
-    let moved = settled
-        .iter()
-        .zip(&world.states)
-        .map(|(a, b)| (a.position - b.position).norm())
-        .fold(0.0, f64::max);
+    let moved =
+        settled.iter().zip(&world.states).map(|(a, b)| (a.position - b.position).norm()).fold(0.0, f64::max);
     println!("speed {speed:.1e} after 2 s, moved {moved:.1e} in 3 s");
     assert!(speed < 1e-3 && moved < 1e-3);
     for (i, row) in [0, 0, 0, 0, 1, 1, 1, 2, 2, 3].into_iter().enumerate() {
@@ -202,7 +205,13 @@ fn a_ball_bounces_with_its_restitution() {
 fn shapes_rest_at_their_heights_on_planes_and_on_each_other() {
     let mut b = Builder::on_floor(0.6, 0.0);
     // A slab carries a ball's worth of each shape.
-    b.add(Shape::Cuboid { half: Vec3::new(1.0, 1.0, 0.05) }, 5.0, Vec3::new(0.0, 0.0, 0.05), Vec3::zeros(), 0.6);
+    b.add(
+        Shape::Cuboid { half: Vec3::new(1.0, 1.0, 0.05) },
+        5.0,
+        Vec3::new(0.0, 0.0, 0.05),
+        Vec3::zeros(),
+        0.6,
+    );
     b.add(Shape::Sphere { radius: 0.1 }, 1.0, Vec3::new(0.5, 0.0, 0.21), Vec3::zeros(), 0.6);
     let lying = Vec3::new(0.0, std::f64::consts::FRAC_PI_2, 0.0);
     let capsule = Shape::Capsule { radius: 0.08, length: 0.3 };
@@ -326,7 +335,13 @@ fn gauss_seidel_with_polish_finds_dantzigs_answer() {
             let w = sparse.residual(i, &x);
             let inside = x[i] > low[i] + 1e-9 && x[i] < high[i] - 1e-9;
             at_bound += usize::from(!inside);
-            assert!(if inside { w.abs() < 1e-9 } else if x[i] <= low[i] + 1e-9 { w > -1e-9 } else { w < 1e-9 });
+            assert!(if inside {
+                w.abs() < 1e-9
+            } else if x[i] <= low[i] + 1e-9 {
+                w > -1e-9
+            } else {
+                w < 1e-9
+            });
         }
     }
     assert!(at_bound > 200);
@@ -401,7 +416,15 @@ fn stiff_springs_hold_a_hanging_chain_at_any_stiffness() {
             let here = (Some(i), b.states[i]);
             let kind = ConstraintKind::Ball;
             let sides = ((above.0, &above.1), (here.0, &here.1));
-            constraints.push(Constraint::in_pose(format!("c{k}"), kind, sides.0, sides.1, &anchor, &Vec3::y(), &Vec3::y()));
+            constraints.push(Constraint::in_pose(
+                format!("c{k}"),
+                kind,
+                sides.0,
+                sides.1,
+                &anchor,
+                &Vec3::y(),
+                &Vec3::y(),
+            ));
             above = here;
         }
         let n = constraints.len();

@@ -94,7 +94,10 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn names<'n>(&self, names: impl Iterator<Item = &'n Spanned<String>>) -> Result<Vec<String>, SceneError> {
+    pub(super) fn names<'n>(
+        &self,
+        names: impl Iterator<Item = &'n Spanned<String>>,
+    ) -> Result<Vec<String>, SceneError> {
         let mut found: Vec<String> = Vec::new();
         for name in names {
             if found.contains(name.get_ref()) || name.get_ref() == "world" {

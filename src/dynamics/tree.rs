@@ -46,6 +46,9 @@ struct Node {
     b: Wrench,
     g: Vec3,
     motion: Twist,
+    /// World angular velocity, and the velocity products of the last acceleration.
+    spin: Vec3,
+    bias: Twist,
     /// Whether an impulse reaches this link on its way to the root.
     on_path: bool,
 }
@@ -75,6 +78,8 @@ impl Solver {
             b: Wrench::zero(),
             g: Vec3::zeros(),
             motion: Twist::zero(),
+            spin: Vec3::zeros(),
+            bias: Twist::zero(),
             on_path: false,
         };
         let node = |link: &super::articulation::Link| Node {
@@ -114,20 +119,22 @@ impl Solver {
             let moment = state.orientation * (force.torque - gyro);
             let central = force.force - world.cross(&world.cross(&d)) * body.mass;
             node.b = Wrench { moment: moment + d.cross(&central), force: central };
+            node.spin = world;
         }
         for i in (0..self.nodes.len()).rev() {
             let bias = self.velocity_products(articulation, states, i);
+            self.nodes[i].bias = bias;
             self.lift(i, &bias, &Vec3::zeros());
         }
         for i in 0..self.nodes.len() {
-            let bias = self.velocity_products(articulation, states, i);
+            let bias = self.nodes[i].bias;
             self.drop(i, &bias);
         }
         out.clear();
         out.resize(states.len(), BodyAcceleration { linear: Vec3::zeros(), angular: Vec3::zeros() });
         for node in &self.nodes {
             let state = &states[node.body];
-            let w = state.world_angular_velocity();
+            let w = node.spin;
             let angular = node.motion.angular;
             let d = node.to_center;
             out[node.body] = BodyAcceleration {
@@ -359,13 +366,12 @@ impl Solver {
         let node = &self.nodes[i];
         let link = &articulation.links()[i];
         let Some(kind) = node.kind else { return Twist::zero() };
-        let child = &states[node.body];
-        let wc = child.world_angular_velocity();
+        let wc = node.spin;
         let mut bias = Twist::zero();
         let wp = if node.parent == NO_PARENT {
             Vec3::zeros()
         } else {
-            let wp = states[self.nodes[node.parent].body].world_angular_velocity();
+            let wp = self.nodes[node.parent].spin;
             bias.linear = wp.cross(&wp.cross(&node.arm));
             wp
         };

@@ -36,20 +36,20 @@ pub(super) fn cuboid_cuboid(a: Placed, b: Placed, margin: f64, out: &mut Vec<Tou
         }
         true
     };
-    for i in 0..3 {
-        if !consider(i, &axes_a[i], 0.0) {
+    for (i, axis) in axes_a.iter().enumerate() {
+        if !consider(i, axis, 0.0) {
             return;
         }
     }
-    for i in 0..3 {
+    for (i, axis) in axes_b.iter().enumerate() {
         // Equal faces go to `a`, whatever the rounding.
-        if !consider(3 + i, &axes_b[i], 1e-9) {
+        if !consider(3 + i, axis, 1e-9) {
             return;
         }
     }
-    for i in 0..3 {
-        for j in 0..3 {
-            let Some(n) = axes_a[i].cross(&axes_b[j]).try_normalize(1e-6) else { continue };
+    for (i, edge_a) in axes_a.iter().enumerate() {
+        for (j, edge_b) in axes_b.iter().enumerate() {
+            let Some(n) = edge_a.cross(edge_b).try_normalize(1e-6) else { continue };
             if !consider(6 + 3 * i + j, &n, FACE_PREFERENCE) {
                 return;
             }

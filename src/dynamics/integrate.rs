@@ -9,7 +9,7 @@
 use super::articulation::Articulation;
 use super::body::{BodyAcceleration, BodyForce, BodyState};
 use super::spatial::{Sym3, Twist, Wrench};
-use super::tree::Solver;
+use super::tree::{Solver, closing_twist};
 use crate::math::{Mat3, Quat, RawQuat, Vec3, exp, hat};
 
 /// How a state is carried over one step.
@@ -294,7 +294,8 @@ fn turn_to_energy(
         let slope = w.cross(angular);
         let turn = slope * (missing / slope.norm_squared());
         // Near a steady rotation the slope vanishes, and so does what could be gained.
-        if missing.abs() <= 1e-15 * energy || !(turn.norm() < 1e-3) {
+        let small = turn.norm() < 1e-3;
+        if missing.abs() <= 1e-15 * energy || !small {
             return;
         }
         let turn = exp(&turn);
@@ -355,7 +356,35 @@ pub(super) fn close_constraints(
         }
         error = now;
     }
+    if error > HANG_ABOVE {
+        hang_on_parents(articulation, states, tolerance);
+        error = size(&solver.closing(articulation, states));
+    }
     error
+}
+
+/// A violation (metres, radians) that Newton's method leaves only where a body turned by radians in one step.
+const HANG_ABOVE: f64 = 1e-6;
+
+/// Moves every body onto its parent, parents first, whatever the masses: the last resort, which always closes.
+fn hang_on_parents(articulation: &Articulation, states: &mut [BodyState], tolerance: f64) {
+    for link in articulation.links() {
+        let Some(k) = link.constraint else { continue };
+        let c = &articulation.constraints()[k];
+        let anchor = if link.child_is_a { c.anchor_a } else { c.anchor_b };
+        // The corrections of axes are of first order: repeated, they converge.
+        for _ in 0..PROJECTION_ROUNDS * 5 {
+            let by = closing_twist(c, states, link.child_is_a);
+            if by.linear.amax().max(by.angular.amax()) <= tolerance {
+                break;
+            }
+            let state = &mut states[link.body];
+            let point = state.point(&anchor) + by.linear;
+            state.orientation = exp(&by.angular) * state.orientation;
+            state.orientation.renormalize();
+            state.position = point - state.orientation * anchor;
+        }
+    }
 }
 
 fn displace(state: &mut BodyState, by: &Twist, part: f64) {

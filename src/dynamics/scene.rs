@@ -326,9 +326,9 @@ impl Reader<'_> {
         let (inertia, at) = match (&entry.inertia, of_shape) {
             (Some(given), _) => {
                 let v = given.get_ref();
-                let m = match v.as_slice() {
-                    &[x, y, z] => Mat3::from_diagonal(&Vec3::new(x, y, z)),
-                    &[a, b, c, d, e, f] => Mat3::new(a, d, e, d, b, f, e, f, c),
+                let m = match *v.as_slice() {
+                    [x, y, z] => Mat3::from_diagonal(&Vec3::new(x, y, z)),
+                    [a, b, c, d, e, f] => Mat3::new(a, d, e, d, b, f, e, f, c),
                     _ => {
                         let must = "three numbers, or six: xx, yy, zz, xy, xz, yz";
                         return self.value("inertia", given, format!("{v:?}"), must);
@@ -352,7 +352,8 @@ impl Reader<'_> {
             Some(r) => {
                 let [w, x, y, z] = *r.get_ref();
                 let q = RawQuat::new(w, x, y, z);
-                if !((q.norm() - 1.0).abs() < 1e-3) {
+                let unit = (q.norm() - 1.0).abs() < 1e-3;
+                if !unit {
                     let must = "a unit quaternion w, x, y, z";
                     return self.value("rotation", r, format!("{:?}", r.get_ref()), must);
                 }

@@ -497,7 +497,7 @@ fn sliding(c: &Constraint, states: &[BodyState], node: &Node) -> f64 {
 }
 
 /// The motion of the child, relative to its parent, that closes the constraint to first order.
-fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bool) -> Twist {
+pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bool) -> Twist {
     let (a, b) = (of(states, c.a), of(states, c.b));
     let sign = if child_is_a { -1.0 } else { 1.0 };
     let mut linear = (a.point(&c.anchor_a) - b.point(&c.anchor_b)) * sign;

@@ -39,6 +39,27 @@ fn accelerations_and_joint_forces_are_those_of_every_reference_file() {
     }
 }
 
+#[test]
+fn the_system_of_the_note_is_that_of_the_files() {
+    let mut found = 0;
+    for r in reference_files() {
+        let Some((matrix, rhs)) = &r.system else { continue };
+        found += 1;
+        let note = solve_note(&r.articulation, &r.states[0]).unwrap();
+        let scale = matrix.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+        for (i, row) in matrix.iter().enumerate() {
+            for (j, value) in row.iter().enumerate() {
+                assert!((note.matrix[(i, j)] - value).abs() < 1e-12 * scale, "{}: {i}, {j}", r.name);
+            }
+            assert!((note.rhs[i] - rhs[i]).abs() < 1e-10, "{}: {i}", r.name);
+        }
+        // Symmetric and negative semidefinite, as -J M^-1 J^T is.
+        assert!((&note.matrix - note.matrix.transpose()).amax() < 1e-12 * scale);
+        assert!(note.matrix.clone().symmetric_eigenvalues().max() < 1e-12 * scale);
+    }
+    assert!(found == 4 || reference_files().is_empty());
+}
+
 fn run(r: &Reference, h: f64, until: f64, integrator: Integrator, how: Stabilization) -> Vec<BodyState> {
     let mut states = r.states[0].clone();
     let mut stepper = Stepper::new(&r.articulation, &states, integrator, how);

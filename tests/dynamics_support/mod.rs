@@ -13,6 +13,8 @@ pub struct Reference {
     pub linear: Vec<Vec3>,
     pub angular: Vec<Vec3>,
     pub joint_forces: Option<(Vec<Vec3>, Vec<Vec3>)>,
+    /// The matrix, row by row, and the right-hand side of the note's (6), in the cases of three bodies.
+    pub system: Option<(Vec<Vec<f64>>, Vec<f64>)>,
     pub times: Vec<f64>,
     pub states: Vec<Vec<BodyState>>,
     pub estimates: Vec<f64>,
@@ -113,6 +115,9 @@ pub fn reference_files() -> Vec<Reference> {
                 linear: vectors(&first["a"]),
                 angular: vectors(&first["omega_dot"]),
                 joint_forces: first.get("c").map(|c| (vectors(c), vectors(&first["d"]))),
+                system: first
+                    .get("matrix")
+                    .map(|m| (list(m).iter().map(numbers).collect(), numbers(&first["rhs"]))),
                 times: numbers(&v["times"]),
                 states: list(&v["states"]).iter().map(states).collect(),
                 estimates: numbers(&v["reference"]["error_estimate_vs_rtol_1e_12"]),

@@ -454,3 +454,39 @@ fn stiff_springs_hold_a_hanging_chain_at_any_stiffness() {
         assert!(bent < 17.66 / stiffness * 3.5 + 1e-9, "{bent}");
     }
 }
+
+#[test]
+fn sweeps_alone_find_the_friction_of_a_sliding_point() {
+    // One point of unit mass with a normal load of 2, pushed sideways by (3, 4) against a coefficient of 0.5.
+    let rows = || (0..3).map(|i| vec![(i, 1.0)]).collect();
+    let sliding = |partner: fn(usize) -> Option<usize>| {
+        let tangent = |k| Bound::Friction { normal: 0, coefficient: 0.5, partner: partner(k) };
+        let bounds = vec![Bound::Box { low: 0.0, high: f64::INFINITY }, tangent(1), tangent(2)];
+        let problem = BoxedProblem { rows: rows(), b: vec![-2.0, 3.0, 4.0], bounds };
+        let mut x = vec![0.0; 3];
+        problem.gauss_seidel(&mut x, 100, 1e-12);
+        x
+    };
+    let close = |x: Vec<f64>, wanted: [f64; 3]| x.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9);
+    assert!(close(sliding(|_| None), [2.0, -1.0, -1.0]));
+    assert!(close(sliding(|k| Some(3 - k)), [2.0, -0.6, -0.8]));
+}
+
+#[test]
+fn parallel_capsules_touch_at_both_ends_of_their_overlap() {
+    let shape = Shape::Capsule { radius: 0.1, length: 1.0 };
+    let collider = |body| Collider {
+        body: Some(body),
+        shape,
+        body_from_shape: Transform::identity(),
+        friction: 0.5,
+        restitution: 0.0,
+    };
+    let (a, b) = (collider(0), collider(1));
+    let mut found = Vec::new();
+    let raised = Transform::from_translation(Vec3::new(0.199, 0.0, 0.4));
+    contacts_of_pair((0, (&a, &raised)), (1, (&b, &Transform::identity())), 1e-3, &mut found);
+    let heights: Vec<f64> = found.iter().map(|c| c.point.z).collect();
+    assert!(heights.len() == 2 && (heights[0] + 0.1).abs() < 1e-12 && (heights[1] - 0.5).abs() < 1e-12);
+    assert!(found.iter().all(|c| (c.depth - 0.001).abs() < 1e-12 && (c.normal - Vec3::x()).norm() < 1e-12));
+}

@@ -238,3 +238,23 @@ fn a_diverging_scene_says_where_and_when() {
     let SimulationError::Diverged { time, .. } = &error;
     assert!(*time > 0.0 && error.to_string().contains("left the finite numbers"));
 }
+
+#[test]
+fn a_latched_rule_stays_in_force_and_later_rules_win() {
+    let rules = |latch: bool, more: &str| {
+        let text = format!(
+            "[simulation]\nstep = 0.01\nduration = 1.0\nintegrator = \"world\"\ngravity = [0.0, 0.0, 0.0]\n\
+             [[body]]\nname = \"rod\"\nmass = 1.0\nposition = [0.0, 0.0, 0.0]\nsphere = 0.1\n\
+             [[constraint]]\nname = \"rail\"\nkind = \"slider\"\na = \"world\"\nb = \"rod\"\nanchor = [0.0, 0.0, 0.0]\n\
+             axis = [1.0, 0.0, 0.0]\nmotor = {{ speed = 0.0, limit = 1e6 }}\n\
+             [[rule]]\nwhen = \"time >= 0.2 and time < 0.5\"\nlatch = {latch}\nthen = [{{ motor = \"rail\", speed = 1.0 }}]\n\
+             {more}"
+        );
+        let recording = simulate(&Scene::parse(&text).unwrap()).unwrap();
+        recording.last[0].position.x
+    };
+    assert!((rules(false, "") - 0.3).abs() < 0.011);
+    assert!((rules(true, "") - 0.8).abs() < 0.011);
+    let stop = "[[rule]]\nwhen = \"position(rail) >= 0.1\"\nthen = [{ motor = \"rail\", speed = 0.0 }]\n";
+    assert!((rules(true, stop) - 0.1).abs() < 0.011);
+}

@@ -1,0 +1,327 @@
+//! Bodies and the constraints between them, ordered as a forest: parents first.
+//!
+//! Space and units as in [`Body`] and [`Constraint`]. A constraint graph with a loop or a double edge is refused:
+//! the recursions over the tree, and Hakenberg's rank statement, hold for trees only. Momenta and energies are
+//! those of the note, section "Generic equations of motion".
+
+use super::body::{Body, BodyForce, BodyState};
+use super::constraint::{Constraint, ConstraintKind, of, slide_rate};
+use crate::math::Vec3;
+
+/// What is wrong with a set of bodies and constraints.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ArticulationError {
+    /// A constraint names a body that is not there.
+    #[error("constraint `{constraint}` names body {body}, there are {bodies}")]
+    NoSuchBody {
+        /// The constraint's name.
+        constraint: String,
+        /// The index that it gives.
+        body: usize,
+        /// How many bodies there are.
+        bodies: usize,
+    },
+    /// Following the constraints leads back to where one came from.
+    #[error(
+        "constraint `{constraint}` closes a loop\n  hint: constraints form trees; the world counts as one body"
+    )]
+    Loop {
+        /// The constraint that closes it, in the order of the list.
+        constraint: String,
+        /// Its index.
+        index: usize,
+    },
+    /// A number of a constraint is not finite, an axis has no direction, or friction is negative.
+    #[error("constraint `{constraint}` has an impossible {what}")]
+    Number {
+        /// The constraint's name.
+        constraint: String,
+        /// Which number.
+        what: &'static str,
+    },
+}
+
+/// One body of the forest with the way to its parent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Link {
+    pub(super) body: usize,
+    /// The place of the parent's link in the order; `None` for the world or for a floating root.
+    pub(super) parent: Option<usize>,
+    /// The constraint to the parent or to the world; `None` for a floating root.
+    pub(super) constraint: Option<usize>,
+    /// Whether the body is side `a` of its constraint.
+    pub(super) child_is_a: bool,
+    /// The first link of the same tree.
+    pub(super) root: usize,
+}
+
+/// Bodies, constraints and gravity: what does not change while it moves.
+#[derive(Clone, Debug)]
+pub struct Articulation {
+    bodies: Vec<Body>,
+    constraints: Vec<Constraint>,
+    /// Acceleration of gravity, world, m/s^2.
+    pub gravity: Vec3,
+    links: Vec<Link>,
+    link_of: Vec<usize>,
+}
+
+impl Articulation {
+    /// Bodies and constraints as a forest.
+    ///
+    /// # Errors
+    /// [`ArticulationError`] where the constraints name absent bodies, close a loop, or hold impossible numbers.
+    pub fn new(
+        bodies: Vec<Body>,
+        constraints: Vec<Constraint>,
+        gravity: Vec3,
+    ) -> Result<Self, ArticulationError> {
+        for (index, c) in constraints.iter().enumerate() {
+            check(c, bodies.len())?;
+            let same = c.a == c.b;
+            if same {
+                return Err(ArticulationError::Loop { constraint: c.name.clone(), index });
+            }
+        }
+        find_loop(&constraints, bodies.len())?;
+        let (links, link_of) = order(&constraints, bodies.len());
+        Ok(Self { bodies, constraints, gravity, links, link_of })
+    }
+
+    /// The bodies.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// The constraints.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// Sets the constant motor torque (slider: force) of one constraint.
+    pub fn set_motor(&mut self, constraint: usize, torque: f64) {
+        self.constraints[constraint].motor = torque;
+    }
+
+    pub(super) fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    pub(super) fn link_of(&self, body: usize) -> usize {
+        self.link_of[body]
+    }
+
+    /// Whether the whole is one tree that floats: nothing is tied to the world.
+    pub fn floats_as_one(&self) -> bool {
+        !self.links.is_empty() && self.links.iter().all(|l| l.root == 0) && self.links[0].constraint.is_none()
+    }
+
+    /// Whether friction or a motor acts in some constraint.
+    pub fn is_driven(&self) -> bool {
+        self.constraints.iter().any(|c| c.friction != 0.0 || c.motor != 0.0)
+    }
+
+    /// Kilograms in all.
+    pub fn total_mass(&self) -> f64 {
+        self.bodies.iter().map(|b| b.mass).sum()
+    }
+
+    /// The centre of mass of all bodies, world, metres.
+    pub fn center_of_mass(&self, states: &[BodyState]) -> Vec3 {
+        let sum: Vec3 = self.bodies.iter().zip(states).map(|(b, s)| s.position * b.mass).sum();
+        sum / self.total_mass()
+    }
+
+    /// The linear momentum of all bodies, world, kg m/s.
+    pub fn linear_momentum(&self, states: &[BodyState]) -> Vec3 {
+        self.bodies.iter().zip(states).map(|(b, s)| s.velocity * b.mass).sum()
+    }
+
+    /// The angular momentum of all bodies about the world origin, world axes, kg m^2/s.
+    pub fn angular_momentum(&self, states: &[BodyState]) -> Vec3 {
+        let of_body = |(b, s): (&Body, &BodyState)| {
+            s.position.cross(&(s.velocity * b.mass)) + s.orientation * (b.inertia * s.angular_velocity)
+        };
+        self.bodies.iter().zip(states).map(of_body).sum()
+    }
+
+    /// The kinetic energy of all bodies, joules.
+    pub fn kinetic_energy(&self, states: &[BodyState]) -> f64 {
+        let of_body = |(b, s): (&Body, &BodyState)| {
+            let w = s.angular_velocity;
+            0.5 * (b.mass * s.velocity.norm_squared() + w.dot(&(b.inertia * w)))
+        };
+        self.bodies.iter().zip(states).map(of_body).sum()
+    }
+
+    /// The potential energy in uniform gravity, zero at the world origin, joules.
+    pub fn potential_energy(&self, states: &[BodyState]) -> f64 {
+        -self.bodies.iter().zip(states).map(|(b, s)| b.mass * self.gravity.dot(&s.position)).sum::<f64>()
+    }
+
+    /// The largest violation of a constraint at position level (metres or radians).
+    pub fn constraint_error(&self, states: &[BodyState]) -> f64 {
+        self.constraints.iter().map(|c| c.error(states)).fold(0.0, f64::max)
+    }
+
+    /// The power that friction takes and motors give, watts: `e . (R_a w_a - R_b w_b)` summed, negative for
+    /// friction alone.
+    pub fn drive_power(&self, states: &[BodyState]) -> f64 {
+        let of_constraint = |c: &Constraint| {
+            let (a, b) = (of(states, c.a), of(states, c.b));
+            if c.kind == ConstraintKind::Slider {
+                let rate = c.rate(states);
+                (-c.friction * rate + c.motor) * rate
+            } else {
+                let relative = a.world_angular_velocity() - b.world_angular_velocity();
+                (-relative * c.friction + a.orientation * c.axis_a * hinge_motor(c)).dot(&relative)
+            }
+        };
+        self.constraints.iter().map(of_constraint).sum()
+    }
+
+    /// Gravity, friction and motors on every body, without the gyroscopic torque.
+    pub fn applied_forces(&self, states: &[BodyState]) -> Vec<BodyForce> {
+        self.forces(states, true)
+    }
+
+    /// [`Articulation::applied_forces`], with or without the friction of the constraints.
+    pub(super) fn forces(&self, states: &[BodyState], with_friction: bool) -> Vec<BodyForce> {
+        let mut forces: Vec<BodyForce> = self
+            .bodies
+            .iter()
+            .map(|b| BodyForce { force: self.gravity * b.mass, torque: Vec3::zeros() })
+            .collect();
+        for c in &self.constraints {
+            let friction = if with_friction { c.friction } else { 0.0 };
+            if friction == 0.0 && c.motor == 0.0 {
+                continue;
+            }
+            let (a, b) = (of(states, c.a), of(states, c.b));
+            if c.kind == ConstraintKind::Slider {
+                let axis = a.orientation * c.axis_a;
+                let force = axis * (c.motor - friction * axis.dot(&slide_rate(c, &a, &b)));
+                // Both forces act at the anchor of `b`, so that they have no moment together.
+                let at = b.point(&c.anchor_b);
+                for (body, force) in [(c.b, force), (c.a, -force)] {
+                    if let Some(i) = body {
+                        let more = BodyForce::at_point(&states[i], &at, force);
+                        forces[i].force += more.force;
+                        forces[i].torque += more.torque;
+                    }
+                }
+                continue;
+            }
+            let relative = a.world_angular_velocity() - b.world_angular_velocity();
+            let e = a.orientation * c.axis_a * hinge_motor(c) - relative * friction;
+            if let Some(i) = c.a {
+                forces[i].torque += a.orientation.inverse_transform_vector(&e);
+            }
+            if let Some(i) = c.b {
+                forces[i].torque -= b.orientation.inverse_transform_vector(&e);
+            }
+        }
+        forces
+    }
+}
+
+/// The motor torque along the axis of `a`; a ball has no axis, so no motor (the note: `z = 0`).
+pub(super) fn hinge_motor(c: &Constraint) -> f64 {
+    match c.kind {
+        ConstraintKind::Ball | ConstraintKind::Fixed => 0.0,
+        _ => c.motor,
+    }
+}
+
+fn check(c: &Constraint, bodies: usize) -> Result<(), ArticulationError> {
+    for body in [c.a, c.b].into_iter().flatten() {
+        if body >= bodies {
+            return Err(ArticulationError::NoSuchBody { constraint: c.name.clone(), body, bodies });
+        }
+    }
+    let wrong = |what| Err(ArticulationError::Number { constraint: c.name.clone(), what });
+    if !c.anchor_a.iter().chain(c.anchor_b.iter()).all(|x| x.is_finite()) {
+        return wrong("anchor");
+    }
+    let unit = |v: &Vec3| (v.norm() - 1.0).abs() < 1e-6;
+    let needs_axis =
+        matches!(c.kind, ConstraintKind::Hinge | ConstraintKind::Slider | ConstraintKind::Universal);
+    if needs_axis && !(unit(&c.axis_a) && unit(&c.axis_b)) {
+        return wrong("axis (unit length is needed)");
+    }
+    if !(c.friction.is_finite() && c.friction >= 0.0) {
+        return wrong("friction");
+    }
+    if !c.motor.is_finite() {
+        return wrong("motor torque");
+    }
+    Ok(())
+}
+
+/// Union-find over bodies and world: the first constraint whose two ends already meet closes a loop.
+fn find_loop(constraints: &[Constraint], bodies: usize) -> Result<(), ArticulationError> {
+    let mut leader: Vec<usize> = (0..=bodies).collect();
+    fn find(leader: &mut [usize], mut i: usize) -> usize {
+        while leader[i] != i {
+            leader[i] = leader[leader[i]];
+            i = leader[i];
+        }
+        i
+    }
+    for (index, c) in constraints.iter().enumerate() {
+        let end = |body: Option<usize>| body.unwrap_or(bodies);
+        let (a, b) = (find(&mut leader, end(c.a)), find(&mut leader, end(c.b)));
+        if a == b {
+            return Err(ArticulationError::Loop { constraint: c.name.clone(), index });
+        }
+        leader[a] = b;
+    }
+    Ok(())
+}
+
+/// Depth first from the world, then from every body not yet met: parents before children.
+fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>) {
+    let mut at_body: Vec<Vec<usize>> = vec![Vec::new(); bodies];
+    let mut at_world = Vec::new();
+    for (k, c) in constraints.iter().enumerate() {
+        for end in [c.a, c.b] {
+            match end {
+                Some(i) => at_body[i].push(k),
+                None => at_world.push(k),
+            }
+        }
+    }
+    let mut links: Vec<Link> = Vec::with_capacity(bodies);
+    let mut link_of = vec![usize::MAX; bodies];
+    let mut stack: Vec<(usize, Option<usize>, Option<usize>)> = Vec::new();
+    let far = |k: usize, from: Option<usize>| {
+        if constraints[k].a == from { constraints[k].b } else { constraints[k].a }
+    };
+    let starts = at_world
+        .iter()
+        .filter_map(|&k| far(k, None).map(|body| (body, None, Some(k))))
+        .chain((0..bodies).map(|body| (body, None, None)));
+    for start in starts {
+        if link_of[start.0] != usize::MAX {
+            continue;
+        }
+        let root = links.len();
+        stack.push(start);
+        while let Some((body, parent, constraint)) = stack.pop() {
+            let here = links.len();
+            link_of[body] = here;
+            let child_is_a = constraint.is_some_and(|k| constraints[k].a == Some(body));
+            links.push(Link { body, parent, constraint, child_is_a, root });
+            for &k in at_body[body].iter().rev() {
+                if Some(k) == constraint {
+                    continue;
+                }
+                // A body tied to the world stands under the world in its own right.
+                if let Some(next) = far(k, Some(body)) {
+                    stack.push((next, Some(here), Some(k)));
+                }
+            }
+        }
+    }
+    (links, link_of)
+}

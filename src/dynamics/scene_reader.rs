@@ -1,0 +1,110 @@
+//! Values of a scene file become numbers, vectors and names that can be used; every fault names its line.
+//!
+//! Units: as the keys of the file say.
+
+use super::scene::SceneError;
+use crate::math::Vec3;
+use std::ops::Range;
+use toml::Spanned;
+
+pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
+    1 + text.bytes().take(span.start).filter(|b| *b == b'\n').count()
+}
+
+/// The text that the spans point into.
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+}
+
+/// Names, and what they are names of.
+pub(super) type Named<'a> = (&'a [String], &'static str);
+
+impl Reader<'_> {
+    pub(super) fn line<T>(&self, value: &Spanned<T>) -> usize {
+        line(self.text, &value.span())
+    }
+
+    pub(super) fn value<T, R>(
+        &self,
+        key: &'static str,
+        value: &Spanned<T>,
+        shown: impl ToString,
+        must: &'static str,
+    ) -> Result<R, SceneError> {
+        Err(SceneError::Value { line: self.line(value), key, value: shown.to_string(), must })
+    }
+
+    pub(super) fn number(
+        &self,
+        key: &'static str,
+        value: &Spanned<f64>,
+        allowed: impl Fn(f64) -> bool,
+        must: &'static str,
+    ) -> Result<f64, SceneError> {
+        let x = *value.get_ref();
+        if x.is_finite() && allowed(x) { Ok(x) } else { self.value(key, value, x, must) }
+    }
+
+    pub(super) fn positive(&self, key: &'static str, value: &Spanned<f64>) -> Result<f64, SceneError> {
+        self.number(key, value, |x| x > 0.0, "a finite number above zero")
+    }
+
+    pub(super) fn not_negative(
+        &self,
+        key: &'static str,
+        value: &Option<Spanned<f64>>,
+        otherwise: f64,
+    ) -> Result<f64, SceneError> {
+        value
+            .as_ref()
+            .map_or(Ok(otherwise), |v| self.number(key, v, |x| x >= 0.0, "a finite number, zero or above"))
+    }
+
+    pub(super) fn vector(&self, key: &'static str, value: &Spanned<[f64; 3]>) -> Result<Vec3, SceneError> {
+        let v = Vec3::from(*value.get_ref());
+        if v.iter().all(|x| x.is_finite()) {
+            Ok(v)
+        } else {
+            self.value(key, value, format!("{:?}", value.get_ref()), "three finite numbers")
+        }
+    }
+
+    pub(super) fn vector_or_zero(
+        &self,
+        key: &'static str,
+        value: &Option<Spanned<[f64; 3]>>,
+    ) -> Result<Vec3, SceneError> {
+        value.as_ref().map_or(Ok(Vec3::zeros()), |v| self.vector(key, v))
+    }
+
+    pub(super) fn direction(&self, key: &'static str, value: &Spanned<[f64; 3]>) -> Result<Vec3, SceneError> {
+        let v = self.vector(key, value)?;
+        match v.try_normalize(1e-12) {
+            Some(unit) => Ok(unit),
+            None => self.value(key, value, format!("{:?}", value.get_ref()), "a direction"),
+        }
+    }
+
+    pub(super) fn find(&self, (names, what): Named, name: &str, line: usize) -> Result<usize, SceneError> {
+        names.iter().position(|n| n == name).ok_or_else(|| {
+            let score = |n: &&String| strsim::jaro_winkler(n, name);
+            let nearest = names.iter().max_by(|a, b| score(a).total_cmp(&score(b)));
+            let nearest = nearest.filter(|n| score(n) > 0.7).cloned();
+            SceneError::Unknown { line, what, name: name.to_owned(), nearest }
+        })
+    }
+
+    pub(super) fn names<'n>(
+        &self,
+        names: impl Iterator<Item = &'n Spanned<String>>,
+    ) -> Result<Vec<String>, SceneError> {
+        let mut found: Vec<String> = Vec::new();
+        for name in names {
+            if found.contains(name.get_ref()) || name.get_ref() == "world" {
+                return Err(SceneError::Taken { line: self.line(name), name: name.get_ref().clone() });
+            }
+            found.push(name.get_ref().clone());
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,109 @@
+//! Contact sensors on bodies, and rules by which they set motors: grasping without keyframes.
+//!
+//! Source: K. Durikovic and K. Numata, "Human Hand Model based on Rigid Body Dynamics", 2004, section IV: "at each time
+//! step, the sensor checks whether the bodies are in contact; based on the sensor signals, the hand model switches
+//! the desired velocities of the constraints". Units: seconds, and those of [`Motor`].
+
+use super::condition::Condition;
+use super::contact::Contact;
+use super::world::{Motor, World};
+
+/// Watches whether some bodies touch others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensor {
+    /// What rules call it.
+    pub name: String,
+    /// The bodies that feel.
+    pub bodies: Vec<usize>,
+    /// The bodies that are felt; empty for everything, the world included.
+    pub with: Vec<usize>,
+    /// How near counts as touching, metres.
+    pub margin: f64,
+    /// Whether it touches now.
+    pub on: bool,
+    /// When it first touched, seconds.
+    pub first_touch: Option<f64>,
+}
+
+/// A set-point that a rule gives to a motor; what is `None` stays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SetPoint {
+    /// The index of the motor in the world.
+    pub motor: usize,
+    /// The wanted rate.
+    pub speed: Option<f64>,
+    /// The largest torque or force.
+    pub limit: Option<f64>,
+}
+
+/// When the condition holds, the set-points apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// What it waits for.
+    pub when: Condition,
+    /// What it does.
+    pub then: Vec<SetPoint>,
+    /// Whether it stays in force once its condition has held.
+    pub latch: bool,
+    held: bool,
+}
+
+impl Rule {
+    /// A rule that has not yet held.
+    pub fn new(when: Condition, then: Vec<SetPoint>, latch: bool) -> Self {
+        Self { when, then, latch, held: false }
+    }
+}
+
+/// Sensors and rules of a scene. In every step the motors start from their written set-points, and the rules that hold
+/// apply in order, later ones over earlier ones.
+#[derive(Clone, Debug, Default)]
+pub struct Controller {
+    /// The sensors.
+    pub sensors: Vec<Sensor>,
+    rules: Vec<Rule>,
+    written: Vec<Motor>,
+}
+
+impl Controller {
+    /// A controller whose motors start from `written`.
+    pub fn new(sensors: Vec<Sensor>, rules: Vec<Rule>, written: Vec<Motor>) -> Self {
+        Self { sensors, rules, written }
+    }
+
+    /// Reads the sensors from the contacts of the world and sets its motors.
+    pub fn act(&mut self, world: &mut World) {
+        let time = world.time;
+        for sensor in &mut self.sensors {
+            sensor.on = world.contacts().iter().any(|c| feels(sensor, world, c));
+            if sensor.on && sensor.first_touch.is_none() {
+                sensor.first_touch = Some(time);
+            }
+        }
+        if self.rules.is_empty() {
+            return;
+        }
+        let mut motors = self.written.clone();
+        for rule in &mut self.rules {
+            rule.held = rule.when.holds(world, &self.sensors) || (rule.latch && rule.held);
+            if rule.held {
+                for set in &rule.then {
+                    let motor = &mut motors[set.motor];
+                    motor.speed = set.speed.unwrap_or(motor.speed);
+                    motor.limit = set.limit.unwrap_or(motor.limit);
+                }
+            }
+        }
+        world.motors = motors;
+    }
+}
+
+fn feels(sensor: &Sensor, world: &World, contact: &Contact) -> bool {
+    let body = |collider: usize| world.colliders[collider].body;
+    let side = |feeling: Option<usize>, felt: Option<usize>| {
+        let feels = feeling.is_some_and(|b| sensor.bodies.contains(&b));
+        feels && (sensor.with.is_empty() || felt.is_some_and(|b| sensor.with.contains(&b)))
+    };
+    let (a, b) = (body(contact.first), body(contact.second));
+    contact.depth > -sensor.margin && (side(a, b) || side(b, a))
+}

@@ -1,0 +1,241 @@
+//! Twists, wrenches and spatial inertias in world axes about one point per body.
+//!
+//! Space: world axes; each quantity is taken about a reference point that its owner names. Units: SI.
+//! A spatial inertia is stored as 6 + 9 + 6 numbers, the two diagonal blocks as upper triangles: the recursion
+//! `A - U H^-1 U^T` loses its accuracy exponentially along chains of ball constraints when the two halves of
+//! those blocks may drift apart.
+
+use crate::math::{Mat3, Vec3};
+
+/// A symmetric 3 x 3 matrix: xx, yy, zz, xy, xz, yz.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sym3(pub(super) [f64; 6]);
+
+impl Sym3 {
+    pub(super) fn diagonal(d: f64) -> Self {
+        Sym3([d, d, d, 0.0, 0.0, 0.0])
+    }
+
+    /// The symmetric part of `m`, read from its upper triangle.
+    pub(super) fn upper(m: &Mat3<f64>) -> Self {
+        Sym3([m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]])
+    }
+
+    pub(super) fn full(&self) -> Mat3<f64> {
+        let [a, b, c, d, e, f] = self.0;
+        Mat3::new(a, d, e, d, b, f, e, f, c)
+    }
+
+    #[inline]
+    pub(super) fn times(&self, v: &Vec3) -> Vec3 {
+        let [a, b, c, d, e, f] = self.0;
+        Vec3::new(a * v.x + d * v.y + e * v.z, d * v.x + b * v.y + f * v.z, e * v.x + f * v.y + c * v.z)
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, other: &Sym3) {
+        for (x, y) in self.0.iter_mut().zip(other.0) {
+            *x += y;
+        }
+    }
+
+    /// Subtracts the symmetric product `a b^T`, where `a` is a multiple of `b` or the pair sums symmetrically.
+    #[inline]
+    pub(super) fn subtract_outer(&mut self, a: &Vec3, b: &Vec3) {
+        let m = &mut self.0;
+        m[0] -= a.x * b.x;
+        m[1] -= a.y * b.y;
+        m[2] -= a.z * b.z;
+        m[3] -= a.x * b.y;
+        m[4] -= a.x * b.z;
+        m[5] -= a.y * b.z;
+    }
+
+    /// The inverse; the matrix must be positive definite.
+    #[inline]
+    pub(super) fn inverse(&self) -> Sym3 {
+        let [a, b, c, d, e, f] = self.0;
+        let (p, q, r) = (b * c - f * f, e * f - d * c, d * f - e * b);
+        let i = 1.0 / (a * p + d * q + e * r);
+        Sym3([p * i, (a * c - e * e) * i, (a * b - d * d) * i, q * i, r * i, (d * e - a * f) * i])
+    }
+
+    /// `r self r^T`.
+    #[inline]
+    pub(super) fn turned(&self, r: &Mat3<f64>) -> Sym3 {
+        let row = |i: usize| Vec3::new(r[(i, 0)], r[(i, 1)], r[(i, 2)]);
+        let (x, y, z) = (row(0), row(1), row(2));
+        let (tx, ty, tz) = (self.times(&x), self.times(&y), self.times(&z));
+        Sym3([tx.dot(&x), ty.dot(&y), tz.dot(&z), tx.dot(&y), tx.dot(&z), ty.dot(&z)])
+    }
+}
+
+/// A motion: angular part, and linear part of the material point at the reference point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Twist {
+    pub(super) angular: Vec3,
+    pub(super) linear: Vec3,
+}
+
+/// A force: moment about the reference point, and force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wrench {
+    pub(super) moment: Vec3,
+    pub(super) force: Vec3,
+}
+
+impl Twist {
+    pub(super) fn zero() -> Self {
+        Twist { angular: Vec3::zeros(), linear: Vec3::zeros() }
+    }
+
+    /// The same motion, seen at the point `r` away.
+    #[inline]
+    pub(super) fn at(&self, r: &Vec3) -> Self {
+        Twist { angular: self.angular, linear: self.linear + self.angular.cross(r) }
+    }
+
+    #[inline]
+    pub(super) fn dot(&self, w: &Wrench) -> f64 {
+        self.angular.dot(&w.moment) + self.linear.dot(&w.force)
+    }
+
+    #[inline]
+    pub(super) fn plus(&self, other: &Twist) -> Twist {
+        Twist { angular: self.angular + other.angular, linear: self.linear + other.linear }
+    }
+}
+
+impl Wrench {
+    pub(super) fn zero() -> Self {
+        Wrench { moment: Vec3::zeros(), force: Vec3::zeros() }
+    }
+
+    /// The wrench about a point from which this one's reference point lies `r` away.
+    #[inline]
+    pub(super) fn about(&self, r: &Vec3) -> Self {
+        Wrench { moment: self.moment + r.cross(&self.force), force: self.force }
+    }
+
+    #[inline]
+    pub(super) fn add_scaled(&mut self, other: &Wrench, k: f64) {
+        self.moment += other.moment * k;
+        self.force += other.force * k;
+    }
+}
+
+/// `(rotational, coupling; coupling^T, linear)`, mapping a twist to a wrench about the same point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpatialInertia {
+    pub(super) rotational: Sym3,
+    pub(super) coupling: Mat3<f64>,
+    pub(super) linear: Sym3,
+}
+
+impl SpatialInertia {
+    pub(super) fn zero() -> Self {
+        SpatialInertia { rotational: Sym3::default(), coupling: Mat3::zeros(), linear: Sym3::default() }
+    }
+
+    /// A rigid body whose centre of mass lies `d` from the reference point; `inertia` about that centre.
+    #[inline]
+    pub(super) fn rigid(mass: f64, inertia: &Sym3, d: &Vec3) -> Self {
+        let m = d * mass;
+        let mut rotational = *inertia;
+        // I - m d^ d^ = I + m (d.d 1 - d d^T)
+        let square = m.dot(d);
+        rotational.add(&Sym3::diagonal(square));
+        rotational.subtract_outer(&m, d);
+        SpatialInertia {
+            rotational,
+            coupling: Mat3::new(0.0, -m.z, m.y, m.z, 0.0, -m.x, -m.y, m.x, 0.0),
+            linear: Sym3::diagonal(mass),
+        }
+    }
+
+    #[inline]
+    pub(super) fn times(&self, v: &Twist) -> Wrench {
+        Wrench {
+            moment: self.rotational.times(&v.angular) + self.coupling * v.linear,
+            force: self.coupling.tr_mul(&v.angular) + self.linear.times(&v.linear),
+        }
+    }
+
+    /// Adds `x^T other x`, where `other` is about the point `r` away from this reference point.
+    #[inline]
+    pub(super) fn add_shifted(&mut self, other: &SpatialInertia, r: &Vec3) {
+        let [a, b, c, d, e, f] = other.linear.0;
+        // r^ L, row by row.
+        let cross = Mat3::new(
+            r.y * e - r.z * d,
+            r.y * f - r.z * b,
+            r.y * c - r.z * f,
+            r.z * a - r.x * e,
+            r.z * d - r.x * f,
+            r.z * e - r.x * c,
+            r.x * d - r.y * a,
+            r.x * b - r.y * d,
+            r.x * f - r.y * e,
+        );
+        let h = &other.coupling;
+        let s = h + cross;
+        // rotational' = rotational - s r^ + r^ h^T; only the upper triangle is formed. (s r^) has the rows
+        // s_i x r, and (r^ h^T) has the columns r x h_j.
+        let row = |m: &Mat3<f64>, i: usize| Vec3::new(m[(i, 0)], m[(i, 1)], m[(i, 2)]);
+        let (s0, s1, s2) = (row(&s, 0).cross(r), row(&s, 1).cross(r), row(&s, 2).cross(r));
+        let (h0, h1, h2) = (r.cross(&row(h, 0)), r.cross(&row(h, 1)), r.cross(&row(h, 2)));
+        let o = &other.rotational.0;
+        let m = &mut self.rotational.0;
+        m[0] += o[0] - s0.x + h0.x;
+        m[1] += o[1] - s1.y + h1.y;
+        m[2] += o[2] - s2.z + h2.z;
+        m[3] += o[3] - s0.y + h1.x;
+        m[4] += o[4] - s0.z + h2.x;
+        m[5] += o[5] - s1.z + h2.y;
+        self.coupling += s;
+        self.linear.add(&other.linear);
+    }
+
+    /// The twist that this inertia answers `w` with: two 3 x 3 solves, the linear block eliminated last.
+    pub(super) fn solve(&self, w: &Wrench) -> Twist {
+        let inverse = self.rotational.inverse();
+        let h = &self.coupling;
+        let schur = self.linear.full() - h.tr_mul(&(inverse.full() * h));
+        let rest = w.force - h.tr_mul(&inverse.times(&w.moment));
+        let linear = Sym3::upper(&schur).inverse().times(&rest);
+        Twist { angular: inverse.times(&(w.moment - h * linear)), linear }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::hat;
+
+    #[test]
+    fn a_shifted_inertia_is_the_congruence_by_the_shift() {
+        let inertia = Sym3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
+        let d = Vec3::new(0.1, -0.2, 0.3);
+        let (r, far) = (Vec3::new(0.7, -0.4, 0.9), Vec3::new(0.8, -0.6, 1.2));
+        let mut shifted = SpatialInertia::zero();
+        shifted.add_shifted(&SpatialInertia::rigid(2.0, &inertia, &d), &r);
+        let direct = SpatialInertia::rigid(2.0, &inertia, &(d + r));
+        assert!((far - d - r).norm() < 1e-15);
+        assert!((shifted.rotational.full() - direct.rotational.full()).norm() < 1e-14);
+        assert!((shifted.coupling - direct.coupling).norm() < 1e-14);
+        assert!((shifted.coupling - hat(&(d + r)) * 2.0).norm() < 1e-14);
+    }
+
+    #[test]
+    fn solving_undoes_multiplying() {
+        let inertia = Sym3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
+        let body = SpatialInertia::rigid(2.0, &inertia, &Vec3::new(0.1, -0.2, 0.3));
+        let twist = Twist { angular: Vec3::new(1.0, 2.0, 3.0), linear: Vec3::new(-1.0, 0.5, 0.2) };
+        let back = body.solve(&body.times(&twist));
+        assert!((back.angular - twist.angular).norm() < 1e-12 && (back.linear - twist.linear).norm() < 1e-12);
+        let product = Sym3::upper(&(inertia.full() * inertia.inverse().full()));
+        assert!((product.full() - Mat3::identity()).norm() < 1e-14);
+        let turn = crate::math::exp(&Vec3::new(0.3, 0.2, -0.9)).to_rotation_matrix().into_inner();
+        assert!((inertia.turned(&turn).full() - turn * inertia.full() * turn.transpose()).norm() < 1e-15);
+    }
+}

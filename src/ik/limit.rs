@@ -95,25 +95,34 @@ impl Limit {
         nearest
     }
 
+    /// The bounded numbers of a local transform: an angle, a way, two angles, or swing and twist; none where the kind
+    /// of limit does not fit the kind of joint.
+    pub fn coordinates(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Vec<f64> {
+        let relative = rest.rotation.inverse() * local.rotation;
+        match (self, freedom) {
+            (Limit::Range(_), Freedom::Hinge(axis)) => vec![twist_angle(&relative, axis)],
+            (Limit::Range(_), Freedom::Slide(axis)) => {
+                vec![(rest.rotation * axis).dot(&(local.translation - rest.translation))]
+            }
+            (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => two_angles(&relative, a, b).to_vec(),
+            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
+                limit.angles(&local.rotation).to_vec()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether a transform that keeps the bound stands at its edge, to within a microradian or micrometre.
     pub fn at_edge(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> bool {
         const EDGE: f64 = 1e-6;
-        let relative = rest.rotation.inverse() * local.rotation;
         let at = |r: &Range, x: f64| x <= r.low + EDGE || x >= r.high - EDGE;
-        match (self, freedom) {
-            (Limit::Range(range), Freedom::Hinge(axis)) => at(range, twist_angle(&relative, axis)),
-            (Limit::Range(range), Freedom::Slide(axis)) => {
-                at(range, (rest.rotation * axis).dot(&(local.translation - rest.translation)))
-            }
-            (Limit::Ranges(ranges), Freedom::TwoAxis(a, b)) => {
-                let angles = two_angles(&relative, a, b);
-                at(&ranges[0], angles[0]) || at(&ranges[1], angles[1])
-            }
-            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
-                let [first, second, twist] = limit.angles(&local.rotation);
-                let grown = 1.0 + EDGE;
-                let swing = [first * grown + EDGE.copysign(first), second * grown + EDGE.copysign(second)];
-                at(&limit.twist, twist) || nearest_in_ellipse(&limit.swing, swing[0], swing[1]) != swing
+        let values = self.coordinates(freedom, rest, local);
+        match (self, values.as_slice()) {
+            (Limit::Range(range), [x]) => at(range, *x),
+            (Limit::Ranges([first, second]), [x, y]) => at(first, *x) || at(second, *y),
+            (Limit::SwingTwist(limit), [first, second, twist]) => {
+                let grown = [first, second].map(|s| s * (1.0 + EDGE) + EDGE.copysign(*s));
+                at(&limit.twist, *twist) || nearest_in_ellipse(&limit.swing, grown[0], grown[1]) != grown
             }
             _ => false,
         }

@@ -6,7 +6,7 @@
 //! coordinate is read off the current rotation. Space: local poses, model-space axes. Units: metres, radians.
 
 use super::limit::Limit;
-use crate::math::{Quat, Transform, UnitVec3, Vec3, exp, swing_twist};
+use crate::math::{Quat, Transform, Vec3, exp};
 use crate::model::{JointId, ModelPose, Pose, Skeleton};
 
 /// How a joint may move.
@@ -229,28 +229,6 @@ impl Mechanism {
             }
         }
         outside
-    }
-
-    /// The part of a rotation `turn` (model space, about the joint's position) that the joint can make itself.
-    pub(super) fn allowed_turn(&self, model: &ModelPose, id: JointId, turn: &Quat) -> Vec<f64> {
-        let about = |axis: Vec3| {
-            let (_, twist) = swing_twist(turn, &axis);
-            2.0 * twist.imag().dot(&axis).atan2(twist.w)
-        };
-        let wrapped = |a: f64| a - std::f64::consts::TAU * (a / std::f64::consts::TAU).round();
-        match self.freedoms[id.index()] {
-            Freedom::Ball | Freedom::Free => {
-                let v = crate::math::log(turn);
-                let mut step = vec![0.0; self.freedoms[id.index()].dofs()];
-                step[..3].copy_from_slice(v.as_slice());
-                step
-            }
-            Freedom::Slide(_) => vec![0.0],
-            _ => self
-                .axes(model, id)
-                .map(|a| wrapped(about(UnitVec3::new_normalize(a.angular).into_inner())))
-                .collect(),
-        }
     }
 }
 

@@ -39,7 +39,14 @@ impl Solver for Boxed {
     }
 
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
-        iterate(mechanism, tasks, pose, stop, |pose, s| self.step(mechanism, pose, &s))
+        iterate(
+            mechanism,
+            tasks,
+            pose,
+            stop,
+            |s| s.error.norm_squared(),
+            |pose, s| self.step(mechanism, pose, &s),
+        )
     }
 }
 

@@ -108,7 +108,9 @@ impl Solver for Jacobian {
     }
 
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
-        iterate(mechanism, tasks, pose, stop, |_, s| self.step(tasks, s))
+        let by_level = matches!(self.method, Method::Priority { .. });
+        let measure = |s: &Stack| if by_level { level_cost(tasks, s) } else { s.error.norm_squared() };
+        iterate(mechanism, tasks, pose, stop, measure, |_, s| self.step(tasks, s))
     }
 }
 
@@ -117,12 +119,16 @@ const PATIENCE: usize = 12;
 /// The most radians or metres of one degree of freedom in one step.
 const LONGEST_STEP: f64 = std::f64::consts::FRAC_PI_4;
 
+/// The same for levels of priority after the first.
+const SHORT_STEP: f64 = 0.05;
+
 /// The loop that all Jacobian solvers share: linearise, step, keep limits, remember the best pose.
 pub(super) fn iterate(
     mechanism: &Mechanism,
     tasks: &[Task],
     pose: &mut Pose,
     stop: &Stop,
+    measure: impl Fn(&Stack) -> f64,
     step: impl Fn(&Pose, Stack) -> DVector<f64>,
 ) -> Progress {
     let skeleton = mechanism.skeleton();
@@ -133,7 +139,7 @@ pub(super) fn iterate(
     let (mut idle, mut iterations) = (0, 0);
     let stationary = loop {
         let s = stack(mechanism, tasks, pose, &model);
-        let cost = s.error.norm_squared();
+        let cost = measure(&s);
         if !cost.is_finite() {
             break false;
         }
@@ -165,6 +171,17 @@ pub(super) fn iterate(
     };
     *pose = best.1;
     Progress { iterations, stationary }
+}
+
+/// The squared errors, each later priority counting a ten-thousandth of the one before.
+fn level_cost(tasks: &[Task], s: &Stack) -> f64 {
+    let mut first = 0;
+    let mut cost = 0.0;
+    for (task, &end) in tasks.iter().zip(&s.ends) {
+        cost += s.error.rows(first, end - first).norm_squared() * 1e-4f64.powi(i32::from(task.priority));
+        first = end;
+    }
+    cost
 }
 
 /// The pseudoinverse by singular values, `s / (s^2 + damping^2)` in place of `1 / s`.
@@ -235,7 +252,12 @@ fn by_priority(tasks: &[Task], s: &Stack, damping: f64) -> DVector<f64> {
         }
         let inside = &part.jacobian * &free;
         let gap = &part.error - &part.jacobian * &step;
-        step += &free * (pseudoinverse(&inside, damping) * gap);
+        let mut more = &free * (pseudoinverse(&inside, damping) * gap);
+        // What a long step of a later level bends is more than its null space: it goes in short ones.
+        if level > 0 && more.amax() > SHORT_STEP {
+            more *= SHORT_STEP / more.amax();
+        }
+        step += more;
         // The projector itself must be exact, or later levels disturb earlier ones.
         free -= pseudoinverse(&inside, 0.0) * &inside;
     }

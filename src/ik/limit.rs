@@ -5,6 +5,7 @@
 //! half axes differ by quadrant (Baerlocher and Boulic 2000). Space: local transforms. Units: radians, metres.
 
 use super::mechanism::Freedom;
+use crate::anatomy::MotionRange;
 use crate::math::{Quat, Transform, Vec2, Vec3, exp, log, swing_twist, twist_angle};
 
 /// A closed interval.
@@ -46,6 +47,14 @@ pub struct SwingTwist {
     pub swing: [Range; 2],
     /// How far it twists, radians.
     pub twist: Range,
+}
+
+impl From<MotionRange> for SwingTwist {
+    fn from(range: MotionRange) -> Self {
+        let MotionRange { reference, axis, first, swing, twist } = range;
+        let range = |[low, high]: [f64; 2]| Range::new(low, high);
+        Self { reference, axis, first, swing: swing.map(range), twist: range(twist) }
+    }
 }
 
 /// A bound of one joint.

@@ -6,8 +6,9 @@
 //! coordinate is read off the current rotation. Space: local poses, model-space axes. Units: metres, radians.
 
 use super::limit::Limit;
+use crate::anatomy::range_of_motion;
 use crate::math::{Quat, Transform, Vec3, exp};
-use crate::model::{JointId, ModelPose, Pose, Skeleton};
+use crate::model::{JointId, ModelPose, Pose, Rig, Skeleton};
 
 /// How a joint may move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,6 +99,17 @@ impl Mechanism {
     /// Balls everywhere, the root too: it turns and stays where it is.
     pub fn anchored(skeleton: &Skeleton) -> Self {
         Self::new(skeleton, std::iter::repeat(Freedom::Ball))
+    }
+
+    /// A body that moves freely: balls everywhere, with the published ranges of motion for every role that has one.
+    ///
+    /// `rest` is the calibration pose in model space, normal form.
+    pub fn humanoid(rig: &Rig, rest: &ModelPose) -> Self {
+        let free = Self::floating(rig.skeleton());
+        rig.skeleton().ids().fold(free, |mechanism, id| match range_of_motion(rig, rest, id) {
+            Some(range) => mechanism.with_limit(id, Limit::SwingTwist(range.into())),
+            None => mechanism,
+        })
     }
 
     /// The same mechanism with another freedom and no limit at one joint.

@@ -39,7 +39,7 @@ const LIMIT_ROUNDS: usize = 3;
 /// A step of one joint is cut to one radian: the linear model means nothing further out.
 const LONGEST_TURN: f64 = 1.0;
 /// A solver rests where a step lowers the cost by less than this share.
-const SMALL_GAIN: f64 = 1e-9;
+const SMALL_GAIN: f64 = 1e-6;
 
 impl Solver for TreeSolver {
     fn name(&self) -> &'static str {

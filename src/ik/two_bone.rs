@@ -40,15 +40,13 @@ pub fn planar(lengths: [f64; 2], target: [f64; 2], elbow: Elbow) -> Planar {
         return Planar { angles: [0.0; 2], reached: false };
     }
     let nearest = distance.clamp((l1 - l2).abs(), l1 + l2);
-    // Half-angle forms keep their digits where the arm is nearly straight or folded, where acos loses half of them.
-    let angle = |a: f64, b: f64, opposite: f64| {
-        let (over, under) =
-            (opposite * opposite - (a - b) * (a - b), (a + b) * (a + b) - opposite * opposite);
-        2.0 * over.max(0.0).sqrt().atan2(under.max(0.0).sqrt())
-    };
+    // The half-angle form keeps its digits where the arm is nearly straight or folded, where acos loses half of them.
+    let over = (nearest - (l1 - l2)) * (nearest + (l1 - l2));
+    let under = (l1 + l2 - nearest) * (l1 + l2 + nearest);
     let sign = if elbow == Elbow::Positive { 1.0 } else { -1.0 };
-    let second = std::f64::consts::PI - angle(l1, l2, nearest);
-    let lift = if nearest > 0.0 { angle(l1, nearest, l2) } else { 0.0 };
+    let second = 2.0 * under.max(0.0).sqrt().atan2(over.max(0.0).sqrt());
+    // From the second angle, so that the rounding of both cancels at the tip.
+    let lift = if nearest > 0.0 { (l2 * second.sin()).atan2(l1 + l2 * second.cos()) } else { 0.0 };
     let heading = if distance > 0.0 { y.atan2(x) } else { 0.0 };
     let reached = (nearest - distance).abs() <= 1e-12 * (l1 + l2);
     Planar { angles: [heading - sign * lift, sign * second], reached }

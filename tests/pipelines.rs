@@ -50,7 +50,8 @@ fn every_pipeline_runs_and_its_outputs_read_back() {
         let outputs = files_below(out.path());
         assert!(!outputs.is_empty(), "{} wrote nothing", pipeline.display());
         for file in outputs {
-            let asset = load(&file, &Options::default()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+            let asset =
+                load(&file, &Options::default()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
             let motion = asset.motion(0).unwrap_or_else(|| panic!("{} holds no clip", file.display()));
             motion.check().unwrap();
             assert!(motion.clip.frames() > 1, "{}", file.display());
@@ -72,10 +73,12 @@ fn the_demo_puts_every_take_on_both_characters_and_then_has_nothing_to_do() {
             assert!(file.is_file(), "{}", file.display());
         }
     }
-    let before: Vec<_> = files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
+    let before: Vec<_> =
+        files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
     let again = run(&demo, out.path(), &[]);
     assert!(again.status.success());
-    let after: Vec<_> = files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
+    let after: Vec<_> =
+        files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
     assert_eq!(before, after, "{}", String::from_utf8_lossy(&again.stderr));
 }
 

@@ -46,8 +46,11 @@ fn every_command_of_the_readme_runs() {
             ["cargo", "test"] | ["cargo", "install", ..] => continue,
             other => panic!("the README has a command that nothing checks: {other:?}"),
         };
-        let result =
-            Command::new(env!("CARGO_BIN_EXE_posemill")).args(arguments).current_dir(place.path()).output().unwrap();
+        let result = Command::new(env!("CARGO_BIN_EXE_posemill"))
+            .args(arguments)
+            .current_dir(place.path())
+            .output()
+            .unwrap();
         assert!(result.status.success(), "{line}\n{}", String::from_utf8_lossy(&result.stderr));
         ran += 1;
     }

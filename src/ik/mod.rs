@@ -1,1 +1,31 @@
-//! To come.
+//! Inverse kinematics: where effectors shall be becomes how joints turn.
+//!
+//! A [`Mechanism`] is a skeleton whose joints have degrees of freedom and limits; a [`Task`] is a goal as error,
+//! Jacobian and weight; every [`Solver`] takes both, moves a pose, and says in an [`Outcome`] what it reached.
+//! Space: local poses, targets in model space. Units: metres, radians.
+
+mod boxed;
+mod ccd;
+mod dense;
+mod fabrik;
+mod jacobian;
+mod limit;
+mod mechanism;
+mod outcome;
+mod task;
+mod tree_kernel;
+mod tree_solver;
+mod turning;
+mod two_bone;
+
+pub use boxed::{Boxed, bounded_minimum};
+pub use ccd::Ccd;
+pub use dense::{Stack, stack};
+pub use fabrik::Fabrik;
+pub use jacobian::{Jacobian, Method};
+pub use limit::{Limit, Range, SwingTwist};
+pub use mechanism::{Axis, Freedom, Mechanism};
+pub use outcome::{Effector, Outcome, Progress, Reach, Solver, Stop};
+pub use task::{Goal, PointMass, Rows, Task, Term};
+pub use tree_solver::TreeSolver;
+pub use two_bone::{Bent, Elbow, Limb, Planar, TwoBone, bend_limb, planar};

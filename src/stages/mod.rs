@@ -1,7 +1,9 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
 mod filter;
+mod ik;
 pub mod keys;
+mod limits;
 mod mirror;
 mod reduce;
 mod registry;
@@ -12,6 +14,8 @@ mod stage;
 mod trim;
 
 pub use filter::{FilterConfig, FilterKind};
+pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
+pub use limits::LimitsConfig;
 pub use mirror::MirrorConfig;
 pub use reduce::ReduceConfig;
 pub use registry::{Entry, STAGES, WrittenStage};

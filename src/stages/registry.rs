@@ -2,8 +2,8 @@
 
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
-    FilterConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, Setting,
-    Stage, StageConfig, StageError, TrimConfig,
+    FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig,
+    RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -16,6 +16,8 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<FilterConfig>(),
     Entry::of::<MirrorConfig>(),
     Entry::of::<RetargetConfig>(),
+    Entry::of::<IkConfig>(),
+    Entry::of::<LimitsConfig>(),
     Entry::of::<RootMotionConfig>(),
     Entry::of::<ReduceConfig>(),
 ];

@@ -1,0 +1,242 @@
+//! How far the joints of a body turn: published ranges become the swing and twist that each role allows.
+//!
+//! Degrees after the American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording (1965),
+//! as tabulated in Norkin and White, Measurement of Joint Motion; the clavicle after Neumann, Kinesiology of the
+//! Musculoskeletal System. Where a rig has one joint for several of anatomy (a hand that also turns the forearm), the
+//! range is that of all of them; where it has several for one (a spine), each has its share. Measured from the
+//! anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
+//! Space: model space, Y up, facing +Z. Units: radians.
+
+use crate::math::{Quat, Vec3, arc};
+use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
+
+/// The range of one joint: how far its bone swings from a reference, and twists about itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MotionRange {
+    /// The local rotation from which it is measured: parent space from joint space.
+    pub reference: Quat,
+    /// The bone, a unit vector in joint space.
+    pub axis: Vec3,
+    /// The axis of flexion, a unit vector in joint space perpendicular to the bone; the second swing axis is
+    /// `axis x first`.
+    pub first: Vec3,
+    /// Least and greatest swing about the first and about the second axis, radians.
+    pub swing: [[f64; 2]; 2],
+    /// Least and greatest twist, radians.
+    pub twist: [f64; 2],
+}
+
+/// One row of the table, in degrees.
+struct Row {
+    /// Extension (or backwards) and flexion (or forwards).
+    bend: [f64; 2],
+    /// To the body's right and to its left for the trunk, inwards and outwards for limbs.
+    side: [f64; 2],
+    /// Twist either way.
+    twist: [f64; 2],
+}
+
+const fn row(extension: f64, flexion: f64, inward: f64, outward: f64, twist: f64) -> Row {
+    Row { bend: [-extension, flexion], side: [-inward, outward], twist: [-twist, twist] }
+}
+
+/// The published range of a role; `None` for roles that have none (the root, tails).
+fn published(role: Role) -> Option<Row> {
+    Some(match role {
+        Role::Hips | Role::Tail(_) => return None,
+        // The whole thoracolumbar spine.
+        Role::Spine(_) => row(25.0, 80.0, 35.0, 35.0, 45.0),
+        // The whole cervical spine, the head included.
+        Role::Neck(_) | Role::Head => row(45.0, 45.0, 45.0, 45.0, 60.0),
+        // Protraction and retraction; depression and elevation.
+        Role::Clavicle(_) => row(30.0, 30.0, 10.0, 45.0, 30.0),
+        // From the arm held out sideways: backwards and forwards across the body; down past the body's side, and up.
+        Role::UpperArm(_) => row(45.0, 135.0, 120.0, 90.0, 90.0),
+        // Some hyperextension; the carrying angle; pronation and supination.
+        Role::LowerArm(_) => row(10.0, 150.0, 10.0, 10.0, 80.0),
+        // Pronation and supination that the rig puts into the wrist are added to the wrist's own few degrees.
+        Role::Hand(_) => row(70.0, 80.0, 30.0, 20.0, 90.0),
+        Role::Finger(_, Finger::Thumb, 0) => row(30.0, 70.0, 50.0, 70.0, 40.0),
+        Role::Finger(_, Finger::Thumb, _) => row(20.0, 80.0, 10.0, 10.0, 10.0),
+        Role::Finger(_, _, 0) => row(45.0, 90.0, 20.0, 20.0, 10.0),
+        Role::Finger(_, _, 1) => row(10.0, 100.0, 5.0, 5.0, 5.0),
+        Role::Finger(..) => row(10.0, 90.0, 5.0, 5.0, 5.0),
+        Role::UpperLeg(_) => row(30.0, 120.0, 30.0, 45.0, 45.0),
+        // Some hyperextension; the bent knee lets the shin turn a little.
+        Role::LowerLeg(_) => row(10.0, 135.0, 10.0, 10.0, 40.0),
+        // Plantar flexion and dorsiflexion; eversion and inversion.
+        Role::Foot(_) => row(50.0, 20.0, 35.0, 35.0, 35.0),
+        Role::Toes(_) => row(45.0, 70.0, 15.0, 15.0, 10.0),
+    })
+}
+
+/// The range of a joint of a body that rests as `rest` (model space, normal form); `None` for joints without a role,
+/// without a published range, or without a bone.
+pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
+    let role = rig.role(id)?;
+    let row = published(role)?;
+    let skeleton = rig.skeleton();
+    let at = rest.joint(id);
+    let bone = bone_of(rig, rest, id)?;
+    // The bone's direction from which the ranges count, and the direction it bends to.
+    let parent_bone =
+        skeleton.parent(id).and_then(|p| rig.role(p).map(|_| p)).and_then(|p| bone_of(rig, rest, p));
+    let outward = role.side().map_or(Vec3::x(), |s| Vec3::x() * s.sign());
+    let (neutral, towards) = match role {
+        Role::UpperLeg(_) => (-Vec3::y(), Vec3::z()),
+        Role::LowerLeg(_) => (parent_bone.unwrap_or(bone), -Vec3::z()),
+        Role::UpperArm(_) => (outward, Vec3::z()),
+        Role::LowerArm(_) => (parent_bone.unwrap_or(bone), Vec3::z()),
+        Role::Clavicle(_) => (bone, Vec3::z()),
+        Role::Hand(side) | Role::Finger(side, ..) => (bone, palm(rig, rest, side).unwrap_or(-Vec3::y())),
+        Role::Foot(_) | Role::Toes(_) => (bone, Vec3::y()),
+        _ => (bone, Vec3::z()),
+    };
+    let aligned = arc(&bone, &neutral, &Vec3::x()) * at.rotation;
+    let joint_from_model = aligned.inverse();
+    // A positive turn about `flexion` takes the bone to where it bends.
+    let flexion = neutral
+        .cross(&towards)
+        .try_normalize(1e-6)
+        .or_else(|| neutral.cross(&Vec3::x()).try_normalize(1e-6))?;
+    let second = neutral.cross(&flexion);
+    // A positive turn about `second` moves the bone along `-flexion`-wards or against it: outwards counts as positive.
+    let moved = second.cross(&neutral);
+    let out = match role {
+        Role::UpperArm(_) | Role::Clavicle(_) => Vec3::y(),
+        _ => outward,
+    };
+    let side = if moved.dot(&out) < 0.0 { [-row.side[1], -row.side[0]] } else { row.side };
+    let share = 1.0 / joints_of_one(rig, role);
+    let radians = |degrees: [f64; 2]| degrees.map(|d| (d * share).to_radians());
+    let reference =
+        skeleton.parent(id).map_or(Quat::identity(), |p| rest.joint(p).rotation).inverse() * aligned;
+    Some(MotionRange {
+        reference,
+        axis: joint_from_model * neutral,
+        first: joint_from_model * flexion,
+        swing: [radians(row.bend), radians(side)],
+        twist: radians(row.twist),
+    })
+}
+
+/// How many joints of the rig share the range of one of anatomy.
+fn joints_of_one(rig: &Rig, role: Role) -> f64 {
+    let count = match role {
+        Role::Spine(_) => rig.chain(Role::Spine).len(),
+        Role::Neck(_) | Role::Head => rig.chain(Role::Neck).len() + 1,
+        _ => 1,
+    };
+    count.max(1) as f64
+}
+
+/// The direction from a joint to the next one of its chain at rest, model space: to the child with a role that
+/// continues the limb, else to the mean of the children, else to the tip.
+fn bone_of(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Vec3> {
+    let skeleton = rig.skeleton();
+    let x = rest.position(id);
+    let next = match rig.role(id)? {
+        Role::UpperLeg(s) => rig.joint(Role::LowerLeg(s)),
+        Role::LowerLeg(s) => rig.joint(Role::Foot(s)),
+        Role::Foot(s) => rig.joint(Role::Toes(s)),
+        Role::Clavicle(s) => rig.joint(Role::UpperArm(s)),
+        Role::UpperArm(s) => rig.joint(Role::LowerArm(s)),
+        Role::LowerArm(s) => rig.joint(Role::Hand(s)),
+        Role::Hand(s) => rig.joint(Role::Finger(s, Finger::Middle, 0)),
+        Role::Finger(s, f, n) => rig.joint(Role::Finger(s, f, n + 1)),
+        Role::Spine(n) => rig.joint(Role::Spine(n + 1)).or_else(|| rig.joint(Role::Neck(0))),
+        Role::Neck(n) => rig.joint(Role::Neck(n + 1)).or_else(|| rig.joint(Role::Head)),
+        _ => None,
+    };
+    if let Some(d) = next.and_then(|n| (rest.position(n) - x).try_normalize(1e-6)) {
+        return Some(d);
+    }
+    let children = skeleton.children(id);
+    let mean: Vec3 = children.iter().map(|&c| rest.position(c) - x).sum();
+    let tip = || skeleton.joint(id).tip.map(|t| rest.joint(id).vector(&t));
+    let along = || skeleton.parent(id).map(|p| x - rest.position(p));
+    mean.try_normalize(1e-6).or_else(|| tip()?.try_normalize(1e-6)).or_else(|| along()?.try_normalize(1e-6))
+}
+
+/// The direction out of the palm at rest, from the spread of the knuckles.
+fn palm(rig: &Rig, rest: &ModelPose, side: Side) -> Option<Vec3> {
+    let knuckle = |f| rig.joint(Role::Finger(side, f, 0)).map(|id| rest.position(id));
+    let hand = rest.position(rig.joint(Role::Hand(side))?);
+    let (index, little) = (knuckle(Finger::Index)?, knuckle(Finger::Little)?);
+    let along = (index + little) * 0.5 - hand;
+    (along.cross(&(index - little)) * side.sign()).try_normalize(1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anatomy::understand;
+    use crate::math::{Transform, exp, log, swing_twist};
+    use crate::model::{Joint, Skeleton};
+
+    fn body() -> Rig {
+        let mut joints: Vec<Joint> = Vec::new();
+        let mut add = |name: &str, parent: Option<usize>, at: [f64; 3]| {
+            let rest = Transform::from_translation(Vec3::from(at));
+            joints.push(Joint::new(name, parent.map(JointId::new), rest));
+            joints.len() - 1
+        };
+        let hips = add("Hips", None, [0.0, 1.0, 0.0]);
+        let spine = add("Spine", Some(hips), [0.0, 0.2, 0.0]);
+        let chest = add("Spine1", Some(spine), [0.0, 0.2, 0.0]);
+        let neck = add("Neck", Some(chest), [0.0, 0.2, 0.0]);
+        add("Head", Some(neck), [0.0, 0.1, 0.0]);
+        for (name, s) in [("Left", 1.0), ("Right", -1.0)] {
+            let clavicle = add(&format!("{name}Shoulder"), Some(chest), [0.05 * s, 0.15, 0.0]);
+            let arm = add(&format!("{name}Arm"), Some(clavicle), [0.15 * s, 0.0, 0.0]);
+            let fore = add(&format!("{name}ForeArm"), Some(arm), [0.28 * s, 0.0, 0.0]);
+            add(&format!("{name}Hand"), Some(fore), [0.26 * s, 0.0, 0.0]);
+            let thigh = add(&format!("{name}UpLeg"), Some(hips), [0.1 * s, 0.0, 0.0]);
+            let shin = add(&format!("{name}Leg"), Some(thigh), [0.0, -0.45, 0.0]);
+            let foot = add(&format!("{name}Foot"), Some(shin), [0.0, -0.45, 0.0]);
+            add(&format!("{name}ToeBase"), Some(foot), [0.0, -0.08, 0.15]);
+        }
+        let skeleton = Skeleton::new(joints).unwrap();
+        let rest = skeleton.rest_model_pose();
+        understand(skeleton, &rest, &[])
+    }
+
+    /// Whether a turn in model axes away from rest is inside the box of swings.
+    fn allows(rig: &Rig, role: Role, turn: Vec3) -> bool {
+        let rest = rig.skeleton().rest_model_pose();
+        let id = rig.joint(role).unwrap();
+        let range = range_of_motion(rig, &rest, id).unwrap();
+        // All joints of the made body rest unturned, so that model axes are joint axes.
+        let (swing, _) = swing_twist(&(range.reference.inverse() * exp(&turn)), &range.axis);
+        let swing = log(&swing);
+        let inside = |x: f64, [low, high]: [f64; 2]| low - 1e-9 <= x && x <= high + 1e-9;
+        inside(swing.dot(&range.first), range.swing[0])
+            && inside(swing.dot(&range.axis.cross(&range.first)), range.swing[1])
+    }
+
+    #[test]
+    fn knees_elbows_and_legs_bend_the_way_people_do() {
+        let rig = body();
+        for s in Side::BOTH {
+            let sign = s.sign();
+            // The shin swings backwards, the thigh forwards, the forearm forwards.
+            assert!(allows(&rig, Role::LowerLeg(s), Vec3::x() * 1.5));
+            assert!(!allows(&rig, Role::LowerLeg(s), Vec3::x() * -0.5));
+            assert!(allows(&rig, Role::UpperLeg(s), Vec3::x() * -1.5));
+            assert!(!allows(&rig, Role::UpperLeg(s), Vec3::x() * 1.0));
+            assert!(allows(&rig, Role::LowerArm(s), Vec3::y() * (-1.5 * sign)));
+            assert!(!allows(&rig, Role::LowerArm(s), Vec3::y() * (0.5 * sign)));
+            // Legs spread by 45 degrees and cross by 30; arms hang down and reach up.
+            assert!(allows(&rig, Role::UpperLeg(s), Vec3::z() * (0.7 * sign)));
+            assert!(!allows(&rig, Role::UpperLeg(s), Vec3::z() * (-0.7 * sign)));
+            assert!(allows(&rig, Role::UpperArm(s), Vec3::z() * (-1.6 * sign)));
+            assert!(allows(&rig, Role::UpperArm(s), Vec3::z() * (1.5 * sign)));
+            assert!(!allows(&rig, Role::UpperArm(s), Vec3::z() * (1.7 * sign)));
+        }
+        // Two spine joints share 80 degrees of bending forwards and 25 backwards.
+        assert!(
+            allows(&rig, Role::Spine(0), Vec3::x() * 0.69) && !allows(&rig, Role::Spine(0), Vec3::x() * 0.71)
+        );
+        assert!(!allows(&rig, Role::Spine(1), Vec3::x() * -0.3));
+    }
+}

@@ -1,0 +1,102 @@
+//! Cyclic coordinate descent: one joint after another, tip to root, turns the line from itself to the effector into
+//! the line from itself to the target (Wang and Chen 1991). Joints above several effectors turn by the weighted mean.
+//! Space: model space. Units: metres, radians.
+
+use super::mechanism::{Freedom, Mechanism};
+use super::outcome::{Progress, Solver, Stop, all_reached};
+use super::task::{Goal, Rows, Task};
+use super::turning::{Wish, move_joint, turn_joint};
+use crate::math::{Vec3, log};
+use crate::model::{JointId, ModelPose, Pose};
+
+/// Cyclic coordinate descent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ccd {
+    /// The most radians that one joint turns at once; less spreads the bend over the chain and takes longer.
+    pub most: f64,
+}
+
+impl Default for Ccd {
+    fn default() -> Self {
+        Self { most: std::f64::consts::FRAC_PI_2 }
+    }
+}
+
+impl Solver for Ccd {
+    fn name(&self) -> &'static str {
+        "ccd"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        true
+    }
+
+    fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
+        let skeleton = mechanism.skeleton();
+        mechanism.enforce(pose);
+        let mut model = ModelPose::of(skeleton, pose);
+        let mut rows = Rows::default();
+        for iterations in 0..stop.iterations {
+            if all_reached(mechanism, tasks, pose, &model, stop, &mut rows) {
+                return Progress { iterations, stationary: false };
+            }
+            let mut moved = false;
+            for id in skeleton.ids().rev() {
+                moved |= self.visit(mechanism, tasks, pose, &mut model, id);
+            }
+            if !moved {
+                return Progress { iterations: iterations + 1, stationary: true };
+            }
+        }
+        Progress { iterations: stop.iterations, stationary: false }
+    }
+}
+
+impl Ccd {
+    fn visit(
+        &self,
+        mechanism: &Mechanism,
+        tasks: &[Task],
+        pose: &mut Pose,
+        model: &mut ModelPose,
+        id: JointId,
+    ) -> bool {
+        let skeleton = mechanism.skeleton();
+        let x = model.position(id);
+        let mut wishes: Vec<Wish> = Vec::new();
+        let (mut shift, mut spin, mut total, mut spins) = (Vec3::zeros(), Vec3::zeros(), 0.0, 0.0);
+        for task in tasks {
+            match &task.goal {
+                Goal::Position { joint, point, target } if skeleton.is_ancestor(id, *joint) => {
+                    let y = model.joint(*joint).point(point);
+                    shift += (target - y) * task.weight;
+                    total += task.weight;
+                    if (y - x).norm() > 1e-9 && (target - x).norm() > 1e-9 {
+                        wishes.push((y - x, target - x, task.weight));
+                    }
+                }
+                Goal::Orientation { joint, target } if *joint == id => {
+                    spin += log(&(target * model.joint(*joint).rotation.inverse())) * task.weight;
+                    spins += task.weight;
+                }
+                _ => {}
+            }
+        }
+        let mut moved = turn_joint(mechanism, pose, model, id, &wishes, self.most);
+        let range = mechanism.dofs_of(id);
+        let mut step = vec![0.0; mechanism.dofs()];
+        if spins > 0.0 && matches!(mechanism.freedom(id), Freedom::Ball | Freedom::Free) {
+            step[range.clone()][..3].copy_from_slice((spin / spins).as_slice());
+        }
+        if total > 0.0 {
+            let axes: Vec<_> = mechanism.axes(model, id).collect();
+            for (dof, axis) in range.zip(axes) {
+                step[dof] += axis.linear.dot(&shift) / total;
+            }
+        }
+        if step.iter().any(|s| *s != 0.0) {
+            moved |= move_joint(mechanism, pose, model, id, &step);
+        }
+        moved
+    }
+}

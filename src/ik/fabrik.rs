@@ -1,0 +1,136 @@
+//! Forward and backward reaching (Aristidou and Lasenby 2011), for trees: joints are pulled from the effectors to the
+//! root by their bones' lengths, a joint between branches going to the centroid of the proposals; then, from the root
+//! out, every joint turns by the least rotation that points its bones at the pulled places, inside its freedom and
+//! limit. Bone lengths hold exactly, as positions are always those of turned joints. Space: model space.
+
+use super::mechanism::{Freedom, Mechanism};
+use super::outcome::{Progress, Solver, Stop, all_reached};
+use super::task::{Goal, Rows, Task};
+use super::turning::{Wish, move_joint, turn_joint};
+use crate::math::{Vec3, log};
+use crate::model::{JointId, ModelPose, Pose};
+
+/// Forward and backward reaching.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fabrik;
+
+impl Solver for Fabrik {
+    fn name(&self) -> &'static str {
+        "fabrik"
+    }
+
+    fn keeps_limits(&self) -> bool {
+        true
+    }
+
+    fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
+        let skeleton = mechanism.skeleton();
+        mechanism.enforce(pose);
+        let mut model = ModelPose::of(skeleton, pose);
+        let mut rows = Rows::default();
+        for iterations in 0..stop.iterations {
+            if all_reached(mechanism, tasks, pose, &model, stop, &mut rows) {
+                return Progress { iterations, stationary: false };
+            }
+            let pulled = pull(mechanism, tasks, &model);
+            if !reach(mechanism, tasks, pose, &mut model, &pulled) {
+                return Progress { iterations: iterations + 1, stationary: true };
+            }
+        }
+        Progress { iterations: stop.iterations, stationary: false }
+    }
+}
+
+/// Where every joint is pulled to, from the effectors up; `None` where nothing pulls.
+fn pull(mechanism: &Mechanism, tasks: &[Task], model: &ModelPose) -> Vec<Option<Vec3>> {
+    let skeleton = mechanism.skeleton();
+    let mut sums = vec![(Vec3::zeros(), 0.0); skeleton.len()];
+    let mut pulled = vec![None; skeleton.len()];
+    for id in skeleton.ids().rev() {
+        let x = model.position(id);
+        let mut own = (Vec3::zeros(), 0.0);
+        for task in tasks {
+            if let Goal::Position { joint, point, target } = &task.goal
+                && *joint == id
+            {
+                own.0 += (target - model.joint(id).vector(point)) * task.weight;
+                own.1 += task.weight;
+            }
+        }
+        let (sum, weight) = if own.1 > 0.0 { own } else { sums[id.index()] };
+        if weight <= 0.0 {
+            continue;
+        }
+        let place = sum / weight;
+        pulled[id.index()] = Some(place);
+        if let Some(parent) = skeleton.parent(id) {
+            // The parent comes along the line between its place and the pulled one, at the bone's length.
+            let p = model.position(parent);
+            let length = (x - p).norm();
+            let back = (p - place).try_normalize(1e-12).unwrap_or_default();
+            let entry = &mut sums[parent.index()];
+            entry.0 += (place + back * length) * weight;
+            entry.1 += weight;
+        }
+    }
+    pulled
+}
+
+/// Turns all joints from the root out towards the pulled places; whether one moved.
+fn reach(
+    mechanism: &Mechanism,
+    tasks: &[Task],
+    pose: &mut Pose,
+    model: &mut ModelPose,
+    pulled: &[Option<Vec3>],
+) -> bool {
+    let skeleton = mechanism.skeleton();
+    let mut moved = false;
+    for id in skeleton.ids() {
+        let Some(place) = pulled[id.index()] else { continue };
+        let mut step = vec![0.0; mechanism.dofs()];
+        let axes: Vec<_> = mechanism.axes(model, id).collect();
+        for (dof, axis) in mechanism.dofs_of(id).zip(axes) {
+            step[dof] = axis.linear.dot(&(place - model.position(id)));
+        }
+        if step.iter().any(|s| *s != 0.0) {
+            moved |= move_joint(mechanism, pose, model, id, &step);
+        }
+        let x = model.position(id);
+        let wish = |child: &JointId| -> Option<Wish> {
+            let (from, to) = (model.position(*child) - x, pulled[child.index()]? - x);
+            (from.norm() > 1e-9 && to.norm() > 1e-9).then_some((from, to, 1.0))
+        };
+        let mut wishes: Vec<Wish> = skeleton.children(id).iter().filter_map(wish).collect();
+        for task in tasks {
+            if let Goal::Position { joint, point, target } = &task.goal
+                && *joint == id
+                && *point != Vec3::zeros()
+            {
+                wishes.push((model.joint(id).vector(point), target - x, task.weight));
+            }
+        }
+        moved |= turn_joint(mechanism, pose, model, id, &wishes, std::f64::consts::PI);
+        moved |= orient(mechanism, tasks, pose, model, id);
+    }
+    moved
+}
+
+/// Turns a joint with an orientation task to its target.
+fn orient(
+    mechanism: &Mechanism,
+    tasks: &[Task],
+    pose: &mut Pose,
+    model: &mut ModelPose,
+    id: JointId,
+) -> bool {
+    let target = tasks.iter().find_map(|t| match &t.goal {
+        Goal::Orientation { joint, target } if *joint == id => Some(target),
+        _ => None,
+    });
+    let (Some(target), Freedom::Ball | Freedom::Free) = (target, mechanism.freedom(id)) else { return false };
+    let mut step = vec![0.0; mechanism.dofs()];
+    let spin = log(&(target * model.joint(id).rotation.inverse()));
+    step[mechanism.dofs_of(id)][..3].copy_from_slice(spin.as_slice());
+    move_joint(mechanism, pose, model, id, &step)
+}

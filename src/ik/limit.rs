@@ -1,0 +1,285 @@
+//! Bounds of joints: a transform of a joint becomes the nearest one inside.
+//!
+//! Hinges, two-axis joints and slides have boxes. Balls have a twist about the bone and a swing away from it
+//! (Dobrowolski 2015, eq. 9): the twist angle keeps to an interval, the swing's rotation vector to an ellipse whose
+//! half axes differ by quadrant (Baerlocher and Boulic 2000). Space: local transforms. Units: radians, metres.
+
+use super::mechanism::Freedom;
+use crate::anatomy::MotionRange;
+use crate::math::{Quat, Transform, Vec2, Vec3, exp, log, swing_twist, twist_angle};
+
+/// A closed interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The least value.
+    pub low: f64,
+    /// The greatest value.
+    pub high: f64,
+}
+
+impl Range {
+    /// From one number to another; the two in the wrong order are one point between.
+    pub fn new(low: f64, high: f64) -> Self {
+        if low <= high {
+            Self { low, high }
+        } else {
+            Self { low: 0.5 * (low + high), high: 0.5 * (low + high) }
+        }
+    }
+
+    /// The nearest value inside; `low` for what is not a number.
+    pub fn clamp(&self, x: f64) -> f64 {
+        if x >= self.low { x.min(self.high) } else { self.low }
+    }
+}
+
+/// The bound of a ball: how far it may swing off its bone axis, and twist about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SwingTwist {
+    /// The local rotation from which swing and twist are measured: parent space from joint space.
+    pub reference: Quat,
+    /// The bone, a unit vector in joint space.
+    pub axis: Vec3,
+    /// The first swing axis, a unit vector in joint space perpendicular to the bone; the second one is
+    /// `axis x first`.
+    pub first: Vec3,
+    /// How far it swings about the first and the second axis: `low <= 0 <= high`, radians.
+    pub swing: [Range; 2],
+    /// How far it twists, radians.
+    pub twist: Range,
+}
+
+impl From<MotionRange> for SwingTwist {
+    fn from(range: MotionRange) -> Self {
+        let MotionRange { reference, axis, first, swing, twist } = range;
+        let range = |[low, high]: [f64; 2]| Range::new(low, high);
+        Self { reference, axis, first, swing: swing.map(range), twist: range(twist) }
+    }
+}
+
+/// A bound of one joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// The angle of a hinge away from the rest rotation, or the way of a slide from the rest translation.
+    Range(Range),
+    /// The two angles of a two-axis joint.
+    Ranges([Range; 2]),
+    /// Swing and twist of a ball, or of the rotation of a free root.
+    SwingTwist(SwingTwist),
+}
+
+impl Limit {
+    /// The nearest transform inside the bound: exactly `local` where it is inside, and where the kind of limit
+    /// does not fit the kind of joint.
+    pub fn project(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Transform {
+        let relative = rest.rotation.inverse() * local.rotation;
+        let mut nearest = *local;
+        match (self, freedom) {
+            (Limit::Range(range), Freedom::Hinge(axis)) => {
+                let angle = twist_angle(&relative, axis);
+                let bounded = nearest_angle(range, angle);
+                if bounded != angle {
+                    nearest.rotation = local.rotation * exp(&(axis * (bounded - angle)));
+                }
+            }
+            (Limit::Range(range), Freedom::Slide(axis)) => {
+                let axis = rest.rotation * axis;
+                let way = axis.dot(&(local.translation - rest.translation));
+                nearest.translation += axis * (range.clamp(way) - way);
+            }
+            (Limit::Ranges(ranges), Freedom::TwoAxis(a, b)) => {
+                let [first, second] = two_angles(&relative, a, b);
+                let bounded = [nearest_angle(&ranges[0], first), nearest_angle(&ranges[1], second)];
+                if bounded != [first, second] {
+                    let turned =
+                        exp(&(a * (bounded[0] - first))) * relative * exp(&(b * (bounded[1] - second)));
+                    nearest.rotation = rest.rotation * turned;
+                }
+            }
+            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
+                nearest.rotation = limit.project(&local.rotation);
+            }
+            _ => {}
+        }
+        nearest
+    }
+
+    /// The bounded numbers of a local transform: an angle, a way, two angles, or swing and twist; none where the kind
+    /// of limit does not fit the kind of joint.
+    pub fn coordinates(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Vec<f64> {
+        let relative = rest.rotation.inverse() * local.rotation;
+        match (self, freedom) {
+            (Limit::Range(_), Freedom::Hinge(axis)) => vec![twist_angle(&relative, axis)],
+            (Limit::Range(_), Freedom::Slide(axis)) => {
+                vec![(rest.rotation * axis).dot(&(local.translation - rest.translation))]
+            }
+            (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => two_angles(&relative, a, b).to_vec(),
+            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
+                limit.angles(&local.rotation).to_vec()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a transform that keeps the bound stands at its edge, to within a microradian or micrometre.
+    pub fn at_edge(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> bool {
+        const EDGE: f64 = 1e-6;
+        let at = |r: &Range, x: f64| x <= r.low + EDGE || x >= r.high - EDGE;
+        let values = self.coordinates(freedom, rest, local);
+        match (self, values.as_slice()) {
+            (Limit::Range(range), [x]) => at(range, *x),
+            (Limit::Ranges([first, second]), [x, y]) => at(first, *x) || at(second, *y),
+            (Limit::SwingTwist(limit), [first, second, twist]) => {
+                let grown = [first, second].map(|s| s * (1.0 + EDGE) + EDGE.copysign(*s));
+                at(&limit.twist, *twist) || nearest_in_ellipse(&limit.swing, grown[0], grown[1]) != grown
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The angle inside the range that is nearest to `angle` on the circle.
+fn nearest_angle(range: &Range, angle: f64) -> f64 {
+    if range.low <= angle && angle <= range.high {
+        return angle;
+    }
+    let away = |bound: f64| {
+        let d = (angle - bound).abs() % std::f64::consts::TAU;
+        d.min(std::f64::consts::TAU - d)
+    };
+    if away(range.low) < away(range.high) { range.low } else { range.high }
+}
+
+/// The angles of `relative = exp(a s) exp(b t)` for perpendicular unit axes.
+fn two_angles(relative: &Quat, a: &Vec3, b: &Vec3) -> [f64; 2] {
+    let turned = relative * b;
+    let first = a.dot(&b.cross(&turned)).atan2(b.dot(&turned));
+    [first, twist_angle(&(exp(&(a * -first)) * relative), b)]
+}
+
+impl SwingTwist {
+    /// Swing about the first and second axis, and twist, of a local rotation, in radians.
+    pub fn angles(&self, local: &Quat) -> [f64; 3] {
+        let relative = self.reference.inverse() * local;
+        let (swing, _) = swing_twist(&relative, &self.axis);
+        let swing = log(&swing);
+        let second = self.axis.cross(&self.first);
+        [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
+    }
+
+    /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.
+    pub fn project(&self, local: &Quat) -> Quat {
+        let [first, second, twist] = self.angles(local);
+        let swing = nearest_in_ellipse(&self.swing, first, second);
+        let bounded = nearest_angle(&self.twist, twist);
+        if swing == [first, second] && bounded == twist {
+            return *local;
+        }
+        let swing = self.first * swing[0] + self.axis.cross(&self.first) * swing[1];
+        self.reference * exp(&swing) * exp(&(self.axis * bounded))
+    }
+}
+
+/// The point of an ellipse with half axes by quadrant that is nearest to `(x, y)`; the point itself inside.
+///
+/// One coordinate's multiplier `t` solves `(a x / (t + a^2))^2 + (b y / (t + b^2))^2 = 1`; the left side falls and is
+/// convex for `t >= 0`, so Newton's method from 0 climbs to the root without overshooting.
+fn nearest_in_ellipse(half: &[Range; 2], x: f64, y: f64) -> [f64; 2] {
+    let side = |r: &Range, v: f64| if v < 0.0 { -r.low } else { r.high }.max(0.0);
+    let (a, b) = (side(&half[0], x), side(&half[1], y));
+    if a < 1e-9 || b < 1e-9 {
+        // A flat ellipse is a segment.
+        return [if a < 1e-9 { 0.0 } else { x.clamp(-a, a) }, if b < 1e-9 { 0.0 } else { y.clamp(-b, b) }];
+    }
+    let size = |p: Vec2<f64>| (p.x / a).powi(2) + (p.y / b).powi(2);
+    if size(Vec2::new(x, y)) <= 1.0 + 1e-12 {
+        return [x, y];
+    }
+    let mut t = 0.0;
+    for _ in 0..60 {
+        let (p, q) = (a * x / (t + a * a), b * y / (t + b * b));
+        let value = p * p + q * q - 1.0;
+        let slope = -2.0 * (p * p / (t + a * a) + q * q / (t + b * b));
+        let step = -value / slope;
+        t += step;
+        if step <= 1e-15 * (1.0 + t) {
+            break;
+        }
+    }
+    let p = Vec2::new(a * a * x / (t + a * a), b * b * y / (t + b * b));
+    // What is left of the iteration's error is taken out along the ray from the middle.
+    let p = p / size(p).sqrt();
+    [p.x, p.y]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shoulder() -> SwingTwist {
+        SwingTwist {
+            reference: exp(&Vec3::new(0.3, -0.2, 0.5)),
+            axis: Vec3::x(),
+            first: Vec3::y(),
+            swing: [Range::new(-0.4, 1.3), Range::new(-0.2, 0.7)],
+            twist: Range::new(-0.5, 0.9),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn projected_balls_are_inside_and_stay(v in [-3.0..3.0f64, -3.0..3.0f64, -3.0..3.0f64]) {
+            let limit = shoulder();
+            let q = exp(&Vec3::from(v));
+            let inside = limit.project(&q);
+            let [a, b, t] = limit.angles(&inside);
+            let (ha, hb) = (if a < 0.0 { 0.4 } else { 1.3 }, if b < 0.0 { 0.2 } else { 0.7 });
+            prop_assert!((a / ha).powi(2) + (b / hb).powi(2) <= 1.0 + 1e-9);
+            prop_assert!((-0.5 - 1e-9..=0.9 + 1e-9).contains(&t));
+            prop_assert!(limit.project(&inside).angle_to(&inside) < 1e-9);
+        }
+
+        #[test]
+        fn no_sampled_point_of_the_ellipse_is_nearer(x in -4.0..4.0f64, y in -4.0..4.0f64) {
+            let half = shoulder().swing;
+            let [p, q] = nearest_in_ellipse(&half, x, y);
+            let found = (p - x).hypot(q - y);
+            let (a, b) = (if x < 0.0 { 0.4 } else { 1.3 }, if y < 0.0 { 0.2 } else { 0.7 });
+            for k in 0..=200 {
+                let (s, c) = (f64::from(k) * std::f64::consts::FRAC_PI_2 / 200.0).sin_cos();
+                let other = ((a * c).copysign(x) - x).hypot((b * s).copysign(y) - y);
+                prop_assert!(found <= other + 1e-9);
+            }
+        }
+
+        #[test]
+        fn two_axis_joints_keep_their_box(s in -3.1..3.1f64, t in -3.1..3.1f64) {
+            let (a, b) = (Vec3::z(), Vec3::y());
+            let relative = exp(&(a * s)) * exp(&(b * t));
+            let found = two_angles(&relative, &a, &b);
+            prop_assert!((exp(&(a * found[0])) * exp(&(b * found[1]))).angle_to(&relative) < 1e-9);
+            let limit = Limit::Ranges([Range::new(-0.3, 0.5), Range::new(-1.0, 0.1)]);
+            let rest = Transform::from_rotation(exp(&Vec3::new(1.0, 0.2, 0.3)));
+            let local = Transform::from_rotation(rest.rotation * relative);
+            let inside = limit.project(&Freedom::TwoAxis(a, b), &rest, &local);
+            let [s, t] = two_angles(&(rest.rotation.inverse() * inside.rotation), &a, &b);
+            prop_assert!((-0.3 - 1e-9..=0.5 + 1e-9).contains(&s) && (-1.0 - 1e-9..=0.1 + 1e-9).contains(&t));
+        }
+
+        #[test]
+        fn hinges_and_slides_keep_their_box(x in -3.0..3.0f64) {
+            let rest = Transform::new(exp(&Vec3::new(1.0, 0.2, 0.3)), Vec3::new(0.1, 0.2, 0.3));
+            let limit = Limit::Range(Range::new(-0.1, 2.0));
+            let hinge = Transform::from_rotation(rest.rotation * exp(&(Vec3::y() * x)));
+            let inside = limit.project(&Freedom::Hinge(Vec3::y()), &rest, &hinge);
+            let angle = twist_angle(&(rest.rotation.inverse() * inside.rotation), &Vec3::y());
+            prop_assert!((-0.1 - 1e-9..=2.0 + 1e-9).contains(&angle));
+            prop_assert!(x < -0.1 || x > 2.0 || inside == hinge);
+            let slide = Transform::new(rest.rotation, rest.translation + rest.rotation * Vec3::y() * x);
+            let inside = limit.project(&Freedom::Slide(Vec3::y()), &rest, &slide);
+            let way = (rest.rotation * Vec3::y()).dot(&(inside.translation - rest.translation));
+            prop_assert!((way - x.clamp(-0.1, 2.0)).abs() < 1e-12);
+        }
+    }
+}

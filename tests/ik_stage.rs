@@ -1,0 +1,244 @@
+//! The stages `ik` and `limits` on a made body.
+
+use posemill::anatomy::understand;
+use posemill::math::{Transform, Vec3, exp};
+use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Role, Side, Skeleton};
+use posemill::report::Report;
+use posemill::stages::{IkConfig, LimitsConfig, Setting, StageConfig};
+use std::sync::Arc;
+
+fn character() -> Arc<Character> {
+    let mut joints: Vec<Joint> = Vec::new();
+    let mut add = |name: &str, parent: Option<usize>, at: [f64; 3]| {
+        let rest = Transform::from_translation(Vec3::from(at));
+        joints.push(Joint::new(name, parent.map(JointId::new), rest));
+        joints.len() - 1
+    };
+    let hips = add("Hips", None, [0.0, 0.95, 0.0]);
+    let spine = add("Spine", Some(hips), [0.0, 0.2, 0.0]);
+    let chest = add("Spine1", Some(spine), [0.0, 0.2, 0.0]);
+    let neck = add("Neck", Some(chest), [0.0, 0.2, 0.0]);
+    add("Head", Some(neck), [0.0, 0.1, 0.0]);
+    for (name, s) in [("Left", 1.0), ("Right", -1.0)] {
+        let clavicle = add(&format!("{name}Shoulder"), Some(chest), [0.05 * s, 0.15, 0.0]);
+        let arm = add(&format!("{name}Arm"), Some(clavicle), [0.15 * s, 0.0, 0.0]);
+        let fore = add(&format!("{name}ForeArm"), Some(arm), [0.28 * s, 0.0, 0.0]);
+        add(&format!("{name}Hand"), Some(fore), [0.26 * s, 0.0, 0.0]);
+        let thigh = add(&format!("{name}UpLeg"), Some(hips), [0.1 * s, 0.0, 0.0]);
+        let shin = add(&format!("{name}Leg"), Some(thigh), [0.0, -0.43, 0.0]);
+        let foot = add(&format!("{name}Foot"), Some(shin), [0.0, -0.43, 0.0]);
+        add(&format!("{name}ToeBase"), Some(foot), [0.0, -0.08, 0.15]);
+    }
+    let skeleton = Skeleton::new(joints).unwrap();
+    let rest = skeleton.rest_model_pose();
+    let rig = understand(skeleton, &rest, &[]);
+    Arc::new(Character { name: "made".into(), rig, bind: None, meshes: Vec::new(), document: None })
+}
+
+/// Two seconds in which the knees bend and the arms swing.
+fn motion(character: &Arc<Character>) -> Motion {
+    let skeleton = character.skeleton();
+    let pose = |frame: usize| {
+        let t = frame as f64 / 30.0;
+        let mut pose = skeleton.rest_pose();
+        let mut turn = |role: Role, v: Vec3| {
+            let joint = character.rig.joint(role).unwrap();
+            pose.local_mut()[joint.index()].rotation = exp(&v);
+        };
+        for side in Side::BOTH {
+            let bend = 0.4 + 0.1 * (3.0 * t).sin();
+            turn(Role::UpperLeg(side), Vec3::x() * -bend);
+            turn(Role::LowerLeg(side), Vec3::x() * (2.0 * bend));
+            turn(
+                Role::UpperArm(side),
+                Vec3::new(0.0, -0.4 * side.sign(), -0.9 * side.sign() + 0.2 * (2.0 * t).sin()),
+            );
+            turn(Role::LowerArm(side), Vec3::y() * (-0.5 * side.sign()));
+        }
+        pose
+    };
+    let poses: Vec<_> = (0..60).map(pose).collect();
+    Motion { character: Arc::clone(character), clip: Clip::from_poses("made", 30.0, skeleton, &poses) }
+}
+
+fn setting(arriving: &Arc<Character>) -> Setting {
+    Setting { arriving: Arc::clone(arriving), target: None, folder: std::env::temp_dir() }
+}
+
+fn value(report: &Report, name: &str) -> f64 {
+    report.metrics.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no metric {name}")).value
+}
+
+fn place(motion: &Motion, frame: usize, role: Role) -> Vec3 {
+    let skeleton = motion.character.skeleton();
+    let model = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
+    model.position(motion.character.rig.joint(role).unwrap())
+}
+
+const REACH: &str = r#"
+    [[effectors]]
+    joint = "right_hand"
+    keys = [[0.0, -0.3, 1.2, 0.3], [2.0, -0.1, 1.5, 0.4]]
+    [[effectors]]
+    joint = "left_foot"
+    goal = "hold"
+    hard = true
+    [[effectors]]
+    joint = "RightFoot"
+    goal = "hold"
+    hard = true
+"#;
+
+#[test]
+fn a_hand_follows_its_keys_while_the_feet_stay() {
+    let character = character();
+    let config: IkConfig = toml::from_str(REACH).unwrap();
+    config.validate().unwrap();
+    let before = motion(&character);
+    let mut report = Report::default();
+    let after = config.resolve(&setting(&character)).unwrap().apply(before.clone(), &mut report).unwrap();
+    after.check().unwrap();
+    for frame in 0..60 {
+        let key = Vec3::new(-0.3, 1.2, 0.3).lerp(&Vec3::new(-0.1, 1.5, 0.4), frame as f64 / 60.0);
+        assert!((place(&after, frame, Role::Hand(Side::Right)) - key).norm() < 2e-3, "frame {frame}");
+        for side in Side::BOTH {
+            let [a, b] = [&before, &after].map(|m| place(m, frame, Role::Foot(side)));
+            assert!((a - b).norm() < 1e-3, "frame {frame}: {:e}", (a - b).norm());
+        }
+    }
+    assert_eq!(value(&report, "ik_reached_right_hand"), 1.0);
+    assert!(value(&report, "ik_max_residual_left_foot") < 1e-3);
+    assert!(value(&report, "ik_mean_iterations") < 12.0);
+}
+
+/// The pelvis is lowered by 5 cm; feet and hands keep their places: nothing jumps.
+#[test]
+fn hands_and_feet_keep_their_places_under_a_lowered_pelvis() {
+    let character = character();
+    let before = motion(&character);
+    let mut lowered = before.clone();
+    let mut pose_list = Vec::new();
+    for frame in 0..60 {
+        let mut pose = lowered.clip.pose(character.skeleton(), frame);
+        pose.local_mut()[0].translation.y -= 0.05;
+        pose_list.push(pose);
+    }
+    lowered.clip = Clip::from_poses("made", 30.0, character.skeleton(), &pose_list);
+    let ends =
+        [Role::Hand(Side::Left), Role::Hand(Side::Right), Role::Foot(Side::Left), Role::Foot(Side::Right)];
+    let text: String = ends
+        .iter()
+        .map(|role| {
+            format!(
+                "[[effectors]]\njoint = \"{role}\"\ngoal = \"hold\"\ntarget = [0.0, 0.05, 0.0]\nchain = 3\n"
+            )
+        })
+        .collect();
+    let config: IkConfig = toml::from_str(&text).unwrap();
+    config.validate().unwrap();
+    let mut report = Report::default();
+    let after = config.resolve(&setting(&character)).unwrap().apply(lowered.clone(), &mut report).unwrap();
+    for role in ends {
+        let mut misses: Vec<f64> =
+            (0..60).map(|f| (place(&after, f, role) - place(&before, f, role)).norm()).collect();
+        misses.sort_by(f64::total_cmp);
+        assert!(misses[30] < 1e-3, "{role}: {:e}", misses[30]);
+    }
+    let jump = |m: &Motion| {
+        let turns =
+            |f: usize| m.clip.rotations(f).iter().zip(m.clip.rotations(f - 1)).map(|(a, b)| a.angle_to(b));
+        (1..60).flat_map(turns).fold(0.0, f64::max)
+    };
+    assert!(jump(&after) < 1.5 * jump(&before), "{} against {}", jump(&after), jump(&before));
+}
+
+#[test]
+fn every_solver_word_runs_and_reports() {
+    let character = character();
+    for word in [
+        "tree",
+        "two_bone",
+        "ccd",
+        "fabrik",
+        "transpose",
+        "pseudoinverse",
+        "damped",
+        "selectively_damped",
+        "sugihara",
+        "boxed",
+    ] {
+        let text = format!(
+            "solver = \"{word}\"\nlimits = true\n[[effectors]]\njoint = \"left_hand\"\nfollow = \"right_hand\"\ntarget = [0.3, 0.0, 0.1]\nchain = 2\n"
+        );
+        let config: IkConfig = toml::from_str(&text).unwrap();
+        let mut report = Report::default();
+        let mut short = motion(&character);
+        let poses = [short.clip.pose(character.skeleton(), 0)];
+        short.clip = Clip::from_poses("one", 30.0, character.skeleton(), &poses);
+        let after = config.resolve(&setting(&character)).unwrap().apply(short, &mut report).unwrap();
+        after.check().unwrap();
+        assert!(value(&report, "ik_mean_residual_left_hand").is_finite(), "{word}");
+    }
+}
+
+#[test]
+fn effectors_blend_in_and_out() {
+    let character = character();
+    let text = "[[effectors]]\njoint = \"left_hand\"\ntarget = [0.4, 1.3, 0.3]\nfrom_s = 0.5\nuntil_s = 1.5\nblend_s = 0.2\n";
+    let config: IkConfig = toml::from_str(text).unwrap();
+    let before = motion(&character);
+    let after =
+        config.resolve(&setting(&character)).unwrap().apply(before.clone(), &mut Report::default()).unwrap();
+    let hand = Role::Hand(Side::Left);
+    for frame in [0, 10, 50, 59] {
+        assert!((place(&after, frame, hand) - place(&before, frame, hand)).norm() < 1e-3, "frame {frame}");
+    }
+    assert!((place(&after, 30, hand) - Vec3::new(0.4, 1.3, 0.3)).norm() < 2e-3);
+}
+
+#[test]
+fn faults_of_the_configuration_are_named() {
+    let character = character();
+    let bad: IkConfig =
+        toml::from_str("iterations = 0\n[[effectors]]\njoint = \"left_hand\"\nweight = -1.0\n").unwrap();
+    let faults: Vec<String> = bad.validate().unwrap_err().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        faults,
+        [
+            "`iterations` is 0, allowed is 1 and more",
+            "`weight` is -1, allowed is above 0",
+            "effector `left_hand` needs exactly one of `target`, `keys`, `follow` and `csv`, or the goal `hold` without",
+        ]
+    );
+    let unknown: IkConfig =
+        toml::from_str("[[effectors]]\njoint = \"LeftHnd\"\ntarget = [0, 1, 0]\n").unwrap();
+    let fault = unknown.resolve(&setting(&character)).unwrap_err().to_string();
+    assert_eq!(
+        fault,
+        "`LeftHnd` is neither a role nor a joint of `made`\n  hint: the nearest name is `LeftHand`"
+    );
+}
+
+#[test]
+fn limits_bring_a_backward_knee_home_and_leave_the_rest() {
+    let character = character();
+    let knee = character.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
+    let mut broken = motion(&character);
+    for frame in 0..60 {
+        broken.clip.rotations_mut(frame)[knee.index()] = exp(&(Vec3::x() * -0.8));
+    }
+    let stage = LimitsConfig::default().resolve(&setting(&character)).unwrap();
+    let mut report = Report::default();
+    let after = stage.apply(broken.clone(), &mut report).unwrap();
+    after.check().unwrap();
+    let turned = after.clip.rotations(7)[knee.index()];
+    assert!(turned.angle_to(&exp(&(Vec3::x() * -10f64.to_radians()))) < 1e-9);
+    assert_eq!(value(&report, "limits_joints_outside"), 1.0);
+    assert_eq!(value(&report, "limits_frames_outside"), 60.0);
+    let mut again = Report::default();
+    stage.apply(after, &mut again).unwrap();
+    assert!(value(&again, "limits_worst_excess") < 1e-9);
+    let except = LimitsConfig { except: vec!["left_lower_leg".into()], ..LimitsConfig::default() };
+    let untouched = except.resolve(&setting(&character)).unwrap().apply(broken.clone(), &mut report).unwrap();
+    assert_eq!(untouched.clip, broken.clip);
+}

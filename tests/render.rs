@@ -8,9 +8,12 @@ use posemill::model::{
 use posemill::render::{Format, Mark, MarkKind, PreviewOptions, RenderError, Size, Subject, View, preview};
 use std::sync::Arc;
 
+/// A joint: name, parent, offset, role.
+type Made = (&'static str, usize, [f64; 3], Option<Role>);
+
 /// A walking stick figure with the roles of a person, `frames` long at 30 Hz.
 fn walker(frames: usize) -> Motion {
-    let joints: [(&str, usize, [f64; 3], Option<Role>); 13] = [
+    let joints: [Made; 13] = [
         ("hips", 0, [0.0, 0.9, 0.0], Some(Role::Hips)),
         ("spine", 0, [0.0, 0.2, 0.0], Some(Role::Spine(0))),
         ("neck", 1, [0.0, 0.3, 0.0], Some(Role::Neck(0))),
@@ -25,7 +28,7 @@ fn walker(frames: usize) -> Motion {
         ("shin.r", 10, [0.0, -0.42, 0.0], Some(Role::LowerLeg(Side::Right))),
         ("foot.r", 11, [0.0, -0.42, 0.0], Some(Role::Foot(Side::Right))),
     ];
-    let joint = |(k, j): (usize, &(&str, usize, [f64; 3], _))| {
+    let joint = |(k, j): (usize, &Made)| {
         let parent = (k > 0).then(|| JointId::new(j.1));
         Joint::new(j.0, parent, Transform::from_translation(Vec3::from(j.2)))
     };
@@ -41,7 +44,7 @@ fn walker(frames: usize) -> Motion {
     };
     let poses: Vec<Pose> = (0..frames).map(pose).collect();
     let clip = Clip::from_poses("walk", 30.0, &skeleton, &poses);
-    let assign = |(k, j): (usize, &(&str, usize, [f64; 3], Option<Role>))| {
+    let assign = |(k, j): (usize, &Made)| {
         let assignment = Assignment { joint: JointId::new(k), confidence: 1.0, reason: "made".into() };
         j.3.map(|role| (role, assignment))
     };

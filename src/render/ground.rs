@@ -115,12 +115,12 @@ impl Ground {
         }
         let mut line: f32 = 0.0;
         let squares = 1.0 / self.grid;
-        for k in 0..2 {
+        for (k, at) in at.iter().enumerate() {
             // The pixel's footprint across the lines, in squares.
             let along = row.step[k].abs();
             let down = (row.down[k] + x as f32 * row.down_step[k]).abs();
             let foot = ((along + down) * squares).max(1e-6);
-            let place = at[k] * squares;
+            let place = at * squares;
             let apart = (place - nearest(place)).abs();
             let inside = 0.5 * (foot.max(LINE_WIDTH) + foot) - apart;
             if inside > 0.0 {

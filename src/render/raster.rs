@@ -18,7 +18,7 @@ const REACH: f32 = 1e6;
 /// Calls `row(y, x)` for every sample inside the triangle, its corners in samples, counted either way round.
 #[inline(always)]
 fn cover(corners: [[f32; 2]; 3], width: usize, height: usize, mut inside: impl FnMut(usize, usize)) {
-    if corners.iter().flatten().any(|c| !(c.abs() < REACH)) {
+    if !corners.iter().flatten().all(|c| c.abs() < REACH) {
         return;
     }
     let fixed = |c: [f32; 2]| [(c[0] * STEPS).round() as i64, (c[1] * STEPS).round() as i64];

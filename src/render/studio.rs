@@ -157,7 +157,7 @@ impl<'a> Studio<'a> {
 
 /// Draws a line of the given half width in pixels between projected ends.
 fn line([a, b]: [V3; 2], half: f32, raster: &Raster, picture: &mut Picture) {
-    if !(a[2] > 0.0 && b[2] > 0.0) || a.iter().chain(&b).any(|c| !(c.abs() < 1e6)) {
+    if !(a[2] > 0.0 && b[2] > 0.0 && a.iter().chain(&b).all(|c| c.abs() < 1e6)) {
         return;
     }
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);

@@ -172,7 +172,7 @@ impl Surface {
     /// An ellipsoid about `centre` with the given radii along the axes.
     pub fn ellipsoid(&mut self, centre: [f64; 3], radii: [f64; 3], shape: Shape, chain: &Chain) {
         let c = Vec3::from(centre);
-        let keys: Vec<Key> = [-0.55, 0.0, 0.55]
+        let keys: Vec<Key> = [-0.75, -0.4, 0.0, 0.4, 0.75]
             .iter()
             .map(|&t: &f64| {
                 let r = (1.0 - t * t).sqrt();
@@ -180,8 +180,8 @@ impl Surface {
             })
             .collect();
         // The caps of a loft bulge by a share of the smaller radius; here they have to end at the pole.
-        let cap = 0.45 * radii[1] / keys[0].lateral.min(keys[0].other);
-        self.loft(&keys, Shape { lateral: Vec3::x(), bulge: cap, ..shape }, chain);
+        let cap = 0.25 * radii[1] / keys[0].lateral.min(keys[0].other);
+        self.loft(&keys, Shape { lateral: Vec3::x(), steps: 1, bulge: cap, ..shape }, chain);
     }
 
     /// Area-weighted normals of the vertices from `start`; vertices that share a position share the normal.

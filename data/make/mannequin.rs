@@ -147,7 +147,7 @@ fn torso_and_head(joints: &Joints, skin: &mut Surface, seams: &mut Surface) {
         key([0.0, 1.48, -0.01], 0.06, 0.058),
         key([0.0, 1.56, 0.0], 0.047, 0.052),
     ];
-    skin.loft(&keys, Shape { sides: 24, exponent: 2.3, ..ROUND }, &chain);
+    skin.loft(&keys, Shape { sides: 22, exponent: 2.3, ..ROUND }, &chain);
     let belt = [key([0.0, 1.035, -0.003], 0.151, 0.107), key([0.0, 1.065, -0.002], 0.145, 0.104)];
     seams.loft(&belt, Shape { sides: 24, exponent: 2.3, steps: 1, bulge: 0.05, ..ROUND }, &chain);
     let head = Chain::rigid(joints.index("head"));
@@ -181,19 +181,19 @@ fn arm(joints: &Joints, suffix: &str, side: f64, skin: &mut Surface, seams: &mut
     ];
     let shape = Shape { lateral: Vec3::y(), ..ROUND };
     skin.loft(&keys, shape, &chain);
-    let band = Shape { steps: 1, bulge: 0.05, ..shape };
+    let band = Shape { steps: 3, bulge: 0.05, ..shape };
     seams.loft(&[at(0.44, -0.0148, 0.0385, 0.0405), at(0.47, -0.0148, 0.0385, 0.0405)], band, &chain);
     seams.loft(&[at(0.69, -0.006, 0.026, 0.031), at(0.712, -0.005, 0.0245, 0.03)], band, &chain);
 }
 
 fn hand(joints: &Joints, suffix: &str, side: f64, skin: &mut Surface) {
-    let shape = Shape { lateral: Vec3::y(), sides: 14, ..ROUND };
+    let shape = Shape { lateral: Vec3::y(), sides: 12, ..ROUND };
     let at = |x: f64, z: f64, r: f64, s: f64| key([x * side, 1.43, z], r, s);
     let palm =
-        [at(0.7, -0.004, 0.019, 0.026), at(0.745, -0.001, 0.0165, 0.038), at(0.79, 0.0, 0.013, 0.0425)];
+        [at(0.718, -0.003, 0.0165, 0.0255), at(0.745, -0.001, 0.0165, 0.038), at(0.79, 0.0, 0.013, 0.0425)];
     let named = |n: &str| format!("{n}{suffix}");
     let chain = joints.chain(&named("lower_arm"), &[(named("hand"), 0.025)]);
-    skin.loft(&palm, Shape { exponent: 2.6, bulge: 1.2, ..shape }, &chain);
+    skin.loft(&palm, Shape { exponent: 2.6, bulge: 0.8, ..shape }, &chain);
     for (finger, tip, r) in [
         ("thumb", [0.803, 1.411, 0.092], 0.0105),
         ("index", [0.891, 1.43, 0.0365], 0.0088),
@@ -241,8 +241,8 @@ fn leg(
         at(0.1, 0.14, -0.018, 0.032, 0.036),
         at(0.1, 0.07, -0.02, 0.032, 0.037),
     ];
-    skin.loft(&keys, Shape { sides: 18, ..ROUND }, &chain);
-    let band = Shape { sides: 18, steps: 1, bulge: 0.05, ..ROUND };
+    skin.loft(&keys, ROUND, &chain);
+    let band = Shape { steps: 3, bulge: 0.05, ..ROUND };
     seams.loft(&[at(0.1, 0.525, 0.006, 0.0545, 0.0585), at(0.1, 0.488, 0.005, 0.0535, 0.0575)], band, &chain);
     seams.loft(&[at(0.1, 0.118, -0.0185, 0.036, 0.04), at(0.1, 0.095, -0.0195, 0.0365, 0.041)], band, &chain);
     let toes = joints.index(&format!("toes{suffix}"));

@@ -1,4 +1,4 @@
-//! `robot.glb`: a stout robot of 1.4 m in A-pose, 29 joints with their Y axes along the bones.
+//! `robot.glb`: a stout robot of 1.4 m in A-pose, 31 joints with their Y axes along the bones.
 //!
 //! It comes as a Blender export would by way of FBX: under an `Armature` that turns by -90 degrees about X and scales by
 //! 0.01, so that joints and mesh are in centimetres with Z up; the mesh is brought back by its inverse bind
@@ -88,13 +88,13 @@ const WHITE: Option<[f64; 4]> = Some([0.05, 0.95, 0.95, 0.55]);
 
 const BOX: Shape = Shape {
     lateral: Vec3::new(1.0, 0.0, 0.0),
-    sides: 24,
+    sides: 16,
     steps: 1,
     exponent: 5.0,
     bulge: 0.25,
     texture: ORANGE,
 };
-const PIPE: Shape = Shape { sides: 14, steps: 2, exponent: 2.0, bulge: 0.3, texture: WHITE, ..BOX };
+const PIPE: Shape = Shape { sides: 12, steps: 2, exponent: 2.0, bulge: 0.3, texture: WHITE, ..BOX };
 
 struct Builder {
     bones: Vec<Bone>,
@@ -138,7 +138,7 @@ impl Builder {
             key([0.0, 0.8, 0.0], 0.15, 0.115),
             key([0.0, 0.86, 0.0], 0.15, 0.11),
         ];
-        self.rubber.loft(&belly, Shape { sides: 24, exponent: 3.0, ..PIPE }, &spine);
+        self.rubber.loft(&belly, Shape { sides: 18, exponent: 3.0, ..PIPE }, &spine);
         let chest = self.bending("Spine", "Chest", 0.03);
         let keys = [
             key([0.0, 0.85, 0.0], 0.18, 0.135),
@@ -151,7 +151,7 @@ impl Builder {
         self.light.ellipsoid(
             [0.0, 0.97, 0.158],
             [0.05, 0.05, 0.02],
-            Shape { sides: 24, ..PIPE },
+            Shape { sides: 18, ..PIPE },
             &Chain::rigid(chest_joint),
         );
         let mut neck = self.bending("Chest", "Neck", 0.02);
@@ -173,7 +173,7 @@ impl Builder {
         let visor = [key([-0.085, 1.255, 0.112], 0.034, 0.02), key([0.085, 1.255, 0.112], 0.034, 0.02)];
         self.rubber.loft(&visor, Shape { lateral: Vec3::y(), steps: 3, exponent: 3.0, ..PIPE }, &head);
         for x in [-0.05, 0.05] {
-            self.light.ellipsoid([x, 1.255, 0.13], [0.02, 0.02, 0.01], Shape { sides: 18, ..PIPE }, &head);
+            self.light.ellipsoid([x, 1.255, 0.13], [0.02, 0.02, 0.01], Shape { sides: 12, ..PIPE }, &head);
         }
         let antenna = [key([0.0, 1.35, 0.0], 0.008, 0.008), key([0.0, 1.385, 0.0], 0.006, 0.006)];
         self.rubber.loft(&antenna, Shape { sides: 8, ..PIPE }, &head);
@@ -221,7 +221,7 @@ impl Builder {
             );
             let mut chain = self.bending(&named("Hand"), &first, 0.01);
             chain.borders.extend(self.bending(&first, &second, 0.012).borders);
-            self.rubber.loft(&keys, Shape { sides: 12, bulge: 0.7, ..pipe }, &chain);
+            self.rubber.loft(&keys, Shape { sides: 8, bulge: 0.7, ..pipe }, &chain);
         }
 
         let hip = self.bending("Hips", &named("UpperLeg"), 0.04);

@@ -17,8 +17,8 @@ fn main() {
 
 /// One line for every solver and scene: success, iterations, residual, microseconds.
 fn table() {
-    println!("| scene | solver | tasks reached | iterations | residual | us |");
-    println!("|---|---|---|---|---|---|");
+    println!("| scene | solvable | solver | tasks reached | iterations | residual | us |");
+    println!("|---|---|---|---|---|---|---|");
     let stop = Stop::default();
     for scene in scenes() {
         for solver in solvers() {
@@ -28,8 +28,9 @@ fn table() {
             let time = from.elapsed().as_secs_f64() * 1e6;
             let reached = outcome.effectors.iter().filter(|e| e.reach == Reach::Reached).count();
             println!(
-                "| {} | {} | {reached}/{} | {} | {:.1e} | {time:.0} |",
+                "| {} | {} | {} | {reached}/{} | {} | {:.1e} | {time:.0} |",
                 scene.name,
+                if scene.solvable { "yes" } else { "no" },
                 solver.name(),
                 scene.tasks.len(),
                 outcome.iterations,

@@ -7,6 +7,8 @@
 //! three axes has a matrix `P (P^T H P)^-1 P^T` in place of `H^-1`; a joint at its limit has none and a prescribed
 //! step. Space: model space. Units: metres, radians.
 
+#![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
+
 use super::mechanism::Freedom;
 use crate::math::Real;
 

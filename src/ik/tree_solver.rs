@@ -563,7 +563,7 @@ impl<T: Real> Run<T> {
                 progress[k].iterations += 1;
                 let (old, new) = (cost.lane(k), new.lane(k));
                 // A cost that is no number counts as worse.
-                if !(new <= old) {
+                if new > old || new.is_nan() {
                     worse |= 1 << k;
                 }
                 let rests = (old - new).abs() <= SMALL_GAIN * old || damping.lane(k) > 1e6;

@@ -199,7 +199,7 @@ fn perform() -> (Take, Vec<[bool; 4]>) {
         let at = Vec3::new(0.018 * wave(0.3), middle.y - socket.y, middle.x);
         acting.hips(Transform::new(pelvis, at));
         acting.turn("spine_1", turned(2.0, 2.5 * wave(0.0), 0.0) * turned(0.0, 0.0, -1.5 * wave(0.2)));
-        acting.turn("spine_2", turned(1.0, 2.5 * wave(0.0), -1.0 * wave(0.2)));
+        acting.turn("spine_2", turned(1.0, 2.5 * wave(0.0), -wave(0.2)));
         acting.turn("spine_3", turned(0.0, 2.5 * wave(0.0), 0.0));
         acting.turn("neck", turned(-1.0, -1.5 * wave(0.0), 0.0));
         acting.turn("head", turned(-2.0, -2.0 * wave(0.0), 0.0));

@@ -19,7 +19,6 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("import", 4, "bytes to asset, in normal form"),
     ("export", 4, "motion to bytes"),
     ("skinning", 4, "linear blend, dual quaternion"),
-    ("measure", 4, "quality metrics with published formulas"),
     ("retarget", 5, "joint map, rest alignment, transfer"),
     ("ik", 5, "inverse kinematics: the classic solvers and the tree solver"),
     ("dynamics", 5, "bodies, constraints, contacts, worlds; only `ragdoll` knows skeletons"),

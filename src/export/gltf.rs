@@ -7,15 +7,18 @@
 //! Space: back from model space into the file's own world. Units: metres, seconds; `f32` in the file.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
-use super::gltf_nodes::{NodeTrack, tracks};
+use super::gltf_local::{self, GROUP};
+use super::gltf_nodes::{NodeTrack, Values, tracks};
 use super::gltf_splice::{Splice, member, rebuild};
 use super::gltf_visible;
 use crate::model::{Character, Clip, Container, Document};
 use crate::report::Warnings;
-use crate::scene::{Chunks, GltfError, Json, NodeTree, write_glb};
+use crate::scene::{Chunks, GltfError, Json, NodeTree, glb_with_room, write_glb};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::borrow::Borrow;
+use rayon::prelude::*;
+use std::borrow::{Borrow, Cow};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What the output shall be like.
@@ -80,7 +83,7 @@ fn splice(
     for clip in clips.iter().filter(|c| c.frames() > 0) {
         let tracks = tracks(&tree, &document.nodes, character.skeleton(), clip, file_from_model);
         tracks.iter().for_each(|t| animated[t.node] = true);
-        append(&mut out, &mut buffer, clip, &tracks)?;
+        append(&mut out, &mut buffer, clip, tracks)?;
     }
     for (node, raw) in out.json().items("nodes")?.into_iter().enumerate() {
         let local = &tree.node(node).local;
@@ -108,11 +111,7 @@ fn splice(
         ];
         out.replace(raw, rebuild(raw, &["matrix", "translation", "rotation", "scale"], &add)?);
     }
-    let (json, bin) = buffer.finish(out)?;
-    let bytes = match container {
-        Container::Glb => write_glb(&json, bin.as_deref(), chunks.others)?,
-        Container::Gltf => json.into_bytes(),
-    };
+    let bytes = buffer.file(out, container, chunks.others)?;
     let beside = document.resources.iter().filter(|_| container == Container::Gltf || chunks.glb);
     let beside = beside.map(|(uri, bytes)| (relative_path(uri), Arc::clone(bytes))).collect();
     Ok(GltfOutput { bytes, container, beside, warnings })
@@ -153,59 +152,64 @@ fn relative_path(uri: &str) -> String {
 }
 
 /// Where new bytes go: behind the binary chunk, or into a buffer of their own.
-struct Buffer {
+///
+/// The places of all numbers are given out before one is made, so that each is written once, into the file itself.
+struct Buffer<'a> {
     index: usize,
     /// What lies before the new bytes in the same buffer.
-    before: usize,
-    bytes: Vec<u8>,
-    kind: Kind,
+    before: Cow<'a, [u8]>,
+    /// The numbers behind it, with their places, ascending.
+    new: Vec<(Range<usize>, Values<'a>)>,
+    length: usize,
+    kind: Kind<'a>,
 }
 
-enum Kind {
+enum Kind<'a> {
     /// The binary chunk, `byteLength` of `buffers[0]` to be written.
     Chunk,
     /// The binary chunk, with `buffers[0]` new in the document.
     NewChunk,
     /// A data URI in a buffer of its own; the binary chunk stays as it is.
-    DataUri(Option<Vec<u8>>),
+    DataUri(Option<&'a [u8]>),
 }
 
 fn data_uri(bytes: &[u8]) -> String {
     format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes))
 }
 
-impl Buffer {
+impl<'a> Buffer<'a> {
     fn find(
         out: &mut Splice,
         document: &Document,
-        chunks: &Chunks,
+        chunks: &Chunks<'a>,
         container: Container,
         warnings: &mut Warnings,
     ) -> Result<Self, GltfError> {
         let buffers = out.json().items("buffers")?;
-        let own = |index, bytes: Option<Vec<u8>>| Self {
+        let make = |index, before: Cow<'a, [u8]>, kind| Self {
             index,
-            before: 0,
-            bytes: Vec::new(),
-            kind: Kind::DataUri(bytes),
+            length: before.len(),
+            before,
+            new: Vec::new(),
+            kind,
         };
-        let chunk = |bytes: Vec<u8>| Self { index: 0, before: bytes.len(), bytes, kind: Kind::Chunk };
+        let own = |index, chunk| make(index, Cow::default(), Kind::DataUri(chunk));
         match (container, chunks.glb) {
-            (Container::Glb, _) if buffers.is_empty() => {
-                Ok(Self { index: 0, before: 0, bytes: Vec::new(), kind: Kind::NewChunk })
-            }
+            (Container::Glb, _) if buffers.is_empty() => Ok(make(0, Cow::default(), Kind::NewChunk)),
             (Container::Glb, true) => {
-                let bin = chunks.bin.map(<[u8]>::to_vec);
+                let bin = chunks.bin;
                 let length = member(buffers[0], "byteLength").and_then(|l| l.parse::<u64>().ok());
                 let fits = bin.as_ref().is_some_and(|b| length.is_some_and(|l| l <= b.len() as u64));
                 match bin {
-                    Some(bin) if fits && member(buffers[0], "uri").is_none() => Ok(chunk(bin)),
+                    Some(bin) if fits && member(buffers[0], "uri").is_none() => {
+                        Ok(make(0, bin.into(), Kind::Chunk))
+                    }
                     bin => Ok(own(buffers.len(), bin)),
                 }
             }
             (Container::Glb, false) => {
                 let first = embed(out, document)?;
-                Ok(chunk(first))
+                Ok(make(0, first.into(), Kind::Chunk))
             }
             (Container::Gltf, false) => Ok(own(buffers.len(), None)),
             (Container::Gltf, true) => {
@@ -224,47 +228,76 @@ impl Buffer {
         }
     }
 
-    /// Adds `f32` numbers and gives their offset in the buffer.
-    fn push(&mut self, values: &[f32]) -> usize {
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let offset = self.bytes.len();
-        self.bytes.reserve(4 * values.len());
-        values.iter().for_each(|x| self.bytes.extend_from_slice(&x.to_le_bytes()));
+    /// The next free place.
+    fn align(&mut self) -> usize {
+        self.length = self.length.next_multiple_of(4);
+        self.length
+    }
+
+    /// Adds the first `count` numbers of `values` and gives their offset in the buffer.
+    fn push(&mut self, values: Values<'a>, count: usize) -> usize {
+        let offset = self.align();
+        self.length += 4 * count;
+        self.new.push((offset..self.length, values));
         offset
     }
 
-    /// The final text and binary chunk.
-    fn finish(self, mut out: Splice) -> Result<(String, Option<Vec<u8>>), GltfError> {
-        let length = self.bytes.len();
+    /// Writes everything to `bytes`, which are zeros.
+    fn fill(&self, mut bytes: &mut [u8]) {
+        bytes[..self.before.len()].copy_from_slice(&self.before);
+        let mut rotations = Vec::new();
+        let mut at = 0;
+        for (place, values) in &self.new {
+            let (part, rest) = bytes.split_at_mut(place.end - at);
+            let part = &mut part[place.start - at..];
+            (bytes, at) = (rest, place.end);
+            match values {
+                Values::Ready(values) => {
+                    for (bytes, x) in part.chunks_exact_mut(4).zip(values) {
+                        bytes.copy_from_slice(&x.to_le_bytes());
+                    }
+                }
+                Values::Local(track) => rotations.push((track, part)),
+            }
+        }
+        rotations.par_chunks_mut(GROUP).for_each(gltf_local::write);
+    }
+
+    /// The whole file.
+    fn file(self, mut out: Splice, container: Container, others: &[u8]) -> Result<Vec<u8>, GltfError> {
+        let length = self.length;
         match self.kind {
-            Kind::Chunk
-                if length == self.before
-                    && out
-                        .json()
-                        .items("buffers")
-                        .is_ok_and(|b| b.first().is_some_and(|b| member(b, "uri").is_none())) => {}
             Kind::Chunk => {
                 let buffers = out.json().items("buffers")?;
                 if member(buffers[0], "uri").is_some() {
                     let byte_length = ("byteLength", length.to_string());
                     out.replace(buffers[0], rebuild(buffers[0], &["uri", "byteLength"], &[byte_length])?);
-                } else if let Some(part) = member(buffers[0], "byteLength") {
+                } else if length > self.before.len()
+                    && let Some(part) = member(buffers[0], "byteLength")
+                {
                     out.replace(part, length.to_string());
                 }
             }
-            Kind::NewChunk if length == 0 => return Ok((out.finish()?, None)),
+            Kind::NewChunk if length == 0 => return write_glb(&out.finish()?, None, others),
             Kind::NewChunk => {
                 out.append("buffers", format!("{{\"byteLength\":{length}}}"))?;
             }
             Kind::DataUri(chunk) => {
                 if length > 0 {
-                    let uri = data_uri(&self.bytes);
+                    let mut bytes = vec![0; length];
+                    self.fill(&mut bytes);
+                    let uri = data_uri(&bytes);
                     out.append("buffers", format!("{{\"byteLength\":{length},\"uri\":\"{uri}\"}}"))?;
                 }
-                return Ok((out.finish()?, chunk));
+                return match container {
+                    Container::Glb => write_glb(&out.finish()?, chunk, others),
+                    Container::Gltf => Ok(out.finish()?.into_bytes()),
+                };
             }
         }
-        Ok((out.finish()?, Some(self.bytes)))
+        let (mut file, room) = glb_with_room(&out.finish()?, Some(length), others)?;
+        self.fill(&mut file[room]);
+        Ok(file)
     }
 }
 
@@ -315,9 +348,13 @@ fn embed(out: &mut Splice, document: &Document) -> Result<Vec<u8>, GltfError> {
 }
 
 /// Adds one clip: its buffer view, accessors and animation.
-fn append(out: &mut Splice, buffer: &mut Buffer, clip: &Clip, tracks: &[NodeTrack]) -> Result<(), GltfError> {
-    buffer.push(&[]);
-    let begin = buffer.bytes.len();
+fn append<'a>(
+    out: &mut Splice,
+    buffer: &mut Buffer<'a>,
+    clip: &Clip,
+    tracks: Vec<NodeTrack<'a>>,
+) -> Result<(), GltfError> {
+    let begin = buffer.align();
     // The index that the view will have; it is appended when its length is known.
     let view = out.append("bufferViews", String::new())?;
     let accessor = |out: &mut Splice, kind: &str, offset: usize, count: usize, bounds: String| {
@@ -330,27 +367,28 @@ fn append(out: &mut Splice, buffer: &mut Buffer, clip: &Clip, tracks: &[NodeTrac
     let times: Vec<f32> = (0..clip.frames()).map(|f| clip.time(f) as f32).collect();
     let (first, last) = (times[0], times[times.len() - 1]);
     let bounds = format!(",\"min\":[{}],\"max\":[{}]", number(first), number(last));
-    let offset = buffer.push(&times);
-    let all_times = accessor(out, "SCALAR", offset, times.len(), bounds.clone())?;
+    let frames = times.len();
+    let offset = buffer.push(Values::Ready(times), frames);
+    let all_times = accessor(out, "SCALAR", offset, frames, bounds.clone())?;
     let mut two_times = None;
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
     for track in tracks {
         let (width, kind, path) =
             if track.rotation { (4, "VEC4", "rotation") } else { (3, "VEC3", "translation") };
-        let (input, count) = if track.constant && times.len() > 2 {
+        let (input, count) = if track.constant && frames > 2 {
             let input = match two_times {
                 Some(input) => input,
                 None => {
-                    let offset = buffer.push(&[first, last]);
+                    let offset = buffer.push(Values::Ready(vec![first, last]), 2);
                     accessor(out, "SCALAR", offset, 2, bounds.clone())?
                 }
             };
             two_times = Some(input);
             (input, 2)
         } else {
-            (all_times, times.len())
+            (all_times, frames)
         };
-        let offset = buffer.push(&track.values[..width * count]);
+        let offset = buffer.push(track.values, width * count);
         let output = accessor(out, kind, offset, count, String::new())?;
         channels.push(format!(
             "{{\"sampler\":{},\"target\":{{\"node\":{},\"path\":\"{path}\"}}}}",
@@ -364,7 +402,7 @@ fn append(out: &mut Splice, buffer: &mut Buffer, clip: &Clip, tracks: &[NodeTrac
         format!(
             "{{\"buffer\":{},\"byteOffset\":{begin},\"byteLength\":{}}}",
             buffer.index,
-            buffer.bytes.len() - begin
+            buffer.length - begin
         ),
     );
     let name = match clip.name.as_str() {

@@ -11,7 +11,8 @@ use std::ops::Range;
 pub(super) struct Splice<'a> {
     json: Json<'a>,
     edits: Vec<(Range<usize>, String)>,
-    appended: IndexMap<&'static str, Vec<String>>,
+    /// The items that the list has already, and the new ones.
+    appended: IndexMap<&'static str, (usize, Vec<String>)>,
     replaced: Vec<&'static str>,
 }
 
@@ -26,15 +27,18 @@ impl<'a> Splice<'a> {
 
     /// Adds an item to the list `key` and gives its index.
     pub(super) fn append(&mut self, key: &'static str, item: String) -> Result<usize, GltfError> {
-        let there = if self.replaced.contains(&key) { 0 } else { self.json.items(key)?.len() };
-        let new = self.appended.entry(key).or_default();
+        if !self.appended.contains_key(key) {
+            let there = if self.replaced.contains(&key) { 0 } else { self.json.items(key)?.len() };
+            self.appended.insert(key, (there, Vec::new()));
+        }
+        let (there, new) = &mut self.appended[key];
         new.push(item);
-        Ok(there + new.len() - 1)
+        Ok(*there + new.len() - 1)
     }
 
     /// Replaces the item that was appended to the list `key` last.
     pub(super) fn amend(&mut self, key: &'static str, item: String) {
-        if let Some(last) = self.appended.get_mut(key).and_then(|l| l.last_mut()) {
+        if let Some(last) = self.appended.get_mut(key).and_then(|(_, l)| l.last_mut()) {
             *last = item;
         }
     }
@@ -53,7 +57,7 @@ impl<'a> Splice<'a> {
     pub(super) fn finish(mut self) -> Result<String, GltfError> {
         let text = self.json.text();
         let mut tail = String::new();
-        for (key, items) in std::mem::take(&mut self.appended) {
+        for (key, (there, items)) in std::mem::take(&mut self.appended) {
             let items = items.join(",");
             let Some(raw) = self.json.raw(key) else {
                 tail.push_str(&format!(",\"{key}\":[{items}]"));
@@ -64,7 +68,7 @@ impl<'a> Splice<'a> {
                 self.edits.push((range, format!("[{items}]")));
                 continue;
             }
-            let comma = if self.json.items(key)?.is_empty() { "" } else { "," };
+            let comma = if there == 0 { "" } else { "," };
             let end = range.end - 1;
             self.edits.push((end..end, format!("{comma}{items}")));
         }

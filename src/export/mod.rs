@@ -6,6 +6,7 @@ pub mod bvh;
 mod bvh_angles;
 mod decimal;
 mod gltf;
+mod gltf_local;
 mod gltf_nodes;
 mod gltf_splice;
 mod gltf_visible;

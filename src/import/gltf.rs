@@ -10,7 +10,7 @@
 use super::gltf_accessor::Accessors;
 use super::gltf_resources::Resources;
 use super::gltf_skeleton::{Humanoid, Joints};
-use super::{gltf_animation, gltf_bind, gltf_mesh};
+use super::{gltf_animation, gltf_bind, gltf_mesh, gltf_view};
 use crate::math::{Quat, Transform};
 use crate::model::{
     Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
@@ -54,15 +54,17 @@ impl GltfFile {
         let mut resources = Resources::new(folder);
         let tree = NodeTree::read(&json, &mut warnings)?;
         let accessors = Accessors::read(&json, chunks.bin, &mut resources)?;
-        let skins = json.list::<gltf_json::Skin>("skins")?;
+        let skins = json.list::<gltf::json::Skin>("skins")?;
         let skin_joints = skin_joints(&skins, tree.nodes().len())?;
         let worlds = tree.worlds();
         let joints = Joints::read(&json, &tree, &skin_joints, &worlds, &mut warnings)?;
         let skins = gltf_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
         let bind = gltf_bind::bind(&skins, &tree, &worlds, &joints, &mut warnings);
+        let view = gltf_view::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
         let images = gltf_mesh::images(&json, &accessors, &mut resources, &mut warnings);
         let source = gltf_mesh::Source {
             json: &json,
+            view: &view,
             tree: &tree,
             worlds: &worlds,
             skins: &skins,
@@ -71,7 +73,7 @@ impl GltfFile {
             images: &images,
         };
         let meshes = gltf_mesh::meshes(&source, &mut warnings);
-        let clips = gltf_animation::clips(&json, &tree, &accessors, &joints, &mut warnings)?;
+        let clips = gltf_animation::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let document = Document {
             container: if chunks.glb { Container::Glb } else { Container::Gltf },
             bytes: bytes.into(),
@@ -157,7 +159,7 @@ fn check_version(json: &Json) -> Result<(), GltfError> {
     }
 }
 
-fn skin_joints(skins: &[gltf_json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
+fn skin_joints(skins: &[gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
     let mut all = Vec::with_capacity(skins.len());
     for (s, skin) in skins.iter().enumerate() {
         let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();

@@ -5,9 +5,9 @@
 
 use super::gltf_resources::Resources;
 use crate::scene::{GltfError, Json};
-use gltf_json::accessor::{ComponentType, Type};
-use gltf_json::validation::Checked;
-use gltf_json::{Accessor, Buffer, buffer};
+use gltf::json::accessor::{ComponentType, Type};
+use gltf::json::validation::Checked;
+use gltf::json::{Accessor, Buffer, buffer};
 use std::sync::Arc;
 
 /// Elements of an accessor without bytes of its own, which a few characters of JSON can ask for.
@@ -106,6 +106,11 @@ impl<'a> Accessors<'a> {
         };
         let buffers = json.list::<Buffer>("buffers")?.into_iter().enumerate().map(load).collect();
         Ok(Self { accessors: json.list("accessors")?, views: json.list("bufferViews")?, buffers })
+    }
+
+    /// The accessors as the file states them.
+    pub(super) fn list(&self) -> &[Accessor] {
+        &self.accessors
     }
 
     /// The number of elements that an accessor states.

@@ -11,10 +11,9 @@ use super::gltf_track::{Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId};
 use crate::report::Warnings;
-use crate::scene::{GltfError, Json, Local, NodeTree, World, figure_size};
-use gltf_json::accessor::Type;
-use gltf_json::animation::{self, Property};
-use gltf_json::validation::Checked;
+use crate::scene::{GltfError, Local, NodeTree, World, figure_size};
+use gltf::animation::{self, Property};
+use gltf::json::accessor::Type;
 use std::collections::BTreeMap;
 
 /// Frames of one clip: almost five hours at 60 Hz.
@@ -37,42 +36,21 @@ struct Step {
 }
 
 /// The channels of one animation that move joints: node, property (0 translation, 1 rotation, 2 scale), sampler.
-type Channels = Vec<(usize, usize, usize)>;
+type Channels<'a> = Vec<(usize, usize, animation::Sampler<'a>)>;
 
 /// The clips of the document, in file order; animations that move no joint are left out with a warning.
 pub(super) fn clips(
-    json: &Json,
+    view: &gltf::Document,
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
     warnings: &mut Warnings,
 ) -> Result<Vec<Clip>, GltfError> {
-    let mut ignored = Vec::new();
-    let drop_foreign = |path: &str, value: &mut serde_json::Value| {
-        if let Some(channels) = value.get_mut("channels").and_then(|c| c.as_array_mut()) {
-            let known = |c: &serde_json::Value| {
-                let target = c.get("target");
-                let path = target.and_then(|t| t.get("path")).and_then(|p| p.as_str());
-                target.is_some_and(|t| t.get("node").is_some())
-                    && matches!(path, Some("translation" | "rotation" | "scale"))
-            };
-            let before = channels.len();
-            channels.retain(known);
-            if channels.len() < before {
-                ignored.push(path.to_owned());
-            }
-        }
-    };
-    let animations: Vec<animation::Animation> = json.list_with("animations", drop_foreign)?;
-    for path in ignored {
-        let said =
-            "channels that move no node (morph weights, pointers) stay in the file and out of the clip";
-        warnings.add("gltf-foreign-channel", said, path);
-    }
     let mut budget = MAX_SAMPLES;
-    let mut clips = Vec::with_capacity(animations.len());
-    for (i, animation) in animations.iter().enumerate() {
-        match clip(animation, i, tree, accessors, joints, &mut budget, warnings) {
+    let mut clips = Vec::with_capacity(view.animations().len());
+    for animation in view.animations() {
+        let i = animation.index();
+        match clip(&animation, tree, accessors, joints, &mut budget, warnings) {
             Ok(Some(clip)) => clips.push(clip),
             Ok(None) => {
                 let said = "an animation moves no joint and became no clip";
@@ -92,26 +70,24 @@ pub(super) fn clips(
 }
 
 fn clip(
-    animation: &animation::Animation,
-    index: usize,
+    animation: &gltf::Animation,
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
     budget: &mut u64,
     warnings: &mut Warnings,
 ) -> Result<Option<Clip>, GltfError> {
-    let here = format!("animations[{index}]");
+    let here = format!("animations[{}]", animation.index());
     let (mut steps, step_of) = steps(tree, joints);
-    let channels = channels(animation, &here, tree, &step_of, warnings)?;
+    let channels = channels(animation, &here, tree, &step_of, warnings);
     if channels.is_empty() {
         return Ok(None);
     }
     let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     let mut values: BTreeMap<(usize, usize), Vec<f32>> = BTreeMap::new();
-    for &(_, property, sampler) in &channels {
-        let path = format!("{here}.samplers[{sampler}]");
-        let (input, output) =
-            (animation.samplers[sampler].input.value(), animation.samplers[sampler].output.value());
+    for (_, property, sampler) in &channels {
+        let path = format!("{here}.samplers[{}]", sampler.index());
+        let (input, output) = (sampler.input().index(), sampler.output().index());
         if let std::collections::btree_map::Entry::Vacant(slot) = times.entry(input) {
             let keys = accessors.floats(input, &format!("{path}.input"), Type::Scalar, Numbers::Float)?;
             if keys.windows(2).any(|w| w[0] > w[1]) {
@@ -119,7 +95,7 @@ fn clip(
             }
             slot.insert(keys.into_iter().map(f64::from).collect());
         }
-        let (shape, width) = if property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
+        let (shape, width) = if *property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
         if let std::collections::btree_map::Entry::Vacant(slot) = values.entry((output, width)) {
             slot.insert(accessors.floats(output, &format!("{path}.output"), shape, Numbers::Unit)?);
         }
@@ -128,23 +104,19 @@ fn clip(
     let mut curved = false;
     let mut keys: Vec<f64> = Vec::new();
     let mut seen = Vec::new();
-    for &(node, property, sampler) in &channels {
-        let sampler_ = &animation.samplers[sampler];
-        let interpolation = match sampler_.interpolation {
-            Checked::Valid(animation::Interpolation::Linear) => Interpolation::Linear,
-            Checked::Valid(animation::Interpolation::Step) => Interpolation::Step,
-            Checked::Valid(animation::Interpolation::CubicSpline) => Interpolation::CubicSpline,
-            Checked::Invalid => {
-                let path = format!("{here}.samplers[{sampler}].interpolation");
-                return Err(GltfError::value(path, "neither LINEAR, STEP nor CUBICSPLINE"));
-            }
+    for (node, property, sampler) in &channels {
+        let (node, property) = (*node, *property);
+        let interpolation = match sampler.interpolation() {
+            animation::Interpolation::Linear => Interpolation::Linear,
+            animation::Interpolation::Step => Interpolation::Step,
+            animation::Interpolation::CubicSpline => Interpolation::CubicSpline,
         };
         let width = if property == 1 { 4 } else { 3 };
-        let input = sampler_.input.value();
-        let (times, values) = (&times[&input], &values[&(sampler_.output.value(), width)]);
+        let input = sampler.input().index();
+        let (times, values) = (&times[&input], &values[&(sampler.output().index(), width)]);
         let Some(track) = Track::new(times, values, width, interpolation) else {
             let reason = format!("{} key times for {} values", times.len(), values.len() / width);
-            return Err(GltfError::value(format!("{here}.samplers[{sampler}]"), reason));
+            return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
         };
         curved |= interpolation != Interpolation::Linear && times.len() > 1;
         if !seen.contains(&input) {
@@ -172,7 +144,7 @@ fn clip(
     let samples = frames * steps.len().max(joints.nodes.len()) as u64;
     limit(&here, "MAX_SAMPLES", *budget, samples)?;
     *budget -= samples;
-    let name = animation.name.clone().unwrap_or_default();
+    let name = animation.name().unwrap_or_default().to_owned();
     let sampled = sample(steps, &mut tracks, joints, frames as usize, |f| start + f as f64 / rate, snap);
     let mut clip = Clip::new(name, rate, joints.nodes.len(), sampled.0, sampled.1, sampled.2);
     clip.start = start;
@@ -212,47 +184,39 @@ fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<Step>, Vec<Option<usize>>) {
     (steps, step_of)
 }
 
-fn channels(
-    animation: &animation::Animation,
+fn channels<'a>(
+    animation: &gltf::Animation<'a>,
     here: &str,
     tree: &NodeTree,
     step_of: &[Option<usize>],
     warnings: &mut Warnings,
-) -> Result<Channels, GltfError> {
+) -> Channels<'a> {
     let mut taken = std::collections::BTreeSet::new();
     let mut found = Vec::new();
-    for (k, channel) in animation.channels.iter().enumerate() {
-        let path = format!("{here}.channels[{k}]");
-        let (node, sampler) = (channel.target.node.value(), channel.sampler.value());
-        let range = |list, index: usize, count| {
-            let path = path.clone();
-            if index < count {
-                return Ok(());
-            }
-            Err(GltfError::OutOfRange { path, list, index: index as u64, count })
-        };
-        range("nodes", node, step_of.len())?;
-        range("samplers", sampler, animation.samplers.len())?;
-        let property = match channel.target.path {
-            Checked::Valid(Property::Translation) => 0,
-            Checked::Valid(Property::Rotation) => 1,
-            Checked::Valid(Property::Scale) => 2,
-            _ => continue,
+    for channel in animation.channels() {
+        let target = channel.target();
+        let node = target.node().index();
+        let property = match target.property() {
+            Property::Translation => 0,
+            Property::Rotation => 1,
+            Property::Scale => 2,
+            Property::MorphTargetWeights => continue,
         };
         if step_of[node].is_none() {
             continue;
         }
+        let path = || format!("{here}.channels[{}]", channel.index());
         if !taken.insert((node, property)) {
-            warnings.add("gltf-repeated-channel", "a second channel of one property was ignored", path);
+            warnings.add("gltf-repeated-channel", "a second channel of one property was ignored", path());
             continue;
         }
         if tree.node(node).local.matrix.is_some() {
             let said = "a node with a matrix is animated; the matrix was taken apart";
-            warnings.add("gltf-animated-matrix", said, path);
+            warnings.add("gltf-animated-matrix", said, path());
         }
-        found.push((node, property, sampler));
+        found.push((node, property, channel.sampler()));
     }
-    Ok(found)
+    found
 }
 
 /// Local rotations, the joints that translate, and their translations, frame by frame.

@@ -14,7 +14,7 @@ use crate::math::{Mat4, Quat, Transform, Vec3, log, nearest_rotation};
 use crate::model::{JointId, ModelPose};
 use crate::report::Warnings;
 use crate::scene::{Affine, GltfError, NodeTree, World, figure_size};
-use gltf_json::accessor::Type;
+use gltf::json::accessor::Type;
 
 /// Agreement of lengths and positions, relative to their size.
 const AGREES: f64 = 1e-3;
@@ -31,7 +31,7 @@ pub(super) struct Skin {
 
 /// The skins of the document whose joints are `nodes`.
 pub(super) fn skins(
-    typed: &[gltf_json::Skin],
+    typed: &[gltf::json::Skin],
     nodes: Vec<Vec<usize>>,
     accessors: &Accessors,
     warnings: &mut Warnings,

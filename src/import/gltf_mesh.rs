@@ -11,9 +11,8 @@ use super::gltf_skeleton::Joints;
 use crate::model::{Binding, Material, Mesh, Texture};
 use crate::report::Warnings;
 use crate::scene::{Affine, GltfError, Json, NodeTree, World};
-use gltf_json::accessor::Type;
-use gltf_json::mesh::{Mode, Primitive, Semantic};
-use gltf_json::validation::Checked;
+use gltf::json::accessor::Type;
+use gltf::mesh::{Mode, Primitive, Semantic};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +25,7 @@ const DRACO: &str = "KHR_draco_mesh_compression";
 /// What all meshes of a document are read from.
 pub(super) struct Source<'a> {
     pub(super) json: &'a Json<'a>,
+    pub(super) view: &'a gltf::Document,
     pub(super) tree: &'a NodeTree,
     pub(super) worlds: &'a [World],
     pub(super) skins: &'a [Skin],
@@ -64,38 +64,33 @@ pub(super) fn images(
 
 /// The meshes that joints move, in node order.
 pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Vec<Mesh> {
-    let typed: Vec<gltf_json::Mesh> = match source.json.list("meshes") {
-        Ok(typed) => typed,
-        Err(error) => {
-            warnings.add("gltf-mesh-unreadable", format!("no mesh was read: {error}"), "meshes");
-            return Vec::new();
-        }
-    };
     let materials = materials(source);
     let mut budget = MAX_VERTICES;
     let mut meshes = Vec::new();
     for (n, node) in source.tree.nodes().iter().enumerate() {
         let Some(index) = node.mesh else { continue };
         let here = format!("nodes[{n}].mesh");
-        let Some(mesh) = typed.get(index) else {
+        let Some(mesh) = source.view.meshes().nth(index) else {
             warnings.add("gltf-mesh-unreadable", "a node names a mesh that is not there", here);
             continue;
         };
         let Some(bindings) = bindings(source, n) else { continue };
-        for (p, primitive) in mesh.primitives.iter().enumerate() {
-            let path = format!("meshes[{index}].primitives[{p}]");
-            if primitive.extensions.as_ref().is_some_and(|e| e.others.contains_key(DRACO)) {
+        for primitive in mesh.primitives() {
+            let path = format!("meshes[{index}].primitives[{}]", primitive.index());
+            if primitive.extension_value(DRACO).is_some() {
                 let said = "a Draco-compressed mesh was passed over; it stays in the file untouched";
                 warnings.add("gltf-draco-mesh", said, path);
                 continue;
             }
-            match read(source.accessors, primitive, &path, &bindings, node.skin.is_some(), &mut budget) {
+            match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some(), &mut budget) {
                 Ok(Some(mut read)) => {
-                    read.name = mesh.name.clone().or_else(|| node.name.clone()).unwrap_or_default();
-                    let material = primitive.material.and_then(|m| materials.get(m.value()));
+                    read.name =
+                        mesh.name().map(str::to_owned).or_else(|| node.name.clone()).unwrap_or_default();
+                    let material = primitive.material().index().and_then(|m| materials.get(m));
                     let (material, set) = material.cloned().unwrap_or_default();
                     read.material = material;
-                    read.texcoords = texcoords(source.accessors, primitive, &path, set, read.positions.len());
+                    read.texcoords =
+                        texcoords(source.accessors, &primitive, &path, set, read.positions.len());
                     meshes.push(read);
                 }
                 Ok(None) => {}
@@ -127,7 +122,7 @@ fn bindings(source: &Source, node: usize) -> Option<Vec<Binding>> {
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
-    primitive.attributes.get(&Checked::Valid(semantic)).map(|i| i.value())
+    primitive.get(&semantic).map(|a| a.index())
 }
 
 /// One primitive without name, material and texture coordinates; `None` for points and lines.
@@ -139,15 +134,15 @@ fn read(
     skinned: bool,
     budget: &mut u64,
 ) -> Result<Option<Mesh>, GltfError> {
-    let mode = match primitive.mode {
-        Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
+    let mode = match primitive.mode() {
+        mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) => mode,
         _ => return Ok(None),
     };
     let missing = |what: &str| GltfError::value(path, format!("it has no {what}"));
     let positions = attribute(primitive, Semantic::Positions).ok_or_else(|| missing("POSITION"))?;
     let asked = accessors
         .count(positions)
-        .saturating_add(primitive.indices.map_or(0, |i| accessors.count(i.value())));
+        .saturating_add(primitive.indices().map_or(0, |i| accessors.count(i.index())));
     if asked > *budget {
         let limit_name = "MAX_VERTICES";
         return Err(GltfError::Limit { path: path.into(), limit_name, limit: *budget, found: asked });
@@ -162,8 +157,8 @@ fn read(
         Some(index) => triples(accessors.floats(index, path, Type::Vec3, Numbers::Unit)?),
         None => Vec::new(),
     };
-    let corners = match primitive.indices {
-        Some(index) => accessors.unsigned(index.value(), path, Type::Scalar)?,
+    let corners = match primitive.indices() {
+        Some(indices) => accessors.unsigned(indices.index(), path, Type::Scalar)?,
         None => (0..n as u32).collect(),
     };
     if let Some(item) = corners.iter().position(|&c| c as usize >= n) {

@@ -77,10 +77,25 @@ pub enum ImportError {
 /// # Errors
 /// An [`ImportError`] with the place in the file.
 pub fn load(path: &Path, options: &Options) -> Result<Asset, ImportError> {
-    let bytes = std::fs::read(path)
-        .map_err(|reason| ImportError::Read { path: path.to_owned(), reason: reason.to_string() })?;
+    from_file(&read(path)?, path, options)
+}
+
+/// The bytes of one file.
+///
+/// # Errors
+/// [`ImportError::Read`] with what the system says.
+pub fn read(path: &Path) -> Result<Vec<u8>, ImportError> {
+    std::fs::read(path)
+        .map_err(|reason| ImportError::Read { path: path.to_owned(), reason: reason.to_string() })
+}
+
+/// Reads `bytes`, which were read from the file at `path`.
+///
+/// # Errors
+/// An [`ImportError`] with the place in the file.
+pub fn from_file(bytes: &[u8], path: &Path, options: &Options) -> Result<Asset, ImportError> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    from_bytes(&bytes, &name, path.extension().and_then(|e| e.to_str()), path.parent(), options)
+    from_bytes(bytes, &name, path.extension().and_then(|e| e.to_str()), path.parent(), options)
 }
 
 /// Reads the content of one file called `name`. Relative URIs of a glTF lie in `folder`.

@@ -19,10 +19,11 @@ mod gltf_mesh;
 mod gltf_resources;
 mod gltf_skeleton;
 mod gltf_track;
+mod gltf_view;
 mod load;
 
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};
 pub use gltf::{GltfFile, import as import_gltf};
 pub use gltf_skeleton::{Humanoid, VrmVersion};
-pub use load::{Axis, ImportError, Options, from_bytes, load};
+pub use load::{Axis, ImportError, Options, from_bytes, from_file, load, read};

@@ -103,7 +103,7 @@ fn run_one(
             !path.exists() || name(path).starts_with(&name(&stem))
         }
     };
-    let made = match run::run(pipeline, job, &may_replace) {
+    let made = match run::run(pipeline, job, manifest.is_some(), &may_replace) {
         Ok(made) => made,
         Err(error) => return failed(job, &error),
     };

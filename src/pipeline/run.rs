@@ -1,6 +1,6 @@
 //! One job from its takes to its outputs: the story of a run.
 
-use super::manifest::{FileHash, hash_of};
+use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
 use super::sections::Preview;
 use super::write::{self, WriteError};
@@ -21,9 +21,9 @@ const PREVIEW_CLIPS: usize = 6;
 pub struct Done {
     /// Warnings and measurements.
     pub report: Report,
-    /// The files read, with their hashes.
+    /// The files read; their hashes only where a record was asked for.
     pub sources: Vec<FileHash>,
-    /// For each output of the job, the files written, the main one first.
+    /// For each output of the job, the files written, the main one first; hashes as above.
     pub outputs: Vec<Vec<FileHash>>,
 }
 
@@ -70,22 +70,34 @@ pub enum RunError {
     Panic(String),
 }
 
-/// Runs one job: takes in, through every stage, files out. `may_replace` is asked before a file is replaced.
+/// Runs one job: takes in, through every stage, files out. `may_replace` is asked before a file is replaced; without
+/// `record` no hashes are made.
 ///
 /// # Errors
 /// The first [`RunError`]; nothing is written unless every take came through every stage.
-pub fn run(pipeline: &Pipeline, job: &Job, may_replace: &dyn Fn(&Path) -> bool) -> Result<Done, RunError> {
+pub fn run(
+    pipeline: &Pipeline,
+    job: &Job,
+    record: bool,
+    may_replace: &dyn Fn(&Path) -> bool,
+) -> Result<Done, RunError> {
+    let hashed = |path: &Path, bytes: &[u8]| FileHash {
+        path: path.to_string_lossy().into_owned(),
+        blake3: if record { blake3::hash(bytes).to_hex().to_string() } else { String::new() },
+    };
     let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
     let mut sources = Vec::new();
     let mut motions = Vec::new();
     for take in &job.takes {
-        sources.extend(hash_of(&take.path));
-        let asset = import::load(&take.path, &pipeline.import)?;
+        let mut asset = {
+            let bytes = import::read(&take.path)?;
+            sources.push(hashed(&take.path, &bytes));
+            import::from_file(&bytes, &take.path, &pipeline.import)?
+        };
         for (uri, bytes) in resources(&asset) {
-            let path = take.path.with_file_name(uri).to_string_lossy().into_owned();
-            sources.push(FileHash { path, blake3: blake3::hash(bytes).to_hex().to_string() });
+            sources.push(hashed(&take.path.with_file_name(uri), bytes));
         }
-        report.warnings.extend(asset.warnings.clone());
+        report.warnings.extend(std::mem::take(&mut asset.warnings));
         let steps = resolve(pipeline, &asset.character)?;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
             motions.push(perform(&steps, motion, &mut report)?);
@@ -115,11 +127,8 @@ pub fn run(pipeline: &Pipeline, job: &Job, may_replace: &dyn Fn(&Path) -> bool) 
     for (path, bytes) in outputs.iter().flat_map(|files| files.iter().rev()) {
         write::whole(path, bytes)?;
     }
-    let hashed = |(path, bytes): (PathBuf, Vec<u8>)| FileHash {
-        path: path.to_string_lossy().into_owned(),
-        blake3: blake3::hash(&bytes).to_hex().to_string(),
-    };
-    let outputs = outputs.into_iter().map(|files| files.into_iter().map(hashed).collect()).collect();
+    let files = |files: &Vec<(PathBuf, Vec<u8>)>| files.iter().map(|(p, b)| hashed(p, b)).collect();
+    let outputs = outputs.iter().map(files).collect();
     Ok(Done { report, sources, outputs })
 }
 

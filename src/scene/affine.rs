@@ -143,6 +143,16 @@ impl World {
         Self { translation: Vec3::zeros(), rotation: Quat::identity(), scale: 1.0, uneven: None }
     }
 
+    /// The world seen from a place of this scale at its origin.
+    pub fn scaled(scale: f64) -> Self {
+        Self { scale, ..Self::identity() }
+    }
+
+    /// The scale from here to the world, where it is the same along every axis.
+    pub fn uniform_scale(&self) -> Option<f64> {
+        self.uneven.is_none().then_some(self.scale)
+    }
+
     /// The place of a child with this local transform.
     pub fn child(&self, local: &Local) -> Self {
         let rotation = self.rotation * local.rotation;

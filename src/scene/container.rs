@@ -4,6 +4,7 @@
 //! to skip, drops chunks behind `BIN`, and underflows on a header length below 12.
 
 use super::GltfError;
+use std::ops::Range;
 
 const HEADER: usize = 12;
 const CHUNK: usize = 8;
@@ -120,9 +121,25 @@ fn text(bytes: &[u8], offset: usize) -> Result<&str, GltfError> {
 /// # Errors
 /// [`GltfError::Limit`] where the file would pass the 4 GiB that a GLB can hold.
 pub fn write_glb(json: &str, bin: Option<&[u8]>, others: &[u8]) -> Result<Vec<u8>, GltfError> {
+    let (mut file, room) = glb_with_room(json, bin.map(<[u8]>::len), others)?;
+    if let Some(bin) = bin {
+        file[room].copy_from_slice(bin);
+    }
+    Ok(file)
+}
+
+/// A GLB of this JSON text, a binary buffer of `bin` zeros and these further chunks (headers included), and where
+/// the binary buffer lies in it: to be filled in place.
+///
+/// # Errors
+/// As [`write_glb`].
+pub fn glb_with_room(
+    json: &str,
+    bin: Option<usize>,
+    others: &[u8],
+) -> Result<(Vec<u8>, Range<usize>), GltfError> {
     let padded = |n: usize| n.next_multiple_of(4);
-    let total =
-        HEADER + CHUNK + padded(json.len()) + bin.map_or(0, |b| CHUNK + padded(b.len())) + others.len();
+    let total = HEADER + CHUNK + padded(json.len()) + bin.map_or(0, |b| CHUNK + padded(b)) + others.len();
     let limit = |found: usize| GltfError::Limit {
         path: "glb".into(),
         limit_name: "u32::MAX",
@@ -130,23 +147,29 @@ pub fn write_glb(json: &str, bin: Option<&[u8]>, others: &[u8]) -> Result<Vec<u8
         found: found as u64,
     };
     let total32 = u32::try_from(total).map_err(|_| limit(total))?;
-    let mut file = Vec::with_capacity(total);
-    file.extend_from_slice(b"glTF");
-    file.extend_from_slice(&2u32.to_le_bytes());
-    file.extend_from_slice(&total32.to_le_bytes());
-    let mut chunk = |kind: &[u8], content: &[u8], pad: u8| {
-        // The total fits 32 bits, so each part does.
-        file.extend_from_slice(&(padded(content.len()) as u32).to_le_bytes());
-        file.extend_from_slice(kind);
-        file.extend_from_slice(content);
-        file.resize(file.len() + padded(content.len()) - content.len(), pad);
+    // Zeros that nobody wrote cost nothing until somebody does.
+    let mut file = vec![0; total];
+    let mut at = 0;
+    let mut put = |bytes: &[u8]| {
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
     };
-    chunk(JSON, json.as_bytes(), b' ');
+    put(b"glTF");
+    put(&2u32.to_le_bytes());
+    put(&total32.to_le_bytes());
+    // The total fits 32 bits, so each part does.
+    put(&(padded(json.len()) as u32).to_le_bytes());
+    put(JSON);
+    put(json.as_bytes());
+    put(&b"   "[..padded(json.len()) - json.len()]);
     if let Some(bin) = bin {
-        chunk(BIN, bin, 0);
+        put(&(padded(bin) as u32).to_le_bytes());
+        put(BIN);
     }
-    file.extend_from_slice(others);
-    Ok(file)
+    let room = at..at + bin.unwrap_or(0);
+    let end = total - others.len();
+    file[end..].copy_from_slice(others);
+    Ok((file, room))
 }
 
 #[cfg(test)]

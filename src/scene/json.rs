@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn an_index_past_32_bits_is_refused_by_path() {
         let json = Json::parse(r#"{"nodes":[{},{"children":[4294967297]}]}"#, 0).unwrap();
-        let error = json.list::<gltf_json::Node>("nodes").unwrap_err();
+        let error = json.list::<gltf::json::Node>("nodes").unwrap_err();
         assert_eq!(error, GltfError::value("nodes[1].children", "4294967297 is no index"));
     }
 

@@ -11,7 +11,7 @@ mod size;
 mod tree;
 
 pub use affine::{Affine, Local, World};
-pub use container::{Chunks, write_glb};
+pub use container::{Chunks, glb_with_room, write_glb};
 pub use error::GltfError;
 pub use json::Json;
 pub use size::figure_size;

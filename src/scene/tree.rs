@@ -56,7 +56,7 @@ impl NodeTree {
                 }
             }
         };
-        let typed: Vec<gltf_json::Node> = json.list_with("nodes", strip)?;
+        let typed: Vec<gltf::json::Node> = json.list_with("nodes", strip)?;
         let mut nodes = Vec::with_capacity(count);
         for (i, node) in typed.into_iter().enumerate() {
             let local = local(&node, i, warnings)?;
@@ -133,7 +133,7 @@ impl NodeTree {
     }
 }
 
-fn local(node: &gltf_json::Node, i: usize, warnings: &mut Warnings) -> Result<Local, GltfError> {
+fn local(node: &gltf::json::Node, i: usize, warnings: &mut Warnings) -> Result<Local, GltfError> {
     let finite = |values: &[f32], property: &str| match values.iter().position(|x| !x.is_finite()) {
         Some(item) => Err(GltfError::NotFinite { path: format!("nodes[{i}].{property}"), item }),
         None => Ok(()),

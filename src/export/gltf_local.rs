@@ -1,0 +1,192 @@
+//! A clip becomes node tracks without leaving local space, where the nodes hang as the joints do.
+//!
+//! That is the common case: below each other only joints move, and no scale above a joint is uneven. With the fixed
+//! similarity `S` from the node's parent to the parent joint, a joint at `(R, t)` in its parent joint is played by
+//! `translation = S^-1 t` and `rotation = R_S^-1 R`, frame by frame and joint by joint in any order. Rotations are
+//! then rounded into the very bytes of the file.
+//!
+//! Space: joints in their parent joint, tracks in the parent node. Units: metres, seconds.
+
+use super::gltf_nodes::{STILL, STRETCH, UNTURNED};
+use crate::math::{Quat, Vec3, same_hemisphere};
+use crate::model::{Clip, JointId, Skeleton};
+use crate::scene::{Local, NodeTree, World};
+
+/// Joints and frames that are worked on together: their quaternions fit a core's first cache.
+pub(super) const GROUP: usize = 16;
+const BLOCK: usize = 64;
+
+/// How the node of a joint hangs.
+struct Hang {
+    /// The place of the parent node in the parent joint.
+    parent: World,
+    /// What turns a joint's rotation into that of its node; `None` where they are one.
+    turn: Option<Quat>,
+    /// What turns a joint's translation before it is placed; for roots only.
+    turned: Quat,
+    rest: Local,
+}
+
+/// What the node of one joint plays.
+pub(super) struct Played<'a> {
+    pub(super) node: usize,
+    /// The translations of all frames, where some differ from the rest pose.
+    pub(super) translations: Option<Vec<f32>>,
+    pub(super) rotations: Rotations<'a>,
+    /// Whether some rotation differs from the rest pose, and whether all are the same.
+    pub(super) turned: bool,
+    pub(super) constant: bool,
+}
+
+/// What every node of a joint plays, in tree order; `None` where nodes hang otherwise than joints.
+pub(super) fn played<'a>(
+    tree: &NodeTree,
+    joint_of: &[Option<usize>],
+    skeleton: &Skeleton,
+    clip: &'a Clip,
+    file_from_model: Quat,
+    size: f64,
+) -> Option<Vec<Played<'a>>> {
+    let mut scales = vec![None; skeleton.len()];
+    let mut all = Vec::new();
+    for &node in tree.order() {
+        let Some(joint) = joint_of[node] else { continue };
+        let hang = hang(tree, node, joint_of, skeleton.parents()[joint], &scales, file_from_model)?;
+        scales[joint] = hang.parent.child(&hang.rest).uniform_scale();
+        let rotations = Rotations { clip, joint, turn: hang.turn, rest: hang.rest.rotation };
+        let (turned, constant) = rotations.survey();
+        let translations = translations(&hang, skeleton, clip, JointId::new(joint), size);
+        all.push(Played { node, translations, rotations, turned, constant });
+    }
+    Some(all)
+}
+
+fn hang(
+    tree: &NodeTree,
+    node: usize,
+    joint_of: &[Option<usize>],
+    parent: Option<JointId>,
+    scales: &[Option<f64>],
+    file_from_model: Quat,
+) -> Option<Hang> {
+    let above: Vec<usize> = tree.path_to_top(node).skip(1).take_while(|&n| joint_of[n].is_none()).collect();
+    let holder = tree.node(above.last().copied().unwrap_or(node)).parent.and_then(|n| joint_of[n]);
+    if holder != parent.map(JointId::index) {
+        return None;
+    }
+    let turned = if holder.is_some() { Quat::identity() } else { file_from_model };
+    let scale = holder.map_or(Some(1.0), |joint| scales[joint])?;
+    let mut place = World::scaled(scale);
+    for &n in above.iter().rev() {
+        place = place.child(&tree.node(n).local);
+    }
+    place.uniform_scale()?;
+    let turn = place.rigid().0.rotation.inverse() * turned;
+    let turn = (turn != Quat::identity()).then_some(turn);
+    // A matrix cannot be animated: a joint is played as translation, rotation and scale.
+    Some(Hang { parent: place, turn, turned, rest: Local { matrix: None, ..tree.node(node).local } })
+}
+
+fn translations(hang: &Hang, skeleton: &Skeleton, clip: &Clip, id: JointId, size: f64) -> Option<Vec<f32>> {
+    let rest = hang.rest.translation;
+    let still = STILL * size;
+    let near = still.min(STRETCH * hang.parent.vector(&rest).norm()).max(1e-2 * still);
+    let mut moved = false;
+    let mut place = |t: Vec3| {
+        let place = hang.parent.inverse_point(&(hang.turned * t)).unwrap_or(rest);
+        let off = hang.parent.vector(&(place - rest)).norm() > near;
+        moved |= off;
+        let place = if off { place } else { rest };
+        [place.x as f32, place.y as f32, place.z as f32]
+    };
+    let frames = clip.frames();
+    let values: Vec<f32> = match clip.translated().binary_search(&id) {
+        Ok(k) => (0..frames).flat_map(|f| place(clip.translations(f)[k])).collect(),
+        Err(_) => place(skeleton.joint(id).rest.translation).repeat(frames),
+    };
+    moved.then_some(values)
+}
+
+/// The rotations of one node, made when they are written.
+pub(super) struct Rotations<'a> {
+    clip: &'a Clip,
+    joint: usize,
+    turn: Option<Quat>,
+    rest: Quat,
+}
+
+impl Rotations<'_> {
+    /// The rotation of a frame, in the hemisphere of the one before, and whether it is not that of the rest pose.
+    #[inline(always)]
+    fn value(&self, frame: usize, previous: &[f64; 4]) -> ([f32; 4], bool) {
+        let q = self.clip.rotations(frame)[self.joint];
+        let q = match self.turn {
+            Some(turn) => turn * q,
+            None => q,
+        };
+        let (c, rest) = (q.coords, self.rest.coords);
+        let side = c.x * previous[0] + c.y * previous[1] + c.z * previous[2] + c.w * previous[3];
+        let sign = if side < 0.0 { -1.0 } else { 1.0 };
+        // Only quaternions whose product is next to one can be next to each other.
+        if c.dot(&rest).abs() > 1.0 - 1e-9 {
+            let near = same_hemisphere(q, &self.rest);
+            if (near.coords - rest).amax() < UNTURNED {
+                let [x, y, z, w] = *previous;
+                let side = rest.x * x + rest.y * y + rest.z * z + rest.w * w;
+                return (rounded(rest.as_slice(), if side < 0.0 { -1.0 } else { 1.0 }), false);
+            }
+        }
+        (rounded(c.as_slice(), sign), true)
+    }
+
+    /// The sign of the first frame is that of the rest pose.
+    fn first(&self) -> [f64; 4] {
+        let c = self.rest.coords;
+        [c.x, c.y, c.z, c.w]
+    }
+
+    /// Whether some frame differs from the rest pose, and whether all are the same.
+    fn survey(&self) -> (bool, bool) {
+        let mut previous = self.first();
+        let mut first = None;
+        let (mut turned, mut constant) = (false, true);
+        for frame in 0..self.clip.frames() {
+            let (value, off) = self.value(frame, &previous);
+            previous = value.map(f64::from);
+            turned |= off;
+            constant &= *first.get_or_insert(value) == value;
+            if turned && !constant {
+                break;
+            }
+        }
+        (turned, constant)
+    }
+}
+
+/// Normalised once more in `f32`, so that the stored numbers are as close to unit length as they can be.
+#[inline(always)]
+fn rounded(c: &[f64], sign: f64) -> [f32; 4] {
+    let c = [c[0] as f32, c[1] as f32, c[2] as f32, c[3] as f32].map(f64::from);
+    let scale = sign / (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] + c[3] * c[3]).sqrt();
+    c.map(|x| (x * scale) as f32)
+}
+
+/// Writes rotations as the file has them, each into its own bytes; as many frames as those have room for.
+pub(super) fn write(group: &mut [(&Rotations, &mut [u8])]) {
+    let mut previous: Vec<[f64; 4]> = group.iter().map(|(r, _)| r.first()).collect();
+    let frames = group.iter().map(|(_, bytes)| bytes.len() / 16).max().unwrap_or(0);
+    for begin in (0..frames).step_by(BLOCK) {
+        for ((rotations, bytes), previous) in group.iter_mut().zip(&mut previous) {
+            let there = bytes.len() / 16;
+            let (begin, end) = (begin.min(there), (begin + BLOCK).min(there));
+            let block = bytes[16 * begin..16 * end].chunks_exact_mut(16);
+            for (frame, bytes) in (begin..end).zip(block) {
+                let (value, _) = rotations.value(frame, previous);
+                *previous = value.map(f64::from);
+                for (bytes, x) in bytes.chunks_exact_mut(4).zip(value) {
+                    bytes.copy_from_slice(&x.to_le_bytes());
+                }
+            }
+        }
+    }
+}

@@ -6,8 +6,9 @@
 use crate::math::{Mat3, Mat4, Quat, Transform, Vec3, nearest_rotation};
 use std::ops::Mul;
 
-/// Scales that differ by less, relative to their size, count as uniform: two units in the last place of `f32`.
-const UNIFORM: f64 = 2.5e-7;
+/// Scales that differ by less, relative to their size, count as uniform. Exporters write ones that are off by up to
+/// twenty units in the last place of `f32`; what hangs below then turns by 1.3e-6 radians at most.
+const UNIFORM: f64 = 2.5e-6;
 
 /// `p -> linear * p + translation`.
 #[derive(Clone, Copy, Debug, PartialEq)]

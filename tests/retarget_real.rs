@@ -290,3 +290,53 @@ fn a_real_rig_onto_itself_is_the_identity() {
         assert!(turn < 1e-5 && shift < 1e-6 * size, "{file}: {turn} rad, {shift} m of {size} at {where_}");
     }
 }
+
+#[test]
+fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
+    use posemill::export::bvh::{BvhOptions, Decimals, RotationOrder, write};
+    use posemill::math::{Quat, Transform, exp};
+    use posemill::model::Skeleton;
+    let Some(folder) = data() else { return };
+    let target = read(&folder, "gltf/quaternius/Casual_man.glb").character;
+    for take in ["bvh/mocapbank/test_mocapbank.bvh", "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh"] {
+        let motion = thinned(read(&folder, take).motion(0).unwrap(), 10);
+        let performed = |order, turn: Quat, metres_per_unit| {
+            // The whole file turned: rest pose and motion alike.
+            let turn = Transform::from_rotation(turn);
+            let mut joints = motion.character.skeleton().joints().to_vec();
+            joints[0].rest = turn * joints[0].rest;
+            let rig = posemill::model::Rig::new(Skeleton::new(joints).unwrap(), []);
+            let mut clip = motion.clip.clone();
+            for frame in 0..clip.frames() {
+                let root = turn * clip.local(motion.character.skeleton(), frame, JointId::new(0));
+                clip.rotations_mut(frame)[0] = root.rotation;
+                clip.translations_mut(frame)[0] = root.translation;
+            }
+            let character = Arc::new(Character { rig, ..(*motion.character).clone() });
+            let options = BvhOptions { order, decimals: Decimals::Shortest, metres_per_unit };
+            let text = write(&Motion { character, clip }, &options);
+            let asset = from_bytes(&text, "turned", Some("bvh"), None, &Options::default()).unwrap();
+            let motion = asset.motion(0).unwrap();
+            perform(&motion, &target).0
+        };
+        let x = |degrees: f64| exp(&(Vec3::x() * degrees.to_radians()));
+        let y = |degrees: f64| exp(&(Vec3::y() * degrees.to_radians()));
+        let plain = performed(RotationOrder::Zxy, Quat::identity(), 0.01);
+        for (what, other) in [
+            ("channel order", performed(RotationOrder::Xyz, Quat::identity(), 0.01)),
+            ("Z up", performed(RotationOrder::Zyx, x(90.0), 0.01)),
+            ("heading", performed(RotationOrder::Zxy, y(77.0), 0.01)),
+            ("Z up and heading", performed(RotationOrder::Yxz, x(90.0) * y(-130.0), 0.01)),
+            ("unit", performed(RotationOrder::Zxy, Quat::identity(), 0.0254)),
+        ] {
+            let mut worst: f64 = 0.0;
+            for frame in 0..plain.clip.frames() {
+                for (a, b) in model(&plain, frame).joints().iter().zip(model(&other, frame).joints()) {
+                    worst = worst.max((a.translation - b.translation).norm());
+                }
+            }
+            println!("{take}, {what}: {worst:.1e} m");
+            assert!(worst < 1e-6 * 1.7, "{take}, {what}: {worst} m");
+        }
+    }
+}

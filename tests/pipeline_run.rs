@@ -118,9 +118,9 @@ fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
     let output = folder.path().join("x.glb");
     let jobs = jobs(&takes, &config.output.formats, &Placement::File(output.clone()), &[]).unwrap();
     let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
-    let refused = run(&pipeline, &jobs[0], &|_| false).unwrap_err();
+    let refused = run(&pipeline, &jobs[0], true, &|_| false).unwrap_err();
     assert_eq!(refused, RunError::Foreign(output.clone()));
     assert_eq!(fs::read(&output).unwrap(), b"mine");
-    run(&pipeline, &jobs[0], &|_| true).unwrap();
+    run(&pipeline, &jobs[0], true, &|_| true).unwrap();
     assert_ne!(fs::read(&output).unwrap(), b"mine");
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use posemill::export::{GltfOptions, GltfOutput, write_gltf};
 use posemill::import::GltfFile;
 use posemill::math::{Quat, Transform, Vec3, exp};
-use posemill::model::{Asset, Character, Clip, Container, Joint, JointId, ModelPose, Rig, Skeleton};
+use posemill::model::{Asset, Character, Clip, Container, Joint, JointId, ModelPose, Motion, Rig, Skeleton};
 use posemill::scene::{Chunks, figure_size};
 use serde_json::value::RawValue;
 use std::fs;
@@ -278,4 +278,38 @@ fn every_cut_of_a_file_is_an_error_or_a_result_that_keeps_the_promises() {
         }
     }
     assert!(read > 0);
+}
+
+#[test]
+fn a_tolerance_leaves_keys_out_and_keeps_every_joint_within_it() {
+    let Some(folder) = data() else { return };
+    let take = posemill::import::load(&folder.join("bvh/cmu/01_01.bvh"), &Default::default()).unwrap();
+    let mut motion = take.motion(0).unwrap();
+    let size = |clips: &[Clip]| write_gltf(&motion.character, clips, &GltfOptions::default()).unwrap().bytes;
+    let full = size(std::slice::from_ref(&motion.clip));
+    motion.clip.tolerance = Some(0.01);
+    let small = write_gltf(&motion.character, &[&motion.clip], &GltfOptions::default()).unwrap().bytes;
+    println!("{} bytes become {}", full.len(), small.len());
+    assert!(small.len() * 2 < full.len(), "{} of {}", small.len(), full.len());
+
+    let back = posemill::import::from_bytes(&small, "take", Some("glb"), None, &Default::default()).unwrap();
+    let back = back.motion(0).unwrap();
+    let at = |m: &Motion, frame: usize| {
+        ModelPose::of(m.character.skeleton(), &m.clip.pose(m.character.skeleton(), frame))
+    };
+    let mut compared = 0;
+    for frame in 0..motion.clip.frames() {
+        // The sparse clip may come in at another rate: frames are compared where both have one.
+        let other = ((motion.clip.time(frame) - back.clip.start) * back.clip.sample_rate).round() as usize;
+        if other >= back.clip.frames() || (back.clip.time(other) - motion.clip.time(frame)).abs() > 1e-5 {
+            continue;
+        }
+        compared += 1;
+        let (a, b) = (at(&motion, frame), at(&back, other));
+        for id in motion.character.skeleton().ids() {
+            let there = back.character.skeleton().find(&motion.character.skeleton().joint(id).name).unwrap();
+            assert!((a.position(id) - b.position(there)).norm() < 0.0101, "frame {frame}");
+        }
+    }
+    assert!(compared > 20, "{compared} frames could be compared");
 }

@@ -10,7 +10,9 @@
 use super::gltf_local::{self, GROUP};
 use super::gltf_nodes::{NodeTrack, Values, tracks};
 use super::gltf_splice::{Splice, member, rebuild};
+use super::gltf_thin::thin;
 use super::gltf_visible;
+use super::reduce::reduce;
 use crate::model::{Character, Clip, Container, Document};
 use crate::report::Warnings;
 use crate::scene::{Chunks, GltfError, Json, NodeTree, glb_with_room, write_glb};
@@ -18,6 +20,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use std::borrow::{Borrow, Cow};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -83,7 +86,9 @@ fn splice(
     for clip in clips.iter().filter(|c| c.frames() > 0) {
         let tracks = tracks(&tree, &document.nodes, character.skeleton(), clip, file_from_model);
         tracks.iter().for_each(|t| animated[t.node] = true);
-        append(&mut out, &mut buffer, clip, tracks)?;
+        let keys = clip.tolerance.map(|t| reduce(character.skeleton(), clip, t)).unwrap_or_default();
+        let thinned = tracks.into_iter().map(|t| thin(t, &document.nodes, &keys, clip.frames())).collect();
+        append(&mut out, &mut buffer, clip, thinned)?;
     }
     for (node, raw) in out.json().items("nodes")?.into_iter().enumerate() {
         let local = &tree.node(node).local;
@@ -352,7 +357,7 @@ fn append<'a>(
     out: &mut Splice,
     buffer: &mut Buffer<'a>,
     clip: &Clip,
-    tracks: Vec<NodeTrack<'a>>,
+    tracks: Vec<(NodeTrack<'a>, Vec<usize>)>,
 ) -> Result<(), GltfError> {
     let begin = buffer.align();
     // The index that the view will have; it is appended when its length is known.
@@ -364,29 +369,24 @@ fn append<'a>(
         );
         out.append("accessors", item)
     };
-    let times: Vec<f32> = (0..clip.frames()).map(|f| clip.time(f) as f32).collect();
-    let (first, last) = (times[0], times[times.len() - 1]);
-    let bounds = format!(",\"min\":[{}],\"max\":[{}]", number(first), number(last));
-    let frames = times.len();
-    let offset = buffer.push(Values::Ready(times), frames);
-    let all_times = accessor(out, "SCALAR", offset, frames, bounds.clone())?;
-    let mut two_times = None;
+    // Tracks with keys at the same frames share their times.
+    let mut times_at: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
-    for track in tracks {
+    for (track, frames) in tracks {
         let (width, kind, path) =
             if track.rotation { (4, "VEC4", "rotation") } else { (3, "VEC3", "translation") };
-        let (input, count) = if track.constant && frames > 2 {
-            let input = match two_times {
-                Some(input) => input,
-                None => {
-                    let offset = buffer.push(Values::Ready(vec![first, last]), 2);
-                    accessor(out, "SCALAR", offset, 2, bounds.clone())?
-                }
-            };
-            two_times = Some(input);
-            (input, 2)
-        } else {
-            (all_times, frames)
+        let count = frames.len();
+        let input = match times_at.get(&frames) {
+            Some(&input) => input,
+            None => {
+                let times: Vec<f32> = frames.iter().map(|&f| clip.time(f) as f32).collect();
+                let bounds =
+                    format!(",\"min\":[{}],\"max\":[{}]", number(times[0]), number(times[count - 1]));
+                let offset = buffer.push(Values::Ready(times), count);
+                let input = accessor(out, "SCALAR", offset, count, bounds)?;
+                times_at.insert(frames, input);
+                input
+            }
         };
         let offset = buffer.push(track.values, width * count);
         let output = accessor(out, kind, offset, count, String::new())?;

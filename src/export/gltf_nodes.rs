@@ -280,15 +280,8 @@ mod tests {
     use crate::scene::Json;
 
     fn numbers(track: NodeTrack) -> (usize, bool, bool, Vec<f32>) {
-        let values = match track.values {
-            Values::Ready(values) => values,
-            Values::Local(rotations) => {
-                let mut bytes = vec![0; 16 * FRAMES];
-                gltf_local::write(&mut [(&rotations, &mut bytes)]);
-                bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-            }
-        };
-        (track.node, track.rotation, track.constant, values)
+        let (node, rotation, constant) = (track.node, track.rotation, track.constant);
+        (node, rotation, constant, crate::export::gltf_thin::numbers(track.values, FRAMES))
     }
 
     const FRAMES: usize = 200;

@@ -9,6 +9,7 @@ mod gltf;
 mod gltf_local;
 mod gltf_nodes;
 mod gltf_splice;
+mod gltf_thin;
 mod gltf_visible;
 mod reduce;
 mod save;

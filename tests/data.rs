@@ -106,7 +106,7 @@ const FLAT_FOOT: f64 = 6.8;
 
 /// Heel and ball of both feet in a frame of the walk, in metres: the points that the contact labels speak of.
 fn soles(take: &Take, frame: usize) -> [Vec3; 4] {
-    // The statue of the walker over the 1.75 m that the heel is measured for; the file is in centimetres.
+    // The stature of the walker over the 1.75 m that the heel is measured for; the file is in centimetres.
     let heel = Vec3::new(0.0, -FLAT_FOOT, -4.5) * (1.78 / 1.75);
     let model = take.model(frame);
     let foot = |side: &str| {

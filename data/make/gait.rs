@@ -2,8 +2,9 @@
 //!
 //! Source of the table: D. A. Winter, "Biomechanics and Motor Control of Human Movement" (1990; 4th edition
 //! 2009) and "The Biomechanics and Motor Control of Human Gait" (1991): mean sagittal angles of hip, knee and
-//! ankle at natural cadence (about 105 steps per minute). The figures are approximate: read off the published
-//! mean curves every 5 % of the stride, to about 1 degree. Degrees; hip and knee flexion and ankle dorsiflexion
+//! ankle at natural cadence (about 105 steps per minute). The figures are
+//! approximate, set down every 5 % of the stride after the shape and the landmarks of the published mean
+//! curves and not copied from the printed tables: good to a few degrees. Degrees; hip and knee flexion and ankle dorsiflexion
 //! are positive; 0 % is heel contact of the same foot.
 
 use super::curve::hermite;

@@ -84,6 +84,37 @@ pub trait Solver {
     /// Moves `pose`; called with finite numbers only.
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress;
 
+    /// Tries once more from a slightly bent pose where the first step already led nowhere: a straight limb that points
+    /// at its target has no first-order step, but an answer. The bent start must pay by a tenth of the residual, so
+    /// that limbs stretched after unreachable targets stay as they are.
+    fn escape(
+        &self,
+        mechanism: &Mechanism,
+        tasks: &[Task],
+        pose: &mut Pose,
+        stop: &Stop,
+        found: Progress,
+    ) -> Progress {
+        if !found.stationary || found.iterations > 1 {
+            return found;
+        }
+        let here = judge(mechanism, tasks, pose, stop, found);
+        if here.converged {
+            return found;
+        }
+        let skeleton = mechanism.skeleton();
+        let model = ModelPose::of(skeleton, pose);
+        let mut bent = pose.clone();
+        let step: Vec<f64> = (0..mechanism.dofs()).map(|k| if k % 2 == 0 { NUDGE } else { -NUDGE }).collect();
+        mechanism.step(&mut bent, &model, &step);
+        let again = self.run(mechanism, tasks, &mut bent, stop);
+        if judge(mechanism, tasks, &bent, stop, again).residual < 0.9 * here.residual {
+            *pose = bent;
+            return again;
+        }
+        found
+    }
+
     /// Moves `pose` so that the tasks are met as well as can be, and says how well.
     ///
     /// Unreachable targets and singular poses are answers. Where a number of the question is not finite the pose
@@ -105,6 +136,7 @@ pub trait Solver {
         }
         let start = pose.clone();
         let mut progress = self.run(mechanism, tasks, pose, stop);
+        progress = self.escape(mechanism, tasks, pose, stop, progress);
         if !finite(pose) {
             *pose = start;
             progress = lost;
@@ -112,6 +144,9 @@ pub trait Solver {
         judge(mechanism, tasks, pose, stop, progress)
     }
 }
+
+/// How far a pose that a solver is stuck at is bent to get it off, in radians or metres a degree of freedom.
+const NUDGE: f64 = 0.05;
 
 /// The outcome of an answer: how far every task is off by forward kinematics.
 pub(super) fn judge(

@@ -131,8 +131,11 @@ impl TreeSolver {
             };
             let lanes: [&[Task]; LANES] = std::array::from_fn(|k| tasks[k].as_slice());
             let progress = run.solve(self, mechanism, frames, &lanes, stop);
-            let answers = frames.iter().zip(tasks).zip(progress);
-            outcomes.extend(answers.map(|((p, t), progress)| judge(mechanism, t, p, stop, progress)));
+            let answers = frames.iter_mut().zip(tasks).zip(progress);
+            outcomes.extend(answers.map(|((p, t), progress)| {
+                let progress = self.escape(mechanism, t, p, stop, progress);
+                judge(mechanism, t, p, stop, progress)
+            }));
         }
         outcomes
     }

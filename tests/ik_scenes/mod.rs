@@ -136,7 +136,7 @@ pub fn scenes() -> Vec<Scene> {
     add("planar, out of reach", &planar, &bent, reach(Vec3::new(2.0, 1.5, 0.0)), false);
     add("planar, target at the root", &planar, &bent, reach(Vec3::zeros()), false);
     add("planar, straight start", &planar, &two.rest_pose(), reach(Vec3::new(0.9, 0.7, 0.0)), true);
-    add("planar, straight towards the target", &planar, &two.rest_pose(), reach(Vec3::x() * 1.2), false);
+    add("planar, straight towards the target", &planar, &two.rest_pose(), reach(Vec3::x() * 1.2), true);
 
     let arm = arm7();
     let mut start = arm.skeleton().rest_pose();

@@ -6,7 +6,7 @@
 use super::mechanism::Mechanism;
 use super::task::{Rows, Task};
 use crate::math::{DMatrix, DVector, Vec3};
-use crate::model::{JointId, ModelPose, Pose};
+use crate::model::{ModelPose, Pose};
 
 /// The stacked rows of tasks at one pose, each multiplied by the root of its weight.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,11 +82,5 @@ impl Stack {
         }
         let jacobian = self.jacobian.select_rows(&rows);
         Stack { jacobian, error: self.error.select_rows(&rows), ends }
-    }
-
-    /// The joint that owns every degree of freedom.
-    pub fn owners(mechanism: &Mechanism) -> Vec<JointId> {
-        let ids = mechanism.skeleton().ids();
-        ids.flat_map(|id| std::iter::repeat_n(id, mechanism.freedom(id).dofs())).collect()
     }
 }

@@ -26,7 +26,7 @@ pub struct IkConfig {
     pub posture: f64,
     /// Whether joints keep the published ranges of motion.
     pub limits: bool,
-    /// Where every frame's pose starts and is held to: joints that no effector moves stay as they are.
+    /// The effectors; joints that none of them moves stay as they are.
     pub effectors: Vec<EffectorConfig>,
 }
 

@@ -377,3 +377,22 @@ fn the_map_reads_back_as_it_was_written_and_can_be_edited() {
     let (_, _, rig) = JointMap::read(told, "map.toml", &s, &t).unwrap();
     assert_eq!(rig.joint(Role::Toes(Side::Left)), rig.skeleton().find("DEF-foot.L"));
 }
+
+#[test]
+fn a_chain_of_thousands_of_joints_is_carried_over_in_no_time() {
+    // Nothing here may cost the square of the depth: a hostile file has thousands of joints in one line.
+    let joints: Vec<Joint> = (0..4000)
+        .map(|k: usize| {
+            let rest = Transform::from_translation(Vec3::new(0.0, 0.01, 0.0));
+            Joint::new(format!("link{k}"), k.checked_sub(1).map(JointId::new), rest)
+        })
+        .collect();
+    let skeleton = Skeleton::new(joints).unwrap();
+    let rest = skeleton.rest_model_pose();
+    let poses = vec![skeleton.rest_pose(); 2];
+    let clip = Clip::from_poses("still", 30.0, &skeleton, &poses);
+    let rig = understand(skeleton, &rest, &[]);
+    let chain = Arc::new(Character { rig, ..PLAIN.character() });
+    let motion = Motion { character: Arc::clone(&chain), clip };
+    assert!(apart(&motion, &retarget(&motion, &chain)) < 1e-9);
+}

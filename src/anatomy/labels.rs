@@ -96,6 +96,11 @@ impl Label {
         }
     }
 
+    /// Whether two labels name the same thing: words, side and numbers. Labels without words name nothing.
+    pub fn says_the_same(&self, other: &Label) -> bool {
+        !self.words.is_empty() && self == other
+    }
+
     /// The words without separators: `upper arm` and `UpperArm` both give `upperarm`.
     pub fn joined(&self) -> String {
         self.words.concat()
@@ -104,10 +109,7 @@ impl Label {
 
 /// Whether two names say the same: words, side and numbers, in whatever spelling.
 pub fn same_words(a: &str, b: &str) -> bool {
-    a == b || {
-        let (a, b) = (Label::of(a), Label::of(b));
-        !a.words.is_empty() && a == b
-    }
+    a == b || Label::of(a).says_the_same(&Label::of(b))
 }
 
 /// The lower-case tokens of a name: split at separators, at digits, and where the case changes.

@@ -1,6 +1,7 @@
 //! What hangs from what in a body, whatever the tree of the file says, and the pose that bodies are compared in.
 
-use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side};
+use crate::math::Transform;
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
 /// The pose in which a character is compared with others, in model space: the bind pose where the file has a
 /// consistent one, else the rest pose.
@@ -83,15 +84,14 @@ pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
 /// others their local rest transform.
 pub fn reachable(rig: &Rig, wanted: &ModelPose, mapped: impl Fn(JointId) -> bool) -> ModelPose {
     let skeleton = rig.skeleton();
-    let mut pose: Pose = skeleton.rest_pose();
-    let mut model = ModelPose::of(skeleton, &pose);
+    let mut model: Vec<Transform> = Vec::with_capacity(skeleton.len());
     for id in skeleton.ids() {
+        let rest = skeleton.joint(id).rest;
+        let mut placed = skeleton.parent(id).map_or(rest, |p| model[p.index()] * rest);
         if mapped(id) {
-            let parent = skeleton.parent(id).map(|p| model.joint(p).rotation);
-            let rotation = wanted.joint(id).rotation;
-            pose.local_mut()[id.index()].rotation = parent.map_or(rotation, |p| p.inverse() * rotation);
-            model.set(skeleton, &pose);
+            placed.rotation = wanted.joint(id).rotation;
         }
+        model.push(placed);
     }
-    model
+    ModelPose::new(model)
 }

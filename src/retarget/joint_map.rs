@@ -1,7 +1,7 @@
 //! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
 
 use super::body_plan::{calibration_pose, on_four_legs};
-use crate::anatomy::same_words;
+use crate::anatomy::Label;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
 /// One target joint and what drives it.
@@ -250,13 +250,17 @@ fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
     let sources: Vec<JointId> = s.skeleton().ids().filter(|&id| free(s, id, &|p| p.source)).collect();
     let targets: Vec<JointId> = t.skeleton().ids().filter(|&id| free(t, id, &|p| p.target)).collect();
     let name = |rig: &Rig, id: JointId| rig.skeleton().joint(id).name.clone();
+    let labels: Vec<(JointId, Label)> = sources.iter().map(|&id| (id, Label::of(&name(s, id)))).collect();
+    let mut used = vec![false; s.skeleton().len()];
     let mut pairs = Vec::new();
     for &target in &targets {
         let wanted = name(t, target);
-        let exact = sources.iter().copied().find(|&id| name(s, id) == wanted);
-        let mut same = sources.iter().copied().filter(|&id| same_words(&name(s, id), &wanted));
+        let exact = s.skeleton().find(&wanted).filter(|id| sources.binary_search(id).is_ok());
+        let label = Label::of(&wanted);
+        let mut same = labels.iter().filter(|(_, l)| l.says_the_same(&label)).map(|(id, _)| *id);
         let found = exact.or_else(|| same.next().filter(|_| same.next().is_none()));
-        if let Some(source) = found.filter(|id| !pairs.iter().any(|p: &Pair| p.source == *id)) {
+        if let Some(source) = found.filter(|id| !used[id.index()]) {
+            used[source.index()] = true;
             pairs.push(Pair {
                 role: None,
                 source,

@@ -390,13 +390,22 @@ fn place_joints(rig: &Rig, map: &JointMap, bound: &ModelPose, hips: Option<Joint
     }
     // What hangs from nothing that moves goes with the nearest part of the body.
     let body: Vec<JointId> = map.pairs.iter().filter(|p| p.role.is_some()).map(|p| p.target).collect();
+    // Two sweeps over the tree, children before parents and parents before children: what carries a driven joint, and
+    // what a part of the body carries.
+    let mut carries: Vec<bool> = skeleton.ids().map(|id| map.driving(id).is_some()).collect();
+    for id in skeleton.ids().rev() {
+        if let Some(parent) = skeleton.parent(id).filter(|_| carries[id.index()]) {
+            carries[parent.index()] = true;
+        }
+    }
+    let mut on_body = vec![false; skeleton.len()];
     for id in skeleton.ids() {
-        let loose = map.driving(id).is_none()
-            && !skeleton.ids().any(|j| map.driving(j).is_some() && skeleton.is_ancestor(id, j))
-            && !skeleton.path_to_root(id).any(|j| map.driving(j).is_some_and(|p| p.role.is_some()));
-        let top = skeleton.parent(id).is_none_or(|p| {
-            above_hips(p) || skeleton.ids().any(|j| map.driving(j).is_some() && skeleton.is_ancestor(p, j))
-        });
+        let part = map.driving(id).is_some_and(|p| p.role.is_some());
+        on_body[id.index()] = part || skeleton.parent(id).is_some_and(|p| on_body[p.index()]);
+    }
+    for id in skeleton.ids() {
+        let loose = !carries[id.index()] && !on_body[id.index()];
+        let top = skeleton.parent(id).is_none_or(|p| above_hips(p) || carries[p.index()]);
         if loose && top {
             let nearest = body.iter().copied().min_by(|&a, &b| {
                 let distance = |j: JointId| (bound.position(j) - bound.position(id)).norm();

@@ -400,3 +400,25 @@ fn shells_and_manual_readers_are_served() {
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).starts_with("error: there is no stage `fly to the moon`\n"));
 }
+
+#[test]
+fn a_hint_is_called_one_once_and_a_line_to_copy_stands_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let stick = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\n\
+                 MOTION\nFrames: 1\nFrame Time: 0.1\n0 0 0\n";
+    write("stick.bvh", stick);
+    write("pointer.glb", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
+    let said = |arguments: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_posemill");
+        let output =
+            std::process::Command::new(program).args(arguments).current_dir(folder.path()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let pointer = said(&["inspect", "pointer.glb"]);
+    assert!(pointer.contains("\n  hint: run `git lfs pull`"), "{pointer}");
+    let hero = concat!(env!("CARGO_MANIFEST_DIR"), "/data/robot.glb");
+    let map = said(&["map", "stick.bvh", hero]);
+    assert!(map.contains("\n  hint: write the map with `posemill map`"), "{map}");
+    assert!(map.contains("\n    source_roles.hips = \"JOINT\""), "{map}");
+}

@@ -82,8 +82,16 @@ impl Console {
         let first = lines.next().unwrap_or_default();
         let label = if self.colors { format!("\x1b[1;{color}m{label}\x1b[0m") } else { label.to_owned() };
         let mut text = format!("{label}: {first}");
-        for hint in lines {
-            text += &format!("\n  hint: {hint}");
+        // The lines after the first are hints, whether they say so themselves or not; after one that does, the next
+        // lines belong to it, such as a line to be copied into a file.
+        let mut said = false;
+        for line in lines.map(str::trim_start) {
+            text += &match (line.strip_prefix("hint: "), said) {
+                (Some(hint), _) => format!("\n  hint: {hint}"),
+                (None, true) => format!("\n    {line}"),
+                (None, false) => format!("\n  hint: {line}"),
+            };
+            said |= line.starts_with("hint: ");
         }
         self.line(&text);
     }

@@ -1,6 +1,9 @@
 //! BVH in and out: real files against Blender's joint positions, damaged files, and the laws of reading and
 //! writing.
 
+mod development_data;
+
+use development_data::data;
 use posemill::export::bvh as export;
 use posemill::export::bvh::{Decimals, RotationOrder};
 use posemill::import::BvhError;
@@ -9,17 +12,6 @@ use posemill::model::{Character, JointId, ModelPose, Motion, Rig};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The folder of real data, where there is one.
-fn data() -> Option<PathBuf> {
-    let folder =
-        std::env::var_os("POSEMILL_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no real data at {}", folder.display());
-    None
-}
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -2,6 +2,9 @@
 //!
 //! `POSEMILL_KEEP=FOLDER` keeps the files written here, for validators and other programs to look at.
 
+mod development_data;
+
+use development_data::data;
 use indexmap::IndexMap;
 use posemill::export::{GltfOptions, GltfOutput, write_gltf};
 use posemill::import::GltfFile;
@@ -11,16 +14,6 @@ use posemill::scene::{Chunks, figure_size};
 use serde_json::value::RawValue;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("POSEMILL_DATA").map(PathBuf::from);
-    let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no data at {}", folder.display());
-    None
-}
 
 fn real_files() -> Vec<PathBuf> {
     let Some(data) = data() else { return Vec::new() };

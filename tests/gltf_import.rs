@@ -1,22 +1,14 @@
 //! glTF import held against Blender, against broken files, and against its own promises.
 
+mod development_data;
+
+use development_data::data;
 use posemill::import::GltfFile;
 use posemill::math::{Quat, Vec3};
 use posemill::model::{Asset, ModelPose};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The folder of real files; `None`, said aloud, where it is absent.
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("POSEMILL_DATA").map(PathBuf::from);
-    let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no data at {}", folder.display());
-    None
-}
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();

@@ -1,13 +1,16 @@
 //! Every humanoid take onto every humanoid character of the development data, judged by what the written file says
 //! when it is read back: limb directions, trunk, facing, bone lengths, and that no limb was left out.
 
+mod development_data;
+
+use development_data::data;
 use posemill::anatomy::Figure;
 use posemill::export::{GltfOptions, write_gltf};
 use posemill::import::{Options, from_bytes, load};
 use posemill::math::{Vec3, angle_between};
 use posemill::model::{Asset, Character, Clip, Container, JointId, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 const TAKES: &[&str] = &[
@@ -49,16 +52,6 @@ const CHARACTERS: &[&str] = &[
     "vrm/basic_armature_vrm1.vrm",
     "vrm/armature_transform.vrm",
 ];
-
-fn data() -> Option<PathBuf> {
-    let told = std::env::var_os("POSEMILL_DATA").map(PathBuf::from);
-    let folder = told.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no development data at {}", folder.display());
-    None
-}
 
 fn read(folder: &Path, file: &str) -> Asset {
     load(&folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))

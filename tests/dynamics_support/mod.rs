@@ -1,10 +1,13 @@
 //! The reference files of the dynamics, and random trees.
 #![allow(dead_code)]
 
+#[path = "../development_data/mod.rs"]
+mod development_data;
+
+pub use development_data::data;
 use posemill::dynamics::*;
 use posemill::math::{Mat3, Quat, Vec3, from_columns};
 use serde_json::Value;
-use std::path::PathBuf;
 
 pub struct Reference {
     pub name: String,
@@ -18,13 +21,6 @@ pub struct Reference {
     pub times: Vec<f64>,
     pub states: Vec<Vec<BodyState>>,
     pub estimates: Vec<f64>,
-}
-
-/// The folder of the shared data, where it is present.
-pub fn data() -> Option<PathBuf> {
-    let root = std::env::var_os("POSEMILL_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
-    root.is_dir().then_some(root)
 }
 
 pub fn vector(v: &Value) -> Vec3 {

@@ -71,6 +71,26 @@ pub struct Metric {
     pub value: f64,
     /// The unit: `m`, `rad`, `m/s`, `frames`; `1` for ratios.
     pub unit: &'static str,
+    /// The same measure of the plain copy of the rotations, where there is one to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<f64>,
+    /// The value that a good clip does not exceed, for measures that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
+/// A number with a unit for every frame of a clip.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// A stable word for scripts, such as `left_heel_height`.
+    pub name: String,
+    /// The unit, as of [`Metric`].
+    pub unit: &'static str,
+    /// One value for each frame.
+    pub values: Vec<f64>,
+    /// The frames in which the part that is measured rests, as first frame and the one behind the last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resting: Vec<[usize; 2]>,
 }
 
 /// All that one run over one file has to say.
@@ -80,12 +100,15 @@ pub struct Report {
     pub warnings: Warnings,
     /// What was measured.
     pub metrics: Vec<Metric>,
+    /// What was measured in every frame.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
 }
 
 impl Report {
     /// Adds a measurement.
     pub fn measure(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
-        self.metrics.push(Metric { name: name.into(), value, unit });
+        self.metrics.push(Metric { name: name.into(), value, unit, copy: None, at_most: None });
     }
 }
 

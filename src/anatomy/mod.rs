@@ -3,6 +3,7 @@
 //! Evidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
 //! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
 
+mod contact_points;
 mod figure;
 mod labels;
 mod limbs;
@@ -12,6 +13,7 @@ mod shape;
 mod trunk;
 mod vocabulary;
 
+pub use contact_points::contact_points;
 pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, orientation};
 pub use labels::{Label, same_words};
 pub use range_of_motion::{MotionRange, range_of_motion};

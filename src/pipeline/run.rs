@@ -164,7 +164,7 @@ fn named_motions(asset: Asset, take: &Path, merged: bool) -> Result<Vec<Motion>,
     let stem = take.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let several = asset.clips.len() > 1;
     let motion = |clip: crate::model::Clip| {
-        let mut motion = Motion { character: Arc::clone(&asset.character), clip };
+        let mut motion = Motion::new(Arc::clone(&asset.character), clip);
         let name = &mut motion.clip.name;
         *name = match (name.is_empty(), merged && several, merged) {
             (true, _, _) | (false, false, true) => stem.clone(),

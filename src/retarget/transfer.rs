@@ -106,6 +106,13 @@ struct PelvisPath {
     up: f64,
 }
 
+impl PelvisPath {
+    /// A height of the source's world in the target's.
+    fn height(&self, y: f64) -> f64 {
+        self.target_ground + self.up * (y - self.source_ground)
+    }
+}
+
 impl Retarget {
     /// The transfer from `source` to `target` by `map`; `rigs` are their roles, those told in a map file included.
     ///
@@ -245,7 +252,10 @@ impl Retarget {
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         result.start = clip.start;
         fix_hemispheres(&mut result);
-        Motion { character: Arc::clone(&self.target), clip: result }
+        // Points at one height stay at one height.
+        let height = |y: f64| self.pelvis.as_ref().map_or(y * self.scale, |path| path.height(y));
+        let contacts = motion.contacts.as_ref().map(|c| c.changed(|frame| frame, height));
+        Motion { character: Arc::clone(&self.target), clip: result, contacts }
     }
 
     /// Whether the clip moves the joint against its parent: on another skeleton than the target's by at least a
@@ -297,8 +307,7 @@ impl Retarget {
     /// A point of the source's world in the target's: scaled over the ground and above it.
     fn travelled(&self, p: &Vec3) -> Vec3 {
         let Some(path) = &self.pelvis else { return *p };
-        let up = path.target_ground + path.up * (p.y - path.source_ground);
-        Vec3::new(p.x * path.across, up, p.z * path.across)
+        Vec3::new(p.x * path.across, path.height(p.y), p.z * path.across)
     }
 }
 

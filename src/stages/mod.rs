@@ -1,6 +1,7 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
 mod filter;
+mod foot_lock;
 mod ik;
 pub mod keys;
 mod limits;
@@ -14,6 +15,7 @@ mod stage;
 mod trim;
 
 pub use filter::{FilterConfig, FilterKind};
+pub use foot_lock::FootLockConfig;
 pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
 pub use limits::LimitsConfig;
 pub use mirror::MirrorConfig;

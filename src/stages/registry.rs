@@ -2,7 +2,7 @@
 
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
-    FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig,
+    FilterConfig, FootLockConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig,
     RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
@@ -16,6 +16,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<FilterConfig>(),
     Entry::of::<MirrorConfig>(),
     Entry::of::<RetargetConfig>(),
+    Entry::of::<FootLockConfig>(),
     Entry::of::<IkConfig>(),
     Entry::of::<LimitsConfig>(),
     Entry::of::<RootMotionConfig>(),

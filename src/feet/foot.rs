@@ -76,9 +76,7 @@ fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], re
             lean(leg, s, &turned.0).abs()
         }));
         let bent = median(
-            steps[from..f]
-                .iter()
-                .map(|s| angle_between(&(leg.front_rotation(s) * leg.up[1]), &Vec3::y())),
+            steps[from..f].iter().map(|s| angle_between(&(leg.front_rotation(s) * leg.up[1]), &Vec3::y())),
         );
         for (step, change) in steps[from..f].iter().zip(&mut changes[from..f]) {
             let (turn, toes) = flat_turn(leg, step, heel, ball, lean < FLAT, bent < 2.0 * FLAT);
@@ -95,7 +93,14 @@ fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], re
 }
 
 /// The turns of foot and toes with which heel and ball can be on their locks.
-fn flat_turn(leg: &Leg, step: &Step, heel: Vec3, ball: Vec3, level_sole: bool, level_toes: bool) -> (Quat, Quat) {
+fn flat_turn(
+    leg: &Leg,
+    step: &Step,
+    heel: Vec3,
+    ball: Vec3,
+    level_sole: bool,
+    level_toes: bool,
+) -> (Quat, Quat) {
     let from = leg.pivot(step) - step.foot.point(&leg.heel);
     let (mut turn, mut toes) = (Quat::identity(), Quat::identity());
     // The toe joint lies above the ball, where depends a little on how the toes lie: two rounds settle it.

@@ -8,7 +8,7 @@
 
 use super::leg::{Leg, Sole, level};
 use crate::math::Vec3;
-use crate::model::{Contacts, ContactPart, Hold};
+use crate::model::{ContactPart, Contacts, Hold};
 use std::ops::Range;
 
 /// Where a part of the sole stays, and when.

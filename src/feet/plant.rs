@@ -162,7 +162,8 @@ fn write(
                     tops.iter().for_each(|&id| wanted[id.index()] = Some(up * *model.joint(id)));
                     for (leg, closed) in legs.iter().zip(closed) {
                         let step = &closed[f].0;
-                        let placed = [(leg.upper, step.upper), (leg.lower, step.lower), (leg.foot, step.foot)];
+                        let placed =
+                            [(leg.upper, step.upper), (leg.lower, step.lower), (leg.foot, step.foot)];
                         let toes = leg.toes.map(|t| (t, step.toes));
                         placed.into_iter().chain(toes).for_each(|(id, t)| wanted[id.index()] = Some(t));
                     }
@@ -203,9 +204,13 @@ fn write(
 
 /// What was done to a foot.
 fn foot_work(moved: &Moved<'_>, closed: &[(Step, f64)]) -> FootWork {
-    let ways = || moved.steps.iter().zip(closed).map(|(a, (b, _))| (b.foot.translation - a.foot.translation).norm());
-    let turns =
-        moved.steps.iter().zip(closed).map(|(a, (b, _))| log(&(b.foot.rotation * a.foot.rotation.inverse())).norm());
+    let ways =
+        || moved.steps.iter().zip(closed).map(|(a, (b, _))| (b.foot.translation - a.foot.translation).norm());
+    let turns = moved
+        .steps
+        .iter()
+        .zip(closed)
+        .map(|(a, (b, _))| log(&(b.foot.rotation * a.foot.rotation.inverse())).norm());
     let short = |f: &usize| moved.held[*f] != Held::Free && closed[*f].1 > 1e-3;
     let unreached: Vec<usize> = (0..closed.len()).filter(short).collect();
     FootWork {

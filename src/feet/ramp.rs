@@ -130,7 +130,8 @@ mod tests {
     #[test]
     fn between_near_holds_one_value_becomes_the_other() {
         let known = [true, true, true, false, false, false, true, true, true];
-        let mut values: Vec<Vec3> = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0].map(|x| Vec3::x() * x).into();
+        let mut values: Vec<Vec3> =
+            [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0].map(|x| Vec3::x() * x).into();
         ramps(&mut values, &known, 100.0);
         let x = x(&values);
         assert!(x.is_sorted() && (x[4] - 2.0).abs() < 1e-12, "{x:?}");

@@ -98,7 +98,8 @@ mod tests {
         let line: Vec<f64> = (0..60).map(|f| 0.1 * f as f64 - 2.0).collect();
         let found = whittaker(&w, &line, 50.0);
         assert!(found.iter().zip(&line).all(|(a, b)| (a - b).abs() < 1e-6));
-        let wave: Vec<f64> = (0..600).map(|f| (std::f64::consts::TAU * 3.0 * f as f64 / 30.0).cos()).collect();
+        let wave: Vec<f64> =
+            (0..600).map(|f| (std::f64::consts::TAU * 3.0 * f as f64 / 30.0).cos()).collect();
         let halved = whittaker(&vec![1.0; 600], &wave, whittaker_penalty(3.0, 30.0));
         assert!((200..400).all(|f| (halved[f] - 0.5 * wave[f]).abs() < 1e-6));
         assert_eq!(whittaker(&[0.0; 3], &[1.0; 3], 1.0), [0.0; 3]);

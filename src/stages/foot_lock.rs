@@ -47,7 +47,10 @@ impl Stage for FootLock {
                 let joint = &skeleton.joint(foot.joint).name;
                 report.warnings.add(
                     "foot-lock-unreached",
-                    format!("a leg is too short for its lock in {} frames, by up to {:.3} m", foot.unreached.0, foot.short),
+                    format!(
+                        "a leg is too short for its lock in {} frames, by up to {:.3} m",
+                        foot.unreached.0, foot.short
+                    ),
                     format!("frame {}, joint `{joint}`", foot.unreached.1),
                 );
             }

@@ -1,5 +1,6 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
+mod contacts;
 mod filter;
 mod foot_lock;
 mod ik;
@@ -14,6 +15,7 @@ mod root_motion;
 mod stage;
 mod trim;
 
+pub use contacts::{ContactsConfig, DetectorWord};
 pub use filter::{FilterConfig, FilterKind};
 pub use foot_lock::FootLockConfig;
 pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};

@@ -2,6 +2,8 @@
 //! copy of the rotations.
 
 mod development_data;
+#[path = "feet.rs"]
+mod made;
 
 use development_data::data;
 use posemill::anatomy::{Figure, contact_points};
@@ -162,6 +164,45 @@ fn measured(motion: &Motion) -> Feet {
     feet
 }
 
+fn debug(copy: &Motion, result: &Motion) {
+    let contacts = result.contacts.as_ref().unwrap();
+    let rig = &result.character.rig;
+    let points = contact_points(&result.character, rig);
+    let (a, b) = (models(copy), models(result));
+    println!("ground {} rate {}", contacts.ground, result.clip.sample_rate);
+    for part in contacts.parts().filter(|p| p.of_foot()) {
+        println!("{part}: {:?}", contacts.holds(part));
+    }
+    for f in 0..a.len() {
+        print!("{f:4}");
+        for side in Side::BOTH {
+            for p in points.iter().filter(|p| p.part.of_foot() && p.part.side() == Some(side)) {
+                let held = if contacts.rests(p.part, f) { '*' } else { ' ' };
+                let (x, y) = (a[f].joint(p.joint).point(&p.at), b[f].joint(p.joint).point(&p.at));
+                print!(
+                    " {held}{:6.1} {:6.1} {:6.1}>{:6.1} {:6.1} {:6.1}",
+                    x.x * 100.0,
+                    x.y * 100.0,
+                    x.z * 100.0,
+                    y.x * 100.0,
+                    y.y * 100.0,
+                    y.z * 100.0
+                );
+            }
+            let joints = [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|r| rig.joint(r));
+            let [Some(h), Some(k), Some(c)] = joints else { continue };
+            for p in [&a[f], &b[f]] {
+                let (thigh, shin): (Vec3, Vec3) =
+                    (p.position(k) - p.position(h), p.position(c) - p.position(k));
+                print!(" k{:5.1}", angle_between(&thigh, &shin).to_degrees());
+            }
+            print!(" |");
+        }
+        let hips = rig.joint(Role::UpperLeg(Side::Left)).unwrap();
+        println!(" hip {:6.2}>{:6.2}", a[f].position(hips).y * 100.0, b[f].position(hips).y * 100.0);
+    }
+}
+
 #[test]
 fn every_take_on_every_character_stands() {
     let Some(folder) = data() else { return };
@@ -202,6 +243,9 @@ fn every_take_on_every_character_stands() {
                 work.feet.iter().map(|f| f.shift.0).fold(0.0, f64::max) * 100.0,
             );
             println!("{line}");
+            if std::env::var("FEET_DEBUG").is_ok_and(|d| name.contains(&d)) {
+                debug(&copy, &result);
+            }
             let good = after.skate <= 1.0 && after.sunk <= 5.0 && after.floating < 0.02 && ratio <= 1.2;
             if !good {
                 misses.push(line);

@@ -6,6 +6,7 @@
 mod figure;
 mod labels;
 mod limbs;
+mod mobility;
 mod range_of_motion;
 mod roles;
 mod shape;
@@ -14,5 +15,6 @@ mod vocabulary;
 
 pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, orientation};
 pub use labels::{Label, same_words};
+pub use mobility::{MobilityError, ToldMobility, mobility};
 pub use range_of_motion::{MotionRange, range_of_motion};
 pub use roles::{Humanoid, understand};

@@ -4,6 +4,7 @@ use super::config::PipelineConfig;
 use super::fault::{ConfigError, ConfigFault};
 use super::sections::{OutputFormat, Preview};
 use super::takes::{Take, TakesError};
+use crate::anatomy::ToldMobility;
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
@@ -140,6 +141,19 @@ impl Pipeline {
             _ => {}
         }
 
+        let name = character.map(stem);
+        let known: Vec<String> = config.input.character.iter().map(|c| stem(c)).chain(name.clone()).collect();
+        let unknown = config.limits.iter().find(|l| !known.contains(&l.character));
+        if let Some(limit) = unknown {
+            let (source, span) = limit.place.clone();
+            let message =
+                format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
+            let hint = "name it as its file is named, without the extension";
+            return Err(config.fault(ConfigFault::at(source, span, message).hint(Some(hint))).into());
+        }
+        let own_limits: Vec<&ToldMobility> =
+            config.limits.iter().filter(|l| Some(&l.character) == name.as_ref()).map(|l| &l.told).collect();
+
         let mut hash = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
             hash.update(&(bytes.len() as u64).to_le_bytes());
@@ -168,7 +182,12 @@ impl Pipeline {
             for (_, bytes) in resources(&asset) {
                 add(bytes);
             }
-            loaded = Some(asset.character);
+            add(format!("{own_limits:?}").as_bytes());
+            let rig = own_limits.iter().fold(asset.character.rig.clone(), |rig, told| told.on(rig));
+            loaded = Some(match own_limits.is_empty() {
+                true => asset.character,
+                false => Arc::new(Character { rig, ..(*asset.character).clone() }),
+            });
             warnings = asset.warnings;
         }
         let stages = config.stages.drain(..).map(|s| s.stage).collect();
@@ -185,6 +204,11 @@ impl Pipeline {
             fingerprint: hash.finalize().to_hex().to_string(),
         })
     }
+}
+
+/// The name of a character's file without the extension.
+fn stem(path: &str) -> String {
+    Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The files beside a glTF document that were read with it.

@@ -7,7 +7,7 @@ use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::render::{PreviewOptions, Subject, preview};
+use crate::render::{Mark, PreviewOptions, Subject, preview};
 use crate::report::{Report, Warnings};
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,7 @@ pub fn run(
     let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
     let mut sources = Vec::new();
     let mut motions = Vec::new();
+    let mut marks = Vec::new();
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
@@ -100,7 +101,9 @@ pub fn run(
         report.warnings.extend(std::mem::take(&mut asset.warnings));
         let steps = resolve(pipeline, &asset.character)?;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
-            motions.push(perform(&steps, motion, &mut report)?);
+            let mut shown = pipeline.preview.format().map(|_| Vec::new());
+            motions.push(perform(&steps, motion, &mut shown, &mut report)?);
+            marks.push(shown.unwrap_or_default());
         }
     }
 
@@ -118,7 +121,7 @@ pub fn run(
     }
     // The picture belongs to the first output: both are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-        files.extend(picture(pipeline.preview, &motions, path, &mut report.warnings));
+        files.extend(picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
         return Err(RunError::Foreign(path.clone()));
@@ -136,13 +139,16 @@ pub fn run(
 fn picture(
     kind: Preview,
     motions: &[Motion],
+    marks: Vec<Vec<Mark>>,
     path: &Path,
     warnings: &mut Warnings,
 ) -> Option<(PathBuf, Vec<u8>)> {
     let (format, extension) = kind.format()?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut warn = |message: String| warnings.add("preview", message, stem.clone());
-    let mut subjects: Vec<Subject> = motions.iter().map(Subject::from).collect();
+    let pairs = motions.iter().zip(marks);
+    let mut subjects: Vec<Subject> =
+        pairs.map(|(motion, marks)| Subject { marks, ..Subject::from(motion) }).collect();
     if subjects.len() > PREVIEW_CLIPS {
         warn(format!("the preview shows the first {PREVIEW_CLIPS} of {} clips", subjects.len()));
         subjects.truncate(PREVIEW_CLIPS);
@@ -207,9 +213,21 @@ fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, 
     Ok(steps)
 }
 
-/// The motion after every stage.
-fn perform(steps: &[Step], mut motion: Motion, report: &mut Report) -> Result<Motion, RunError> {
+/// The motion after every stage; where `marks` are wanted, what the stages show beside it.
+fn perform(
+    steps: &[Step],
+    mut motion: Motion,
+    marks: &mut Option<Vec<Mark>>,
+    report: &mut Report,
+) -> Result<Motion, RunError> {
     for Step { number, name, stage } in steps {
+        if let Some(marks) = marks {
+            // Places in the world of one character mean nothing to another.
+            if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
+                marks.clear();
+            }
+            marks.extend(stage.marks(&motion));
+        }
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
         if cfg!(debug_assertions) {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;

@@ -5,7 +5,9 @@ use crate::{export, import};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
+use toml::Spanned;
 
 /// What goes in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +21,11 @@ pub struct Input {
     /// the motion keeps its own skeleton.
     #[serde(deserialize_with = "one_or_many")]
     pub character: Vec<String>,
+    /// How far joints of a character turn, in degrees, where that is not as far as people's joints do:
+    /// `[input.limits.hero.left_lower_arm]` with `flexion = 120` for the character `hero.glb`. The stages `ik` and
+    /// `limits` keep to it. A joint map may tell the same.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>")]
+    pub limits: WrittenLimits,
     /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
     /// from the size of the figure.
     pub units: Option<Units>,
@@ -28,6 +35,10 @@ pub struct Input {
     /// the data of each file.
     pub bvh_positions: Option<BvhPositions>,
 }
+
+/// Angles by their words, by the role of a joint, by the name of a character.
+pub type WrittenLimits =
+    BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>>;
 
 /// What comes out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

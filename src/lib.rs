@@ -59,6 +59,7 @@ pub mod retarget;
 pub mod ik;
 pub mod dynamics;
 pub mod render;
+pub mod visible;
 pub mod stages;
 pub mod pipeline;
 pub mod cli;

@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("ik", 5, "inverse kinematics: the classic solvers and the tree solver"),
     ("dynamics", 5, "bodies, constraints, contacts, worlds; only `ragdoll` knows skeletons"),
     ("render", 5, "software pictures of motions; plots"),
+    ("visible", 6, "a recording of bodies becomes a motion of visible solids"),
     ("stages", 6, "the steps of a pipeline, one file each, and their registry"),
     ("pipeline", 7, "the file as written, the plan as understood, the run"),
     ("cli", 8, "one file per command; the only place that prints"),

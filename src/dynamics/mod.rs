@@ -12,6 +12,7 @@ mod condition;
 mod constraint;
 mod contact;
 mod dense;
+mod drive;
 mod integrate;
 mod lcp;
 mod recording;
@@ -31,6 +32,7 @@ pub use condition::{Comparison, Condition, ConditionError, Quantity};
 pub use constraint::{Constraint, ConstraintKind};
 pub use contact::{Contact, contacts_of_pair};
 pub use dense::{NoteSolution, solve_note};
+pub use drive::{Drive, Pull};
 pub use integrate::{
     Integrator, Stabilization, Stepper, accelerations, project_positions, project_velocities,
 };

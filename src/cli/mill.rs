@@ -105,6 +105,15 @@ pub fn mill(
     bar.finish_and_clear();
     let _ = std::panic::take_hook();
 
+    let mut passed = false;
+    for (work, found) in works.iter().zip(&outcomes) {
+        for outcome in found {
+            for sentence in pipeline::passed(outcome, &work.pipeline.fail_on) {
+                console.error(format!("{}: {sentence}", names(&outcome.inputs)));
+                passed = true;
+            }
+        }
+    }
     let all: Vec<&Outcome> = outcomes.iter().flatten().collect();
     let count = |status| all.iter().filter(|o| o.status == status).count();
     let (written, fresh) = (count(Status::Written), count(Status::UpToDate));
@@ -131,7 +140,7 @@ pub fn mill(
         part(failed, "failed"),
     ];
     console.note(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    Ok(if failed > 0 { Exit::SomeFailed } else { Exit::Good })
+    Ok(if failed > 0 || passed { Exit::SomeFailed } else { Exit::Good })
 }
 
 fn progress(length: usize, console: &Console) -> ProgressBar {
@@ -201,7 +210,7 @@ fn show_warnings(outcomes: &[&Outcome], console: &Console) {
 /// `report.json`: what every output of the folder was made with, the same whether it was made now or before.
 fn write_report(
     folder: &Path,
-    pipeline: &str,
+    name: &str,
     outcomes: &[Outcome],
     manifest: &mut Manifest,
 ) -> Result<(), WriteError> {
@@ -211,11 +220,14 @@ fn write_report(
             "outputs": o.outputs,
             "warnings": o.warnings,
             "metrics": o.metrics,
+            "changes": o.changes,
             "error": o.error,
         })
     };
     let files: Vec<Value> = outcomes.iter().map(file).collect();
-    let report = json!({ "schema": "posemill.report/1", "pipeline": pipeline, "files": files });
+    let summary = pipeline::summary(outcomes);
+    let report =
+        json!({ "schema": "posemill.report/1", "pipeline": name, "files": files, "summary": summary });
     let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
     let path = folder.join(REPORT);
     write_whole(&path, (text + "\n").as_bytes())?;

@@ -3,6 +3,7 @@
 use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
 use super::sections::Preview;
+use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
@@ -89,6 +90,7 @@ pub fn run(
     let mut sources = Vec::new();
     let mut motions = Vec::new();
     let mut marks = Vec::new();
+    let mut watch = Watch::new(pipeline.measured());
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
@@ -100,9 +102,12 @@ pub fn run(
         }
         report.warnings.extend(std::mem::take(&mut asset.warnings));
         let steps = resolve(pipeline, &asset.character)?;
+        let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
             let mut shown = pipeline.preview.format().map(|_| Vec::new());
-            motions.push(perform(&steps, motion, &mut shown, &mut report)?);
+            let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
+            watch.finish(&motion, several, &mut report);
+            motions.push(motion);
             marks.push(shown.unwrap_or_default());
         }
     }
@@ -218,6 +223,7 @@ fn perform(
     steps: &[Step],
     mut motion: Motion,
     marks: &mut Option<Vec<Mark>>,
+    watch: &mut Watch,
     report: &mut Report,
 ) -> Result<Motion, RunError> {
     for Step { number, name, stage } in steps {
@@ -228,7 +234,9 @@ fn perform(
             }
             marks.extend(stage.marks(&motion));
         }
+        watch.before(&motion);
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
+        watch.after(name, &motion);
         if cfg!(debug_assertions) {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
         }

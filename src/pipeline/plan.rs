@@ -34,7 +34,7 @@ pub struct Pipeline {
     pub replace_animations: bool,
     /// The picture beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`.
+    /// Whether to write `report.json` and the pages.
     pub report: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
@@ -147,7 +147,7 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = format!("{:?} {} {}", config.input.options(), output.replace_animations, output.report);
         add(kept.as_bytes());
         if let Some((_, extension)) = output.preview.format() {
             add(extension.as_bytes());

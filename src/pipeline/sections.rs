@@ -40,7 +40,8 @@ pub struct Output {
     pub formats: Vec<OutputFormat>,
     /// The kind of preview picture to write beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`, with the warnings and measurements of every file.
+    /// Whether to write `report.json` and `report.html`, with the warnings and measurements of every file, and a page
+    /// with player and plots beside each output (`walk.report.html`).
     pub report: bool,
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,

@@ -36,7 +36,7 @@ pub struct Pipeline {
     pub replace_animations: bool,
     /// The picture beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`.
+    /// Whether to write `report.json` and the pages.
     pub report: bool,
     /// What a result must not pass.
     pub fail_on: Vec<Threshold>,
@@ -164,7 +164,7 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = format!("{:?} {} {}", config.input.options(), output.replace_animations, output.report);
         add(kept.as_bytes());
         if !output.fail_on.is_empty() {
             // Outputs that were never measured are out of date once measures are asked for.

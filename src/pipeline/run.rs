@@ -2,13 +2,15 @@
 
 use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
+use super::report::{CLIP_PAGE, REPORT_PAGE};
 use super::sections::Preview;
 use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::render::{Mark, PreviewOptions, Subject, preview};
+use crate::page::{ClipPage, Shown, clip_page};
+use crate::render::{Format, Mark, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,9 @@ use std::sync::Arc;
 
 /// Clips of one take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
+
+/// Poses of the contact sheet on a page, and the size of each.
+const PAGE_POSES: (usize, Size) = (8, Size { width: 180, height: 240 });
 
 /// What a job made.
 #[derive(Clone, Debug)]
@@ -91,6 +96,7 @@ pub fn run(
     let mut motions = Vec::new();
     let mut marks = Vec::new();
     let mut watch = Watch::new(pipeline.measured());
+    let mut arrived: Vec<Motion> = Vec::new();
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
@@ -104,6 +110,9 @@ pub fn run(
         let steps = resolve(pipeline, &asset.character)?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
+            if pipeline.report {
+                arrived.push(motion.clone());
+            }
             let mut shown = pipeline.preview.format().map(|_| Vec::new());
             let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
             watch.finish(&motion, several, &mut report);
@@ -127,6 +136,9 @@ pub fn run(
     // The picture belongs to the first output: both are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
         files.extend(picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        if pipeline.report {
+            files.push(page(job, path, &arrived, &motions, &mut report, record));
+        }
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
         return Err(RunError::Foreign(path.clone()));
@@ -165,6 +177,49 @@ fn picture(
             None
         }
     }
+}
+
+/// The page beside `path`, linked to that of the folder where `listed`.
+fn page(
+    job: &Job,
+    path: &Path,
+    arrived: &[Motion],
+    motions: &[Motion],
+    report: &mut Report,
+    listed: bool,
+) -> (PathBuf, Vec<u8>) {
+    // A take that stays with its own body needs no second one beside it.
+    fn shown<'a>((source, result): (&'a Motion, &'a Motion)) -> Shown<'a> {
+        let other = !Arc::ptr_eq(&source.character, &result.character);
+        Shown { source: other.then_some(source), result }
+    }
+    let clips: Vec<Shown> = arrived.iter().zip(motions).map(shown).collect();
+    let (frames, size) = PAGE_POSES;
+    let options = PreviewOptions { frames: Some(frames), size: Some(size), ..PreviewOptions::default() };
+    fn labelled<'a>(motion: &'a Motion, label: &str) -> Subject<'a> {
+        Subject { label: label.to_owned(), ..Subject::from(motion) }
+    }
+    let subjects: Vec<Subject> = match clips.as_slice() {
+        [Shown { source: Some(source), result }] => {
+            vec![labelled(source, "source"), labelled(result, "result")]
+        }
+        several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),
+    };
+    let picture = preview(&subjects, &options, Format::Png, &|_, _| {});
+    if let Err(error) = &picture {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        report.warnings.add("preview", format!("there is no picture on the page: {error}"), stem);
+    }
+    let depth = job.takes.first().map_or(0, |t| t.relative.components().count().saturating_sub(1));
+    let page = ClipPage {
+        title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        inputs: job.takes.iter().map(|t| t.path.display().to_string()).collect(),
+        clips,
+        report,
+        picture: picture.as_deref().ok(),
+        batch: listed.then(|| "../".repeat(depth) + REPORT_PAGE),
+    };
+    (path.with_extension(CLIP_PAGE), clip_page(&page).into_bytes())
 }
 
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.

@@ -52,7 +52,8 @@ pub struct Output {
     pub formats: Vec<OutputFormat>,
     /// The kind of preview picture to write beside each output.
     pub preview: Preview,
-    /// Whether to measure every result and write `report.json`, with the warnings and measurements of every file.
+    /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
+    /// every file, and a page with player and plots beside each output (`walk.report.html`).
     pub report: bool,
     /// Measures that no result may pass, such as `foot_skate_p95>0.01`: the run ends with exit code 1 where one does.
     /// `posemill measure --help` lists them.

@@ -36,6 +36,8 @@ pub struct Pipeline {
     pub preview: Preview,
     /// Whether to write `report.json`.
     pub report: bool,
+    /// Whether to write contact labels beside each output.
+    pub contacts: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
@@ -147,7 +149,7 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = format!("{:?} {} {}", config.input.options(), output.replace_animations, output.contacts);
         add(kept.as_bytes());
         if let Some((_, extension)) = output.preview.format() {
             add(extension.as_bytes());
@@ -182,6 +184,7 @@ impl Pipeline {
             replace_animations: config.output.replace_animations,
             preview: config.output.preview,
             report: config.output.report,
+            contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
         })
     }

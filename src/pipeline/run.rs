@@ -4,9 +4,10 @@ use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
 use super::sections::Preview;
 use super::write::{self, WriteError};
+use crate::contacts;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
-use crate::model::{Asset, Character, Fault, Motion};
+use crate::model::{Asset, Character, Contacts, Fault, Motion};
 use crate::render::{PreviewOptions, Subject, preview};
 use crate::report::{Report, Warnings};
 use crate::stages::{Setting, Stage, StageError};
@@ -116,9 +117,12 @@ pub fn run(
         report.warnings.extend(warnings);
         outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
     }
-    // The picture belongs to the first output: both are fresh or stale together.
+    // The picture and the labels belong to the first output: all are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
         files.extend(picture(pipeline.preview, &motions, path, &mut report.warnings));
+        if pipeline.contacts {
+            files.extend(labels(&motions, path, &mut report.warnings));
+        }
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
         return Err(RunError::Foreign(path.clone()));
@@ -154,6 +158,22 @@ fn picture(
             None
         }
     }
+}
+
+/// The tables of contact labels beside `path`: `NAME.contacts.csv`, for several motions with their numbers from 1.
+fn labels(motions: &[Motion], path: &Path, warnings: &mut Warnings) -> Vec<(PathBuf, Vec<u8>)> {
+    let labelled: Vec<_> =
+        motions.iter().enumerate().filter_map(|(k, m)| Some((k, m, m.contacts.as_ref()?))).collect();
+    if labelled.is_empty() {
+        let message = "no motion carries contact labels: the stage `contacts` finds or reads them";
+        warnings.add("contacts", message, path.file_stem().unwrap_or_default().to_string_lossy());
+    }
+    let table = |(k, motion, contacts): (usize, &Motion, &Contacts)| {
+        let number = if motions.len() > 1 { format!("{}.", k + 1) } else { String::new() };
+        let text = contacts::write(contacts, motion.clip.frames());
+        (path.with_extension(format!("{number}contacts.csv")), text.into_bytes())
+    };
+    labelled.into_iter().map(table).collect()
 }
 
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.

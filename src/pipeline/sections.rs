@@ -42,6 +42,9 @@ pub struct Output {
     pub preview: Preview,
     /// Whether to write `report.json`, with the warnings and measurements of every file.
     pub report: bool,
+    /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
+    /// the table that the stage `contacts` reads.
+    pub contacts: bool,
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,
 }
@@ -53,6 +56,7 @@ impl Default for Output {
             formats: vec![OutputFormat::Glb],
             preview: Preview::None,
             report: true,
+            contacts: false,
             replace_animations: false,
         }
     }

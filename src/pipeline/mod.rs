@@ -5,6 +5,7 @@
 //! outputs, and [`run_all`] many of them, each on its own, skipping what the [`Manifest`] knows to be up to date.
 
 mod batch;
+mod beside;
 mod config;
 mod fault;
 mod manifest;

@@ -1,26 +1,18 @@
 //! One job from its takes to its outputs: the story of a run.
 
+use super::beside;
 use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
-use super::report::{CLIP_PAGE, REPORT_PAGE};
-use super::sections::Preview;
 use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::page::{ClipPage, Shown, clip_page};
-use crate::render::{Format, Mark, PreviewOptions, Size, Subject, preview};
-use crate::report::{Report, Warnings};
+use crate::render::Mark;
+use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Clips of one take in its preview: more do not fit on a screen.
-const PREVIEW_CLIPS: usize = 6;
-
-/// Poses of the contact sheet on a page, and the size of each.
-const PAGE_POSES: (usize, Size) = (8, Size { width: 180, height: 240 });
 
 /// What a job made.
 #[derive(Clone, Debug)]
@@ -133,11 +125,14 @@ pub fn run(
         report.warnings.extend(warnings);
         outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
     }
-    // The picture belongs to the first output: both are fresh or stale together.
+    // The picture and the labels belong to the first output: all are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-        files.extend(picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        files.extend(beside::picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        if pipeline.contacts {
+            files.extend(beside::labels(&motions, path, &mut report.warnings));
+        }
         if pipeline.report {
-            files.push(page(job, path, &arrived, &motions, &mut report, record));
+            files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
@@ -150,76 +145,6 @@ pub fn run(
     let files = |files: &Vec<(PathBuf, Vec<u8>)>| files.iter().map(|(p, b)| hashed(p, b)).collect();
     let outputs = outputs.iter().map(files).collect();
     Ok(Done { report, sources, outputs })
-}
-
-/// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
-fn picture(
-    kind: Preview,
-    motions: &[Motion],
-    marks: Vec<Vec<Mark>>,
-    path: &Path,
-    warnings: &mut Warnings,
-) -> Option<(PathBuf, Vec<u8>)> {
-    let (format, extension) = kind.format()?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut warn = |message: String| warnings.add("preview", message, stem.clone());
-    let pairs = motions.iter().zip(marks);
-    let mut subjects: Vec<Subject> =
-        pairs.map(|(motion, marks)| Subject { marks, ..Subject::from(motion) }).collect();
-    if subjects.len() > PREVIEW_CLIPS {
-        warn(format!("the preview shows the first {PREVIEW_CLIPS} of {} clips", subjects.len()));
-        subjects.truncate(PREVIEW_CLIPS);
-    }
-    match preview(&subjects, &PreviewOptions::default(), format, &|_, _| {}) {
-        Ok(bytes) => Some((path.with_extension(extension), bytes)),
-        Err(error) => {
-            warn(format!("there is no preview: {error}"));
-            None
-        }
-    }
-}
-
-/// The page beside `path`, linked to that of the folder where `listed`.
-fn page(
-    job: &Job,
-    path: &Path,
-    arrived: &[Motion],
-    motions: &[Motion],
-    report: &mut Report,
-    listed: bool,
-) -> (PathBuf, Vec<u8>) {
-    // A take that stays with its own body needs no second one beside it.
-    fn shown<'a>((source, result): (&'a Motion, &'a Motion)) -> Shown<'a> {
-        let other = !Arc::ptr_eq(&source.character, &result.character);
-        Shown { source: other.then_some(source), result }
-    }
-    let clips: Vec<Shown> = arrived.iter().zip(motions).map(shown).collect();
-    let (frames, size) = PAGE_POSES;
-    let options = PreviewOptions { frames: Some(frames), size: Some(size), ..PreviewOptions::default() };
-    fn labelled<'a>(motion: &'a Motion, label: &str) -> Subject<'a> {
-        Subject { label: label.to_owned(), ..Subject::from(motion) }
-    }
-    let subjects: Vec<Subject> = match clips.as_slice() {
-        [Shown { source: Some(source), result }] => {
-            vec![labelled(source, "source"), labelled(result, "result")]
-        }
-        several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),
-    };
-    let picture = preview(&subjects, &options, Format::Png, &|_, _| {});
-    if let Err(error) = &picture {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        report.warnings.add("preview", format!("there is no picture on the page: {error}"), stem);
-    }
-    let depth = job.takes.first().map_or(0, |t| t.relative.components().count().saturating_sub(1));
-    let page = ClipPage {
-        title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        inputs: job.takes.iter().map(|t| t.path.display().to_string()).collect(),
-        clips,
-        report,
-        picture: picture.as_deref().ok(),
-        batch: listed.then(|| "../".repeat(depth) + REPORT_PAGE),
-    };
-    (path.with_extension(CLIP_PAGE), clip_page(&page).into_bytes())
 }
 
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.

@@ -3,7 +3,7 @@
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
     FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig,
-    RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
+    RootMotionConfig, SelfContactConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -17,6 +17,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<MirrorConfig>(),
     Entry::of::<RetargetConfig>(),
     Entry::of::<IkConfig>(),
+    Entry::of::<SelfContactConfig>(),
     Entry::of::<LimitsConfig>(),
     Entry::of::<RootMotionConfig>(),
     Entry::of::<ReduceConfig>(),

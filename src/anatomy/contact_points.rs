@@ -12,7 +12,7 @@ const LEG: f64 = 0.9;
 /// The part of the foot's length, from its back, that is heel, and from its front that is toe tip.
 const END: f64 = 0.2;
 
-/// Where the ball of a foot without a toe joint lies, as a part of its length from the back.
+/// Where the ball of a foot lies whose toe joint is at no likely place, as a part of its length from the back.
 const BALL: f64 = 0.7;
 
 /// Skin this far above the lowest point of a foot, as a part of its length, belongs to its sole.
@@ -120,7 +120,9 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
             let ball = toes
                 .map(|t| along(&bind.position(t)))
                 .filter(|x| (0.4..0.9).contains(&((x - back) / length)));
-            let ball = ball.unwrap_or(back + BALL * length);
+            // A foot without a toe joint does not bend: it rolls off over its tip.
+            let stiff = if toes.is_none() { tip } else { back + BALL * length };
+            let ball = ball.unwrap_or(stiff);
             let spans = [
                 (back, back + END * length),
                 (ball - 0.5 * END * length, ball + 0.5 * END * length),

@@ -2,6 +2,7 @@
 
 mod contacts;
 mod filter;
+mod foot_lock;
 mod ik;
 pub mod keys;
 mod limits;
@@ -16,6 +17,7 @@ mod trim;
 
 pub use contacts::{ContactsConfig, DetectorWord};
 pub use filter::{FilterConfig, FilterKind};
+pub use foot_lock::FootLockConfig;
 pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
 pub use limits::LimitsConfig;
 pub use mirror::MirrorConfig;

@@ -20,7 +20,7 @@ mod vocabulary;
 
 pub use capsules::{BodyPart, Capsule, capsules, stature};
 pub use contact_points::contact_points;
-pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, orientation};
+pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, on_four_legs, orientation};
 pub use hand_places::{HandPlace, HandPlaces};
 pub use labels::{Label, same_words};
 pub use mobility::{MobilityError, ToldMobility, mobility};

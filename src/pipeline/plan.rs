@@ -54,10 +54,12 @@ pub struct Pipeline {
     pub replace_animations: bool,
     /// The picture beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`.
+    /// Whether to write `report.json` and the pages.
     pub report: bool,
     /// What a result must not pass.
     pub fail_on: Vec<Threshold>,
+    /// Whether to write contact labels beside each output.
+    pub contacts: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
@@ -182,7 +184,8 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = (config.input.options(), output.replace_animations, output.report, output.contacts);
+        let kept = format!("{kept:?}");
         add(kept.as_bytes());
         if !output.fail_on.is_empty() {
             // Outputs that were never measured are out of date once measures are asked for.
@@ -227,6 +230,7 @@ impl Pipeline {
             preview: config.output.preview,
             report: config.output.report,
             fail_on: config.output.fail_on.clone(),
+            contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
         })
     }

@@ -79,6 +79,30 @@ pub struct Metric {
     pub at_most: Option<f64>,
 }
 
+/// How large a change is: the greatest of all frames and joints, their mean, and where the greatest was met first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Largest {
+    /// The greatest.
+    pub max: f64,
+    /// The mean over all frames and joints.
+    pub mean: f64,
+    /// The joint of the greatest.
+    pub joint: String,
+    /// Its frame.
+    pub frame: usize,
+}
+
+/// What a stage changed, by comparing the motion before with the motion after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The stage, with its number in the pipeline where that is not clear.
+    pub stage: String,
+    /// How far joints moved in model space, metres.
+    pub metres: Largest,
+    /// How far joints turned against their parents, degrees.
+    pub degrees: Largest,
+}
+
 /// A number with a unit for every frame of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
@@ -136,6 +160,9 @@ pub struct Report {
     /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
     #[serde(skip)]
     pub mappings: Vec<Mapping>,
+    /// What each stage changed, in the order of the stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 impl Report {

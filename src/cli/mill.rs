@@ -103,6 +103,15 @@ pub fn mill(
     bar.finish_and_clear();
     let _ = std::panic::take_hook();
 
+    let mut passed = false;
+    for (work, found) in works.iter().zip(&outcomes) {
+        for outcome in found {
+            for sentence in pipeline::passed(outcome, &work.pipeline.fail_on) {
+                console.error(format!("{}: {sentence}", names(&outcome.inputs)));
+                passed = true;
+            }
+        }
+    }
     let all: Vec<&Outcome> = outcomes.iter().flatten().collect();
     let count = |status| all.iter().filter(|o| o.status == status).count();
     let (written, fresh) = (count(Status::Written), count(Status::UpToDate));
@@ -129,7 +138,7 @@ pub fn mill(
         part(failed, "failed"),
     ];
     console.note(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    Ok(if failed > 0 { Exit::SomeFailed } else { Exit::Good })
+    Ok(if failed > 0 || passed { Exit::SomeFailed } else { Exit::Good })
 }
 
 fn progress(length: usize, console: &Console) -> ProgressBar {

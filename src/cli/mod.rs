@@ -9,6 +9,8 @@ mod inspect;
 mod joints;
 mod load;
 mod map;
+mod measure;
+mod measure_table;
 mod mill;
 mod preview;
 mod retarget;

@@ -53,7 +53,7 @@
 
   posemill.Drawing3d = class {
     constructor(canvas, lost) {
-      const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: false, preserveDrawingBuffer: true });
+      const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: false });
       if (!gl) throw new Error("no WebGL 2");
       this.gl = gl;
       this.canvas = canvas;

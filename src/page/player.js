@@ -27,6 +27,7 @@
     listen();
     drawing = new posemill.Drawing2d(canvas);
     by("notice").textContent = why;
+    for (const id of ["show-skin", "show-skeleton"]) by(id).parentElement.hidden = true;
     redraw();
   };
 

@@ -1,15 +1,15 @@
 //! One job from its takes to its outputs: the story of a run.
 
 use super::manifest::FileHash;
+use super::pages;
 use super::plan::{Job, Pipeline, resources};
-use super::report::{CLIP_PAGE, REPORT_PAGE};
 use super::sections::Preview;
+use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::page::{ClipPage, Shown, clip_page};
-use crate::render::{Format, PreviewOptions, Size, Subject, preview};
+use crate::render::{Mark, PreviewOptions, Subject, preview};
 use crate::report::{Report, Warnings};
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
@@ -17,9 +17,6 @@ use std::sync::Arc;
 
 /// Clips of one take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
-
-/// Poses of the contact sheet on a page, and the size of each.
-const PAGE_POSES: (usize, Size) = (8, Size { width: 180, height: 240 });
 
 /// What a job made.
 #[derive(Clone, Debug)]
@@ -94,6 +91,8 @@ pub fn run(
     let mut sources = Vec::new();
     let mut motions = Vec::new();
     let mut arrived: Vec<Motion> = Vec::new();
+    let mut marks = Vec::new();
+    let mut watch = Watch::new(pipeline.measured());
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
@@ -105,11 +104,16 @@ pub fn run(
         }
         report.warnings.extend(std::mem::take(&mut asset.warnings));
         let steps = resolve(pipeline, &asset.character)?;
+        let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
             if pipeline.report {
                 arrived.push(motion.clone());
             }
-            motions.push(perform(&steps, motion, &mut report)?);
+            let mut shown = pipeline.preview.format().map(|_| Vec::new());
+            let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
+            watch.finish(&motion, several, &mut report);
+            motions.push(motion);
+            marks.push(shown.unwrap_or_default());
         }
     }
 
@@ -127,9 +131,9 @@ pub fn run(
     }
     // The picture belongs to the first output: both are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-        files.extend(picture(pipeline.preview, &motions, path, &mut report.warnings));
+        files.extend(picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
         if pipeline.report {
-            files.push(page(job, path, &arrived, &motions, &mut report, record));
+            files.push(pages::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
@@ -148,13 +152,16 @@ pub fn run(
 fn picture(
     kind: Preview,
     motions: &[Motion],
+    marks: Vec<Vec<Mark>>,
     path: &Path,
     warnings: &mut Warnings,
 ) -> Option<(PathBuf, Vec<u8>)> {
     let (format, extension) = kind.format()?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut warn = |message: String| warnings.add("preview", message, stem.clone());
-    let mut subjects: Vec<Subject> = motions.iter().map(Subject::from).collect();
+    let pairs = motions.iter().zip(marks);
+    let mut subjects: Vec<Subject> =
+        pairs.map(|(motion, marks)| Subject { marks, ..Subject::from(motion) }).collect();
     if subjects.len() > PREVIEW_CLIPS {
         warn(format!("the preview shows the first {PREVIEW_CLIPS} of {} clips", subjects.len()));
         subjects.truncate(PREVIEW_CLIPS);
@@ -166,49 +173,6 @@ fn picture(
             None
         }
     }
-}
-
-/// The page beside `path`, linked to that of the folder where `listed`.
-fn page(
-    job: &Job,
-    path: &Path,
-    arrived: &[Motion],
-    motions: &[Motion],
-    report: &mut Report,
-    listed: bool,
-) -> (PathBuf, Vec<u8>) {
-    // A take that stays with its own body needs no second one beside it.
-    fn shown<'a>((source, result): (&'a Motion, &'a Motion)) -> Shown<'a> {
-        let other = !Arc::ptr_eq(&source.character, &result.character);
-        Shown { source: other.then_some(source), result }
-    }
-    let clips: Vec<Shown> = arrived.iter().zip(motions).map(shown).collect();
-    let (frames, size) = PAGE_POSES;
-    let options = PreviewOptions { frames: Some(frames), size: Some(size), ..PreviewOptions::default() };
-    fn labelled<'a>(motion: &'a Motion, label: &str) -> Subject<'a> {
-        Subject { label: label.to_owned(), ..Subject::from(motion) }
-    }
-    let subjects: Vec<Subject> = match clips.as_slice() {
-        [Shown { source: Some(source), result }] => {
-            vec![labelled(source, "source"), labelled(result, "result")]
-        }
-        several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),
-    };
-    let picture = preview(&subjects, &options, Format::Png, &|_, _| {});
-    if let Err(error) = &picture {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        report.warnings.add("preview", format!("there is no picture on the page: {error}"), stem);
-    }
-    let depth = job.takes.first().map_or(0, |t| t.relative.components().count().saturating_sub(1));
-    let page = ClipPage {
-        title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        inputs: job.takes.iter().map(|t| t.path.display().to_string()).collect(),
-        clips,
-        report,
-        picture: picture.as_deref().ok(),
-        batch: listed.then(|| "../".repeat(depth) + REPORT_PAGE),
-    };
-    (path.with_extension(CLIP_PAGE), clip_page(&page).into_bytes())
 }
 
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.
@@ -262,10 +226,25 @@ fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, 
     Ok(steps)
 }
 
-/// The motion after every stage.
-fn perform(steps: &[Step], mut motion: Motion, report: &mut Report) -> Result<Motion, RunError> {
+/// The motion after every stage; where `marks` are wanted, what the stages show beside it.
+fn perform(
+    steps: &[Step],
+    mut motion: Motion,
+    marks: &mut Option<Vec<Mark>>,
+    watch: &mut Watch,
+    report: &mut Report,
+) -> Result<Motion, RunError> {
     for Step { number, name, stage } in steps {
+        if let Some(marks) = marks {
+            // Places in the world of one character mean nothing to another.
+            if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
+                marks.clear();
+            }
+            marks.extend(stage.marks(&motion));
+        }
+        watch.before(&motion);
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
+        watch.after(name, &motion);
         if cfg!(debug_assertions) {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
         }

@@ -1,5 +1,6 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
+mod contacts;
 mod filter;
 mod ik;
 pub mod keys;
@@ -13,6 +14,7 @@ mod root_motion;
 mod stage;
 mod trim;
 
+pub use contacts::{ContactsConfig, DetectorWord};
 pub use filter::{FilterConfig, FilterKind};
 pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
 pub use limits::LimitsConfig;

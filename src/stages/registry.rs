@@ -2,8 +2,8 @@
 
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
-    FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig,
-    RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
+    ContactsConfig, FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig,
+    RetargetConfig, RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -15,6 +15,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<ResampleConfig>(),
     Entry::of::<FilterConfig>(),
     Entry::of::<MirrorConfig>(),
+    Entry::of::<ContactsConfig>(),
     Entry::of::<RetargetConfig>(),
     Entry::of::<IkConfig>(),
     Entry::of::<LimitsConfig>(),

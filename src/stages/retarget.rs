@@ -81,7 +81,12 @@ impl StageConfig for RetargetConfig {
             Scale::Word(ScaleWord::Legs) => RootScale::Legs,
             Scale::Factor(factor) => RootScale::Factor(factor),
         };
-        let retarget = Retarget::new(source, Arc::clone(target), &map, (&s_rig, &t_rig), travel);
+        // What the map file tells of the target holds for the stages to come.
+        let target = match t_rig == target.rig {
+            true => Arc::clone(target),
+            false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
+        };
+        let retarget = Retarget::new(source, target, &map, (&s_rig, &t_rig), travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, target), sure }))
     }

@@ -78,6 +78,7 @@ fn the_player_scrubs_plays_and_draws_without_a_fault() {
     assert_eq!(browser.value("document.getElementById('notice').textContent"), json!(""));
     browser.value("document.getElementById('player').scrollIntoView()");
 
+    browser.textured();
     scrub_to(&mut browser, 0);
     let first = browser.picture();
     scrub_to(&mut browser, 200);

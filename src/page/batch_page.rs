@@ -155,7 +155,7 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], rank: usize) -> String {
             None => html.push_str("<td class=\"n\" data-value=\"\"></td>"),
         }
     }
-    let _ = write!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>\n", row.warnings);
+    let _ = writeln!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>", row.warnings);
     html
 }
 

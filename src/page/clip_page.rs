@@ -72,24 +72,24 @@ pub fn clip_page(page: &ClipPage) -> String {
     }
     if let Some(png) = page.picture {
         let data = base64::engine::general_purpose::STANDARD.encode(png);
-        let _ = write!(
+        let _ = writeln!(
             body,
             "<section aria-labelledby=\"h-poses\"><h2 id=\"h-poses\">Poses</h2><img class=\"sheet\" alt=\"Poses of {} from the \
-             first frame to the last\" src=\"data:image/png;base64,{data}\"></section>\n",
+             first frame to the last\" src=\"data:image/png;base64,{data}\"></section>",
             Text(&page.title)
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         body,
-        "<section aria-labelledby=\"h-measures\"><h2 id=\"h-measures\">Measures</h2>{}</section>\n",
+        "<section aria-labelledby=\"h-measures\"><h2 id=\"h-measures\">Measures</h2>{}</section>",
         measures(&all, only)
     );
     for (k, (shown, angles)) in clips.iter().zip(&angles).enumerate() {
         let title =
             if alone { "Over time".to_owned() } else { format!("Over time: {}", shown.result.clip.name) };
-        let _ = write!(
+        let _ = writeln!(
             body,
-            "<section aria-labelledby=\"h-time-{k}\" data-take=\"{k}\"><h2 id=\"h-time-{k}\">{}</h2>{}</section>\n",
+            "<section aria-labelledby=\"h-time-{k}\" data-take=\"{k}\"><h2 id=\"h-time-{k}\">{}</h2>{}</section>",
             Text(&title),
             plots(shown, angles, &of_clip[k], &all)
         );

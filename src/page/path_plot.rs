@@ -63,7 +63,7 @@ pub(super) fn path_plot(ways: &[Way]) -> String {
     for way in ways {
         let class = way.who.class();
         let stride = way.points.len().div_ceil(POINTS).max(1);
-        let last = way.points.last().filter(|_| (way.points.len() - 1) % stride != 0);
+        let last = way.points.last().filter(|_| !(way.points.len() - 1).is_multiple_of(stride));
         let _ = write!(svg, "<polyline class=\"line {class}\" points=\"");
         for p in way.points.iter().step_by(stride).chain(last).filter(finite) {
             let [px, py] = place(p);

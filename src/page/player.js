@@ -114,6 +114,7 @@
       head.line.setAttribute("x2", x.toFixed(1));
     }
     section.dataset.frame = String(at);
+    section.dataset.loading = String(drawing.loading || 0);
   };
 
   let asked = false;

@@ -17,11 +17,8 @@ pub(super) fn slides(series: &[Series]) -> Vec<Series> {
         for point in points {
             for [from, to] in &point.resting {
                 // The speed of a frame is that since the one before: the first of a rest is still arriving.
-                for f in from + 1..(*to).min(frames) {
-                    if let Some(speed) = point.values.get(f) {
-                        values[f] = values[f].max(*speed);
-                    }
-                }
+                let rest = values.iter_mut().zip(&point.values).take(*to).skip(from + 1);
+                rest.for_each(|(slide, speed)| *slide = slide.max(*speed));
             }
         }
         if values.iter().any(|v| v.is_finite()) {

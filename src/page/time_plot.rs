@@ -72,7 +72,7 @@ impl TimePlot<'_> {
     /// The plot as a figure with its caption; nothing for less than two frames.
     pub(super) fn html(&self) -> String {
         let frames = self.frames();
-        if frames < 2 || !(self.rate > 0.0) {
+        if frames < 2 || self.rate <= 0.0 {
             return String::new();
         }
         let values = || self.lines.iter().flat_map(|l| l.values.iter().copied());

@@ -44,7 +44,7 @@ impl Reading {
 
     /// Whether it exceeds its limit; a value that is no number does.
     pub(super) fn over(&self) -> bool {
-        self.at_most.is_some_and(|limit| !(self.value <= limit))
+        self.at_most.is_some_and(|limit| self.value > limit || self.value.is_nan())
     }
 
     /// The value as a part of its limit, for those that have one: above 1 is over.

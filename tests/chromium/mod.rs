@@ -99,9 +99,9 @@ impl Chromium {
 
     fn send(&mut self, payload: &[u8]) {
         // One text frame; a mask is demanded, one of zeros changes nothing.
-        let mut frame = vec![0x81, 0x80 | 127];
+        let mut frame: Vec<u8> = vec![0x81, 0x80 | 127];
         frame.extend((payload.len() as u64).to_be_bytes());
-        frame.extend([0; 4]);
+        frame.extend([0u8; 4]);
         frame.extend(payload);
         self.socket.get_mut().write_all(&frame).unwrap();
     }
@@ -155,6 +155,14 @@ impl Chromium {
     /// Waits until everything that was asked for is drawn.
     pub fn settle(&mut self) {
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))");
+    }
+
+    /// Waits until the player has decoded its textures.
+    pub fn textured(&mut self) {
+        let asked = "new Promise(done => { const look = () => document.getElementById('player').dataset.loading === '0' \
+                     ? done(0) : requestAnimationFrame(look); look(); })";
+        self.value(asked);
+        self.settle();
     }
 
     /// Presses and releases a key.

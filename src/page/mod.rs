@@ -1,6 +1,6 @@
 //! What a run has to say becomes a page that people open: plots, tables, pictures and a player in one file.
 //!
-//! [`clip_page`] answers "is this clip good, and if not where" for one output; [`batch_page`] sorts many of them from
+//! [`clip_page()`] answers "is this clip good, and if not where" for one output; [`batch_page()`] sorts many of them from
 //! the worst down. Both are one file each that asks nothing of the network. The same input gives the same bytes.
 
 mod text;

@@ -157,12 +157,12 @@ pub struct Report {
     /// What was measured in every frame.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
-    /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
-    #[serde(skip)]
-    pub mappings: Vec<Mapping>,
     /// What each stage changed, in the order of the stages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
+    #[serde(skip)]
+    pub mappings: Vec<Mapping>,
 }
 
 impl Report {

@@ -15,6 +15,7 @@ mod mill;
 mod preview;
 mod retarget;
 mod run;
+mod simulate;
 mod stages;
 mod start;
 

@@ -2,7 +2,7 @@
 
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
-use super::{completions, convert, inspect, joints, map, measure, preview, retarget, run, stages};
+use super::{completions, convert, inspect, joints, map, measure, preview, retarget, run, simulate, stages};
 use crate::pipeline::PlanError;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -37,6 +37,7 @@ enum Command {
     Map(map::Arguments),
     Measure(measure::Arguments),
     Preview(preview::Arguments),
+    Simulate(simulate::Arguments),
     Stages(stages::Arguments),
     Completions(completions::Arguments),
     /// Print the manual page
@@ -56,13 +57,16 @@ pub fn start() -> ExitCode {
         Command::Map(a) => map::run(a, &console),
         Command::Measure(a) => measure::run(a, &console),
         Command::Preview(a) => preview::run(a, &console),
+        Command::Simulate(a) => simulate::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Man => completions::man(&console, Arguments::command()),
     };
     let exit = result.unwrap_or_else(|failure| {
         match &failure {
-            Failure::Plan(PlanError::Config(error)) => console.rendered_error(&error.render(console.colors)),
+            Failure::Plan(PlanError::Config(error)) | Failure::Scene(error) => {
+                console.rendered_error(&error.render(console.colors));
+            }
             _ => console.error(&failure),
         }
         failure.exit()

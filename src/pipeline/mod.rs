@@ -5,10 +5,10 @@
 //! outputs, and [`run_all`] many of them, each on its own, skipping what the [`Manifest`] knows to be up to date.
 
 mod batch;
+mod beside;
 mod config;
 mod fault;
 mod manifest;
-mod pages;
 mod plan;
 mod quality;
 mod reference;

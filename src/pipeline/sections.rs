@@ -59,6 +59,9 @@ pub struct Output {
     /// `posemill measure --help` lists them.
     #[serde(deserialize_with = "one_or_many")]
     pub fail_on: Vec<Threshold>,
+    /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
+    /// the table that the stage `contacts` reads.
+    pub contacts: bool,
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,
 }
@@ -71,6 +74,7 @@ impl Default for Output {
             preview: Preview::None,
             report: true,
             fail_on: Vec::new(),
+            contacts: false,
             replace_animations: false,
         }
     }

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactsConfig {
-    /// How contacts are found: `hysteresis` (two pairs of thresholds on height and speed).
+    /// How contacts are found: `hysteresis` (two pairs of thresholds on height and speed) or `hmm` (a hidden Markov
+    /// model of two states that is fitted to the clip).
     pub detector: DetectorWord,
     /// A table of labels to be read instead, relative to the pipeline file: a column `frame` and one of 0 and 1 for
     /// each part, such as `left_heel`. Left out: contacts are found.
@@ -72,6 +73,8 @@ pub enum DetectorWord {
     /// Two pairs of thresholds.
     #[default]
     Hysteresis,
+    /// A hidden Markov model.
+    Hmm,
 }
 
 impl ContactsConfig {
@@ -129,6 +132,7 @@ impl StageConfig for ContactsConfig {
         let options = Options {
             detector: match self.detector {
                 DetectorWord::Hysteresis => Detector::Hysteresis,
+                DetectorWord::Hmm => Detector::Hmm,
             },
             parts: self.named_parts()?,
             ground: self.ground_m,

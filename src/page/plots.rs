@@ -177,13 +177,13 @@ mod tests {
 
     #[test]
     fn sides_and_copies_share_the_plot_of_their_quantity() {
-        let names = ["left_heel_height", "right_heel_height", "copy_left_heel_height", "heel_left", "lefty"];
+        let names = ["left_heel_height", "right_heel_height", "copy_left_heel_height", "knee_left", "lefty"];
         let found: Vec<_> = names.iter().map(|n| whose(n)).collect();
         let expected = [
             (Who::Left, "heel_height"),
             (Who::Right, "heel_height"),
             (Who::Before, "heel_height"),
-            (Who::Left, "heel"),
+            (Who::Left, "knee"),
             (Who::Main, "lefty"),
         ];
         assert_eq!(found, expected.map(|(w, s)| (w, s.to_owned())));

@@ -2,8 +2,6 @@
 //! copy of the rotations.
 
 mod development_data;
-#[path = "feet.rs"]
-mod made;
 
 use development_data::data;
 use posemill::anatomy::{Figure, contact_points};
@@ -11,30 +9,31 @@ use posemill::contacts::{Options as Detection, detect};
 use posemill::feet::plant;
 use posemill::import::{Options, load};
 use posemill::math::{Vec3, angle_between};
-use posemill::model::{Character, Clip, ContactPart, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::path::Path;
 use std::sync::Arc;
 
-const TAKES: &[&str] = &[
-    "bvh/assimp/Boxing_Toes.bvh",
-    "bvh/bvh-toolbox/walk01.bvh",
-    "bvh/cmu/01_01.bvh",
-    "bvh/cmu/jumping_jacks.bvh",
-    "bvh/fair1/dab.bvh",
-    "bvh/fair1/zombie.bvh",
-    "bvh/makehuman/walk1.bvh",
-    "bvh/makehuman/benchmark.bvh",
-    "bvh/mixamo-names/test_freebvh.bvh",
-    "bvh/mocapbank/test_mocapbank.bvh",
-    "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
-    "bvh/small/bvhio-example.bvh",
-    "bvh/xia/angry_13_000.bvh",
-    "gltf/kaykit/Med_MovementBasic.glb",
-    "gltf/quaternius/KnightCharacter.glb",
-    "gltf/gdquest/mannequiny-0.3.0.glb",
-    "gltf/raylib/robot.glb",
-    "gltf/khronos/cesium_man.gltf",
+/// The takes, each with the number of characters on which it misses a limit. These numbers may only become smaller.
+const TAKES: &[(&str, usize)] = &[
+    ("bvh/assimp/Boxing_Toes.bvh", 0),
+    ("bvh/bvh-toolbox/walk01.bvh", 0),
+    ("bvh/cmu/01_01.bvh", 0),
+    ("bvh/cmu/jumping_jacks.bvh", 0),
+    ("bvh/fair1/dab.bvh", 0),
+    ("bvh/fair1/zombie.bvh", 0),
+    ("bvh/makehuman/walk1.bvh", 0),
+    ("bvh/makehuman/benchmark.bvh", 0),
+    ("bvh/mixamo-names/test_freebvh.bvh", 0),
+    ("bvh/mocapbank/test_mocapbank.bvh", 0),
+    ("bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh", 0),
+    ("bvh/small/bvhio-example.bvh", 0),
+    ("bvh/xia/angry_13_000.bvh", 0),
+    ("gltf/kaykit/Med_MovementBasic.glb", 0),
+    ("gltf/quaternius/KnightCharacter.glb", 0),
+    ("gltf/gdquest/mannequiny-0.3.0.glb", 0),
+    ("gltf/raylib/robot.glb", 0),
+    ("gltf/khronos/cesium_man.gltf", 0),
 ];
 
 const CHARACTERS: &[&str] = &[
@@ -164,56 +163,14 @@ fn measured(motion: &Motion) -> Feet {
     feet
 }
 
-fn debug(copy: &Motion, result: &Motion) {
-    let contacts = result.contacts.as_ref().unwrap();
-    let rig = &result.character.rig;
-    let points = contact_points(&result.character, rig);
-    let (a, b) = (models(copy), models(result));
-    println!("ground {} rate {}", contacts.ground, result.clip.sample_rate);
-    for part in contacts.parts().filter(|p| p.of_foot()) {
-        println!("{part}: {:?}", contacts.holds(part));
-    }
-    for f in 0..a.len() {
-        print!("{f:4}");
-        for side in Side::BOTH {
-            for p in points.iter().filter(|p| p.part.of_foot() && p.part.side() == Some(side)) {
-                let held = if contacts.rests(p.part, f) { '*' } else { ' ' };
-                let (x, y) = (a[f].joint(p.joint).point(&p.at), b[f].joint(p.joint).point(&p.at));
-                print!(
-                    " {held}{:6.1} {:6.1} {:6.1}>{:6.1} {:6.1} {:6.1}",
-                    x.x * 100.0,
-                    x.y * 100.0,
-                    x.z * 100.0,
-                    y.x * 100.0,
-                    y.y * 100.0,
-                    y.z * 100.0
-                );
-            }
-            let joints = [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|r| rig.joint(r));
-            let [Some(h), Some(k), Some(c)] = joints else { continue };
-            for p in [&a[f], &b[f]] {
-                let (thigh, shin): (Vec3, Vec3) =
-                    (p.position(k) - p.position(h), p.position(c) - p.position(k));
-                print!(" k{:5.1}", angle_between(&thigh, &shin).to_degrees());
-            }
-            print!(" |");
-        }
-        let hips = rig.joint(Role::UpperLeg(Side::Left)).unwrap();
-        println!(" hip {:6.2}>{:6.2}", a[f].position(hips).y * 100.0, b[f].position(hips).y * 100.0);
-    }
-}
-
 #[test]
 fn every_take_on_every_character_stands() {
     let Some(folder) = data() else { return };
     let characters: Vec<Arc<Character>> =
         CHARACTERS.iter().map(|c| load(&folder.join(c), &Options::default()).unwrap().character).collect();
-    let only = std::env::var("FEET_ONLY").unwrap_or_default();
-    let mut misses = Vec::new();
-    for file in TAKES {
-        if !file.contains(&only) {
-            continue;
-        }
+    let (mut all, mut limits, mut more) = (0, [0; 5], Vec::new());
+    for (file, known) in TAKES {
+        let mut misses = 0;
         let Some(source) = take(&folder, file) else { continue };
         for (name, target) in CHARACTERS.iter().zip(&characters) {
             let found = map(&source.character, target).unwrap();
@@ -243,20 +200,22 @@ fn every_take_on_every_character_stands() {
                 work.feet.iter().map(|f| f.shift.0).fold(0.0, f64::max) * 100.0,
             );
             println!("{line}");
-            if std::env::var("FEET_DEBUG").is_ok_and(|d| name.contains(&d)) {
-                debug(&copy, &result);
-            }
-            let good = after.skate <= 1.0 && after.sunk <= 5.0 && after.floating < 0.02 && ratio <= 1.2;
-            if !good {
-                misses.push(line);
-            }
+            let over = [
+                after.skate > 1.0,
+                after.sunk > 5.0,
+                after.sinking >= 0.005,
+                after.floating >= 0.02,
+                ratio > 1.2,
+            ];
+            over.iter().zip(&mut limits).for_each(|(over, count)| *count += usize::from(*over));
+            misses += usize::from(over.contains(&true));
+        }
+        println!("{file}: {misses} misses, {known} known");
+        all += misses;
+        if misses > *known {
+            more.push(format!("{file}: {misses} characters miss, {known} are known to"));
         }
     }
-    println!("{} misses", misses.len());
-    assert!(misses.is_empty(), "{}", misses.join("\n"));
-}
-
-#[test]
-fn labels_of_a_part_that_is_no_foot_are_kept() {
-    assert!(!ContactPart::Pelvis.of_foot());
+    println!("{all} pairs miss; [skate, deepest, often, floating, jerk]: {limits:?}");
+    assert!(more.is_empty(), "{}", more.join("\n"));
 }

@@ -30,9 +30,9 @@ pub fn floor_under(locks: &Locks, ground: f64) -> Vec<f64> {
     let n = locks.held.len();
     let mut floor = vec![f64::INFINITY; n];
     let mut last = None;
-    for f in 0..n {
-        last = height(&locks.held[f]).or(last);
-        floor[f] = last.unwrap_or(f64::INFINITY);
+    for (floor, held) in floor.iter_mut().zip(&locks.held) {
+        last = height(held).or(last);
+        *floor = last.unwrap_or(f64::INFINITY);
     }
     last = None;
     for f in (0..n).rev() {

@@ -6,7 +6,7 @@
 use super::leg::{Leg, Step};
 use super::tops::tops;
 use crate::math::{Transform, Vec3, same_hemisphere};
-use crate::model::{Clip, JointId, Motion};
+use crate::model::{Clip, Motion};
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 

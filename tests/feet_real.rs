@@ -2,8 +2,10 @@
 //! copy of the rotations.
 
 mod development_data;
+mod humanoids;
 
 use development_data::data;
+use humanoids::{CHARACTERS, TAKES};
 use posemill::anatomy::{Figure, contact_points};
 use posemill::contacts::{Options as Detection, detect};
 use posemill::feet::plant;
@@ -14,46 +16,8 @@ use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The takes, each with the number of characters on which it misses a limit. These numbers may only become smaller.
-const TAKES: &[(&str, usize)] = &[
-    ("bvh/assimp/Boxing_Toes.bvh", 3),
-    ("bvh/bvh-toolbox/walk01.bvh", 3),
-    ("bvh/cmu/01_01.bvh", 4),
-    ("bvh/cmu/jumping_jacks.bvh", 2),
-    ("bvh/fair1/dab.bvh", 0),
-    ("bvh/fair1/zombie.bvh", 8),
-    ("bvh/makehuman/walk1.bvh", 1),
-    ("bvh/makehuman/benchmark.bvh", 0),
-    ("bvh/mixamo-names/test_freebvh.bvh", 7),
-    ("bvh/mocapbank/test_mocapbank.bvh", 8),
-    ("bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh", 11),
-    ("bvh/small/bvhio-example.bvh", 0),
-    ("bvh/xia/angry_13_000.bvh", 7),
-    ("gltf/kaykit/Med_MovementBasic.glb", 0),
-    ("gltf/quaternius/KnightCharacter.glb", 8),
-    ("gltf/gdquest/mannequiny-0.3.0.glb", 11),
-    ("gltf/raylib/robot.glb", 0),
-    ("gltf/khronos/cesium_man.gltf", 0),
-];
-
-const CHARACTERS: &[&str] = &[
-    "gltf/quaternius/Casual_man.glb",
-    "derived/casual-man-mixamo-names.glb",
-    "gltf/gdquest/mannequiny-0.3.0.glb",
-    "gltf/quaternius/KnightCharacter.glb",
-    "gltf/raylib/robot.glb",
-    "gltf/raylib/greenman.glb",
-    "gltf/kaykit/manny_med_mod.gltf",
-    "gltf/kaykit/Med_MovementBasic.glb",
-    "gltf/khronos/cesium_man.gltf",
-    "derived/cesium-man-gltfpack-quantized.glb",
-    "derived/makehuman-base-default-rig.glb",
-    "derived/rigify-human-deform.glb",
-    "vrm/debug_robot.vrm",
-    "vrm/basic_armature_vrm0.vrm",
-    "vrm/basic_armature_vrm1.vrm",
-    "vrm/armature_transform.vrm",
-];
+/// For each take, the number of characters on which it misses a limit. These numbers may only become smaller.
+const KNOWN_MISSES: [usize; 18] = [3, 3, 4, 2, 0, 8, 1, 0, 7, 8, 11, 0, 7, 0, 8, 11, 0, 0];
 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 900;
@@ -169,7 +133,8 @@ fn every_take_on_every_character_stands() {
     let characters: Vec<Arc<Character>> =
         CHARACTERS.iter().map(|c| load(&folder.join(c), &Options::default()).unwrap().character).collect();
     let (mut all, mut limits, mut more) = (0, [0; 5], Vec::new());
-    for (file, known) in TAKES {
+    assert_eq!(TAKES.len(), KNOWN_MISSES.len());
+    for (file, known) in TAKES.iter().zip(KNOWN_MISSES) {
         let mut misses = 0;
         let Some(source) = take(&folder, file) else { continue };
         for (name, target) in CHARACTERS.iter().zip(&characters) {
@@ -212,7 +177,7 @@ fn every_take_on_every_character_stands() {
         }
         println!("{file}: {misses} misses, {known} known");
         all += misses;
-        if misses > *known {
+        if misses > known {
             more.push(format!("{file}: {misses} characters miss, {known} are known to"));
         }
     }

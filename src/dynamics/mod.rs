@@ -5,6 +5,8 @@
 //! contacts, motors and limits.
 
 mod articulation;
+mod batch;
+mod batch_kernel;
 mod blocks;
 mod body;
 mod box_contact;
@@ -26,6 +28,7 @@ mod tree;
 mod world;
 
 pub use articulation::{Articulation, ArticulationError};
+pub use batch::{Batch, BatchError};
 pub use blocks::{BlockSolution, solve_blocks};
 pub use body::{Body, BodyAcceleration, BodyError, BodyForce, BodyState, solid};
 pub use condition::{Comparison, Condition, ConditionError, Quantity};

@@ -8,6 +8,7 @@ mod lanes;
 mod real;
 mod rotation;
 mod transform;
+mod triple;
 
 pub use lanes::{F32x4, F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{
@@ -20,6 +21,7 @@ pub use rotation::{
     slerp, swing_twist, twist_angle,
 };
 pub use transform::Transform;
+pub use triple::{Triple, cross, difference, dot, scaled, sum};
 
 /// A vector or a point of three `f64` coordinates.
 pub type Vec3 = nalgebra::Vector3<f64>;

@@ -117,6 +117,36 @@ pub struct Series {
     pub resting: Vec<[usize; 2]>,
 }
 
+/// One joint of the target and what drives it, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MappedJoint {
+    /// The role that both play, such as `left_foot`; empty for joints paired by name alone.
+    pub role: String,
+    /// The joint of the source; two joined by ` + ` where they are blended.
+    pub source: String,
+    /// The joint of the target.
+    pub target: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What was mapped to what, in words: the joint map as people read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mapping {
+    /// The source character.
+    pub source: String,
+    /// The target character.
+    pub target: String,
+    /// Every target joint that is driven, in joint order.
+    pub joints: Vec<MappedJoint>,
+    /// Source joints that drive nothing.
+    pub source_only: Vec<String>,
+    /// Target joints that rest.
+    pub target_only: Vec<String>,
+}
+
 /// All that one run over one file has to say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
@@ -130,12 +160,22 @@ pub struct Report {
     /// What each stage changed, in the order of the stages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
+    #[serde(skip)]
+    pub mappings: Vec<Mapping>,
 }
 
 impl Report {
     /// Adds a measurement.
     pub fn measure(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
         self.metrics.push(Metric { name: name.into(), value, unit, copy: None, at_most: None });
+    }
+
+    /// Adds a mapping, unless it is there: takes of one skeleton share theirs.
+    pub fn mapped(&mut self, mapping: &Mapping) {
+        if !self.mappings.contains(mapping) {
+            self.mappings.push(mapping.clone());
+        }
     }
 }
 

@@ -123,32 +123,37 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
             // A foot without a toe joint does not bend: it rolls off over its tip.
             let stiff = if toes.is_none() { tip } else { back + BALL * length };
             let ball = ball.unwrap_or(stiff);
-            let spans = [
-                (back, back + END * length),
-                (ball - 0.5 * END * length, ball + 0.5 * END * length),
-                (tip - END * length, tip),
-            ];
+            let front_end = (tip - END * length, tip);
+            let around = (ball - 0.5 * END * length, ball + 0.5 * END * length);
+            let spans =
+                [(back, back + END * length), if ball == tip { front_end } else { around }, front_end];
             let lowest = |(from, to): (f64, f64)| {
                 let within = || skin.iter().filter(move |p| (from..=to).contains(&along(p)));
                 let bottom = within().map(height).fold(f64::INFINITY, f64::min);
                 let sole: Vec<&Vec3> = within().filter(|p| height(p) < bottom + SOLE * length).collect();
                 let mean =
                     sole.iter().map(|p| (*p - ankle).dot(&across)).sum::<f64>() / sole.len().max(1) as f64;
+                // Box-like feet have no skin in the middle, or none low enough at an end: they stand on the plane
+                // of what is lowest.
+                let bottom = if bottom < low + SOLE * length { bottom } else { low };
                 let x = match (from == back, to == tip) {
                     (true, _) => from + 0.25 * (to - from),
                     (_, true) => to,
                     _ => 0.5 * (from + to),
                 };
-                bottom.is_finite().then(|| place(x, bottom, mean))
+                place(x, bottom, mean)
             };
-            let found = spans.map(lowest);
-            let all = found.iter().zip(parts).zip(joints);
-            return all.filter_map(|((p, part), joint)| Some(point(part, joint, (*p)?))).collect();
+            let found = spans.map(lowest).into_iter().zip(parts).zip(joints);
+            return found.map(|((p, part), joint)| point(part, joint, p)).collect();
         }
     }
 
-    // Bones only: the sole lies at the lowest joint or tip of the legs, the heel a quarter of the foot behind the ankle.
-    let bottom = figure.sole - ankle.dot(&up);
+    // Bones only: the sole lies at the foot's own lowest joint or tip, the heel a quarter of the foot behind the ankle.
+    // The feet of captured skeletons are not at one height, and each of them stands on its own.
+    let of_foot = skeleton.ids().filter(|id| skeleton.is_ancestor(foot, *id));
+    let ends = of_foot.flat_map(|id| [Some(bind.position(id)), tip_of(id)]).flatten();
+    let bottom = ends.map(|p| height(&p)).fold(f64::INFINITY, f64::min);
+    let bottom = if bottom < 0.0 { bottom } else { figure.sole - ankle.dot(&up) };
     let ball = toes.map(|t| bind.position(t)).or_else(|| tip_of(foot));
     let Some(ball) = ball else { return vec![point(parts[0], foot, place(0.0, bottom, 0.0))] };
     let length = along(&ball);

@@ -7,6 +7,7 @@
 mod lanes;
 mod real;
 mod rotation;
+mod segment;
 mod transform;
 mod triple;
 
@@ -20,6 +21,7 @@ pub use rotation::{
     angle_between, any_perpendicular, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere,
     slerp, swing_twist, twist_angle,
 };
+pub use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
 pub use triple::{Triple, cross, difference, dot, scaled, sum};
 

@@ -14,8 +14,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The pipeline of the commands that need no file.
-pub const DEFAULT_PIPELINE: &str = "[output]\nreport = false\n\n[[stage]]\nuse = \"retarget\"\n";
+/// The pipeline of `posemill retarget`.
+///
+/// Limits come before the feet are locked: a joint of a leg that is brought back into its range afterwards would take
+/// the foot off its lock.
+pub const DEFAULT_PIPELINE: &str = r#"
+[output]
+report = false
+
+[[stage]]
+use = "contacts"
+
+[[stage]]
+use = "retarget"
+
+[[stage]]
+use = "limits"
+
+[[stage]]
+use = "foot_lock"
+"#;
 
 /// A pipeline that can run.
 #[derive(Debug)]
@@ -36,10 +54,12 @@ pub struct Pipeline {
     pub replace_animations: bool,
     /// The picture beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`.
+    /// Whether to write `report.json` and the pages.
     pub report: bool,
     /// What a result must not pass.
     pub fail_on: Vec<Threshold>,
+    /// Whether to write contact labels beside each output.
+    pub contacts: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
@@ -164,7 +184,8 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = (config.input.options(), output.replace_animations, output.report, output.contacts);
+        let kept = format!("{kept:?}");
         add(kept.as_bytes());
         if !output.fail_on.is_empty() {
             // Outputs that were never measured are out of date once measures are asked for.
@@ -209,6 +230,7 @@ impl Pipeline {
             preview: config.output.preview,
             report: config.output.report,
             fail_on: config.output.fail_on.clone(),
+            contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
         })
     }

@@ -2,7 +2,8 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, Motion};
-use crate::report::Report;
+use crate::placement::Placement;
+use crate::report::{Mapping, Report};
 use crate::retarget::{JointMap, Retarget, RootScale, map};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct RetargetConfig {
     /// How far the root travels: `legs` scales the path with the leg length so that strides fit, a number scales it
     /// by that factor (1.0 keeps the path in the world). Heights always follow the legs.
     pub scale: Scale,
+    /// Whether hands that are near the body or near each other keep their distances from it, whatever its build: a hand
+    /// on the hip stays on the hip. Hands in free air are left alone.
+    pub hands: bool,
 }
 
 /// The scale of the root's path.
@@ -86,14 +90,10 @@ impl StageConfig for RetargetConfig {
             true => Arc::clone(target),
             false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
         };
-        let retarget = Retarget::new(source, target, &map, (&s_rig, &t_rig), travel);
+        let retarget = Retarget::new(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
-        Ok(Box::new(RetargetStage {
-            retarget,
-            mapped: map.pairs.len(),
-            resting: map.target_only.len(),
-            sure,
-        }))
+        let placement = self.hands.then(|| Placement::new((source, &s_rig), (&target, &t_rig))).flatten();
+        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), sure, placement }))
     }
 }
 
@@ -101,9 +101,9 @@ impl StageConfig for RetargetConfig {
 #[derive(Debug)]
 struct RetargetStage {
     retarget: Retarget,
-    mapped: usize,
-    resting: usize,
+    mapping: Mapping,
     sure: f64,
+    placement: Option<Placement>,
 }
 
 impl Stage for RetargetStage {
@@ -112,10 +112,17 @@ impl Stage for RetargetStage {
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        report.measure("retarget_mapped_joints", self.mapped as f64, "joints");
-        report.measure("retarget_resting_joints", self.resting as f64, "joints");
+        report.measure("retarget_mapped_joints", self.mapping.joints.len() as f64, "joints");
+        report.measure("retarget_resting_joints", self.mapping.target_only.len() as f64, "joints");
         report.measure("retarget_lowest_confidence", self.sure, "1");
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
-        Ok(self.retarget.apply(&motion))
+        report.mapped(&self.mapping);
+        let performed = self.retarget.apply(&motion);
+        let Some(placement) = &self.placement else { return Ok(performed) };
+        let (performed, placed) = placement.apply(&motion, performed);
+        report.measure("hands_placed_frames", placed.frames as f64, "frames");
+        report.measure("hands_placed_largest", placed.largest, "m");
+        report.measure("hands_placed_missed", placed.missed, "m");
+        Ok(performed)
     }
 }

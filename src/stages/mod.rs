@@ -1,5 +1,6 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
+mod effector;
 mod filter;
 mod ik;
 pub mod keys;
@@ -13,8 +14,9 @@ mod root_motion;
 mod stage;
 mod trim;
 
+pub use effector::{EffectorConfig, GoalWord};
 pub use filter::{FilterConfig, FilterKind};
-pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
+pub use ik::{IkConfig, SolverWord};
 pub use limits::LimitsConfig;
 pub use mirror::MirrorConfig;
 pub use reduce::ReduceConfig;

@@ -45,7 +45,7 @@ fn take() -> String {
 fn converted(bytes: &[u8], extension: &str, format: Format) -> Vec<u8> {
     let mut asset =
         import::from_bytes(bytes, "take", Some(extension), None, &import::Options::default()).unwrap();
-    let motion = posemill::model::Motion { character: asset.character, clip: asset.clips.remove(0) };
+    let motion = posemill::model::Motion::new(asset.character, asset.clips.remove(0));
     let (mut files, _) = export::save(&[motion], format, &export::Options::default()).unwrap();
     files.remove(0).bytes
 }

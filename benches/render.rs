@@ -59,7 +59,7 @@ fn character() -> Motion {
     let clip = Clip::from_poses("walk", 30.0, &skeleton, &poses);
     let rig = Rig::new(skeleton, []);
     let character = Character { name: "column".into(), rig, bind: None, meshes: vec![mesh], document: None };
-    Motion { character: Arc::new(character), clip }
+    Motion::new(Arc::new(character), clip)
 }
 
 fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {

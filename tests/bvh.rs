@@ -37,7 +37,7 @@ fn replace() -> BvhOptions {
 fn motion(raw: &RawBvh) -> Motion {
     let rig = Rig::new(raw.skeleton.clone(), []);
     let character = Character { name: String::new(), rig, bind: None, meshes: Vec::new(), document: None };
-    Motion { character: character.into(), clip: raw.clip.clone() }
+    Motion::new(character.into(), raw.clip.clone())
 }
 
 /// Every promise of the normal form but the units.
@@ -485,7 +485,7 @@ proptest! {
         let clip = Clip::new("", 50.0, 3, rotations, vec![JointId::new(2)], vec![Vec3::new(0.5, 0.1, 0.0)]);
         let (rig, name) = (Rig::new(skeleton.clone(), []), String::new());
         let character = Character { name, rig, bind: None, meshes: Vec::new(), document: None };
-        let text = export::write(&Motion { character: character.into(), clip: clip.clone() }, &Default::default());
+        let text = export::write(&Motion::new(character.into(), clip.clone()), &Default::default());
         let raw = read(&text, &replace()).unwrap();
         let expected = ModelPose::of(&skeleton, &clip.pose(&skeleton, 0));
         let found = ModelPose::of(&raw.skeleton, &raw.clip.pose(&raw.skeleton, 0));

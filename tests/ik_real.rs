@@ -55,7 +55,7 @@ fn middle(motion: Motion, most: usize) -> Motion {
     let skeleton = motion.character.skeleton();
     let poses: Vec<_> = (first..(first + most).min(clip.frames())).map(|f| clip.pose(skeleton, f)).collect();
     let clip = Clip::from_poses("take", clip.sample_rate, skeleton, &poses);
-    Motion { character: motion.character, clip }
+    Motion::new(motion.character, clip)
 }
 
 /// An effector, the joint that starts its limb, and how many joints above the effector help it.
@@ -101,7 +101,7 @@ fn lowered(motion: &Motion) -> Motion {
     };
     let poses: Vec<_> = (0..motion.clip.frames()).map(pose).collect();
     let clip = Clip::from_poses("lowered", motion.clip.sample_rate, skeleton, &poses);
-    Motion { character: Arc::clone(&motion.character), clip }
+    Motion::new(Arc::clone(&motion.character), clip)
 }
 
 /// The largest turn of any joint from one frame to the next, in degrees.

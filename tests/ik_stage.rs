@@ -37,7 +37,7 @@ fn motion(character: &Arc<Character>) -> Motion {
         pose
     };
     let poses: Vec<_> = (0..60).map(pose).collect();
-    Motion { character: Arc::clone(character), clip: Clip::from_poses("made", 30.0, skeleton, &poses) }
+    Motion::new(Arc::clone(character), Clip::from_poses("made", 30.0, skeleton, &poses))
 }
 
 fn setting(arriving: &Arc<Character>) -> Setting {

@@ -50,7 +50,7 @@ fn walker(frames: usize) -> Motion {
     };
     let rig = Rig::new(skeleton, joints.iter().enumerate().filter_map(assign).collect::<Vec<_>>());
     let character = Character { name: "walker".into(), rig, bind: None, meshes: Vec::new(), document: None };
-    Motion { character: Arc::new(character), clip }
+    Motion::new(Arc::new(character), clip)
 }
 
 /// A textured square of one metre that looks along `facing`, on one joint, for one frame.
@@ -84,7 +84,7 @@ fn square(facing: f64, double_sided: bool) -> Motion {
     let clip = Clip::new("still", 30.0, 1, vec![Quat::identity()], Vec::new(), Vec::new());
     let rig = Rig::new(skeleton, []);
     let character = Character { name: "square".into(), rig, bind: None, meshes: vec![mesh], document: None };
-    Motion { character: Arc::new(character), clip }
+    Motion::new(Arc::new(character), clip)
 }
 
 fn silent(_: usize, _: usize) {}

@@ -136,7 +136,7 @@ fn dance(character: &Arc<Character>, frames: usize) -> Motion {
         let q = posemill::math::same_hemisphere(clip.all_rotations()[at], &before);
         clip.all_rotations_mut()[at] = q;
     }
-    Motion { character: Arc::clone(character), clip }
+    Motion::new(Arc::clone(character), clip)
 }
 
 fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
@@ -263,13 +263,13 @@ fn size_and_names_of_the_source_do_not_matter() {
     let expected = retarget(&motion, &target);
 
     let renamed = Arc::new(Body { names: blender, ..PLAIN }.character());
-    let same = Motion { character: renamed, clip: motion.clip.clone() };
+    let same = Motion::new(renamed, motion.clip.clone());
     assert!(apart(&expected, &retarget(&same, &target)) < 1e-9);
 
     let large = Arc::new(Body { height: 170.0, ..PLAIN }.character());
     let mut clip = motion.clip.clone();
     clip.all_translations_mut().iter_mut().for_each(|v| *v *= 100.0);
-    let scaled = retarget(&Motion { character: large, clip }, &target);
+    let scaled = retarget(&Motion::new(large, clip), &target);
     assert!(apart(&expected, &scaled) < 1e-9, "{}", apart(&expected, &scaled));
 }
 
@@ -288,7 +288,7 @@ fn the_first_frames_of_a_take_do_not_matter() {
         motion.clip.all_translations()[5 * moved..].to_vec(),
     );
     let whole = retarget(&motion, &target);
-    let part = retarget(&Motion { character: Arc::clone(&motion.character), clip: cut }, &target);
+    let part = retarget(&Motion::new(Arc::clone(&motion.character), cut), &target);
     for frame in 0..part.clip.frames() {
         for (a, b) in model(&part, frame).joints().iter().zip(model(&whole, frame + 5).joints()) {
             assert!((a.translation - b.translation).norm() < 1e-12);
@@ -393,7 +393,7 @@ fn a_chain_of_thousands_of_joints_is_carried_over_in_no_time() {
     let clip = Clip::from_poses("still", 30.0, &skeleton, &poses);
     let rig = understand(skeleton, &rest, &[]);
     let chain = Arc::new(Character { rig, ..PLAIN.character() });
-    let motion = Motion { character: Arc::clone(&chain), clip };
+    let motion = Motion::new(Arc::clone(&chain), clip);
     assert!(apart(&motion, &retarget(&motion, &chain)) < 1e-9);
 }
 

@@ -69,7 +69,7 @@ fn thinned(motion: Motion, most: usize) -> Motion {
     }
     // The rate does not matter here; one that survives as key times of a file does not hide a frame.
     let thin = Clip::new("take", 30.0, clip.joints(), rotations, clip.translated().to_vec(), translations);
-    Motion { character: motion.character, clip: thin }
+    Motion::new(motion.character, thin)
 }
 
 /// A take on a character, through the bytes of the written file.
@@ -307,7 +307,7 @@ fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
             }
             let character = Arc::new(Character { rig, ..(*motion.character).clone() });
             let options = BvhOptions { order, decimals: Decimals::Shortest, metres_per_unit };
-            let text = write(&Motion { character, clip }, &options);
+            let text = write(&Motion::new(character, clip), &options);
             let asset = from_bytes(&text, "turned", Some("bvh"), None, &Options::default()).unwrap();
             let motion = asset.motion(0).unwrap();
             perform(&motion, &target).0

@@ -3,6 +3,8 @@
 //! Evidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
 //! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
 
+mod capsules;
+mod contact_points;
 mod figure;
 mod labels;
 mod limbs;
@@ -10,9 +12,12 @@ mod mobility;
 mod range_of_motion;
 mod roles;
 mod shape;
+mod skin;
 mod trunk;
 mod vocabulary;
 
+pub use capsules::{BodyPart, Capsule, capsules, stature};
+pub use contact_points::contact_points;
 pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, orientation};
 pub use labels::{Label, same_words};
 pub use mobility::{MobilityError, ToldMobility, mobility};

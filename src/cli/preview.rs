@@ -111,7 +111,7 @@ fn motion(asset: &Asset, wanted: Option<&str>) -> Result<Motion, Failure> {
             Clip::from_poses("rest", 1.0, skeleton, &[skeleton.rest_pose()])
         }
     };
-    Ok(Motion { character, clip })
+    Ok(Motion::new(character, clip))
 }
 
 fn progress(console: &Console) -> ProgressBar {

@@ -14,8 +14,8 @@ use crate::math::Vec3;
 /// One velocity: what it should be, and how hard it may be pushed there.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    first: Option<(usize, Wrench)>,
-    second: Option<(usize, Wrench)>,
+    pub(super) first: Option<(usize, Wrench)>,
+    pub(super) second: Option<(usize, Wrench)>,
     pub(super) target: f64,
     pub(super) compliance: f64,
     pub(super) bound: Bound,
@@ -28,6 +28,9 @@ impl Row {
         self.first.iter().chain(self.second.iter()).copied()
     }
 }
+
+/// The kind of a contact's normal row; its two friction rows count on from there.
+pub(super) const CONTACT_NORMAL: u8 = 2;
 
 /// Limits nearer than this (rad or m) get a row even where the rate would not reach them within the step.
 const LIMIT_NEARNESS: f64 = 0.05;
@@ -135,7 +138,7 @@ pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut 
             target: if k == 0 { target } else { 0.0 },
             compliance: settings.compliance,
             bound,
-            key: (2 + k as u8, contact.first, contact.second, contact.feature),
+            key: (CONTACT_NORMAL + k as u8, contact.first, contact.second, contact.feature),
         });
     }
 }

@@ -12,9 +12,10 @@ use super::articulation::{Articulation, Link};
 use super::body::{Body, BodyState};
 use super::constraint::{Constraint, ConstraintKind, of};
 use super::contact::{Contact, contacts_of_pair};
+use super::drive::{Drive, Pull};
 use super::integrate::{close_constraints, momentum};
 use super::lcp::BoxedProblem;
-use super::rows::{Row, contact_rows, limit_rows, motor_row};
+use super::rows::{CONTACT_NORMAL, Row, contact_rows, limit_rows, motor_row};
 use super::shape::{Collider, Shape};
 use super::spatial::Wrench;
 use super::tree::{Resistance, Solver};
@@ -107,11 +108,18 @@ pub struct World {
     pub limits: Vec<CoordinateLimit>,
     /// The springs.
     pub springs: Vec<Spring>,
+    /// The drives of balls; their targets may change between steps.
+    pub drives: Vec<Drive>,
+    /// The pulls; they may change between steps.
+    pub pulls: Vec<Pull>,
     /// The constants.
     pub settings: WorldSettings,
     /// Seconds since the start.
     pub time: f64,
     contacts: Vec<Contact>,
+    /// By contact: the normal force of the last step. By pull: its force.
+    contact_forces: Vec<f64>,
+    pull_forces: Vec<f64>,
     solver: Solver,
     /// The links of every tree.
     trees: Vec<Range<usize>>,
@@ -156,9 +164,13 @@ impl World {
             motors: Vec::new(),
             limits: Vec::new(),
             springs: Vec::new(),
+            drives: Vec::new(),
+            pulls: Vec::new(),
             settings,
             time: 0.0,
             contacts: Vec::new(),
+            contact_forces: Vec::new(),
+            pull_forces: Vec::new(),
             solver,
             trees,
             tree_of,
@@ -188,6 +200,21 @@ impl World {
     /// The contacts of the last search.
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
+    }
+
+    /// Replaces the contacts of the last search, for callers that know better what touches where.
+    pub fn set_contacts(&mut self, contacts: Vec<Contact>) {
+        self.contacts = contacts;
+    }
+
+    /// The normal force of every contact over the last step, newtons, in the order of [`World::contacts`].
+    pub fn contact_forces(&self) -> &[f64] {
+        &self.contact_forces
+    }
+
+    /// The force (N) or torque (N m) of every pull over the last step.
+    pub fn pull_forces(&self) -> &[f64] {
+        &self.pull_forces
     }
 
     /// Kinetic plus potential energy, joules.
@@ -254,6 +281,9 @@ impl World {
         let problem = self.problem(&rows, &free);
         let mut x: Vec<f64> = rows.iter().map(|r| self.memory.get(&r.key).copied().unwrap_or(0.0)).collect();
         problem.solve(&mut x, self.settings.sweeps);
+        self.pull_forces = x[..self.pulls.len()].iter().map(|x| x / h).collect();
+        let is_normal = |row: &(&Row, &f64)| row.0.key.0 == CONTACT_NORMAL;
+        self.contact_forces = rows.iter().zip(&x).filter(is_normal).map(|(_, x)| x / h).collect();
         self.memory = rows.iter().zip(&x).filter(|(_, x)| **x != 0.0).map(|(r, x)| (r.key, *x)).collect();
         for (row, x) in rows.iter().zip(&x) {
             for (link, wrench) in row.ends() {
@@ -297,13 +327,18 @@ impl World {
             .iter()
             .map(|c| Resistance { stiffness: h * c.friction, drive: Vec3::zeros() })
             .collect();
+        // The link of the constraint is the one whose way up it is.
+        let links = self.articulation.links();
+        let child_is_a = |k: usize| {
+            constraints[k].a.is_some_and(|i| links[self.articulation.link_of(i)].constraint == Some(k))
+        };
+        for drive in &self.drives {
+            let k = drive.constraint;
+            drive.resist(self, &constraints[k], child_is_a(k), h, &mut all[k]);
+        }
         for spring in &self.springs {
             let c = &constraints[spring.constraint];
-            let child = |body: Option<usize>| body.map(|i| self.articulation.link_of(i));
-            // The link of the constraint is the one whose way up it is.
-            let child_is_a = child(c.a)
-                .is_some_and(|k| self.articulation.links()[k].constraint == Some(spring.constraint));
-            let sign = if child_is_a { -1.0 } else { 1.0 };
+            let sign = if child_is_a(spring.constraint) { -1.0 } else { 1.0 };
             let gain = h * (spring.damping + h * spring.stiffness);
             let r = &mut all[spring.constraint];
             r.stiffness += gain;
@@ -320,7 +355,7 @@ impl World {
     }
 
     fn rows(&self, h: f64) -> Vec<Row> {
-        let mut rows = Vec::new();
+        let mut rows: Vec<Row> = self.pulls.iter().map(|pull| pull.row(self, h)).collect();
         for motor in &self.motors {
             rows.extend(motor_row(self, motor, h));
         }

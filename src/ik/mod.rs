@@ -34,4 +34,4 @@ pub use mechanism::{Axis, Freedom, Mechanism};
 pub use outcome::{Effector, Outcome, Progress, Reach, Solver, Stop};
 pub use task::{Goal, PointMass, Rows, Task, Term};
 pub use tree_solver::{TreeSolver, Workspace};
-pub use two_bone::{Bent, Elbow, Limb, Planar, TwoBone, bend_limb, planar};
+pub use two_bone::{Bent, Elbow, Limb, Planar, TwoBone, bend_limb, planar, reframe};

@@ -67,11 +67,13 @@ impl Block {
 #[derive(Clone, Debug)]
 pub struct Forward<'a> {
     clip: &'a Clip,
-    joints: Vec<Link>,
+    joints: usize,
+    links: Vec<Link>,
 }
 
 #[derive(Clone, Debug)]
 struct Link {
+    joint: usize,
     parent: Option<usize>,
     rest: LaneVec3,
     /// The position among the clip's translated joints.
@@ -84,13 +86,31 @@ impl<'a> Forward<'a> {
     /// # Panics
     /// Where the clip belongs to another skeleton.
     pub fn new(skeleton: &Skeleton, clip: &'a Clip) -> Self {
+        Self::towards(skeleton, clip, skeleton.ids())
+    }
+
+    /// Prepares `clip` for these joints and what lies above them; blocks hold nothing of use for the others.
+    ///
+    /// # Panics
+    /// Where the clip belongs to another skeleton.
+    pub fn towards(skeleton: &Skeleton, clip: &'a Clip, wanted: impl IntoIterator<Item = JointId>) -> Self {
         assert_eq!(clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
+        let mut needed = vec![false; skeleton.len()];
+        for id in wanted {
+            let mut above = Some(id);
+            while let Some(id) = above.filter(|id| !needed[id.index()]) {
+                needed[id.index()] = true;
+                above = skeleton.parent(id);
+            }
+        }
         let link = |id: JointId| Link {
+            joint: id.index(),
             parent: skeleton.parent(id).map(JointId::index),
             rest: splat_vec3(&skeleton.joint(id).rest.translation),
             track: clip.translated().binary_search(&id).ok(),
         };
-        Self { clip, joints: skeleton.ids().map(link).collect() }
+        let links = skeleton.ids().filter(|id| needed[id.index()]).map(link).collect();
+        Self { clip, joints: skeleton.len(), links }
     }
 
     /// How many blocks the clip has.
@@ -100,7 +120,7 @@ impl<'a> Forward<'a> {
 
     /// An empty block to compute into.
     pub fn workspace(&self) -> Block {
-        Block { first: 0, frames: 0, joints: vec![LaneTransform::identity(); self.joints.len()] }
+        Block { first: 0, frames: 0, joints: vec![LaneTransform::identity(); self.joints] }
     }
 
     /// Computes the block of this number into `block`; nothing is allocated.
@@ -116,17 +136,18 @@ impl<'a> Forward<'a> {
         let translations: [_; LANES] = std::array::from_fn(|lane| self.clip.translations(frame(lane)));
         // Side by side first, multiplied later: a wide load right behind the eight narrow stores that fill it
         // would wait for them.
-        let joints = &mut block.joints[..self.joints.len()];
-        for (j, (joint, link)) in joints.iter_mut().zip(&self.joints).enumerate() {
+        let joints = &mut block.joints[..self.joints];
+        for link in &self.links {
+            let (j, joint) = (link.joint, &mut joints[link.joint]);
             joint.rotation = lane_quat(&std::array::from_fn(|lane| &rotations[lane][j]));
             joint.translation = match link.track {
                 Some(k) => lane_vec3(&std::array::from_fn(|lane| &translations[lane][k])),
                 None => link.rest,
             };
         }
-        for (j, link) in self.joints.iter().enumerate() {
+        for link in &self.links {
             if let Some(parent) = link.parent {
-                joints[j] = joints[parent] * joints[j];
+                joints[link.joint] = joints[parent] * joints[link.joint];
             }
         }
     }
@@ -209,6 +230,16 @@ mod tests {
                 seen += block.frames();
             });
             prop_assert_eq!(seen, clip.frames());
+        }
+
+        #[test]
+        fn some_joints_are_where_all_are((skeleton, clip) in scene(), wanted: prop::sample::Index) {
+            let wanted = JointId::new(wanted.index(skeleton.len()));
+            let mut all = Vec::new();
+            Forward::new(&skeleton, &clip).for_each(|b| all.push(b.joint(b.frames() - 1, wanted)));
+            let mut some = Vec::new();
+            Forward::towards(&skeleton, &clip, [wanted]).for_each(|b| some.push(b.joint(b.frames() - 1, wanted)));
+            prop_assert_eq!(some, all);
         }
 
         #[test]

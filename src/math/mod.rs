@@ -16,8 +16,8 @@ pub use nalgebra::{
 };
 pub use real::{Real, RealX4, RealX8};
 pub use rotation::{
-    angle_between, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere, slerp, swing_twist,
-    twist_angle,
+    angle_between, any_perpendicular, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere,
+    slerp, swing_twist, twist_angle,
 };
 pub use transform::Transform;
 

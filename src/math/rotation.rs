@@ -55,7 +55,7 @@ pub fn arc(from: &Vec3, to: &Vec3, hint: &Vec3) -> Quat {
 }
 
 /// Some unit vector perpendicular to the unit vector `a`.
-fn any_perpendicular(a: &Vec3) -> Vec3 {
+pub fn any_perpendicular(a: &Vec3) -> Vec3 {
     let smallest = a.iamin();
     let mut axis = Vec3::zeros();
     axis[smallest] = 1.0;

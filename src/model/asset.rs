@@ -19,6 +19,6 @@ impl Asset {
     /// One clip of the asset as a motion.
     pub fn motion(&self, clip: usize) -> Option<Motion> {
         let clip = self.clips.get(clip)?.clone();
-        Some(Motion { character: Arc::clone(&self.character), clip })
+        Some(Motion::new(Arc::clone(&self.character), clip))
     }
 }

@@ -10,6 +10,7 @@
 mod asset;
 mod character;
 mod clip;
+mod contacts;
 mod document;
 mod mesh;
 mod mobility;
@@ -22,6 +23,7 @@ mod skeleton;
 pub use asset::Asset;
 pub use character::Character;
 pub use clip::Clip;
+pub use contacts::{ContactPart, ContactPoint, Contacts, Hold};
 pub use document::{Container, Document};
 pub use mesh::{Binding, Material, Mesh, Texture};
 pub use mobility::Mobility;

@@ -1,6 +1,6 @@
 //! A character and a clip that plays on it: the value that flows, and the one oracle of its promises.
 
-use super::{Character, Clip, JointId};
+use super::{Character, Clip, Contacts, JointId};
 use crate::math::Quat;
 use std::sync::Arc;
 
@@ -11,6 +11,8 @@ pub struct Motion {
     pub character: Arc<Character>,
     /// How.
     pub clip: Clip,
+    /// What rests where and when, once it is known.
+    pub contacts: Option<Contacts>,
 }
 
 /// A promise of the normal form that a motion does not keep.
@@ -56,6 +58,14 @@ pub enum Fault {
         /// The joint's name.
         joint: String,
     },
+    /// A contact that ends behind the last frame.
+    #[error("a contact ends before frame {found}, the clip has {expected} frames")]
+    Contacts {
+        /// Frames of the clip.
+        expected: usize,
+        /// Where the contact ends.
+        found: usize,
+    },
     /// A mesh whose lists do not fit each other, or that names what is not there.
     #[error("mesh `{mesh}`: {reason}")]
     Mesh {
@@ -77,6 +87,11 @@ pub enum Fault {
 }
 
 impl Motion {
+    /// A motion whose contacts are not known yet.
+    pub fn new(character: Arc<Character>, clip: Clip) -> Self {
+        Self { character, clip, contacts: None }
+    }
+
     /// Checks every promise of the normal form: the one oracle that every test and, in debug builds, every
     /// stage runs through.
     ///
@@ -92,6 +107,10 @@ impl Motion {
         }
         if !(clip.sample_rate > 0.0 && clip.sample_rate.is_finite() && clip.start.is_finite()) {
             return Err(Fault::Rate { rate: clip.sample_rate, start: clip.start });
+        }
+        let found = self.contacts.as_ref().map_or(0, Contacts::end);
+        if found > clip.frames() {
+            return Err(Fault::Contacts { expected: clip.frames(), found });
         }
         let unit = |q: &Quat| (q.norm() - 1.0).abs() < 1e-6;
         for frame in 0..clip.frames() {

@@ -50,6 +50,9 @@ pub struct StageAsWritten {
     pub span: Range<usize>,
 }
 
+/// The key that every stage has, besides its own: whether it runs.
+pub(super) const ENABLED: &str = "enabled";
+
 /// A key, its value, and the text both stand in.
 struct Key<'i> {
     written: WrittenKey<'i>,
@@ -63,6 +66,8 @@ struct Section<'i> {
     /// `[input]`, `[output]`, or the word behind `use`.
     name: String,
     keys: Vec<Key<'i>>,
+    /// The key [`ENABLED`] of a stage, once it is taken from the others.
+    enabled: Option<Key<'i>>,
     /// The header, or the value of `use`.
     span: Range<usize>,
 }
@@ -96,6 +101,10 @@ impl PipelineConfig {
             faults.push(ConfigFault::at(place.0, place.1, "`formats` names no format"));
         }
         let limits = read_limits(&input.limits, &collected.input, &mut faults);
+        for section in &mut collected.stages {
+            let place = section.keys.iter().position(|k| k.written.name == ENABLED);
+            section.enabled = place.map(|k| section.keys.remove(k));
+        }
         let stages: Vec<StageAsWritten> = (collected.stages.iter().enumerate())
             .filter_map(|(k, section)| read_stage(k + 1, section, registry, &mut faults))
             .collect();
@@ -282,7 +291,11 @@ impl<'i> Section<'i> {
                 _ => (key.source, key.written.value.span()),
             },
         };
-        ConfigFault::at(source, span, format!("{label}: {}", fault.message)).label(fault.label)
+        let (message, hint) = match fault.message.split_once('\n') {
+            Some((message, hint)) => (message, Some(hint)),
+            None => (fault.message.as_str(), None),
+        };
+        ConfigFault::at(source, span, format!("{label}: {message}")).label(fault.label).hint(hint)
     }
 }
 
@@ -352,6 +365,17 @@ fn read_stage(
         return None;
     };
     let label = format!("stage {number} (`{}`)", entry.name);
+    let enabled = match &section.enabled {
+        None => true,
+        Some(key) => match key.written.value.get_ref() {
+            DeValue::Boolean(enabled) => *enabled,
+            _ => {
+                let message = format!("{label}: `{ENABLED}` must be true or false");
+                faults.push(ConfigFault::at(key.source, key.written.value.span(), message));
+                true
+            }
+        },
+    };
     let stage = match entry.read(&section.written()) {
         Ok(stage) => stage,
         Err(found) => {
@@ -367,5 +391,5 @@ fn read_stage(
         };
         faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
     }
-    Some(StageAsWritten { stage, span: section.span.clone() })
+    enabled.then(|| StageAsWritten { stage, span: section.span.clone() })
 }

@@ -6,6 +6,7 @@ use super::sections::{OutputFormat, Preview};
 use super::takes::{Take, TakesError};
 use crate::anatomy::ToldMobility;
 use crate::import::{self, ImportError};
+use crate::measure::Threshold;
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
 use crate::stages::WrittenStage;
@@ -35,8 +36,12 @@ pub struct Pipeline {
     pub replace_animations: bool,
     /// The picture beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`.
+    /// Whether to write `report.json` and the pages.
     pub report: bool,
+    /// What a result must not pass.
+    pub fail_on: Vec<Threshold>,
+    /// Whether to write contact labels beside each output.
+    pub contacts: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
@@ -161,8 +166,13 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = (config.input.options(), output.replace_animations, output.report, output.contacts);
+        let kept = format!("{kept:?}");
         add(kept.as_bytes());
+        if !output.fail_on.is_empty() {
+            // Outputs that were never measured are out of date once measures are asked for.
+            add(b"measured");
+        }
         if let Some((_, extension)) = output.preview.format() {
             add(extension.as_bytes());
         }
@@ -201,6 +211,8 @@ impl Pipeline {
             replace_animations: config.output.replace_animations,
             preview: config.output.preview,
             report: config.output.report,
+            fail_on: config.output.fail_on.clone(),
+            contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
         })
     }
@@ -209,6 +221,13 @@ impl Pipeline {
 /// The name of a character's file without the extension.
 fn stem(path: &str) -> String {
     Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl Pipeline {
+    /// Whether results are measured: where somebody reads the measures.
+    pub fn measured(&self) -> bool {
+        self.report || !self.fail_on.is_empty()
+    }
 }
 
 /// The files beside a glTF document that were read with it.

@@ -1,20 +1,18 @@
 //! One job from its takes to its outputs: the story of a run.
 
+use super::beside;
 use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
-use super::sections::Preview;
+use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::render::{Mark, PreviewOptions, Subject, preview};
-use crate::report::{Report, Warnings};
+use crate::render::Mark;
+use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Clips of one take in its preview: more do not fit on a screen.
-const PREVIEW_CLIPS: usize = 6;
 
 /// What a job made.
 #[derive(Clone, Debug)]
@@ -89,6 +87,8 @@ pub fn run(
     let mut sources = Vec::new();
     let mut motions = Vec::new();
     let mut marks = Vec::new();
+    let mut watch = Watch::new(pipeline.measured());
+    let mut arrived: Vec<Motion> = Vec::new();
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
@@ -100,9 +100,15 @@ pub fn run(
         }
         report.warnings.extend(std::mem::take(&mut asset.warnings));
         let steps = resolve(pipeline, &asset.character)?;
+        let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
+            if pipeline.report {
+                arrived.push(motion.clone());
+            }
             let mut shown = pipeline.preview.format().map(|_| Vec::new());
-            motions.push(perform(&steps, motion, &mut shown, &mut report)?);
+            let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
+            watch.finish(&motion, several, &mut report);
+            motions.push(motion);
             marks.push(shown.unwrap_or_default());
         }
     }
@@ -119,9 +125,15 @@ pub fn run(
         report.warnings.extend(warnings);
         outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
     }
-    // The picture belongs to the first output: both are fresh or stale together.
+    // The picture and the labels belong to the first output: all are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-        files.extend(picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        files.extend(beside::picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        if pipeline.contacts {
+            files.extend(beside::labels(&motions, path, &mut report.warnings));
+        }
+        if pipeline.report {
+            files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
+        }
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
         return Err(RunError::Foreign(path.clone()));
@@ -135,33 +147,6 @@ pub fn run(
     Ok(Done { report, sources, outputs })
 }
 
-/// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
-fn picture(
-    kind: Preview,
-    motions: &[Motion],
-    marks: Vec<Vec<Mark>>,
-    path: &Path,
-    warnings: &mut Warnings,
-) -> Option<(PathBuf, Vec<u8>)> {
-    let (format, extension) = kind.format()?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut warn = |message: String| warnings.add("preview", message, stem.clone());
-    let pairs = motions.iter().zip(marks);
-    let mut subjects: Vec<Subject> =
-        pairs.map(|(motion, marks)| Subject { marks, ..Subject::from(motion) }).collect();
-    if subjects.len() > PREVIEW_CLIPS {
-        warn(format!("the preview shows the first {PREVIEW_CLIPS} of {} clips", subjects.len()));
-        subjects.truncate(PREVIEW_CLIPS);
-    }
-    match preview(&subjects, &PreviewOptions::default(), format, &|_, _| {}) {
-        Ok(bytes) => Some((path.with_extension(extension), bytes)),
-        Err(error) => {
-            warn(format!("there is no preview: {error}"));
-            None
-        }
-    }
-}
-
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.
 fn named_motions(asset: Asset, take: &Path, merged: bool) -> Result<Vec<Motion>, RunError> {
     if asset.clips.is_empty() {
@@ -170,7 +155,7 @@ fn named_motions(asset: Asset, take: &Path, merged: bool) -> Result<Vec<Motion>,
     let stem = take.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let several = asset.clips.len() > 1;
     let motion = |clip: crate::model::Clip| {
-        let mut motion = Motion { character: Arc::clone(&asset.character), clip };
+        let mut motion = Motion::new(Arc::clone(&asset.character), clip);
         let name = &mut motion.clip.name;
         *name = match (name.is_empty(), merged && several, merged) {
             (true, _, _) | (false, false, true) => stem.clone(),
@@ -218,6 +203,7 @@ fn perform(
     steps: &[Step],
     mut motion: Motion,
     marks: &mut Option<Vec<Mark>>,
+    watch: &mut Watch,
     report: &mut Report,
 ) -> Result<Motion, RunError> {
     for Step { number, name, stage } in steps {
@@ -228,7 +214,9 @@ fn perform(
             }
             marks.extend(stage.marks(&motion));
         }
+        watch.before(&motion);
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
+        watch.after(name, &motion);
         if cfg!(debug_assertions) {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
         }

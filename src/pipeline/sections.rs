@@ -1,5 +1,6 @@
 //! The sections `[input]` and `[output]` as written: one field per key, each with its default.
 
+use crate::measure::Threshold;
 use crate::render::Format;
 use crate::{export, import};
 use schemars::JsonSchema;
@@ -51,8 +52,16 @@ pub struct Output {
     pub formats: Vec<OutputFormat>,
     /// The kind of preview picture to write beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`, with the warnings and measurements of every file.
+    /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
+    /// every file, and a page with player and plots beside each output (`walk.report.html`).
     pub report: bool,
+    /// Measures that no result may pass, such as `foot_skate_p95>0.01`: the run ends with exit code 1 where one does.
+    /// `posemill measure --help` lists them.
+    #[serde(deserialize_with = "one_or_many")]
+    pub fail_on: Vec<Threshold>,
+    /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
+    /// the table that the stage `contacts` reads.
+    pub contacts: bool,
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,
 }
@@ -64,6 +73,8 @@ impl Default for Output {
             formats: vec![OutputFormat::Glb],
             preview: Preview::None,
             report: true,
+            fail_on: Vec::new(),
+            contacts: false,
             replace_animations: false,
         }
     }

@@ -1,8 +1,8 @@
 //! A channel becomes the values of polynomials fitted to a sliding window (Savitzky and Golay 1964).
 //!
 //! The fitted values of a window are `H x` with `H = V (V^T V)^-1 V^T`, `V` the Vandermonde matrix of the window;
-//! with a thin `V = Q R` that is `H = Q Q^T`. The inner samples take the middle row, the ends the outer rows of
-//! the end windows. Units: frames; the channel in any unit.
+//! with a thin `V = Q R` that is `H = Q Q^T`; their slopes are `V' R^-1 Q^T x`. The inner samples take the middle row,
+//! the ends the outer rows of the end windows. Units: frames; the channel in any unit.
 
 use crate::math::DMatrix;
 
@@ -12,6 +12,8 @@ pub struct SavitzkyGolay {
     half: usize,
     degree: usize,
     fit: DMatrix<f64>,
+    /// Per frame.
+    slope: DMatrix<f64>,
 }
 
 /// A window that no polynomial can be fitted to.
@@ -48,8 +50,14 @@ impl SavitzkyGolay {
         let half = window / 2;
         let abscissa = |i: usize| (i as f64 - half as f64) / half as f64;
         let powers = DMatrix::from_fn(window, degree + 1, |i, p| abscissa(i).powi(p as i32));
-        let q = powers.qr().q();
-        Ok(Self { half, degree, fit: &q * q.transpose() })
+        let slopes = DMatrix::from_fn(window, degree + 1, |i, p| match p {
+            0 => 0.0,
+            _ => p as f64 * abscissa(i).powi(p as i32 - 1) / half as f64,
+        });
+        let (q, r) = powers.qr().unpack();
+        let coefficients =
+            r.solve_upper_triangular(&q.transpose()).expect("distinct abscissae are of full rank");
+        Ok(Self { half, degree, fit: &q * q.transpose(), slope: slopes * coefficients })
     }
 
     /// Smooths `channel` in place. A channel shorter than the window is fitted as one window of its own length,
@@ -65,13 +73,34 @@ impl SavitzkyGolay {
             return;
         }
         let old = channel.to_vec();
-        let value = |row: usize, start: usize| -> f64 {
-            self.fit.row(row).iter().zip(&old[start..]).map(|(h, x)| h * x).sum()
-        };
-        for (k, x) in channel.iter_mut().enumerate() {
-            let start = k.saturating_sub(self.half).min(n - window);
-            *x = value(k - start, start);
+        slide(&self.fit, &old, channel);
+    }
+
+    /// The slopes of the polynomials, per frame. A channel shorter than the window is fitted as one window of its own
+    /// length; one that is not longer than the degree plus one has the slope of the line through its ends.
+    pub fn slopes(&self, channel: &[f64]) -> Vec<f64> {
+        let n = channel.len();
+        if n < 2 * self.half + 1 {
+            let shorter = if n.is_multiple_of(2) { n.saturating_sub(1) } else { n };
+            if let Ok(smaller) = Self::new(shorter, self.degree) {
+                return smaller.slopes(channel);
+            }
+            let rise = channel.last().zip(channel.first()).map_or(0.0, |(b, a)| b - a);
+            return vec![rise / n.saturating_sub(1).max(1) as f64; n];
         }
+        let mut slopes = vec![0.0; n];
+        slide(&self.slope, channel, &mut slopes);
+        slopes
+    }
+}
+
+/// Slides a window over `from`: the row of `answers` that belongs to a sample's place in its window.
+fn slide(answers: &DMatrix<f64>, from: &[f64], to: &mut [f64]) {
+    let window = answers.ncols();
+    let rows: Vec<Vec<f64>> = answers.row_iter().map(|row| row.iter().copied().collect()).collect();
+    for (k, x) in to.iter_mut().enumerate() {
+        let start = k.saturating_sub(window / 2).min(from.len() - window);
+        *x = rows[k - start].iter().zip(&from[start..]).map(|(h, x)| h * x).sum();
     }
 }
 
@@ -89,7 +118,15 @@ mod tests {
             prop_assume!(filter.is_ok());
             let at = |k: usize| (0..=degree).map(|p| c[p] * (k as f64 / 10.0).powi(p as i32)).sum::<f64>();
             let mut x: Vec<f64> = (0..n).map(at).collect();
-            filter.unwrap().apply(&mut x);
+            let filter = filter.unwrap();
+            let slopes = filter.slopes(&x);
+            filter.apply(&mut x);
+            let slope = |k: usize| {
+                (1..=degree).map(|p| c[p] * p as f64 / 10.0 * (k as f64 / 10.0).powi(p as i32 - 1)).sum::<f64>()
+            };
+            for (k, found) in slopes.iter().enumerate().filter(|_| n > degree + 2) {
+                prop_assert!((found - slope(k)).abs() < 1e-9 * (1.0 + slope(k).abs()), "{k}: {found} {}", slope(k));
+            }
             for (k, x) in x.iter().enumerate() {
                 prop_assert!((x - at(k)).abs() < 1e-9 * (1.0 + at(k).abs()), "{k}: {x} {}", at(k));
             }

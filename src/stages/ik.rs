@@ -204,7 +204,7 @@ impl Stage for IkStage {
         self.tell(&outcomes, report);
         let mut made = crate::model::Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &poses);
         made.start = clip.start;
-        let mut motion = Motion { character: motion.character, clip: made };
+        let mut motion = Motion { clip: made, ..motion };
         follow(&mut motion);
         Ok(motion)
     }

@@ -173,7 +173,8 @@ impl Stage for Mirror {
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         (new.start, new.tolerance) = (clip.start, clip.tolerance);
         fix_hemispheres(&mut new);
-        Ok(Motion { clip: new, ..motion })
+        let contacts = motion.contacts.map(|c| c.mirrored());
+        Ok(Motion { clip: new, contacts, ..motion })
     }
 }
 

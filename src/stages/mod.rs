@@ -1,10 +1,13 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
+mod contacts;
 mod effector;
 mod filter;
+mod foot_lock;
 mod ik;
 pub mod keys;
 mod limits;
+mod r#loop;
 mod mirror;
 mod reduce;
 mod registry;
@@ -14,10 +17,13 @@ mod root_motion;
 mod stage;
 mod trim;
 
+pub use contacts::{ContactsConfig, DetectorWord};
 pub use effector::{EffectorConfig, GoalWord};
 pub use filter::{FilterConfig, FilterKind};
+pub use foot_lock::FootLockConfig;
 pub use ik::{IkConfig, SolverWord};
 pub use limits::LimitsConfig;
+pub use r#loop::LoopConfig;
 pub use mirror::MirrorConfig;
 pub use reduce::ReduceConfig;
 pub use registry::{Entry, STAGES, WrittenStage};

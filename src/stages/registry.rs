@@ -2,8 +2,9 @@
 
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
-    FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig,
-    RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
+    ContactsConfig, FilterConfig, FootLockConfig, IkConfig, LimitsConfig, LoopConfig, MirrorConfig,
+    ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, Setting, Stage, StageConfig, StageError,
+    TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -15,9 +16,12 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<ResampleConfig>(),
     Entry::of::<FilterConfig>(),
     Entry::of::<MirrorConfig>(),
+    Entry::of::<ContactsConfig>(),
     Entry::of::<RetargetConfig>(),
+    Entry::of::<FootLockConfig>(),
     Entry::of::<IkConfig>(),
     Entry::of::<LimitsConfig>(),
+    Entry::of::<LoopConfig>(),
     Entry::of::<RootMotionConfig>(),
     Entry::of::<ReduceConfig>(),
 ];

@@ -90,7 +90,11 @@ impl Stage for Resample {
             ));
         }
         let clip = resample(&motion.clip, self.rate, self.how);
-        Ok(Motion { clip, ..motion })
+        // A hold covers the new frames that lie within the time of its old ones: up to the middle to the next.
+        let scale = self.rate.hz() / hz;
+        let frame = |f: usize| ((f as f64 - 0.5) * scale).ceil().clamp(0.0, frames as f64) as usize;
+        let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
+        Ok(Motion { clip, contacts, ..motion })
     }
 }
 

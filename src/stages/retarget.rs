@@ -2,7 +2,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, Motion};
-use crate::report::Report;
+use crate::report::{Mapping, Report};
 use crate::retarget::{JointMap, Retarget, RootScale, map};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,14 +86,9 @@ impl StageConfig for RetargetConfig {
             true => Arc::clone(target),
             false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
         };
-        let retarget = Retarget::new(source, target, &map, (&s_rig, &t_rig), travel);
+        let retarget = Retarget::new(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
-        Ok(Box::new(RetargetStage {
-            retarget,
-            mapped: map.pairs.len(),
-            resting: map.target_only.len(),
-            sure,
-        }))
+        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), sure }))
     }
 }
 
@@ -101,8 +96,7 @@ impl StageConfig for RetargetConfig {
 #[derive(Debug)]
 struct RetargetStage {
     retarget: Retarget,
-    mapped: usize,
-    resting: usize,
+    mapping: Mapping,
     sure: f64,
 }
 
@@ -112,10 +106,11 @@ impl Stage for RetargetStage {
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        report.measure("retarget_mapped_joints", self.mapped as f64, "joints");
-        report.measure("retarget_resting_joints", self.resting as f64, "joints");
+        report.measure("retarget_mapped_joints", self.mapping.joints.len() as f64, "joints");
+        report.measure("retarget_resting_joints", self.mapping.target_only.len() as f64, "joints");
         report.measure("retarget_lowest_confidence", self.sure, "1");
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
+        report.mapped(&self.mapping);
         Ok(self.retarget.apply(&motion))
     }
 }

@@ -90,5 +90,5 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     clip.start = 0.5;
     fix_hemispheres(&mut clip);
     let character = Character { name: "walker".into(), rig, bind: None, meshes: vec![], document: None };
-    Motion { character: Arc::new(character), clip }
+    Motion::new(Arc::new(character), clip)
 }

@@ -106,7 +106,9 @@ impl Stage for Trim {
             clip.all_translations()[start * tracks..(end + 1) * tracks].to_vec(),
         );
         (part.start, part.tolerance) = (clip.start, clip.tolerance);
-        Ok(Motion { clip: part, ..motion })
+        let frame = |f: usize| f.clamp(start, end + 1) - start;
+        let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
+        Ok(Motion { clip: part, contacts, ..motion })
     }
 }
 

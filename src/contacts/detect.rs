@@ -1,0 +1,250 @@
+//! The story of a detection: points, their ways, the floor, thresholds that fit the clip, labels, holds.
+//!
+//! Height alone is not enough (jogging, tiptoe) and speed alone is not (the apex of a swing): both are required.
+//! Space: model space, Y up. Units: metres and metres per second at a leg of 0.9 m, scaled with the leg; seconds.
+
+use super::floor::{self, Floor, quantile};
+use super::hidden_markov::Model;
+use super::hysteresis::{self, Thresholds};
+use super::spans::{mended, spans};
+use super::track::{Track, tracks};
+use crate::anatomy::{Figure, contact_points};
+use crate::math::Vec3;
+use crate::model::{ContactPart, Contacts, Hold, Motion};
+use std::ops::Range;
+
+/// How heights and speeds become labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detector {
+    /// Two pairs of thresholds.
+    #[default]
+    Hysteresis,
+    /// A hidden Markov model of two states, fitted to the clip.
+    Hmm,
+}
+
+/// How contacts are found. Lengths and speeds are those of a body with legs of 0.9 m.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// By which method.
+    pub detector: Detector,
+    /// The parts to look at; empty: all that can be labelled.
+    pub parts: Vec<ContactPart>,
+    /// The height of the ground in model space, metres, not scaled; `None` finds it.
+    pub ground: Option<f64>,
+    /// A contact begins below this height, metres; `None` fits it to the clip.
+    pub height_on: Option<f64>,
+    /// A contact ends above this height, metres; `None`: 2 cm above where it begins.
+    pub height_off: Option<f64>,
+    /// A contact begins below this speed, metres per second; `None` fits it to the clip.
+    pub speed_on: Option<f64>,
+    /// A contact ends above this speed, metres per second; `None`: twice the one it begins below.
+    pub speed_off: Option<f64>,
+    /// The shortest contact and the shortest gap, seconds.
+    pub shortest: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            detector: Detector::Hysteresis,
+            parts: Vec::new(),
+            ground: None,
+            height_on: None,
+            height_off: None,
+            speed_on: None,
+            speed_off: None,
+            shortest: SHORTEST,
+        }
+    }
+}
+
+/// The leg that lengths are given for, metres.
+const LEG: f64 = 0.9;
+/// The shortest contact, seconds: walking and running feet stay for longer than twice this.
+const SHORTEST: f64 = 0.08;
+/// How far from the floor the surface of a part at rest may be, metres: soles are known well, other skin is not.
+const SOLE_TOLERANCE: f64 = 0.05;
+const SKIN_TOLERANCE: f64 = 0.06;
+/// A point slower than this may rest.
+const SLOW: f64 = 0.15;
+/// The inner height, in median deviations of the frames that may rest, and its bounds; skin takes twice as much.
+const HEIGHT_SPREADS: f64 = 2.5;
+const HEIGHT_ON: (f64, f64) = (0.025, 0.035);
+/// How far above the inner height the outer one lies.
+const HEIGHT_MORE: f64 = 0.02;
+/// The inner speed as a share of what feet are seldom faster than, and its bounds.
+const SPEED_SHARE: f64 = 0.2;
+const SPEED_ON: (f64, f64) = (0.1, 0.3);
+/// The outer speed over the inner one.
+const SPEED_MORE: f64 = 2.0;
+/// Above so many times the inner thresholds the hidden Markov model has no say.
+const POSSIBLE: (f64, f64) = (2.5, 3.0);
+/// The level at which a part rests is measured in steps of this, over a window of that half width, seconds: floors of
+/// capture halls tilt, and takes drift.
+const LEVEL_STEP: f64 = 0.25;
+const LEVEL_HALF_WINDOW: f64 = 1.5;
+/// The fewest seconds of rest within the window.
+const LEVEL_REST: f64 = 0.1;
+
+/// The contacts of a motion; none at all for a body without legs.
+pub fn detect(motion: &Motion, options: &Options) -> Contacts {
+    let mut points = contact_points(&motion.character, &motion.character.rig);
+    let wanted = |part: ContactPart| {
+        let labelled = !matches!(part, ContactPart::Toe(_));
+        labelled && (options.parts.is_empty() || options.parts.contains(&part))
+    };
+    points.retain(|p| p.part.of_foot() || p.part == ContactPart::Pelvis || wanted(p.part));
+    let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
+    let scale = scale(motion);
+    let tracks = tracks(motion, &points);
+    let Some(height) = options.ground.or_else(|| floor::height(&tracks, scale)) else {
+        return Contacts::new(0.0, parts);
+    };
+    let rate = motion.clip.sample_rate;
+    let pelvis = tracks.iter().find(|t| t.part == ContactPart::Pelvis);
+    let floor = Floor::plane(height).with_plateaus(&tracks, pelvis, scale, rate);
+    let speeds = speeds(options, &tracks, scale);
+    let signals: Vec<Signal> =
+        tracks.iter().filter(|t| wanted(t.part)).map(|t| Signal::of(t, &floor, scale, rate)).collect();
+    let shortest = (options.shortest * rate).round().max(1.0) as usize;
+    let mut resting = Vec::with_capacity(signals.len());
+    // Both sides share a model, and stand side by side.
+    let mut fitted: Option<(ContactPart, Model)> = None;
+    for signal in &signals {
+        let on = options.height_on.unwrap_or(signal.height_on);
+        let thresholds = Thresholds {
+            height_on: on,
+            height_off: options.height_off.unwrap_or(on + HEIGHT_MORE),
+            speed_on: speeds.0,
+            speed_off: speeds.1,
+        };
+        let labels = match options.detector {
+            Detector::Hysteresis => hysteresis::labels(&signal.height, &signal.speed, &thresholds),
+            Detector::Hmm => {
+                let known = fitted.filter(|(part, _)| part.mirrored() == signal.part);
+                let model = known.map_or_else(|| model(signal.part, &signals, &thresholds), |(_, m)| m);
+                fitted = Some((signal.part, model));
+                let possible = |z: f64, s: f64| z < POSSIBLE.0 * on && s < POSSIBLE.1 * speeds.0;
+                model.labels(&signal.pairs(), possible, shortest, rate)
+            }
+        };
+        resting.push((signal.part, mended(spans(labels), shortest, motion.clip.frames())));
+    }
+    let floor = match options.ground {
+        Some(_) => floor,
+        None => {
+            let height = sole_height(&tracks, &resting, &floor).unwrap_or(height);
+            floor.with_height(height)
+        }
+    };
+    let mut contacts = Contacts::new(floor.height, parts);
+    for (part, spans) in resting {
+        let hold = |frames: Range<usize>| Hold {
+            height: floor.under(part, (frames.start + frames.end) / 2),
+            frames,
+        };
+        contacts.set(part, spans.into_iter().map(hold).collect());
+    }
+    contacts
+}
+
+/// The height at which soles rest on the plane of the floor: the median over all frames of all their contacts, since
+/// points of a sole measured on a skeleton lie a little above or below each other.
+fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], floor: &Floor) -> Option<f64> {
+    let mut heights = Vec::new();
+    for (part, spans) in resting.iter().filter(|(part, _)| part.of_foot()) {
+        let Some(track) = tracks.iter().find(|t| t.part == *part) else { continue };
+        let frames = spans.iter().flat_map(Range::clone).filter(|&f| floor.under(*part, f) == floor.height);
+        heights.extend(frames.filter_map(|f| track.at.get(f)).map(|p| p.y));
+    }
+    quantile(&mut heights, 0.5)
+}
+
+/// The height of the ground under a motion whose contacts are known, model space, metres: where its soles rest, else
+/// where the lowest of them are; 0 for a body without feet or a clip without frames.
+pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
+    let mut points = contact_points(&motion.character, &motion.character.rig);
+    points.retain(|p| p.part.of_foot());
+    let tracks = tracks(motion, &points);
+    let Some(height) = floor::height(&tracks, scale(motion)) else { return 0.0 };
+    let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
+    let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
+    sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)
+}
+
+/// By how much the legs are longer than [`LEG`].
+fn scale(motion: &Motion) -> f64 {
+    let character = &motion.character;
+    let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+    Figure::of(&character.rig, &bind).map_or(1.0, |figure| figure.leg / LEG)
+}
+
+/// The inner and the outer speed, at a leg of [`LEG`].
+fn speeds(options: &Options, tracks: &[Track], scale: f64) -> (f64, f64) {
+    let feet = tracks.iter().filter(|t| t.part.of_foot());
+    let mut speeds: Vec<f64> = feet.flat_map(|t| t.speed.iter().map(|s| s / scale)).collect();
+    let fastest = quantile(&mut speeds, 0.95).unwrap_or(1.0);
+    let on = options.speed_on.unwrap_or((SPEED_SHARE * fastest).clamp(SPEED_ON.0, SPEED_ON.1));
+    (on, options.speed_off.unwrap_or(SPEED_MORE * on))
+}
+
+/// What a detector sees of a part, at a leg of [`LEG`].
+struct Signal {
+    part: ContactPart,
+    /// The height above where it rests.
+    height: Vec<f64>,
+    speed: Vec<f64>,
+    /// Below this height a contact may begin.
+    height_on: f64,
+}
+
+impl Signal {
+    fn of(track: &Track, floor: &Floor, scale: f64, rate: f64) -> Self {
+        let speed: Vec<f64> = track.speed.iter().map(|s| s / scale).collect();
+        let above = |(f, p): (usize, &Vec3)| (p.y - floor.under(track.part, f)) / scale;
+        let mut height: Vec<f64> = track.at.iter().enumerate().map(above).collect();
+        let (tolerance, many) =
+            if track.part.of_foot() { (SOLE_TOLERANCE, 1.0) } else { (SKIN_TOLERANCE, 2.0) };
+        let rests = |(f, (z, s)): (usize, (&f64, &f64))| (*s < SLOW && z.abs() < tolerance).then_some(f);
+        let resting: Vec<usize> = height.iter().zip(&speed).enumerate().filter_map(rests).collect();
+        let level = level(&height, &resting, rate);
+        height.iter_mut().enumerate().for_each(|(f, z)| *z -= level(f));
+        let mut off: Vec<f64> = resting.iter().map(|&f| height[f].abs()).collect();
+        let spread = HEIGHT_SPREADS * quantile(&mut off, 0.5).unwrap_or(0.0);
+        let height_on = many * spread.clamp(HEIGHT_ON.0, HEIGHT_ON.1);
+        Self { part: track.part, height, speed, height_on }
+    }
+
+    /// Height and speed of every frame.
+    fn pairs(&self) -> Vec<(f64, f64)> {
+        self.height.iter().copied().zip(self.speed.iter().copied()).collect()
+    }
+}
+
+/// The height at which a part rests around a frame: the median of its resting frames nearby, linear between steps.
+fn level(height: &[f64], resting: &[usize], rate: f64) -> impl Fn(usize) -> f64 + use<> {
+    let step = (LEVEL_STEP * rate).max(1.0);
+    let median = |frames: &[usize]| quantile(&mut frames.iter().map(|&f| height[f]).collect::<Vec<_>>(), 0.4);
+    let all = median(resting).unwrap_or(0.0);
+    let around = |k: usize| {
+        let reach = |seconds: f64| (k as f64 * step + seconds * rate).max(0.0) as usize;
+        let from = resting.partition_point(|&f| f < reach(-LEVEL_HALF_WINDOW));
+        let to = resting.partition_point(|&f| f <= reach(LEVEL_HALF_WINDOW));
+        let near = &resting[from..to];
+        let enough = (LEVEL_REST * rate).max(3.0);
+        if near.len() as f64 >= enough { median(near).unwrap_or(all) } else { all }
+    };
+    let steps: Vec<f64> = (0..(height.len() as f64 / step) as usize + 2).map(around).collect();
+    move |f| {
+        let (k, part) = ((f as f64 / step) as usize, (f as f64 / step).fract());
+        steps[k] + (steps[k + 1] - steps[k]) * part
+    }
+}
+
+/// The hidden Markov model of a part, fitted to both of its sides.
+fn model(part: ContactPart, signals: &[Signal], t: &Thresholds) -> Model {
+    let of_kind = signals.iter().filter(|s| s.part == part || s.part == part.mirrored());
+    let both: Vec<(f64, f64)> = of_kind.flat_map(Signal::pairs).collect();
+    Model::fit(&both, |z, s| z < t.height_on && s < t.speed_on)
+}

@@ -1,0 +1,187 @@
+//! The ways of the soles become the height of the floor, and the raised places that a foot stands on.
+//!
+//! The floor is a low percentile of the lowest sole point while it is slow; stairs and boxes are plateaus of a foot
+//! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
+
+use super::spans::{mended, spans};
+use super::track::Track;
+use crate::math::Vec3;
+use crate::model::{ContactPart, Side};
+
+/// A sole slower than this shows where the floor is.
+const SLOW: f64 = 0.15;
+/// The fewest frames, and share of the clip, that slow soles must have to be believed.
+const SLOW_FRAMES: usize = 3;
+/// The percentile of slow soles that is the floor, and of all soles where none is slow.
+const LOW_OF_SLOW: f64 = 0.05;
+const LOW_OF_ALL: f64 = 0.02;
+/// A plateau lies at least this far above the floor.
+const RAISED: f64 = 0.08;
+/// A plateau lasts at least this long, and rises or falls by at most so much within.
+const PLATEAU_S: f64 = 0.15;
+const LEVEL: f64 = 0.04;
+/// A plateau carries if the other foot is in the air for at least this long meanwhile.
+const CARRIES_S: f64 = 0.1;
+/// A plateau counts this long before and after itself.
+const AROUND_S: f64 = 0.1;
+/// The hips are at least this far above a foot that carries.
+const HIPS_ABOVE: f64 = 0.3;
+
+/// The value below which a share of the values lies; `None` of none.
+pub(super) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    let k = ((values.len().checked_sub(1)?) as f64 * share).round() as usize;
+    Some(*values.select_nth_unstable_by(k, f64::total_cmp).1)
+}
+
+/// The floor under a clip.
+#[derive(Clone, Debug)]
+pub(super) struct Floor {
+    /// The height of the plane.
+    pub height: f64,
+    /// For the left and the right foot: plateaus that carry, as frames and height.
+    raised: [Vec<(std::ops::Range<usize>, f64)>; 2],
+}
+
+impl Floor {
+    /// The plane at this height.
+    pub fn plane(height: f64) -> Self {
+        Self { height, raised: [vec![], vec![]] }
+    }
+
+    /// The same plateaus over a plane at this height.
+    pub fn with_height(self, height: f64) -> Self {
+        Self { height, ..self }
+    }
+
+    /// The height of what a part would rest on in a frame.
+    pub fn under(&self, part: ContactPart, frame: usize) -> f64 {
+        let Some(side) = part.side().filter(|_| part.of_foot()) else { return self.height };
+        let raised = &self.raised[usize::from(side == Side::Right)];
+        raised.iter().find(|(frames, _)| frames.contains(&frame)).map_or(self.height, |r| r.1)
+    }
+
+    /// Adds the plateaus of both feet; `rate` in hertz.
+    pub fn with_plateaus(mut self, tracks: &[Track], pelvis: Option<&Track>, scale: f64, rate: f64) -> Self {
+        let feet =
+            Side::BOTH.map(|side| Sole::of(tracks, |part| part.of_foot() && part.side() == Some(side)));
+        let frames = feet[0].at.len().min(feet[1].at.len());
+        let long = |s: f64| (s * rate).round().max(1.0) as usize;
+        let high = |at: &Vec3| at.y - self.height > RAISED * scale;
+        let mut raised = [vec![], vec![]];
+        for (k, raised) in raised.iter_mut().enumerate() {
+            let (own, other) = (&feet[k], &feet[1 - k]);
+            let still = (0..frames).map(|f| high(&own.at[f]) && own.speed[f] < SLOW * scale);
+            for span in mended(spans(still), long(PLATEAU_S) / 2, frames) {
+                let mut heights: Vec<f64> = own.at[span.clone()].iter().map(|p| p.y).collect();
+                let Some(middle) = quantile(&mut heights, 0.5) else { continue };
+                let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);
+                // Whoever stands on one leg has the other foot on the floor all the time.
+                let off_floor = |f: &usize| other.at[*f].y > self.height + 0.5 * RAISED * scale;
+                let carries = span.clone().filter(off_floor).count() >= long(CARRIES_S);
+                let upright =
+                    pelvis.is_none_or(|p| span.clone().all(|f| p.at[f].y - middle > HIPS_ABOVE * scale));
+                if span.len() >= long(PLATEAU_S) && level && carries && upright {
+                    let around = long(AROUND_S);
+                    raised.push((span.start.saturating_sub(around)..span.end + around, middle));
+                }
+            }
+        }
+        self.raised = raised;
+        self
+    }
+}
+
+/// The height of the floor under these ways of sole points; `None` without a frame.
+pub(super) fn height(tracks: &[Track], scale: f64) -> Option<f64> {
+    let sole = Sole::of(tracks, ContactPart::of_foot);
+    let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
+    let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
+    if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {
+        return quantile(&mut slow, LOW_OF_SLOW);
+    }
+    quantile(&mut sole.at.iter().map(|p| p.y).collect::<Vec<_>>(), LOW_OF_ALL)
+}
+
+/// The lowest sole point of every frame, with its speed.
+struct Sole {
+    at: Vec<Vec3>,
+    speed: Vec<f64>,
+}
+
+impl Sole {
+    fn of(tracks: &[Track], wanted: impl Fn(ContactPart) -> bool) -> Self {
+        let tracks: Vec<&Track> = tracks.iter().filter(|t| wanted(t.part)).collect();
+        let frames = tracks.first().map_or(0, |t| t.at.len());
+        let lowest = |f: usize| tracks.iter().min_by(|a, b| a.at[f].y.total_cmp(&b.at[f].y));
+        let lowest: Vec<_> = (0..frames).filter_map(|f| Some((lowest(f)?, f))).collect();
+        Self {
+            at: lowest.iter().map(|(t, f)| t.at[*f]).collect(),
+            speed: lowest.iter().map(|(t, f)| t.speed[*f]).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: f64 = 60.0;
+
+    /// The way of a ball whose height and progress are given at whole half seconds, by smooth steps.
+    fn way(part: ContactPart, keys: &[(f64, f64)]) -> Track {
+        let at = |f: usize| {
+            let t = f as f64 / (0.5 * RATE);
+            let (a, b) = (keys[t as usize], keys[(t as usize + 1).min(keys.len() - 1)]);
+            let s = t.fract() * t.fract() * (3.0 - 2.0 * t.fract());
+            Vec3::new(0.0, a.0 + (b.0 - a.0) * s, a.1 + (b.1 - a.1) * s)
+        };
+        let frames = ((keys.len() - 1) as f64 * 0.5 * RATE) as usize;
+        let at: Vec<Vec3> = (0..frames).map(at).collect();
+        let before = |f: usize| at[f.saturating_sub(1)];
+        let speed =
+            (0..frames).map(|f| (at[(f + 1).min(frames - 1)] - before(f)).norm() * RATE / 2.0).collect();
+        Track { part, at, speed }
+    }
+
+    fn feet(left: &[(f64, f64)], right: &[(f64, f64)]) -> [Track; 2] {
+        [way(ContactPart::Ball(Side::Left), left), way(ContactPart::Ball(Side::Right), right)]
+    }
+
+    #[test]
+    fn every_step_of_a_stair_carries() {
+        let left = [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.4, 0.6), (0.4, 0.6), (0.8, 1.2), (0.8, 1.2)];
+        let right = [(0.0, 0.0), (0.2, 0.3), (0.2, 0.3), (0.2, 0.3), (0.6, 0.9), (0.6, 0.9), (0.6, 0.9)];
+        let feet = feet(&left, &right);
+        let height = height(&feet, 1.0).unwrap();
+        assert!(height.abs() < 0.01);
+        let floor = Floor::plane(height).with_plateaus(&feet, None, 1.0, RATE);
+        let under = |side, seconds: f64| floor.under(ContactPart::Ball(side), (seconds * RATE) as usize);
+        let found = [
+            under(Side::Right, 0.7),
+            under(Side::Left, 1.7),
+            under(Side::Right, 2.3),
+            under(Side::Left, 2.7),
+        ];
+        for (found, step) in found.into_iter().zip([0.2, 0.4, 0.6, 0.8]) {
+            assert!((found - step).abs() < 0.02, "{found} for {step}");
+        }
+        assert_eq!(under(Side::Left, 0.5), height);
+    }
+
+    #[test]
+    fn the_raised_foot_of_one_who_stands_on_one_leg_carries_nothing() {
+        let raised = [(0.0, 0.3), (0.4, 0.3), (0.4, 0.3), (0.4, 0.3), (0.0, 0.3), (0.0, 0.3)];
+        let feet = feet(&[(0.0, 0.0); 6], &raised);
+        let floor = Floor::plane(0.0).with_plateaus(&feet, None, 1.0, RATE);
+        assert!((0..150).all(|f| floor.under(ContactPart::Ball(Side::Right), f) == 0.0));
+    }
+
+    #[test]
+    fn feet_that_are_never_slow_have_a_floor_below_them() {
+        let hop = |k: usize| (0.1 + 0.1 * (k % 2) as f64, 2.0 * k as f64);
+        let keys: Vec<_> = (0..8).map(hop).collect();
+        let found = height(&feet(&keys, &keys), 1.0).unwrap();
+        assert!((found - 0.1).abs() < 0.01, "{found}");
+        assert_eq!(height(&[], 1.0), None);
+    }
+}

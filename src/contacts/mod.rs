@@ -1,0 +1,12 @@
+//! A motion becomes contact labels: which parts of the body rest when, and how high the ground lies.
+
+mod detect;
+mod floor;
+mod hidden_markov;
+mod hysteresis;
+mod spans;
+mod table;
+mod track;
+
+pub use detect::{Detector, Options, detect, ground};
+pub use table::{Labels, TableError, read, write};

@@ -1,0 +1,54 @@
+//! A clip becomes the ways of the points that can rest: where each surface is and how fast it moves, frame by frame.
+//!
+//! Speeds are slopes of quadratics over five frames or a fifteenth of a second, whichever is longer (Savitzky and
+//! Golay 1964): at high rates five frames would measure the jitter of the capture.
+//! Space: model space. Units: metres, metres per second.
+
+use crate::kinematics::{Block, Forward};
+use crate::math::{Vec3, splat_vec3};
+use crate::model::{ContactPart, ContactPoint, Motion};
+use crate::signal::SavitzkyGolay;
+
+/// Half the window of the slopes, seconds; and the fewest frames.
+const HALF_WINDOW_S: f64 = 1.0 / 30.0;
+const HALF_WINDOW_FRAMES: usize = 2;
+/// The most frames, for rates beyond all cameras.
+const HALF_WINDOW_MOST: usize = 64;
+
+/// The way of one point.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    pub part: ContactPart,
+    /// The lowest point of the surface around it, for each frame.
+    pub at: Vec<Vec3>,
+    pub speed: Vec<f64>,
+}
+
+/// The ways of these points.
+pub(super) fn tracks(motion: &Motion, points: &[ContactPoint]) -> Vec<Track> {
+    let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
+    let mut ways = vec![[vec![], vec![], vec![]]; points.len()];
+    let local: Vec<_> = points.iter().map(|p| splat_vec3(&p.at)).collect();
+    Forward::towards(skeleton, clip, points.iter().map(|p| p.joint)).for_each(|block: &Block| {
+        for ((point, local), way) in points.iter().zip(&local).zip(&mut ways) {
+            let joint = &block.lanes()[point.joint.index()];
+            let at = joint.translation + joint.rotation * local;
+            for (c, channel) in way.iter_mut().enumerate() {
+                let drop = if c == 1 { point.radius } else { 0.0 };
+                channel.extend(at[c].into_arr().iter().take(block.frames()).map(|&x| f64::from(x) - drop));
+            }
+        }
+    });
+    let half = (clip.sample_rate * HALF_WINDOW_S).round() as usize;
+    let half = half.clamp(HALF_WINDOW_FRAMES, HALF_WINDOW_MOST);
+    let slope = SavitzkyGolay::new(2 * half + 1, 2).expect("five frames and more hold a quadratic");
+    let track = |(point, way): (&ContactPoint, [Vec<f64>; 3])| {
+        let [x, y, z] = way.each_ref().map(|channel| slope.slopes(channel));
+        let speed = |((x, y), z): ((&f64, &f64), &f64)| Vec3::new(*x, *y, *z).norm() * clip.sample_rate;
+        let speed = x.iter().zip(&y).zip(&z).map(speed).collect();
+        let [x, y, z] = way;
+        let at = x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect();
+        Track { part: point.part, at, speed }
+    };
+    points.iter().zip(ways).map(track).collect()
+}

@@ -1,0 +1,22 @@
+//! A motion becomes one that weighs something: bodies follow the clip under gravity and contacts, and say what changed.
+
+mod course;
+mod criteria;
+mod flight;
+mod floor;
+mod leg;
+mod lock;
+mod ragdoll;
+mod segments;
+mod track;
+mod tracking;
+mod windows;
+
+pub use course::Course;
+pub use criteria::{Criteria, Judge, TARGETS};
+pub use flight::{Flight, flights};
+pub use floor::Floor;
+pub use ragdoll::{GRAVITY, Part, Ragdoll, Site};
+pub use segments::{Segment, body_mass, segment_of};
+pub use track::{Gains, Moment, track};
+pub use tracking::{Settled, Tracking, settle};

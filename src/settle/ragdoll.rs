@@ -1,0 +1,368 @@
+//! A rig becomes a ragdoll, one rigid body for each part that has weight of its own, and bodies become a pose again.
+//!
+//! Twist joints, fingers and whatever else hangs between or behind the parts moves with the part that carries it and
+//! keeps its own turn of the clip. A body has the axes of its joint and lies at the centre of mass of its part; the way
+//! back takes the bodies' turns and the root's place, so bones keep their lengths, and a pose that goes there and back
+//! is the same pose. Where a file hangs a foot somewhere else than on its leg, its body hangs on the leg all the same,
+//! and its place is taken too. Space: model space of the skeleton, Y up. Units: SI.
+
+use super::segments::{body_mass, segment_of};
+use crate::anatomy::contact_points;
+use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
+use crate::math::{Mat3, Quat, Transform, Vec3, any_perpendicular};
+use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
+
+/// One body of a ragdoll.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What the part is.
+    pub role: Role,
+    /// The joint whose axes the body has.
+    pub joint: JointId,
+    /// The part that it hangs on; none for the first.
+    pub parent: Option<usize>,
+    /// Whether its joint does not hang on its parent's in the skeleton, so that its place is its own.
+    pub apart: bool,
+    /// The centre of mass, joint space, metres.
+    pub center: Vec3,
+    /// From the joint to the end of the part, joint space, metres.
+    pub bone: Vec3,
+    /// The radius of a capsule of its weight, metres.
+    pub radius: f64,
+    /// Kilograms.
+    pub mass: f64,
+    /// Kilograms of the part and all that hangs on it.
+    pub carried: f64,
+    inertia: Mat3<f64>,
+}
+
+/// A point of a body that can touch the ground.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Site {
+    /// What of the body it is; `None` for the end of a part that has no name.
+    pub part: Option<ContactPart>,
+    /// Which body.
+    pub body: usize,
+    /// Where, from the centre of mass, axes of the body, metres.
+    pub at: Vec3,
+    /// How far the surface lies around it, metres.
+    pub radius: f64,
+}
+
+/// The bodies of a character, what links them, and where they can touch the ground.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ragdoll {
+    /// The bodies, parents first; the first is the pelvis.
+    pub parts: Vec<Part>,
+    /// Where they touch.
+    pub sites: Vec<Site>,
+    /// The height of the body in metres.
+    pub height: f64,
+    /// Kilograms in all.
+    pub mass: f64,
+    /// By joint: the part that carries it.
+    carrier: Vec<Option<usize>>,
+}
+
+/// More trunk joints than this are merged: bodies between do not change what is seen.
+const TRUNK: usize = 3;
+
+/// Kilograms per cubic metre of flesh.
+const DENSITY: f64 = 1000.0;
+
+/// Half the width of a sole, as a part of the height.
+const HALF_SOLE: f64 = 0.02;
+
+/// Every `n`th of a long chain, the last one always.
+fn thinned(chain: &[JointId], most: usize) -> Vec<usize> {
+    let n = chain.len();
+    let keep = n.min(most);
+    (0..keep).map(|k| k * n / keep).collect()
+}
+
+/// The joints that become bodies, with their roles.
+fn chosen(rig: &Rig) -> Vec<(Role, JointId)> {
+    let mut roles = vec![Role::Hips];
+    let trunk = |role: fn(u8) -> Role, most: usize| {
+        let chain = rig.chain(role);
+        thinned(&chain, most).into_iter().map(move |k| role(k as u8)).collect::<Vec<_>>()
+    };
+    roles.extend(trunk(Role::Spine, TRUNK));
+    roles.extend(trunk(Role::Neck, 1));
+    roles.push(Role::Head);
+    for side in Side::BOTH {
+        roles.extend([Role::Clavicle(side), Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)]);
+        roles.extend([Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side), Role::Toes(side)]);
+    }
+    let found = |role: Role| Some((role, rig.joint(role)?));
+    let mut all: Vec<(Role, JointId)> = roles.into_iter().filter_map(found).collect();
+    all.sort_by_key(|&(role, joint)| (role != Role::Hips, joint));
+    all
+}
+
+/// The role that a limb's part hangs on, whatever the skeleton says.
+fn limb_above(role: Role) -> Option<[Role; 2]> {
+    Some(match role {
+        Role::LowerArm(s) => [Role::UpperArm(s); 2],
+        Role::Hand(s) => [Role::LowerArm(s), Role::UpperArm(s)],
+        Role::LowerLeg(s) => [Role::UpperLeg(s); 2],
+        Role::Foot(s) => [Role::LowerLeg(s), Role::UpperLeg(s)],
+        Role::Toes(s) => [Role::Foot(s); 2],
+        _ => return None,
+    })
+}
+
+/// Parts in an order with parents first: role, joint, parent.
+fn tree(rig: &Rig) -> Vec<(Role, JointId, Option<usize>)> {
+    let all = chosen(rig);
+    let skeleton = rig.skeleton();
+    let place = |role: Role| all.iter().position(|p| p.0 == role);
+    let parent = |&(role, joint): &(Role, JointId)| {
+        if role == Role::Hips {
+            return None;
+        }
+        let by_role = limb_above(role).and_then(|above| above.into_iter().find_map(place));
+        let mut up = skeleton.path_to_root(joint).skip(1);
+        let by_tree = || up.find_map(|id| all.iter().position(|p| p.1 == id));
+        Some(by_role.or_else(by_tree).unwrap_or(0))
+    };
+    let parents: Vec<Option<usize>> = all.iter().map(parent).collect();
+    // Parents first: some files hang the feet before the legs.
+    let mut order: Vec<usize> = Vec::new();
+    while order.len() < all.len() {
+        let ready = |k: &usize| !order.contains(k) && parents[*k].is_none_or(|p| order.contains(&p));
+        let Some(next) = (0..all.len()).find(ready) else { break };
+        order.push(next);
+    }
+    let new = |old: usize| order.iter().position(|&k| k == old);
+    order.iter().map(|&k| (all[k].0, all[k].1, parents[k].and_then(new))).collect()
+}
+
+impl Ragdoll {
+    /// The ragdoll of a character; `None` where it has no hips or fewer than three parts.
+    pub fn of(character: &Character) -> Option<Ragdoll> {
+        let rig = &character.rig;
+        let skeleton = rig.skeleton();
+        let rest = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+        let tree = tree(rig);
+        if tree.len() < 3 || tree[0].0 != Role::Hips {
+            return None;
+        }
+        let height = height_of(skeleton, &rest);
+        let mass = body_mass(height);
+        let mut carrier: Vec<Option<usize>> = vec![None; skeleton.len()];
+        for id in skeleton.ids() {
+            let own = tree.iter().position(|p| p.1 == id);
+            carrier[id.index()] = own.or_else(|| skeleton.parent(id).and_then(|p| carrier[p.index()]));
+        }
+        let bones: Vec<Vec3> = (0..tree.len()).map(|k| bone_of(skeleton, &rest, &tree, k, height)).collect();
+        let masses = masses(&tree, &bones, mass);
+        let mut parts: Vec<Part> = Vec::with_capacity(tree.len());
+        for (k, &(role, joint, parent)) in tree.iter().enumerate() {
+            let apart = parent.is_some_and(|p| !skeleton.is_ancestor(tree[p].1, joint));
+            parts.push(part(role, joint, parent, apart, bones[k], masses[k]));
+        }
+        for k in (0..parts.len()).rev() {
+            parts[k].carried += parts[k].mass;
+            if let Some(p) = parts[k].parent {
+                parts[p].carried += parts[k].carried;
+            }
+        }
+        let mut ragdoll = Ragdoll { parts, sites: Vec::new(), height, mass, carrier };
+        ragdoll.sites = ragdoll.sites_of(character, &rest);
+        Some(ragdoll)
+    }
+
+    /// The part that carries a joint; none above the hips.
+    pub fn carrier(&self, joint: JointId) -> Option<usize> {
+        self.carrier[joint.index()]
+    }
+
+    /// The part of a role.
+    pub fn find(&self, role: Role) -> Option<usize> {
+        self.parts.iter().position(|p| p.role == role)
+    }
+
+    /// Soles are as wide as feet are: two points each, so that a foot does not roll over.
+    fn sites_of(&self, character: &Character, rest: &ModelPose) -> Vec<Site> {
+        let mut sites = Vec::new();
+        let mut touched = vec![false; self.parts.len()];
+        for point in contact_points(character, &character.rig) {
+            let Some(body) = self.carrier(point.joint) else { continue };
+            touched[body] = true;
+            let part = &self.parts[body];
+            let world = rest.joint(point.joint).point(&point.at);
+            let mut add = |world: Vec3| {
+                let at = rest.joint(part.joint).inverse().point(&world) - part.center;
+                sites.push(Site { part: Some(point.part), body, at, radius: point.radius });
+            };
+            if point.part.of_foot() {
+                let across = self.across(rest, body);
+                add(world - across * (HALF_SOLE * self.height));
+                add(world + across * (HALF_SOLE * self.height));
+            } else {
+                add(world);
+            }
+        }
+        // Paws and stumps that have no contact point by name stand on their ends.
+        for (body, part) in self.parts.iter().enumerate() {
+            let leaf = !self.parts.iter().any(|p| p.parent == Some(body));
+            if leaf && !touched[body] {
+                sites.push(Site { part: None, body, at: part.bone - part.center, radius: 0.0 });
+            }
+        }
+        sites
+    }
+
+    /// The direction across a foot on the ground, model space.
+    fn across(&self, rest: &ModelPose, foot: usize) -> Vec3 {
+        let ahead = rest.joint(self.parts[foot].joint).vector(&self.parts[foot].bone);
+        let flat = Vec3::new(ahead.x, 0.0, ahead.z);
+        flat.try_normalize(1e-3 * self.height).map_or(Vec3::x(), |f| f.cross(&Vec3::y()))
+    }
+
+    /// The bodies in a pose, at rest.
+    pub fn states(&self, model: &ModelPose) -> Vec<BodyState> {
+        let state = |part: &Part| {
+            let joint = model.joint(part.joint);
+            BodyState::at_rest(joint.point(&part.center), joint.rotation)
+        };
+        self.parts.iter().map(state).collect()
+    }
+
+    /// The pose in which the bodies are in these states; joints that are no part turn as in `like`.
+    pub fn pose(&self, skeleton: &Skeleton, states: &[BodyState], like: &Pose) -> Pose {
+        let mut pose = like.clone();
+        let mut model: Vec<Transform> = Vec::with_capacity(skeleton.len());
+        for id in skeleton.ids() {
+            let above = skeleton.parent(id).map_or(Transform::identity(), |p| model[p.index()]);
+            let mut joint = above * *like.joint(id);
+            let own = self.carrier(id).filter(|&k| self.parts[k].joint == id);
+            if let Some(k) = own {
+                let (part, state) = (&self.parts[k], &states[k]);
+                joint.rotation = state.orientation;
+                if part.parent.is_none() || part.apart {
+                    joint.translation = state.position - state.orientation * part.center;
+                }
+                pose.local_mut()[id.index()] = above.inverse() * joint;
+                if part.parent.is_some() && !part.apart {
+                    pose.local_mut()[id.index()].translation = like.joint(id).translation;
+                }
+            }
+            model.push(joint);
+        }
+        pose
+    }
+
+    /// The bodies linked by balls as they hang together in `model`, under gravity.
+    pub fn articulation(&self, skeleton: &Skeleton, model: &ModelPose) -> Articulation {
+        let name = |p: &Part| skeleton.joint(p.joint).name.clone();
+        let body =
+            |p: &Part| Body::new(name(p), p.mass, p.inertia).expect("a capsule has a possible inertia");
+        let states = self.states(model);
+        let link = |(k, part): (usize, &Part)| {
+            let parent = part.parent?;
+            let at = model.position(part.joint);
+            let ends = ((Some(parent), &states[parent]), (Some(k), &states[k]));
+            Some(Constraint::in_pose(
+                name(part),
+                ConstraintKind::Ball,
+                ends.0,
+                ends.1,
+                &at,
+                &Vec3::zeros(),
+                &Vec3::zeros(),
+            ))
+        };
+        let links = self.parts.iter().enumerate().filter_map(link).collect();
+        Articulation::new(self.parts.iter().map(body).collect(), links, Vec3::new(0.0, -GRAVITY, 0.0))
+            .expect("parts form a tree")
+    }
+
+    /// The centre of mass of the parts in a pose.
+    pub fn center_of_mass(&self, model: &ModelPose) -> Vec3 {
+        let sum: Vec3 = self.parts.iter().map(|p| model.joint(p.joint).point(&p.center) * p.mass).sum();
+        sum / self.mass
+    }
+
+    /// The inertia of a part about its centre of mass, joint axes, kg m^2.
+    pub fn inertia(&self, part: usize) -> &Mat3<f64> {
+        &self.parts[part].inertia
+    }
+}
+
+/// Metres per second squared.
+pub const GRAVITY: f64 = 9.81;
+
+/// From the lowest to the highest joint or tip.
+fn height_of(skeleton: &Skeleton, rest: &ModelPose) -> f64 {
+    let tip = |id: JointId| skeleton.joint(id).tip.map(|tip| rest.joint(id).point(&tip).y);
+    let all = skeleton.ids().flat_map(|id| [Some(rest.position(id).y), tip(id)]).flatten();
+    let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+    (high - low).max(0.05)
+}
+
+/// From the joint of a part to its end, joint space.
+fn bone_of(
+    skeleton: &Skeleton,
+    rest: &ModelPose,
+    tree: &[(Role, JointId, Option<usize>)],
+    k: usize,
+    height: f64,
+) -> Vec3 {
+    let (role, joint, parent) = tree[k];
+    let at = rest.position(joint);
+    let short = 0.01 * height;
+    // The trunk ends where the trunk goes on; a limb where its next part hangs.
+    let trunk = |r: &Role| matches!(r, Role::Spine(_) | Role::Neck(_) | Role::Head);
+    let next = tree.iter().filter(|p| p.2 == Some(k) && (role != Role::Hips || trunk(&p.0)));
+    let next = next.clone().find(|p| trunk(&p.0)).or_else(|| next.clone().next()).map(|p| rest.position(p.1));
+    let farthest = || {
+        let below = skeleton.ids().filter(|&id| id != joint && skeleton.is_ancestor(joint, id));
+        let far =
+            below.map(|id| rest.position(id)).max_by(|a, b| (a - at).norm().total_cmp(&(b - at).norm()));
+        far.or_else(|| skeleton.joint(joint).tip.map(|tip| rest.joint(joint).point(&tip)))
+    };
+    let usual = |p: Vec3| (p - at).norm() > short;
+    let end = next.filter(|p| usual(*p)).or_else(|| farthest().filter(|p| usual(*p)));
+    let end = end.unwrap_or_else(|| {
+        // Nothing says how long the part is: it goes on as the one above did.
+        let above = parent.map_or(Vec3::y(), |p| at - rest.position(tree[p].1));
+        at + above.try_normalize(1e-9).unwrap_or_else(Vec3::y) * (0.06 * height)
+    });
+    rest.joint(joint).inverse().point(&end)
+}
+
+/// Kilograms by part; the shares of parts that are not there go to those that are, so that the sum is right.
+fn masses(tree: &[(Role, JointId, Option<usize>)], bones: &[Vec3], mass: f64) -> Vec<f64> {
+    let length = |k: usize| bones[k].norm();
+    let spine: f64 = (0..tree.len()).filter(|&k| matches!(tree[k].0, Role::Spine(_))).map(length).sum();
+    let share = |k: usize| {
+        let share = segment_of(tree[k].0).map_or(0.003, |s| s.mass);
+        if matches!(tree[k].0, Role::Spine(_)) { share * length(k) / spine } else { share }
+    };
+    let all: f64 = (0..tree.len()).map(share).sum();
+    (0..tree.len()).map(|k| mass * share(k) / all).collect()
+}
+
+fn part(role: Role, joint: JointId, parent: Option<usize>, apart: bool, bone: Vec3, mass: f64) -> Part {
+    let length = bone.norm();
+    let segment = segment_of(role);
+    let center = bone * segment.map_or(0.5, |s| s.center);
+    let radius = (mass / (std::f64::consts::PI * length * DENSITY)).sqrt();
+    let gyration = segment.map_or(0.3, |s| s.gyration) * length;
+    let along = 0.5 * mass * radius * radius;
+    // No solid is flatter across its long axis than a disc.
+    let across = (mass * gyration * gyration).max(0.5 * along);
+    let axis = bone / length;
+    let side = any_perpendicular(&axis);
+    let other = axis.cross(&side);
+    let outer = |v: &Vec3| v * v.transpose();
+    let inertia = outer(&axis) * along + (outer(&side) + outer(&other)) * across;
+    Part { role, joint, parent, apart, center, bone, radius, mass, carried: 0.0, inertia }
+}
+
+/// The orientation of a part in the axes of its parent.
+pub fn relative(states: &[BodyState], parent: usize, child: usize) -> Quat {
+    states[parent].orientation.inverse() * states[child].orientation
+}

@@ -1,0 +1,238 @@
+//! A motion learns which parts of its body rest on something, and when.
+//!
+//! The labels travel with the motion: stages behind it keep them in step. They belong to the performance, so the
+//! place of this stage is before `retarget`; behind it the labels are those of the result, faults and all.
+//! Units: metres, metres per second, seconds.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::contacts::{self, Detector, Labels, Options};
+use crate::model::{ContactPart, Contacts, Motion};
+use crate::report::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Finds when heels, balls, hands, elbows, knees, pelvis and head rest on the ground, or reads it from a file.
+///
+/// To be placed before `retarget`: contacts belong to the performer. Placed behind it, they are found on the result.
+/// Lengths and speeds below are those of a body with legs of 0.9 m, and scale with the leg.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContactsConfig {
+    /// How contacts are found: `hysteresis` (two pairs of thresholds on height and speed) or `hmm` (a hidden Markov
+    /// model of two states that is fitted to the clip).
+    pub detector: DetectorWord,
+    /// A table of labels to be read instead, relative to the pipeline file: a column `frame` and one of 0 and 1 for
+    /// each part, such as `left_heel`. Left out: contacts are found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// The parts to look at: `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right,
+    /// `pelvis`, `head`. Empty: all of them.
+    pub parts: Vec<String>,
+    /// The height of the ground in metres. Left out: it is found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ground_m: Option<f64>,
+    /// A contact begins below this height, in metres. Left out: it is fitted to the clip, 0.02 to 0.04. Larger finds
+    /// feet that hover, and steps that are too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height_on_m: Option<f64>,
+    /// A contact ends above this height, in metres. Left out: 0.02 above where it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height_off_m: Option<f64>,
+    /// A contact begins below this speed, in metres per second. Left out: it is fitted to the clip, 0.1 to 0.3. Larger
+    /// finds feet that slide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_on_m_s: Option<f64>,
+    /// A contact ends above this speed, in metres per second. Left out: twice the one that it begins below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_off_m_s: Option<f64>,
+    /// Shorter contacts, and shorter gaps between contacts, are noise, in seconds.
+    pub shortest_s: f64,
+}
+
+impl Default for ContactsConfig {
+    fn default() -> Self {
+        Self {
+            detector: DetectorWord::default(),
+            file: None,
+            parts: Vec::new(),
+            ground_m: None,
+            height_on_m: None,
+            height_off_m: None,
+            speed_on_m_s: None,
+            speed_off_m_s: None,
+            shortest_s: Options::default().shortest,
+        }
+    }
+}
+
+/// How contacts are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DetectorWord {
+    /// Two pairs of thresholds.
+    #[default]
+    Hysteresis,
+    /// A hidden Markov model.
+    Hmm,
+}
+
+impl ContactsConfig {
+    fn named_parts(&self) -> Result<Vec<ContactPart>, StageError> {
+        let part = |name: &String| match name.parse() {
+            Ok(ContactPart::Toe(_)) | Err(_) => {
+                let known = ContactPart::ALL.iter().filter(|p| !matches!(p, ContactPart::Toe(_)));
+                let known = known.map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ");
+                Err(StageError::key("parts", format!("`{name}` is no part with contacts\nknown are {known}")))
+            }
+            Ok(part) => Ok(part),
+        };
+        self.parts.iter().map(part).collect()
+    }
+}
+
+impl StageConfig for ContactsConfig {
+    const NAME: &'static str = "contacts";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        let mut faults: Vec<StageError> = self.named_parts().err().into_iter().collect();
+        let mut positive = |key, value: Option<f64>, unit: &str| {
+            if let Some(x) = value.filter(|x| !(*x > 0.0 && x.is_finite())) {
+                faults.push(StageError::key(key, format!("{x} {unit} is not above 0")));
+            }
+        };
+        positive("height_on_m", self.height_on_m, "m");
+        positive("height_off_m", self.height_off_m, "m");
+        positive("speed_on_m_s", self.speed_on_m_s, "m/s");
+        positive("speed_off_m_s", self.speed_off_m_s, "m/s");
+        positive("shortest_s", Some(self.shortest_s), "s");
+        if let Some(x) = self.ground_m.filter(|x| !x.is_finite()) {
+            faults.push(StageError::key("ground_m", format!("{x} m is no height")));
+        }
+        let pairs = [
+            ("height_off_m", self.height_on_m, self.height_off_m),
+            ("speed_off_m_s", self.speed_on_m_s, self.speed_off_m_s),
+        ];
+        for (key, on, off) in pairs {
+            if let (Some(on), Some(off)) = (on, off)
+                && off < on
+            {
+                faults
+                    .push(StageError::key(key, format!("a contact that begins at {on} cannot end at {off}")));
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.file.iter().cloned().collect()
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let options = Options {
+            detector: match self.detector {
+                DetectorWord::Hysteresis => Detector::Hysteresis,
+                DetectorWord::Hmm => Detector::Hmm,
+            },
+            parts: self.named_parts()?,
+            ground: self.ground_m,
+            height_on: self.height_on_m,
+            height_off: self.height_off_m,
+            speed_on: self.speed_on_m_s,
+            speed_off: self.speed_off_m_s,
+            shortest: self.shortest_s,
+        };
+        let labels = self.file.as_ref().map(|file| {
+            let path = setting.folder.join(file);
+            let fault = |why: String| StageError::key("file", format!("`{}`: {why}", file.display()));
+            let text = std::fs::read_to_string(&path).map_err(|error| fault(error.to_string()))?;
+            contacts::read(&text).map_err(|error| fault(error.to_string()))
+        });
+        Ok(Box::new(Label { options, labels: labels.transpose()? }))
+    }
+}
+
+#[derive(Debug)]
+struct Label {
+    options: Options,
+    labels: Option<Labels>,
+}
+
+impl Stage for Label {
+    fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let found = match &self.labels {
+            None => contacts::detect(&motion, &self.options),
+            Some(labels) => {
+                let (end, frames) = (labels.contacts.end(), motion.clip.frames());
+                if end > frames {
+                    return Err(StageError::key(
+                        "file",
+                        format!("a contact in frame {}, the clip has {frames} frames", end - 1),
+                    ));
+                }
+                labels.on(&motion, self.options.ground)
+            }
+        };
+        tell(&found, motion.clip.frames(), report);
+        motion.contacts = Some(found);
+        Ok(motion)
+    }
+}
+
+/// The ground, and for feet and all else that rests at all the share of frames and the number of holds.
+fn tell(contacts: &Contacts, frames: usize, report: &mut Report) {
+    report.measure("contacts_ground", contacts.ground, "m");
+    for part in contacts.parts() {
+        let holds = contacts.holds(part);
+        if part.of_foot() || !holds.is_empty() {
+            let resting: usize = holds.iter().map(|h| h.frames.len()).sum();
+            report.measure(format!("contacts_{part}_share"), resting as f64 / frames.max(1) as f64, "1");
+            report.measure(format!("contacts_{part}_holds"), holds.len() as f64, "1");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenes::{run, walker};
+    use super::*;
+
+    #[test]
+    fn labels_of_any_length_keep_the_promises() {
+        for frames in [0, 1, 2, 3, 5, 40] {
+            let motion = run(&ContactsConfig::default(), walker(frames)).unwrap();
+            assert!(motion.contacts.is_some());
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_and_its_faults_are_the_key_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("labels.csv");
+        std::fs::write(&file, "frame,left_heel\n0,1\n1,1\n2,0\n").unwrap();
+        let config = ContactsConfig { file: Some(file.clone()), ground_m: Some(0.25), ..Default::default() };
+        let contacts = run(&config, walker(5)).unwrap().contacts.unwrap();
+        let heel = "left_heel".parse().unwrap();
+        assert_eq!((contacts.ground, contacts.holds(heel)[0].frames.clone()), (0.25, 0..2));
+        let error = run(&config, walker(1)).unwrap_err();
+        assert_eq!(error.to_string(), "a contact in frame 1, the clip has 1 frames");
+        std::fs::write(&file, "frame,left_heel\n0,2\n").unwrap();
+        let error = run(&config, walker(5)).unwrap_err();
+        assert!(error.to_string().ends_with("line 2, column `left_heel`: `2` is not 0 or 1"), "{error}");
+    }
+
+    #[test]
+    fn all_faults_are_named_at_once() {
+        let config = ContactsConfig {
+            parts: vec!["left_heel".into(), "tail".into()],
+            ground_m: Some(f64::NAN),
+            height_on_m: Some(0.1),
+            height_off_m: Some(0.05),
+            speed_on_m_s: Some(-1.0),
+            shortest_s: 0.0,
+            ..ContactsConfig::default()
+        };
+        let keys: Vec<_> = config.validate().unwrap_err().into_iter().map(|e| e.key.unwrap()).collect();
+        assert_eq!(keys, ["parts", "speed_on_m_s", "shortest_s", "ground_m", "height_off_m"]);
+    }
+}

@@ -177,6 +177,16 @@ impl SwingTwist {
         [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
     }
 
+    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` where it has it.
+    pub fn bent(&self, local: &Quat, least: f64) -> Quat {
+        let [first, second, twist] = self.angles(local);
+        if first >= least {
+            return *local;
+        }
+        let swing = self.first * least + self.axis.cross(&self.first) * second;
+        self.reference * exp(&swing) * exp(&(self.axis * twist))
+    }
+
     /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.
     pub fn project(&self, local: &Quat) -> Quat {
         let [first, second, twist] = self.angles(local);

@@ -3,11 +3,13 @@
 use super::effector::{Effector, EffectorConfig, GoalWord};
 use super::limits::{body, follow};
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::anatomy::range_of_motion;
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
-use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
-use crate::model::{JointId, Motion, Pose};
+use crate::ik::{Freedom, SwingTwist, Task, TreeSolver, TwoBone};
+use crate::model::{Character, JointId, Motion, Pose, Role};
 use crate::render::{Mark, MarkKind};
 use crate::report::Report;
+use crate::retarget::calibration_pose;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,7 +111,8 @@ impl StageConfig for IkConfig {
         let effectors = self.effectors.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let mechanism = if self.limits { body(character) } else { Mechanism::floating(character.skeleton()) };
         let mechanism = shorten(mechanism, &effectors);
-        Ok(Box::new(IkStage { mechanism, effectors, config: self.clone() }))
+        let bends = bends(character, &mechanism, &effectors);
+        Ok(Box::new(IkStage { mechanism, effectors, bends, config: self.clone() }))
     }
 }
 
@@ -125,11 +128,28 @@ fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
     still.fold(mechanism, |m, id| m.with_freedom(id, Freedom::Fixed))
 }
 
+/// A knee or an elbow that is straighter than this has no side to bend to; the solver starts with so much.
+const STRAIGHT: f64 = 0.035;
+
+/// The knees and elbows that move for an effector, with the way they bend.
+fn bends(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Vec<(JointId, SwingTwist)> {
+    let (rig, skeleton) = (&character.rig, character.skeleton());
+    let rest = calibration_pose(character);
+    let moves = |id: &JointId| {
+        let bends = matches!(rig.role(*id), Some(Role::LowerLeg(_) | Role::LowerArm(_)));
+        let helps = |e: &Effector| e.joint != *id && skeleton.is_ancestor(*id, e.joint);
+        bends && mechanism.freedom(*id) != Freedom::Fixed && effectors.iter().any(helps)
+    };
+    let way = |id: JointId| Some((id, range_of_motion(rig, &rest, id)?.into()));
+    skeleton.ids().filter(moves).filter_map(way).collect()
+}
+
 /// The stage, ready.
 #[derive(Debug)]
 struct IkStage {
     mechanism: Mechanism,
     effectors: Vec<Effector>,
+    bends: Vec<(JointId, SwingTwist)>,
     config: IkConfig,
 }
 
@@ -199,6 +219,12 @@ impl Stage for IkStage {
             model.set(skeleton, pose);
             let time = clip.time(frame) - clip.start;
             tasks.push(self.effectors.iter().flat_map(|e| e.tasks(time, &model)).collect::<Vec<_>>());
+        }
+        for pose in &mut poses {
+            for (id, way) in &self.bends {
+                let local = &mut pose.local_mut()[id.index()].rotation;
+                *local = way.bent(local, STRAIGHT);
+            }
         }
         let outcomes = self.solve(&mut poses, &tasks);
         self.tell(&outcomes, report);

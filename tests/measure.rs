@@ -297,9 +297,18 @@ fn where_a_motion_is_and_looks_changes_nothing() {
 }
 
 #[test]
-fn the_made_walk_is_nearly_clean() {
-    let made = assessed(&walk());
-    assert!(value(&made, "foot_skate_p95") < 0.01, "{}", value(&made, "foot_skate_p95"));
+fn the_balls_of_the_made_walk_stay_where_they_rest() {
+    let mut motion = walk();
+    // Where a heel ends is known from skin only; bones guess another place than the one this walk rolls about.
+    let all = motion.contacts.take().unwrap();
+    let mut balls = Contacts::new(0.0, []);
+    for part in Side::BOTH.map(ContactPart::Ball) {
+        balls.set(part, all.holds(part).to_vec());
+    }
+    motion.contacts = Some(balls);
+    let made = assessed(&motion);
+    assert!(value(&made, "foot_skate_p95") < 0.001, "{}", value(&made, "foot_skate_p95"));
+    assert!(value(&made, "foot_skate_weighted") > 0.1, "the other foot swings low");
     assert!(value(&made, "penetration_max") < 0.005, "{}", value(&made, "penetration_max"));
     assert!(value(&made, "bone_stretch") < 1e-6);
 }

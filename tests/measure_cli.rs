@@ -62,6 +62,25 @@ fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
 }
 
 #[test]
+fn retargeting_plants_feet_unless_it_is_told_not_to() {
+    let studio = studio();
+    let arguments = ["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "plain.glb"];
+    let without = ["--set", "stage.foot_lock.enabled=false", "--set", "stage.limits.enabled=false"];
+    assert_eq!(code(&posemill(&studio, &[&arguments[..], &without[..]].concat())), 0);
+    let measured = |file: &str| {
+        let output = posemill(&studio, &["measure", file, "--source", "walk.bvh", "--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let metrics = document["results"][0]["metrics"].clone();
+        let skate = metric(&metrics, "foot_skate_p95").clone();
+        [skate["value"].as_f64().unwrap(), skate["copy"].as_f64().unwrap()]
+    };
+    let (planted, plain) = (measured("hero_walk.glb"), measured("plain.glb"));
+    assert!(planted[0] < 0.01 && planted[0] < 0.2 * planted[1], "{planted:?}");
+    // Without either the file is the plain copy, in single precision.
+    assert!((plain[0] - plain[1]).abs() < 1e-3, "{plain:?}");
+}
+
+#[test]
 fn a_take_measured_against_itself_is_no_distance_away() {
     let studio = studio();
     let output = posemill(&studio, &["measure", "walk.bvh", "--source", "walk.bvh", "--json"]);

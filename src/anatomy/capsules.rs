@@ -12,6 +12,7 @@ use super::Figure;
 use super::skin::{Sample, quantile, samples};
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
+use std::fmt;
 
 /// A part of a body that has a capsule: the same parts for every body, however many joints it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +54,25 @@ impl BodyPart {
             | BodyPart::LowerLeg(s)
             | BodyPart::Foot(s) => Some(s),
             _ => None,
+        }
+    }
+}
+
+impl fmt::Display for BodyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            BodyPart::Pelvis => write!(f, "pelvis"),
+            BodyPart::Waist => write!(f, "waist"),
+            BodyPart::Ribs => write!(f, "ribs"),
+            BodyPart::Chest => write!(f, "chest"),
+            BodyPart::Neck => write!(f, "neck"),
+            BodyPart::Head => write!(f, "head"),
+            BodyPart::UpperArm(s) => write!(f, "{}", Role::UpperArm(s)),
+            BodyPart::LowerArm(s) => write!(f, "{}", Role::LowerArm(s)),
+            BodyPart::Hand(s) => write!(f, "{}", Role::Hand(s)),
+            BodyPart::UpperLeg(s) => write!(f, "{}", Role::UpperLeg(s)),
+            BodyPart::LowerLeg(s) => write!(f, "{}", Role::LowerLeg(s)),
+            BodyPart::Foot(s) => write!(f, "{}", Role::Foot(s)),
         }
     }
 }
@@ -467,157 +487,4 @@ fn flat(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
     let [p, q] = principal(skin, at, axis);
     let ((a, wide), (b, thick)) = (spread(skin, at, &p)?, spread(skin, at, &q)?);
     Some((p * a + q * b, (wide * thick).sqrt()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::math::{Transform, exp};
-    use crate::model::{Assignment, Binding, Joint, Material, Mesh, Skeleton};
-
-    /// A standing body with a leg of about 0.9 m; `(role, parent, position)`.
-    fn body() -> Character {
-        let mut joints: Vec<(Role, usize, [f64; 3])> = vec![
-            (Role::Hips, 0, [0.0, 0.95, 0.0]),
-            (Role::Spine(0), 0, [0.0, 1.1, 0.0]),
-            (Role::Spine(1), 1, [0.0, 1.3, 0.0]),
-            (Role::Neck(0), 2, [0.0, 1.5, 0.0]),
-            (Role::Head, 3, [0.0, 1.6, 0.0]),
-        ];
-        for side in Side::BOTH {
-            let s = side.sign();
-            joints.push((Role::UpperArm(side), 2, [0.2 * s, 1.45, 0.0]));
-            joints.push((Role::LowerArm(side), joints.len() - 1, [0.5 * s, 1.45, 0.0]));
-            joints.push((Role::Hand(side), joints.len() - 1, [0.75 * s, 1.45, 0.0]));
-            joints.push((Role::UpperLeg(side), 0, [0.1 * s, 0.9, 0.0]));
-            joints.push((Role::LowerLeg(side), joints.len() - 1, [0.1 * s, 0.48, 0.0]));
-            joints.push((Role::Foot(side), joints.len() - 1, [0.1 * s, 0.08, 0.0]));
-            joints.push((Role::Toes(side), joints.len() - 1, [0.1 * s, 0.0, 0.15]));
-        }
-        let place = |k: usize| Vec3::from(joints[k].2);
-        let made = joints.iter().enumerate().map(|(k, (role, parent, _))| {
-            let parent = (k > 0).then_some(*parent);
-            let at = place(k) - parent.map_or(Vec3::zeros(), place);
-            Joint::new(role.to_string(), parent.map(JointId::new), Transform::from_translation(at))
-        });
-        let skeleton = Skeleton::new(made.collect()).unwrap();
-        let roles = joints.iter().enumerate().map(|(k, (role, _, _))| {
-            (*role, Assignment { joint: JointId::new(k), confidence: 1.0, reason: String::new() })
-        });
-        let rig = Rig::new(skeleton, roles.collect::<Vec<_>>());
-        Character { name: "made".into(), rig, bind: None, meshes: Vec::new(), document: None }
-    }
-
-    /// An open tube about a line in model space, moved by one joint, as coarse as such meshes come.
-    fn tube(character: &Character, joint: JointId, from: Vec3, to: Vec3, radii: [f64; 2]) -> Mesh {
-        let rest = character.skeleton().rest_model_pose();
-        let axis = (to - from).normalize();
-        let p = axis.cross(&Vec3::ith(axis.iamin(), 1.0)).normalize();
-        let q = axis.cross(&p);
-        let mut mesh = Mesh { material: Material::default(), ..Mesh::default() };
-        let sides = 24;
-        for end in [from, to] {
-            for k in 0..sides {
-                let (sin, cos) = (std::f64::consts::TAU * k as f64 / sides as f64).sin_cos();
-                let v = end + p * (cos * radii[0]) + q * (sin * radii[1]);
-                mesh.positions.push([v.x as f32, v.y as f32, v.z as f32]);
-                mesh.joints.push([0; 4]);
-                mesh.weights.push([1.0, 0.0, 0.0, 0.0]);
-            }
-        }
-        for k in 0..sides as u32 {
-            let (a, b) = (k, (k + 1) % sides as u32);
-            let up = sides as u32;
-            mesh.triangles.extend([[a, b, a + up], [b, b + up, a + up]]);
-        }
-        let joint_from_mesh = rest.joint(joint).inverse().to_matrix();
-        mesh.bindings.push(Binding { joint, joint_from_mesh });
-        mesh
-    }
-
-    fn of(all: &[Capsule], part: BodyPart) -> Capsule {
-        *all.iter().find(|c| c.part == part).unwrap()
-    }
-
-    #[test]
-    fn a_body_without_skin_has_all_parts_at_the_sizes_of_an_adult() {
-        let body = body();
-        let all = capsules(&body, &body.rig);
-        assert_eq!(all.len(), 18);
-        assert!(all.is_sorted_by(|a, b| a.part < b.part));
-        let near = |part, metres: f64| {
-            let radius = of(&all, part).radius;
-            assert!((radius / metres - 1.0).abs() < 0.25, "{part:?}: {radius} m");
-        };
-        near(BodyPart::Chest, 0.12);
-        near(BodyPart::Head, 0.085);
-        near(BodyPart::UpperLeg(Side::Left), 0.085);
-        near(BodyPart::LowerLeg(Side::Left), 0.055);
-        near(BodyPart::LowerArm(Side::Right), 0.04);
-        near(BodyPart::Hand(Side::Right), 0.021);
-        // The soles touch the ground.
-        let rest = body.skeleton().rest_model_pose();
-        let foot = of(&all, BodyPart::Foot(Side::Left));
-        assert!(foot.ends(&rest).iter().all(|p| (p.y - foot.radius).abs() < 1e-9));
-    }
-
-    #[test]
-    fn skin_is_measured_around_its_own_middle() {
-        let mut body = body();
-        let at = |role| body.rig.joint(role).unwrap();
-        let arm = at(Role::LowerArm(Side::Left));
-        let shift = Vec3::new(0.0, 0.02, 0.0);
-        let (a, b) = (Vec3::new(0.5, 1.45, 0.0) + shift, Vec3::new(0.75, 1.45, 0.0) + shift);
-        let trunk = tube(&body, at(Role::Spine(0)), Vec3::y() * 0.8, Vec3::y() * 1.5, [0.2, 0.13]);
-        body.meshes = vec![tube(&body, arm, a, b, [0.06, 0.06]), trunk];
-        let all = capsules(&body, &body.rig);
-        let rest = body.skeleton().rest_model_pose();
-        let lower = of(&all, BodyPart::LowerArm(Side::Left));
-        assert!((lower.radius - 0.06).abs() < 1e-3, "{lower:?}");
-        assert!((lower.ends(&rest)[0] - a).norm() < 1e-3, "{lower:?}");
-        let chest = of(&all, BodyPart::Chest);
-        let deep = chest.radius.min(0.5 * (chest.to - chest.from).norm() + chest.radius);
-        assert!((deep - 0.13).abs() < 0.01, "{chest:?}");
-    }
-
-    #[test]
-    fn a_shield_on_one_arm_does_not_thicken_it() {
-        let mut body = body();
-        let at = |role| body.rig.joint(role).unwrap();
-        let arms = Side::BOTH.map(|s| {
-            let radius = if s == Side::Left { 0.05 } else { 0.2 };
-            let place = |x: f64| Vec3::new(x * s.sign(), 1.45, 0.0);
-            tube(&body, at(Role::LowerArm(s)), place(0.5), place(0.75), [radius; 2])
-        });
-        body.meshes = arms.to_vec();
-        let all = capsules(&body, &body.rig);
-        assert_eq!(
-            of(&all, BodyPart::LowerArm(Side::Left)).radius,
-            of(&all, BodyPart::LowerArm(Side::Right)).radius
-        );
-    }
-
-    #[test]
-    fn capsules_turn_and_grow_with_the_body() {
-        let small = body();
-        let turned = exp(&Vec3::new(0.0, 0.7, 0.0));
-        let grown = small.skeleton().joints().iter().enumerate().map(|(k, joint)| {
-            let mut joint = joint.clone();
-            joint.rest.translation *= 2.0;
-            if k == 0 {
-                joint.rest = Transform::from_rotation(turned) * joint.rest;
-            }
-            joint
-        });
-        let roles: Vec<_> = small.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
-        let rig = Rig::new(Skeleton::new(grown.collect()).unwrap(), roles);
-        let large = Character { rig, ..small.clone() };
-        let (a, b) = (capsules(&small, &small.rig), capsules(&large, &large.rig));
-        for (a, b) in a.iter().zip(&b) {
-            assert!(
-                (b.radius - 2.0 * a.radius).abs() < 1e-9 && (b.from - a.from * 2.0).norm() < 1e-9,
-                "{a:?} {b:?}"
-            );
-        }
-    }
 }

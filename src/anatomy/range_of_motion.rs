@@ -3,6 +3,7 @@
 //! Measured from the anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
 //! Space: model space, Y up, facing +Z. Units: radians.
 
+use super::figure::on_four_legs;
 use super::mobility::mobility;
 use crate::math::{Quat, Vec3, arc};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
@@ -27,6 +28,10 @@ pub struct MotionRange {
 /// without a mobility, or without a bone.
 pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
+    // What is published is published of people.
+    if rig.told_mobility(role).is_none() && on_four_legs(rig, rest) {
+        return None;
+    }
     let mobility = mobility(rig, role)?;
     let skeleton = rig.skeleton();
     let at = rest.joint(id);

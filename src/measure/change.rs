@@ -21,6 +21,12 @@ pub fn change(stage: &str, before: &Motion, after: &Motion) -> Option<Change> {
     let mut model = (skeleton.rest_model_pose(), skeleton.rest_model_pose());
     let (mut way, mut turn) = (Extreme::default(), Extreme::default());
     for frame in 0..frames {
+        if before.clip.rotations(frame) == after.clip.rotations(frame)
+            && before.clip.translated() == after.clip.translated()
+            && before.clip.translations(frame) == after.clip.translations(frame)
+        {
+            continue;
+        }
         forward(skeleton, &before.clip, frame, &mut scratch.0, &mut model.0);
         forward(skeleton, &after.clip, frame, &mut scratch.1, &mut model.1);
         for id in skeleton.ids() {

@@ -3,7 +3,7 @@
 use super::particles::{Particle, particles};
 use super::skin::Skin;
 use super::stature::{COMMON_HEIGHT, height, standing_pose};
-use crate::anatomy::contact_points;
+use crate::anatomy::{capsules, contact_points};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
 use std::sync::Arc;
@@ -44,7 +44,8 @@ impl Gauge {
         if joints.is_empty() {
             joints = skeleton.ids().collect();
         }
-        let height = height(character, &standing);
+        let capsules = capsules(character, rig);
+        let height = height(character, &capsules, &standing);
         Self {
             height,
             scale: COMMON_HEIGHT / height,
@@ -54,8 +55,8 @@ impl Gauge {
             joints,
             limited: skeleton.ids().filter(|id| mechanism.limit(*id).is_some()).collect(),
             mechanism,
-            particles: particles(character, &standing),
-            skin: Skin::of(character, &standing),
+            particles: particles(character, &standing, height),
+            skin: Skin::of(character, &capsules, &standing, height),
             character: Arc::clone(character),
         }
     }

@@ -7,10 +7,9 @@
 //! pelvis' mass lies in the hip joints; half of the chest's at the shoulders, half at the lowest joint of the spine; the
 //! head with the neck is a uniform rod. Space: joint space. Units: metres, parts of the body's mass.
 
-use super::stature;
-use crate::anatomy::Figure;
+use crate::anatomy::{Figure, on_four_legs};
 use crate::math::Vec3;
-use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
+use crate::model::{Character, Finger, JointId, ModelPose, Role, Side};
 
 /// A mass that moves with a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,10 +31,11 @@ struct Limb {
     rho: f64,
 }
 
-/// The masses of `character`; none of bodies that do not stand upright on two legs, which the table does not describe.
-pub fn particles(character: &Character, standing: &ModelPose) -> Vec<Particle> {
+/// The masses of `character`, which is of this height; none of bodies that do not go on two legs, which the table does not
+/// describe.
+pub fn particles(character: &Character, standing: &ModelPose, height: f64) -> Vec<Particle> {
     let rig = &character.rig;
-    let Some(figure) = Figure::of(rig, standing).filter(|f| upright(rig, standing, f)) else {
+    let Some(figure) = Figure::of(rig, standing).filter(|_| !on_four_legs(rig, standing)) else {
         return Vec::new();
     };
     let place = |role: Role| rig.joint(role).map(|id| standing.position(id));
@@ -78,7 +78,7 @@ pub fn particles(character: &Character, standing: &ModelPose) -> Vec<Particle> {
     }
     let head = rig.joint(Role::Head);
     let neck = place(Role::Neck(0)).or_else(|| place(Role::Head));
-    let top = stature::height(character, standing) + figure.sole;
+    let top = height + figure.sole;
     if let (Some(head), Some(neck)) = (head, neck) {
         let reach = top - neck.dot(&figure.up);
         let uniform = 1.0 / 12f64.sqrt();
@@ -89,15 +89,4 @@ pub fn particles(character: &Character, standing: &ModelPose) -> Vec<Particle> {
     let whole: f64 = found.iter().map(|p| p.mass).sum();
     found.iter_mut().for_each(|p| p.mass /= whole);
     found
-}
-
-/// Whether the head, or the shoulders, stand over the hips, and the hands hang clear of the ground or are not there.
-fn upright(rig: &Rig, standing: &ModelPose, figure: &Figure) -> bool {
-    let place = |role: Role| rig.joint(role).map(|id| standing.position(id));
-    let shoulders = || Some((place(Role::UpperArm(Side::Left))? + place(Role::UpperArm(Side::Right))?) * 0.5);
-    let Some(top) = place(Role::Head).or_else(shoulders) else { return false };
-    let trunk = top - figure.pelvis;
-    let clear =
-        |side| place(Role::Hand(side)).is_none_or(|p| p.dot(&figure.up) - figure.sole > 0.2 * figure.leg);
-    trunk.dot(&figure.up) > 0.6 * trunk.norm() && Side::BOTH.into_iter().all(clear)
 }

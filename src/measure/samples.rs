@@ -6,7 +6,7 @@
 use super::gauge::Gauge;
 use super::statistics::mean;
 use crate::kinematics::forward;
-use crate::math::Vec3;
+use crate::math::{Quat, Vec3};
 use crate::model::{JointId, ModelPose, Motion, Role};
 
 /// How often the skin is looked at, hertz: limbs that meet stay longer.
@@ -54,7 +54,7 @@ impl Samples {
         let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
         // The smallest |cos| of half a turn, which is the greatest turn.
         let mut least = 1.0_f64;
-        let mut outside = 0.0;
+        let (mut outside, mut excess) = (0.0, vec![(Quat::identity(), 0.0); gauge.limited.len()]);
         let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
         let mut inside = Vec::new();
         for frame in 0..frames {
@@ -70,14 +70,17 @@ impl Samples {
             if frame % looks == 0 && !gauge.skin.is_empty() {
                 inside.push(gauge.skin.share_inside(&model));
             }
-            for &id in &gauge.limited {
+            for (&id, (known, angle)) in gauge.limited.iter().zip(&mut excess) {
                 let local = pose.joint(id);
-                let nearest = gauge.mechanism.limited(id, local);
-                if nearest.rotation != local.rotation {
-                    let angle = nearest.rotation.angle_to(&local.rotation);
-                    made.excess.0 = made.excess.0.max(angle);
-                    outside += angle;
+                // Fingers of most takes stand still: what is known of a rotation stays true.
+                if local.rotation != *known || frame == 0 {
+                    let nearest = gauge.mechanism.limited(id, local).rotation;
+                    let inside = nearest == local.rotation;
+                    *known = local.rotation;
+                    *angle = if inside { 0.0 } else { nearest.angle_to(known) };
+                    made.excess.0 = made.excess.0.max(*angle);
                 }
+                outside += *angle;
             }
             if frame > 0 {
                 for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {

@@ -14,8 +14,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The pipeline of the commands that need no file.
-pub const DEFAULT_PIPELINE: &str = "[output]\nreport = false\n\n[[stage]]\nuse = \"retarget\"\n";
+/// The pipeline of `posemill retarget`.
+///
+/// Limits come before the feet are locked: a joint of a leg that is brought back into its range afterwards would take
+/// the foot off its lock.
+pub const DEFAULT_PIPELINE: &str = r#"
+[output]
+report = false
+
+[[stage]]
+use = "contacts"
+
+[[stage]]
+use = "retarget"
+
+[[stage]]
+use = "limits"
+
+[[stage]]
+use = "foot_lock"
+"#;
 
 /// A pipeline that can run.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
 
-use super::body_plan::{calibration_pose, on_four_legs};
-use crate::anatomy::Label;
+use super::body_plan::calibration_pose;
+use crate::anatomy::{Label, on_four_legs};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 use crate::report::{MappedJoint, Mapping};
 

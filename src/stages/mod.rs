@@ -14,6 +14,7 @@ mod registry;
 mod resample;
 mod retarget;
 mod root_motion;
+mod self_contact;
 mod stage;
 mod trim;
 
@@ -30,6 +31,7 @@ pub use registry::{Entry, STAGES, WrittenStage};
 pub use resample::{ResampleConfig, RotationsBetween};
 pub use retarget::{RetargetConfig, Scale, ScaleWord};
 pub use root_motion::{RootMotionConfig, RootMotionMode};
+pub use self_contact::SelfContactConfig;
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub use trim::TrimConfig;
 

@@ -3,8 +3,8 @@
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FilterConfig, FootLockConfig, IkConfig, LimitsConfig, LoopConfig, MirrorConfig,
-    ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, Setting, Stage, StageConfig, StageError,
-    TrimConfig,
+    ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, SelfContactConfig, Setting, Stage,
+    StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -20,6 +20,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<RetargetConfig>(),
     Entry::of::<FootLockConfig>(),
     Entry::of::<IkConfig>(),
+    Entry::of::<SelfContactConfig>(),
     Entry::of::<LimitsConfig>(),
     Entry::of::<LoopConfig>(),
     Entry::of::<RootMotionConfig>(),

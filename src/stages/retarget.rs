@@ -2,6 +2,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, Motion};
+use crate::placement::Placement;
 use crate::report::{Mapping, Report};
 use crate::retarget::{JointMap, Retarget, RootScale, map};
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Carries the motion over to the pipeline's character.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetConfig {
     /// A joint map, as `posemill map` writes it; empty to find one. Relative to the pipeline file.
@@ -18,6 +19,15 @@ pub struct RetargetConfig {
     /// How far the root travels: `legs` scales the path with the leg length so that strides fit, a number scales it
     /// by that factor (1.0 keeps the path in the world). Heights always follow the legs.
     pub scale: Scale,
+    /// Whether hands that are near the body or near each other keep their distances from it, whatever its build: a hand
+    /// on the hip stays on the hip. Hands in free air are left alone.
+    pub hands: bool,
+}
+
+impl Default for RetargetConfig {
+    fn default() -> Self {
+        Self { map: String::new(), scale: Scale::default(), hands: true }
+    }
 }
 
 /// The scale of the root's path.
@@ -88,7 +98,8 @@ impl StageConfig for RetargetConfig {
         };
         let retarget = Retarget::new(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
-        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), sure }))
+        let placement = self.hands.then(|| Placement::new((source, &s_rig), (&target, &t_rig))).flatten();
+        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), sure, placement }))
     }
 }
 
@@ -98,6 +109,7 @@ struct RetargetStage {
     retarget: Retarget,
     mapping: Mapping,
     sure: f64,
+    placement: Option<Placement>,
 }
 
 impl Stage for RetargetStage {
@@ -111,6 +123,12 @@ impl Stage for RetargetStage {
         report.measure("retarget_lowest_confidence", self.sure, "1");
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
         report.mapped(&self.mapping);
-        Ok(self.retarget.apply(&motion))
+        let performed = self.retarget.apply(&motion);
+        let Some(placement) = &self.placement else { return Ok(performed) };
+        let (performed, placed) = placement.apply(&motion, performed);
+        report.measure("hands_placed_frames", placed.frames as f64, "frames");
+        report.measure("hands_placed_largest", placed.largest, "m");
+        report.measure("hands_placed_missed", placed.missed, "m");
+        Ok(performed)
     }
 }

@@ -293,9 +293,9 @@ fn heel_ball_and_toe_tip_lie_in_a_row_on_the_sole() {
             let [heel, ball, toe] =
                 [ContactPart::Heel(side), ContactPart::Ball(side), ContactPart::Toe(side)].map(at);
             let length = (toe - heel).norm();
-            assert!((0.12 * leg..0.6 * leg).contains(&length), "{file:?}: {length} m of {leg} m");
+            assert!((0.12 * leg..0.8 * leg).contains(&length), "{file:?}: {length} m of {leg} m");
             let along = (ball - heel).dot(&(toe - heel)) / length.powi(2);
-            assert!((0.4..=1.0).contains(&along), "{file:?}: the ball {along} on the way to the toe");
+            assert!((0.35..=1.0 + 1e-9).contains(&along), "{file:?}: the ball {along} on the way to the toe");
             let heights = [heel, ball, toe].map(|p| p.y);
             let uneven = heights.iter().fold(0.0, |most: f64, y| most.max((y - heights[0]).abs()));
             assert!(uneven < 0.15 * length, "{file:?}: {heights:?}");

@@ -3,7 +3,7 @@
 use super::quantity::Unit;
 use super::shell::document;
 use super::text::{Text, address, words};
-use super::verdict::{Measure, Verdict};
+use super::verdict::{Reading, Verdict};
 use std::fmt::Write as _;
 
 /// Rows of the table: browsers take seconds to lay out more.
@@ -23,13 +23,13 @@ pub struct BatchRow {
     /// How many kinds of warnings it has.
     pub warnings: usize,
     /// What was measured.
-    pub measures: Vec<Measure>,
+    pub measures: Vec<Reading>,
 }
 
 impl BatchRow {
     /// Worse is greater: what failed, then how many measures are over, then how far the worst is.
     fn rank(&self) -> (bool, usize, f64, usize) {
-        let worst = self.measures.iter().filter_map(Measure::part).fold(0.0, f64::max);
+        let worst = self.measures.iter().filter_map(Reading::part).fold(0.0, f64::max);
         (self.error.is_some(), Verdict::of(&self.measures).over, worst, self.warnings)
     }
 }
@@ -155,7 +155,7 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], rank: usize) -> String {
             None => html.push_str("<td class=\"n\" data-value=\"\"></td>"),
         }
     }
-    let _ = write!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>\n", row.warnings);
+    let _ = writeln!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>", row.warnings);
     html
 }
 
@@ -165,7 +165,7 @@ mod tests {
 
     fn row(name: &str, value: f64, error: Option<&str>) -> BatchRow {
         let measure =
-            Measure { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most: Some(0.02) };
+            Reading { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most: Some(0.02) };
         BatchRow {
             name: name.into(),
             page: Some(format!("{name}.report.html")),

@@ -53,7 +53,7 @@
 
   posemill.Drawing3d = class {
     constructor(canvas, lost) {
-      const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: false, preserveDrawingBuffer: true });
+      const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: false });
       if (!gl) throw new Error("no WebGL 2");
       this.gl = gl;
       this.canvas = canvas;
@@ -62,7 +62,8 @@
       this.surface = this.program(SURFACE);
       this.flat = this.program(FLAT);
       this.kept = new Map();
-      this.scratch = new Float32Array(0);
+      // Textures that are not decoded yet.
+      this.loading = 0;
     }
 
     program([vertex, fragment]) {
@@ -100,7 +101,10 @@
       gl.bindTexture(gl.TEXTURE_2D, texture);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 1, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array([255, 255, 255, 255]));
       const image = new Image();
+      this.loading += 1;
+      image.onerror = () => { this.loading -= 1; redraw(); };
       image.onload = () => {
+        this.loading -= 1;
         gl.bindTexture(gl.TEXTURE_2D, texture);
         gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, image);
         gl.generateMipmap(gl.TEXTURE_2D);

@@ -142,6 +142,20 @@ const posemill = {};
         }
         tall = Math.max(tall, reach);
       }
+      // The skin reaches beyond the joints: a few of its corners at a few times.
+      for (const time of [0, 0.25, 0.5, 0.75, 1]) {
+        this.move(this.duration * time);
+        this.skin();
+        const hips = this.position(this.character.hips);
+        for (const mesh of this.character.meshes) {
+          const all = mesh.movedPositions, stride = 3 * Math.max(1, Math.floor(mesh.count / 400));
+          for (let v = 0; v + 2 < all.length; v += stride) {
+            if (!Number.isFinite(all[v] + all[v + 1] + all[v + 2])) continue;
+            tall = Math.max(tall, Math.hypot(all[v] - hips[0], all[v + 1] - hips[1], all[v + 2] - hips[2]));
+            for (let c = 0; c < 3; c++) { low[c] = Math.min(low[c], all[v + c]); high[c] = Math.max(high[c], all[v + c]); }
+          }
+        }
+      }
       this.low = low;
       this.high = high;
       this.size = Math.max(tall * 2, 0.05);
@@ -189,7 +203,8 @@ const posemill = {};
     // Triangles of the skeleton: a long octahedron from each joint to its child, positions and normals.
     bones(positions, normals, colors) {
       const { parents, sides } = this.character;
-      const palette = [[0.93, 0.87, 0.62], [0.36, 0.62, 0.9], [0.95, 0.55, 0.25]];
+      // Linear colours: the trunk yellow, the left blue, the right orange.
+      const palette = [[0.95, 0.72, 0.12], [0.04, 0.28, 0.95], [1, 0.22, 0.01]];
       let n = 0;
       const corner = (p, q, c) => {
         positions.set(p, n); normals.set(q, n); colors.set(c, n);

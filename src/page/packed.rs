@@ -45,9 +45,8 @@ pub(super) fn quantised<const N: usize>(values: &[[f32; N]]) -> Quantised {
     let mut low = vec![f32::INFINITY; N];
     let mut high = vec![f32::NEG_INFINITY; N];
     for v in values {
-        for k in 0..N {
-            low[k] = low[k].min(v[k]);
-            high[k] = high[k].max(v[k]);
+        for ((l, h), x) in low.iter_mut().zip(&mut high).zip(v) {
+            (*l, *h) = (l.min(*x), h.max(*x));
         }
     }
     let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(0.0)).collect();

@@ -27,6 +27,7 @@
     listen();
     drawing = new posemill.Drawing2d(canvas);
     by("notice").textContent = why;
+    for (const id of ["show-skin", "show-skeleton"]) by(id).parentElement.hidden = true;
     redraw();
   };
 
@@ -113,6 +114,7 @@
       head.line.setAttribute("x2", x.toFixed(1));
     }
     section.dataset.frame = String(at);
+    section.dataset.loading = String(drawing.loading || 0);
   };
 
   let asked = false;

@@ -7,6 +7,7 @@ use super::path_plot::{Way, path_plot};
 use super::ranges::Angle;
 use super::text::words;
 use super::time_plot::{Line, TimePlot, Who};
+use super::verdict::Reading;
 use crate::math::Transform;
 use crate::model::{JointId, Motion, Role};
 use crate::report::Series;
@@ -15,10 +16,12 @@ use crate::report::Series;
 const MOST: usize = 16;
 
 /// The plots of one clip, `series` being those of this clip.
-pub(super) fn plots(shown: &Shown, angles: &[Angle], series: &[Series]) -> String {
+pub(super) fn plots(shown: &Shown, angles: &[Angle], series: &[Series], readings: &[Reading]) -> String {
     let rate = shown.result.clip.sample_rate;
     let mut html = String::from("<div class=\"plots\">");
-    for plot in grouped(series, rate).iter().take(MOST) {
+    // The height of the hips is shown beside that of the source below.
+    let series: Vec<&Series> = series.iter().filter(|s| s.name != "root_height").collect();
+    for plot in grouped(&series, rate, readings).iter().take(MOST) {
         html += &plot.html();
     }
     for angle in angles {
@@ -64,7 +67,7 @@ fn line<'a>(name: &str, who: Who, values: &'a [f64]) -> Line<'a> {
 }
 
 /// One plot for each quantity: `left_heel_height` and `right_heel_height` share one.
-fn grouped(series: &[Series], rate: f64) -> Vec<TimePlot<'_>> {
+fn grouped<'a>(series: &[&'a Series], rate: f64, readings: &[Reading]) -> Vec<TimePlot<'a>> {
     let mut plots: Vec<(String, TimePlot)> = Vec::new();
     for s in series {
         let (who, stem) = whose(&s.name);
@@ -75,14 +78,16 @@ fn grouped(series: &[Series], rate: f64) -> Vec<TimePlot<'_>> {
             Some(k) if who == Who::Before => plots[k].1.lines.insert(0, entry),
             Some(k) => plots[k].1.lines.push(entry),
             None => {
-                let note = if s.resting.is_empty() { "" } else { "Bands: the part rests." };
+                let note = note(&stem, !s.resting.is_empty());
+                let limits = readings.iter().filter(|r| r.unit == s.unit && measures_stem(&r.name, &stem));
+                let limit = limits.filter_map(|r| r.at_most).reduce(f64::min);
                 let plot = TimePlot {
                     title: words(&stem),
                     note: note.into(),
                     unit: s.unit,
                     rate,
                     lines: vec![entry],
-                    allowed: None,
+                    allowed: limit.map(|most| [0.0, most]),
                 };
                 plots.push((stem, plot));
             }
@@ -91,8 +96,25 @@ fn grouped(series: &[Series], rate: f64) -> Vec<TimePlot<'_>> {
     plots.into_iter().map(|p| p.1).collect()
 }
 
+/// Whether a measure is one of the quantity of this stem: `foot_skate_p95` of `foot_skate`.
+fn measures_stem(measure: &str, stem: &str) -> bool {
+    measure.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+/// One sentence on how to read a plot.
+fn note(stem: &str, rests: bool) -> &'static str {
+    match stem {
+        "foot_skate" => "The fastest resting point of each foot; gaps are steps.",
+        "penetration" => "How deep the deepest foot is under the ground.",
+        "correction" => "How far joints are from the plain copy on average.",
+        "momentum_residual" => "Force that the contacts cannot give, as a part of the weight.",
+        _ if rests => "Bands: it rests.",
+        _ => "",
+    }
+}
+
 /// Which line of which plot a series is.
-fn whose(name: &str) -> (Who, String) {
+pub(super) fn whose(name: &str) -> (Who, String) {
     if let Some(rest) = name.strip_prefix("copy_") {
         return (Who::Before, whose(rest).1);
     }
@@ -155,20 +177,28 @@ mod tests {
 
     #[test]
     fn sides_and_copies_share_the_plot_of_their_quantity() {
-        let names = ["left_heel_height", "right_heel_height", "copy_left_heel_height", "heel_left", "lefty"];
+        let names = ["left_heel_height", "right_heel_height", "copy_left_heel_height", "knee_left", "lefty"];
         let found: Vec<_> = names.iter().map(|n| whose(n)).collect();
         let expected = [
             (Who::Left, "heel_height"),
             (Who::Right, "heel_height"),
             (Who::Before, "heel_height"),
-            (Who::Left, "heel"),
+            (Who::Left, "knee"),
             (Who::Main, "lefty"),
         ];
         assert_eq!(found, expected.map(|(w, s)| (w, s.to_owned())));
         let one =
             |name: &str| Series { name: name.into(), unit: "m", values: vec![0.0], resting: Vec::new() };
         let series = names.map(one);
-        let plots = grouped(&series, 30.0);
+        let reading = Reading {
+            name: "heel_height_max".into(),
+            value: 1.0,
+            unit: "m".into(),
+            copy: None,
+            at_most: Some(0.5),
+        };
+        let plots = grouped(&series.iter().collect::<Vec<_>>(), 30.0, &[reading]);
+        assert_eq!(plots.iter().map(|p| p.allowed).collect::<Vec<_>>(), [Some([0.0, 0.5]), None, None]);
         assert_eq!(plots.iter().map(|p| p.lines.len()).collect::<Vec<_>>(), [3, 1, 1]);
         assert_eq!(plots[0].lines[0].who, Who::Before);
     }

@@ -51,7 +51,7 @@ pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
     all
 }
 
-/// How many joints leave their range at all, and in how many frames the worst of them does.
+/// The angle of a joint that leaves its range the furthest, or its bend where none does.
 fn worst_of(role: Role, range: &MotionRange, motion: &Motion, joint: usize) -> Angle {
     let second = range.axis.cross(&range.first);
     let frames = motion.clip.frames();

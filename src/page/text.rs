@@ -33,7 +33,7 @@ pub(super) fn json_in_script(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-/// A file name as a relative address.
+/// A relative path as an address beside the page.
 pub(super) fn address(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.replace('\\', "/").bytes() {
@@ -44,9 +44,7 @@ pub(super) fn address(path: &str) -> String {
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }
-    // A first part with a colon would be a scheme, a leading slash another root: both are percent-free here only
-    // when they are part of the path itself.
-    if out.starts_with('/') { out } else { format!("./{out}") }
+    format!("./{out}")
 }
 
 /// A word for scripts as words for people: `left_heel_height` becomes `Left heel height`.

@@ -72,7 +72,7 @@ impl TimePlot<'_> {
     /// The plot as a figure with its caption; nothing for less than two frames.
     pub(super) fn html(&self) -> String {
         let frames = self.frames();
-        if frames < 2 || !(self.rate > 0.0) {
+        if frames < 2 || self.rate <= 0.0 {
             return String::new();
         }
         let values = || self.lines.iter().flat_map(|l| l.values.iter().copied());
@@ -101,16 +101,8 @@ impl TimePlot<'_> {
         }
         for line in &self.lines {
             let points = envelope(line.values, (RIGHT - LEFT) as usize);
-            let class = line.who.class();
-            for run in
-                points.chunk_by(|a, b| a.1.is_finite() == b.1.is_finite()).filter(|r| r[0].1.is_finite())
-            {
-                let _ = write!(svg, "<polyline class=\"line {class}\" points=\"");
-                for (frame, value) in run {
-                    let _ = write!(svg, "{:.1},{:.1} ", x.at(*frame as f64), y.at(*value));
-                }
-                svg.push_str("\"/>");
-            }
+            let class = format!("line {}", line.who.class());
+            polylines(&mut svg, &class, &points, &x, &y);
         }
         let _ = write!(
             svg,
@@ -178,8 +170,11 @@ impl TimePlot<'_> {
             }
         }
         let mut html = String::new();
-        let symbol =
-            if unit.symbol.is_empty() { String::new() } else { format!(" <small>{}</small>", unit.symbol) };
+        let symbol = match unit.symbol {
+            "" => String::new(),
+            "°" => " <small>degrees</small>".to_owned(),
+            symbol => format!(" <small>{symbol}</small>"),
+        };
         let _ = write!(
             html,
             "<figure class=\"plot\"><figcaption><strong>{}</strong>{symbol} <span class=\"note\">{}</span>",
@@ -233,6 +228,22 @@ pub(super) fn envelope(values: &[f64], pixels: usize) -> Vec<(usize, f64)> {
     points
 }
 
+/// Lines through points; values that are no number leave gaps.
+fn polylines(svg: &mut String, class: &str, points: &[(usize, f64)], x: &Scale, y: &Scale) {
+    let runs = points.chunk_by(|a, b| a.1.is_finite() == b.1.is_finite());
+    for run in runs.filter(|r| r[0].1.is_finite()) {
+        let _ = write!(svg, "<polyline class=\"{class}\" points=\"");
+        for (frame, value) in run {
+            let _ = write!(svg, "{:.1},{:.1} ", x.at(*frame as f64), y.at(*value));
+        }
+        if let [(frame, value)] = run {
+            // A line of one point would not be seen.
+            let _ = write!(svg, "{:.1},{:.1}", x.at(*frame as f64) + 0.8, y.at(*value));
+        }
+        svg.push_str("\"/>");
+    }
+}
+
 /// A line of a table cell's size, without axes.
 pub(super) fn sparkline(values: &[f64], label: &str) -> String {
     let (wide, high) = (110.0, 22.0);
@@ -243,15 +254,12 @@ pub(super) fn sparkline(values: &[f64], label: &str) -> String {
     let x = Scale { low: 0.0, high: (values.len() - 1) as f64, from: 1.0, to: wide - 1.0 };
     let mut html = format!(
         "<svg class=\"spark\" viewBox=\"0 0 {wide} {high}\" role=\"img\" aria-label=\"{}\" data-frames=\"{}\" data-from=\"1\" \
-         data-to=\"{}\"><polyline points=\"",
+         data-to=\"{}\">",
         Text(label),
         values.len(),
         wide - 1.0
     );
-    for (frame, value) in envelope(values, 108).into_iter().filter(|p| p.1.is_finite()) {
-        let _ = write!(html, "{:.1},{:.1} ", x.at(frame as f64), y.at(value));
-    }
-    html.push_str("\"/>");
+    polylines(&mut html, "course", &envelope(values, 108), &x, &y);
     if let Some((frame, value)) = highest(values) {
         let _ = write!(html, "<circle r=\"2\" cx=\"{:.1}\" cy=\"{:.1}\"/>", x.at(frame as f64), y.at(value));
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A measurement as pages show it, whether it was made now or read from an earlier report.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measure {
+pub struct Reading {
     /// A stable word, such as `foot_skate`.
     pub name: String,
     /// The value.
@@ -18,7 +18,7 @@ pub struct Measure {
     pub at_most: Option<f64>,
 }
 
-impl From<&Metric> for Measure {
+impl From<&Metric> for Reading {
     fn from(m: &Metric) -> Self {
         Self {
             name: m.name.clone(),
@@ -30,7 +30,7 @@ impl From<&Metric> for Measure {
     }
 }
 
-impl Measure {
+impl Reading {
     /// A measurement as [`Metric`] serialises it; `None` for anything else.
     pub fn of_json(value: &Value) -> Option<Self> {
         Some(Self {
@@ -44,7 +44,7 @@ impl Measure {
 
     /// Whether it exceeds its limit; a value that is no number does.
     pub(super) fn over(&self) -> bool {
-        self.at_most.is_some_and(|limit| !(self.value <= limit))
+        self.at_most.is_some_and(|limit| self.value > limit || self.value.is_nan())
     }
 
     /// The value as a part of its limit, for those that have one: above 1 is over.
@@ -66,7 +66,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn of(measures: &[Measure]) -> Self {
+    pub(super) fn of(measures: &[Reading]) -> Self {
         let judged = measures.iter().filter(|m| m.at_most.is_some()).count();
         Self { judged, over: measures.iter().filter(|m| m.over()).count() }
     }
@@ -96,13 +96,13 @@ impl Verdict {
 mod tests {
     use super::*;
 
-    fn measure(value: f64, at_most: Option<f64>) -> Measure {
-        Measure { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most }
+    fn measure(value: f64, at_most: Option<f64>) -> Reading {
+        Reading { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most }
     }
 
     #[test]
     fn a_clip_is_good_when_nothing_is_over() {
-        let sentence = |all: &[Measure]| Verdict::of(all).sentence();
+        let sentence = |all: &[Reading]| Verdict::of(all).sentence();
         assert_eq!(Verdict::of(&[measure(9.0, None)]).badge().0, "unjudged");
         assert_eq!(
             sentence(&[measure(1.0, Some(1.0)), measure(0.0, Some(0.0))]),
@@ -121,8 +121,8 @@ mod tests {
     fn a_report_read_back_says_the_same() {
         let metric =
             Metric { name: "foot_skate".into(), value: 0.5, unit: "m", copy: Some(0.7), at_most: Some(0.6) };
-        let read = Measure::of_json(&serde_json::to_value(&metric).unwrap());
-        assert_eq!(read, Some(Measure::from(&metric)));
-        assert_eq!(Measure::of_json(&serde_json::json!({})), None);
+        let read = Reading::of_json(&serde_json::to_value(&metric).unwrap());
+        assert_eq!(read, Some(Reading::from(&metric)));
+        assert_eq!(Reading::of_json(&serde_json::json!({})), None);
     }
 }

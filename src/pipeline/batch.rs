@@ -87,9 +87,17 @@ fn run_one(
         if let Some(k) = states.iter().position(|s| *s == State::Foreign) {
             return failed(job, &RunError::Foreign(job.outputs[k].1.clone()));
         }
-        let fresh = |s: &State| if let State::UpToDate(report) = s { Some(report.clone()) } else { None };
-        if let Some(reports) = states.iter().map(fresh).collect::<Option<Vec<Value>>>() {
-            return outcome(job, Status::UpToDate, reports.first());
+        let fresh = |s: State| match s {
+            State::UpToDate(report, files) => Some((report, files)),
+            State::Stale | State::Foreign => None,
+        };
+        if let Some(kept) = states.into_iter().map(fresh).collect::<Option<Vec<_>>>() {
+            let mut result = outcome(job, Status::UpToDate, kept.first().map(|k| &k.0));
+            if !options.dry_run {
+                // The same files as when they were made.
+                result.outputs = kept.into_iter().flat_map(|k| k.1).collect();
+            }
+            return result;
         }
     }
     if options.dry_run {

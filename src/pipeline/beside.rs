@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// Clips of one take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
 
-/// Poses of the contact sheet on a page, and the size of each.
-const PAGE_POSES: (usize, Size) = (8, Size { width: 180, height: 240 });
+/// Poses of the contact sheet on a page, one row of them, and the size of each.
+const PAGE_POSES: (usize, Size) = (6, Size { width: 200, height: 260 });
 
 /// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
 pub(super) fn picture(

@@ -4,7 +4,7 @@ use super::batch::Outcome;
 use super::manifest::{Manifest, Record, hash_of};
 use super::quality::summary;
 use super::write::{self, WriteError};
-use crate::page::{BatchPage, BatchRow, Measure, batch_page};
+use crate::page::{BatchPage, BatchRow, Reading, batch_page};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -41,7 +41,8 @@ pub fn write_reports(
         json!({ "schema": "posemill.report/1", "pipeline": pipeline, "files": files, "summary": summary });
     let text = serde_json::to_string_pretty(&report).expect("a report is plain data") + "\n";
     let rows = outcomes.iter().map(|o| row(folder, o)).collect();
-    let page = batch_page(&BatchPage { title: pipeline.to_owned(), rows });
+    let name = Path::new(pipeline).file_name().map(|n| n.to_string_lossy().into_owned());
+    let page = batch_page(&BatchPage { title: name.unwrap_or_else(|| pipeline.to_owned()), rows });
     for (name, text) in [(REPORT, text), (REPORT_PAGE, page)] {
         let path = folder.join(name);
         write::whole(&path, text.as_bytes())?;
@@ -61,6 +62,6 @@ fn row(folder: &Path, outcome: &Outcome) -> BatchRow {
         page: page.map(|p| relative(&p)),
         error: outcome.error.clone(),
         warnings: list(&outcome.warnings).len(),
-        measures: list(&outcome.metrics).iter().filter_map(Measure::of_json).collect(),
+        measures: list(&outcome.metrics).iter().filter_map(Reading::of_json).collect(),
     }
 }

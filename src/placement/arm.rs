@@ -150,7 +150,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_wrist_moves_by_the_offset_and_the_hand_keeps_its_rotation(
-            v in [-0.1..0.1f64, -0.1..0.1f64, -0.1..0.1f64], elbow in 1.0..2.0f64,
+            v in [-0.04..0.04f64, -0.04..0.04f64, -0.04..0.04f64], elbow in 1.0..2.0f64,
         ) {
             let (arm, skeleton, pose) = arm(elbow);
             let offset = Vec3::from(v);

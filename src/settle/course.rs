@@ -34,11 +34,6 @@ impl Course {
         Self { fine, steps, h: 1.0 / (clip.sample_rate * steps as f64) }
     }
 
-    /// How many instants there are.
-    pub fn len(&self) -> usize {
-        self.fine.frames()
-    }
-
     /// The bodies from instant `from` to instant `to`, both included, with their velocities.
     pub fn states(
         &self,
@@ -47,7 +42,7 @@ impl Course {
         from: usize,
         to: usize,
     ) -> Vec<Vec<BodyState>> {
-        let last = self.len() - 1;
+        let last = self.fine.frames() - 1;
         let (before, behind) = (from.saturating_sub(1), (to + 1).min(last));
         let (mut pose, mut model) = (skeleton.rest_pose(), ModelPose::new(Vec::new()));
         let mut at = |k: usize| {

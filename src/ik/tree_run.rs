@@ -334,7 +334,8 @@ impl<T: Real> Run<T> {
                 }
                 let gain = (old - new).abs();
                 let rests = gain <= SMALL_GAIN * old || damping.lane(k) > 1e6;
-                if unpinned & 1 << k != 0 && rounds[k] < PIN_ROUNDS && (rests || gain <= PIN_GAIN * old) {
+                let slow = rests || worse & 1 << k == 0 && gain <= PIN_GAIN * old;
+                if unpinned & 1 << k != 0 && rounds[k] < PIN_ROUNDS && slow {
                     harder |= 1 << k;
                     rounds[k] += 1;
                 } else if rests && now & 1 << k == 0 {
@@ -342,18 +343,15 @@ impl<T: Real> Run<T> {
                     open &= !(1 << k);
                 }
             }
+            let more_damping = (damping + cost * T::splat(COST_DAMPING)) * T::splat(4.0);
+            damping = more_damping.select(worse, (damping * T::splat(0.5)).max(least));
             (cost, reached) = (new, now);
-            let better = Self::ALL & !worse;
-            damping = (damping * T::splat(0.5))
-                .max(least)
-                .select(better, (damping + T::splat(1e-6)) * T::splat(8.0));
             if worse != 0 {
                 self.retreat(worse);
                 (cost, reached) = self.assemble(question, more);
             }
             if harder != 0 {
                 self.targets.pull_harder(&self.step, harder);
-                damping = least.select(harder, damping);
                 (cost, reached) = self.assemble(question, more);
             }
             open &= !reached;

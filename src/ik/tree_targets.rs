@@ -8,6 +8,32 @@ use super::tree_algebra::{Q, V, add, conjugate, dot, multiply, rotate, splat, su
 use super::tree_kernel::{Slot, Step};
 use crate::math::{Real, Vec3};
 
+/// How much stiffer a pin becomes every time it pulls harder: what it is off by falls faster than by pulling alone where
+/// soft tasks weigh more than it does.
+const STIFFER: f64 = 3.0;
+
+/// What a hard task has gathered.
+#[derive(Clone, Copy, Debug)]
+struct Pin<T> {
+    /// What it was off by, summed up: the multiplier over the weight.
+    sum: V<T>,
+    /// The factor on its weight.
+    stiffer: T,
+}
+
+impl<T: Real> Pin<T> {
+    fn fresh() -> Self {
+        Self { sum: zero(), stiffer: T::splat(1.0) }
+    }
+
+    /// Pulls harder by what it is off, in the lanes of `lanes`.
+    fn pull_harder(&mut self, r: V<T>, lanes: u32) {
+        let share = T::splat(1.0 / STIFFER);
+        self.sum = std::array::from_fn(|c| ((self.sum[c] + r[c]) * share).select(lanes, self.sum[c]));
+        self.stiffer = (self.stiffer * T::splat(STIFFER)).select(lanes, self.stiffer);
+    }
+}
+
 /// A position task, its target in every lane.
 #[derive(Clone, Debug)]
 struct Place<T> {
@@ -16,8 +42,7 @@ struct Place<T> {
     point: Option<V<T>>,
     target: V<T>,
     weight: T,
-    /// Of hard tasks: what they were off by, summed up (the multiplier over the weight).
-    pin: Option<V<T>>,
+    pin: Option<Pin<T>>,
 }
 
 impl<T: Real> Place<T> {
@@ -38,7 +63,15 @@ struct Facing<T> {
     slot: usize,
     target: Q<T>,
     weight: T,
-    pin: Option<V<T>>,
+    pin: Option<Pin<T>>,
+}
+
+/// The error, the weight and the squared length of the error with what a pin adds.
+#[inline(always)]
+fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>, T, T) {
+    let Some(pin) = pin else { return (r, weight, square) };
+    let r = add(r, pin.sum);
+    (r, weight * pin.stiffer, dot(r, r))
 }
 
 /// All position and orientation tasks.
@@ -55,7 +88,7 @@ impl<T: Real> Targets<T> {
         let (mut places, mut facings) = (Vec::new(), Vec::new());
         for (number, task) in tasks.iter().enumerate() {
             let weight = T::splat(task.weight);
-            let pin = task.hard.then(zero);
+            let pin = task.hard.then(Pin::fresh);
             match &task.goal {
                 Goal::Position { joint, point, .. } => {
                     let point = (*point != Vec3::zeros()).then(|| splat((*point).into()));
@@ -82,7 +115,7 @@ impl<T: Real> Targets<T> {
                     _ => 0.0,
                 })
             });
-            place.pin = place.pin.map(|_| zero());
+            place.pin = place.pin.map(|_| Pin::fresh());
         }
         for facing in &mut self.facings {
             facing.target = [3, 0, 1, 2].map(|c| {
@@ -91,7 +124,7 @@ impl<T: Real> Targets<T> {
                     _ => 0.0,
                 })
             });
-            facing.pin = facing.pin.map(|_| zero());
+            facing.pin = facing.pin.map(|_| Pin::fresh());
         }
     }
 
@@ -107,10 +140,10 @@ impl<T: Real> Targets<T> {
             let square = dot(r, r);
             self.squares[place.task] = square;
             missed |= T::splat(stop.position * stop.position).less(square);
-            let r = place.pin.map_or(r, |pin| add(r, pin));
-            cost += place.weight * if place.pin.is_some() { dot(r, r) } else { square };
+            let (r, weight, square) = pulled(&place.pin, r, place.weight, square);
+            cost += weight * square;
             if build {
-                step.loads[place.slot].add_position(sub(y, origin), r, place.weight);
+                step.loads[place.slot].add_position(sub(y, origin), r, weight);
             }
         }
         for facing in &self.facings {
@@ -119,10 +152,10 @@ impl<T: Real> Targets<T> {
             let square = dot(r, r);
             self.squares[facing.task] = square;
             missed |= T::splat(stop.angle * stop.angle).less(square);
-            let r = facing.pin.map_or(r, |pin| add(r, pin));
-            cost += facing.weight * if facing.pin.is_some() { dot(r, r) } else { square };
+            let (r, weight, square) = pulled(&facing.pin, r, facing.weight, square);
+            cost += weight * square;
             if build {
-                step.loads[facing.slot].add_orientation(gap, (across, along), r, facing.weight);
+                step.loads[facing.slot].add_orientation(gap, (across, along), r, weight);
             }
         }
         (cost, missed)
@@ -143,15 +176,13 @@ impl<T: Real> Targets<T> {
 
     /// Pins pull harder by what they are off, in the lanes of `lanes`.
     pub fn pull_harder(&mut self, step: &Step<T>, lanes: u32) {
-        let more =
-            |pin: V<T>, r: V<T>| -> V<T> { std::array::from_fn(|c| (pin[c] + r[c]).select(lanes, pin[c])) };
         for place in &mut self.places {
             let r = sub(place.target, place.at(&step.slots[place.slot]));
-            place.pin = place.pin.map(|pin| more(pin, r));
+            place.pin.iter_mut().for_each(|pin| pin.pull_harder(r, lanes));
         }
         for facing in &mut self.facings {
             let gap = multiply(facing.target, conjugate(step.slots[facing.slot].g));
-            facing.pin = facing.pin.map(|pin| more(pin, turn_error(gap).0));
+            facing.pin.iter_mut().for_each(|pin| pin.pull_harder(turn_error(gap).0, lanes));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The table of scenes that every solver runs, in tests and in the bench.
 
+#![allow(dead_code, reason = "every test takes what it needs")]
+
 use posemill::ik::*;
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Joint, JointId, ModelPose, Pose, Skeleton};

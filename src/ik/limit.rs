@@ -107,17 +107,25 @@ impl Limit {
     /// The bounded numbers of a local transform: an angle, a way, two angles, or swing and twist; none where the kind
     /// of limit does not fit the kind of joint.
     pub fn coordinates(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Vec<f64> {
+        let (values, count) = self.values(freedom, rest, local);
+        values[..count].to_vec()
+    }
+
+    /// As [`Limit::coordinates`], with how many there are.
+    fn values(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> ([f64; 3], usize) {
         let relative = rest.rotation.inverse() * local.rotation;
         match (self, freedom) {
-            (Limit::Range(_), Freedom::Hinge(axis)) => vec![twist_angle(&relative, axis)],
+            (Limit::Range(_), Freedom::Hinge(axis)) => ([twist_angle(&relative, axis), 0.0, 0.0], 1),
             (Limit::Range(_), Freedom::Slide(axis)) => {
-                vec![(rest.rotation * axis).dot(&(local.translation - rest.translation))]
+                let way = (rest.rotation * axis).dot(&(local.translation - rest.translation));
+                ([way, 0.0, 0.0], 1)
             }
-            (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => two_angles(&relative, a, b).to_vec(),
-            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
-                limit.angles(&local.rotation).to_vec()
+            (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => {
+                let [first, second] = two_angles(&relative, a, b);
+                ([first, second, 0.0], 2)
             }
-            _ => Vec::new(),
+            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => (limit.angles(&local.rotation), 3),
+            _ => ([0.0; 3], 0),
         }
     }
 
@@ -125,27 +133,29 @@ impl Limit {
     pub fn at_edge(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> bool {
         const EDGE: f64 = 1e-6;
         let at = |r: &Range, x: f64| x <= r.low + EDGE || x >= r.high - EDGE;
-        let values = self.coordinates(freedom, rest, local);
-        match (self, values.as_slice()) {
-            (Limit::Range(range), [x]) => at(range, *x),
-            (Limit::Ranges([first, second]), [x, y]) => at(first, *x) || at(second, *y),
-            (Limit::SwingTwist(limit), [first, second, twist]) => {
-                let grown = [first, second].map(|s| s * (1.0 + EDGE) + EDGE.copysign(*s));
-                at(&limit.twist, *twist) || nearest_in_ellipse(&limit.swing, grown[0], grown[1]) != grown
+        let ([x, y, z], count) = self.values(freedom, rest, local);
+        match self {
+            _ if count == 0 => false,
+            Limit::Range(range) => at(range, x),
+            Limit::Ranges([first, second]) => at(first, x) || at(second, y),
+            Limit::SwingTwist(limit) => {
+                let grown = [x, y].map(|s| s * (1.0 + EDGE) + EDGE.copysign(s));
+                at(&limit.twist, z) || nearest_in_ellipse(&limit.swing, grown[0], grown[1]) != grown
             }
-            _ => false,
         }
     }
 }
 
 /// The angle inside the range that is nearest to `angle` on the circle.
 fn nearest_angle(range: &Range, angle: f64) -> f64 {
-    if range.low <= angle && angle <= range.high {
+    let turn = std::f64::consts::TAU;
+    // A range may run past half a turn; the angle is the same one a turn further.
+    if [angle, angle + turn, angle - turn].iter().any(|a| range.low <= *a && *a <= range.high) {
         return angle;
     }
     let away = |bound: f64| {
-        let d = (angle - bound).abs() % std::f64::consts::TAU;
-        d.min(std::f64::consts::TAU - d)
+        let d = (angle - bound).abs() % turn;
+        d.min(turn - d)
     };
     if away(range.low) < away(range.high) { range.low } else { range.high }
 }
@@ -165,6 +175,16 @@ impl SwingTwist {
         let swing = log(&swing);
         let second = self.axis.cross(&self.first);
         [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
+    }
+
+    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` where it has it.
+    pub fn bent(&self, local: &Quat, least: f64) -> Quat {
+        let [first, second, twist] = self.angles(local);
+        if first >= least {
+            return *local;
+        }
+        let swing = self.first * least + self.axis.cross(&self.first) * second;
+        self.reference * exp(&swing) * exp(&(self.axis * twist))
     }
 
     /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.

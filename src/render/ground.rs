@@ -54,8 +54,8 @@ impl Row {
     /// The first `width` pixels of the row that may lie in a square of ground with this corner and side.
     pub(super) fn within(&self, corner: [f32; 2], side: f32, width: usize) -> Range<usize> {
         let (mut from, mut to) = (0.0, width as f32);
-        for k in 0..2 {
-            let ends = [corner[k], corner[k] + side].map(|edge| (edge - self.start[k]) / self.step[k]);
+        for (corner, (start, step)) in corner.iter().zip(self.start.iter().zip(self.step)) {
+            let ends = [*corner, corner + side].map(|edge| (edge - start) / step);
             // A row that runs along the side never meets it: `f32::min` and `max` leave out what is no number.
             from = ends[0].min(ends[1]).max(from);
             to = ends[0].max(ends[1]).min(to);
@@ -136,7 +136,7 @@ impl Ground {
             let inside = (0.5 * (foot.max(LINE_WIDTH) + foot) - apart).max(0.0);
             // Lines thinner than a pixel grow paler instead.
             let per_foot = 1.0 / foot;
-            let cover = (inside * per_foot).min(1.0) * (LINE_WIDTH * per_foot).max(0.55).min(1.0);
+            let cover = (inside * per_foot).min(1.0) * (LINE_WIDTH * per_foot).clamp(0.55, 1.0);
             cover * (1.0 - smooth(0.2, 0.6, foot))
         };
         mix(floor, self.colors[3], line(0).max(line(1)) * fade)

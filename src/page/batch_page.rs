@@ -77,14 +77,14 @@ pub fn batch_page(page: &BatchPage) -> String {
     body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"sortable batch\" id=\"clips\">\
              <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
              <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
+    let courses = page.rows.iter().any(|r| r.worst_course.is_some());
+    if courses {
+        body += "<th scope=\"col\">Worst over time</th>";
+    }
     for (name, unit) in &columns {
         let symbol =
             if unit.symbol.is_empty() { String::new() } else { format!(" <small>{}</small>", unit.symbol) };
         let _ = write!(body, "<th scope=\"col\" class=\"n\">{}{symbol}</th>", Text(&words(name)));
-    }
-    let courses = page.rows.iter().any(|r| r.worst_course.is_some());
-    if courses {
-        body += "<th scope=\"col\">Worst over time</th>";
     }
     body += "<th scope=\"col\" class=\"n\">Warnings</th></tr></thead><tbody>\n";
     let most = rows.len();
@@ -149,6 +149,10 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], courses: bool, rank: usize) 
         let _ = write!(html, "<p class=\"error\">{}</p>", Text(error));
     }
     let _ = write!(html, "</th><td data-value=\"{rank}\"><span class=\"badge {class}\">{word}</span></td>");
+    if courses {
+        let course = row.worst_course.as_ref().map_or_else(String::new, course);
+        let _ = write!(html, "<td>{course}</td>");
+    }
     for (name, unit) in columns {
         match row.measures.iter().find(|m| m.name == *name) {
             Some(m) => {
@@ -162,10 +166,6 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], courses: bool, rank: usize) 
             }
             None => html.push_str("<td class=\"n\" data-value=\"\"></td>"),
         }
-    }
-    if courses {
-        let course = row.worst_course.as_ref().map_or_else(String::new, course);
-        let _ = write!(html, "<td>{course}</td>");
     }
     let _ = writeln!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>", row.warnings);
     html

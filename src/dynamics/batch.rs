@@ -149,8 +149,9 @@ fn plan(
     let mut hanging = None;
     if let Some(k) = link.constraint {
         let c = &articulation.constraints()[k];
-        let (anchor, axis) =
-            if link.child_is_a { (&c.anchor_a, &c.axis_a) } else { (&c.anchor_b, &c.axis_b) };
+        let (of_a, of_b) = ((&c.anchor_a, &c.axis_a), (&c.anchor_b, &c.axis_b));
+        let ((anchor, axis), (above, axis_above)) = if link.child_is_a { (of_a, of_b) } else { (of_b, of_a) };
+        let parent = if link.child_is_a { c.b } else { c.a };
         let hinge = match c.kind {
             ConstraintKind::Hinge => true,
             ConstraintKind::Ball => false,
@@ -159,7 +160,8 @@ fn plan(
         to_center = into(Some(link.body), &-anchor);
         let sign = if link.child_is_a { 1.0 } else { -1.0 };
         hanging = Some(Hanging {
-            axis: hinge.then(|| into(Some(link.body), axis)),
+            above: into(parent, above),
+            axis: hinge.then(|| (into(Some(link.body), axis), into(parent, axis_above))),
             friction: c.friction,
             motor: if hinge { c.motor * sign } else { 0.0 },
             motor_axis: (into(c.a, &c.axis_a), link.child_is_a),

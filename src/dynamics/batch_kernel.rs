@@ -27,8 +27,10 @@ pub(super) struct Plan {
 /// How a link hangs on its parent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hanging {
-    /// The axis of a hinge, principal axes; `None` for a ball.
-    pub(super) axis: Option<[f64; 3]>,
+    /// Where it hangs, in the parent's principal axes, from the parent's centre of mass.
+    pub(super) above: [f64; 3],
+    /// The axis of a hinge, in the principal axes of this link and of its parent; `None` for a ball.
+    pub(super) axis: Option<([f64; 3], [f64; 3])>,
     /// Viscous, N m s/rad.
     pub(super) friction: f64,
     /// The constant motor torque of body `a` against `b`, times the sign with which it acts on this link.
@@ -49,9 +51,10 @@ pub(super) struct Instant<T> {
 /// What a link knows during a step. Wrenches are (moment, force), motions (angular, linear).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<T> {
-    point: V<T>,
+    /// The principal axes.
+    axes: [V<T>; 3],
     to_center: V<T>,
-    /// From the parent's point to this one.
+    /// From the parent's point to this one, by the parent's own anchor.
     arm: V<T>,
     axis: V<T>,
     rotational: Sym<T>,
@@ -71,7 +74,7 @@ impl<T: Real> Node<T> {
         let o = T::splat(0.0);
         let (v, s) = ([o; 3], [o; 6]);
         Self {
-            point: v,
+            axes: [v; 3],
             to_center: v,
             arm: v,
             axis: v,
@@ -148,8 +151,14 @@ fn columns<T: Real>(q: [T; 4]) -> [V<T>; 3] {
 
 #[inline(always)]
 fn combined<T: Real>(columns: &[V<T>; 3], v: [f64; 3]) -> V<T> {
-    let [a, b, c] = splat(v);
-    sum(sum(scaled(columns[0], a), scaled(columns[1], b)), scaled(columns[2], c))
+    let mut all = splat([0.0; 3]);
+    for (column, x) in columns.iter().zip(v) {
+        // Anchors and axes mostly lie along one axis of their body, for all skeletons alike.
+        if x != 0.0 {
+            all = sum(all, scaled(*column, T::splat(x)));
+        }
+    }
+    all
 }
 
 /// One step of `h` seconds.
@@ -193,35 +202,38 @@ fn place<T: Real>(
     // I - m d^ d^ = I + m (d.d 1 - d d^T)
     let diagonal = c(i3) + dot(m, d);
     let mut rotational = [diagonal, diagonal, diagonal, c(0.0), c(0.0), c(0.0)];
-    rotational = with_outer(rotational, scaled(r[0], c(i13)), r[0]);
-    rotational = with_outer(rotational, scaled(r[1], c(i23)), r[1]);
+    for (axis, more) in [(r[0], i13), (r[1], i23)] {
+        if more != 0.0 {
+            rotational = with_outer(rotational, scaled(axis, c(more)), axis);
+        }
+    }
     rotational = with_outer(rotational, scaled(m, c(-1.0)), d);
     let mut b = [cross(times(&rotational, w), w), cross(cross(w, m), w)];
     if gravity != [0.0; 3] {
         let weight = splat(gravity.map(|g| g * plan.mass));
         b = [sum(b[0], cross(d, weight)), sum(b[1], weight)];
     }
-    let point = difference(s.position, d);
     let (mut arm, mut parent_spin) = (zero, zero);
     let mut bias = [zero; 2];
-    if let Some(p) = plan.parent {
-        arm = difference(point, nodes[p].point);
-        parent_spin = instants[p].spin;
-        bias[1] = cross(parent_spin, cross(parent_spin, arm));
-    }
     let mut axis = zero;
     if let Some(hanging) = &plan.hanging {
-        if let Some(z) = hanging.axis {
-            axis = combined(&r, z);
+        if let Some(p) = plan.parent {
+            parent_spin = instants[p].spin;
+            arm = sum(nodes[p].to_center, combined(&nodes[p].axes, hanging.above));
+            bias[1] = cross(parent_spin, cross(parent_spin, arm));
+        }
+        if let Some((own, above)) = hanging.axis {
+            let of_parent = plan.parent.map_or(splat(above), |p| combined(&nodes[p].axes, above));
+            axis = scaled(sum(combined(&r, own), of_parent), c(0.5));
             let rate = dot(axis, difference(w, parent_spin));
-            bias[0] = cross(w, scaled(axis, rate));
+            bias[0] = cross(sum(w, parent_spin), scaled(axis, rate * c(0.5)));
         }
         if hanging.friction != 0.0 || hanging.motor != 0.0 {
             let mut torque = scaled(difference(parent_spin, w), c(hanging.friction));
             if hanging.motor != 0.0 {
                 let (z, own) = hanging.motor_axis;
                 let z = match plan.parent {
-                    Some(p) if !own => combined(&columns(instants[p].rotation), z),
+                    Some(p) if !own => combined(&nodes[p].axes, z),
                     None if !own => splat(z),
                     _ => combined(&r, z),
                 };
@@ -234,7 +246,8 @@ fn place<T: Real>(
         }
     }
     let node = &mut nodes[i];
-    *node = Node { point, to_center: d, arm, axis, rotational, b, bias, ..*node };
+    (node.axes, node.to_center, node.arm, node.axis) = (r, d, arm, axis);
+    (node.rotational, node.b, node.bias) = (rotational, b, bias);
     node.coupling = [[c(0.0), -m[2], m[1]], [m[2], c(0.0), -m[0]], [-m[1], m[0], c(0.0)]];
     node.linear = [c(plan.mass), c(plan.mass), c(plan.mass), c(0.0), c(0.0), c(0.0)];
 }

@@ -46,7 +46,7 @@ pub use integrate::{Integrator, Stabilization, Stepper, accelerations};
 pub use lcp::{Bound, BoxedProblem, dantzig};
 pub use project::{project_positions, project_velocities};
 pub use recording::{ConstraintGeometry, Frame, Recording};
-pub use scene::{BodyGeometry, Method, Scene, SceneError, SceneFault};
+pub use scene::{BodyGeometry, Method, SCENE_KEYS, Scene, SceneError, SceneFault};
 pub use sensor::{Controller, Rule, Sensor, SetPoint};
 pub use shape::{Collider, Shape};
 pub use simulate::{Simulation, SimulationError, simulate};

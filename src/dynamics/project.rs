@@ -154,7 +154,12 @@ pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bo
     };
     if c.kind == ConstraintKind::Slider {
         let axis = a.orientation * c.axis_a;
-        linear -= axis * axis.dot(&linear);
+        let open = linear;
+        linear -= axis * axis.dot(&open);
+        // The displacement of `b` against `a` is that at the anchor of `b`.
+        if child_is_a {
+            linear -= angular.cross(&open);
+        }
     }
     Twist { angular, linear }
 }

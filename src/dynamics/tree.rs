@@ -5,6 +5,8 @@
 //! is described in world axes about the point where it hangs on its parent (a floating root: its centre of mass),
 //! so that passing to the parent is a shift, never a rotation, and numbers stay small far from the origin. `A` is
 //! stored symmetric. Accelerations are those of material points, so that no spatial velocity product occurs.
+//! Where a constraint is a little open, as between the stages of a step, both of its sides count alike: which body
+//! is the child is a matter of labels, and does not show.
 //!
 //! One factorisation serves accelerations, velocity steps, projections and the response to contact impulses: they
 //! differ in the right-hand side only. Units: SI.
@@ -14,7 +16,7 @@ use super::body::{BodyAcceleration, BodyForce, BodyState};
 use super::constraint::ConstraintKind;
 use super::project::closing_twist;
 use super::spatial::{SpatialInertia, Sym3, Twist, Wrench};
-use crate::math::Vec3;
+use crate::math::{Mat3, Vec3};
 use std::ops::Range;
 
 /// A resistance of the free motion of one constraint that is implicit in a velocity step.
@@ -32,7 +34,9 @@ pub(super) struct Node {
     pub(super) kind: Option<ConstraintKind>,
     pub(super) parent: usize,
     pub(super) body: usize,
-    /// World: from the parent's reference point to this one.
+    /// Object to world.
+    pub(super) rotation: Mat3<f64>,
+    /// World: from the parent's reference point to where this link hangs, by the parent's own anchor.
     pub(super) arm: Vec3,
     /// World: from this reference point to the centre of mass.
     pub(super) to_center: Vec3,
@@ -69,6 +73,7 @@ impl Solver {
             kind: None,
             parent: NO_PARENT,
             body: 0,
+            rotation: Mat3::identity(),
             arm: Vec3::zeros(),
             to_center: Vec3::zeros(),
             axes: [Vec3::zeros(); 2],
@@ -115,9 +120,9 @@ impl Solver {
         for node in &mut self.nodes {
             let (state, body) = (&states[node.body], &articulation.bodies()[node.body]);
             let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_center);
-            let world = state.orientation * w;
+            let world = node.rotation * w;
             let gyro = w.cross(&(body.inertia * w));
-            let moment = state.orientation * (force.torque - gyro);
+            let moment = node.rotation * (force.torque - gyro);
             let central = force.force - world.cross(&world.cross(&d)) * body.mass;
             node.b = Wrench { moment: moment + d.cross(&central), force: central };
             node.spin = world;
@@ -134,13 +139,12 @@ impl Solver {
         out.clear();
         out.resize(states.len(), BodyAcceleration { linear: Vec3::zeros(), angular: Vec3::zeros() });
         for node in &self.nodes {
-            let state = &states[node.body];
             let w = node.spin;
             let angular = node.motion.angular;
             let d = node.to_center;
             out[node.body] = BodyAcceleration {
                 linear: node.motion.linear + angular.cross(&d) + w.cross(&w.cross(&d)),
-                angular: state.orientation.inverse_transform_vector(&angular),
+                angular: node.rotation.tr_mul(&angular),
             };
         }
     }

@@ -4,7 +4,7 @@
 
 use super::articulation::Articulation;
 use super::body::BodyState;
-use super::constraint::{ConstraintKind, matrix, of};
+use super::constraint::{ConstraintKind, matrix};
 use super::spatial::{SpatialInertia, Sym3, Wrench};
 use super::tree::{NO_PARENT, Resistance, Solver};
 use crate::math::{Mat3, Vec3};
@@ -22,34 +22,37 @@ impl Solver {
             let (state, body) = (&states[link.body], &articulation.bodies()[link.body]);
             let r = matrix(&state.orientation);
             let mut to_center = Vec3::zeros();
+            let mut arm = Vec3::zeros();
             let mut axes = [Vec3::zeros(); 2];
             if let Some(k) = link.constraint {
                 let c = &articulation.constraints()[k];
-                let (anchor, axis, parent_axis) = if link.child_is_a {
-                    (&c.anchor_a, &c.axis_a, &c.axis_b)
-                } else {
-                    (&c.anchor_b, &c.axis_b, &c.axis_a)
-                };
+                let own = (&c.anchor_a, &c.axis_a);
+                let other = (&c.anchor_b, &c.axis_b);
+                let ((anchor, axis), (parent_anchor, parent_axis)) =
+                    if link.child_is_a { (own, other) } else { (other, own) };
                 to_center = -(r * anchor);
+                let above = link.parent.map(|p| &self.nodes[p]);
+                if let Some(above) = above {
+                    arm = above.to_center + above.rotation * parent_anchor;
+                }
+                let of_parent = |v: &Vec3| above.map_or(*v, |above| above.rotation * v);
                 match c.kind {
-                    ConstraintKind::Hinge | ConstraintKind::Slider => axes[0] = r * axis,
-                    ConstraintKind::Universal => {
-                        let above = if link.child_is_a { c.b } else { c.a };
-                        axes = [of(states, above).orientation * parent_axis, r * axis];
+                    ConstraintKind::Hinge => axes[0] = (r * axis + of_parent(parent_axis)) * 0.5,
+                    ConstraintKind::Universal => axes = [of_parent(parent_axis), r * axis],
+                    ConstraintKind::Slider => {
+                        axes[0] = if link.child_is_a { r * axis } else { of_parent(parent_axis) };
+                        // The child slides away from the parent's anchor.
+                        if let Some(above) = above {
+                            let reference = states[above.body].position - above.to_center;
+                            arm = (state.position - to_center) - reference;
+                        }
                     }
                     ConstraintKind::Ball | ConstraintKind::Fixed => {}
                 }
                 self.nodes[i].resistance = resistances.get(k).copied().unwrap_or_default();
             }
-            let arm = match link.parent {
-                None => Vec3::zeros(),
-                Some(p) => {
-                    let above = &self.nodes[p];
-                    (state.position - to_center) - (states[above.body].position - above.to_center)
-                }
-            };
             let node = &mut self.nodes[i];
-            (node.to_center, node.axes, node.arm) = (to_center, axes, arm);
+            (node.rotation, node.to_center, node.axes, node.arm) = (r, to_center, axes, arm);
             let turned = Sym3::upper(&body.inertia).turned(&r);
             node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
         }

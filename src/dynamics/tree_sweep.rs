@@ -4,9 +4,9 @@
 
 use super::articulation::Articulation;
 use super::body::BodyState;
-use super::constraint::{Constraint, ConstraintKind, of};
+use super::constraint::{Constraint, ConstraintKind, of, slide_rate};
 use super::spatial::Twist;
-use super::tree::{NO_PARENT, Node, Solver};
+use super::tree::{NO_PARENT, Solver};
 use crate::math::Vec3;
 
 impl Solver {
@@ -120,30 +120,32 @@ impl Solver {
             ConstraintKind::Ball | ConstraintKind::Fixed => {}
             ConstraintKind::Hinge => {
                 let z = &node.axes[0];
-                bias.angular = wc.cross(&(z * z.dot(&relative)));
+                bias.angular = (wc + wp).cross(&(z * (0.5 * z.dot(&relative))));
             }
             ConstraintKind::Universal => {
                 let [x, y] = &node.axes;
                 bias.angular = wp.cross(&(x * x.dot(&relative))) + wc.cross(&(y * y.dot(&relative)));
             }
             ConstraintKind::Slider => {
-                let z = &node.axes[0];
-                let c = link.constraint.map(|k| &articulation.constraints()[k]);
-                let rate = c.map_or(0.0, |c| sliding(c, states, node));
-                bias.linear += wp.cross(z) * (2.0 * rate);
+                if let Some(k) = link.constraint {
+                    let c = &articulation.constraints()[k];
+                    bias.linear += sliding(c, states, &node.axes[0], link.child_is_a);
+                }
             }
         }
         bias
     }
 }
 
-/// The sliding rate of the child along its own axis.
-fn sliding(c: &Constraint, states: &[BodyState], node: &Node) -> f64 {
+/// What sliding adds to the relative acceleration of the child at its anchor: `2 w_a x z rate`, where `b` slides
+/// along the axis `z` of `a` and both are seen at the anchor of `b`.
+fn sliding(c: &Constraint, states: &[BodyState], z: &Vec3, child_is_a: bool) -> Vec3 {
     let (a, b) = (of(states, c.a), of(states, c.b));
-    let child_is_a = c.a == Some(node.body);
-    let (child, parent) = if child_is_a { (&a, &b) } else { (&b, &a) };
-    let point = child.position - node.to_center;
-    let of_child = child.velocity + child.world_angular_velocity().cross(&(point - child.position));
-    let of_parent = parent.velocity + parent.world_angular_velocity().cross(&(point - parent.position));
-    node.axes[0].dot(&(of_child - of_parent))
+    let (wa, wb) = (a.world_angular_velocity(), b.world_angular_velocity());
+    let of_b = wa.cross(z) * (2.0 * z.dot(&slide_rate(c, &a, &b)));
+    if !child_is_a {
+        return of_b;
+    }
+    let r = b.point(&c.anchor_b) - a.point(&c.anchor_a);
+    wb.cross(&wb.cross(&r)) - wa.cross(&wa.cross(&r)) - of_b
 }

@@ -170,8 +170,12 @@ fn effectors_blend_in_and_out() {
         config.resolve(&setting(&character)).unwrap().apply(before.clone(), &mut Report::default()).unwrap();
     let hand = Role::Hand(Side::Left);
     for frame in [0, 10, 50, 59] {
-        assert!((place(&after, frame, hand) - place(&before, frame, hand)).norm() < 1e-3, "frame {frame}");
+        for (a, b) in after.clip.rotations(frame).iter().zip(before.clip.rotations(frame)) {
+            assert!(a.angle_to(b) < 1e-7, "frame {frame} changed outside the effector's time");
+        }
     }
+    let here = |frame| (place(&after, frame, hand) - place(&before, frame, hand)).norm();
+    assert!(here(18) > 1e-2 && here(18) < here(21), "it blends in");
     assert!((place(&after, 30, hand) - Vec3::new(0.4, 1.3, 0.3)).norm() < 2e-3);
 }
 

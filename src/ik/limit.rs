@@ -169,7 +169,7 @@ fn two_angles(relative: &Quat, a: &Vec3, b: &Vec3) -> [f64; 2] {
 
 impl SwingTwist {
     /// Swing about the first and second axis, and twist, of a local rotation, in radians.
-    pub fn angles(&self, local: &Quat) -> [f64; 3] {
+    fn angles(&self, local: &Quat) -> [f64; 3] {
         let relative = self.reference.inverse() * local;
         let (swing, _) = swing_twist(&relative, &self.axis);
         let swing = log(&swing);
@@ -177,13 +177,19 @@ impl SwingTwist {
         [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
     }
 
-    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` where it has it.
+    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` from twice that on.
+    ///
+    /// In between it bends more and more, and the swing aside fades out: what is nearly straight has no side of its own, and
+    /// whatever bends it on would throw its side about.
     pub fn bent(&self, local: &Quat, least: f64) -> Quat {
         let [first, second, twist] = self.angles(local);
-        if first >= least {
+        if first >= 2.0 * least {
             return *local;
         }
-        let swing = self.first * least + self.axis.cross(&self.first) * second;
+        let share = (first / (2.0 * least)).max(0.0);
+        let bend = least * (1.0 + share * share);
+        let aside = second * share * share * (3.0 - 2.0 * share);
+        let swing = self.first * bend + self.axis.cross(&self.first) * aside;
         self.reference * exp(&swing) * exp(&(self.axis * twist))
     }
 
@@ -258,6 +264,20 @@ mod tests {
             prop_assert!((a / ha).powi(2) + (b / hb).powi(2) <= 1.0 + 1e-9);
             prop_assert!((-0.5 - 1e-9..=0.9 + 1e-9).contains(&t));
             prop_assert!(limit.project(&inside).angle_to(&inside) < 1e-9);
+        }
+
+        /// Bent enough it stays, else it bends by at least the least, and moves on smoothly through straight.
+        #[test]
+        fn straight_joints_start_bent_the_way_they_bend(x in -0.6..0.6f64, y in -0.3..0.3f64, t in -0.4..0.8f64) {
+            let limit = shoulder();
+            let side = limit.axis.cross(&limit.first);
+            let at = |x: f64| limit.reference * exp(&(limit.first * x + side * y)) * exp(&(limit.axis * t));
+            let bent = |x: f64| limit.bent(&at(x), 0.1);
+            let [first, second, twist] = limit.angles(&bent(x));
+            prop_assert!(first > 0.1 - 1e-9 && second.abs() <= y.abs() + 1e-9 && (twist - t).abs() < 1e-9);
+            prop_assert!(x < 0.2 || bent(x) == at(x));
+            prop_assert!(x > 0.0 || second.abs() < 1e-9);
+            prop_assert!(bent(x).angle_to(&bent(x + 1e-3)) < 5e-3);
         }
 
         #[test]

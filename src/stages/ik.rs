@@ -128,8 +128,9 @@ fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
     still.fold(mechanism, |m, id| m.with_freedom(id, Freedom::Fixed))
 }
 
-/// A knee or an elbow that is straighter than this has no side to bend to; the solver starts with so much.
-const STRAIGHT: f64 = 0.035;
+/// A knee or an elbow that is straighter than twice this has hardly a side to bend to, and what side it has swings about as it
+/// passes through straight: the solver starts with at least so much, the way such joints bend.
+const STRAIGHT: f64 = 0.12;
 
 /// The knees and elbows that move for an effector, with the way they bend.
 fn bends(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Vec<(JointId, SwingTwist)> {
@@ -215,15 +216,14 @@ impl Stage for IkStage {
         let mut poses: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
         let mut tasks = Vec::with_capacity(poses.len());
         let mut model = skeleton.rest_model_pose();
-        for (frame, pose) in poses.iter().enumerate() {
+        for (frame, pose) in poses.iter_mut().enumerate() {
             model.set(skeleton, pose);
             let time = clip.time(frame) - clip.start;
             tasks.push(self.effectors.iter().flat_map(|e| e.tasks(time, &model)).collect::<Vec<_>>());
-        }
-        for pose in &mut poses {
-            for (id, way) in &self.bends {
+            let share = self.effectors.iter().map(|e| e.share(time)).fold(0.0, f64::max);
+            for (id, way) in self.bends.iter().filter(|_| share > 0.0) {
                 let local = &mut pose.local_mut()[id.index()].rotation;
-                *local = way.bent(local, STRAIGHT);
+                *local = way.bent(local, STRAIGHT * share);
             }
         }
         let outcomes = self.solve(&mut poses, &tasks);

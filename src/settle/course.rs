@@ -39,6 +39,11 @@ impl Course {
         self.fine.frames()
     }
 
+    /// The joints at an instant.
+    pub fn model(&self, skeleton: &Skeleton, instant: usize) -> ModelPose {
+        ModelPose::of(skeleton, &self.fine.pose(skeleton, instant))
+    }
+
     /// The bodies from instant `from` to instant `to`, both included, with their velocities.
     pub fn states(
         &self,

@@ -134,9 +134,7 @@ impl Judge<'_> {
         };
         let (own, followed, came) = (models(poses), models(reference), models(input));
         let (flight, spin) = self.flight(&own);
-        let pairs = || poses.iter().zip(reference);
-        let tracking = mean(pairs().map(|(a, b)| self.joint_error(a, b)));
-        let mpjpe = mean(own.iter().zip(&followed).map(|(a, b)| self.apart(a, b))) / self.ragdoll.height;
+        let (tracking, mpjpe) = self.followed(poses, reference);
         let labelled: Vec<usize> = (0..poses.len()).filter(|&f| self.floor.carries(f)).collect();
         let carried = |f: &&usize| moments.get(**f).is_some_and(|m| m.carried > 0.02);
         let share = labelled.iter().filter(carried).count() as f64 / labelled.len().max(1) as f64;
@@ -159,6 +157,21 @@ impl Judge<'_> {
             moved: own.iter().zip(&came).map(|(a, b)| farthest(a, b)).fold(0.0, f64::max),
             turned: poses.iter().zip(input).map(|(a, b)| most_turned(a, b).1).fold(0.0, f64::max),
         }
+    }
+
+    /// S4: how far `poses` turn away from `reference` (radians), and move away from it (over the height).
+    pub fn followed(&self, poses: &[Pose], reference: &[Pose]) -> (f64, f64) {
+        let skeleton = self.mechanism.skeleton();
+        let pairs: Vec<(f64, f64)> = poses
+            .par_iter()
+            .zip(reference)
+            .map(|(a, b)| {
+                let (own, followed) = (ModelPose::of(skeleton, a), ModelPose::of(skeleton, b));
+                (self.joint_error(a, b), self.apart(&own, &followed))
+            })
+            .collect();
+        let turned = mean(pairs.iter().map(|p| p.0));
+        (turned, mean(pairs.iter().map(|p| p.1)) / self.ragdoll.height)
     }
 
     fn touching(&self) -> impl Iterator<Item = &ContactPoint> {

@@ -73,7 +73,7 @@ const DENSITY: f64 = 1000.0;
 /// Half the width of a sole, as a part of the height.
 const HALF_SOLE: f64 = 0.02;
 
-/// Every `n`th of a long chain, the last one always.
+/// Every `n`th of a long chain, the first one always.
 fn thinned(chain: &[JointId], most: usize) -> Vec<usize> {
     let n = chain.len();
     let keep = n.min(most);

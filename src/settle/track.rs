@@ -189,7 +189,7 @@ pub fn track(
 ) -> Vec<Moment> {
     let (n, h) = (course.steps, course.h);
     let wanted = course.states(ragdoll, skeleton, first * n, last * n);
-    let settings = WorldSettings { slop: 5e-4, sweeps: 60, ..WorldSettings::default() };
+    let settings = WorldSettings { slop: 5e-4, sweeps: 60, polish: false, ..WorldSettings::default() };
     let mut world = world_of(ragdoll, skeleton, hung, wanted[0].clone(), gains.friction, settings);
     let weight = ragdoll.mass * GRAVITY;
     let still = Moment { states: wanted[0].clone(), assist_force: 0.0, assist_moment: 0.0, carried: 1.0 };

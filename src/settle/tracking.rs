@@ -168,15 +168,18 @@ fn kept(refused: &[Range<usize>], frames: usize, fade: f64) -> Vec<f64> {
 
 impl Stand<'_> {
     fn judge(&self, poses: &[Pose], reference: &[Pose], input: &[Pose], moments: &[Moment]) -> Criteria {
-        let judge = Judge {
+        self.judged().judge(poses, reference, input, moments)
+    }
+
+    fn judged(&self) -> Judge<'_> {
+        Judge {
             ragdoll: &self.ragdoll,
             mechanism: &self.mechanism,
             points: &self.points,
             floor: &self.floor,
             flights: &self.flights,
             rate: self.rate,
-        };
-        judge.judge(poses, reference, input, moments)
+        }
     }
 
     fn body(&self) -> (&Ragdoll, &Skeleton) {
@@ -218,8 +221,8 @@ impl Stand<'_> {
     /// Whether the bodies lost the performance within a window (S4).
     fn refuses(&self, window: &Window, poses: &[Pose], reference: &[Pose]) -> bool {
         let own = window.own.clone();
-        let c = self.judge(&poses[own.clone()], &reference[own.clone()], &reference[own], &[]);
-        !(c.tracking <= TRACKING && c.mpjpe <= MPJPE)
+        let (turned, moved) = self.judged().followed(&poses[own.clone()], &reference[own]);
+        !(turned <= TRACKING && moved <= MPJPE)
     }
 
     /// `poses` as smooth corrections of `reference`, faded by `kept`.
@@ -256,7 +259,7 @@ const TRACKING: f64 = 3.0 * std::f64::consts::PI / 180.0;
 const MPJPE: f64 = 0.02;
 
 /// The body follows its feet no faster than this, hertz.
-const BODY_CUTOFF: f64 = 1.5;
+const BODY_CUTOFF: f64 = 3.0;
 
 /// Values where there are none: between two, the way from one to the other; at the ends, the nearest.
 fn filled(values: &[Option<Vec3>]) -> Vec<Vec3> {

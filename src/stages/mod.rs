@@ -11,6 +11,7 @@ mod registry;
 mod resample;
 mod retarget;
 mod root_motion;
+mod settle;
 mod stage;
 mod trim;
 
@@ -24,6 +25,7 @@ pub use registry::{Entry, STAGES, WrittenStage};
 pub use resample::{ResampleConfig, RotationsBetween};
 pub use retarget::{RetargetConfig, Scale, ScaleWord};
 pub use root_motion::{RootMotionConfig, RootMotionMode};
+pub use settle::{SettleConfig, SettleMode};
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub use trim::TrimConfig;
 

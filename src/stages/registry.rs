@@ -3,7 +3,7 @@
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig,
-    RetargetConfig, RootMotionConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
+    RetargetConfig, RootMotionConfig, Setting, SettleConfig, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -19,6 +19,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<RetargetConfig>(),
     Entry::of::<IkConfig>(),
     Entry::of::<LimitsConfig>(),
+    Entry::of::<SettleConfig>(),
     Entry::of::<RootMotionConfig>(),
     Entry::of::<ReduceConfig>(),
 ];

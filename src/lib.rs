@@ -63,6 +63,7 @@ pub mod measure;
 pub mod feet;
 pub mod placement;
 pub mod settle;
+pub mod visible;
 pub mod render;
 pub mod page;
 pub mod stages;

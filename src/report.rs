@@ -79,6 +79,30 @@ pub struct Metric {
     pub at_most: Option<f64>,
 }
 
+/// How large a change is: the greatest of all frames and joints, their mean, and where the greatest was met first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Largest {
+    /// The greatest.
+    pub max: f64,
+    /// The mean over all frames and joints.
+    pub mean: f64,
+    /// The joint of the greatest.
+    pub joint: String,
+    /// Its frame.
+    pub frame: usize,
+}
+
+/// What a stage changed, by comparing the motion before with the motion after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The stage, with its number in the pipeline where that is not clear.
+    pub stage: String,
+    /// How far joints moved in model space, metres.
+    pub metres: Largest,
+    /// How far joints turned against their parents, degrees.
+    pub degrees: Largest,
+}
+
 /// A number with a unit for every frame of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
@@ -93,6 +117,36 @@ pub struct Series {
     pub resting: Vec<[usize; 2]>,
 }
 
+/// One joint of the target and what drives it, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MappedJoint {
+    /// The role that both play, such as `left_foot`; empty for joints paired by name alone.
+    pub role: String,
+    /// The joint of the source; two joined by ` + ` where they are blended.
+    pub source: String,
+    /// The joint of the target.
+    pub target: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What was mapped to what, in words: the joint map as people read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mapping {
+    /// The source character.
+    pub source: String,
+    /// The target character.
+    pub target: String,
+    /// Every target joint that is driven, in joint order.
+    pub joints: Vec<MappedJoint>,
+    /// Source joints that drive nothing.
+    pub source_only: Vec<String>,
+    /// Target joints that rest.
+    pub target_only: Vec<String>,
+}
+
 /// All that one run over one file has to say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
@@ -103,12 +157,25 @@ pub struct Report {
     /// What was measured in every frame.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+    /// What each stage changed, in the order of the stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
+    #[serde(skip)]
+    pub mappings: Vec<Mapping>,
 }
 
 impl Report {
     /// Adds a measurement.
     pub fn measure(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
         self.metrics.push(Metric { name: name.into(), value, unit, copy: None, at_most: None });
+    }
+
+    /// Adds a mapping, unless it is there: takes of one skeleton share theirs.
+    pub fn mapped(&mut self, mapping: &Mapping) {
+        if !self.mappings.contains(mapping) {
+            self.mappings.push(mapping.clone());
+        }
     }
 }
 

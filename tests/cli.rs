@@ -77,7 +77,18 @@ fn a_run_names_outputs_after_takes_and_keeps_sub_folders() {
     assert_eq!(stdout(&output), "");
     assert!(stderr(&output).ends_with("2 written\n"), "{}", stderr(&output));
     let out = studio.path().join("out");
-    assert_eq!(tree(&out), [".posemill.jsonl", "a.glb", "day one/b.glb", "report.json"]);
+    assert_eq!(
+        tree(&out),
+        [
+            ".posemill.jsonl",
+            "a.glb",
+            "a.report.html",
+            "day one/b.glb",
+            "day one/b.report.html",
+            "report.html",
+            "report.json",
+        ]
+    );
 }
 
 #[test]
@@ -93,7 +104,7 @@ fn paths_in_a_pipeline_start_from_its_folder_and_those_of_options_from_the_curre
     assert_eq!(code(&run(&["run", "../p.toml", "--input", "../other/*.bvh", "--output", "here"])), 0);
     assert_eq!(
         tree(&studio.path().join("elsewhere")),
-        ["here/.posemill.jsonl", "here/c.glb", "here/report.json"]
+        ["here/.posemill.jsonl", "here/c.glb", "here/c.report.html", "here/report.html", "here/report.json"]
     );
 }
 
@@ -141,7 +152,10 @@ fn a_broken_take_leaves_the_others_alone() {
     assert_eq!(code(&output), 1);
     assert!(stderr(&output).starts_with("error: takes/b.bvh: "), "{}", stderr(&output));
     let out = studio.path().join("out");
-    assert_eq!(tree(&out), [".posemill.jsonl", "a.glb", "c.glb", "report.json"]);
+    assert_eq!(
+        tree(&out),
+        [".posemill.jsonl", "a.glb", "a.report.html", "c.glb", "c.report.html", "report.html", "report.json",]
+    );
     let report: Value = serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap();
     assert_eq!(report["schema"], "posemill.report/1");
     assert_eq!(report["files"][0]["error"], Value::Null);
@@ -227,7 +241,7 @@ fn nothing_starts_where_the_pipeline_is_faulty() {
     no_start(
         &["run", "p.toml", "--set", "output.format=bvh"],
         "error: [output]: unknown key `format`, known are `dir`, `formats`, `preview`, `report`, \
-         `replace_animations`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
+         `contacts`, `replace_animations`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
          `formats`?\n",
     );
     no_start(

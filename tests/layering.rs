@@ -27,6 +27,7 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("feet", 5, "contacts locked, pelvis placed, feet out of the floor"),
     ("placement", 5, "hands relative to the body, bodies out of themselves"),
     ("settle", 5, "a ragdoll from a rig follows a clip, and the way back"),
+    ("visible", 5, "a recording of bodies becomes a motion of visible solids"),
     ("render", 5, "software pictures of motions"),
     ("page", 6, "plots, the report page, the player"),
     ("stages", 6, "the steps of a pipeline, one file each, and their registry"),

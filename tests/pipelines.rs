@@ -1,6 +1,9 @@
 //! Every pipeline of the repository runs on the data of the repository, and does what its first line says.
 
 use posemill::import::{Options, load};
+use posemill::math::{Transform, Vec3, angle_between};
+use posemill::model::{ModelPose, Motion, Role, Side};
+use posemill::retarget::calibration_pose;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -91,4 +94,55 @@ fn one_thread_and_two_write_the_same_bytes() {
         files_below(out.path()).iter().map(|f| fs::read(f).unwrap()).collect()
     };
     assert!(outputs("1") == outputs("2"));
+}
+
+/// The one motion that a pipeline of the repository makes.
+fn made(name: &str) -> Motion {
+    let out = tempfile::tempdir().unwrap();
+    let result = run(&root().join("pipelines").join(name), out.path(), &[]);
+    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    let files = files_below(out.path());
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    load(file, &Options::default()).unwrap().motion(0).unwrap()
+}
+
+/// A role's joint in every frame, with the time since the first.
+fn path(motion: &Motion, role: Role) -> Vec<(f64, Transform)> {
+    let skeleton = motion.character.skeleton();
+    let joint = motion.character.rig.joint(role).unwrap();
+    let at = |f| *ModelPose::of(skeleton, &motion.clip.pose(skeleton, f)).joint(joint);
+    (0..motion.clip.frames()).map(|f| (motion.clip.time(f) - motion.clip.start, at(f))).collect()
+}
+
+#[test]
+fn the_hand_of_the_reach_is_where_its_target_is_and_the_feet_stay() {
+    let motion = made("reach.toml");
+    let angle = |t: f64| std::f64::consts::TAU * t / 3.0;
+    let target = |t: f64| Vec3::new(-0.15 + 0.25 * angle(t).sin(), 1.1 + 0.18 * (2.0 * angle(t)).sin(), 0.42);
+    for (time, hand) in path(&motion, Role::Hand(Side::Right)).into_iter().filter(|(t, _)| *t >= 0.5) {
+        // Within the tolerance of the stage, and what straight lines between the rows of the file leave.
+        let miss = (hand.translation - target(time)).norm();
+        assert!(miss < 2e-3, "{miss} m after {time} s");
+    }
+    for side in Side::BOTH {
+        let places: Vec<Vec3> =
+            path(&motion, Role::Foot(side)).into_iter().map(|(_, at)| at.translation).collect();
+        let moved = places.iter().map(|p| (p - places[0]).norm()).fold(0.0, f64::max);
+        assert!(moved < 0.02, "{side:?}: {moved} m");
+    }
+}
+
+#[test]
+fn the_head_looks_at_what_it_passes() {
+    let motion = made("look_at.toml");
+    let rest = calibration_pose(&motion.character);
+    let ahead = rest.joint(motion.character.rig.joint(Role::Head).unwrap()).rotation.inverse() * Vec3::z();
+    let thing = Vec3::new(0.7, 1.5, 2.5);
+    let seen: Vec<f64> = path(&motion, Role::Head)
+        .into_iter()
+        .filter(|(time, _)| (0.8..1.4).contains(time))
+        .map(|(_, head)| angle_between(&head.vector(&ahead), &(thing - head.translation)))
+        .collect();
+    let worst = seen.iter().copied().fold(0.0, f64::max);
+    assert!(seen.len() > 60 && worst < 0.0101, "{worst} rad over {} frames", seen.len());
 }

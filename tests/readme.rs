@@ -38,7 +38,8 @@ fn every_command_of_the_readme_runs() {
     }
     let mut ran = 0;
     for line in commands() {
-        let words: Vec<&str> = line.split(" #").next().unwrap().split_whitespace().collect();
+        let words = line.split(" #").next().unwrap().split_whitespace();
+        let words: Vec<&str> = words.map(|w| w.trim_matches('\'')).collect();
         let arguments = match words.as_slice() {
             ["posemill", rest @ ..] => rest,
             ["cargo", "run", "--release", "--", rest @ ..] => rest,

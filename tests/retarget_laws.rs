@@ -396,3 +396,24 @@ fn a_chain_of_thousands_of_joints_is_carried_over_in_no_time() {
     let motion = Motion::new(Arc::clone(&chain), clip);
     assert!(apart(&motion, &retarget(&motion, &chain)) < 1e-9);
 }
+
+#[test]
+fn a_map_file_tells_how_far_joints_turn_and_its_faults_name_the_line() {
+    use posemill::retarget::JointMap;
+    let (s, t) = (PLAIN.character(), PLAIN.character());
+    let read = |text: &str| JointMap::read(text, "map.toml", &s, &t);
+    let (_, source, target) = read("[limits.left_upper_arm]\nabduction = 120\nrotation = 30\n").unwrap();
+    let arm = Role::UpperArm(Side::Left);
+    let told = target.told_mobility(arm).unwrap();
+    assert!(
+        (told.side[1].to_degrees() - 30.0).abs() < 1e-9 && (told.twist[0].to_degrees() + 30.0).abs() < 1e-9
+    );
+    assert_eq!(source.told_mobility(arm), None);
+    let fault = |text: &str| read(text).unwrap_err().to_string();
+    assert_eq!(
+        fault("[limits.head]\nflexion = 10\nabduction = 9\n"),
+        "map.toml:3: `head` has no `abduction`, allowed are `flexion`, `extension`, `lateral_flexion`, `rotation`"
+    );
+    assert_eq!(fault("[limits.hips]\nflexion = 10\n"), "map.toml:2: `hips` has no range of motion");
+    assert_eq!(fault("[limits.hip]\nflexion = 10\n"), "map.toml:1: `hip` is no role");
+}

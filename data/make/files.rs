@@ -1,6 +1,6 @@
 //! The list of everything that is made: a name and the bytes of each file.
 
-use super::{glb, jump, mannequin, robot, squat, turn, walk, wave};
+use super::{glb, jump, mannequin, reach, robot, squat, turn, walk, wave};
 
 /// The name and the content of every file that the generator writes.
 pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
@@ -15,5 +15,6 @@ pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
         ("squat.bvh", squat::squat().into_bytes()),
         ("jump.bvh", jump::jump().into_bytes()),
         ("turn.bvh", turn::turn().into_bytes()),
+        ("reach.csv", reach::reach().into_bytes()),
     ]
 }

@@ -12,7 +12,7 @@ const LEG: f64 = 0.9;
 /// The part of the foot's length, from its back, that is heel, and from its front that is toe tip.
 const END: f64 = 0.2;
 
-/// Where the ball of a foot without a toe joint lies, as a part of its length from the back.
+/// Where the ball of a foot lies whose toe joint is at no likely place, as a part of its length from the back.
 const BALL: f64 = 0.7;
 
 /// Skin this far above the lowest point of a foot, as a part of its length, belongs to its sole.
@@ -120,7 +120,9 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
             let ball = toes
                 .map(|t| along(&bind.position(t)))
                 .filter(|x| (0.4..0.9).contains(&((x - back) / length)));
-            let ball = ball.unwrap_or(back + BALL * length);
+            // A foot without a toe joint does not bend: it rolls off over its tip.
+            let stiff = if toes.is_none() { tip } else { back + BALL * length };
+            let ball = ball.unwrap_or(stiff);
             let spans = [
                 (back, back + END * length),
                 (ball - 0.5 * END * length, ball + 0.5 * END * length),
@@ -132,21 +134,27 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
                 let sole: Vec<&Vec3> = within().filter(|p| height(p) < bottom + SOLE * length).collect();
                 let mean =
                     sole.iter().map(|p| (*p - ankle).dot(&across)).sum::<f64>() / sole.len().max(1) as f64;
+                // Box-like feet have no skin in the middle, or none low enough at an end: they stand on the plane
+                // of what is lowest.
+                let bottom = if bottom < low + SOLE * length { bottom } else { low };
                 let x = match (from == back, to == tip) {
                     (true, _) => from + 0.25 * (to - from),
                     (_, true) => to,
                     _ => 0.5 * (from + to),
                 };
-                bottom.is_finite().then(|| place(x, bottom, mean))
+                place(x, bottom, mean)
             };
-            let found = spans.map(lowest);
-            let all = found.iter().zip(parts).zip(joints);
-            return all.filter_map(|((p, part), joint)| Some(point(part, joint, (*p)?))).collect();
+            let found = spans.map(lowest).into_iter().zip(parts).zip(joints);
+            return found.map(|((p, part), joint)| point(part, joint, p)).collect();
         }
     }
 
-    // Bones only: the sole lies at the lowest joint or tip of the legs, the heel a quarter of the foot behind the ankle.
-    let bottom = figure.sole - ankle.dot(&up);
+    // Bones only: the sole lies at the foot's own lowest joint or tip, the heel a quarter of the foot behind the ankle.
+    // The feet of captured skeletons are not at one height, and each of them stands on its own.
+    let of_foot = skeleton.ids().filter(|id| skeleton.is_ancestor(foot, *id));
+    let ends = of_foot.flat_map(|id| [Some(bind.position(id)), tip_of(id)]).flatten();
+    let bottom = ends.map(|p| height(&p)).fold(f64::INFINITY, f64::min);
+    let bottom = if bottom < 0.0 { bottom } else { figure.sole - ankle.dot(&up) };
     let ball = toes.map(|t| bind.position(t)).or_else(|| tip_of(foot));
     let Some(ball) = ball else { return vec![point(parts[0], foot, place(0.0, bottom, 0.0))] };
     let length = along(&ball);

@@ -51,6 +51,21 @@ impl Figure {
     }
 }
 
+/// Whether a rig goes on four legs: its trunk does not continue the line of its hind legs in `rest`.
+pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
+    let middle = |role: fn(Side) -> Role| {
+        let [a, b] = Side::BOTH.map(|s| rig.joint(role(s)).map(|id| rest.position(id)));
+        Some((a? + b?) * 0.5)
+    };
+    let feet = middle(Role::Foot).or_else(|| middle(Role::LowerLeg));
+    let (Some(hips), Some(shoulders), Some(feet)) = (middle(Role::UpperLeg), middle(Role::UpperArm), feet)
+    else {
+        return false;
+    };
+    let (trunk, legs) = (shoulders - hips, hips - feet);
+    trunk.dot(&legs) < 0.7 * trunk.norm() * legs.norm()
+}
+
 /// The upright direction of a body: +Y, or the line from feet to shoulders where legs and trunk form one line that
 /// leaves the vertical by more than 40 degrees.
 fn upright(rig: &Rig, rest: &ModelPose, pelvis: &Vec3) -> Vec3 {

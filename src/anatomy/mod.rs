@@ -3,18 +3,27 @@
 //! Evidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
 //! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
 
+mod capsules;
 mod contact_points;
 mod figure;
+mod hand_places;
 mod labels;
 mod limbs;
+mod mobility;
 mod range_of_motion;
 mod roles;
+mod self_contact;
 mod shape;
+mod skin;
 mod trunk;
 mod vocabulary;
 
+pub use capsules::{BodyPart, Capsule, capsules, stature};
 pub use contact_points::contact_points;
-pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, orientation};
+pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, on_four_legs, orientation};
+pub use hand_places::{HandPlace, HandPlaces};
 pub use labels::{Label, same_words};
+pub use mobility::{MobilityError, ToldMobility, mobility};
 pub use range_of_motion::{MotionRange, range_of_motion};
 pub use roles::{Humanoid, understand};
+pub use self_contact::{Overlap, SelfContact};

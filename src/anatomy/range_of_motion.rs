@@ -1,12 +1,10 @@
-//! How far the joints of a body turn: published ranges become the swing and twist that each role allows.
+//! Where the joints of a body may turn: the mobility of a role becomes swing and twist in the joint's own axes.
 //!
-//! Degrees after the American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording (1965),
-//! as tabulated in Norkin and White, Measurement of Joint Motion; the clavicle after Neumann, Kinesiology of the
-//! Musculoskeletal System. Where a rig has one joint for several of anatomy (a hand that also turns the forearm), the
-//! range is that of all of them; where it has several for one (a spine), each has its share. Measured from the
-//! anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
+//! Measured from the anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
 //! Space: model space, Y up, facing +Z. Units: radians.
 
+use super::figure::on_four_legs;
+use super::mobility::mobility;
 use crate::math::{Quat, Vec3, arc};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 
@@ -26,55 +24,15 @@ pub struct MotionRange {
     pub twist: [f64; 2],
 }
 
-/// One row of the table, in degrees.
-struct Row {
-    /// Extension (or backwards) and flexion (or forwards).
-    bend: [f64; 2],
-    /// To the body's right and to its left for the trunk, inwards and outwards for limbs.
-    side: [f64; 2],
-    /// Twist either way.
-    twist: [f64; 2],
-}
-
-const fn row(extension: f64, flexion: f64, inward: f64, outward: f64, twist: f64) -> Row {
-    Row { bend: [-extension, flexion], side: [-inward, outward], twist: [-twist, twist] }
-}
-
-/// The published range of a role; `None` for roles that have none (the root, tails).
-fn published(role: Role) -> Option<Row> {
-    Some(match role {
-        Role::Hips | Role::Tail(_) => return None,
-        // The whole thoracolumbar spine.
-        Role::Spine(_) => row(25.0, 80.0, 35.0, 35.0, 45.0),
-        // The whole cervical spine, the head included.
-        Role::Neck(_) | Role::Head => row(45.0, 45.0, 45.0, 45.0, 60.0),
-        // Protraction and retraction; depression and elevation.
-        Role::Clavicle(_) => row(30.0, 30.0, 10.0, 45.0, 30.0),
-        // From the arm held out sideways: backwards and forwards across the body; down past the body's side, and up.
-        Role::UpperArm(_) => row(45.0, 135.0, 120.0, 90.0, 90.0),
-        // Some hyperextension; the carrying angle; pronation and supination.
-        Role::LowerArm(_) => row(10.0, 150.0, 10.0, 10.0, 80.0),
-        // Pronation and supination that the rig puts into the wrist are added to the wrist's own few degrees.
-        Role::Hand(_) => row(70.0, 80.0, 30.0, 20.0, 90.0),
-        Role::Finger(_, Finger::Thumb, 0) => row(30.0, 70.0, 50.0, 70.0, 40.0),
-        Role::Finger(_, Finger::Thumb, _) => row(20.0, 80.0, 10.0, 10.0, 10.0),
-        Role::Finger(_, _, 0) => row(45.0, 90.0, 20.0, 20.0, 10.0),
-        Role::Finger(_, _, 1) => row(10.0, 100.0, 5.0, 5.0, 5.0),
-        Role::Finger(..) => row(10.0, 90.0, 5.0, 5.0, 5.0),
-        Role::UpperLeg(_) => row(30.0, 120.0, 30.0, 45.0, 45.0),
-        // Some hyperextension; the bent knee lets the shin turn a little.
-        Role::LowerLeg(_) => row(10.0, 135.0, 10.0, 10.0, 40.0),
-        // Plantar flexion and dorsiflexion; eversion and inversion.
-        Role::Foot(_) => row(50.0, 20.0, 35.0, 35.0, 35.0),
-        Role::Toes(_) => row(45.0, 70.0, 15.0, 15.0, 10.0),
-    })
-}
-
 /// The range of a joint of a body that rests as `rest` (model space, normal form); `None` for joints without a role,
-/// without a published range, or without a bone.
+/// without a mobility, or without a bone.
 pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
-    let row = published(role)?;
+    // What is published is published of people.
+    if rig.told_mobility(role).is_none() && on_four_legs(rig, rest) {
+        return None;
+    }
+    let mobility = mobility(rig, role)?;
     let skeleton = rig.skeleton();
     let at = rest.joint(id);
     let bone = bone_of(rig, rest, id)?;
@@ -104,30 +62,20 @@ pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Motio
     let moved = second.cross(&neutral);
     let out = match role {
         Role::UpperArm(_) | Role::Clavicle(_) => Vec3::y(),
+        Role::Hand(s) | Role::Finger(s, ..) => towards.cross(&neutral) * s.sign(),
         _ => outward,
     };
-    let side = if moved.dot(&out) < 0.0 { [-row.side[1], -row.side[0]] } else { row.side };
-    let share = 1.0 / joints_of_one(rig, role);
-    let radians = |degrees: [f64; 2]| degrees.map(|d| (d * share).to_radians());
+    let [least, greatest] = mobility.side;
+    let side = if moved.dot(&out) < 0.0 { [-greatest, -least] } else { [least, greatest] };
     let reference =
         skeleton.parent(id).map_or(Quat::identity(), |p| rest.joint(p).rotation).inverse() * aligned;
     Some(MotionRange {
         reference,
         axis: joint_from_model * neutral,
         first: joint_from_model * flexion,
-        swing: [radians(row.bend), radians(side)],
-        twist: radians(row.twist),
+        swing: [mobility.bend, side],
+        twist: mobility.twist,
     })
-}
-
-/// How many joints of the rig share the range of one of anatomy.
-fn joints_of_one(rig: &Rig, role: Role) -> f64 {
-    let count = match role {
-        Role::Spine(_) => rig.chain(Role::Spine).len(),
-        Role::Neck(_) | Role::Head => rig.chain(Role::Neck).len() + 1,
-        _ => 1,
-    };
-    count.max(1) as f64
 }
 
 /// The direction from a joint to the next one of its chain at rest, model space: to the child with a role that
@@ -226,6 +174,9 @@ mod tests {
             assert!(!allows(&rig, Role::UpperLeg(s), Vec3::x() * 1.0));
             assert!(allows(&rig, Role::LowerArm(s), Vec3::y() * (-1.5 * sign)));
             assert!(!allows(&rig, Role::LowerArm(s), Vec3::y() * (0.5 * sign)));
+            // The hand goes 20 degrees to the thumb, which points forward, and 30 away from it.
+            let hand = |degrees: f64| allows(&rig, Role::Hand(s), Vec3::y() * (-sign * degrees.to_radians()));
+            assert!(hand(19.0) && !hand(21.0) && hand(-29.0) && !hand(-31.0));
             // Legs spread by 45 degrees and cross by 30; arms hang down and reach up.
             assert!(allows(&rig, Role::UpperLeg(s), Vec3::z() * (0.7 * sign)));
             assert!(!allows(&rig, Role::UpperLeg(s), Vec3::z() * (-0.7 * sign)));

@@ -1,7 +1,8 @@
 //! How the program ends.
 
+use crate::dynamics::SimulationError;
 use crate::import::ImportError;
-use crate::pipeline::{PlanError, WriteError};
+use crate::pipeline::{ConfigError, PlanError, WriteError};
 use std::process::ExitCode;
 
 /// The exit codes that scripts depend on.
@@ -45,6 +46,17 @@ pub enum Failure {
     /// An output file.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A scene file.
+    #[error(transparent)]
+    Scene(ConfigError),
+    /// A simulation without a result.
+    #[error("{scene}: {error}")]
+    Simulation {
+        /// The scene file.
+        scene: String,
+        /// Why.
+        error: SimulationError,
+    },
     /// An argument that makes no sense here.
     #[error("{0}")]
     Argument(String),
@@ -54,8 +66,10 @@ impl Failure {
     /// The exit code: a file that is there but bad is an input that failed.
     pub fn exit(&self) -> Exit {
         match self {
-            Failure::Map(_) | Failure::Import { .. } | Failure::Write(_) => Exit::SomeFailed,
-            Failure::Plan(_) | Failure::Argument(_) => Exit::NoStart,
+            Failure::Map(_) | Failure::Import { .. } | Failure::Write(_) | Failure::Simulation { .. } => {
+                Exit::SomeFailed
+            }
+            Failure::Plan(_) | Failure::Scene(_) | Failure::Argument(_) => Exit::NoStart,
         }
     }
 }

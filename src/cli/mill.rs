@@ -3,15 +3,15 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::pipeline::{
-    self, BatchOptions, Job, Manifest, Outcome, Pipeline, Placement, Record, RunError, Status, WriteError,
-    hash_of, write_whole,
+    self, BatchOptions, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE, RunError, Status,
+    write_reports,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
 /// The options of every command that writes outputs.
@@ -45,9 +45,6 @@ pub struct Work {
     pub placement: Placement,
 }
 
-/// The name of the report in the folder of the outputs.
-const REPORT: &str = "report.json";
-
 /// Does all of `works` and says what became of it.
 ///
 /// # Errors
@@ -69,10 +66,11 @@ pub fn mill(
     }
     for work in works.iter().filter(|w| w.pipeline.report && !arguments.force) {
         if let Placement::Folder(folder) = &work.placement
-            && let report = folder.join(REPORT)
-            && !Manifest::open(folder).may_replace(&report)
+            && let manifest = Manifest::open(folder)
+            && let reports = [REPORT, REPORT_PAGE].map(|name| folder.join(name))
+            && let Some(foreign) = reports.into_iter().find(|r| !manifest.may_replace(r))
         {
-            return Err(Failure::Argument(RunError::Foreign(report).to_string()));
+            return Err(Failure::Argument(RunError::Foreign(foreign).to_string()));
         }
     }
     let bar = progress(works.iter().map(|w| w.jobs.len()).sum(), console);
@@ -96,7 +94,7 @@ pub fn mill(
         {
             let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
             if work.pipeline.report {
-                write_report(folder, &work.pipeline.name, &found, &mut manifest)?;
+                write_reports(folder, &work.pipeline.name, &found, &mut manifest)?;
             }
             manifest.finish()?;
         }
@@ -105,6 +103,15 @@ pub fn mill(
     bar.finish_and_clear();
     let _ = std::panic::take_hook();
 
+    let mut passed = false;
+    for (work, found) in works.iter().zip(&outcomes) {
+        for outcome in found {
+            for sentence in pipeline::passed(outcome, &work.pipeline.fail_on) {
+                console.error(format!("{}: {sentence}", names(&outcome.inputs)));
+                passed = true;
+            }
+        }
+    }
     let all: Vec<&Outcome> = outcomes.iter().flatten().collect();
     let count = |status| all.iter().filter(|o| o.status == status).count();
     let (written, fresh) = (count(Status::Written), count(Status::UpToDate));
@@ -131,7 +138,7 @@ pub fn mill(
         part(failed, "failed"),
     ];
     console.note(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    Ok(if failed > 0 { Exit::SomeFailed } else { Exit::Good })
+    Ok(if failed > 0 || passed { Exit::SomeFailed } else { Exit::Good })
 }
 
 fn progress(length: usize, console: &Console) -> ProgressBar {
@@ -196,29 +203,4 @@ fn show_warnings(outcomes: &[&Outcome], console: &Console) {
             console.warning(line + &more);
         }
     }
-}
-
-/// `report.json`: what every output of the folder was made with, the same whether it was made now or before.
-fn write_report(
-    folder: &Path,
-    pipeline: &str,
-    outcomes: &[Outcome],
-    manifest: &mut Manifest,
-) -> Result<(), WriteError> {
-    let file = |o: &Outcome| {
-        json!({
-            "inputs": o.inputs,
-            "outputs": o.outputs,
-            "warnings": o.warnings,
-            "metrics": o.metrics,
-            "error": o.error,
-        })
-    };
-    let files: Vec<Value> = outcomes.iter().map(file).collect();
-    let report = json!({ "schema": "posemill.report/1", "pipeline": pipeline, "files": files });
-    let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
-    let path = folder.join(REPORT);
-    write_whole(&path, (text + "\n").as_bytes())?;
-    let files = hash_of(&path).into_iter().collect();
-    manifest.add(Record { files, pipeline: String::new(), sources: Vec::new(), report: Value::Null })
 }

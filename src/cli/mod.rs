@@ -9,10 +9,13 @@ mod inspect;
 mod joints;
 mod load;
 mod map;
+mod measure;
+mod measure_table;
 mod mill;
 mod preview;
 mod retarget;
 mod run;
+mod simulate;
 mod stages;
 mod start;
 

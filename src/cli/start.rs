@@ -2,7 +2,7 @@
 
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
-use super::{completions, convert, inspect, joints, map, preview, retarget, run, stages};
+use super::{completions, convert, inspect, joints, map, measure, preview, retarget, run, simulate, stages};
 use crate::pipeline::PlanError;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Data goes to stdout, messages go to stderr.\n\
-    Exit codes: 0 all good, 1 some inputs failed, 2 nothing could start.")]
+    Exit codes: 0 all good, 1 some inputs failed or a threshold was passed, 2 nothing could start.")]
 pub struct Arguments {
     /// Print errors only
     #[arg(long, short, global = true, conflicts_with = "verbose")]
@@ -35,7 +35,9 @@ enum Command {
     Inspect(inspect::Arguments),
     Joints(joints::Arguments),
     Map(map::Arguments),
+    Measure(measure::Arguments),
     Preview(preview::Arguments),
+    Simulate(simulate::Arguments),
     Stages(stages::Arguments),
     Completions(completions::Arguments),
     /// Print the manual page
@@ -53,14 +55,18 @@ pub fn start() -> ExitCode {
         Command::Inspect(a) => inspect::run(a, &console),
         Command::Joints(a) => joints::run(a, &console),
         Command::Map(a) => map::run(a, &console),
+        Command::Measure(a) => measure::run(a, &console),
         Command::Preview(a) => preview::run(a, &console),
+        Command::Simulate(a) => simulate::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Man => completions::man(&console, Arguments::command()),
     };
     let exit = result.unwrap_or_else(|failure| {
         match &failure {
-            Failure::Plan(PlanError::Config(error)) => console.rendered_error(&error.render(console.colors)),
+            Failure::Plan(PlanError::Config(error)) | Failure::Scene(error) => {
+                console.rendered_error(&error.render(console.colors));
+            }
             _ => console.error(&failure),
         }
         failure.exit()

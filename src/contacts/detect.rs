@@ -4,11 +4,13 @@
 //! Space: model space, Y up. Units: metres and metres per second at a leg of 0.9 m, scaled with the leg; seconds.
 
 use super::floor::{self, Floor, quantile};
+use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
 use super::spans::{mended, spans};
 use super::track::{Track, tracks};
 use crate::anatomy::{Figure, contact_points};
-use crate::model::{ContactPart, ContactPoint, Contacts, Hold, Motion};
+use crate::math::Vec3;
+use crate::model::{ContactPart, Contacts, Hold, Motion};
 use std::ops::Range;
 
 /// How heights and speeds become labels.
@@ -17,6 +19,8 @@ pub enum Detector {
     /// Two pairs of thresholds.
     #[default]
     Hysteresis,
+    /// A hidden Markov model of two states, fitted to the clip.
+    Hmm,
 }
 
 /// How contacts are found. Lengths and speeds are those of a body with legs of 0.9 m.
@@ -59,64 +63,114 @@ impl Default for Options {
 const LEG: f64 = 0.9;
 /// The shortest contact, seconds: walking and running feet stay for longer than twice this.
 const SHORTEST: f64 = 0.08;
-/// A change counts once it lasted this long, seconds.
-const SETTLED: f64 = 1.0 / 15.0;
 /// How far from the floor the surface of a part at rest may be, metres: soles are known well, other skin is not.
 const SOLE_TOLERANCE: f64 = 0.05;
-const SKIN_TOLERANCE: f64 = 0.08;
+const SKIN_TOLERANCE: f64 = 0.06;
 /// A point slower than this may rest.
 const SLOW: f64 = 0.15;
+/// The inner height, in median deviations of the frames that may rest, and its bounds; skin takes twice as much.
+const HEIGHT_SPREADS: f64 = 2.5;
+const HEIGHT_ON: (f64, f64) = (0.025, 0.035);
+/// How far above the inner height the outer one lies.
+const HEIGHT_MORE: f64 = 0.02;
+/// The inner speed as a share of what feet are seldom faster than, and its bounds.
+const SPEED_SHARE: f64 = 0.2;
+const SPEED_ON: (f64, f64) = (0.1, 0.3);
+/// The outer speed over the inner one.
+const SPEED_MORE: f64 = 2.0;
+/// Above so many times the inner thresholds the hidden Markov model has no say.
+const POSSIBLE: (f64, f64) = (2.5, 3.0);
+/// The level at which a part rests is measured in steps of this, over a window of that half width, seconds: floors of
+/// capture halls tilt, and takes drift.
+const LEVEL_STEP: f64 = 0.25;
+const LEVEL_HALF_WINDOW: f64 = 1.5;
+/// The fewest seconds of rest within the window.
+const LEVEL_REST: f64 = 0.1;
 
 /// The contacts of a motion; none at all for a body without legs.
 pub fn detect(motion: &Motion, options: &Options) -> Contacts {
-    let character = &motion.character;
-    let mut points = contact_points(character, &character.rig);
+    let mut points = contact_points(&motion.character, &motion.character.rig);
     let wanted = |part: ContactPart| {
         let labelled = !matches!(part, ContactPart::Toe(_));
         labelled && (options.parts.is_empty() || options.parts.contains(&part))
     };
     points.retain(|p| p.part.of_foot() || p.part == ContactPart::Pelvis || wanted(p.part));
+    let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
     let scale = scale(motion);
-    let ways = tracks(motion, &points);
-    let height = options.ground.or_else(|| floor::height(&ways, scale));
-    let Some(height) = height else {
-        return Contacts::new(0.0, points.iter().map(|p| p.part).filter(|&p| wanted(p)));
+    let tracks = tracks(motion, &points);
+    let Some(height) = options.ground.or_else(|| floor::height(&tracks, scale)) else {
+        return Contacts::new(0.0, parts);
     };
     let rate = motion.clip.sample_rate;
-    let pelvis = ways.iter().find(|t| t.part == ContactPart::Pelvis);
-    let floor = Floor::plane(height).with_plateaus(&ways, pelvis, scale, rate);
-
-    let feet_speed = fastest(&ways, scale);
-    let frames = motion.clip.frames();
+    let pelvis = tracks.iter().find(|t| t.part == ContactPart::Pelvis);
+    let floor = Floor::plane(height).with_plateaus(&tracks, pelvis, scale, rate);
+    let speeds = speeds(options, &tracks, scale);
+    let signals: Vec<Signal> =
+        tracks.iter().filter(|t| wanted(t.part)).map(|t| Signal::of(t, &floor, scale, rate)).collect();
     let shortest = (options.shortest * rate).round().max(1.0) as usize;
-    let mut contacts = Contacts::new(height, points.iter().map(|p| p.part).filter(|&p| wanted(p)));
-    for way in ways.iter().filter(|w| wanted(w.part)) {
-        let raw: Vec<f64> = way.at.iter().enumerate().map(|(f, p)| p.y - floor.under(way.part, f)).collect();
-        let fit = Fit::of(way, &raw, scale);
-        let above: Vec<f64> = raw.iter().map(|z| z - fit.level).collect();
-        let on = options.height_on.map_or(fit.height_on, |h| h * scale);
-        let speed_on =
-            options.speed_on.map_or((0.15 * feet_speed).clamp(0.1 * scale, 0.3 * scale), |s| s * scale);
+    let mut resting = Vec::with_capacity(signals.len());
+    // Both sides share a model, and stand side by side.
+    let mut fitted: Option<(ContactPart, Model)> = None;
+    for signal in &signals {
+        let on = options.height_on.unwrap_or(signal.height_on);
         let thresholds = Thresholds {
             height_on: on,
-            height_off: options.height_off.map_or(on + 0.02 * scale, |h| h * scale),
-            speed_on,
-            speed_off: options.speed_off.map_or(2.0 * speed_on, |s| s * scale),
-            frames: (SETTLED * rate).round().max(1.0) as usize,
+            height_off: options.height_off.unwrap_or(on + HEIGHT_MORE),
+            speed_on: speeds.0,
+            speed_off: speeds.1,
         };
-        let labels = hysteresis::labels(&above, &way.speed, &thresholds);
-        let spans = mended(spans(labels), shortest, frames);
-        contacts.set(way.part, spans.into_iter().map(|s| hold(s, way, &floor)).collect());
+        let labels = match options.detector {
+            Detector::Hysteresis => hysteresis::labels(&signal.height, &signal.speed, &thresholds),
+            Detector::Hmm => {
+                let known = fitted.filter(|(part, _)| part.mirrored() == signal.part);
+                let model = known.map_or_else(|| model(signal.part, &signals, &thresholds), |(_, m)| m);
+                fitted = Some((signal.part, model));
+                let possible = |z: f64, s: f64| z < POSSIBLE.0 * on && s < POSSIBLE.1 * speeds.0;
+                model.labels(&signal.pairs(), possible, shortest, rate)
+            }
+        };
+        resting.push((signal.part, mended(spans(labels), shortest, motion.clip.frames())));
+    }
+    let floor = match options.ground {
+        Some(_) => floor,
+        None => {
+            let height = sole_height(&tracks, &resting, &floor).unwrap_or(height);
+            floor.with_height(height)
+        }
+    };
+    let mut contacts = Contacts::new(floor.height, parts);
+    for (part, spans) in resting {
+        let hold = |frames: Range<usize>| Hold {
+            height: floor.under(part, (frames.start + frames.end) / 2),
+            frames,
+        };
+        contacts.set(part, spans.into_iter().map(hold).collect());
     }
     contacts
 }
 
-/// The height of the ground under a motion, model space, metres; `None` for a body without feet or a clip without
-/// frames.
-pub fn ground(motion: &Motion) -> Option<f64> {
-    let points = contact_points(&motion.character, &motion.character.rig);
-    let soles: Vec<ContactPoint> = points.into_iter().filter(|p| p.part.of_foot()).collect();
-    floor::height(&tracks(motion, &soles), scale(motion))
+/// The height at which soles rest on the plane of the floor: the median over all frames of all their contacts, since
+/// points of a sole measured on a skeleton lie a little above or below each other.
+fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], floor: &Floor) -> Option<f64> {
+    let mut heights = Vec::new();
+    for (part, spans) in resting.iter().filter(|(part, _)| part.of_foot()) {
+        let Some(track) = tracks.iter().find(|t| t.part == *part) else { continue };
+        let frames = spans.iter().flat_map(Range::clone).filter(|&f| floor.under(*part, f) == floor.height);
+        heights.extend(frames.filter_map(|f| track.at.get(f)).map(|p| p.y));
+    }
+    quantile(&mut heights, 0.5)
+}
+
+/// The height of the ground under a motion whose contacts are known, model space, metres: where its soles rest, else
+/// where the lowest of them are; 0 for a body without feet or a clip without frames.
+pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
+    let mut points = contact_points(&motion.character, &motion.character.rig);
+    points.retain(|p| p.part.of_foot());
+    let tracks = tracks(motion, &points);
+    let Some(height) = floor::height(&tracks, scale(motion)) else { return 0.0 };
+    let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
+    let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
+    sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)
 }
 
 /// By how much the legs are longer than [`LEG`].
@@ -126,37 +180,71 @@ fn scale(motion: &Motion) -> f64 {
     Figure::of(&character.rig, &bind).map_or(1.0, |figure| figure.leg / LEG)
 }
 
-/// The 95th percentile of the speed of the feet.
-fn fastest(ways: &[Track], scale: f64) -> f64 {
-    let feet = ways.iter().filter(|w| w.part.of_foot());
-    let mut speeds: Vec<f64> = feet.flat_map(|w| w.speed.iter().copied()).collect();
-    quantile(&mut speeds, 0.95).unwrap_or(scale)
+/// The inner and the outer speed, at a leg of [`LEG`].
+fn speeds(options: &Options, tracks: &[Track], scale: f64) -> (f64, f64) {
+    let feet = tracks.iter().filter(|t| t.part.of_foot());
+    let mut speeds: Vec<f64> = feet.flat_map(|t| t.speed.iter().map(|s| s / scale)).collect();
+    let fastest = quantile(&mut speeds, 0.95).unwrap_or(1.0);
+    let on = options.speed_on.unwrap_or((SPEED_SHARE * fastest).clamp(SPEED_ON.0, SPEED_ON.1));
+    (on, options.speed_off.unwrap_or(SPEED_MORE * on))
 }
 
-/// What a part looks like at rest.
-struct Fit {
-    /// How far its point is above the floor.
-    level: f64,
-    /// Below this height above the level a contact may begin.
+/// What a detector sees of a part, at a leg of [`LEG`].
+struct Signal {
+    part: ContactPart,
+    /// The height above where it rests.
+    height: Vec<f64>,
+    speed: Vec<f64>,
+    /// Below this height a contact may begin.
     height_on: f64,
 }
 
-impl Fit {
-    fn of(way: &Track, raw: &[f64], scale: f64) -> Fit {
-        let sole = way.part.of_foot();
-        let tolerance = scale * if sole { SOLE_TOLERANCE } else { SKIN_TOLERANCE };
-        let rests = |(z, s): (&f64, &f64)| (*s < SLOW * scale && z.abs() < tolerance).then_some(*z);
-        let mut resting: Vec<f64> = raw.iter().zip(&way.speed).filter_map(rests).collect();
-        // A heel that is about to rise is slow as well: the lower half are the ones that carry.
-        let level = quantile(&mut resting, 0.3).unwrap_or(0.0);
-        let mut off: Vec<f64> = resting.iter().map(|z| (z - level).abs()).collect();
-        let spread = quantile(&mut off, 0.5).unwrap_or(0.0);
-        Fit { level, height_on: (2.5 * spread).clamp(0.02 * scale, 0.5 * tolerance.max(0.06 * scale)) }
+impl Signal {
+    fn of(track: &Track, floor: &Floor, scale: f64, rate: f64) -> Self {
+        let speed: Vec<f64> = track.speed.iter().map(|s| s / scale).collect();
+        let above = |(f, p): (usize, &Vec3)| (p.y - floor.under(track.part, f)) / scale;
+        let mut height: Vec<f64> = track.at.iter().enumerate().map(above).collect();
+        let (tolerance, many) =
+            if track.part.of_foot() { (SOLE_TOLERANCE, 1.0) } else { (SKIN_TOLERANCE, 2.0) };
+        let rests = |(f, (z, s)): (usize, (&f64, &f64))| (*s < SLOW && z.abs() < tolerance).then_some(f);
+        let resting: Vec<usize> = height.iter().zip(&speed).enumerate().filter_map(rests).collect();
+        let level = level(&height, &resting, rate);
+        height.iter_mut().enumerate().for_each(|(f, z)| *z -= level(f));
+        let mut off: Vec<f64> = resting.iter().map(|&f| height[f].abs()).collect();
+        let spread = HEIGHT_SPREADS * quantile(&mut off, 0.5).unwrap_or(0.0);
+        let height_on = many * spread.clamp(HEIGHT_ON.0, HEIGHT_ON.1);
+        Self { part: track.part, height, speed, height_on }
+    }
+
+    /// Height and speed of every frame.
+    fn pairs(&self) -> Vec<(f64, f64)> {
+        self.height.iter().copied().zip(self.speed.iter().copied()).collect()
     }
 }
 
-/// A hold over these frames.
-fn hold(frames: Range<usize>, way: &Track, floor: &Floor) -> Hold {
-    let middle = (frames.start + frames.end) / 2;
-    Hold { height: floor.under(way.part, middle), frames }
+/// The height at which a part rests around a frame: the median of its resting frames nearby, linear between steps.
+fn level(height: &[f64], resting: &[usize], rate: f64) -> impl Fn(usize) -> f64 + use<> {
+    let step = (LEVEL_STEP * rate).max(1.0);
+    let median = |frames: &[usize]| quantile(&mut frames.iter().map(|&f| height[f]).collect::<Vec<_>>(), 0.4);
+    let all = median(resting).unwrap_or(0.0);
+    let around = |k: usize| {
+        let reach = |seconds: f64| (k as f64 * step + seconds * rate).max(0.0) as usize;
+        let from = resting.partition_point(|&f| f < reach(-LEVEL_HALF_WINDOW));
+        let to = resting.partition_point(|&f| f <= reach(LEVEL_HALF_WINDOW));
+        let near = &resting[from..to];
+        let enough = (LEVEL_REST * rate).max(3.0);
+        if near.len() as f64 >= enough { median(near).unwrap_or(all) } else { all }
+    };
+    let steps: Vec<f64> = (0..(height.len() as f64 / step) as usize + 2).map(around).collect();
+    move |f| {
+        let (k, part) = ((f as f64 / step) as usize, (f as f64 / step).fract());
+        steps[k] + (steps[k + 1] - steps[k]) * part
+    }
+}
+
+/// The hidden Markov model of a part, fitted to both of its sides.
+fn model(part: ContactPart, signals: &[Signal], t: &Thresholds) -> Model {
+    let of_kind = signals.iter().filter(|s| s.part == part || s.part == part.mirrored());
+    let both: Vec<(f64, f64)> = of_kind.flat_map(Signal::pairs).collect();
+    Model::fit(&both, |z, s| z < t.height_on && s < t.speed_on)
 }

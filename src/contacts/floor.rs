@@ -24,8 +24,8 @@ const LEVEL: f64 = 0.04;
 const CARRIES_S: f64 = 0.1;
 /// A plateau counts this long before and after itself.
 const AROUND_S: f64 = 0.1;
-/// The hips are at least this far above a foot that carries, in leg lengths.
-const HIPS_ABOVE: f64 = 0.35;
+/// The hips are at least this far above a foot that carries.
+const HIPS_ABOVE: f64 = 0.3;
 
 /// The value below which a share of the values lies; `None` of none.
 pub(super) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
@@ -48,6 +48,11 @@ impl Floor {
         Self { height, raised: [vec![], vec![]] }
     }
 
+    /// The same plateaus over a plane at this height.
+    pub fn with_height(self, height: f64) -> Self {
+        Self { height, ..self }
+    }
+
     /// The height of what a part would rest on in a frame.
     pub fn under(&self, part: ContactPart, frame: usize) -> f64 {
         let Some(side) = part.side().filter(|_| part.of_foot()) else { return self.height };
@@ -55,7 +60,7 @@ impl Floor {
         raised.iter().find(|(frames, _)| frames.contains(&frame)).map_or(self.height, |r| r.1)
     }
 
-    /// Adds the plateaus of both feet, each half a second of which is `rate / 2` frames long.
+    /// Adds the plateaus of both feet; `rate` in hertz.
     pub fn with_plateaus(mut self, tracks: &[Track], pelvis: Option<&Track>, scale: f64, rate: f64) -> Self {
         let feet =
             Side::BOTH.map(|side| Sole::of(tracks, |part| part.of_foot() && part.side() == Some(side)));
@@ -70,12 +75,11 @@ impl Floor {
                 let mut heights: Vec<f64> = own.at[span.clone()].iter().map(|p| p.y).collect();
                 let Some(middle) = quantile(&mut heights, 0.5) else { continue };
                 let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);
-                let in_air =
-                    |f: &usize| other.speed[*f] > SLOW * scale || other.at[*f].y > middle + RAISED * scale;
-                let or_raised = |f: &usize| (other.at[*f].y - middle).abs() < LEVEL * scale;
-                let carries = span.clone().filter(|f| in_air(f) || or_raised(f)).count() >= long(CARRIES_S);
-                let upright = pelvis
-                    .is_none_or(|p| span.clone().all(|f| p.at[f].y - middle > HIPS_ABOVE * 0.9 * scale));
+                // Whoever stands on one leg has the other foot on the floor all the time.
+                let off_floor = |f: &usize| other.at[*f].y > self.height + 0.5 * RAISED * scale;
+                let carries = span.clone().filter(off_floor).count() >= long(CARRIES_S);
+                let upright =
+                    pelvis.is_none_or(|p| span.clone().all(|f| p.at[f].y - middle > HIPS_ABOVE * scale));
                 if span.len() >= long(PLATEAU_S) && level && carries && upright {
                     let around = long(AROUND_S);
                     raised.push((span.start.saturating_sub(around)..span.end + around, middle));
@@ -114,5 +118,70 @@ impl Sole {
             at: lowest.iter().map(|(t, f)| t.at[*f]).collect(),
             speed: lowest.iter().map(|(t, f)| t.speed[*f]).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: f64 = 60.0;
+
+    /// The way of a ball whose height and progress are given at whole half seconds, by smooth steps.
+    fn way(part: ContactPart, keys: &[(f64, f64)]) -> Track {
+        let at = |f: usize| {
+            let t = f as f64 / (0.5 * RATE);
+            let (a, b) = (keys[t as usize], keys[(t as usize + 1).min(keys.len() - 1)]);
+            let s = t.fract() * t.fract() * (3.0 - 2.0 * t.fract());
+            Vec3::new(0.0, a.0 + (b.0 - a.0) * s, a.1 + (b.1 - a.1) * s)
+        };
+        let frames = ((keys.len() - 1) as f64 * 0.5 * RATE) as usize;
+        let at: Vec<Vec3> = (0..frames).map(at).collect();
+        let before = |f: usize| at[f.saturating_sub(1)];
+        let speed =
+            (0..frames).map(|f| (at[(f + 1).min(frames - 1)] - before(f)).norm() * RATE / 2.0).collect();
+        Track { part, at, speed }
+    }
+
+    fn feet(left: &[(f64, f64)], right: &[(f64, f64)]) -> [Track; 2] {
+        [way(ContactPart::Ball(Side::Left), left), way(ContactPart::Ball(Side::Right), right)]
+    }
+
+    #[test]
+    fn every_step_of_a_stair_carries() {
+        let left = [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.4, 0.6), (0.4, 0.6), (0.8, 1.2), (0.8, 1.2)];
+        let right = [(0.0, 0.0), (0.2, 0.3), (0.2, 0.3), (0.2, 0.3), (0.6, 0.9), (0.6, 0.9), (0.6, 0.9)];
+        let feet = feet(&left, &right);
+        let height = height(&feet, 1.0).unwrap();
+        assert!(height.abs() < 0.01);
+        let floor = Floor::plane(height).with_plateaus(&feet, None, 1.0, RATE);
+        let under = |side, seconds: f64| floor.under(ContactPart::Ball(side), (seconds * RATE) as usize);
+        let found = [
+            under(Side::Right, 0.7),
+            under(Side::Left, 1.7),
+            under(Side::Right, 2.3),
+            under(Side::Left, 2.7),
+        ];
+        for (found, step) in found.into_iter().zip([0.2, 0.4, 0.6, 0.8]) {
+            assert!((found - step).abs() < 0.02, "{found} for {step}");
+        }
+        assert_eq!(under(Side::Left, 0.5), height);
+    }
+
+    #[test]
+    fn the_raised_foot_of_one_who_stands_on_one_leg_carries_nothing() {
+        let raised = [(0.0, 0.3), (0.4, 0.3), (0.4, 0.3), (0.4, 0.3), (0.0, 0.3), (0.0, 0.3)];
+        let feet = feet(&[(0.0, 0.0); 6], &raised);
+        let floor = Floor::plane(0.0).with_plateaus(&feet, None, 1.0, RATE);
+        assert!((0..150).all(|f| floor.under(ContactPart::Ball(Side::Right), f) == 0.0));
+    }
+
+    #[test]
+    fn feet_that_are_never_slow_have_a_floor_below_them() {
+        let hop = |k: usize| (0.1 + 0.1 * (k % 2) as f64, 2.0 * k as f64);
+        let keys: Vec<_> = (0..8).map(hop).collect();
+        let found = height(&feet(&keys, &keys), 1.0).unwrap();
+        assert!((found - 0.1).abs() < 0.01, "{found}");
+        assert_eq!(height(&[], 1.0), None);
     }
 }

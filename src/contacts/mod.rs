@@ -2,6 +2,7 @@
 
 mod detect;
 mod floor;
+mod hidden_markov;
 mod hysteresis;
 mod spans;
 mod table;

@@ -23,11 +23,11 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The contacts of a motion by these labels. Heights that neither the table nor `ground` gives are measured: the
-    /// ground as [`ground()`](super::ground) finds it.
+    /// The contacts of a motion by these labels. Heights that neither the table nor `ground` gives are measured: where
+    /// the soles of the motion rest.
     pub fn on(&self, motion: &Motion, ground: Option<f64>) -> Contacts {
         let given = self.has_ground.then_some(self.contacts.ground);
-        let height = ground.or(given).or_else(|| super::ground(motion)).unwrap_or(0.0);
+        let height = ground.or(given).unwrap_or_else(|| super::ground(motion, &self.contacts));
         let mut contacts = self.contacts.clone();
         contacts.ground = height;
         let parts: Vec<ContactPart> = contacts.parts().filter(|p| !self.with_heights.contains(p)).collect();

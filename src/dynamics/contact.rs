@@ -7,7 +7,7 @@
 
 use super::box_contact::cuboid_cuboid;
 use super::shape::{Collider, Shape};
-use crate::math::{Transform, Vec3};
+use crate::math::{Transform, Vec3, nearest_of_segments, nearest_on_segment};
 
 /// One point where two colliders touch or nearly do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,12 +127,7 @@ fn balls(feature: u32, p: &Vec3, r: f64, q: &Vec3, s: f64, margin: f64, out: &mu
 }
 
 fn on_segment(a: &Vec3, b: &Vec3, p: &Vec3) -> Vec3 {
-    let d = b - a;
-    let square = d.norm_squared();
-    if square < 1e-24 {
-        return *a;
-    }
-    a + d * ((p - a).dot(&d) / square).clamp(0.0, 1.0)
+    a + (b - a) * nearest_on_segment(&[*a, *b], p)
 }
 
 fn ball_cuboid(
@@ -183,23 +178,8 @@ fn capsules(a: &[Vec3; 2], r: f64, b: &[Vec3; 2], s: f64, margin: f64, out: &mut
             return;
         }
     }
-    let (p, q) = closest_of_segments(a, b);
-    balls(0, &p, r, &q, s, margin, out);
-}
-
-/// Ericson 5.1.9.
-fn closest_of_segments(a: &[Vec3; 2], b: &[Vec3; 2]) -> (Vec3, Vec3) {
-    let (d, e, r) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
-    let (dd, ee, de) = (d.norm_squared(), e.norm_squared(), d.dot(&e));
-    let (dr, er) = (d.dot(&r), e.dot(&r));
-    let denominator = dd * ee - de * de;
-    let mut s = if denominator > 1e-18 { ((de * er - dr * ee) / denominator).clamp(0.0, 1.0) } else { 0.0 };
-    let mut t = if ee > 1e-24 { (de * s + er) / ee } else { 0.0 };
-    if !(0.0..=1.0).contains(&t) {
-        t = t.clamp(0.0, 1.0);
-        s = if dd > 1e-24 { ((de * t - dr) / dd).clamp(0.0, 1.0) } else { 0.0 };
-    }
-    (a[0] + d * s, b[0] + e * t)
+    let [x, y] = nearest_of_segments(a, b);
+    balls(0, &(a[0] + d * x), r, &(b[0] + e * y), s, margin, out);
 }
 
 fn capsule_cuboid(

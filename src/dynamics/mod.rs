@@ -15,10 +15,9 @@ mod dense;
 mod drive;
 mod integrate;
 mod lcp;
+mod recording;
 mod rows;
 mod scene;
-mod scene_file;
-mod scene_reader;
 mod sensor;
 mod shape;
 mod simulate;
@@ -38,9 +37,10 @@ pub use integrate::{
     Integrator, Stabilization, Stepper, accelerations, project_positions, project_velocities,
 };
 pub use lcp::{Bound, BoxedProblem, dantzig};
-pub use scene::{BodyGeometry, Method, Scene, SceneError};
+pub use recording::{ConstraintGeometry, Frame, Recording};
+pub use scene::{BodyGeometry, Method, Scene, SceneError, SceneFault};
 pub use sensor::{Controller, Rule, Sensor, SetPoint};
 pub use shape::{Collider, Shape};
-pub use simulate::{ConstraintGeometry, Frame, Recording, SimulationError, simulate};
+pub use simulate::{Simulation, SimulationError, simulate};
 pub use tree::Solver;
 pub use world::{CoordinateLimit, Motor, Spring, World, WorldSettings, largest_speed};

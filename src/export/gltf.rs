@@ -75,7 +75,9 @@ fn splice(
     let mut warnings = Warnings::new();
     let mut unsaid = Warnings::new();
     let tree = NodeTree::read(&Json::parse(chunks.json, chunks.json_offset)?, &mut unsaid)?;
-    let mut out = Splice::new(Json::parse(chunks.json, chunks.json_offset)?);
+    // The spaces that fill up the chunk of a GLB are no part of the text.
+    let text = if chunks.glb { chunks.json.trim_end_matches(' ') } else { chunks.json };
+    let mut out = Splice::new(Json::parse(text, chunks.json_offset)?);
     if options.replace {
         out.replace_list("animations");
     }

@@ -1,12 +1,12 @@
-//! A character without a document becomes a GLB whose skeleton can be seen: one tapered solid for each bone.
+//! A character without a document becomes a GLB that can be seen: with its meshes, or one tapered solid for each bone.
 //!
-//! A skin needs vertices, and viewers show meshes, not joints. Each solid is an octahedron from a joint to a
+//! A skin needs vertices, and viewers show meshes, not joints. The solid of a bone is an octahedron from a joint to a
 //! child or to the tip, its widest ring a fifth of the way along, with flat normals, bound to its joint alone.
 //!
 //! Space: model space. Units: metres.
 
 use crate::math::{Quat, Vec3};
-use crate::model::{Character, Container, Document, Skeleton};
+use crate::model::{Binding, Character, Container, Document, Material, Mesh, Skeleton};
 use crate::scene::{GltfError, figure_size, write_glb};
 use serde_json::{Value, json};
 
@@ -15,78 +15,149 @@ const WIDTH: f64 = 0.09;
 const RING: f64 = 0.2;
 /// The length of a bone whose end the file does not say, relative to the size of the figure.
 const KNOB: f64 = 0.02;
+/// The colour of the solids.
+const BONE: [f32; 4] = [0.75, 0.72, 0.62, 1.0];
 
-struct Shape {
-    positions: Vec<f32>,
-    normals: Vec<f32>,
-    joints: Vec<u16>,
-}
+// Numbers of the format: the types of accessors.
+const FLOAT: u32 = 5126;
+const UNSIGNED_SHORT: u32 = 5123;
+const UNSIGNED_INT: u32 = 5125;
 
-/// The GLB of the rest pose with its visible skeleton; its nodes are the joints, in their order.
+/// The GLB of the rest pose with its meshes, or a visible skeleton where there are none; its first nodes are the
+/// joints, in their order. Positions, normals and plain materials of meshes are written, no textures.
 pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
     let skeleton = character.skeleton();
-    let shape = shape(skeleton);
-    let vertices = shape.joints.len();
-    let mut bin = Vec::new();
-    let mut views = Vec::new();
-    let mut push = |bytes: Vec<u8>, target: Option<u32>| {
-        let mut view = json!({"buffer": 0, "byteOffset": bin.len(), "byteLength": bytes.len()});
-        if let Some(target) = target {
-            view["target"] = target.into();
+    let drawn;
+    let meshes = match character.meshes.as_slice() {
+        [] => {
+            drawn = [bones(skeleton)];
+            &drawn
         }
-        views.push(view);
-        bin.extend(bytes);
-    };
-    let floats = |v: &[f32]| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
-    const ARRAY_BUFFER: u32 = 34962;
-    push(floats(&shape.positions), Some(ARRAY_BUFFER));
-    push(floats(&shape.normals), Some(ARRAY_BUFFER));
-    let four = |j: &u16| [*j, 0, 0, 0].into_iter().flat_map(u16::to_le_bytes);
-    push(shape.joints.iter().flat_map(four).collect(), Some(ARRAY_BUFFER));
-    push(floats(&[1.0, 0.0, 0.0, 0.0].repeat(vertices)), Some(ARRAY_BUFFER));
-    let rest = skeleton.rest_model_pose();
-    let inverse_binds = rest.joints().iter().flat_map(|t| {
-        let m = t.inverse().to_matrix();
-        m.iter().map(|x| *x as f32).collect::<Vec<f32>>()
-    });
-    push(floats(&inverse_binds.collect::<Vec<f32>>()), None);
-
-    let bound = |fold: fn(f32, f32) -> f32| -> Vec<f32> {
-        (0..3)
-            .map(|k| shape.positions.iter().skip(k).step_by(3).copied().reduce(fold).unwrap_or(0.0))
-            .collect()
+        meshes => meshes,
     };
     let n = skeleton.len();
+    let mut buffer = Buffer::default();
     let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id.index())).collect();
-    nodes.push(json!({"name": "skeleton", "mesh": 0, "skin": 0}));
+    let mut looks: Vec<&Material> = Vec::new();
+    let mut bound: Vec<&[Binding]> = Vec::new();
+    let (mut shapes, mut skins) = (Vec::new(), Vec::new());
+    for (index, mesh) in meshes.iter().enumerate() {
+        let material = looks.iter().position(|l| **l == mesh.material).unwrap_or_else(|| {
+            looks.push(&mesh.material);
+            looks.len() - 1
+        });
+        let primitive = buffer.primitive(mesh, material);
+        shapes.push(json!({"name": mesh.name, "primitives": [primitive]}));
+        // Meshes that hang on the same joints in the same way share their skin.
+        let skin = bound.iter().position(|b| **b == mesh.bindings).unwrap_or_else(|| {
+            bound.push(&mesh.bindings);
+            skins.push(buffer.skin(&mesh.bindings));
+            bound.len() - 1
+        });
+        nodes.push(json!({"name": mesh.name, "mesh": index, "skin": skin}));
+    }
+    let scene: Vec<usize> = std::iter::once(0).chain(n..nodes.len()).collect();
     let json = json!({
         "asset": {"version": "2.0", "generator": concat!("posemill ", env!("CARGO_PKG_VERSION"))},
         "scene": 0,
-        "scenes": [{"nodes": [0, n]}],
+        "scenes": [{"nodes": scene}],
         "nodes": nodes,
-        "meshes": [{"name": "skeleton", "primitives": [{
-            "attributes": {"POSITION": 0, "NORMAL": 1, "JOINTS_0": 2, "WEIGHTS_0": 3}, "material": 0}]}],
-        "materials": [{"name": "bone", "pbrMetallicRoughness": {
-            "baseColorFactor": [0.75, 0.72, 0.62, 1.0], "metallicFactor": 0.0, "roughnessFactor": 0.7}}],
-        "skins": [{"joints": (0..n).collect::<Vec<_>>(), "inverseBindMatrices": 4, "skeleton": 0}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": vertices, "type": "VEC3",
-                "min": bound(f32::min), "max": bound(f32::max)},
-            {"bufferView": 1, "componentType": 5126, "count": vertices, "type": "VEC3"},
-            {"bufferView": 2, "componentType": 5123, "count": vertices, "type": "VEC4"},
-            {"bufferView": 3, "componentType": 5126, "count": vertices, "type": "VEC4"},
-            {"bufferView": 4, "componentType": 5126, "count": n, "type": "MAT4"},
-        ],
-        "bufferViews": views,
-        "buffers": [{"byteLength": bin.len()}],
+        "meshes": shapes,
+        "materials": looks.iter().map(|l| look(l)).collect::<Vec<_>>(),
+        "skins": skins,
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+        "buffers": [{"byteLength": buffer.bytes.len()}],
     });
     Ok(Document {
         container: Container::Glb,
-        bytes: write_glb(&json.to_string(), Some(&bin), &[])?.into(),
+        bytes: write_glb(&json.to_string(), Some(&buffer.bytes), &[])?.into(),
         resources: Vec::new(),
         nodes: (0..n).map(Some).collect(),
         model_from_file: Quat::identity(),
     })
+}
+
+/// The binary chunk and what says how to read it.
+#[derive(Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+impl Buffer {
+    /// Adds a list of its own; `target` says what it is for, where viewers like to know. Gives its accessor.
+    fn push(&mut self, bytes: &[u8], target: Option<u32>, mut accessor: Value) -> usize {
+        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        if let Some(target) = target {
+            view["target"] = target.into();
+        }
+        self.bytes.extend(bytes);
+        accessor["bufferView"] = self.views.len().into();
+        self.views.push(view);
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
+    fn primitive(&mut self, mesh: &Mesh, material: usize) -> Value {
+        const VERTICES: Option<u32> = Some(34962);
+        const CORNERS: Option<u32> = Some(34963);
+        let count = mesh.positions.len();
+        let list = |kind: &str, number: u32| json!({"componentType": number, "count": count, "type": kind});
+        let bound = |fold: fn(f32, f32) -> f32| -> Vec<f32> {
+            (0..3).map(|k| mesh.positions.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0)).collect()
+        };
+        let mut positions = list("VEC3", FLOAT);
+        positions["min"] = json!(bound(f32::min));
+        positions["max"] = json!(bound(f32::max));
+        let mut attributes = json!({"POSITION": self.push(&floats(&mesh.positions), VERTICES, positions)});
+        if !mesh.normals.is_empty() {
+            attributes["NORMAL"] = self.push(&floats(&mesh.normals), VERTICES, list("VEC3", FLOAT)).into();
+        }
+        let joints: Vec<u8> = mesh.joints.iter().flatten().flat_map(|j| j.to_le_bytes()).collect();
+        attributes["JOINTS_0"] = self.push(&joints, VERTICES, list("VEC4", UNSIGNED_SHORT)).into();
+        attributes["WEIGHTS_0"] = self.push(&floats(&mesh.weights), VERTICES, list("VEC4", FLOAT)).into();
+        let mut primitive = json!({"attributes": attributes, "material": material});
+        // Triangles whose corners are the vertices in order need no list of corners.
+        let corners = mesh.triangles.as_flattened();
+        if !(corners.len() == count && (0..).zip(corners).all(|(k, c): (u32, &u32)| k == *c)) {
+            let bytes: Vec<u8> = corners.iter().flat_map(|c| c.to_le_bytes()).collect();
+            let accessor = json!({"componentType": UNSIGNED_INT, "count": corners.len(), "type": "SCALAR"});
+            primitive["indices"] = self.push(&bytes, CORNERS, accessor).into();
+        }
+        primitive
+    }
+
+    fn skin(&mut self, bindings: &[Binding]) -> Value {
+        let matrices: Vec<[f32; 16]> = bindings
+            .iter()
+            .map(|b| std::array::from_fn(|k| b.joint_from_mesh.as_slice()[k] as f32))
+            .collect();
+        let accessor = json!({"componentType": FLOAT, "count": bindings.len(), "type": "MAT4"});
+        let matrices = self.push(&floats(&matrices), None, accessor);
+        let joints: Vec<usize> = bindings.iter().map(|b| b.joint.index()).collect();
+        json!({"joints": joints, "inverseBindMatrices": matrices, "skeleton": 0})
+    }
+}
+
+fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
+    values.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn look(material: &Material) -> Value {
+    let color: Vec<Value> = material.base_color.iter().map(|c| short(*c)).collect();
+    let mut look = json!({
+        "pbrMetallicRoughness": {"baseColorFactor": color, "metallicFactor": 0.0, "roughnessFactor": 0.7}});
+    if material.double_sided {
+        look["doubleSided"] = true.into();
+    }
+    look
+}
+
+/// A number as people would write it: the shortest that reads back as the same `f32`.
+fn short(x: f32) -> Value {
+    x.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }
 
 fn node(skeleton: &Skeleton, index: usize) -> Value {
@@ -107,10 +178,18 @@ fn node(skeleton: &Skeleton, index: usize) -> Value {
 }
 
 /// One solid for each bone, in model space at rest.
-fn shape(skeleton: &Skeleton) -> Shape {
+fn bones(skeleton: &Skeleton) -> Mesh {
     let knob = KNOB * figure_size(skeleton);
     let rest = skeleton.rest_model_pose();
-    let mut shape = Shape { positions: Vec::new(), normals: Vec::new(), joints: Vec::new() };
+    let mut mesh = Mesh {
+        name: "skeleton".into(),
+        bindings: skeleton
+            .ids()
+            .map(|joint| Binding { joint, joint_from_mesh: rest.joint(joint).inverse().to_matrix() })
+            .collect(),
+        material: Material { base_color: BONE, ..Material::default() },
+        ..Mesh::default()
+    };
     for id in skeleton.ids() {
         let frame = rest.joint(id);
         let joint = u16::try_from(id.index()).unwrap_or(u16::MAX);
@@ -120,26 +199,20 @@ fn shape(skeleton: &Skeleton) -> Shape {
                 Some(p) => (frame.translation - rest.position(p)).try_normalize(1e-9).unwrap_or(Vec3::y()),
                 None => Vec3::y(),
             };
-            ends.push(
-                joint_tip(skeleton, id.index())
-                    .map_or(frame.translation + onward * knob, |t| frame.point(&t)),
-            );
+            let tip = skeleton.joint(id).tip.map(|t| frame.point(&t));
+            ends.push(tip.unwrap_or(frame.translation + onward * knob));
         }
         for end in ends {
-            solid(&mut shape, joint, &frame.translation, &end);
+            solid(&mut mesh, joint, &frame.translation, &end);
         }
     }
-    if shape.joints.is_empty() {
-        solid(&mut shape, 0, &Vec3::zeros(), &(Vec3::y() * knob));
+    if mesh.joints.is_empty() {
+        solid(&mut mesh, 0, &Vec3::zeros(), &(Vec3::y() * knob));
     }
-    shape
+    mesh
 }
 
-fn joint_tip(skeleton: &Skeleton, index: usize) -> Option<Vec3> {
-    skeleton.joints()[index].tip
-}
-
-fn solid(shape: &mut Shape, joint: u16, from: &Vec3, to: &Vec3) {
+fn solid(mesh: &mut Mesh, joint: u16, from: &Vec3, to: &Vec3) {
     let along = to - from;
     let length = along.norm();
     let Some(axis) = along.try_normalize(1e-9) else { return };
@@ -150,15 +223,17 @@ fn solid(shape: &mut Shape, joint: u16, from: &Vec3, to: &Vec3) {
     let middle = from + along * RING;
     // The ring turns about the axis from `side` to `other`: counter-clockwise seen from the far end.
     let ring = [middle + side, middle + other, middle - side, middle - other];
+    let single = |v: &Vec3| <[f64; 3]>::from(*v).map(|x| x as f32);
     for k in 0..4 {
         let (a, b) = (ring[k], ring[(k + 1) % 4]);
         for corners in [[a, b, *to], [b, a, *from]] {
             let normal = (corners[1] - corners[0]).cross(&(corners[2] - corners[0])).normalize();
-            for corner in corners {
-                shape.positions.extend(corner.iter().map(|x| *x as f32));
-                shape.normals.extend(normal.iter().map(|x| *x as f32));
-                shape.joints.push(joint);
-            }
+            let first = mesh.positions.len() as u32;
+            mesh.triangles.push([first, first + 1, first + 2]);
+            mesh.positions.extend(corners.iter().map(single));
+            mesh.normals.extend([single(&normal); 3]);
+            mesh.joints.extend([[joint, 0, 0, 0]; 3]);
+            mesh.weights.extend([[1.0, 0.0, 0.0, 0.0]; 3]);
         }
     }
 }
@@ -169,13 +244,13 @@ mod tests {
 
     #[test]
     fn solids_face_outwards() {
-        let mut shape = Shape { positions: vec![], normals: vec![], joints: vec![] };
+        let mut mesh = Mesh::default();
         let (from, to) = (Vec3::new(0.3, 1.0, -2.0), Vec3::new(0.1, 2.0, -1.0));
-        solid(&mut shape, 3, &from, &to);
-        assert_eq!((shape.joints.len(), shape.positions.len()), (24, 72));
+        solid(&mut mesh, 3, &from, &to);
+        assert_eq!((mesh.triangles.len(), mesh.positions.len()), (8, 24));
         let inside = from + (to - from) * RING;
-        for (p, n) in shape.positions.chunks(3).zip(shape.normals.chunks(3)) {
-            let vector = |v: &[f32]| Vec3::new(v[0].into(), v[1].into(), v[2].into());
+        for (p, n) in mesh.positions.iter().zip(&mesh.normals) {
+            let vector = |v: &[f32; 3]| Vec3::from(v.map(f64::from));
             assert!((vector(p) - inside).dot(&vector(n)) > 0.0);
         }
     }

@@ -28,4 +28,4 @@ pub use mechanism::{Axis, Freedom, Mechanism};
 pub use outcome::{Effector, Outcome, Progress, Reach, Solver, Stop};
 pub use task::{Goal, PointMass, Rows, Task, Term};
 pub use tree_solver::TreeSolver;
-pub use two_bone::{Bent, Elbow, Limb, Planar, TwoBone, bend_limb, planar};
+pub use two_bone::{Bent, Elbow, Limb, Planar, TwoBone, bend_limb, planar, reframe};

@@ -170,8 +170,8 @@ impl Limb {
     }
 }
 
-/// The rotation that takes a bone and the axis it bends about to new ones.
-fn reframe(bone: &Vec3, axis: &Vec3, new_bone: &Vec3, new_axis: &Vec3) -> Option<Quat> {
+/// The rotation that takes a bone and the axis it bends about to new ones; `None` where a pair of them is parallel.
+pub fn reframe(bone: &Vec3, axis: &Vec3, new_bone: &Vec3, new_axis: &Vec3) -> Option<Quat> {
     let frame = |x: &Vec3, n: &Vec3| {
         let x = x.try_normalize(1e-9)?;
         let n = (n - x * x.dot(n)).try_normalize(1e-9)?;

@@ -7,6 +7,7 @@
 mod lanes;
 mod real;
 mod rotation;
+mod segment;
 mod transform;
 
 pub use lanes::{F32x4, F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
@@ -19,6 +20,7 @@ pub use rotation::{
     angle_between, any_perpendicular, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere,
     slerp, swing_twist, twist_angle,
 };
+pub use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
 
 /// A vector or a point of three `f64` coordinates.

@@ -1,1 +1,31 @@
 //! A motion becomes numbers that say how good it is: published quality metrics, each with its formula.
+//!
+//! [`Gauge`] is a character made ready; [`assess`] measures a motion on it, with its contact labels and beside the plain
+//! rotation copy. [`MEASURES`] lists what there is, with exact formulas; a [`Threshold`] turns one into a test.
+//! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
+
+mod stature;
+mod particles;
+mod skin;
+mod gauge;
+mod samples;
+mod catalogue;
+mod statistics;
+mod course;
+mod contact;
+mod labels;
+mod nonnegative;
+mod momentum;
+mod comparison;
+mod assess;
+mod change;
+mod threshold;
+mod summary;
+
+pub use assess::{Assessment, assess};
+pub use catalogue::{MEASURES, Measure, find};
+pub use change::change;
+pub use gauge::Gauge;
+pub use stature::COMMON_HEIGHT;
+pub use summary::{Measured, Summary, summaries};
+pub use threshold::{Threshold, ThresholdError};

@@ -1,6 +1,6 @@
-//! A skeleton that is understood: which joint plays which role, how sure that is, and why.
+//! A skeleton that is understood: which joint plays which role, how sure that is, and why; and how far joints turn.
 
-use super::{JointId, Role, Skeleton};
+use super::{JointId, Mobility, Role, Skeleton};
 use std::collections::BTreeMap;
 
 /// One joint's role, with the confidence and the reason.
@@ -20,13 +20,14 @@ pub struct Rig {
     skeleton: Skeleton,
     by_role: BTreeMap<Role, Assignment>,
     roles: Vec<Option<Role>>,
+    mobilities: BTreeMap<Role, Mobility>,
 }
 
 impl Rig {
     /// A rig of these roles; later entries replace earlier ones of the same role or joint.
     pub fn new(skeleton: Skeleton, assignments: impl IntoIterator<Item = (Role, Assignment)>) -> Self {
         let roles = vec![None; skeleton.len()];
-        let mut rig = Self { skeleton, by_role: BTreeMap::new(), roles };
+        let mut rig = Self { skeleton, by_role: BTreeMap::new(), roles, mobilities: BTreeMap::new() };
         for (role, assignment) in assignments {
             if let Some(old) = rig.by_role.remove(&role) {
                 rig.roles[old.joint.index()] = None;
@@ -37,6 +38,25 @@ impl Rig {
             rig.by_role.insert(role, assignment);
         }
         rig
+    }
+
+    /// The same skeleton with other roles; what was told of mobility stays.
+    #[must_use]
+    pub fn with_roles(&self, assignments: impl IntoIterator<Item = (Role, Assignment)>) -> Self {
+        Self { mobilities: self.mobilities.clone(), ..Self::new(self.skeleton.clone(), assignments) }
+    }
+
+    /// The same rig, in which the joint of `role` turns as far as told.
+    #[must_use]
+    pub fn with_mobility(mut self, role: Role, mobility: Mobility) -> Self {
+        self.mobilities.insert(role, mobility);
+        self
+    }
+
+    /// How far the joint of `role` turns where that was told for this very rig; elsewhere it turns as far as people's
+    /// joints do.
+    pub fn told_mobility(&self, role: Role) -> Option<&Mobility> {
+        self.mobilities.get(&role)
     }
 
     /// The joint tree.

@@ -46,6 +46,8 @@ pub struct Outcome {
     pub warnings: Value,
     /// Measurements, as [`crate::report::Metric`] serialises them.
     pub metrics: Value,
+    /// What each stage changed, as [`crate::report::Change`] serialises it.
+    pub changes: Value,
     /// Why it failed.
     pub error: Option<String>,
 }
@@ -85,9 +87,17 @@ fn run_one(
         if let Some(k) = states.iter().position(|s| *s == State::Foreign) {
             return failed(job, &RunError::Foreign(job.outputs[k].1.clone()));
         }
-        let fresh = |s: &State| if let State::UpToDate(report) = s { Some(report.clone()) } else { None };
-        if let Some(reports) = states.iter().map(fresh).collect::<Option<Vec<Value>>>() {
-            return outcome(job, Status::UpToDate, reports.first());
+        let fresh = |s: State| match s {
+            State::UpToDate(report, files) => Some((report, files)),
+            State::Stale | State::Foreign => None,
+        };
+        if let Some(kept) = states.into_iter().map(fresh).collect::<Option<Vec<_>>>() {
+            let mut result = outcome(job, Status::UpToDate, kept.first().map(|k| &k.0));
+            if !options.dry_run {
+                // The same files as when they were made.
+                result.outputs = kept.into_iter().flat_map(|k| k.1).collect();
+            }
+            return result;
         }
     }
     if options.dry_run {
@@ -107,7 +117,11 @@ fn run_one(
         Ok(made) => made,
         Err(error) => return failed(job, &error),
     };
-    let report = serde_json::to_value(&made.report).expect("a report is plain data");
+    let mut report = serde_json::to_value(&made.report).expect("a report is plain data");
+    // Courses over time are for whoever draws them now; a record of thousands of takes has no room for them.
+    if let Some(parts) = report.as_object_mut() {
+        parts.shift_remove("series");
+    }
     let mut result = outcome(job, Status::Written, Some(&report));
     result.outputs = made.outputs.iter().flatten().map(|f| PathBuf::from(&f.path)).collect();
     if let Some(manifest) = manifest {
@@ -136,6 +150,7 @@ fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {
         outputs: job.outputs.iter().map(|o| o.1.clone()).collect(),
         warnings: part("warnings"),
         metrics: part("metrics"),
+        changes: part("changes"),
         error: None,
     }
 }

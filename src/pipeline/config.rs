@@ -4,7 +4,9 @@
 //! own, so that a fault is shown where it stands and all faults are found at once.
 
 use super::fault::{ConfigError, ConfigFault, Source};
-use super::sections::{Input, Output};
+use super::sections::{Input, Output, WrittenLimits};
+use crate::anatomy::ToldMobility;
+use crate::model::Role;
 use crate::stages::keys::{self, KeyFault, WrittenKey, listed, nearest};
 use crate::stages::{Entry, WrittenStage};
 use schemars::JsonSchema;
@@ -22,8 +24,21 @@ pub struct PipelineConfig {
     pub input: Input,
     /// What comes out.
     pub output: Output,
+    /// What `[input]` tells of how far joints turn.
+    pub limits: Vec<ToldLimit>,
     /// The steps, in order.
     pub stages: Vec<StageAsWritten>,
+}
+
+/// How far a joint of one character turns.
+#[derive(Debug)]
+pub struct ToldLimit {
+    /// The character, by the name of its file without the extension.
+    pub character: String,
+    /// The text that it stands in, and where.
+    pub place: (usize, Range<usize>),
+    /// What is told.
+    pub told: ToldMobility,
 }
 
 /// One `[[stage]]`.
@@ -34,6 +49,9 @@ pub struct StageAsWritten {
     /// Where its `use = "..."` stands in the pipeline file.
     pub span: Range<usize>,
 }
+
+/// The key that every stage has, besides its own: whether it runs.
+pub(super) const ENABLED: &str = "enabled";
 
 /// A key, its value, and the text both stand in.
 struct Key<'i> {
@@ -48,6 +66,8 @@ struct Section<'i> {
     /// `[input]`, `[output]`, or the word behind `use`.
     name: String,
     keys: Vec<Key<'i>>,
+    /// The key [`ENABLED`] of a stage, once it is taken from the others.
+    enabled: Option<Key<'i>>,
     /// The header, or the value of `use`.
     span: Range<usize>,
 }
@@ -80,13 +100,18 @@ impl PipelineConfig {
             let place = collected.output.place_of("formats");
             faults.push(ConfigFault::at(place.0, place.1, "`formats` names no format"));
         }
+        let limits = read_limits(&input.limits, &collected.input, &mut faults);
+        for section in &mut collected.stages {
+            let place = section.keys.iter().position(|k| k.written.name == ENABLED);
+            section.enabled = place.map(|k| section.keys.remove(k));
+        }
         let stages: Vec<StageAsWritten> = (collected.stages.iter().enumerate())
             .filter_map(|(k, section)| read_stage(k + 1, section, registry, &mut faults))
             .collect();
 
         faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
         if faults.is_empty() {
-            Ok(Self { sources, input, output, stages })
+            Ok(Self { sources, input, output, limits, stages })
         } else {
             Err(ConfigError { sources, faults })
         }
@@ -266,7 +291,11 @@ impl<'i> Section<'i> {
                 _ => (key.source, key.written.value.span()),
             },
         };
-        ConfigFault::at(source, span, format!("{label}: {}", fault.message)).label(fault.label)
+        let (message, hint) = match fault.message.split_once('\n') {
+            Some((message, hint)) => (message, Some(hint)),
+            None => (fault.message.as_str(), None),
+        };
+        ConfigFault::at(source, span, format!("{label}: {message}")).label(fault.label).hint(hint)
     }
 }
 
@@ -278,6 +307,40 @@ fn read_section<T: DeserializeOwned + JsonSchema + Default>(
         faults.extend(found.into_iter().map(|f| section.placed(&section.name, f)));
         T::default()
     })
+}
+
+fn read_limits(
+    written: &WrittenLimits,
+    section: &Section<'_>,
+    faults: &mut Vec<ConfigFault>,
+) -> Vec<ToldLimit> {
+    let whole = section.place_of("limits");
+    // A place inside the value is known for the file only.
+    let place = |span: Range<usize>| if whole.0 == 0 { (0, span) } else { whole.clone() };
+    let mut limits = Vec::new();
+    for (character, joints) in written {
+        for (name, angles) in joints {
+            let told = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
+            let read = match name.get_ref().parse::<Role>() {
+                Ok(role) => ToldMobility::read(role, told).map_err(|(at, error)| {
+                    let word = angles.keys().nth(at).unwrap_or(name);
+                    (word.span(), error.to_string())
+                }),
+                Err(message) => Err((name.span(), message)),
+            };
+            match read {
+                Ok(told) => {
+                    let place = place(character.span());
+                    limits.push(ToldLimit { character: character.get_ref().clone(), place, told });
+                }
+                Err((span, message)) => {
+                    let (source, span) = place(span);
+                    faults.push(ConfigFault::at(source, span, format!("[input]: `limits`: {message}")));
+                }
+            }
+        }
+    }
+    limits
 }
 
 fn read_stage(
@@ -302,6 +365,17 @@ fn read_stage(
         return None;
     };
     let label = format!("stage {number} (`{}`)", entry.name);
+    let enabled = match &section.enabled {
+        None => true,
+        Some(key) => match key.written.value.get_ref() {
+            DeValue::Boolean(enabled) => *enabled,
+            _ => {
+                let message = format!("{label}: `{ENABLED}` must be true or false");
+                faults.push(ConfigFault::at(key.source, key.written.value.span(), message));
+                true
+            }
+        },
+    };
     let stage = match entry.read(&section.written()) {
         Ok(stage) => stage,
         Err(found) => {
@@ -317,5 +391,5 @@ fn read_stage(
         };
         faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
     }
-    Some(StageAsWritten { stage, span: section.span.clone() })
+    enabled.then(|| StageAsWritten { stage, span: section.span.clone() })
 }

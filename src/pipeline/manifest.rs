@@ -38,8 +38,8 @@ pub struct Record {
 /// What a manifest knows about an output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// Everything is as it was when the output was made.
-    UpToDate(Value),
+    /// Everything is as it was when the output was made: what the run had to say, and the files it wrote.
+    UpToDate(Value, Vec<PathBuf>),
     /// To be made; what is there may be replaced.
     Stale,
     /// Something is there that this program did not write.
@@ -89,7 +89,10 @@ impl Manifest {
         let listed = |take: &PathBuf| record.sources.iter().any(|s| Path::new(&s.path) == take);
         let same = record.pipeline == pipeline && takes.iter().all(listed);
         match there && same && record.sources.iter().all(unchanged) {
-            true => State::UpToDate(record.report.clone()),
+            true => {
+                let files = record.files.iter().map(|f| self.folder.join(&f.path)).collect();
+                State::UpToDate(record.report.clone(), files)
+            }
             false => State::Stale,
         }
     }

@@ -5,14 +5,18 @@
 //! outputs, and [`run_all`] many of them, each on its own, skipping what the [`Manifest`] knows to be up to date.
 
 mod batch;
+mod beside;
 mod config;
 mod fault;
 mod manifest;
 mod plan;
+mod quality;
 mod reference;
+mod report;
 mod run;
 mod sections;
 mod takes;
+mod watch;
 mod write;
 
 pub use batch::{BatchOptions, Outcome, Status, run_all};
@@ -20,7 +24,9 @@ pub use config::{PipelineConfig, StageAsWritten};
 pub use fault::{ConfigError, ConfigFault, Source};
 pub use manifest::{FileHash, MANIFEST, Manifest, Record, State, hash_of};
 pub use plan::{DEFAULT_PIPELINE, Job, Pipeline, Placement, PlanError, jobs};
+pub use quality::{passed, summary};
 pub use reference::{reference, schema, stage_help, stage_list};
+pub use report::{REPORT, REPORT_PAGE, write_reports};
 pub use run::{Done, RunError, run};
 pub use sections::{BvhPositions, Input, Output, OutputFormat, Preview, Units, Up};
 pub use takes::{Take, TakesError, find as find_takes};

@@ -4,7 +4,9 @@ use super::config::PipelineConfig;
 use super::fault::{ConfigError, ConfigFault};
 use super::sections::{OutputFormat, Preview};
 use super::takes::{Take, TakesError};
+use crate::anatomy::ToldMobility;
 use crate::import::{self, ImportError};
+use crate::measure::Threshold;
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
 use crate::stages::WrittenStage;
@@ -12,8 +14,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The pipeline of the commands that need no file.
-pub const DEFAULT_PIPELINE: &str = "[output]\nreport = false\n\n[[stage]]\nuse = \"retarget\"\n";
+/// The pipeline of `posemill retarget`.
+///
+/// Limits come before the feet are locked: a joint of a leg that is brought back into its range afterwards would take
+/// the foot off its lock.
+pub const DEFAULT_PIPELINE: &str = r#"
+[output]
+report = false
+
+[[stage]]
+use = "contacts"
+
+[[stage]]
+use = "retarget"
+
+[[stage]]
+use = "limits"
+
+[[stage]]
+use = "foot_lock"
+"#;
 
 /// A pipeline that can run.
 #[derive(Debug)]
@@ -34,8 +54,12 @@ pub struct Pipeline {
     pub replace_animations: bool,
     /// The picture beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`.
+    /// Whether to write `report.json` and the pages.
     pub report: bool,
+    /// What a result must not pass.
+    pub fail_on: Vec<Threshold>,
+    /// Whether to write contact labels beside each output.
+    pub contacts: bool,
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
@@ -140,6 +164,19 @@ impl Pipeline {
             _ => {}
         }
 
+        let name = character.map(stem);
+        let known: Vec<String> = config.input.character.iter().map(|c| stem(c)).chain(name.clone()).collect();
+        let unknown = config.limits.iter().find(|l| !known.contains(&l.character));
+        if let Some(limit) = unknown {
+            let (source, span) = limit.place.clone();
+            let message =
+                format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
+            let hint = "name it as its file is named, without the extension";
+            return Err(config.fault(ConfigFault::at(source, span, message).hint(Some(hint))).into());
+        }
+        let own_limits: Vec<&ToldMobility> =
+            config.limits.iter().filter(|l| Some(&l.character) == name.as_ref()).map(|l| &l.told).collect();
+
         let mut hash = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
             hash.update(&(bytes.len() as u64).to_le_bytes());
@@ -147,8 +184,13 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = format!("{:?} {}", config.input.options(), output.replace_animations);
+        let kept = (config.input.options(), output.replace_animations, output.report, output.contacts);
+        let kept = format!("{kept:?}");
         add(kept.as_bytes());
+        if !output.fail_on.is_empty() {
+            // Outputs that were never measured are out of date once measures are asked for.
+            add(b"measured");
+        }
         if let Some((_, extension)) = output.preview.format() {
             add(extension.as_bytes());
         }
@@ -168,7 +210,12 @@ impl Pipeline {
             for (_, bytes) in resources(&asset) {
                 add(bytes);
             }
-            loaded = Some(asset.character);
+            add(format!("{own_limits:?}").as_bytes());
+            let rig = own_limits.iter().fold(asset.character.rig.clone(), |rig, told| told.on(rig));
+            loaded = Some(match own_limits.is_empty() {
+                true => asset.character,
+                false => Arc::new(Character { rig, ..(*asset.character).clone() }),
+            });
             warnings = asset.warnings;
         }
         let stages = config.stages.drain(..).map(|s| s.stage).collect();
@@ -182,8 +229,22 @@ impl Pipeline {
             replace_animations: config.output.replace_animations,
             preview: config.output.preview,
             report: config.output.report,
+            fail_on: config.output.fail_on.clone(),
+            contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
         })
+    }
+}
+
+/// The name of a character's file without the extension.
+fn stem(path: &str) -> String {
+    Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl Pipeline {
+    /// Whether results are measured: where somebody reads the measures.
+    pub fn measured(&self) -> bool {
+        self.report || !self.fail_on.is_empty()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The registry becomes text: help for one stage, a complete commented pipeline, a JSON Schema. All of it comes
 //! from the doc comments and defaults of the configuration structs.
 
+use super::config::ENABLED;
 use super::sections::{Input, Output};
 use crate::stages::Entry;
 use crate::stages::keys::{inlined_schema, properties};
@@ -37,6 +38,11 @@ pub fn reference(registry: &[Entry]) -> String {
     let opening = "Every section, stage and key of a pipeline, each at its default. Stages run in the order in \
         which they stand; a pipeline names those it needs, as often as it needs them.";
     paragraph(&mut text, "# ", opening);
+    paragraph(
+        &mut text,
+        "# ",
+        &format!("Every stage also has the key `{ENABLED}`: with `{ENABLED} = false` it is left out."),
+    );
     text += "# Made by `posemill stages --reference`.\n";
     let input = serde_json::to_value(Input::default()).expect("a configuration is plain data");
     let output = serde_json::to_value(Output::default()).expect("a configuration is plain data");
@@ -65,6 +71,8 @@ pub fn schema(registry: &[Entry]) -> Value {
             schema["properties"] = json!({});
         }
         schema["properties"]["use"] = json!({ "const": entry.name });
+        schema["properties"][ENABLED] =
+            json!({ "type": "boolean", "default": true, "description": "Whether the stage runs." });
         schema
     };
     let mut items = json!({ "type": "object" });

@@ -1,20 +1,18 @@
 //! One job from its takes to its outputs: the story of a run.
 
+use super::beside;
 use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
-use super::sections::Preview;
+use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Fault, Motion};
-use crate::render::{PreviewOptions, Subject, preview};
-use crate::report::{Report, Warnings};
+use crate::render::Mark;
+use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Clips of one take in its preview: more do not fit on a screen.
-const PREVIEW_CLIPS: usize = 6;
 
 /// What a job made.
 #[derive(Clone, Debug)]
@@ -88,6 +86,9 @@ pub fn run(
     let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
     let mut sources = Vec::new();
     let mut motions = Vec::new();
+    let mut marks = Vec::new();
+    let mut watch = Watch::new(pipeline.measured());
+    let mut arrived: Vec<Motion> = Vec::new();
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
@@ -99,8 +100,16 @@ pub fn run(
         }
         report.warnings.extend(std::mem::take(&mut asset.warnings));
         let steps = resolve(pipeline, &asset.character)?;
+        let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
-            motions.push(perform(&steps, motion, &mut report)?);
+            if pipeline.report {
+                arrived.push(motion.clone());
+            }
+            let mut shown = pipeline.preview.format().map(|_| Vec::new());
+            let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
+            watch.finish(&motion, several, &mut report);
+            motions.push(motion);
+            marks.push(shown.unwrap_or_default());
         }
     }
 
@@ -116,9 +125,15 @@ pub fn run(
         report.warnings.extend(warnings);
         outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
     }
-    // The picture belongs to the first output: both are fresh or stale together.
+    // The picture and the labels belong to the first output: all are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-        files.extend(picture(pipeline.preview, &motions, path, &mut report.warnings));
+        files.extend(beside::picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        if pipeline.contacts {
+            files.extend(beside::labels(&motions, path, &mut report.warnings));
+        }
+        if pipeline.report {
+            files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
+        }
     }
     if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
         return Err(RunError::Foreign(path.clone()));
@@ -130,30 +145,6 @@ pub fn run(
     let files = |files: &Vec<(PathBuf, Vec<u8>)>| files.iter().map(|(p, b)| hashed(p, b)).collect();
     let outputs = outputs.iter().map(files).collect();
     Ok(Done { report, sources, outputs })
-}
-
-/// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
-fn picture(
-    kind: Preview,
-    motions: &[Motion],
-    path: &Path,
-    warnings: &mut Warnings,
-) -> Option<(PathBuf, Vec<u8>)> {
-    let (format, extension) = kind.format()?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut warn = |message: String| warnings.add("preview", message, stem.clone());
-    let mut subjects: Vec<Subject> = motions.iter().map(Subject::from).collect();
-    if subjects.len() > PREVIEW_CLIPS {
-        warn(format!("the preview shows the first {PREVIEW_CLIPS} of {} clips", subjects.len()));
-        subjects.truncate(PREVIEW_CLIPS);
-    }
-    match preview(&subjects, &PreviewOptions::default(), format, &|_, _| {}) {
-        Ok(bytes) => Some((path.with_extension(extension), bytes)),
-        Err(error) => {
-            warn(format!("there is no preview: {error}"));
-            None
-        }
-    }
 }
 
 /// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.
@@ -207,10 +198,25 @@ fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, 
     Ok(steps)
 }
 
-/// The motion after every stage.
-fn perform(steps: &[Step], mut motion: Motion, report: &mut Report) -> Result<Motion, RunError> {
+/// The motion after every stage; where `marks` are wanted, what the stages show beside it.
+fn perform(
+    steps: &[Step],
+    mut motion: Motion,
+    marks: &mut Option<Vec<Mark>>,
+    watch: &mut Watch,
+    report: &mut Report,
+) -> Result<Motion, RunError> {
     for Step { number, name, stage } in steps {
+        if let Some(marks) = marks {
+            // Places in the world of one character mean nothing to another.
+            if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
+                marks.clear();
+            }
+            marks.extend(stage.marks(&motion));
+        }
+        watch.before(&motion);
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
+        watch.after(name, &motion);
         if cfg!(debug_assertions) {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
         }

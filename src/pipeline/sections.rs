@@ -1,11 +1,14 @@
 //! The sections `[input]` and `[output]` as written: one field per key, each with its default.
 
+use crate::measure::Threshold;
 use crate::render::Format;
 use crate::{export, import};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
+use toml::Spanned;
 
 /// What goes in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +22,11 @@ pub struct Input {
     /// the motion keeps its own skeleton.
     #[serde(deserialize_with = "one_or_many")]
     pub character: Vec<String>,
+    /// How far joints of a character turn, in degrees, where that is not as far as people's joints do:
+    /// `[input.limits.hero.left_lower_arm]` with `flexion = 120` for the character `hero.glb`. The stages `ik` and
+    /// `limits` keep to it. A joint map may tell the same.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>")]
+    pub limits: WrittenLimits,
     /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
     /// from the size of the figure.
     pub units: Option<Units>,
@@ -28,6 +36,10 @@ pub struct Input {
     /// the data of each file.
     pub bvh_positions: Option<BvhPositions>,
 }
+
+/// Angles by their words, by the role of a joint, by the name of a character.
+pub type WrittenLimits =
+    BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>>;
 
 /// What comes out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +52,16 @@ pub struct Output {
     pub formats: Vec<OutputFormat>,
     /// The kind of preview picture to write beside each output.
     pub preview: Preview,
-    /// Whether to write `report.json`, with the warnings and measurements of every file.
+    /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
+    /// every file, and a page with player and plots beside each output (`walk.report.html`).
     pub report: bool,
+    /// Measures that no result may pass, such as `foot_skate_p95>0.01`: the run ends with exit code 1 where one does.
+    /// `posemill measure --help` lists them.
+    #[serde(deserialize_with = "one_or_many")]
+    pub fail_on: Vec<Threshold>,
+    /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
+    /// the table that the stage `contacts` reads.
+    pub contacts: bool,
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,
 }
@@ -53,6 +73,8 @@ impl Default for Output {
             formats: vec![OutputFormat::Glb],
             preview: Preview::None,
             report: true,
+            fail_on: Vec::new(),
+            contacts: false,
             replace_animations: false,
         }
     }

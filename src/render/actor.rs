@@ -3,7 +3,7 @@
 //! Time is clip time in seconds from the clip's first frame; between frames rotations turn along the shorter arc, and a
 //! clip that has ended holds its last pose. Space: model space. Units: metres, seconds.
 
-use super::figure;
+use super::figure::figure;
 use super::options::Subject;
 use super::texture::Image;
 use super::vector::{V3, add, cross, sub, unit};
@@ -47,13 +47,7 @@ pub(super) struct Posed {
 impl<'a> Actor<'a> {
     /// Prepares a motion; textures are reduced to `texture_side` pixels.
     pub(super) fn new(subject: &'a Subject<'a>, texture_side: u32) -> Self {
-        let character = &*subject.motion.character;
-        let drawable = |m: &&Mesh| !m.triangles.is_empty() && !m.bindings.is_empty();
-        let mut meshes: Vec<Cow<'a, Mesh>> =
-            character.meshes.iter().filter(drawable).map(with_normals).collect();
-        if meshes.is_empty() {
-            meshes.push(Cow::Owned(figure::body(subject.motion)));
-        }
+        let meshes = surfaces(subject.motion);
         let (mut colors, mut texcoords, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
         let mut looks = Vec::new();
         for mesh in &meshes {
@@ -148,6 +142,14 @@ fn place(clip: &Clip, time: f64) -> (usize, f64) {
         return (nearest as usize, 0.0);
     }
     (at.floor() as usize, at - at.floor())
+}
+
+/// The surfaces that stand for a motion's character, with normals: its skinned meshes, else a figure around its
+/// skeleton.
+pub fn surfaces(motion: &Motion) -> Vec<Cow<'_, Mesh>> {
+    let drawable = |m: &&Mesh| !m.triangles.is_empty() && !m.bindings.is_empty();
+    let own: Vec<Cow<Mesh>> = motion.character.meshes.iter().filter(drawable).map(with_normals).collect();
+    if own.is_empty() { vec![Cow::Owned(figure(motion))] } else { own }
 }
 
 /// The mesh with smooth normals: its own, or the area-weighted mean of the triangles around each position.

@@ -32,7 +32,7 @@ struct Part {
 }
 
 /// The body of a motion's skeleton as a mesh.
-pub(super) fn body(motion: &Motion) -> Mesh {
+pub fn figure(motion: &Motion) -> Mesh {
     let rest = lengths_of(motion);
     let mut mesh = Mesh { name: "figure".into(), ..Mesh::default() };
     mesh.material.base_color = [1.0; 4];

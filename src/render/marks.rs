@@ -4,7 +4,9 @@
 
 use super::texture::linear;
 use super::vector::V3;
+use crate::anatomy::contact_points;
 use crate::math::Vec3;
+use crate::model::{ModelPose, Motion};
 
 const WAY: [u8; 3] = [122, 134, 205];
 const CONTACT: [u8; 3] = [46, 158, 107];
@@ -30,6 +32,26 @@ pub struct Mark {
     pub from: f64,
     /// When it goes, in seconds of the clip.
     pub to: f64,
+}
+
+/// A mark for every contact that the motion carries, where its part is in the middle of it.
+pub(super) fn contact_marks(motion: &Motion) -> Vec<Mark> {
+    let Some(contacts) = &motion.contacts else { return Vec::new() };
+    let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
+    let mut marks = Vec::new();
+    for point in contact_points(&motion.character, &motion.character.rig) {
+        for hold in contacts.holds(point.part) {
+            let middle = (hold.frames.start + hold.frames.end) / 2;
+            let pose = ModelPose::of(skeleton, &clip.pose(skeleton, middle));
+            marks.push(Mark {
+                kind: MarkKind::Contact,
+                at: pose.joint(point.joint).point(&point.at),
+                from: hold.frames.start as f64 / clip.sample_rate,
+                to: (hold.frames.end - 1) as f64 / clip.sample_rate,
+            });
+        }
+    }
+    marks
 }
 
 /// A flat triangle in a plain colour.

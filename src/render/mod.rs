@@ -25,7 +25,10 @@ mod texture;
 mod timing;
 mod vector;
 
+pub use actor::surfaces;
 pub use camera::View;
+pub use figure::figure;
 pub use marks::{Mark, MarkKind};
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
+pub use texture::small_jpeg;

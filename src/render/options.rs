@@ -1,7 +1,7 @@
 //! What a preview shows and how: subjects, options, and why a preview cannot be made.
 
 use super::camera::View;
-use super::marks::Mark;
+use super::marks::{self, Mark};
 use crate::model::Motion;
 use std::str::FromStr;
 
@@ -30,10 +30,11 @@ pub struct Subject<'a> {
 }
 
 impl<'a> From<&'a Motion> for Subject<'a> {
-    /// A subject labelled with the name of its clip, or of its character where the clip has none.
+    /// A subject labelled with the name of its clip, or of its character where the clip has none, with the contacts
+    /// that it carries.
     fn from(motion: &'a Motion) -> Self {
         let name = if motion.clip.name.is_empty() { &motion.character.name } else { &motion.clip.name };
-        Self { motion, label: name.clone(), marks: Vec::new() }
+        Self { motion, label: name.clone(), marks: marks::contact_marks(motion) }
     }
 }
 

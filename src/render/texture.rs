@@ -11,6 +11,9 @@ const MAX_SIDE: u32 = 8192;
 /// Memory that decoding one image may take: an 8192 x 8192 image of four bytes, and as much again to work in.
 const MAX_BYTES: u64 = 1 << 29;
 
+/// Out of 100: above it files grow faster than small pictures look better.
+const JPEG_QUALITY: u8 = 82;
+
 /// sRGB bytes as linear values (IEC 61966-2-1).
 static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
     std::array::from_fn(|k| {
@@ -40,6 +43,11 @@ pub(super) fn linear(rgb: [u8; 3]) -> V3 {
     rgb.map(|c| LINEAR[usize::from(c)])
 }
 
+/// A texture as a JPEG file of at most `most` pixels a side; `None` where it cannot be read.
+pub fn small_jpeg(texture: &Texture, most: u32) -> Option<Vec<u8>> {
+    Image::decode(texture, most)?.to_jpeg()
+}
+
 /// A decoded base-colour image.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
@@ -66,6 +74,15 @@ impl Image {
         let (width, height) = (rgb.width() as usize, rgb.height() as usize);
         let pixels: Vec<[u8; 3]> = rgb.pixels().map(|p| p.0).collect();
         (!pixels.is_empty()).then_some(Self { width, height, pixels })
+    }
+
+    /// The image as a JPEG file.
+    fn to_jpeg(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
+        let (width, height) = (self.width as u32, self.height as u32);
+        encoder.encode(self.pixels.as_flattened(), width, height, image::ExtendedColorType::Rgb8).ok()?;
+        Some(bytes)
     }
 
     /// The linear colour at texture coordinates, between the four nearest pixels.

@@ -65,21 +65,6 @@ pub fn outward(role: Role) -> &'static [fn(Side) -> Role] {
     }
 }
 
-/// Whether a rig goes on four legs: its trunk does not continue the line of its hind legs in `rest`.
-pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
-    let middle = |role: fn(Side) -> Role| {
-        let [a, b] = Side::BOTH.map(|s| rig.joint(role(s)).map(|id| rest.position(id)));
-        Some((a? + b?) * 0.5)
-    };
-    let feet = middle(Role::Foot).or_else(|| middle(Role::LowerLeg));
-    let (Some(hips), Some(shoulders), Some(feet)) = (middle(Role::UpperLeg), middle(Role::UpperArm), feet)
-    else {
-        return false;
-    };
-    let (trunk, legs) = (shoulders - hips, hips - feet);
-    trunk.dot(&legs) < 0.7 * trunk.norm() * legs.norm()
-}
-
 /// A calibration pose that the rig's own tree can take: mapped joints keep the model rotations of `wanted`, all
 /// others their local rest transform.
 pub fn reachable(rig: &Rig, wanted: &ModelPose, mapped: impl Fn(JointId) -> bool) -> ModelPose {

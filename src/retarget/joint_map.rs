@@ -1,8 +1,9 @@
 //! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
 
-use super::body_plan::{calibration_pose, on_four_legs};
-use crate::anatomy::Label;
+use super::body_plan::calibration_pose;
+use crate::anatomy::{Label, on_four_legs};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+use crate::report::{MappedJoint, Mapping};
 
 /// One target joint and what drives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -293,5 +294,33 @@ impl JointMap {
     pub fn driving(&self, target: JointId) -> Option<&Pair> {
         let at = self.pairs.binary_search_by_key(&target, |p| p.target).ok()?;
         Some(&self.pairs[at])
+    }
+
+    /// The map in words, for reports.
+    pub fn mapping(&self, source: &Character, target: &Character) -> Mapping {
+        let name = |character: &Character, id: JointId| character.skeleton().joint(id).name.clone();
+        let joint = |pair: &Pair| {
+            let mut from = name(source, pair.source);
+            if let Some((second, _)) = pair.blend {
+                from = format!("{from} + {}", name(source, second));
+            }
+            MappedJoint {
+                role: pair.role.map(|r| r.to_string()).unwrap_or_default(),
+                source: from,
+                target: name(target, pair.target),
+                confidence: pair.confidence,
+                reason: pair.reason.clone(),
+            }
+        };
+        let names = |character: &Character, rest: &[Unmapped]| -> Vec<String> {
+            rest.iter().map(|u| name(character, u.joint)).collect()
+        };
+        Mapping {
+            source: source.name.clone(),
+            target: target.name.clone(),
+            joints: self.pairs.iter().map(joint).collect(),
+            source_only: names(source, &self.source_only),
+            target_only: names(target, &self.target_only),
+        }
     }
 }

@@ -7,11 +7,16 @@
 //! role = "left_upper_arm"
 //! source = "LeftArm"
 //! target = "UpperArm.L"
+//!
+//! [limits.left_lower_arm]                     # the target's range of motion, in degrees, where it is not people's
+//! flexion = 120
 //! ```
 
 use super::joint_map::{JointMap, MapError, Pair, map};
+use crate::anatomy::ToldMobility;
 use crate::model::{Assignment, Character, JointId, Rig, Role, Skeleton};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::Spanned;
 
@@ -20,9 +25,11 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 struct MapFile {
     #[serde(default)]
-    source_roles: std::collections::BTreeMap<Spanned<String>, Spanned<String>>,
+    source_roles: BTreeMap<Spanned<String>, Spanned<String>>,
     #[serde(default)]
-    target_roles: std::collections::BTreeMap<Spanned<String>, Spanned<String>>,
+    target_roles: BTreeMap<Spanned<String>, Spanned<String>>,
+    #[serde(default)]
+    limits: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>,
     #[serde(default)]
     pair: Option<Vec<PairEntry>>,
 }
@@ -86,10 +93,10 @@ impl JointMap {
         out
     }
 
-    /// Reads a map file. Roles told in it replace those that were found; without any `[[pair]]` the map is then
-    /// found as usual, with them only what the pairs say is driven.
+    /// Reads a map file. Roles told in it replace those that were found, limits those that were told before; without
+    /// any `[[pair]]` the map is then found as usual, with them only what the pairs say is driven.
     ///
-    /// Returns the map and both characters' rigs with the told roles.
+    /// Returns the map and both characters' rigs with the told roles, the target's with the told limits.
     ///
     /// # Errors
     /// A [`MapError`] that names line and nearest joint or role.
@@ -111,7 +118,7 @@ impl JointMap {
                 fault(name.span().start, unknown("joint", name.get_ref(), names))
             })
         };
-        let told = |character: &Character, roles: &std::collections::BTreeMap<_, Spanned<String>>| {
+        let told = |character: &Character, roles: &BTreeMap<_, Spanned<String>>| {
             let mut assignments: Vec<(Role, Assignment)> =
                 character.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
             for (role, name) in roles {
@@ -122,10 +129,19 @@ impl JointMap {
                 let reason = "the map file says so".to_owned();
                 assignments.push((known, Assignment { joint: id, confidence: 1.0, reason }));
             }
-            Ok::<Rig, MapError>(Rig::new(character.skeleton().clone(), assignments))
+            Ok::<Rig, MapError>(character.rig.with_roles(assignments))
         };
         let source_rig = told(source, &written.source_roles)?;
-        let target_rig = told(target, &written.target_roles)?;
+        let mut target_rig = told(target, &written.target_roles)?;
+        for (name, angles) in &written.limits {
+            let role: Role = name.get_ref().parse().map_err(|m| fault(name.span().start, m))?;
+            let told = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
+            let told = ToldMobility::read(role, told).map_err(|(at, error)| {
+                let place = angles.keys().nth(at).unwrap_or(name);
+                fault(place.span().start, error.to_string())
+            })?;
+            target_rig = told.on(target_rig);
+        }
         let Some(entries) = written.pair else {
             let with = |character: &Character, rig: &Rig| Character { rig: rig.clone(), ..character.clone() };
             let found = map(&with(source, &source_rig), &with(target, &target_rig))?;
@@ -165,7 +181,7 @@ impl JointMap {
                     all.push((role, Assignment { joint: of(pair), confidence: 1.0, reason }));
                 }
             }
-            Rig::new(rig.skeleton().clone(), all)
+            rig.with_roles(all)
         };
         let (s, t) = (assign(&source_rig, &|p| p.source), assign(&target_rig, &|p| p.target));
         Ok((JointMap::of(pairs, &s, &t), s, t))

@@ -7,12 +7,15 @@
 //! A joint whose parent in the file is not its parent in the body (feet under a root bone, rigs exported in
 //! pieces) is carried by the joint it belongs to and gets a translation channel.
 //!
-//! Root motion moves the middle of the hip joints, scaled by the ratio of leg lengths, heights from the ground.
+//! Root motion moves the middle of the hip joints, scaled by the ratio of leg lengths, heights from the ground. The
+//! ground of a take whose contacts are known is where its soles rest, and a character that stands upright in its own
+//! file then stands on the height of its own soles, skin included. Without contacts a capture's floor is the zero of its
+//! world, and heights are those of joints.
 
 use super::body_plan::{body_parent, calibration_pose, outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
-use crate::anatomy::{Figure, same_words};
+use crate::anatomy::{Figure, contact_points, same_words};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::signal::fix_hemispheres;
@@ -104,6 +107,8 @@ struct PelvisPath {
     target_ground: f64,
     across: f64,
     up: f64,
+    /// The same from sole to sole: the height of the target's, and the ratio of hip heights above the soles.
+    soles: Option<(f64, f64)>,
 }
 
 impl PelvisPath {
@@ -111,6 +116,23 @@ impl PelvisPath {
     fn height(&self, y: f64) -> f64 {
         self.target_ground + self.up * (y - self.source_ground)
     }
+
+    /// The path over a ground that is known to lie at this height of the source's world.
+    fn on_ground(self, ground: f64) -> PelvisPath {
+        match self.soles {
+            Some((sole, up)) => PelvisPath { source_ground: ground, target_ground: sole, up, ..self },
+            None => self,
+        }
+    }
+}
+
+/// How high the soles of a figure that stands upright lie, and its hip joints above them.
+fn soles(standing: &Standing, rest: &ModelPose) -> Option<(f64, f64)> {
+    let figure = standing.figure.filter(|f| f.up == Vec3::y())?;
+    let points = contact_points(standing.character, standing.rig);
+    let feet = points.iter().filter(|p| p.part.of_foot());
+    let sole = feet.map(|p| rest.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)?;
+    Some((sole, figure.leg + figure.sole - sole))
 }
 
 impl Retarget {
@@ -180,6 +202,13 @@ impl Retarget {
                 target_ground: ground(&t),
                 across,
                 up: legs,
+                // A character onto itself, and one that has no file to stand in, keep their floor.
+                soles: (t.character.document.is_some() && s_rig.skeleton() != t_rig.skeleton())
+                    .then(|| {
+                        let (from, to) = (soles(&s, &s_rest)?, soles(&t, &bound)?);
+                        Some((to.0, to.1 / from.1))
+                    })
+                    .flatten(),
             }
         });
         let stretches = stretch_joints(s_rig, t_rig, map, &s_rest, &places);
@@ -203,6 +232,13 @@ impl Retarget {
     /// # Panics
     /// Where the motion's skeleton is not the one that this transfer was made for.
     pub fn apply(&self, motion: &Motion) -> Motion {
+        let Some(ground) = motion.contacts.as_ref().map(|c| c.ground) else { return self.carry(motion) };
+        let pelvis = self.pelvis.clone().map(|path| path.on_ground(ground));
+        Retarget { pelvis, ..self.clone() }.carry(motion)
+    }
+
+    /// The target performing the source's clip over the ground that is set.
+    fn carry(&self, motion: &Motion) -> Motion {
         let skeleton = self.target.skeleton();
         let clip = &motion.clip;
         let (joints, frames) = (skeleton.len(), clip.frames());

@@ -9,7 +9,7 @@ use super::ragdoll::GRAVITY;
 use crate::dynamics::{
     Articulation, Body, BodyState, Constraint, ConstraintKind, Drive, World, WorldSettings, solid,
 };
-use crate::math::{Quat, Transform, Vec3, arc, log};
+use crate::math::{Quat, Vec3, arc, log};
 use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Skeleton};
 use crate::signal::fix_hemispheres;
 

@@ -10,6 +10,7 @@ mod polynomial;
 mod rate;
 mod resample;
 mod rotation;
+mod whittaker;
 
 pub use hemisphere::{fix_hemispheres, fix_sequence};
 pub use lowpass::Butterworth;
@@ -17,3 +18,4 @@ pub use polynomial::{SavitzkyGolay, SavitzkyGolayError};
 pub use rate::Rate;
 pub use resample::{Resampling, RotationInterpolation, resample};
 pub use rotation::{smooth_positions, smooth_rotations};
+pub use whittaker::{whittaker, whittaker_penalty};

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactsConfig {
-    /// How contacts are found: `hysteresis` (two pairs of thresholds on height and speed).
+    /// How contacts are found: `hysteresis` (two pairs of thresholds on height and speed) or `hmm` (a hidden Markov
+    /// model of two states that is fitted to the clip).
     pub detector: DetectorWord,
     /// A table of labels to be read instead, relative to the pipeline file: a column `frame` and one of 0 and 1 for
     /// each part, such as `left_heel`. Left out: contacts are found.
@@ -31,8 +32,8 @@ pub struct ContactsConfig {
     /// The height of the ground in metres. Left out: it is found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground_m: Option<f64>,
-    /// A contact begins below this height, in metres. Left out: it is fitted to the clip, 0.02 to 0.04. Larger finds
-    /// feet that hover, and steps that are too long.
+    /// A contact begins below this height, in metres. Left out: it is fitted to the clip, 0.025 to 0.035, twice that for
+    /// parts other than feet. Larger finds feet that hover, and steps that are too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height_on_m: Option<f64>,
     /// A contact ends above this height, in metres. Left out: 0.02 above where it begins.
@@ -72,6 +73,8 @@ pub enum DetectorWord {
     /// Two pairs of thresholds.
     #[default]
     Hysteresis,
+    /// A hidden Markov model.
+    Hmm,
 }
 
 impl ContactsConfig {
@@ -129,6 +132,7 @@ impl StageConfig for ContactsConfig {
         let options = Options {
             detector: match self.detector {
                 DetectorWord::Hysteresis => Detector::Hysteresis,
+                DetectorWord::Hmm => Detector::Hmm,
             },
             parts: self.named_parts()?,
             ground: self.ground_m,
@@ -169,6 +173,14 @@ impl Stage for Label {
                 labels.on(&motion, self.options.ground)
             }
         };
+        let steps = |part: ContactPart| part.of_foot() && !found.holds(part).is_empty();
+        if found.parts().any(ContactPart::of_foot)
+            && motion.clip.duration() > 1.0
+            && !found.parts().any(steps)
+        {
+            let message = "no foot ever rests: the take walks on the spot, or its feet slide";
+            report.warnings.add("contacts", message, motion.clip.name.clone());
+        }
         tell(&found, motion.clip.frames(), report);
         motion.contacts = Some(found);
         Ok(motion)

@@ -6,10 +6,13 @@ use crate::ik::{Boxed, Ccd, Fabrik, Goal, Jacobian, Mechanism, Method, Outcome, 
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Motion, Pose, Role};
+use crate::render::{Mark, MarkKind};
 use crate::report::Report;
+use crate::retarget::calibration_pose;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Moves joints so that effectors reach their targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,9 +39,11 @@ pub struct IkConfig {
 pub struct EffectorConfig {
     /// A role, such as `left_hand`, or the name of a joint.
     pub joint: String,
-    /// What is reached: `position`, `aim` (the joint's +Z axis points at the target), or `hold` (the joint keeps the
-    /// place and the orientation it came with).
+    /// What is reached: `position`, `aim` (the joint looks at the target), or `hold` (the joint keeps the place and the
+    /// orientation it came with).
     pub goal: GoalWord,
+    /// Of `aim`: which way the joint looks, in the axes of the character at rest: +Z is ahead, +Y up, +X to its left.
+    pub axis: [f64; 3],
     /// The target: a point in metres, `[x, y, z]`. With `follow` or `hold` it is an offset in metres.
     pub target: Option<[f64; 3]>,
     /// Keys `[time in seconds, x, y, z]`, ascending: the target moves along straight lines between them.
@@ -95,7 +100,7 @@ pub enum GoalWord {
     /// The joint is at the target.
     #[default]
     Position,
-    /// The joint's +Z axis points at the target.
+    /// The joint looks at the target.
     Aim,
     /// The joint keeps its place and its orientation, moved by the target as an offset.
     Hold,
@@ -119,6 +124,7 @@ impl Default for EffectorConfig {
         Self {
             joint: String::new(),
             goal: GoalWord::Position,
+            axis: [0.0, 0.0, 1.0],
             target: None,
             keys: Vec::new(),
             follow: String::new(),
@@ -172,14 +178,21 @@ impl StageConfig for IkConfig {
             need(one, "effectors", text);
             let finite = e.target.iter().flatten().chain(e.keys.iter().flatten()).all(|x| x.is_finite());
             need(finite, "effectors", format!("a target of effector `{}` is not finite", e.joint));
+            let looks = e.axis.iter().all(|x| x.is_finite()) && Vec3::from(e.axis).norm() > 1e-6;
+            need(looks, "effectors", format!("the `axis` of effector `{}` has no direction", e.joint));
             let ascending = e.keys.is_sorted_by(|a, b| a[0] < b[0]);
             need(ascending, "effectors", format!("the keys of effector `{}` do not ascend in time", e.joint));
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        self.effectors.iter().filter(|e| !e.csv.is_empty()).map(|e| PathBuf::from(&e.csv)).collect()
+    }
+
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let character = &setting.arriving;
+        let rest = calibration_pose(character);
         let mut effectors = Vec::new();
         for config in &self.effectors {
             let joint = find(character, &config.joint)?;
@@ -195,7 +208,8 @@ impl StageConfig for IkConfig {
                 Source::Constant
             };
             let offset = Vec3::from(config.target.unwrap_or_default());
-            effectors.push(Aimed { joint, source, offset, config: config.clone() });
+            let axis = rest.joint(joint).rotation.inverse() * Vec3::from(config.axis).normalize();
+            effectors.push(Aimed { joint, source, offset, axis, config: config.clone() });
         }
         let mechanism = if self.limits { body(character) } else { Mechanism::floating(character.skeleton()) };
         let mechanism = shorten(mechanism, &effectors);
@@ -267,6 +281,8 @@ struct Aimed {
     joint: JointId,
     source: Source,
     offset: Vec3,
+    /// Of aims: the way it looks, in joint space.
+    axis: Vec3,
     config: EffectorConfig,
 }
 
@@ -314,11 +330,11 @@ impl Aimed {
                 Task::orientation(self.joint, here.rotation).weigh(0.1 * weight),
             ],
             GoalWord::Aim => {
-                let ahead = here.translation + here.vector(&Vec3::z()) * (target - here.translation).norm();
+                let ahead = here.translation + here.vector(&self.axis) * (target - here.translation).norm();
                 let goal = Goal::Aim {
                     joint: self.joint,
                     point: Vec3::zeros(),
-                    axis: Vec3::z(),
+                    axis: self.axis,
                     target: ahead.lerp(&target, share),
                 };
                 vec![Task::new(goal).weigh(0.1 * weight)]
@@ -366,6 +382,24 @@ impl IkStage {
 }
 
 impl Stage for IkStage {
+    fn marks(&self, arriving: &Motion) -> Vec<Mark> {
+        let (clip, skeleton) = (&arriving.clip, self.mechanism.skeleton());
+        let mut model = skeleton.rest_model_pose();
+        let mut marks = Vec::new();
+        for frame in 0..clip.frames() {
+            model.set(skeleton, &clip.pose(skeleton, frame));
+            let from = clip.time(frame);
+            let (since, to) = (from - clip.start, from + 1.0 / clip.sample_rate);
+            let shown = self.effectors.iter().filter(|e| e.config.goal != GoalWord::Hold);
+            let acting = shown.filter(|e| e.share(since) > 0.0);
+            marks.extend(acting.map(|e| {
+                let at = e.target(since, &model);
+                Mark { kind: MarkKind::Target, at, from, to }
+            }));
+        }
+        marks
+    }
+
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         if self.effectors.is_empty() || motion.clip.frames() == 0 {
             return Ok(motion);

@@ -5,6 +5,7 @@ use crate::ik::Mechanism;
 use crate::math::same_hemisphere;
 use crate::model::{Character, JointId, Motion};
 use crate::report::Report;
+use crate::retarget::calibration_pose;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,10 +56,7 @@ impl StageConfig for LimitsConfig {
 
 /// The mechanism of a character with the published ranges, measured from its bind pose, else from its rest pose.
 pub(super) fn body(character: &Character) -> Mechanism {
-    match &character.bind {
-        Some(bind) => Mechanism::humanoid(&character.rig, bind),
-        None => Mechanism::humanoid(&character.rig, &character.skeleton().rest_model_pose()),
-    }
+    Mechanism::humanoid(&character.rig, &calibration_pose(character))
 }
 
 /// The stage, ready.

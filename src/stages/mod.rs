@@ -2,29 +2,35 @@
 
 mod contacts;
 mod filter;
+mod foot_lock;
 mod ik;
 pub mod keys;
 mod limits;
+mod r#loop;
 mod mirror;
 mod reduce;
 mod registry;
 mod resample;
 mod retarget;
 mod root_motion;
+mod self_contact;
 mod settle;
 mod stage;
 mod trim;
 
 pub use contacts::{ContactsConfig, DetectorWord};
 pub use filter::{FilterConfig, FilterKind};
+pub use foot_lock::FootLockConfig;
 pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
 pub use limits::LimitsConfig;
+pub use r#loop::LoopConfig;
 pub use mirror::MirrorConfig;
 pub use reduce::ReduceConfig;
 pub use registry::{Entry, STAGES, WrittenStage};
 pub use resample::{ResampleConfig, RotationsBetween};
 pub use retarget::{RetargetConfig, Scale, ScaleWord};
 pub use root_motion::{RootMotionConfig, RootMotionMode};
+pub use self_contact::SelfContactConfig;
 pub use settle::{SettleConfig, SettleMode};
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub use trim::TrimConfig;

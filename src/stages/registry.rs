@@ -2,8 +2,9 @@
 
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
-    ContactsConfig, FilterConfig, IkConfig, LimitsConfig, MirrorConfig, ReduceConfig, ResampleConfig,
-    RetargetConfig, RootMotionConfig, Setting, SettleConfig, Stage, StageConfig, StageError, TrimConfig,
+    ContactsConfig, FilterConfig, FootLockConfig, IkConfig, LimitsConfig, LoopConfig, MirrorConfig,
+    ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, SelfContactConfig, Setting, SettleConfig,
+    Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -17,9 +18,12 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<MirrorConfig>(),
     Entry::of::<ContactsConfig>(),
     Entry::of::<RetargetConfig>(),
+    Entry::of::<FootLockConfig>(),
     Entry::of::<IkConfig>(),
+    Entry::of::<SelfContactConfig>(),
     Entry::of::<LimitsConfig>(),
     Entry::of::<SettleConfig>(),
+    Entry::of::<LoopConfig>(),
     Entry::of::<RootMotionConfig>(),
     Entry::of::<ReduceConfig>(),
 ];

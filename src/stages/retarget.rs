@@ -2,7 +2,8 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, Motion};
-use crate::report::Report;
+use crate::placement::Placement;
+use crate::report::{Mapping, Report};
 use crate::retarget::{JointMap, Retarget, RootScale, map};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Carries the motion over to the pipeline's character.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetConfig {
     /// A joint map, as `posemill map` writes it; empty to find one. Relative to the pipeline file.
@@ -18,6 +19,15 @@ pub struct RetargetConfig {
     /// How far the root travels: `legs` scales the path with the leg length so that strides fit, a number scales it
     /// by that factor (1.0 keeps the path in the world). Heights always follow the legs.
     pub scale: Scale,
+    /// Whether hands that are near the body or near each other keep their distances from it, whatever its build: a hand
+    /// on the hip stays on the hip. Hands in free air are left alone.
+    pub hands: bool,
+}
+
+impl Default for RetargetConfig {
+    fn default() -> Self {
+        Self { map: String::new(), scale: Scale::default(), hands: true }
+    }
 }
 
 /// The scale of the root's path.
@@ -81,14 +91,15 @@ impl StageConfig for RetargetConfig {
             Scale::Word(ScaleWord::Legs) => RootScale::Legs,
             Scale::Factor(factor) => RootScale::Factor(factor),
         };
-        let retarget = Retarget::new(source, Arc::clone(target), &map, (&s_rig, &t_rig), travel);
+        // What the map file tells of the target holds for the stages to come.
+        let target = match t_rig == target.rig {
+            true => Arc::clone(target),
+            false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
+        };
+        let retarget = Retarget::new(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
-        Ok(Box::new(RetargetStage {
-            retarget,
-            mapped: map.pairs.len(),
-            resting: map.target_only.len(),
-            sure,
-        }))
+        let placement = self.hands.then(|| Placement::new((source, &s_rig), (&target, &t_rig))).flatten();
+        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), sure, placement }))
     }
 }
 
@@ -96,9 +107,9 @@ impl StageConfig for RetargetConfig {
 #[derive(Debug)]
 struct RetargetStage {
     retarget: Retarget,
-    mapped: usize,
-    resting: usize,
+    mapping: Mapping,
     sure: f64,
+    placement: Option<Placement>,
 }
 
 impl Stage for RetargetStage {
@@ -107,10 +118,17 @@ impl Stage for RetargetStage {
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        report.measure("retarget_mapped_joints", self.mapped as f64, "joints");
-        report.measure("retarget_resting_joints", self.resting as f64, "joints");
+        report.measure("retarget_mapped_joints", self.mapping.joints.len() as f64, "joints");
+        report.measure("retarget_resting_joints", self.mapping.target_only.len() as f64, "joints");
         report.measure("retarget_lowest_confidence", self.sure, "1");
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
-        Ok(self.retarget.apply(&motion))
+        report.mapped(&self.mapping);
+        let performed = self.retarget.apply(&motion);
+        let Some(placement) = &self.placement else { return Ok(performed) };
+        let (performed, placed) = placement.apply(&motion, performed);
+        report.measure("hands_placed_frames", placed.frames as f64, "frames");
+        report.measure("hands_placed_largest", placed.largest, "m");
+        report.measure("hands_placed_missed", placed.missed, "m");
+        Ok(performed)
     }
 }

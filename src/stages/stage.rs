@@ -2,6 +2,7 @@
 //! will arrive), applied (no look-ups, no more ways to be misconfigured).
 
 use crate::model::{Character, Motion};
+use crate::render::Mark;
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -75,6 +76,11 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
     /// The character that leaves with the motion; `arriving` unless the stage changes it.
     fn leaving(&self, arriving: &Arc<Character>) -> Arc<Character> {
         Arc::clone(arriving)
+    }
+
+    /// What a preview shows beside the figure, for the motion that arrives: places to be reached, contacts.
+    fn marks(&self, _arriving: &Motion) -> Vec<Mark> {
+        Vec::new()
     }
 
     /// The motion after this stage; warnings and measurements go to the report.

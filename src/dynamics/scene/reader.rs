@@ -2,7 +2,7 @@
 //!
 //! Units: as the keys of the file say.
 
-use super::scene::SceneError;
+use super::error::{SceneError, SceneFault};
 use crate::math::Vec3;
 use std::ops::Range;
 use toml::Spanned;
@@ -31,7 +31,7 @@ impl Reader<'_> {
         shown: impl ToString,
         must: &'static str,
     ) -> Result<R, SceneError> {
-        Err(SceneError::Value { line: self.line(value), key, value: shown.to_string(), must })
+        SceneFault::Value { key, value: shown.to_string(), must }.on(self.line(value))
     }
 
     pub(super) fn number(
@@ -86,12 +86,15 @@ impl Reader<'_> {
     }
 
     pub(super) fn find(&self, (names, what): Named, name: &str, line: usize) -> Result<usize, SceneError> {
-        names.iter().position(|n| n == name).ok_or_else(|| {
-            let score = |n: &&String| strsim::jaro_winkler(n, name);
-            let nearest = names.iter().max_by(|a, b| score(a).total_cmp(&score(b)));
-            let nearest = nearest.filter(|n| score(n) > 0.7).cloned();
-            SceneError::Unknown { line, what, name: name.to_owned(), nearest }
-        })
+        names.iter().position(|n| n == name).map_or_else(
+            || {
+                let score = |n: &&String| strsim::jaro_winkler(n, name);
+                let nearest = names.iter().max_by(|a, b| score(a).total_cmp(&score(b)));
+                let nearest = nearest.filter(|n| score(n) > 0.7).cloned();
+                SceneFault::Unknown { what, name: name.to_owned(), nearest }.on(line)
+            },
+            Ok,
+        )
     }
 
     pub(super) fn names<'n>(
@@ -100,8 +103,11 @@ impl Reader<'_> {
     ) -> Result<Vec<String>, SceneError> {
         let mut found: Vec<String> = Vec::new();
         for name in names {
+            if name.get_ref().is_empty() {
+                return self.value("name", name, "empty", "a word");
+            }
             if found.contains(name.get_ref()) || name.get_ref() == "world" {
-                return Err(SceneError::Taken { line: self.line(name), name: name.get_ref().clone() });
+                return SceneFault::Taken(name.get_ref().clone()).on(self.line(name));
             }
             found.push(name.get_ref().clone());
         }

@@ -1,0 +1,55 @@
+//! Time of placing hands on a body and of pushing arms out of it, per frame, on the repository's own take and character.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use posemill::import::{Options, load};
+use posemill::model::Motion;
+use posemill::placement::{Placement, PushOut};
+use posemill::retarget::{Retarget, RootScale, map};
+use std::sync::Arc;
+
+fn main() {
+    divan::main();
+}
+
+/// A take and its plain copy on the mannequin.
+fn pair() -> (Motion, Motion) {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| load(&root.join(file), &Options::default()).expect("the repository's own data");
+    let (take, hero) = (read("data/wave.bvh"), read("data/mannequin.glb"));
+    let motion = take.motion(0).expect("a clip");
+    let (source, target) = (&take.character, &hero.character);
+    let found = map(source, target).expect("both are people");
+    let ready =
+        Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
+    let copy = ready.apply(&motion);
+    (motion, copy)
+}
+
+#[divan::bench]
+fn hands_placed(bencher: Bencher) {
+    let (take, copy) = pair();
+    let ends = ((&*take.character, &take.character.rig), (&*copy.character, &copy.character.rig));
+    let placement = Placement::new(ends.0, ends.1).expect("both have arms");
+    bencher
+        .counter(ItemsCount::new(take.clip.frames()))
+        .with_inputs(|| copy.clone())
+        .bench_values(|copy| placement.apply(&take, copy));
+}
+
+#[divan::bench]
+fn arms_pushed_out(bencher: Bencher) {
+    let (_, copy) = pair();
+    let push = PushOut::new(&copy.character, &copy.character.rig);
+    bencher
+        .counter(ItemsCount::new(copy.clip.frames()))
+        .with_inputs(|| copy.clone())
+        .bench_values(|copy| push.apply(copy));
+}
+
+#[divan::bench]
+fn overlaps_found(bencher: Bencher) {
+    let (_, copy) = pair();
+    let push = PushOut::new(&copy.character, &copy.character.rig);
+    bencher.counter(ItemsCount::new(copy.clip.frames())).bench(|| push.inside(&copy));
+}

@@ -1,0 +1,280 @@
+//! Where a hand is in relation to a body becomes where it belongs on another body.
+//!
+//! The relation is that of the middle of the palm `y` to a capsule: the nearest point of its segment (how far along it),
+//! the direction from there `n`, and the distance between the surfaces `d = |y - q| - r - r_hand`. On the other body,
+//! with `s` the ratio of arm lengths, `p` the palm as it is there, `q'` and `n'` the same of `p` there:
+//!
+//! ```text
+//! near:      w_k = exp(-(e / 0.08 H)^2)    e = max(d - 2 cm, 0); H of the body that it comes from, 2 cm at 1.75 m
+//! touching:  t_k = exp(-(e / 0.03 H)^2)
+//! place_k  = a' + (b' - a') along + n  (r' + r_hand' + s d)    the same place on the part
+//! beside_k = q'                   + n' (r' + r_hand' + s d)    the same distance from it, nothing else
+//! y_k      = beside_k + t_k (place_k - beside_k)
+//! y        = sum v_k y_k / sum v_k,  w = sum v_k w_k / sum v_k,  v_k = w_k / (max(d, 0) + 1 cm)^2
+//! y*       = p + w (y - p)
+//! ```
+//!
+//! so that a contact is kept at its place, a hand nearby keeps its distance, and one in free air is left alone. A place that
+//! the arm cannot reach slides along the surface until it can. Two hands near each other keep their distance about the
+//! middle between them. World directions carry over as they are: the transfer of a motion turns every bone of the target as
+//! it turned the source's. After Ho, Komura and Tai (Spatial relationship preserving character motion adaptation, 2010) in
+//! intent, with capsules in place of an interaction mesh.
+//!
+//! The error of a result against the plain copy of the rotations: over frames and hands,
+//! `sum w |(p_result - c_result) - (y* - c_copy)| / (H sum w)` with `H` the height of the target, `c` the position of its
+//! chest, and `y*` and `w` those of the copy; the copy's own is `sum w |y* - p_copy| / (H sum w)`.
+//!
+//! Space: model space; both bodies heading the same way. Units: metres.
+
+use super::capsules::{BodyPart, Capsule, capsules};
+use super::{Figure, capsules::stature};
+use crate::math::{Vec3, nearest_on_segment};
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+
+/// Within this distance a hand touches, metres on a body of the height below.
+const TOUCH: f64 = 0.02;
+/// The height that lengths in metres belong to.
+const HEIGHT: f64 = 1.75;
+/// How far nearness reaches, over the height.
+const REACH: f64 = 0.08;
+/// How far touching reaches, over the height.
+const TOUCHING: f64 = 0.03;
+/// A place farther from the shoulder than this, over the length of the arm, is out of reach.
+const STRETCHED: f64 = 0.97;
+/// The distance at which the nearer of two parts counts little more than the other, metres.
+const BLEND: f64 = 0.01;
+/// Below this nearness a part is passed over.
+const FAR: f64 = 1e-4;
+
+/// How the hands of one body relate to it, and where they belong on another.
+#[derive(Clone, Debug)]
+pub struct HandPlaces {
+    parts: Vec<[Capsule; 2]>,
+    hands: [Option<Hand>; 2],
+    chest: JointId,
+    scale: f64,
+    source_height: f64,
+    height: f64,
+}
+
+/// One hand of one frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HandPlace {
+    /// From where the middle of the palm is to where it belongs, weighed by `nearness`, metres.
+    pub offset: Vec3,
+    /// From 0, in free air, to 1, touching.
+    pub nearness: f64,
+    /// The distance between the surfaces of the hand and the part that is nearest on the source, there and here, metres,
+    /// the first scaled to this body.
+    pub gap: Option<[f64; 2]>,
+}
+
+impl HandPlace {
+    const FREE: HandPlace = HandPlace { offset: Vec3::new(0.0, 0.0, 0.0), nearness: 0.0, gap: None };
+}
+
+/// A hand on both bodies, and the arm that it ends on the target.
+#[derive(Clone, Copy, Debug)]
+struct Hand {
+    source: Capsule,
+    target: Capsule,
+    shoulder: JointId,
+    length: f64,
+}
+
+/// The relation of a point to one part.
+struct Near {
+    place: Vec3,
+    beside: Vec3,
+    weight: f64,
+    share: f64,
+    distance: f64,
+    gap: f64,
+}
+
+impl HandPlaces {
+    /// The relation of `target`'s hands to its body after `source`; `None` where one of them has no arms or goes on four
+    /// legs.
+    pub fn new(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<HandPlaces> {
+        let both = [source, target].map(|(character, rig)| {
+            let all = capsules(character, rig);
+            let size = size(character, rig, &all)?;
+            Some((all, size))
+        });
+        let [Some((from, [source_arm, source_height])), Some((to, [arm, height]))] = both else {
+            return None;
+        };
+        let rig = target.1;
+        let pair = |part: BodyPart| {
+            let of = |all: &[Capsule]| all.iter().find(|c| c.part == part).copied();
+            Some([of(&from)?, of(&to)?])
+        };
+        let hands = Side::BOTH.map(|s| {
+            let [source, target] = pair(BodyPart::Hand(s))?;
+            Some(Hand { source, target, shoulder: rig.joint(Role::UpperArm(s))?, length: arm })
+        });
+        let chest = to.iter().find(|c| c.part == BodyPart::Chest)?.joint;
+        let apart = |part: &BodyPart| !matches!(part, BodyPart::Hand(_) | BodyPart::Foot(_));
+        let parts = from.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
+        Some(HandPlaces { parts, hands, chest, scale: arm / source_arm, source_height, height })
+    }
+
+    /// The height of the target, from the sole to the top of the head, metres.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+
+    /// The middle of a palm of the target in model space.
+    pub fn palm(&self, side: Side, pose: &ModelPose) -> Option<Vec3> {
+        self.hands[index(side)].map(|hand| middle(&hand.target, pose))
+    }
+
+    /// The hands, left and right, of the target in `to` when the source is in `from`.
+    pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandPlace; 2] {
+        let mut places = Side::BOTH.map(|side| self.on_body(side, from, to));
+        let [Some(left), Some(right)] = self.hands else { return places };
+        // Both hands: about the middle between where each belongs by itself.
+        let [a, b] = [left, right].map(|hand| middle(&hand.source, from));
+        let [p, q] = [left, right].map(|hand| middle(&hand.target, to));
+        let radii = [left.source.radius + right.source.radius, left.target.radius + right.target.radius];
+        let apart = a - b;
+        let Some(direction) = apart.try_normalize(1e-9) else { return places };
+        let gap = apart.norm() - radii[0];
+        let weight = self.fall(gap, REACH) * solid(apart.norm(), radii[0]);
+        if weight < FAR {
+            return places;
+        }
+        let wanted = direction * (radii[1] + self.scale * gap);
+        let own = [p + places[0].offset, q + places[1].offset];
+        let centre = (own[0] + own[1]) * 0.5;
+        let now = (p - q).norm() - radii[1];
+        for (k, sign) in [0.5, -0.5].into_iter().enumerate() {
+            places[k].offset += (centre + wanted * sign - own[k]) * weight;
+            places[k].nearness = 1.0 - (1.0 - places[k].nearness) * (1.0 - weight);
+            if places[k].gap.is_none_or(|g| self.scale * gap < g[0]) {
+                places[k].gap = Some([self.scale * gap, now]);
+            }
+        }
+        places
+    }
+
+    /// One hand in relation to the rest of the body, the other arm included, the other hand not.
+    fn on_body(&self, side: Side, from: &ModelPose, to: &ModelPose) -> HandPlace {
+        let Some(hand) = self.hands[index(side)] else { return HandPlace::FREE };
+        let (y, here) = (middle(&hand.source, from), middle(&hand.target, to));
+        let own = |part: BodyPart| matches!(part, BodyPart::UpperArm(s) | BodyPart::LowerArm(s) if s == side);
+        let mut place = HandPlace::FREE;
+        let (mut sums, mut shares, mut weights) = ([Vec3::zeros(); 2], 0.0, 0.0);
+        let mut nearest = f64::INFINITY;
+        for pair in self.parts.iter().filter(|pair| !own(pair[0].part)) {
+            let Some(near) = self.near(&hand, pair, [from, to], &y, &here) else { continue };
+            sums = [sums[0] + near.beside * near.share, sums[1] + near.place * near.share];
+            shares += near.share;
+            weights += near.share * near.weight;
+            if near.distance < nearest {
+                nearest = near.distance;
+                place.gap = Some([self.scale * near.distance, near.gap]);
+            }
+        }
+        if shares > 0.0 {
+            let [beside, on] = sums.map(|sum| sum / shares);
+            place.nearness = weights / shares;
+            // The wrist reaches; the palm lies ahead of it as it does now.
+            let wrist = to.position(hand.target.joint) - here - to.position(hand.shoulder);
+            let [short, far] = [beside, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
+            let slide = if far > 0.0 { (far / (far - short).max(1e-9)).clamp(0.0, 1.0) } else { 0.0 };
+            place.offset = (on.lerp(&beside, slide) - here) * place.nearness;
+        }
+        place
+    }
+
+    /// The relation of a palm at `y` on the source and `here` on the target to one part of both.
+    fn near(
+        &self,
+        hand: &Hand,
+        [source, target]: &[Capsule; 2],
+        [from, to]: [&ModelPose; 2],
+        y: &Vec3,
+        here: &Vec3,
+    ) -> Option<Near> {
+        let [a, b] = source.ends(from);
+        let along = nearest_on_segment(&[a, b], y);
+        let off = y - (a + (b - a) * along);
+        let (reach, thick) = (off.norm(), source.radius + hand.source.radius);
+        let distance = reach - thick;
+        let weight = self.fall(distance, REACH) * solid(reach, thick);
+        if weight < FAR {
+            return None;
+        }
+        let direction = off / reach;
+        let [a, b] = target.ends(to);
+        let thick = target.radius + hand.target.radius;
+        let wanted = thick + self.scale * distance;
+        let place = a + (b - a) * along + direction * wanted;
+        let foot = a + (b - a) * nearest_on_segment(&[a, b], here);
+        let away = (here - foot).norm();
+        // Deep inside there is no way out of its own: then the source's.
+        let way = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
+        let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * wanted;
+        let blend = distance.max(0.0) + BLEND * self.source_height / HEIGHT;
+        Some(Near {
+            place: beside.lerp(&place, self.fall(distance, TOUCHING)),
+            beside,
+            weight,
+            share: weight / (blend * blend),
+            distance,
+            gap: away - thick,
+        })
+    }
+
+    /// 1 where the source's hand touches, falling off over `reach` of its height.
+    fn fall(&self, distance: f64, reach: f64) -> f64 {
+        let free = (distance - TOUCH * self.source_height / HEIGHT).max(0.0);
+        let x = free / (reach * self.source_height);
+        (-x * x).exp()
+    }
+
+    /// How far each hand of the target in `result` is from where it belongs, metres, and how near to the body it is; `copy`
+    /// is the plain copy of the source's pose `from`. Positions are told from the chest, which later stages may move.
+    pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64); 2] {
+        let places = self.at(from, copy);
+        [0, 1].map(|k| {
+            let Some(hand) = self.hands[k] else { return (0.0, 0.0) };
+            let palm = |pose: &ModelPose| middle(&hand.target, pose) - pose.position(self.chest);
+            ((palm(result) - palm(copy) - places[k].offset).norm(), places[k].nearness)
+        })
+    }
+}
+
+fn index(side: Side) -> usize {
+    usize::from(side == Side::Right)
+}
+
+fn middle(capsule: &Capsule, pose: &ModelPose) -> Vec3 {
+    pose.joint(capsule.joint).point(&((capsule.from + capsule.to) * 0.5))
+}
+
+/// 1 outside and near the surface of a part, down to 0 at its axis, where there is no direction to keep.
+fn solid(reach: f64, radius: f64) -> f64 {
+    let x = ((reach / radius - 0.15) / 0.35).clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}
+
+/// The length of the arms and the height of an upright body with arms.
+fn size(character: &Character, rig: &Rig, all: &[Capsule]) -> Option<[f64; 2]> {
+    let skeleton = character.skeleton();
+    let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let figure = Figure::of(rig, &bind)?;
+    let at = |role: Role| rig.joint(role).map(|id| bind.position(id));
+    let arm = |s: Side| {
+        let (shoulder, wrist) = (at(Role::UpperArm(s))?, at(Role::Hand(s))?);
+        let elbow = at(Role::LowerArm(s))?;
+        Some((elbow - shoulder).norm() + (wrist - elbow).norm())
+    };
+    let arms = [arm(Side::Left), arm(Side::Right)];
+    let length = arms.iter().flatten().sum::<f64>() / arms.iter().flatten().count().max(1) as f64;
+    let shoulder = at(Role::UpperArm(Side::Left)).or_else(|| at(Role::UpperArm(Side::Right)))?;
+    let trunk = shoulder - figure.pelvis;
+    let upright = trunk.dot(&figure.up) > 0.7 * trunk.norm();
+    (upright && length > 0.0).then_some([length, stature(all, &figure, &bind)])
+}

@@ -1,0 +1,286 @@
+//! `posemill measure`: how good motions are, as numbers with published formulas.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use super::load::{clip, load};
+use super::measure_table::{batch, single};
+use crate::contacts::{Options, detect};
+use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess};
+use crate::model::{Asset, Character, Motion};
+use crate::report::Metric;
+use crate::retarget::{Retarget, RootScale, map};
+use crate::signal::{Rate, Resampling, resample};
+use clap::Args;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Measure how good motions are: feet, limits, smoothness, forces
+///
+/// With `--source` the take says what should rest when, and its plain rotation copy is measured beside the result; without
+/// it contacts are found on the result itself, faults and all. Lengths and speeds are those of the figure scaled to a
+/// height of 1.75 m.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill measure hero-walk.glb\n  \
+    posemill measure hero-walk.glb --source walk.bvh --fail-on 'foot_skate_p95>0.01'\n  \
+    posemill measure out/*.glb --source walk.bvh --json > quality.json\n\n\
+    `posemill measure --help` lists every measure with its formula.")]
+#[command(after_long_help = formulas())]
+pub struct Arguments {
+    /// Motion files
+    #[arg(required = true, value_name = "RESULT")]
+    results: Vec<PathBuf>,
+    /// The take that the results were made from
+    #[arg(long, value_name = "MOTION")]
+    source: Option<PathBuf>,
+    /// The clip of the results, by name or number from 0 [default: those of the take's name, else all]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
+    /// End with exit code 1 where a measure passes a value: `foot_skate_p95>0.01`, in the unit of the measure
+    #[arg(long, value_name = "MEASURE>VALUE")]
+    fail_on: Vec<Threshold>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Say how to read the files: `input.units=cm`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+}
+
+/// The measures that hold labels against labels.
+const AGREEMENT: [&str; 3] = ["contact_precision", "contact_recall", "contact_f1"];
+
+/// The document of `--json`.
+#[derive(Debug, Serialize)]
+struct Document {
+    schema: &'static str,
+    source: Option<String>,
+    results: Vec<Measured>,
+    summary: Vec<Summary>,
+    passed: Vec<Passed>,
+}
+
+/// One clip of one result.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// The file.
+    pub file: String,
+    /// The clip.
+    pub clip: String,
+    /// Its frames.
+    pub frames: usize,
+    /// Its frames a second.
+    pub sample_rate: f64,
+    /// Where the contact labels come from: `source` or `result`.
+    pub contacts: &'static str,
+    /// What was measured.
+    pub metrics: Vec<Metric>,
+}
+
+/// A threshold that a clip passed.
+#[derive(Debug, Serialize)]
+struct Passed {
+    threshold: String,
+    file: String,
+    clip: String,
+    /// The value; absent where the clip has no such measure.
+    value: Option<f64>,
+}
+
+/// Measures every result.
+///
+/// # Errors
+/// A [`Failure`] where the source or nothing of the results can be read.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let source = arguments.source.as_deref().map(|path| load(path, &arguments.sets)).transpose()?;
+    let mut results: Vec<Measured> = Vec::new();
+    let mut failed = false;
+    for file in &arguments.results {
+        let asset = match load(file, &arguments.sets) {
+            Err(failure) if arguments.results.len() > 1 && failure.exit() == Exit::SomeFailed => {
+                console.error(failure);
+                failed = true;
+                continue;
+            }
+            loaded => loaded?,
+        };
+        results.extend(of_file(file, &asset, source.as_ref(), arguments, console)?);
+    }
+    let passed = passed(&results, &arguments.fail_on);
+    let label =
+        |m: &Measured| if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, m.clip) };
+    for fault in &passed {
+        let told = match fault.value {
+            Some(value) => format!("is {value:.6}"),
+            None => "was not measured".to_owned(),
+        };
+        let name = fault.threshold.split(['>', '<']).next().unwrap_or_default();
+        console.error(format!("{}: `{name}` {told}, `{}`", fault.file, fault.threshold));
+    }
+    let labels: Vec<String> = results.iter().map(label).collect();
+    let all = labels.iter().zip(&results).flat_map(|(label, m)| {
+        m.metrics.iter().map(move |k| (label.as_str(), k.name.as_str(), k.unit, k.value))
+    });
+    let summary = measure::summaries(all);
+    let bad = failed || !passed.is_empty();
+    if arguments.json {
+        let source = arguments.source.as_ref().map(|p| p.display().to_string());
+        console.json(&Document { schema: "posemill.measure/1", source, results, summary, passed });
+    } else {
+        match results.as_slice() {
+            [one] => console.data(&single(one)),
+            many => {
+                if console.verbose {
+                    many.iter().for_each(|one| console.data(&(single(one) + "\n")));
+                }
+                console.data(&batch(&labels, many, &summary));
+            }
+        }
+    }
+    Ok(if bad { Exit::SomeFailed } else { Exit::Good })
+}
+
+/// The clips of one file.
+fn of_file(
+    file: &Path,
+    asset: &Asset,
+    source: Option<&Asset>,
+    arguments: &Arguments,
+    console: &Console,
+) -> Result<Vec<Measured>, Failure> {
+    for warning in asset.warnings.iter().filter(|_| console.verbose) {
+        console.warning(format!("{}: {}", file.display(), warning.message));
+    }
+    let name = file.display().to_string();
+    if asset.clips.is_empty() {
+        return Err(Failure::Argument(format!(
+            "`{name}` holds no motion\n`posemill inspect` shows what it holds"
+        )));
+    }
+    let gauge = Gauge::new(&asset.character);
+    let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));
+    let chosen: Vec<usize> = match &arguments.clip {
+        Some(_) => {
+            let wanted = clip(asset, arguments.clip.as_deref())?;
+            (0..asset.clips.len())
+                .filter(|k| wanted.is_some_and(|c| std::ptr::eq(c, &asset.clips[*k])))
+                .collect()
+        }
+        None => {
+            let named: Vec<usize> =
+                (0..asset.clips.len()).filter(|k| takes.contains(&asset.clips[*k].name)).collect();
+            if named.is_empty() { (0..asset.clips.len()).collect() } else { named }
+        }
+    };
+    let mut found = Vec::new();
+    for k in chosen {
+        let Some(motion) = asset.motion(k) else { continue };
+        let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
+        let copy = match source {
+            Some(source) => Some(copy_of(source, take, &motion, &name, console)?),
+            None => None,
+        };
+        let (contacts, from) = match copy.as_ref().and_then(|c| c.contacts.clone()) {
+            Some(contacts) => (contacts, "source"),
+            None => (detect(&motion, &Options::default()), "result"),
+        };
+        let mut made = assess(&gauge, &motion, Some(&contacts), copy.as_ref());
+        // Labels agree with themselves: that is no measure.
+        made.metrics.retain(|m| from == "source" || !AGREEMENT.contains(&m.name.as_str()));
+        found.push(Measured {
+            file: name.clone(),
+            clip: motion.clip.name.clone(),
+            frames: motion.clip.frames(),
+            sample_rate: motion.clip.sample_rate,
+            contacts: from,
+            metrics: made.metrics,
+        });
+    }
+    Ok(found)
+}
+
+/// What the outputs of a take's clips are called.
+fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
+    let stem = path.and_then(Path::file_stem).unwrap_or_default().to_string_lossy().into_owned();
+    let name =
+        |clip: &crate::model::Clip| if clip.name.is_empty() { stem.clone() } else { clip.name.clone() };
+    source.clips.iter().map(name).collect()
+}
+
+/// The plain rotation copy of clip `take` of `source` on the result's character, at the result's rate, with the contacts
+/// of the source.
+fn copy_of(
+    source: &Asset,
+    take: usize,
+    result: &Motion,
+    name: &str,
+    console: &Console,
+) -> Result<Motion, Failure> {
+    let Some(mut motion) = source.motion(take) else {
+        return Err(Failure::Argument("the source holds no motion".to_owned()));
+    };
+    let (rate, wanted) = (motion.clip.sample_rate, result.clip.sample_rate);
+    if (rate - wanted).abs() > 1e-6 * wanted
+        && let Some(rate) = Rate::from_hz(wanted)
+    {
+        motion.clip = resample(&motion.clip, rate, Resampling::default());
+    }
+    motion.clip.sample_rate = wanted;
+    motion.contacts = Some(detect(&motion, &Options::default()));
+    let (own, theirs) = (result.clip.frames(), motion.clip.frames());
+    if own.abs_diff(theirs) > 1 {
+        console.warning(format!(
+            "{name}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
+        ));
+    }
+    if alike(&motion.character, &result.character) {
+        return Ok(Motion { character: Arc::clone(&result.character), ..motion });
+    }
+    let joint_map = map(&motion.character, &result.character)?;
+    let rigs = (&motion.character.rig, &result.character.rig);
+    let target = Arc::clone(&result.character);
+    Ok(Retarget::new(&motion.character, target, &joint_map, rigs, RootScale::Legs).apply(&motion))
+}
+
+/// Whether a clip of one character means the same on the other: the same joints, resting alike.
+fn alike(a: &Character, b: &Character) -> bool {
+    let (a, b) = (a.skeleton(), b.skeleton());
+    let same = |id| {
+        let (x, y) = (a.joint(id), b.joint(id));
+        let near = (x.rest.translation - y.rest.translation).norm() < 1e-5
+            && x.rest.rotation.angle_to(&y.rest.rotation) < 1e-5;
+        x.name == y.name && near
+    };
+    a.len() == b.len() && a.parents() == b.parents() && a.ids().all(same)
+}
+
+/// Every threshold that a clip passes, or has no measure for.
+fn passed(results: &[Measured], thresholds: &[Threshold]) -> Vec<Passed> {
+    let of = |result: &Measured| {
+        let (file, clip) = (result.file.clone(), result.clip.clone());
+        let metrics = &result.metrics;
+        let one = move |threshold: &Threshold| {
+            let value = metrics.iter().find(|m| m.name == threshold.name).map(|m| m.value);
+            let good = value.is_some_and(|v| !threshold.is_passed_by(v));
+            let (file, clip) = (file.clone(), clip.clone());
+            (!good).then(|| Passed { threshold: threshold.to_string(), file, clip, value })
+        };
+        thresholds.iter().filter_map(one).collect::<Vec<_>>()
+    };
+    results.iter().flat_map(of).collect()
+}
+
+/// Every measure with its formula, for the long help and the manual.
+fn formulas() -> String {
+    let mut text = String::from(
+        "Measures, with lengths and speeds of the figure scaled to 1.75 m. f counts frames, dt is the time between two, v \
+         the speed of a contact point over the ground from the frame before, z its height above what it rests on, H the \
+         figure's height, the copy the plain rotation copy of --source:\n",
+    );
+    for measure in MEASURES {
+        let bound = measure.at_most.map_or(String::new(), |m| format!(" Good: at most {m:.4}."));
+        text += &format!("  {} [{}]: {}.{bound}\n", measure.name, measure.unit, measure.formula);
+    }
+    text
+}

@@ -1,0 +1,128 @@
+//! Measures become tables that people read: centimetres and degrees, the plain copy beside, limits marked.
+
+use super::measure::Measured;
+use crate::measure::{Summary, find};
+use std::fmt::Write;
+
+/// The measures that a table of many clips shows, one column each.
+const COLUMNS: [&str; 7] = [
+    "foot_skate_p95",
+    "penetration_max",
+    "float_share",
+    "limit_violation_max",
+    "jerk",
+    "jerk_ratio",
+    "momentum_residual",
+];
+
+/// A value in the unit that people use, about three digits long.
+fn shown(value: f64, unit: &str) -> String {
+    let (value, unit) = match unit {
+        "m" => (value * 100.0, " cm"),
+        "m/s" => (value * 100.0, " cm/s"),
+        "rad" => (value.to_degrees(), " deg"),
+        "1" => (value, ""),
+        "m/s^2" => (value, " m/s^2"),
+        "m/s^3" => (value, " m/s^3"),
+        _ => (value, ""),
+    };
+    let digits = match value.abs() {
+        x if x >= 100.0 || x == 0.0 => 0,
+        x if x >= 10.0 => 1,
+        x if x >= 1.0 => 2,
+        x if x >= 0.001 => 3,
+        _ => return format!("{value:.1e}{unit}"),
+    };
+    format!("{value:.digits$}{unit}")
+}
+
+/// Rows under their heads, columns as wide as they have to be; the first stands left, the others right.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, cell) in row.iter().enumerate() {
+            let _ = match c {
+                0 => write!(line, "{cell:<w$}", w = widths[c]),
+                _ => write!(line, "  {cell:>w$}", w = widths[c]),
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// All measures of one clip.
+pub fn single(measured: &Measured) -> String {
+    let mut rows = vec![["measure", "value", "plain copy", "at most", ""].map(str::to_owned).to_vec()];
+    let copies = measured.metrics.iter().any(|m| m.copy.is_some());
+    for metric in &measured.metrics {
+        let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));
+        let over = metric.at_most.is_some_and(|limit| metric.value > limit);
+        rows.push(vec![
+            metric.name.clone(),
+            shown(metric.value, metric.unit),
+            optional(metric.copy),
+            optional(metric.at_most),
+            if over { "over".to_owned() } else { String::new() },
+        ]);
+    }
+    if !copies {
+        rows.iter_mut().for_each(|row| drop(row.remove(2)));
+    }
+    let clip = if measured.clip.is_empty() { String::new() } else { format!(" ({})", measured.clip) };
+    let contacts = match measured.contacts {
+        "source" => "contacts of the source",
+        _ => "contacts found on the result itself",
+    };
+    format!(
+        "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths at a height of 1.75 m\n\n{}",
+        measured.file,
+        measured.frames,
+        measured.sample_rate,
+        table(&rows)
+    )
+}
+
+/// One row for each clip, then the middle and the worst of every measure.
+pub fn batch(labels: &[String], many: &[Measured], summary: &[Summary]) -> String {
+    let there: Vec<&str> =
+        COLUMNS.into_iter().filter(|c| many.iter().any(|m| m.metrics.iter().any(|k| k.name == *c))).collect();
+    let mut rows =
+        vec![std::iter::once("clip").chain(there.iter().copied()).map(str::to_owned).collect::<Vec<_>>()];
+    for (label, measured) in labels.iter().zip(many) {
+        let cell = |name: &&str| {
+            let metric = measured.metrics.iter().find(|m| m.name == *name);
+            metric.map_or("-".to_owned(), |m| shown(m.value, m.unit))
+        };
+        rows.push(std::iter::once(label.clone()).chain(there.iter().map(cell)).collect());
+    }
+    let mut sums = vec![["measure", "median", "worst", "at most", "worst of"].map(str::to_owned).to_vec()];
+    for line in summary {
+        let limit = find(&line.name).and_then(|m| m.at_most);
+        sums.push(vec![
+            line.name.clone(),
+            shown(line.median, &line.unit),
+            shown(line.worst, &line.unit),
+            limit.map_or(String::new(), |v| shown(v, &line.unit)),
+            line.of.clone(),
+        ]);
+    }
+    format!("{}\n{}", table(&rows), table(&sums))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_in_the_units_of_people() {
+        let all = [(0.0123, "m"), (0.5, "m/s"), (0.5, "rad"), (0.0, "1"), (1234.5, "m/s^3"), (1e-7, "1")];
+        let told = all.map(|(v, u)| shown(v, u));
+        assert_eq!(told, ["1.23 cm", "50.0 cm/s", "28.6 deg", "0", "1234 m/s^3", "1.0e-7"]);
+    }
+}

@@ -1,0 +1,235 @@
+//! `posemill simulate`: a scene of rigid bodies becomes an animation and a table.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use crate::dynamics::{Recording, Scene, SceneError, Simulation};
+use crate::export::{self, Format};
+use crate::pipeline::{
+    ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, hash_of, io_reason,
+    write_whole,
+};
+use crate::visible;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Simulate a scene of rigid bodies: chains, ragdolls, a grasping hand
+///
+/// OUT is a `.glb` or `.gltf` with every body visible, and a `.csv` of energies, momenta, constraint error and contacts
+/// is written beside it; or a `.csv` alone; or a folder, where it ends with `/` or is one already.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill simulate pipelines/hand_grasp.toml -o hand.glb\n  \
+    posemill simulate pipelines/chain.toml -o chain.csv --fps 240\n  \
+    posemill simulate pipelines/ragdoll_drop.toml -o out/ --json")]
+pub struct Arguments {
+    /// The scene
+    #[arg(value_name = "SCENE.toml")]
+    scene: PathBuf,
+    /// A file or a folder
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// Frames a second of animation and table instead of the scene's `output_rate`
+    #[arg(long, value_name = "N")]
+    fps: Option<f64>,
+    /// In a folder: make the outputs anew and replace files that posemill did not write
+    #[arg(long, short)]
+    force: bool,
+    /// Print one JSON document with the report
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is to be written where.
+struct Outputs {
+    /// The animation, with its format.
+    animation: Option<(PathBuf, Format)>,
+    table: PathBuf,
+    /// The folder that was named instead of a file.
+    folder: Option<PathBuf>,
+}
+
+/// Simulates the scene.
+///
+/// # Errors
+/// A [`Failure`] where the scene, an option or the output makes no sense, or the simulation has no result.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let path = &arguments.scene;
+    let name = path.display().to_string();
+    let outputs = outputs(arguments)?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
+    let mut scene = Scene::parse(&text).map_err(|e| Failure::Scene(shown(&name, &text, &e)))?;
+    if let Some(fps) = arguments.fps {
+        if !(fps.is_finite() && fps > 0.0) {
+            return Err(Failure::Argument(format!("{fps} frames per second, allowed is above 0")));
+        }
+        scene.output_rate = fps;
+    }
+    if scene.name.is_empty() {
+        scene.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    let made_with = format!("simulate {} {}", env!("CARGO_PKG_VERSION"), scene.output_rate);
+    let mut manifest = outputs.folder.as_deref().map(Manifest::open);
+    if let Some(manifest) = manifest.as_ref().filter(|_| !arguments.force)
+        && let Some(report) = fresh(manifest, &outputs, &made_with, path)?
+    {
+        tell(&name, &outputs, "up_to_date", &report, arguments.json, console);
+        return Ok(Exit::Good);
+    }
+    let recording = recorded(&scene, &name, console)?;
+    let report = serde_json::to_value(recording.report()).expect("a report is plain data");
+    let mut files: Vec<(&Path, Vec<u8>)> = Vec::new();
+    if let Some((path, format)) = &outputs.animation {
+        files.push((path, animation(&recording, *format)?));
+    }
+    files.push((&outputs.table, recording.to_csv().into_bytes()));
+    for (path, bytes) in &files {
+        write_whole(path, bytes)?;
+    }
+    if let Some(manifest) = &mut manifest {
+        let hashes =
+            |paths: &mut dyn Iterator<Item = &Path>| -> Vec<FileHash> { paths.filter_map(hash_of).collect() };
+        let files = hashes(&mut files.iter().map(|f| f.0));
+        let sources = hashes(&mut std::iter::once(path.as_path()));
+        manifest.add(Record { files, pipeline: made_with, sources, report: report.clone() })?;
+        manifest.finish()?;
+    }
+    tell(&name, &outputs, "written", &report, arguments.json, console);
+    Ok(Exit::Good)
+}
+
+/// What OUT stands for.
+fn outputs(arguments: &Arguments) -> Result<Outputs, Failure> {
+    let out = &arguments.output;
+    let folder =
+        out.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]) || out.is_dir();
+    if folder {
+        let stem = out.join(arguments.scene.file_stem().unwrap_or_default());
+        let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
+        let animation = Some((file("glb"), Format::Glb));
+        return Ok(Outputs { animation, table: file("csv"), folder: Some(out.clone()) });
+    }
+    let extension = out.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let animation = match extension.as_str() {
+        "glb" => Some((out.clone(), Format::Glb)),
+        "gltf" => Some((out.clone(), Format::Gltf)),
+        "csv" => None,
+        _ => {
+            let message =
+                format!("`{}` is no animation\nend it with `.glb`, `.gltf`, `.csv` or `/`", out.display());
+            return Err(Failure::Argument(message));
+        }
+    };
+    let table = if animation.is_some() { out.with_extension("csv") } else { out.clone() };
+    Ok(Outputs { animation, table, folder: None })
+}
+
+/// The report of outputs that are up to date; an error where a file is there that is not ours.
+fn fresh(
+    manifest: &Manifest,
+    outputs: &Outputs,
+    made_with: &str,
+    scene: &Path,
+) -> Result<Option<Value>, Failure> {
+    let animation = outputs.animation.as_ref().map(|a| &a.0);
+    let main = animation.unwrap_or(&outputs.table);
+    let foreign =
+        |path: &Path| Failure::Argument(crate::pipeline::RunError::Foreign(path.to_owned()).to_string());
+    match manifest.state(main, made_with, &[scene.to_owned()]) {
+        State::UpToDate(report, _) => return Ok(Some(report)),
+        State::Foreign => return Err(foreign(main)),
+        State::Stale => {}
+    }
+    match [main, &outputs.table].into_iter().find(|p| !manifest.may_replace(p)) {
+        Some(path) => Err(foreign(path)),
+        None => Ok(None),
+    }
+}
+
+fn recorded(scene: &Scene, name: &str, console: &Console) -> Result<Recording, Failure> {
+    let mut simulation = Simulation::new(scene);
+    let shown = !console.quiet && std::io::stderr().is_terminal();
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} steps, {eta} left");
+    let bar = ProgressBar::with_draw_target(Some(simulation.progress().1 as u64), target)
+        .with_style(style.expect("the template is a constant"));
+    let outcome = loop {
+        match simulation.advance() {
+            Ok(true) => bar.set_position(simulation.progress().0 as u64),
+            Ok(false) => break Ok(()),
+            Err(error) => break Err(Failure::Simulation { scene: name.to_owned(), error }),
+        }
+    };
+    bar.finish_and_clear();
+    outcome.map(|()| simulation.finish())
+}
+
+/// The bytes of the animation: one file, with everything inside.
+fn animation(recording: &Recording, format: Format) -> Result<Vec<u8>, Failure> {
+    let motion = visible::motion(recording).map_err(|e| Failure::Argument(e.to_string()))?;
+    let options = export::Options::default();
+    let (mut files, _) =
+        export::save(&[motion], format, &options).map_err(|e| Failure::Argument(e.to_string()))?;
+    Ok(files.swap_remove(0).bytes)
+}
+
+/// A fault with its line of the scene file.
+fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|m| m.0 + 1));
+    let start = starts.take(error.line).last().unwrap_or(0);
+    let line = text[start..].lines().next().unwrap_or_default();
+    let indent = line.len() - line.trim_start().len();
+    let message = error.fault.to_string();
+    let (message, hint) = match message.split_once("\n  hint: ") {
+        Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+        None => (message, None),
+    };
+    let fault = ConfigFault::at(0, start + indent..start + line.trim_end().len(), message).hint(hint);
+    ConfigError {
+        sources: vec![Source { name: name.to_owned(), text: text.to_owned() }],
+        faults: vec![fault],
+    }
+}
+
+/// The report: a document on stdout, or a table for people on stderr.
+fn tell(scene: &str, outputs: &Outputs, status: &str, report: &Value, as_json: bool, console: &Console) {
+    let files: Vec<&Path> =
+        outputs.animation.iter().map(|a| a.0.as_path()).chain([outputs.table.as_path()]).collect();
+    if as_json {
+        console.json(&json!({
+            "schema": "posemill.simulate/1",
+            "scene": scene,
+            "status": status,
+            "outputs": files,
+            "warnings": report["warnings"],
+            "metrics": report["metrics"],
+        }));
+        return;
+    }
+    let mut text = String::new();
+    let metrics = report["metrics"].as_array().map_or(&[][..], Vec::as_slice);
+    let name = |m: &Value| m["name"].as_str().unwrap_or_default().to_owned();
+    let width = metrics.iter().map(|m| name(m).chars().count()).max().unwrap_or(0);
+    for metric in metrics {
+        let value = metric["value"].as_f64().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>10} {}",
+            name(metric),
+            figure(value),
+            metric["unit"].as_str().unwrap_or_default()
+        );
+    }
+    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let word = if status == "written" { "wrote" } else { "up to date:" };
+    console.note(format!("{text}{word} {}", files.join(" and ")));
+}
+
+/// A number with five digits that count.
+fn figure(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e5).contains(&x.abs()) { format!("{x:.5}") } else { format!("{x:.3e}") }
+}

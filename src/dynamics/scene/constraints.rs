@@ -1,0 +1,111 @@
+//! The `[[constraint]]` entries of a scene file become constraints and what drives them: motors, limits, springs.
+//!
+//! Space: anchors and axes in world coordinates of the first instant. Units: SI.
+
+use super::error::SceneError;
+use super::file::ConstraintEntry;
+use super::reader::{Named, Reader};
+use crate::dynamics::body::BodyState;
+use crate::dynamics::constraint::{Constraint, ConstraintKind, of};
+use crate::dynamics::world::{CoordinateLimit, Motor, Spring};
+use crate::math::Vec3;
+use toml::Spanned;
+
+/// What moves or bounds the constraints of a scene.
+#[derive(Default)]
+pub(super) struct Drives {
+    pub(super) motors: Vec<Motor>,
+    pub(super) limits: Vec<CoordinateLimit>,
+    pub(super) springs: Vec<Spring>,
+    /// By motor: the name of its constraint.
+    pub(super) motor_names: Vec<String>,
+}
+
+impl Reader<'_> {
+    pub(super) fn constraint(
+        &self,
+        entry: &ConstraintEntry,
+        bodies: Named,
+        states: &[BodyState],
+    ) -> Result<Constraint, SceneError> {
+        let kind = match entry.kind.get_ref().as_str() {
+            "ball" => ConstraintKind::Ball,
+            "hinge" => ConstraintKind::Hinge,
+            "universal" => ConstraintKind::Universal,
+            "slider" => ConstraintKind::Slider,
+            "fixed" => ConstraintKind::Fixed,
+            other => {
+                let must = "`ball`, `hinge`, `universal`, `slider` or `fixed`";
+                return self.value("kind", &entry.kind, format!("`{other}`"), must);
+            }
+        };
+        let end = |name: &Spanned<String>| {
+            let word = name.get_ref().as_str();
+            if word == "world" {
+                return Ok(None);
+            }
+            self.find(bodies, word, self.line(name)).map(Some)
+        };
+        let (a, b) = (end(&entry.a)?, end(&entry.b)?);
+        let axis = |key, value: &Option<Spanned<[f64; 3]>>, needed: bool| match value {
+            Some(v) => self.direction(key, v),
+            None if needed => self.value(key, &entry.kind, "missing", "given for this kind"),
+            None => Ok(Vec3::zeros()),
+        };
+        let single = matches!(kind, ConstraintKind::Hinge | ConstraintKind::Slider);
+        let universal = kind == ConstraintKind::Universal;
+        let first = axis("axis", &entry.axis, single || universal)?;
+        let second = axis("second_axis", &entry.second_axis, universal)?;
+        if universal && first.dot(&second).abs() > 1e-6 {
+            return self.value("second_axis", &entry.kind, "oblique", "perpendicular to `axis`");
+        }
+        let anchor = self.vector("anchor", &entry.anchor)?;
+        let name = entry.name.get_ref().clone();
+        let (sa, sb) = (of(states, a), of(states, b));
+        let mut c = Constraint::in_pose(name, kind, (a, &sa), (b, &sb), &anchor, &first, &second);
+        c.friction = self.not_negative("friction", &entry.friction, 0.0)?;
+        if let Some(torque) = &entry.torque {
+            c.motor = self.number("torque", torque, |_| true, "a finite number")?;
+        }
+        Ok(c)
+    }
+
+    /// Adds what drives the constraint at position `k`.
+    pub(super) fn drives(
+        &self,
+        k: usize,
+        entry: &ConstraintEntry,
+        drives: &mut Drives,
+    ) -> Result<(), SceneError> {
+        if let Some(motor) = &entry.motor {
+            let m = motor.get_ref();
+            if !(m.speed.is_finite() && m.limit.is_finite() && m.limit >= 0.0) {
+                return self.value("motor", motor, format!("{m:?}"), "finite, its limit zero or above");
+            }
+            drives.motors.push(Motor { constraint: k, speed: m.speed, limit: m.limit });
+            drives.motor_names.push(entry.name.get_ref().clone());
+        }
+        if let Some(pair) = &entry.limits {
+            let [low, high] = *pair.get_ref();
+            if !(low.is_finite() && high.is_finite() && low <= high) {
+                return self.value("limits", pair, format!("[{low}, {high}]"), "finite and ascending");
+            }
+            drives.limits.push(CoordinateLimit { constraint: k, low, high });
+        }
+        if let Some(spring) = &entry.spring {
+            let p = *spring.get_ref();
+            let finite = [p.stiffness, p.damping, p.target, p.rate].iter().all(|x| x.is_finite());
+            if !(finite && p.stiffness >= 0.0 && p.damping >= 0.0) {
+                return self.value("spring", spring, format!("{p:?}"), "finite, zero or above");
+            }
+            drives.springs.push(Spring {
+                constraint: k,
+                stiffness: p.stiffness,
+                damping: p.damping,
+                target: p.target,
+                rate: p.rate,
+            });
+        }
+        Ok(())
+    }
+}

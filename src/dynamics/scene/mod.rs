@@ -1,0 +1,15 @@
+//! A scene file becomes a world that can be simulated; every fault names its line.
+//!
+//! `file` holds the keys as they are written, `reader` makes numbers and names of them, the other files what the entries
+//! stand for.
+
+mod bodies;
+mod constraints;
+mod error;
+mod file;
+mod parse;
+mod reader;
+mod rules;
+
+pub use error::{SceneError, SceneFault};
+pub use parse::{BodyGeometry, Method, Scene};

@@ -1,0 +1,209 @@
+//! A scene file becomes a world that can be simulated; every fault names its line.
+//!
+//! Space: world, right-handed, `up` says which axis points up; angular velocities in object axes. Units: SI.
+//! Anchors and axes are written in world coordinates of the first instant, so that constraints hold there.
+
+use super::constraints::Drives;
+use super::error::{SceneError, SceneFault};
+use super::file::{SceneFile, SimulationEntry};
+use super::reader::{Reader, line};
+use crate::dynamics::articulation::{Articulation, ArticulationError};
+use crate::dynamics::integrate::{Integrator, Stabilization};
+use crate::dynamics::sensor::Controller;
+use crate::dynamics::shape::Shape;
+use crate::dynamics::world::{World, WorldSettings};
+use crate::math::{Transform, Vec3};
+
+/// How a scene is carried through time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// The velocity-level step of [`World`]: contacts, motors, limits, springs, rules.
+    World,
+    /// One of the steps for articulations without contacts.
+    Stepper(Integrator, Stabilization),
+}
+
+/// How a body is drawn: a shape in its axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyGeometry {
+    /// The shape.
+    pub shape: Shape,
+    /// Places it in the body's axes.
+    pub body_from_shape: Transform,
+}
+
+/// A scene that can be simulated.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The title.
+    pub name: String,
+    /// Seconds a step.
+    pub step: f64,
+    /// Seconds in all.
+    pub duration: f64,
+    /// Recorded frames a second.
+    pub output_rate: f64,
+    /// The direction that points up.
+    pub up: Vec3,
+    /// How it is carried through time.
+    pub method: Method,
+    /// Bodies, constraints, colliders and the first instant.
+    pub world: World,
+    /// Sensors and rules.
+    pub controller: Controller,
+    /// How every body is drawn.
+    pub geometry: Vec<BodyGeometry>,
+}
+
+/// More steps than this are a mistake in the step or the duration.
+const STEP_LIMIT: f64 = 1e7;
+/// More bodies than this would exhaust memory before they moved.
+const BODY_LIMIT: usize = 10_000;
+
+impl Scene {
+    /// Reads a scene from the text of a `SCENE.toml`.
+    ///
+    /// # Errors
+    /// [`SceneError`] with the line of the first fault.
+    pub fn parse(text: &str) -> Result<Self, SceneError> {
+        let file: SceneFile = toml::from_str(text).or_else(|e| {
+            let at = e.span().map_or(1, |s| line(text, &s));
+            SceneFault::Syntax(e.message().to_owned()).on(at)
+        })?;
+        Reader { text }.scene(&file)
+    }
+}
+
+impl Reader<'_> {
+    fn scene(&self, file: &SceneFile) -> Result<Scene, SceneError> {
+        let s = &file.simulation;
+        let step = self.positive("step", &s.step)?;
+        let duration = self.positive("duration", &s.duration)?;
+        if duration / step > STEP_LIMIT {
+            return self.value("step", &s.step, step, "at least a ten-millionth of the duration");
+        }
+        let output_rate = match &s.output_rate {
+            Some(rate) => self.positive("output_rate", rate)?,
+            None => 60.0,
+        };
+        let up = match &s.up {
+            None => Vec3::y(),
+            Some(up) => match up.get_ref().as_str() {
+                "y" => Vec3::y(),
+                "z" => Vec3::z(),
+                other => return self.value("up", up, format!("`{other}`"), "`y` or `z`"),
+            },
+        };
+        let gravity = match &s.gravity {
+            Some(g) => self.vector("gravity", g)?,
+            None => up * -9.81,
+        };
+        if let Some(extra) = file.bodies.get(BODY_LIMIT) {
+            let count = file.bodies.len();
+            return self.value("body", &extra.name, count, "listed at most 10000 times");
+        }
+        let body_names = self.names(file.bodies.iter().map(|b| &b.name))?;
+        let constraint_names = self.names(file.constraints.iter().map(|c| &c.name))?;
+        let (mut bodies, mut states, mut geometry, mut colliders) = (vec![], vec![], vec![], vec![]);
+        for (i, entry) in file.bodies.iter().enumerate() {
+            let (body, state, drawn, collider) = self.body(i, entry)?;
+            bodies.push(body);
+            states.push(state);
+            geometry.push(drawn);
+            colliders.extend(collider);
+        }
+        for plane in &file.planes {
+            colliders.push(self.plane(plane)?);
+        }
+        let mut drives = Drives::default();
+        let mut constraints = Vec::new();
+        for (k, entry) in file.constraints.iter().enumerate() {
+            constraints.push(self.constraint(entry, (&body_names, "body"), &states)?);
+            self.drives(k, entry, &mut drives)?;
+        }
+        let articulation = Articulation::new(bodies, constraints, gravity).or_else(|error| {
+            let name = match &error {
+                ArticulationError::NoSuchBody { constraint, .. }
+                | ArticulationError::Loop { constraint, .. }
+                | ArticulationError::Number { constraint, .. } => constraint,
+            };
+            let entry = file.constraints.iter().find(|c| c.name.get_ref() == name);
+            SceneFault::Constraint(error).on(entry.map_or(1, |c| self.line(&c.name)))
+        })?;
+        let sensors = self.sensors(file, &body_names)?;
+        let rules = self.rules(file, &sensors, &constraint_names, (&drives.motor_names, "motor"))?;
+        let method = self.method(
+            s,
+            file,
+            &[
+                ("contacts with planes", !file.planes.is_empty()),
+                ("motors with limits", !drives.motors.is_empty()),
+                ("coordinate limits", !drives.limits.is_empty()),
+                ("springs", !drives.springs.is_empty()),
+            ],
+        )?;
+        let mut world = World::new(articulation, states, colliders, self.settings(s)?);
+        if s.self_collision == Some(false) {
+            world.ignore_within_trees();
+        }
+        world.motors = drives.motors.clone();
+        world.limits = drives.limits;
+        world.springs = drives.springs;
+        let controller = Controller::new(sensors, rules, drives.motors);
+        let name = file.name.clone();
+        Ok(Scene { name, step, duration, output_rate, up, method, world, controller, geometry })
+    }
+
+    fn settings(&self, s: &SimulationEntry) -> Result<WorldSettings, SceneError> {
+        let d = WorldSettings::default();
+        let erp = self.not_negative("erp", &s.erp, d.erp)?;
+        if let Some(given) = &s.erp
+            && erp > 1.0
+        {
+            return self.value("erp", given, erp, "between 0 and 1");
+        }
+        Ok(WorldSettings {
+            erp,
+            compliance: self.not_negative("compliance", &s.compliance, d.compliance)?,
+            slop: self.not_negative("slop", &s.slop, d.slop)?,
+            cone: s.friction_cone.unwrap_or(d.cone),
+            ..d
+        })
+    }
+
+    fn method(
+        &self,
+        s: &SimulationEntry,
+        file: &SceneFile,
+        needs: &[(&'static str, bool)],
+    ) -> Result<Method, SceneError> {
+        let integrator = match s.integrator.get_ref().as_str() {
+            "world" => return Ok(Method::World),
+            "note" => Integrator::Note,
+            "rk4" => Integrator::RungeKutta4,
+            "variational" => Integrator::Variational,
+            other => {
+                let must = "`world`, `rk4`, `variational` or `note`";
+                return self.value("integrator", &s.integrator, format!("`{other}`"), must);
+            }
+        };
+        let rules = [("sensors and rules", !(file.sensors.is_empty() && file.rules.is_empty()))];
+        if let Some((what, _)) = needs.iter().chain(&rules).find(|n| n.1) {
+            let integrator = s.integrator.get_ref().clone();
+            return SceneFault::Integrator { integrator, what }.on(self.line(&s.integrator));
+        }
+        let stabilization = match &s.stabilization {
+            None => Stabilization::Restore,
+            Some(given) => match given.get_ref().as_str() {
+                "none" => Stabilization::None,
+                "project" => Stabilization::Project,
+                "restore" => Stabilization::Restore,
+                other => {
+                    let must = "`restore`, `project` or `none`";
+                    return self.value("stabilization", given, format!("`{other}`"), must);
+                }
+            },
+        };
+        Ok(Method::Stepper(integrator, stabilization))
+    }
+}

@@ -1,0 +1,62 @@
+//! The `[[sensor]]` and `[[rule]]` entries of a scene file become sensors and rules.
+//!
+//! Units: as the motors that the rules set.
+
+use super::error::{SceneError, SceneFault};
+use super::file::{SceneFile, SensorEntry, SetPointEntry};
+use super::reader::{Named, Reader};
+use crate::dynamics::condition::Condition;
+use crate::dynamics::sensor::{Rule, Sensor, SetPoint};
+use toml::Spanned;
+
+impl Reader<'_> {
+    pub(super) fn sensors(&self, file: &SceneFile, bodies: &[String]) -> Result<Vec<Sensor>, SceneError> {
+        self.names(file.sensors.iter().map(|s| &s.name))?;
+        let list = |names: &[Spanned<String>]| -> Result<Vec<usize>, SceneError> {
+            names.iter().map(|n| self.find((bodies, "body"), n.get_ref(), self.line(n))).collect()
+        };
+        let sensor = |entry: &SensorEntry| {
+            Ok(Sensor {
+                name: entry.name.get_ref().clone(),
+                bodies: list(&entry.bodies)?,
+                with: list(&entry.with)?,
+                margin: self.not_negative("margin", &entry.margin, 2e-4)?,
+                on: false,
+                first_touch: None,
+            })
+        };
+        file.sensors.iter().map(sensor).collect()
+    }
+
+    pub(super) fn rules(
+        &self,
+        file: &SceneFile,
+        sensors: &[Sensor],
+        constraints: &[String],
+        motors: Named,
+    ) -> Result<Vec<Rule>, SceneError> {
+        let sensors: Vec<String> = sensors.iter().map(|s| s.name.clone()).collect();
+        let mut rules = Vec::new();
+        for rule in &file.rules {
+            let when = Condition::parse(rule.when.get_ref(), &sensors, constraints)
+                .or_else(|error| SceneFault::Condition(error).on(self.line(&rule.when)))?;
+            let mut then = Vec::new();
+            for set in &rule.then {
+                let SetPointEntry { motor, speed, limit } = set.get_ref();
+                let bad = |x: &Option<f64>| x.is_some_and(|x| !x.is_finite());
+                if bad(speed) || bad(limit) || limit.is_some_and(|l| l < 0.0) {
+                    return self.value(
+                        "then",
+                        set,
+                        format!("{:?}", set.get_ref()),
+                        "finite, its limit zero or above",
+                    );
+                }
+                let motor = self.find(motors, motor, self.line(set))?;
+                then.push(SetPoint { motor, speed: *speed, limit: *limit });
+            }
+            rules.push(Rule::new(when, then, rule.latch));
+        }
+        Ok(rules)
+    }
+}

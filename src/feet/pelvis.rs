@@ -1,0 +1,143 @@
+//! Where the ankles go becomes where the pelvis goes, before any knee bends.
+//!
+//! Minimises `sum_f [sum_legs w (e . (s - D))^2 + rho D^2] + lambda sum D''^2` over the height `D` of the pelvis:
+//! `s` is the way of an ankle, `e` the direction of its leg, so that `e . (s - D)` is by how much the leg would have to
+//! become longer or shorter, and the knee to turn; `w` is 1 while the foot rests and falls to 0 outside. The last term
+//! is the low-pass without delay ([`whittaker`]). Where a leg would be out of reach, reaching is asked for as well,
+//! with a greater weight, and the whole solved again. Space: model space, Y up. Units: metres.
+
+use super::leg::{Change, Leg, Step};
+use super::lock::Held;
+use super::ramp::fall;
+use crate::math::Vec3;
+use crate::signal::{whittaker, whittaker_penalty};
+
+/// A leg and what shall become of its foot.
+#[derive(Clone, Debug)]
+pub struct Moved<'a> {
+    /// The leg.
+    pub leg: &'a Leg,
+    /// How it arrives.
+    pub steps: &'a [Step],
+    /// What changes.
+    pub changes: &'a [Change],
+    /// What rests.
+    pub held: &'a [Held],
+}
+
+/// The pelvis follows nothing faster than this, hertz.
+const CUTOFF: f64 = 3.0;
+
+/// The most that the pelvis moves, as a part of the character's height.
+const MOST: f64 = 0.05;
+
+/// The weight of leaving the pelvis where it arrives.
+const STAY: f64 = 1e-3;
+
+/// The weight of a leg that cannot reach, against one whose knee would turn.
+const REACH: f64 = 30.0;
+
+/// The part of its length up to which a leg may be stretched, if it does not arrive straighter.
+pub const STRETCH: f64 = 0.99;
+
+/// The length up to which a leg that arrives at `arriving` metres may be stretched.
+pub fn longest(length: f64, arriving: f64) -> f64 {
+    arriving.clamp(STRETCH * length, 0.9995 * length)
+}
+
+/// The height of the pelvis over where it arrives, for every frame.
+///
+/// `others` says in which frames other parts of the body rest, which are not to be pushed; `height` is the
+/// character's, `reach` the length of a transition in frames.
+pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, height: f64, reach: f64) -> Vec<f64> {
+    let n = others.len();
+    let penalty = whittaker_penalty(CUTOFF, rate);
+    let (mut weights, mut values) = (vec![STAY; n], vec![0.0; n]);
+    for (weight, _) in weights.iter_mut().zip(others).filter(|(_, rests)| **rests) {
+        *weight += 1.0;
+    }
+    let shares: Vec<Vec<f64>> = legs.iter().map(|leg| share(leg.held, reach)).collect();
+    for (leg, share) in legs.iter().zip(&shares) {
+        for f in 0..n {
+            let (step, shift) = (&leg.steps[f], leg.changes[f].shift);
+            let line = step.foot.translation + shift - step.upper.translation;
+            let Some(e) = line.try_normalize(1e-9).filter(|_| share[f] > 0.0) else { continue };
+            // (e . s - e_y D)^2 = e_y^2 (D - e . s / e_y)^2
+            weights[f] += share[f] * e.y * e.y;
+            values[f] += share[f] * e.y * e.dot(&shift);
+        }
+    }
+    let solve = |weights: &[f64], values: &[f64]| {
+        let wanted: Vec<f64> = weights.iter().zip(values).map(|(w, v)| v / w).collect();
+        let mut found = whittaker(weights, &wanted, penalty);
+        found.iter_mut().for_each(|d| *d = bounded(*d, MOST * height));
+        found
+    };
+    let mut offset = solve(&weights, &values);
+    for _ in 0..4 {
+        let mut short = false;
+        for (leg, share) in legs.iter().zip(&shares) {
+            for f in 0..n {
+                let step = &leg.steps[f];
+                if share[f] <= 0.0 {
+                    continue;
+                }
+                let hip = step.upper.translation;
+                let line = step.foot.translation + leg.changes[f].shift - hip - Vec3::y() * offset[f];
+                let excess = line.norm() - longest(length(step), (step.foot.translation - hip).norm());
+                if excess > 1e-4 {
+                    let down = (-line.y / line.norm()).max(0.3);
+                    let weight = REACH * share[f];
+                    weights[f] += weight;
+                    values[f] += weight * (offset[f] - excess / down);
+                    short = true;
+                }
+            }
+        }
+        if !short {
+            break;
+        }
+        offset = solve(&weights, &values);
+    }
+    offset
+}
+
+/// Thigh and shin in a step.
+pub fn length(step: &Step) -> f64 {
+    let [hip, knee, ankle] = [step.upper, step.lower, step.foot].map(|t| t.translation);
+    (knee - hip).norm() + (ankle - knee).norm()
+}
+
+/// 1 while a foot rests, falling to 0 outside.
+fn share(held: &[Held], reach: f64) -> Vec<f64> {
+    let n = held.len();
+    let mut share = vec![0.0_f64; n];
+    let mut distance = usize::MAX;
+    for f in (0..n).chain((0..n).rev()) {
+        distance = if held[f] == Held::Free { distance.saturating_add(1) } else { 0 };
+        share[f] = share[f].max(fall(distance as f64, reach));
+    }
+    share
+}
+
+/// `x` up to most of the bound, then ever less, never beyond it.
+fn bounded(x: f64, bound: f64) -> f64 {
+    let from = 0.8 * bound;
+    if x.abs() <= from {
+        return x;
+    }
+    let room = bound - from;
+    x.signum() * (from + room * (1.0 - (-(x.abs() - from) / room).exp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_ways_pass_and_great_ones_stay_in_bounds() {
+        assert_eq!(bounded(-0.04, 0.1), -0.04);
+        assert!(bounded(5.0, 0.1) <= 0.1 && bounded(5.0, 0.1) > 0.099);
+        assert!((bounded(0.0801, 0.1) - 0.0801).abs() < 1e-6);
+    }
+}

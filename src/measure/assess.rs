@@ -1,0 +1,137 @@
+//! A motion, its contact labels and its plain copy become all measures and their courses over time.
+
+use super::catalogue::metric;
+use super::comparison::comparison;
+use super::contact::{contact, foot_depths, published};
+use super::course::{Course, courses};
+use super::gauge::Gauge;
+use super::labels::agreement;
+use super::momentum::momentum;
+use super::samples::Samples;
+use super::statistics::rms;
+use crate::model::{Contacts, Motion};
+use crate::report::{Metric, Series};
+
+/// What was measured on one motion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assessment {
+    /// The measures, in the order of [`MEASURES`](super::MEASURES); those that the motion gives no answer to are not
+    /// there.
+    pub metrics: Vec<Metric>,
+    /// What was measured in every frame.
+    pub series: Vec<Series>,
+}
+
+/// Measures `motion`, which plays on the character of `gauge`.
+///
+/// `contacts` say what should rest when; without them nothing is said about feet and forces. `copy` is the plain rotation
+/// copy: it is measured beside with the same labels, and the motion is compared with it where both have one skeleton
+/// and one rate.
+///
+/// # Panics
+/// Where the motion belongs to another character.
+pub fn assess(
+    gauge: &Gauge,
+    motion: &Motion,
+    contacts: Option<&Contacts>,
+    copy: Option<&Motion>,
+) -> Assessment {
+    let (mut made, samples) = alone(gauge, motion, contacts);
+    if let Some(copy) = copy {
+        let (plain, others) = alone(gauge, copy, contacts);
+        for own in &mut made.metrics {
+            own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
+        }
+        if let Some((metrics, apart)) = comparison(gauge, motion, copy) {
+            made.metrics.extend(metrics);
+            made.series.push(series("correction", "m", apart));
+            made.metrics.extend(roughness(&samples, &others));
+        }
+        for (ratio, of) in [("jerk_ratio", "jerk"), ("turn_ratio", "turn_max")] {
+            let value = |m: &Metric| Some(m.value).zip(m.copy).filter(|(_, copy)| *copy > 0.0);
+            if let Some((own, copy)) = made.metrics.iter().find(|m| m.name == of).and_then(value) {
+                made.metrics.push(metric(ratio, own / copy));
+            }
+        }
+    }
+    let place = |m: &Metric| super::MEASURES.iter().position(|k| k.name == m.name);
+    made.metrics.sort_by_key(place);
+    made
+}
+
+/// What needs no copy.
+fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assessment, Samples) {
+    let samples = Samples::of(gauge, motion);
+    let mut made = Assessment::default();
+    made.metrics.push(metric("height", gauge.height));
+    if samples.frames == 0 {
+        return (made, samples);
+    }
+    if let Some(contacts) = contacts {
+        let courses = courses(gauge, &samples, contacts);
+        made.metrics.extend(contact(&courses, samples.frames));
+        if courses.iter().any(|c| c.part.of_foot()) {
+            made.metrics.extend(agreement(motion, contacts));
+        }
+        made.metrics.extend(published(&courses, samples.frames, samples.rate));
+        made.series.extend(ground_series(&courses, &samples));
+        if let Some((metrics, left)) = momentum(gauge, &samples, &courses) {
+            made.metrics.extend(metrics);
+            made.series.push(series("momentum_residual", "1", left));
+        }
+        let ground = contacts.ground * gauge.scale;
+        made.series.push(series("root_height", "m", samples.root.iter().map(|p| p.y - ground).collect()));
+    }
+    if !gauge.limited.is_empty() {
+        made.metrics.push(metric("limit_violation_max", samples.excess.0));
+        made.metrics.push(metric("limit_violation_mean", samples.excess.1));
+    }
+    made.metrics.push(metric("bone_stretch", samples.stretch));
+    made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
+    made.metrics.push(metric("turn_max", samples.turn));
+    if !gauge.ends.is_empty() && samples.frames > 3 {
+        made.metrics.push(metric("jerk", jerk(&samples, gauge.ends.len())));
+    }
+    (made, samples)
+}
+
+fn series(name: &str, unit: &'static str, values: Vec<f64>) -> Series {
+    Series { name: name.to_owned(), unit, values, resting: Vec::new() }
+}
+
+/// Height and speed of the points of the feet and of others that rest, and how deep the feet are.
+fn ground_series(courses: &[Course], samples: &Samples) -> Vec<Series> {
+    let mut found = Vec::new();
+    for course in courses.iter().filter(|c| c.part.of_foot() || !c.holds.is_empty()) {
+        let resting: Vec<[usize; 2]> = course.holds.iter().map(|h| [h.frames.start, h.frames.end]).collect();
+        for (what, unit, values) in [("height", "m", &course.height), ("speed", "m/s", &course.speed)] {
+            let name = format!("{}_{what}", course.part);
+            found.push(Series { name, unit, values: values.clone(), resting: resting.clone() });
+        }
+    }
+    if courses.iter().any(|c| c.part.of_foot()) {
+        found.push(series("penetration", "m", foot_depths(courses, samples.frames)));
+    }
+    found
+}
+
+fn jerk(samples: &Samples, width: usize) -> f64 {
+    let at = |f: usize, e: usize| samples.ends[f * width + e];
+    let third = |f: usize, e: usize| at(f + 2, e) - at(f + 1, e) * 3.0 + at(f, e) * 3.0 - at(f - 1, e);
+    let inner = (1..samples.frames - 2).flat_map(|f| (0..width).map(move |e| (f, e)));
+    rms(inner.map(|(f, e)| third(f, e).norm_squared())) * samples.rate.powi(3)
+}
+
+/// The second differences of what was corrected at the end joints.
+fn roughness(own: &Samples, copy: &Samples) -> Option<Metric> {
+    let width = own.ends.len() / own.frames.max(1);
+    let frames = own.frames.min(copy.frames);
+    if width == 0 || frames < 3 {
+        return None;
+    }
+    let away = |f: usize, e: usize| own.ends[f * width + e] - copy.ends[f * width + e];
+    let second = |f: usize, e: usize| away(f + 1, e) - away(f, e) * 2.0 + away(f - 1, e);
+    let inner = (1..frames - 1).flat_map(|f| (0..width).map(move |e| (f, e)));
+    let size = rms(inner.map(|(f, e)| second(f, e).norm_squared())) * own.rate * own.rate;
+    Some(metric("correction_roughness", size))
+}

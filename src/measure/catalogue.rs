@@ -1,0 +1,267 @@
+//! Every measure that there is: its name, its unit, the value that a good clip keeps below, and its exact formula.
+//!
+//! Lengths and speeds are those of the figure scaled to a height of 1.75 m, so that one threshold fits every character;
+//! `momentum_residual` and the flight measures are in the figure's own metres, because gravity is. `f` counts frames, `dt`
+//! is the time between two of them, `c` counts contact points, `x_c` is the lowest place of such a point, `v` its speed
+//! over the ground from the frame before, `z` its height above what it rests on while it is labelled, else above the
+//! lower of the ground and what it rests on before and after; `H` is the height of the figure. The copy is the plain
+//! rotation copy: the take on the same skeleton before anything was corrected.
+
+use crate::report::Metric;
+
+/// One measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// The stable word.
+    pub name: &'static str,
+    /// The unit: `m`, `m/s`, `rad`, `1` for ratios.
+    pub unit: &'static str,
+    /// The value that a good clip does not exceed, where there is one.
+    pub at_most: Option<f64>,
+    /// What it is, as a formula in words.
+    pub formula: &'static str,
+    /// Whether the greatest value is the worst; the least one is for those that count what is right.
+    pub greatest_is_worst: bool,
+}
+
+const fn measure(
+    name: &'static str,
+    unit: &'static str,
+    at_most: Option<f64>,
+    formula: &'static str,
+) -> Measure {
+    Measure { name, unit, at_most, formula, greatest_is_worst: true }
+}
+
+/// A share of what is right.
+const fn share(name: &'static str, formula: &'static str) -> Measure {
+    Measure { name, unit: "1", at_most: None, formula, greatest_is_worst: false }
+}
+
+/// Half a degree, in radians.
+const HALF_DEGREE: f64 = 0.5 * std::f64::consts::PI / 180.0;
+
+/// All measures, in the order in which they are shown.
+pub const MEASURES: &[Measure] = &[
+    measure("height", "m", None, "the figure's own height in its bind pose, sole to the top of the head"),
+    // Contacts.
+    measure(
+        "foot_skate",
+        "m/s",
+        None,
+        "mean of v over the points of the feet that are labelled in f and f-1",
+    ),
+    measure("foot_skate_p95", "m/s", Some(0.01), "95th percentile of the same speeds"),
+    measure("foot_skate_max", "m/s", None, "the greatest of the same speeds"),
+    measure(
+        "foot_skate_weighted",
+        "m/s",
+        None,
+        "mean over the points of the feet with z < h of v (2 - 2^(z/h)), h = 2.5 cm, z at least 0 \
+         (Zhang, Starke, Komura and Saito 2018)",
+    ),
+    measure(
+        "contact_slide_p95",
+        "m/s",
+        Some(0.01),
+        "foot_skate_p95 over all labelled points, hands included",
+    ),
+    measure(
+        "penetration_max",
+        "m",
+        Some(0.005),
+        "max over f of d(f) = max(0, -min z) over the points of the feet",
+    ),
+    measure("penetration_mean", "m", None, "mean over f of d(f)"),
+    measure("penetration_share", "1", Some(0.005), "share of frames with d(f) above 1 mm"),
+    measure(
+        "body_penetration_max",
+        "m",
+        None,
+        "penetration_max over all other points, their thickness taken off",
+    ),
+    measure(
+        "float_max",
+        "m",
+        None,
+        "max over frames with a labelled point of the lowest labelled z, at least 0",
+    ),
+    measure(
+        "float_share",
+        "1",
+        Some(0.02),
+        "share of frames with a labelled point whose lowest labelled z is above 2 cm",
+    ),
+    share("contact_precision", "share of labels found on the result that the take has too"),
+    share("contact_recall", "share of the take's labels that are found on the result"),
+    share("contact_f1", "harmonic mean of precision and recall"),
+    // The pose by itself.
+    measure(
+        "limit_violation_max",
+        "rad",
+        Some(HALF_DEGREE),
+        "greatest angle from a joint to its range of motion",
+    ),
+    measure(
+        "limit_violation_mean",
+        "rad",
+        None,
+        "mean over f and joints with a range of that angle, 0 inside",
+    ),
+    measure(
+        "bone_stretch",
+        "1",
+        Some(1e-6),
+        "max over f and joints below the hips of | |x_j - x_parent| / rest length - 1 |",
+    ),
+    measure(
+        "skin_penetration",
+        "1",
+        None,
+        "share of arm vertices inside the capsules of trunk and head, those inside at rest left out",
+    ),
+    // Smoothness.
+    measure(
+        "jerk",
+        "m/s^3",
+        None,
+        "RMS over f and end joints (hands, feet, head) of |x(f+2) - 3x(f+1) + 3x(f) - x(f-1)| / dt^3",
+    ),
+    measure("jerk_ratio", "1", Some(1.2), "jerk over that of the copy"),
+    measure("turn_max", "rad", None, "greatest change of a local rotation from one frame to the next"),
+    measure("turn_ratio", "1", Some(1.5), "turn_max over that of the copy"),
+    measure(
+        "correction_roughness",
+        "m/s^2",
+        None,
+        "RMS over f and end joints of the second difference of (result - copy) / dt^2",
+    ),
+    // Against the copy.
+    measure("mpjpe", "m", None, "mean over f and joints with a role of |x - x_copy|"),
+    measure("mpjpe_root", "m", None, "mpjpe after subtracting the position of the hips from both"),
+    measure(
+        "mpjpe_pa",
+        "m",
+        None,
+        "mpjpe after the best similarity transform of every frame (Procrustes; Horn 1987)",
+    ),
+    measure(
+        "rotation_error",
+        "rad",
+        None,
+        "mean over f and joints with a role of the angle between local rotations",
+    ),
+    measure("rotation_error_global", "rad", None, "the same between rotations in model space"),
+    measure("end_effector_error", "1", None, "mean over f and end joints of |x - x_copy| / H"),
+    measure(
+        "san_error",
+        "1",
+        None,
+        "mean over f, joints with a role and axes of (x - x_copy)^2 / H^2 (Aberman et al. 2020, as in their get_error.py)",
+    ),
+    measure(
+        "san_error_local",
+        "1",
+        None,
+        "the same after subtracting the position of the hips (Zhang et al. 2023, R2ET: local MSE)",
+    ),
+    // Plausible forces.
+    measure(
+        "momentum_residual",
+        "1",
+        None,
+        "RMS over f of |(F, N/H) - G phi| / (m g), F = m (c'' - g) and N = dL/dt low-passed at 8 Hz, phi >= 0 the forces \
+         along four edges of a friction pyramid (0.8) at every labelled point",
+    ),
+    measure("momentum_residual_p95", "1", None, "95th percentile of the same"),
+    measure(
+        "flight_error",
+        "1",
+        Some(0.05),
+        "RMS over frames of flight (no label for 80 ms or more) of |a - g| / g, a the acceleration of the parabola fitted to \
+         the centre of mass of each flight",
+    ),
+    measure(
+        "flight_spin_drift",
+        "1",
+        Some(0.05),
+        "RMS over flights of |L - mean L| over the RMS of L, L the angular momentum about the centre of mass",
+    ),
+    // As others publish them.
+    measure(
+        "gmd_skating_ratio",
+        "1",
+        None,
+        "share of frames in which a ball of the foot is below 5 cm before and after, and faster than 0.5 m/s in the frame and on \
+         average over 0.25 s (Karunratanakul et al. 2023; five frames at their 20 Hz)",
+    ),
+    measure(
+        "holosoma_sliding",
+        "1",
+        None,
+        "share of frames with a labelled ball in which one moves more than 1 cm in 1/30 s (Holosoma's evaluation, which \
+         counts a frame; 30 Hz assumed)",
+    ),
+    measure("holosoma_penetration", "1", None, "share of frames with a point deeper than 1 cm (as above)"),
+    measure("holosoma_penetration_max", "m", None, "greatest depth in these frames"),
+    measure(
+        "physdiff_penetrate",
+        "m",
+        None,
+        "mean over f of the depth of the lowest point where it is above 5 mm, else 0 (Yuan et al. 2023; points stand for mesh vertices)",
+    ),
+    measure(
+        "physdiff_float",
+        "m",
+        None,
+        "mean over f of the height of the lowest point where it is above 5 mm, else 0",
+    ),
+    measure(
+        "physdiff_skate",
+        "m",
+        None,
+        "mean over f of the mean way over the ground in 1/20 s of the points of the feet on or below 5 mm in f and f-1",
+    ),
+    measure("physdiff_error", "m", None, "sum of the three"),
+];
+
+/// The measure of this name.
+pub fn find(name: &str) -> Option<&'static Measure> {
+    MEASURES.iter().find(|m| m.name == name)
+}
+
+/// A value of the measure of this name.
+///
+/// # Panics
+/// Where the list has no such name.
+pub fn metric(name: &str, value: f64) -> Metric {
+    let measure = find(name).expect("the list has every name that is measured");
+    Metric { name: name.to_owned(), value, unit: measure.unit, copy: None, at_most: measure.at_most }
+}
+
+/// All names, the nearest to `name` first.
+pub fn names_near(name: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = MEASURES.iter().map(|m| m.name).collect();
+    // A name that starts alike, or holds the word, is nearer than one that needs many changes.
+    let distance = |other: &str| {
+        let alike = strsim::jaro_winkler(name, other);
+        ((1.0 - alike) * 1e6) as u64
+    };
+    names.sort_by_key(|n| distance(n));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_the_nearest_comes_first() {
+        for (k, measure) in MEASURES.iter().enumerate() {
+            assert!(MEASURES[..k].iter().all(|m| m.name != measure.name), "{}", measure.name);
+            assert_eq!(names_near(measure.name)[0], measure.name);
+        }
+        assert_eq!(names_near("foot_skates")[0], "foot_skate");
+        assert_eq!(names_near("penetraton_max")[0], "penetration_max");
+    }
+}

@@ -1,0 +1,162 @@
+//! Two motions of one skeleton become how far they are apart.
+//!
+//! The formulas are those of [`MEASURES`](super::MEASURES); the Procrustes alignment is the closed form of Horn,
+//! Closed-form solution of absolute orientation using unit quaternions (1987). Frames beyond the shorter motion are left
+//! out. Units: metres of the common height, radians.
+
+use super::catalogue::metric;
+use super::gauge::Gauge;
+use crate::kinematics::forward;
+use crate::math::{Mat4, Quat, RawQuat, Vec3};
+use crate::model::{ModelPose, Motion};
+use crate::report::Metric;
+
+/// How far `motion` is from `copy`, and the mean distance of their joints in every frame; `None` where skeletons or
+/// rates differ.
+pub fn comparison(gauge: &Gauge, motion: &Motion, copy: &Motion) -> Option<(Vec<Metric>, Vec<f64>)> {
+    let skeleton = gauge.character.skeleton();
+    let same = motion.clip.sample_rate == copy.clip.sample_rate
+        && copy.character.skeleton().parents() == skeleton.parents();
+    let frames = motion.clip.frames().min(copy.clip.frames());
+    if !same || frames == 0 {
+        return None;
+    }
+    let mut scratch = (skeleton.rest_pose(), copy.character.skeleton().rest_pose());
+    let mut model = (skeleton.rest_model_pose(), copy.character.skeleton().rest_model_pose());
+    let mut sums = Sums::default();
+    let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(gauge.joints.len());
+    let mut apart = Vec::with_capacity(frames);
+    let count = gauge.joints.len() as f64;
+    for frame in 0..frames {
+        forward(skeleton, &motion.clip, frame, &mut scratch.0, &mut model.0);
+        forward(copy.character.skeleton(), &copy.clip, frame, &mut scratch.1, &mut model.1);
+        let place = |id| (model.0.position(id) * gauge.scale, model.1.position(id) * gauge.scale);
+        places.clear();
+        places.extend(gauge.joints.iter().map(|id| place(*id)));
+        let root = place(gauge.root);
+        let between = root.0 - root.1;
+        let (mut global, mut local) = (0.0, 0.0);
+        for (x, y) in &places {
+            let away = x - y;
+            let aligned = away - between;
+            global += away.norm();
+            local += aligned.norm();
+            sums.square += away.norm_squared();
+            sums.square_local += aligned.norm_squared();
+        }
+        apart.push(global / count);
+        sums.global += global;
+        sums.local += local;
+        if global > 0.0 {
+            sums.aligned += procrustes(&places);
+        }
+        let turned = |a: &Quat, b: &Quat| if a == b { 0.0 } else { a.angle_to(b) };
+        for &id in &gauge.joints {
+            let k = id.index();
+            sums.turn += turned(&motion.clip.rotations(frame)[k], &copy.clip.rotations(frame)[k]);
+            sums.turn_global += turned(&model.0.joint(id).rotation, &model.1.joint(id).rotation);
+        }
+        sums.ends += gauge.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * gauge.scale;
+    }
+    let entries = frames as f64 * count;
+    let tall = super::COMMON_HEIGHT;
+    let mut found = vec![
+        metric("mpjpe", sums.global / entries),
+        metric("mpjpe_root", sums.local / entries),
+        metric("mpjpe_pa", sums.aligned / entries),
+        metric("rotation_error", sums.turn / entries),
+        metric("rotation_error_global", sums.turn_global / entries),
+        metric("san_error", sums.square / (3.0 * entries * tall * tall)),
+        metric("san_error_local", sums.square_local / (3.0 * entries * tall * tall)),
+    ];
+    if !gauge.ends.is_empty() {
+        let ends = frames as f64 * gauge.ends.len() as f64;
+        found.push(metric("end_effector_error", sums.ends / ends / tall));
+    }
+    Some((found, apart))
+}
+
+#[derive(Default)]
+struct Sums {
+    global: f64,
+    local: f64,
+    aligned: f64,
+    square: f64,
+    square_local: f64,
+    turn: f64,
+    turn_global: f64,
+    ends: f64,
+}
+
+fn end(model: &(ModelPose, ModelPose), id: crate::model::JointId) -> f64 {
+    (model.0.position(id) - model.1.position(id)).norm()
+}
+
+/// The sum of the distances of pairs after the rotation, scale and translation of the first ones that bring them
+/// nearest to the second ones in the least-squares sense.
+fn procrustes(pairs: &[(Vec3, Vec3)]) -> f64 {
+    let count = pairs.len() as f64;
+    let middle = pairs.iter().fold((Vec3::zeros(), Vec3::zeros()), |m, (x, y)| (m.0 + x, m.1 + y));
+    let (from, to) = (middle.0 / count, middle.1 / count);
+    let mut s = [[0.0; 3]; 3];
+    let mut size = 0.0;
+    for (x, y) in pairs {
+        let (x, y) = (x - from, y - to);
+        size += x.norm_squared();
+        for (r, row) in s.iter_mut().enumerate() {
+            for (c, entry) in row.iter_mut().enumerate() {
+                *entry += x[r] * y[c];
+            }
+        }
+    }
+    let [[xx, xy, xz], [yx, yy, yz], [zx, zy, zz]] = s;
+    // Horn's matrix: its greatest eigenvalue is the fit, the eigenvector (w, x, y, z) the rotation.
+    let n = Mat4::new(
+        xx + yy + zz,
+        yz - zy,
+        zx - xz,
+        xy - yx,
+        yz - zy,
+        xx - yy - zz,
+        xy + yx,
+        zx + xz,
+        zx - xz,
+        xy + yx,
+        yy - xx - zz,
+        yz + zy,
+        xy - yx,
+        zx + xz,
+        yz + zy,
+        zz - xx - yy,
+    );
+    let eigen = n.symmetric_eigen();
+    let k = eigen.eigenvalues.imax();
+    let v = eigen.eigenvectors.column(k);
+    let turn = Quat::new_normalize(RawQuat::new(v[0], v[1], v[2], v[3]));
+    let scale = if size > 0.0 { eigen.eigenvalues[k] / size } else { 1.0 };
+    pairs.iter().map(|(x, y)| (turn * (x - from) * scale - (y - to)).norm()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn similar_figures_coincide(
+            points in proptest::collection::vec(proptest::array::uniform3(-1.0..1.0f64), 3..20),
+            turn in proptest::array::uniform3(-3.0..3.0f64),
+            shift in proptest::array::uniform3(-3.0..3.0f64),
+            scale in 0.1..5.0f64,
+        ) {
+            let pair = |p: &[f64; 3]| {
+                let x = Vec3::from(*p);
+                (x, exp(&Vec3::from(turn)) * x * scale + Vec3::from(shift))
+            };
+            let pairs: Vec<_> = points.iter().map(pair).collect();
+            prop_assert!(procrustes(&pairs) < 1e-6);
+        }
+    }
+}

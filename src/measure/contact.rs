@@ -1,0 +1,149 @@
+//! Courses become numbers: how much the feet slide, sink and float while they should rest, and the published variants.
+//!
+//! The formulas are those of [`MEASURES`](super::MEASURES). Where published evaluations read mesh vertices or joints of
+//! one body model, the contact points of this one stand for them.
+
+use super::catalogue::metric;
+use super::course::Course;
+use super::statistics::{greatest, mean, percentile};
+use crate::model::ContactPart;
+use crate::report::Metric;
+
+/// Deeper than this is inside the ground, metres: less is the noise of files and meshes.
+const INSIDE: f64 = 0.001;
+/// Higher than this while labelled is afloat, metres.
+const AFLOAT: f64 = 0.02;
+/// The height below which sliding counts in the weighted measure, metres.
+const WEIGHTED: f64 = 0.025;
+
+/// The measures of feet and other points against the ground; none without points.
+pub fn contact(courses: &[Course], frames: usize) -> Vec<Metric> {
+    let feet: Vec<&Course> = courses.iter().filter(|c| c.part.of_foot()).collect();
+    if feet.is_empty() || frames == 0 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut add = |name: &str, value: f64| found.push(metric(name, value));
+    let slides = |courses: &mut dyn Iterator<Item = &Course>| {
+        let of = |c: &Course| (0..frames).filter(|f| c.stays(*f)).map(|f| c.speed[f]).collect::<Vec<_>>();
+        courses.flat_map(of).collect::<Vec<f64>>()
+    };
+    let mut speeds = slides(&mut feet.iter().copied());
+    add("foot_skate", mean(&speeds));
+    add("foot_skate_p95", percentile(&mut speeds, 0.95));
+    add("foot_skate_max", greatest(&speeds));
+    let weighted: Vec<f64> = (feet.iter())
+        .flat_map(|c| (1..frames).filter(|f| c.clearance[*f] < WEIGHTED).map(|f| weight(c, f)))
+        .collect();
+    add("foot_skate_weighted", mean(&weighted));
+    add("contact_slide_p95", percentile(&mut slides(&mut courses.iter()), 0.95));
+
+    let depths = depths(&mut feet.iter().copied(), frames);
+    add("penetration_max", greatest(&depths));
+    add("penetration_mean", mean(&depths));
+    add("penetration_share", share(&depths, |d| *d > INSIDE));
+    let others = depths_of_others(courses, frames);
+    if let Some(others) = others {
+        add("body_penetration_max", greatest(&others));
+    }
+
+    let lowest = |f: usize| {
+        let labelled = courses.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);
+        labelled.min_by(f64::total_cmp)
+    };
+    let floats: Vec<f64> = (0..frames).filter_map(lowest).collect();
+    add("float_max", greatest(&floats));
+    add("float_share", share(&floats, |z| *z > AFLOAT));
+    found
+}
+
+/// The depth of the lowest foot point in every frame.
+pub fn foot_depths(courses: &[Course], frames: usize) -> Vec<f64> {
+    depths(&mut courses.iter().filter(|c| c.part.of_foot()), frames)
+}
+
+fn depths_of_others(courses: &[Course], frames: usize) -> Option<Vec<f64>> {
+    let others = || courses.iter().filter(|c| !c.part.of_foot());
+    others().next().map(|_| depths(&mut others(), frames))
+}
+
+fn depths(courses: &mut dyn Iterator<Item = &Course>, frames: usize) -> Vec<f64> {
+    let mut depths = vec![0.0_f64; frames];
+    for course in courses {
+        for (depth, z) in depths.iter_mut().zip(&course.clearance) {
+            *depth = depth.max(-z);
+        }
+    }
+    depths
+}
+
+/// The speed of one frame, weighted down to 0 at the height of [`WEIGHTED`].
+fn weight(course: &Course, frame: usize) -> f64 {
+    course.speed[frame] * (2.0 - (course.clearance[frame].max(0.0) / WEIGHTED).exp2())
+}
+
+fn share<T>(values: &[T], is: impl Fn(&T) -> bool) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().filter(|v| is(v)).count() as f64 / values.len() as f64 }
+}
+
+/// The measures that others publish; none without points.
+pub fn published(courses: &[Course], frames: usize, rate: f64) -> Vec<Metric> {
+    if courses.iter().all(|c| !c.part.of_foot()) || frames < 2 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut add = |name: &str, value: f64| found.push(metric(name, value));
+    let balls: Vec<&Course> = courses.iter().filter(|c| matches!(c.part, ContactPart::Ball(_))).collect();
+
+    let window = ((0.25 * rate).round() as usize).max(1);
+    let averages: Vec<Vec<f64>> = balls.iter().map(|c| average(&c.speed[1..], window)).collect();
+    let skates = |f: usize| {
+        let one = |(c, mean): (&&Course, &Vec<f64>)| {
+            c.height[f - 1] < 0.05 && c.height[f] < 0.05 && c.speed[f] > 0.5 && mean[f - 1] > 0.5
+        };
+        balls.iter().zip(&averages).any(one)
+    };
+    add("gmd_skating_ratio", (1..frames).filter(|f| skates(*f)).count() as f64 / (frames - 1) as f64);
+
+    let sticks = (0..frames).filter(|f| balls.iter().any(|c| c.rests[*f])).count();
+    let slides = |f: &usize| balls.iter().any(|c| c.rests[*f] && c.speed[*f] / 30.0 > 0.01);
+    add("holosoma_sliding", (0..frames).filter(slides).count() as f64 / sticks.max(1) as f64);
+    let deepest = depths(&mut courses.iter(), frames);
+    add("holosoma_penetration", share(&deepest, |d| *d > 0.01));
+    add("holosoma_penetration_max", Some(greatest(&deepest)).filter(|d| *d > 0.01).unwrap_or(0.0));
+
+    let lowest = |f: usize| courses.iter().map(|c| c.clearance[f]).fold(f64::INFINITY, f64::min);
+    let lowest: Vec<f64> = (0..frames).map(lowest).collect();
+    let over = |sign: f64| {
+        let values: Vec<f64> = lowest.iter().map(|z| if sign * z > 0.005 { sign * z } else { 0.0 }).collect();
+        mean(&values)
+    };
+    let skate: Vec<f64> = (1..frames)
+        .map(|f| {
+            let down =
+                |c: &&Course| c.part.of_foot() && c.clearance[f - 1] <= 0.005 && c.clearance[f] <= 0.005;
+            mean(&courses.iter().filter(down).map(|c| c.speed[f] / 20.0).collect::<Vec<_>>())
+        })
+        .collect();
+    let (penetrate, float, skate) = (over(-1.0), over(1.0), mean(&skate));
+    add("physdiff_penetrate", penetrate);
+    add("physdiff_float", float);
+    add("physdiff_skate", skate);
+    add("physdiff_error", penetrate + float + skate);
+    found
+}
+
+/// The mean over a window around each value; zeros beyond the ends, as the published code has it.
+fn average(values: &[f64], window: usize) -> Vec<f64> {
+    let mut sums = Vec::with_capacity(values.len() + 1);
+    sums.push(0.0);
+    for value in values {
+        sums.push(sums[sums.len() - 1] + value);
+    }
+    let before = window / 2;
+    let at = |k: usize| {
+        let (from, to) = (k.saturating_sub(before), (k + window - before).min(values.len()));
+        (sums[to] - sums[from]) / window as f64
+    };
+    (0..values.len()).map(at).collect()
+}

@@ -1,0 +1,81 @@
+//! Contact labels and places become courses: how high each contact point is, how fast, and whether it rests.
+//!
+//! Units: metres of the common height, seconds.
+
+use super::gauge::Gauge;
+use super::samples::Samples;
+use crate::model::{ContactPart, Contacts, Hold};
+
+/// One contact point over time; every list has one entry a frame.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// What it stands for.
+    pub part: ContactPart,
+    /// The height above what the point rests on while it is labelled, else above the lower of the ground and what it
+    /// rests on before and after.
+    pub clearance: Vec<f64>,
+    /// The height above the ground.
+    pub height: Vec<f64>,
+    /// The speed over the ground from the frame before; 0 in the first frame.
+    pub speed: Vec<f64>,
+    /// When it rests.
+    pub holds: Vec<Hold>,
+    /// Whether it rests.
+    pub rests: Vec<bool>,
+}
+
+impl Course {
+    /// Whether the point is labelled in this frame and in the one before, by one hold: it should not move between.
+    pub fn stays(&self, frame: usize) -> bool {
+        frame > 0 && self.rests[frame] && !self.starts(frame)
+    }
+
+    /// Whether a hold starts with this frame.
+    fn starts(&self, frame: usize) -> bool {
+        self.holds.binary_search_by_key(&frame, |h| h.frames.start).is_ok()
+    }
+}
+
+/// The courses of all contact points of `gauge`, in their order.
+pub fn courses(gauge: &Gauge, samples: &Samples, contacts: &Contacts) -> Vec<Course> {
+    let course = |k: usize, part: ContactPart| {
+        let holds: Vec<Hold> = (contacts.holds(part).iter())
+            .filter(|h| h.frames.start < samples.frames)
+            .map(|h| Hold { frames: h.frames.start..h.frames.end.min(samples.frames), height: h.height })
+            .collect();
+        let ground = contacts.ground * gauge.scale;
+        let mut made = Course {
+            part,
+            clearance: Vec::with_capacity(samples.frames),
+            height: Vec::with_capacity(samples.frames),
+            speed: Vec::with_capacity(samples.frames),
+            rests: vec![false; samples.frames],
+            holds,
+        };
+        for hold in &made.holds {
+            made.rests[hold.frames.clone()].fill(true);
+        }
+        // The hold that is on or comes next.
+        let mut next = 0;
+        for frame in 0..samples.frames {
+            while made.holds.get(next).is_some_and(|h| h.frames.end <= frame) {
+                next += 1;
+            }
+            let level = |k: Option<usize>| k.and_then(|k| made.holds.get(k)).map(|h| h.height * gauge.scale);
+            let floor = match made.rests[frame] {
+                true => level(Some(next)).unwrap_or(ground),
+                false => {
+                    let beside = [level(next.checked_sub(1)), level(Some(next))];
+                    beside.into_iter().flatten().fold(ground, f64::min)
+                }
+            };
+            let here = samples.point(frame, k);
+            let before = samples.point(frame.saturating_sub(1), k);
+            made.clearance.push(here.y - floor);
+            made.height.push(here.y - ground);
+            made.speed.push((here.x - before.x).hypot(here.z - before.z) * samples.rate);
+        }
+        made
+    };
+    gauge.points.iter().enumerate().map(|(k, point)| course(k, point.part)).collect()
+}

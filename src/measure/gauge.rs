@@ -1,0 +1,73 @@
+//! A character made ready to be measured: its height, its contact points, its end joints, its limits and its masses.
+
+use super::particles::{Particle, particles};
+use super::skin::Skin;
+use super::stature::{COMMON_HEIGHT, height, standing_pose};
+use crate::anatomy::{capsules, contact_points};
+use crate::ik::Mechanism;
+use crate::model::{Character, ContactPoint, JointId, Role, Side};
+use std::sync::Arc;
+
+/// A character made ready to be measured.
+#[derive(Clone, Debug)]
+pub struct Gauge {
+    pub(super) character: Arc<Character>,
+    /// The figure's own height, metres.
+    pub(super) height: f64,
+    /// From the figure's own metres to those of the common height.
+    pub(super) scale: f64,
+    pub(super) points: Vec<ContactPoint>,
+    /// Hands, feet and head.
+    pub(super) ends: Vec<JointId>,
+    /// The joint that stands for the whole in root-aligned measures.
+    pub(super) root: JointId,
+    /// Joints with a role; all joints where none has one.
+    pub(super) joints: Vec<JointId>,
+    pub(super) mechanism: Mechanism,
+    /// Joints with a range of motion.
+    pub(super) limited: Vec<JointId>,
+    pub(super) particles: Vec<Particle>,
+    pub(super) skin: Skin,
+}
+
+impl Gauge {
+    /// Reads off `character` what measures need.
+    pub fn new(character: &Arc<Character>) -> Self {
+        let rig = &character.rig;
+        let skeleton = rig.skeleton();
+        let standing = standing_pose(character);
+        let mechanism = Mechanism::humanoid(rig, &standing);
+        let of_role = |role: Role| rig.joint(role);
+        let sides = |role: fn(Side) -> Role| Side::BOTH.into_iter().filter_map(move |s| of_role(role(s)));
+        let ends = sides(Role::Hand).chain(sides(Role::Foot)).chain(of_role(Role::Head)).collect();
+        let mut joints: Vec<JointId> = skeleton.ids().filter(|id| rig.role(*id).is_some()).collect();
+        if joints.is_empty() {
+            joints = skeleton.ids().collect();
+        }
+        let capsules = capsules(character, rig);
+        let height = height(character, &capsules, &standing);
+        Self {
+            height,
+            scale: COMMON_HEIGHT / height,
+            points: contact_points(character, rig),
+            ends,
+            root: of_role(Role::Hips).unwrap_or(JointId::new(0)),
+            joints,
+            limited: skeleton.ids().filter(|id| mechanism.limit(*id).is_some()).collect(),
+            mechanism,
+            particles: particles(character, &standing, height),
+            skin: Skin::of(character, &capsules, &standing, height),
+            character: Arc::clone(character),
+        }
+    }
+
+    /// Whether it was made for `character`.
+    pub fn is_of(&self, character: &Arc<Character>) -> bool {
+        Arc::ptr_eq(&self.character, character)
+    }
+
+    /// The figure's own height, sole to the top of the head, metres.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+}

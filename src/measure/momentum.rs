@@ -1,0 +1,149 @@
+//! Centre of mass and angular momentum become the forces that a motion would need and no contact can give.
+//!
+//! `F = m (c'' - g)` and `N = dL_c/dt`, low-passed at 8 Hz, have to come from forces at the labelled contact points, each
+//! inside a friction pyramid of four edges; what the best non-negative combination leaves over is a hand that moves the
+//! root. Without contacts all but gravity is left over. In flight the centre of mass has to follow a parabola, and the
+//! angular momentum to stay. Space: model space. Units: the figure's own metres, since gravity knows no scale; forces in
+//! parts of the body's weight.
+
+use super::catalogue::metric;
+use super::course::Course;
+use super::gauge::Gauge;
+use super::nonnegative::{Row6, residual};
+use super::samples::Samples;
+use super::statistics::{percentile, rms};
+use crate::math::Vec3;
+use crate::report::Metric;
+use crate::signal::Butterworth;
+
+/// Gravity, m/s^2.
+const GRAVITY: f64 = 9.81;
+/// The friction coefficient of the pyramids.
+const FRICTION: f64 = 0.8;
+/// Faster changes of force and moment than this are the noise of capture, hertz.
+const CUTOFF: f64 = 8.0;
+/// The shortest time without a label that is a flight, seconds.
+const FLIGHT: f64 = 0.08;
+
+/// The measures and the residual of every frame; none without masses or with fewer than five frames.
+pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<(Vec<Metric>, Vec<f64>)> {
+    let frames = samples.frames;
+    if samples.centers.is_empty() || frames < 5 {
+        return None;
+    }
+    let (forces, torques) = wrenches(samples);
+    let mut columns: Vec<Row6> = Vec::new();
+    let mut left: Vec<f64> = Vec::with_capacity(frames);
+    for frame in 0..frames {
+        columns.clear();
+        for (k, course) in courses.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
+            debug_assert_eq!(course.part, gauge.points[k].part);
+            let arm = (samples.point(frame, k) / gauge.scale - samples.centers[frame]) / gauge.height;
+            for (x, z) in [(FRICTION, 0.0), (-FRICTION, 0.0), (0.0, FRICTION), (0.0, -FRICTION)] {
+                columns.push(row(&Vec3::new(x, 1.0, z), &arm));
+            }
+        }
+        let force = forces[frame] / GRAVITY + Vec3::y();
+        let torque = torques[frame] / (GRAVITY * gauge.height);
+        let rest = residual(&columns, &[force.x, force.y, force.z, torque.x, torque.y, torque.z]);
+        left.push(rest.iter().map(|x| x * x).sum::<f64>().sqrt());
+    }
+    let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
+    found.push(metric("momentum_residual_p95", percentile(&mut left.clone(), 0.95)));
+    found.extend(flight(samples, courses));
+    Some((found, left))
+}
+
+/// A force direction with its moment.
+fn row(force: &Vec3, arm: &Vec3) -> Row6 {
+    let moment = arm.cross(force);
+    [force.x, force.y, force.z, moment.x, moment.y, moment.z]
+}
+
+/// The acceleration of the centre and the change of angular momentum, low-passed; the ends repeat their neighbours.
+fn wrenches(samples: &Samples) -> (Vec<Vec3>, Vec<Vec3>) {
+    let (c, rate) = (&samples.centers, samples.rate);
+    let inner = (1..samples.frames - 1).map(|f| (c[f - 1] + c[f + 1] - c[f] * 2.0) * (rate * rate));
+    let mut forces: Vec<Vec3> = inner.collect();
+    let mut torques = samples.torques[1..samples.frames - 1].to_vec();
+    if let Some(filter) = Butterworth::new(CUTOFF, rate) {
+        for list in [&mut forces, &mut torques] {
+            for axis in 0..3 {
+                let mut channel: Vec<f64> = list.iter().map(|v| v[axis]).collect();
+                filter.apply(&mut channel);
+                list.iter_mut().zip(channel).for_each(|(v, x)| v[axis] = x);
+            }
+        }
+    }
+    for list in [&mut forces, &mut torques] {
+        let ends = (list[0], list[list.len() - 1]);
+        list.insert(0, ends.0);
+        list.push(ends.1);
+    }
+    (forces, torques)
+}
+
+/// How far flights are from a parabola and a constant angular momentum; none without flights.
+fn flight(samples: &Samples, courses: &[Course]) -> Vec<Metric> {
+    let free = |f: &usize| courses.iter().all(|c| !c.rests[*f]);
+    // Three samples are on a parabola whatever they are.
+    let least = ((FLIGHT * samples.rate).ceil() as usize).max(4);
+    let (mut errors, mut drifts) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    while start < samples.frames {
+        let end = (start..samples.frames).find(|f| !free(f)).unwrap_or(samples.frames);
+        let length = end - start;
+        if length >= least {
+            let error = (acceleration(&samples.centers[start..end], samples.rate) + Vec3::y() * GRAVITY)
+                .norm()
+                / GRAVITY;
+            errors.extend(std::iter::repeat_n(error * error, length));
+            let spins = &samples.spins[start..end];
+            let mean = spins.iter().sum::<Vec3>() / length as f64;
+            let size = rms(spins.iter().map(|l| l.norm_squared()));
+            if size > 0.0 {
+                drifts.push((rms(spins.iter().map(|l| (l - mean).norm_squared())) / size).powi(2));
+            }
+        }
+        start = end + 1;
+    }
+    match errors.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            metric("flight_error", rms(errors.into_iter())),
+            metric("flight_spin_drift", rms(drifts.into_iter())),
+        ],
+    }
+}
+
+/// Twice the quadratic coefficient of the parabola through `places` in the least-squares sense.
+fn acceleration(places: &[Vec3], rate: f64) -> Vec3 {
+    // The quadratic that is orthogonal to lines over n equally spaced times: t^2 - (n^2 - 1) / 12.
+    let n = places.len() as f64;
+    let middle = 0.5 * (n - 1.0);
+    let (mut sum, mut size) = (Vec3::zeros(), 0.0);
+    for (k, place) in places.iter().enumerate() {
+        let t = k as f64 - middle;
+        let basis = t * t - (n * n - 1.0) / 12.0;
+        sum += place * basis;
+        size += basis * basis;
+    }
+    sum * (2.0 * rate * rate / size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_acceleration_of_a_parabola_is_found_at_any_rate() {
+        for rate in [24.0, 30.0, 120.0] {
+            let place = |k: usize| {
+                let t = k as f64 / rate;
+                Vec3::new(1.0 + 2.0 * t, 3.0 * t - 0.5 * GRAVITY * t * t, -t)
+            };
+            let places: Vec<Vec3> = (0..7).map(place).collect();
+            assert!((acceleration(&places, rate) + Vec3::y() * GRAVITY).norm() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! A motion becomes what its measures read: places of contact points and end joints, momentum, and the worst of its
+//! joints, in one pass over the frames.
+//!
+//! Space: model space. Units: metres of the common height for places, the figure's own for momentum; radians, seconds.
+
+use super::gauge::Gauge;
+use super::statistics::mean;
+use crate::kinematics::forward;
+use crate::math::{Quat, Vec3};
+use crate::model::{JointId, ModelPose, Motion, Role};
+
+/// How often the skin is looked at, hertz: limbs that meet stay longer.
+const LOOKS: f64 = 10.0;
+
+/// What the measures of one motion read; lists are frame-major.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// How many frames.
+    pub frames: usize,
+    /// Frames a second.
+    pub rate: f64,
+    /// The lowest place of every contact point.
+    pub points: Vec<Vec3>,
+    /// Every end joint.
+    pub ends: Vec<Vec3>,
+    /// The hips.
+    pub root: Vec<Vec3>,
+    /// The masses' centre in every frame, the figure's own metres; empty without masses.
+    pub centers: Vec<Vec3>,
+    /// The angular momentum about it for a mass of 1 kg, and how it changes (m^2/s, m^2/s^2).
+    pub spins: Vec<Vec3>,
+    /// Its change in time; the first and last frame repeat their neighbours.
+    pub torques: Vec<Vec3>,
+    /// The greatest and the mean angle outside the ranges of motion.
+    pub excess: (f64, f64),
+    /// The greatest turn of a joint from one frame to the next.
+    pub turn: f64,
+    /// The greatest relative change of a bone's length.
+    pub stretch: f64,
+    /// The share of the arms' skin inside the body, ten times a second; nothing without skin.
+    pub inside: Option<f64>,
+}
+
+impl Samples {
+    /// Reads `motion`, which plays on the character of `gauge`.
+    pub fn of(gauge: &Gauge, motion: &Motion) -> Self {
+        let (skeleton, clip) = (gauge.character.skeleton(), &motion.clip);
+        let frames = clip.frames();
+        let mut made = Self { frames, rate: clip.sample_rate, ..Self::default() };
+        made.points.reserve(frames * gauge.points.len());
+        made.ends.reserve(frames * gauge.ends.len());
+        let mut masses = Masses::new(gauge, clip.sample_rate, frames);
+        let bones = bones(gauge, motion);
+        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+        // The smallest |cos| of half a turn, which is the greatest turn.
+        let mut least = 1.0_f64;
+        let (mut outside, mut excess) = (0.0, vec![(Quat::identity(), 0.0); gauge.limited.len()]);
+        let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
+        let mut inside = Vec::new();
+        for frame in 0..frames {
+            forward(skeleton, clip, frame, &mut pose, &mut model);
+            for point in &gauge.points {
+                let mut at = model.joint(point.joint).point(&point.at);
+                at.y -= point.radius;
+                made.points.push(at * gauge.scale);
+            }
+            made.ends.extend(gauge.ends.iter().map(|id| model.position(*id) * gauge.scale));
+            made.root.push(model.position(gauge.root) * gauge.scale);
+            masses.add(gauge, &model);
+            if frame % looks == 0 && !gauge.skin.is_empty() {
+                inside.push(gauge.skin.share_inside(&model));
+            }
+            for (&id, (known, angle)) in gauge.limited.iter().zip(&mut excess) {
+                let local = pose.joint(id);
+                // Fingers of most takes stand still: what is known of a rotation stays true.
+                if local.rotation != *known || frame == 0 {
+                    let nearest = gauge.mechanism.limited(id, local).rotation;
+                    let inside = nearest == local.rotation;
+                    *known = local.rotation;
+                    *angle = if inside { 0.0 } else { nearest.angle_to(known) };
+                    made.excess.0 = made.excess.0.max(*angle);
+                }
+                outside += *angle;
+            }
+            if frame > 0 {
+                for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {
+                    least = least.min(a.coords.dot(&b.coords).abs());
+                }
+            }
+            for &(id, length) in &bones {
+                let stretch = (pose.joint(id).translation.norm() / length - 1.0).abs();
+                made.stretch = made.stretch.max(stretch);
+            }
+        }
+        let checks = frames * gauge.limited.len();
+        made.excess.1 = if checks == 0 { 0.0 } else { outside / checks as f64 };
+        made.inside = (!inside.is_empty()).then(|| mean(&inside));
+        made.turn = 2.0 * least.min(1.0).acos();
+        (made.centers, made.spins, made.torques) = masses.finish();
+        made
+    }
+
+    /// The places of contact point `point` in one frame.
+    pub fn point(&self, frame: usize, point: usize) -> &Vec3 {
+        let width = self.points.len() / self.frames.max(1);
+        &self.points[frame * width + point]
+    }
+}
+
+/// The joints whose length the clip can change, with their length at rest: translated ones below the hips.
+fn bones(gauge: &Gauge, motion: &Motion) -> Vec<(JointId, f64)> {
+    let rig = &gauge.character.rig;
+    let skeleton = rig.skeleton();
+    let Some(hips) = rig.joint(Role::Hips) else { return Vec::new() };
+    let length = |id: JointId| skeleton.joint(id).rest.translation.norm();
+    let below =
+        |id: &JointId| skeleton.is_ancestor(hips, *id) && *id != hips && length(*id) > 1e-3 * gauge.height;
+    motion.clip.translated().iter().copied().filter(below).map(|id| (id, length(id))).collect()
+}
+
+/// The masses of three consecutive frames, and what became of the earlier ones.
+struct Masses {
+    per_second: f64,
+    /// Three frames of places, the newest last.
+    recent: [Vec<Vec3>; 3],
+    seen: usize,
+    centers: Vec<Vec3>,
+    spins: Vec<Vec3>,
+    torques: Vec<Vec3>,
+}
+
+impl Masses {
+    fn new(gauge: &Gauge, rate: f64, frames: usize) -> Self {
+        let empty = || Vec::with_capacity(gauge.particles.len());
+        let list = || Vec::with_capacity(frames);
+        Self {
+            per_second: rate,
+            recent: [empty(), empty(), empty()],
+            seen: 0,
+            centers: list(),
+            spins: list(),
+            torques: list(),
+        }
+    }
+
+    /// The next frame.
+    fn add(&mut self, gauge: &Gauge, model: &ModelPose) {
+        if gauge.particles.is_empty() {
+            return;
+        }
+        self.recent.rotate_left(1);
+        let newest = &mut self.recent[2];
+        newest.clear();
+        newest.extend(gauge.particles.iter().map(|p| model.joint(p.joint).point(&p.at)));
+        let weighted = newest.iter().zip(&gauge.particles).map(|(x, p)| x * p.mass);
+        self.centers.push(weighted.sum());
+        self.seen += 1;
+        if self.seen < 3 {
+            return;
+        }
+        // L = sum m (x - c) x v by central differences; dL/dt = sum m (x - c) x a, exactly the difference of the
+        // discrete momenta sum m x(f) x x(f+1) / dt.
+        let [before, here, after] = &self.recent;
+        let center = self.centers[self.seen - 2];
+        let (mut spin, mut torque) = (Vec3::zeros(), Vec3::zeros());
+        for (((a, x), b), particle) in before.iter().zip(here).zip(after).zip(&gauge.particles) {
+            let arm = (x - center) * particle.mass;
+            spin += arm.cross(&(b - a));
+            torque += arm.cross(&(a + b - x * 2.0));
+        }
+        self.spins.push(spin * (0.5 * self.per_second));
+        self.torques.push(torque * (self.per_second * self.per_second));
+    }
+
+    /// Centres, spins and torques, the ends repeated.
+    fn finish(self) -> (Vec<Vec3>, Vec<Vec3>, Vec<Vec3>) {
+        let ends = |mut list: Vec<Vec3>| {
+            if let (Some(&first), Some(&last)) = (list.first(), list.last()) {
+                list.insert(0, first);
+                list.push(last);
+            }
+            list
+        };
+        (self.centers, ends(self.spins), ends(self.torques))
+    }
+}

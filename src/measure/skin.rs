@@ -1,0 +1,94 @@
+//! Skin and capsules become how much of the arms lies inside the rest of the body.
+//!
+//! After the penetration rate of Zhang et al., Skinned Motion Retargeting with Residual Perception of Motion Semantics and
+//! Geometry (2023): the share of limb vertices inside the body. Assumed here: the body is the capsules of trunk, head and
+//! thighs, and inside is deeper than a hundredth of the height; arms are forearms and hands; at most 256 vertices stand
+//! for all; vertices inside when the skin was bound are left out. Space: model space. Units: the figure's own metres.
+
+use crate::anatomy::{BodyPart, Capsule};
+use crate::math::Vec3;
+use crate::model::{Character, JointId, ModelPose, Role, Side};
+
+/// How many vertices stand for both arms.
+const VERTICES: usize = 256;
+/// How deep inside counts, over the height: capsules are not the skin.
+const DEEP: f64 = 0.01;
+
+/// A vertex of an arm: its place in the space of each joint that moves it, with the weight.
+#[derive(Clone, Debug)]
+struct Vertex {
+    bound: Vec<(JointId, Vec3, f64)>,
+}
+
+impl Vertex {
+    fn place(&self, model: &ModelPose) -> Vec3 {
+        self.bound.iter().map(|(joint, at, weight)| model.joint(*joint).point(at) * *weight).sum()
+    }
+}
+
+/// The arms' vertices and the body's capsules.
+#[derive(Clone, Debug, Default)]
+pub struct Skin {
+    arms: Vec<Vertex>,
+    body: Vec<Capsule>,
+}
+
+impl Skin {
+    /// The skin of `character`, bound as `standing`, on a body of these capsules; nothing of those without skin or arms.
+    pub fn of(character: &Character, capsules: &[Capsule], standing: &ModelPose, height: f64) -> Self {
+        let rig = &character.rig;
+        let skeleton = rig.skeleton();
+        let mut of_arm = vec![false; skeleton.len()];
+        for id in skeleton.ids() {
+            let starts = Side::BOTH.into_iter().any(|s| rig.joint(Role::LowerArm(s)) == Some(id));
+            of_arm[id.index()] = starts || skeleton.parent(id).is_some_and(|p| of_arm[p.index()]);
+        }
+        let core = |c: &&Capsule| {
+            use BodyPart::{Chest, Head, Pelvis, Ribs, UpperLeg, Waist};
+            matches!(c.part, Pelvis | Waist | Ribs | Chest | Head | UpperLeg(_))
+        };
+        let thinner = |c: &Capsule| Capsule { radius: c.radius - DEEP * height, ..*c };
+        let body: Vec<Capsule> =
+            capsules.iter().filter(core).map(thinner).filter(|c| c.radius > 0.0).collect();
+        let mut arms = Vec::new();
+        for mesh in &character.meshes {
+            for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
+                let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
+                let Some(main) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
+                if !of_arm[main.joint.index()] {
+                    continue;
+                }
+                let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
+                let bound = |k: usize| {
+                    let binding = mesh.bindings.get(usize::from(joints[k]))?;
+                    let at = binding.joint_from_mesh.transform_point(&p.into()).coords;
+                    Some((binding.joint, at, f64::from(weights[k]))).filter(|b| b.2 > 0.0)
+                };
+                arms.push(Vertex { bound: (0..4).filter_map(bound).collect() });
+            }
+        }
+        arms.retain(|v| !inside(&body, standing, &v.place(standing)));
+        let stride = arms.len().div_ceil(VERTICES).max(1);
+        Self { arms: arms.into_iter().step_by(stride).collect(), body }
+    }
+
+    /// Whether there is nothing to be inside of anything.
+    pub fn is_empty(&self) -> bool {
+        self.arms.is_empty() || self.body.is_empty()
+    }
+
+    /// The share of the arms' vertices inside the body.
+    pub fn share_inside(&self, model: &ModelPose) -> f64 {
+        let count = self.arms.iter().filter(|v| inside(&self.body, model, &v.place(model))).count();
+        count as f64 / self.arms.len().max(1) as f64
+    }
+}
+
+fn inside(body: &[Capsule], model: &ModelPose, p: &Vec3) -> bool {
+    body.iter().any(|capsule| {
+        let [from, to] = capsule.ends(model);
+        let along = to - from;
+        let share = ((p - from).dot(&along) / along.norm_squared().max(1e-12)).clamp(0.0, 1.0);
+        (p - from - along * share).norm_squared() < capsule.radius * capsule.radius
+    })
+}

@@ -1,0 +1,80 @@
+//! The measures of many clips become one line each: the middle, the worst, and whose it is.
+
+use super::catalogue::find;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One measure over many clips.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The measure.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// How many clips have it.
+    pub clips: usize,
+    /// The value that half of them do not exceed.
+    pub median: f64,
+    /// The worst value.
+    pub worst: f64,
+    /// Whose it is; the first of several.
+    pub of: String,
+}
+
+/// One value: whose it is, the name and the unit of the measure, and the value.
+pub type Measured<'a> = (&'a str, &'a str, &'a str, f64);
+
+/// One line for each measure, in the order in which they were first met; values that are no number count as worst.
+pub fn summaries<'a>(measured: impl IntoIterator<Item = Measured<'a>>) -> Vec<Summary> {
+    let mut order: Vec<(&str, &str)> = Vec::new();
+    let mut values: BTreeMap<&str, Vec<(f64, &str)>> = BTreeMap::new();
+    for (of, name, unit, value) in measured {
+        let known = values.entry(name).or_default();
+        if known.is_empty() {
+            order.push((name, unit));
+        }
+        known.push((value, of));
+    }
+    let summary = |(name, unit): (&str, &str)| {
+        let found = &values[name];
+        let greatest = find(name).is_none_or(|m| m.greatest_is_worst);
+        let badness = |value: f64| match (value.is_nan(), greatest) {
+            (true, _) => f64::INFINITY,
+            (_, true) => value,
+            (_, false) => -value,
+        };
+        let (worst, of) =
+            found.iter().copied().reduce(|a, b| if badness(b.0) > badness(a.0) { b } else { a })?;
+        let mut sorted: Vec<f64> = found.iter().map(|v| v.0).collect();
+        let median = super::statistics::percentile(&mut sorted, 0.5);
+        Some(Summary {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            clips: found.len(),
+            median,
+            worst,
+            of: of.to_owned(),
+        })
+    };
+    order.into_iter().filter_map(summary).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_a_fault_is_its_greatest_and_of_a_virtue_its_least() {
+        let measured = [
+            ("a", "jerk", "m/s^3", 3.0),
+            ("a", "contact_f1", "1", 0.9),
+            ("b", "jerk", "m/s^3", 5.0),
+            ("b", "contact_f1", "1", 0.5),
+            ("c", "jerk", "m/s^3", 4.0),
+        ];
+        let found = summaries(measured);
+        let told: Vec<_> =
+            found.iter().map(|s| (s.name.as_str(), s.clips, s.median, s.worst, s.of.as_str())).collect();
+        assert_eq!(told, [("jerk", 3, 4.0, 5.0, "b"), ("contact_f1", 2, 0.7, 0.5, "b")]);
+    }
+}

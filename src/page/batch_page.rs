@@ -1,0 +1,196 @@
+//! Many outputs become one table, from the worst clip down, each linked to its own page.
+
+use super::quantity::Unit;
+use super::shell::document;
+use super::text::{Text, address, words};
+use super::verdict::{Reading, Verdict};
+use std::fmt::Write as _;
+
+/// Rows of the table: browsers take seconds to lay out more.
+const ROWS: usize = 5000;
+/// Columns for measures.
+const COLUMNS: usize = 8;
+
+/// What became of one clip.
+#[derive(Clone, Debug)]
+pub struct BatchRow {
+    /// The name of the output, or of the take where there is none.
+    pub name: String,
+    /// The page of this clip, relative to that of the batch, where it was written.
+    pub page: Option<String>,
+    /// Why it failed, for those that did.
+    pub error: Option<String>,
+    /// How many kinds of warnings it has.
+    pub warnings: usize,
+    /// What was measured.
+    pub measures: Vec<Reading>,
+}
+
+impl BatchRow {
+    /// Worse is greater: what failed, then how many measures are over, then how far the worst is.
+    fn rank(&self) -> (bool, usize, f64, usize) {
+        let worst = self.measures.iter().filter_map(Reading::part).fold(0.0, f64::max);
+        (self.error.is_some(), Verdict::of(&self.measures).over, worst, self.warnings)
+    }
+}
+
+/// What a batch page shows.
+#[derive(Clone, Debug)]
+pub struct BatchPage {
+    /// The name of the pipeline.
+    pub title: String,
+    /// The clips.
+    pub rows: Vec<BatchRow>,
+}
+
+/// The page as one HTML file.
+pub fn batch_page(page: &BatchPage) -> String {
+    let mut rows: Vec<&BatchRow> = page.rows.iter().collect();
+    rows.sort_by(|a, b| {
+        let (x, y) = (a.rank(), b.rank());
+        let known = (y.0, y.1).cmp(&(x.0, x.1)).then(y.2.total_cmp(&x.2)).then(y.3.cmp(&x.3));
+        known.then_with(|| a.name.cmp(&b.name))
+    });
+    let columns = columns(&page.rows);
+    let count = |f: &dyn Fn(&BatchRow) -> bool| page.rows.iter().filter(|r| f(r)).count();
+    let failed = count(&|r| r.error.is_some());
+    let over = count(&|r| r.error.is_none() && Verdict::of(&r.measures).over > 0);
+    let warned = count(&|r| r.error.is_none() && r.warnings > 0);
+    let tile = |n: usize, class: &str, word: &str| {
+        format!("<div class=\"tile {}\"><b>{n}</b> {word}</div>", if n > 0 { class } else { "none" })
+    };
+    let mut body = format!(
+        "<header><h1>{}</h1><p class=\"lead\">{}</p><div class=\"tiles\">{}{}{}{}</div></header>\n<main>\n",
+        Text(&page.title),
+        summary(page.rows.len(), failed, over),
+        tile(page.rows.len(), "all", if page.rows.len() == 1 { "clip" } else { "clips" }),
+        tile(failed, "over", "failed"),
+        tile(over, "over", "over limits"),
+        tile(warned, "warned", "with warnings"),
+    );
+    body += "<div class=\"filter\" hidden><label>Find <input type=\"search\" id=\"find\" placeholder=\"part of a name\"></label> \
+             <label><input type=\"checkbox\" id=\"only-over\"> only failed or over limits</label> <output id=\"found\"></output></div>\n";
+    body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"sortable batch\" id=\"clips\">\
+             <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
+             <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
+    for (name, unit) in &columns {
+        let symbol =
+            if unit.symbol.is_empty() { String::new() } else { format!(" <small>{}</small>", unit.symbol) };
+        let _ = write!(body, "<th scope=\"col\" class=\"n\">{}{symbol}</th>", Text(&words(name)));
+    }
+    body += "<th scope=\"col\" class=\"n\">Warnings</th></tr></thead><tbody>\n";
+    let most = rows.len();
+    for (k, row) in rows.iter().take(ROWS).enumerate() {
+        body += &line(row, &columns, most - k);
+    }
+    body += "</tbody></table></div>\n";
+    if most > ROWS {
+        let _ = write!(
+            body,
+            "<p class=\"cut\">The table has the {ROWS} worst of {most} clips; <code>report.json</code> has all.</p>"
+        );
+    }
+    body += "</main>\n";
+    document(&format!("{} – posemill", page.title), &body, &[include_str!("table.js")], None)
+}
+
+fn summary(all: usize, failed: usize, over: usize) -> String {
+    match (all, failed, over) {
+        (0, ..) => "No clip was asked for.".to_owned(),
+        (_, 0, 0) => "Nothing failed and no measure is over its limit.".to_owned(),
+        (_, 0, n) => format!(
+            "{n} of {all} {} over a limit; the worst stands first.",
+            if n == 1 { "is" } else { "are" }
+        ),
+        (_, f, n) => {
+            format!("{f} of {all} failed, {n} more {} over a limit.", if n == 1 { "is" } else { "are" })
+        }
+    }
+}
+
+/// The measures that get a column: those with limits, or the first where none has one; with the unit of the column.
+fn columns(rows: &[BatchRow]) -> Vec<(String, Unit)> {
+    let mut found: Vec<(String, String, f64, bool)> = Vec::new();
+    for m in rows.iter().flat_map(|r| &r.measures) {
+        let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
+        match found.iter_mut().find(|f| f.0 == m.name) {
+            Some(f) => (f.2, f.3) = (f.2.max(size), f.3 || m.at_most.is_some()),
+            None => found.push((m.name.clone(), m.unit.clone(), size, m.at_most.is_some())),
+        }
+    }
+    if found.iter().any(|f| f.3) {
+        found.retain(|f| f.3);
+    }
+    found.truncate(COLUMNS);
+    found.into_iter().map(|(name, unit, size, _)| (name, Unit::of(&unit, size))).collect()
+}
+
+fn line(row: &BatchRow, columns: &[(String, Unit)], rank: usize) -> String {
+    let verdict = Verdict::of(&row.measures);
+    let (class, word) = match &row.error {
+        Some(_) => ("failed", "failed".to_owned()),
+        None if verdict.over > 0 => ("over", format!("{} over", verdict.over)),
+        None => (verdict.badge().0, verdict.badge().1.to_owned()),
+    };
+    let name = match &row.page {
+        Some(page) => format!("<a href=\"{}\">{}</a>", Text(&address(page)), Text(&row.name)),
+        None => Text(&row.name).to_string(),
+    };
+    let mut html = format!("<tr class=\"{class}\"><th scope=\"row\">{name}");
+    if let Some(error) = &row.error {
+        let _ = write!(html, "<p class=\"error\">{}</p>", Text(error));
+    }
+    let _ = write!(html, "</th><td data-value=\"{rank}\"><span class=\"badge {class}\">{word}</span></td>");
+    for (name, unit) in columns {
+        match row.measures.iter().find(|m| m.name == *name) {
+            Some(m) => {
+                let _ = write!(
+                    html,
+                    "<td class=\"n{}\" data-value=\"{}\">{}</td>",
+                    if m.over() { " over" } else { "" },
+                    m.value,
+                    unit.number(m.value)
+                );
+            }
+            None => html.push_str("<td class=\"n\" data-value=\"\"></td>"),
+        }
+    }
+    let _ = writeln!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>", row.warnings);
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, value: f64, error: Option<&str>) -> BatchRow {
+        let measure =
+            Reading { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most: Some(0.02) };
+        BatchRow {
+            name: name.into(),
+            page: Some(format!("{name}.report.html")),
+            error: error.map(Into::into),
+            warnings: 0,
+            measures: if error.is_some() { Vec::new() } else { vec![measure] },
+        }
+    }
+
+    #[test]
+    fn the_worst_clip_stands_first_and_every_row_links_to_its_page() {
+        let rows = vec![
+            row("fine", 0.01, None),
+            row("worse", 0.05, None),
+            row("bad", 0.03, None),
+            row("</b>", 0.0, Some("torn <file>")),
+        ];
+        let html = batch_page(&BatchPage { title: "p.toml".into(), rows });
+        let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
+        let order = [at("torn &lt;file&gt;"), at(">worse<"), at(">bad<"), at(">fine<")];
+        assert!(order.is_sorted(), "{order:?}");
+        assert!(
+            html.contains("href=\"./worse.report.html\"")
+                && html.contains("1 of 4 failed, 2 more are over a limit.")
+        );
+        assert!(!html.contains("</b>.report") && html.contains("%3C/b%3E.report.html"));
+    }
+}

@@ -1,0 +1,320 @@
+//! One output becomes its page: the verdict, the player, measures, plots, warnings and what was mapped to what.
+
+use super::changes::changes;
+use super::mapping::mapping;
+use super::measures::{measures, series_of};
+use super::plots::plots;
+use super::quantity::{Unit, duration};
+use super::ranges::{Angle, angles};
+use super::scene::scene;
+use super::shell::document;
+use super::slides::slides;
+use super::text::{Text, address, words};
+use super::time_plot::highest;
+use super::verdict::{Reading, Verdict};
+use crate::model::Motion;
+use crate::report::{Report, Series, Warnings};
+use base64::Engine as _;
+use std::fmt::Write as _;
+
+/// Clips of one page: more do not fit into its size.
+pub const CLIPS: usize = 6;
+/// Moments that are pointed at.
+const MOMENTS: usize = 8;
+
+/// One clip of a page: what came in and what came out.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The take, where it is another body's.
+    pub source: Option<&'a Motion>,
+    /// The result.
+    pub result: &'a Motion,
+}
+
+/// What a clip page shows.
+#[derive(Clone, Debug)]
+pub struct ClipPage<'a> {
+    /// The name of the output.
+    pub title: String,
+    /// The takes.
+    pub inputs: Vec<String>,
+    /// The clips in the order of the output.
+    pub clips: Vec<Shown<'a>>,
+    /// What the run had to say.
+    pub report: &'a Report,
+    /// A contact sheet as PNG, where one could be drawn.
+    pub picture: Option<&'a [u8]>,
+    /// The page of the whole batch, relative to this one, where there is one.
+    pub batch: Option<String>,
+}
+
+/// The page as one HTML file.
+pub fn clip_page(page: &ClipPage) -> String {
+    let clips: Vec<Shown> =
+        page.clips.iter().copied().filter(|s| s.result.clip.frames() > 0).take(CLIPS).collect();
+    let all: Vec<Reading> = page.report.metrics.iter().map(Reading::from).collect();
+    let verdict = Verdict::of(&all);
+    let angles: Vec<Vec<Angle>> = clips.iter().map(|s| angles(s.result)).collect();
+    let mut scene = scene(&clips);
+    if page.clips.len() > clips.len() {
+        scene.cuts.push(format!("The page shows {} of {} clips.", clips.len(), page.clips.len()));
+    }
+
+    let alone = page.clips.len() == 1;
+    let of_clip: Vec<Vec<Series>> = clips.iter().map(|s| series_of_clip(page.report, s, alone)).collect();
+
+    let mut body = header(page, verdict);
+    let none = Vec::new();
+    let only = if alone { of_clip.first().unwrap_or(&none) } else { &none };
+    let _ = write!(body, "<main>\n{}", moments(only, &all, angles.first().filter(|_| alone)));
+    if !clips.is_empty() {
+        body += &player(&scene.cuts);
+    }
+    if let Some(png) = page.picture {
+        let data = base64::engine::general_purpose::STANDARD.encode(png);
+        let _ = writeln!(
+            body,
+            "<section aria-labelledby=\"h-poses\"><h2 id=\"h-poses\">Poses</h2><img class=\"sheet\" alt=\"Poses of {} from the \
+             first frame to the last\" src=\"data:image/png;base64,{data}\"></section>",
+            Text(&page.title)
+        );
+    }
+    let _ = writeln!(
+        body,
+        "<section aria-labelledby=\"h-measures\"><h2 id=\"h-measures\">Measures</h2>{}</section>",
+        measures(&all, only)
+    );
+    for (k, (shown, angles)) in clips.iter().zip(&angles).enumerate() {
+        let title =
+            if alone { "Over time".to_owned() } else { format!("Over time: {}", shown.result.clip.name) };
+        let _ = writeln!(
+            body,
+            "<section aria-labelledby=\"h-time-{k}\" data-take=\"{k}\"><h2 id=\"h-time-{k}\">{}</h2>{}</section>",
+            Text(&title),
+            plots(shown, angles, &of_clip[k], &all)
+        );
+    }
+    body += &changes(&page.report.changes);
+    body += &warnings(&page.report.warnings);
+    if !page.report.mappings.is_empty() {
+        body += "<section aria-labelledby=\"h-map\"><h2 id=\"h-map\">What was mapped to what</h2>";
+        body.extend(page.report.mappings.iter().map(mapping));
+        body += "</section>\n";
+    }
+    body += "</main>\n";
+    let scripts = [
+        include_str!("table.js"),
+        include_str!("figure.js"),
+        include_str!("draw_3d.js"),
+        include_str!("draw_2d.js"),
+        include_str!("player.js"),
+    ];
+    document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.value))
+}
+
+fn header(page: &ClipPage, verdict: Verdict) -> String {
+    let (class, word) = verdict.badge();
+    let back = page.batch.as_ref().map_or_else(String::new, |link| {
+        format!("<nav aria-label=\"Batch\"><a href=\"{}\">← All clips</a></nav>", Text(&address(link)))
+    });
+    let mut facts = Vec::new();
+    if let Some(Shown { result, .. }) = page.clips.first() {
+        let clip = &result.clip;
+        let several = page.clips.len();
+        facts.push(format!("<dt>Character</dt><dd>{}</dd>", Text(&result.character.name)));
+        if several > 1 {
+            facts.push(format!("<dt>Clips</dt><dd>{several}</dd>"));
+        } else {
+            facts.push(format!(
+                "<dt>Length</dt><dd>{}, {} frames at {} Hz</dd>",
+                duration(clip.duration()),
+                clip.frames(),
+                Unit::of("1", 1.0).number(clip.sample_rate)
+            ));
+        }
+    }
+    let inputs: Vec<String> = page.inputs.iter().map(|i| format!("<code>{}</code>", Text(i))).collect();
+    facts.push(format!("<dt>From</dt><dd>{}</dd>", inputs.join(", ")));
+    format!(
+        "<header>{back}<h1>{} <span class=\"badge {class}\">{word}</span></h1><p class=\"lead\">{}</p><dl class=\"facts\">{}</dl></header>\n",
+        Text(&page.title),
+        verdict.sentence(),
+        facts.iter().map(|f| format!("<div>{f}</div>")).collect::<String>()
+    )
+}
+
+/// The series of one clip, and how its feet slide; where there are several, a clip's series begin with its name.
+fn series_of_clip(report: &Report, shown: &Shown, alone: bool) -> Vec<Series> {
+    let clip = &shown.result.clip;
+    let own = |s: &Series| {
+        let name =
+            if alone { Some(s.name.as_str()) } else { s.name.strip_prefix(&format!("{}: ", clip.name)) };
+        let name = name.filter(|_| s.values.len() == clip.frames())?.to_owned();
+        Some(Series { name, ..s.clone() })
+    };
+    let given: Vec<Series> = report.series.iter().filter_map(own).collect();
+    let mut all = slides(&given);
+    all.extend(given);
+    all
+}
+
+/// Where to look first: the peaks of what is over its limit, and the joints that leave their ranges.
+fn moments(series: &[Series], all: &[Reading], angles: Option<&Vec<Angle>>) -> String {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for m in all.iter().filter(|m| m.over()) {
+        let Some(course) = series_of(&m.name, series) else { continue };
+        let (name, series_unit) = (&course.name, course.unit);
+        if let Some((frame, value)) = highest(&course.values) {
+            let text = Unit::of(series_unit, value).text(value);
+            found.push((frame, format!("{}: {text}", words(name))));
+        }
+    }
+    for angle in angles.into_iter().flatten().filter(|a| a.excess > 0.01) {
+        let (role, by) = (words(&angle.role.to_string()), angle.excess.to_degrees());
+        found.push((angle.worst, format!("{role} leaves its range by {by:.0}°")));
+    }
+    found.dedup();
+    found.truncate(MOMENTS);
+    found.sort_by_key(|m| m.0);
+    if found.is_empty() {
+        return String::new();
+    }
+    let item = |(frame, text): &(usize, String)| {
+        format!(
+            "<li><button type=\"button\" class=\"moment\" data-frame=\"{frame}\">frame {frame}</button> {}</li>",
+            Text(text)
+        )
+    };
+    format!(
+        "<section aria-labelledby=\"h-look\"><h2 id=\"h-look\">Where to look</h2><ul class=\"moments\">{}</ul></section>\n",
+        found.iter().map(item).collect::<String>()
+    )
+}
+
+/// The player; its controls work once its script runs.
+fn player(cuts: &[String]) -> String {
+    let cuts: String = cuts.iter().map(|c| format!("<p class=\"cut\">{}</p>", Text(c))).collect();
+    format!(
+        "<section class=\"player\" id=\"player\" aria-labelledby=\"h-player\" hidden>{}{cuts}</section>\n\
+         <noscript><p class=\"quiet\">The player needs JavaScript; everything else on this page does not.</p></noscript>\n",
+        include_str!("player.html")
+    )
+}
+
+fn warnings(all: &Warnings) -> String {
+    let mut html =
+        String::from("<section aria-labelledby=\"h-warnings\"><h2 id=\"h-warnings\">Warnings</h2>");
+    if all.is_empty() {
+        return html + "<p class=\"quiet\">None: nothing had to be bent.</p></section>\n";
+    }
+    html += "<div class=\"scroll\"><table><caption>What had to be bent, in the order it was met</caption><thead><tr><th scope=\"col\">\
+             What</th><th scope=\"col\">First met</th><th scope=\"col\" class=\"n\">Times</th></tr></thead><tbody>";
+    for w in all.iter() {
+        let _ = write!(
+            html,
+            "<tr><td>{} <code class=\"quiet\">{}</code></td><td>{}</td><td class=\"n\">{}</td></tr>",
+            Text(&w.message),
+            Text(w.code),
+            Text(&w.first),
+            w.count
+        );
+    }
+    html + "</tbody></table></div></section>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Transform, Vec3, exp};
+    use crate::model::{Character, Clip, Joint, JointId, Rig, Skeleton};
+    use crate::report::{MappedJoint, Mapping, Metric};
+    use std::sync::Arc;
+
+    const EVIL: &str = "</script><script>x</script>";
+
+    /// A chain of `joints` joints that all turn, `frames` long.
+    fn motion(joints: usize, frames: usize) -> Motion {
+        let joint = |k: usize| {
+            let parent = k.checked_sub(1).map(JointId::new);
+            Joint::new(format!("{EVIL}{k}"), parent, Transform::from_translation(Vec3::y() * 0.1))
+        };
+        let skeleton = Skeleton::new((0..joints).map(joint).collect()).unwrap();
+        let turn = |k: usize| exp(&(Vec3::x() * (0.3 * (k as f64 * 0.7).sin())));
+        let rotations = (0..joints * frames).map(turn).collect();
+        let clip = Clip::new(EVIL, 100.0, joints, rotations, Vec::new(), Vec::new());
+        let rig = Rig::new(skeleton, []);
+        let character = Character { name: EVIL.into(), rig, bind: None, meshes: Vec::new(), document: None };
+        Motion::new(Arc::new(character), clip)
+    }
+
+    fn report() -> Report {
+        let mut report = Report::default();
+        report.warnings.add("odd", EVIL, EVIL);
+        let metric = |name: &str, value, at_most| Metric {
+            name: name.into(),
+            value,
+            unit: "m/s",
+            copy: Some(0.2),
+            at_most,
+        };
+        report.metrics = vec![metric("foot_skate_p95", 0.3, Some(0.01)), metric(EVIL, 1.0, None)];
+        report.series = vec![Series {
+            name: "left_heel_speed".into(),
+            unit: "m/s",
+            values: (0..50).map(|f| if f == 33 { 0.4 } else { 0.1 }).collect(),
+            resting: vec![[10, 40]],
+        }];
+        let joint = MappedJoint {
+            role: "hips".into(),
+            source: EVIL.into(),
+            target: "a".into(),
+            confidence: 0.5,
+            reason: "it is so".into(),
+        };
+        let mapping = Mapping {
+            source: "s".into(),
+            target: "t".into(),
+            joints: vec![joint],
+            source_only: vec![EVIL.into()],
+            target_only: Vec::new(),
+        };
+        report.mapped(&mapping);
+        report.mapped(&mapping);
+        report
+    }
+
+    fn page(source: Option<&Motion>, result: &Motion, report: &Report) -> String {
+        clip_page(&ClipPage {
+            title: EVIL.into(),
+            inputs: vec![EVIL.into()],
+            clips: vec![Shown { source, result }],
+            report,
+            picture: None,
+            batch: None,
+        })
+    }
+
+    #[test]
+    fn the_page_says_what_is_wrong_where_and_lets_no_name_become_markup() {
+        let result = motion(3, 50);
+        let report = report();
+        let html = page(Some(&motion(4, 50)), &result, &report);
+        assert!(html.contains("1 of 1 measures is over its limit.") || html.contains("1 of 1 measures"));
+        assert!(html.contains("data-frame=\"33\">frame 33</button> Left foot skate: 40 cm/s"), "{html}");
+        assert_eq!(html.matches("least sure pair has 50 %").count(), 1);
+        // Five scripts and the scene, nothing from names.
+        assert_eq!(html.matches("</script>").count(), 6);
+        assert!(!html.contains(EVIL));
+        assert_eq!(html, page(Some(&motion(4, 50)), &result, &report));
+    }
+
+    #[test]
+    fn a_page_of_a_long_clip_stays_small_and_says_what_it_left_out() {
+        let long = motion(60, 20_000);
+        let html = page(None, &long, &Report::default());
+        assert!(html.len() < 8_000_000, "{} bytes", html.len());
+        assert!(html.contains("The player keeps every 5th frame of the clip."));
+        let empty = page(None, &motion(2, 0), &Report::default());
+        assert!(empty.contains("Nothing was measured."));
+    }
+}

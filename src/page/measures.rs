@@ -1,0 +1,133 @@
+//! Measurements become a table: the value, its limit, the plain copy's value beside, and its course over the frames.
+
+use super::plots::whose;
+use super::quantity::Unit;
+use super::text::{Text, words};
+use super::time_plot::{highest, sparkline};
+use super::verdict::Reading;
+use crate::measure::find;
+use crate::report::Series;
+use std::fmt::Write as _;
+
+/// The tables of these measures: those with limits, the worst first, and behind a fold all others.
+pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
+    let (mut judged, others): (Vec<&Reading>, Vec<&Reading>) = all.iter().partition(|m| m.at_most.is_some());
+    let part = |m: &Reading| m.part().unwrap_or(0.0);
+    judged.sort_by(|a, b| part(b).total_cmp(&part(a)));
+    let mut html = String::new();
+    if all.is_empty() {
+        html += "<p class=\"quiet\">Nothing was measured.</p>";
+    }
+    if all.iter().any(|m| find(&m.name).is_some()) {
+        html += "<p class=\"note\">Lengths are those of the figure scaled to 1.75 m, so that bodies can be compared.</p>";
+    }
+    if !judged.is_empty() {
+        html += &table(&judged, series, "Measures with a limit, the worst first");
+    }
+    if !others.is_empty() {
+        let open = if judged.is_empty() { " open" } else { "" };
+        let _ = write!(
+            html,
+            "<details{open}><summary>{} measures without a limit</summary>{}</details>",
+            others.len(),
+            table(&others, series, "Measures without a limit")
+        );
+    }
+    html
+}
+
+fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
+    let copies = rows.iter().any(|m| m.copy.is_some());
+    let limits = rows.iter().any(|m| m.at_most.is_some());
+    let courses = rows.iter().any(|m| series_of(&m.name, series).is_some());
+    let mut html = format!(
+        "<div class=\"scroll\"><table class=\"measures\"><caption>{caption}</caption><thead><tr>\
+         <th scope=\"col\">Measure</th><th scope=\"col\" class=\"n\">Value</th>"
+    );
+    if limits {
+        html += "<th scope=\"col\" class=\"n\">At most</th><th scope=\"col\">Part of the limit</th>";
+    }
+    if copies {
+        html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the rotations copied joint by joint, with \
+                 nothing else done\">Plain copy</abbr></th>";
+    }
+    if courses {
+        html += "<th scope=\"col\">Over time</th>";
+    }
+    html += "</tr></thead><tbody>";
+    for m in rows {
+        let sizes = [Some(m.value), m.copy, m.at_most].into_iter().flatten();
+        let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
+        let over = m.over();
+        let formula = find(&m.name).map_or_else(String::new, |known| {
+            format!("<span class=\"formula\">{}</span>", Text(known.formula))
+        });
+        let _ = write!(
+            html,
+            "<tr{}><th scope=\"row\">{}{}{formula}</th><td class=\"n value\">{}</td>",
+            if over { " class=\"over\"" } else { "" },
+            Text(&words(&m.name)),
+            if over { " <span class=\"flag\">over</span>" } else { "" },
+            unit.text(m.value)
+        );
+        if limits {
+            let limit = m.at_most.map_or_else(String::new, |x| unit.text(x));
+            let _ = write!(html, "<td class=\"n\">{limit}</td><td class=\"part\">{}</td>", bar(m));
+        }
+        if copies {
+            let copy = m.copy.map_or_else(String::new, |x| unit.text(x));
+            let _ = write!(html, "<td class=\"n copy\">{copy}</td>");
+        }
+        if courses {
+            let course = series_of(&m.name, series).map_or_else(String::new, |s| {
+                sparkline(&s.values, &format!("{} over the frames", words(&s.name)))
+            });
+            let _ = write!(html, "<td>{course}</td>");
+        }
+        html += "</tr>";
+    }
+    html + "</tbody></table></div>"
+}
+
+/// A bar as long as the value is of its limit; the limit is marked at two thirds.
+fn bar(m: &Reading) -> String {
+    let Some(part) = m.part() else { return String::new() };
+    let percent = if part.is_finite() { format!("{:.0} %", 100.0 * part) } else { "over".to_owned() };
+    let wide = (part / 1.5).clamp(0.0, 1.0) * 100.0;
+    format!(
+        "<span class=\"bar\"><span style=\"width:{wide:.1}%\"></span></span> <span class=\"percent\">{percent}</span>"
+    )
+}
+
+/// The series that a measure was taken from: the one of the longest stem that its name begins with, of both sides the
+/// one that reaches higher.
+pub(super) fn series_of<'a>(measure: &str, series: &'a [Series]) -> Option<&'a Series> {
+    let stem = |s: &Series| whose(&s.name).1;
+    let related = |s: &&Series| {
+        measure.strip_prefix(stem(s).as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    let top = |s: &Series| highest(&s.values).map_or(f64::NEG_INFINITY, |h| h.1);
+    let better = |a: &&Series, b: &&Series| stem(a).len().cmp(&stem(b).len()).then(top(a).total_cmp(&top(b)));
+    series.iter().filter(related).max_by(better)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_over_comes_first_with_its_course() {
+        let measure = |name: &str, value| Reading {
+            name: name.into(),
+            value,
+            unit: "m".into(),
+            copy: Some(0.4),
+            at_most: Some(0.1),
+        };
+        let series = Series { name: "skate".into(), unit: "m", values: vec![0.0, 1.0], resting: Vec::new() };
+        let html = measures(&[measure("<b>", 0.05), measure("skate_mean", 0.2)], &[series]);
+        let (first, second) = (html.find("Skate mean").unwrap(), html.find("&lt;b&gt;").unwrap());
+        assert!(first < second && html.contains("20 cm") && html.contains("200 %") && html.contains("40 cm"));
+        assert_eq!(html.matches("class=\"spark\"").count(), 1);
+    }
+}

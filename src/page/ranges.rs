@@ -1,0 +1,82 @@
+//! A motion becomes angles of its joints against the published ranges of motion, those that leave them first.
+//!
+//! Angles are swings about the two axes of a joint and its twist, of which the one that leaves its range the furthest is
+//! shown. Space: local rotations. Units: radians.
+
+use crate::anatomy::{MotionRange, range_of_motion};
+use crate::math::{log, swing_twist, twist_angle};
+use crate::model::{Motion, Role, Side};
+
+/// How many joints are shown.
+const SHOWN: usize = 4;
+/// An excess below this is rounding, radians.
+const EXACT: f64 = 1e-6;
+
+/// One angle of one joint over the frames of a clip.
+#[derive(Clone, Debug)]
+pub(super) struct Angle {
+    pub(super) role: Role,
+    /// Which of the joint's angles: `bend`, `side`, `twist`.
+    pub(super) what: &'static str,
+    pub(super) values: Vec<f64>,
+    pub(super) allowed: [f64; 2],
+    /// How far it leaves its range at most, and in which frame.
+    pub(super) excess: f64,
+    pub(super) worst: usize,
+}
+
+/// The angles to look at: those that leave their range, the furthest first; knees and elbows where none does.
+pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
+    let character = &*motion.character;
+    let rig = &character.rig;
+    let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+    let fingers = |role: &Role| matches!(role, Role::Finger(..) | Role::Toes(_));
+    let mut all: Vec<Angle> = rig
+        .assignments()
+        .filter(|(role, _)| !fingers(role))
+        .filter_map(|(role, a)| Some((role, a.joint, range_of_motion(rig, &bind, a.joint)?)))
+        .map(|(role, joint, range)| worst_of(role, &range, motion, joint.index()))
+        .collect();
+    all.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.role.cmp(&b.role)));
+    if all.first().is_some_and(|a| a.excess > EXACT) {
+        all.retain(|a| a.excess > EXACT);
+    } else {
+        let telling = |role| {
+            let sides = Side::BOTH;
+            sides.iter().any(|&s| role == Role::LowerLeg(s) || role == Role::LowerArm(s))
+        };
+        all.retain(|a| telling(a.role));
+    }
+    all.truncate(SHOWN);
+    all
+}
+
+/// The angle of a joint that leaves its range the furthest, or its bend where none does.
+fn worst_of(role: Role, range: &MotionRange, motion: &Motion, joint: usize) -> Angle {
+    let second = range.axis.cross(&range.first);
+    let frames = motion.clip.frames();
+    let mut curves = [Vec::with_capacity(frames), Vec::with_capacity(frames), Vec::with_capacity(frames)];
+    for frame in 0..frames {
+        let turned = range.reference.inverse() * motion.clip.rotations(frame)[joint];
+        let (swing, _) = swing_twist(&turned, &range.axis);
+        let swing = log(&swing);
+        let found = [swing.dot(&range.first), swing.dot(&second), twist_angle(&turned, &range.axis)];
+        for (curve, angle) in curves.iter_mut().zip(found) {
+            curve.push(angle);
+        }
+    }
+    let allowed = [range.swing[0], range.swing[1], range.twist];
+    let mut worst: Option<Angle> = None;
+    for ((what, values), allowed) in ["bend", "side", "twist"].into_iter().zip(curves).zip(allowed) {
+        let excess = |x: &f64| (x - allowed[1]).max(allowed[0] - x).max(0.0);
+        let (at, most) = values
+            .iter()
+            .map(excess)
+            .enumerate()
+            .fold((0, 0.0), |best, (f, e)| if e > best.1 { (f, e) } else { best });
+        if worst.as_ref().is_none_or(|w| most > w.excess + EXACT) {
+            worst = Some(Angle { role, what, values, allowed, excess: most, worst: at });
+        }
+    }
+    worst.expect("three angles were looked at")
+}

@@ -1,0 +1,150 @@
+//! Motions become what the player moves: characters once, and for each clip the joints that turn, frame by frame.
+//!
+//! Local rotations have 16 bits a component and are blended between frames, translations 32 bits. Where a clip would
+//! take more than its share of the page only every n-th frame is kept, and the page says so. Units: metres, seconds.
+
+use super::clip_page::Shown;
+use super::packed::{f32s, units16};
+use super::skin::skin;
+use crate::math::{Quat, Vec3};
+use crate::model::{Character, Clip, Motion, Role};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Bytes of the page for all clips together: with the skins and the picture a page stays below 8 MB.
+const CLIPS: usize = 3_000_000;
+/// Bytes for all skins together.
+const SKINS: usize = 2_600_000;
+
+/// What the player shows, and what had to be left out, in sentences.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub(super) value: Value,
+    pub(super) cuts: Vec<String>,
+}
+
+/// The scene of these motions.
+pub(super) fn scene(shown: &[Shown]) -> Scene {
+    let clips = shown.iter().flat_map(|s| s.source.into_iter().chain([s.result]));
+    let motions: Vec<&Motion> = clips.collect();
+    let mut characters: Vec<&Arc<Character>> = Vec::new();
+    for motion in &motions {
+        if !characters.iter().any(|c| Arc::ptr_eq(c, &motion.character)) {
+            characters.push(&motion.character);
+        }
+    }
+    let mut cuts = Vec::new();
+    let packed: Vec<Value> = characters
+        .iter()
+        .map(|c| {
+            let motion =
+                motions.iter().find(|m| Arc::ptr_eq(&m.character, c)).expect("taken from the motions");
+            let (skin, replaced) = skin(motion, SKINS / characters.len());
+            if replaced {
+                let name = &c.name;
+                cuts.push(format!("The skin of {name} is too large for a page; a figure stands in for it."));
+            }
+            character(motion, skin)
+        })
+        .collect();
+    let share = CLIPS / motions.len().max(1);
+    let mut actor = |motion: &Motion, label: &str| {
+        let at = characters.iter().position(|c| Arc::ptr_eq(c, &motion.character));
+        let stride = stride(&motion.clip, share);
+        if stride > 1 {
+            cuts.push(format!("The player keeps every {} frame of the {label}.", ordinal(stride)));
+        }
+        let mut value = track(&motion.clip, stride);
+        value["character"] = json!(at);
+        value["label"] = json!(label);
+        value
+    };
+    let takes: Vec<Value> = shown
+        .iter()
+        .map(|s| {
+            let source = s.source.map(|m| actor(m, "source"));
+            let result = actor(s.result, if source.is_some() { "result" } else { "clip" });
+            json!({ "name": s.result.clip.name, "actors": source.into_iter().chain([result]).collect::<Vec<_>>() })
+        })
+        .collect();
+    cuts.dedup();
+    Scene { value: json!({ "characters": packed, "takes": takes }), cuts }
+}
+
+fn ordinal(n: usize) -> String {
+    match n {
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        n => format!("{n}th"),
+    }
+}
+
+fn character(motion: &Motion, skin: Value) -> Value {
+    let character = &*motion.character;
+    let skeleton = character.skeleton();
+    let parents: Vec<i64> = skeleton
+        .parents()
+        .iter()
+        .map(|p| p.map_or(-1, |id| i64::try_from(id.index()).unwrap_or(-1)))
+        .collect();
+    let rest = skeleton.joints().iter().flat_map(|j| {
+        let (q, t) = (&j.rest.rotation.coords, &j.rest.translation);
+        [t.x, t.y, t.z, q.x, q.y, q.z, q.w].map(|x| x as f32)
+    });
+    let names: Vec<&str> = skeleton.joints().iter().map(|j| j.name.as_str()).collect();
+    let hips = character.rig.joint(Role::Hips).map_or(0, |id| id.index());
+    let side = |id: crate::model::JointId| match character.rig.role(id).and_then(Role::side) {
+        Some(crate::model::Side::Left) => 1,
+        Some(crate::model::Side::Right) => 2,
+        None => 0,
+    };
+    let sides: Vec<i32> = skeleton.ids().map(side).collect();
+    json!({
+        "name": character.name, "parents": parents, "rest": f32s(rest), "names": names, "hips": hips,
+        "sides": sides, "skin": skin,
+    })
+}
+
+/// Joints whose rotation changes at all.
+fn turning(clip: &Clip) -> Vec<usize> {
+    let differs = |j: &usize| {
+        let first = clip.rotations(0)[*j].coords;
+        (1..clip.frames()).any(|f| (clip.rotations(f)[*j].coords - first).amax() > 2e-5)
+    };
+    if clip.frames() == 0 { Vec::new() } else { (0..clip.joints()).filter(differs).collect() }
+}
+
+/// Joints whose translation changes at all, as places in `clip.translated()`.
+fn moving(clip: &Clip) -> Vec<usize> {
+    let differs = |k: &usize| {
+        let first = clip.translations(0)[*k];
+        (1..clip.frames()).any(|f| (clip.translations(f)[*k] - first).amax() > 1e-6)
+    };
+    if clip.frames() == 0 { Vec::new() } else { (0..clip.translated().len()).filter(differs).collect() }
+}
+
+/// The least n so that every n-th frame fits into `most` bytes.
+fn stride(clip: &Clip, most: usize) -> usize {
+    let frame = (turning(clip).len() * 8 + moving(clip).len() * 12) * 4 / 3;
+    (clip.frames() * frame).div_ceil(most.max(1)).max(1)
+}
+
+fn track(clip: &Clip, stride: usize) -> Value {
+    let (turning, moving) = (turning(clip), moving(clip));
+    let kept = || (0..clip.frames()).step_by(stride);
+    let four = |q: &Quat| [q.coords.x, q.coords.y, q.coords.z, q.coords.w];
+    let three = |v: &Vec3| [v.x as f32, v.y as f32, v.z as f32];
+    let rotations = kept().flat_map(|f| turning.iter().flat_map(move |&j| four(&clip.rotations(f)[j])));
+    let translations = kept().flat_map(|f| moving.iter().flat_map(move |&k| three(&clip.translations(f)[k])));
+    let first_translations = clip.translations(0).iter().flat_map(three);
+    json!({
+        "rate": clip.sample_rate, "frames": clip.frames(), "stride": stride,
+        "turning": turning, "rotations": units16(rotations),
+        // What does not change is given once.
+        "still": units16(clip.rotations(0).iter().flat_map(four)),
+        "placed": clip.translated().iter().map(|id| id.index()).collect::<Vec<_>>(),
+        "places": f32s(first_translations),
+        "moving": moving.iter().map(|&k| clip.translated()[k].index()).collect::<Vec<_>>(),
+        "translations": f32s(translations),
+    })
+}

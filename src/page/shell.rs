@@ -1,0 +1,49 @@
+//! Sections become one document: the head with its rules, the style, the content, the scripts.
+//!
+//! The content security policy lets nothing load but what the page carries itself.
+
+use super::text::{Text, json_in_script};
+use serde_json::Value;
+
+const STYLE: &str = include_str!("page.css");
+/// Nothing comes from elsewhere: pictures are data, style and scripts stand in the page.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// The whole document. `scene` is what the player shows, where there is one.
+pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<&Value>) -> String {
+    let scene = scene.map_or_else(String::new, |s| {
+        format!("<script type=\"application/json\" id=\"scene\">{}</script>\n", json_in_script(s))
+    });
+    let scripts: String = scripts.iter().map(|s| format!("<script>\n{s}</script>\n")).collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"posemill {version}\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}\
+         <footer>Made by posemill {version}. This page is one file and asks nothing of the network.</footer>\n\
+         {scene}{scripts}</body>\n</html>\n",
+        version = env!("CARGO_PKG_VERSION"),
+        title = Text(title),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_script_or_style_names_a_place_outside() {
+        let scripts = [include_str!("table.js"), include_str!("player.js"), include_str!("draw_3d.js")];
+        for text in scripts.into_iter().chain([include_str!("draw_2d.js"), include_str!("figure.js"), STYLE])
+        {
+            for word in ["http:", "https:", "//cdn", "eval(", "new Function", "@import", "fetch(", "</script"]
+            {
+                assert!(!text.contains(word), "{word}");
+            }
+        }
+    }
+}

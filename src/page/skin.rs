@@ -1,0 +1,126 @@
+//! The surfaces of a character become what the player draws: packed vertices, weights, triangles and small textures.
+//!
+//! Space: mesh space with one matrix for each binding, as in [`Mesh`]. Weights have 8 bits, normals 8 bits a component.
+
+use super::packed::{bytes, f32s, quantised, u16s, u32s, units8};
+use crate::model::{Mesh, Motion};
+use crate::render::{figure, small_jpeg, surfaces};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The largest side of a texture on a page.
+const TEXTURE_SIDE: u32 = 512;
+/// Textures of a page; further surfaces show their plain colour.
+const TEXTURES: usize = 8;
+
+/// The surfaces of a motion's character in at most `most` bytes, and whether they had to be replaced by a figure.
+pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
+    let mut meshes = surfaces(motion);
+    let too_large = meshes.iter().map(|m| size(m)).sum::<usize>() > most;
+    if too_large {
+        meshes = vec![Cow::Owned(figure(motion))];
+    }
+    let mut images: Vec<Arc<[u8]>> = Vec::new();
+    let mut textures: Vec<Value> = Vec::new();
+    let packed: Vec<Value> = meshes
+        .iter()
+        .map(|mesh| {
+            let mut value = pack(mesh);
+            let own = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
+            if let Some(texture) = own {
+                let known = images.iter().position(|i| Arc::ptr_eq(i, &texture.bytes));
+                let at = known.or_else(|| {
+                    let jpeg = small_jpeg(texture, TEXTURE_SIDE).filter(|_| images.len() < TEXTURES)?;
+                    images.push(Arc::clone(&texture.bytes));
+                    textures.push(json!(format!("data:image/jpeg;base64,{}", bytes(&jpeg))));
+                    Some(images.len() - 1)
+                });
+                value["texture"] = json!(at);
+            }
+            value
+        })
+        .collect();
+    (json!({ "meshes": packed, "textures": textures }), too_large)
+}
+
+/// About how many bytes a mesh takes on the page.
+fn size(mesh: &Mesh) -> usize {
+    let vertex = 6 + 3 + if rigid(mesh) { 2 } else { 12 } + if mesh.texcoords.is_empty() { 0 } else { 4 };
+    let index = if mesh.positions.len() > 1 << 16 { 12 } else { 6 };
+    (mesh.positions.len() * vertex + mesh.triangles.len() * index) * 4 / 3
+}
+
+/// Whether every vertex hangs on one joint.
+fn rigid(mesh: &Mesh) -> bool {
+    mesh.weights.iter().all(|w| w[0] == 1.0)
+}
+
+fn pack(mesh: &Mesh) -> Value {
+    let positions = quantised(&mesh.positions);
+    let matrix = |m: &crate::math::Mat4<f64>| -> Vec<f32> {
+        (0..4).flat_map(|c| (0..3).map(move |r| m[(r, c)] as f32)).collect()
+    };
+    let joints: Vec<usize> = mesh.bindings.iter().map(|b| b.joint.index()).collect();
+    // A binding that mirrors turns triangles inside out.
+    let mirrored = mesh.bindings[0].joint_from_mesh.determinant() < 0.0;
+    let corners = mesh.triangles.iter().flat_map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
+    let wide = mesh.positions.len() > 1 << 16;
+    let base = mesh.material.base_color;
+    let mut value = json!({
+        "count": mesh.positions.len(),
+        "positions": positions.text, "low": positions.low, "step": positions.step,
+        "normals": units8(mesh.normals.iter().flatten().copied()),
+        "triangles": if wide { u32s(corners) } else { u16s(corners.map(|k| k as u16)) },
+        "wide": wide,
+        "bound": joints,
+        "bindings": f32s(mesh.bindings.iter().flat_map(|b| matrix(&b.joint_from_mesh))),
+        "color": [base[0], base[1], base[2]],
+        "both": mesh.material.double_sided,
+    });
+    if rigid(mesh) {
+        value["joint"] = json!(u16s(mesh.joints.iter().map(|j| j[0])));
+    } else {
+        value["joints"] = json!(u16s(mesh.joints.iter().flatten().copied()));
+        value["weights"] = json!(bytes(&mesh.weights.iter().flat_map(eighths).collect::<Vec<u8>>()));
+    }
+    if !mesh.texcoords.is_empty() && mesh.material.texture.is_some() {
+        let uv = quantised(&mesh.texcoords);
+        value["texcoords"] = json!({ "text": uv.text, "low": uv.low, "step": uv.step });
+    }
+    if !mesh.colors.is_empty() {
+        let code = |x: &f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
+        let rgb: Vec<u8> =
+            mesh.colors.iter().flat_map(|c| c[..3].iter().map(code).collect::<Vec<u8>>()).collect();
+        value["colors"] = json!(bytes(&rgb));
+    }
+    value
+}
+
+/// Four weights as parts of 255 whose sum is 255: what rounding leaves goes to the greatest.
+fn eighths(weights: &[f32; 4]) -> [u8; 4] {
+    let mut parts = weights.map(|w| (w.clamp(0.0, 1.0) * 255.0).round() as i32);
+    let rest = 255 - parts.iter().sum::<i32>();
+    let greatest = (0..4).max_by_key(|&k| (parts[k], 4 - k)).unwrap_or(0);
+    parts[greatest] += rest;
+    parts.map(|p| p.clamp(0, 255) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn packed_weights_sum_to_one(a in 0.0..1.0f32, b in 0.0..1.0f32, c in 0.0..1.0f32) {
+            let sum = a + b + c + 0.1;
+            let weights = [a / sum, b / sum, c / sum, 0.1 / sum];
+            let parts = eighths(&weights);
+            prop_assert_eq!(parts.iter().map(|&p| u32::from(p)).sum::<u32>(), 255);
+            for (p, w) in parts.iter().zip(weights) {
+                prop_assert!((f32::from(*p) / 255.0 - w).abs() < 0.01);
+            }
+        }
+    }
+}

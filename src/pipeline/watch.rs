@@ -1,0 +1,81 @@
+//! A run watched from outside: what each stage changed, and how good the result is beside the plain rotation copy.
+
+use crate::contacts::{Options, detect};
+use crate::measure::{Gauge, assess, change, find};
+use crate::model::Motion;
+use crate::report::{Change, Metric, Report};
+
+/// What is kept of one motion while stages change it; nothing where nobody wants to know.
+#[derive(Debug)]
+pub(super) struct Watch {
+    wanted: bool,
+    before: Option<Motion>,
+    /// The motion as it left `retarget`.
+    copy: Option<Motion>,
+    changes: Vec<Change>,
+    gauge: Option<Gauge>,
+}
+
+impl Watch {
+    /// A watch that looks where that is `wanted`.
+    pub(super) fn new(wanted: bool) -> Self {
+        Self { wanted, before: None, copy: None, changes: Vec::new(), gauge: None }
+    }
+
+    /// Sees a motion before a stage.
+    pub(super) fn before(&mut self, motion: &Motion) {
+        self.before = self.wanted.then(|| motion.clone());
+    }
+
+    /// Sees the motion after the stage of this name.
+    pub(super) fn after(&mut self, stage: &str, motion: &Motion) {
+        let Some(before) = self.before.take() else { return };
+        self.changes.extend(change(stage, &before, motion));
+        if stage == "retarget" {
+            self.copy = Some(motion.clone());
+        }
+    }
+
+    /// Measures the motion that all stages left. Where the run has `several`, each measure keeps the worst of them, and
+    /// courses and changes are named after their clips.
+    pub(super) fn finish(&mut self, motion: &Motion, several: bool, report: &mut Report) {
+        if !self.wanted {
+            return;
+        }
+        let known = self.gauge.take().filter(|g| g.is_of(&motion.character));
+        let gauge = self.gauge.insert(known.unwrap_or_else(|| Gauge::new(&motion.character)));
+        let copy = self.copy.take();
+        // Frames that were cut or moved since have no counterpart in the copy.
+        let in_step = |c: &&Motion| {
+            c.clip.frames() == motion.clip.frames() && c.clip.sample_rate == motion.clip.sample_rate
+        };
+        let copy = copy.as_ref().filter(in_step);
+        let found = copy.unwrap_or(motion);
+        // Without the stage `contacts` labels are found on the copy, which is nearest to the take.
+        let known = motion.contacts.clone().or_else(|| found.contacts.clone());
+        let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
+        let made = assess(gauge, motion, Some(&labels), copy);
+        for metric in made.metrics {
+            keep_worst(&mut report.metrics, metric);
+        }
+        let named = |name: String| if several { format!("{}: {name}", motion.clip.name) } else { name };
+        report.series.extend(made.series.into_iter().map(|mut s| {
+            s.name = named(s.name);
+            s
+        }));
+        report.changes.extend(self.changes.drain(..).map(|mut c| {
+            c.stage = named(c.stage);
+            c
+        }));
+    }
+}
+
+/// Adds a measure, or replaces the same one of an earlier clip where this one is worse.
+fn keep_worst(metrics: &mut Vec<Metric>, metric: Metric) {
+    let greatest = find(&metric.name).is_none_or(|m| m.greatest_is_worst);
+    match metrics.iter_mut().find(|m| m.name == metric.name) {
+        Some(known) if (metric.value > known.value) == greatest => *known = metric,
+        Some(_) => {}
+        None => metrics.push(metric),
+    }
+}

@@ -1,0 +1,114 @@
+//! Offsets of both palms in every frame become a motion whose arms are bent anew by them.
+//!
+//! Offsets are smoothed over time first, so that nothing is added that was not slow. A frame depends on its own neighbours
+//! only: the same bytes for any number of threads, and for any first frame. Space: model space. Units: metres.
+
+use super::arm::Arm;
+use crate::anatomy::Figure;
+use crate::math::{Quat, Vec3};
+use crate::model::{Character, ModelPose, Motion, Pose, Rig, Side};
+use crate::signal::fix_hemispheres;
+use rayon::prelude::*;
+
+/// Half the width of the window over which offsets are smoothed, seconds.
+const WINDOW: f64 = 0.15;
+/// An offset below this is nothing, metres.
+const NOTHING: f64 = 1e-7;
+/// Frames that share scratch poses.
+pub(super) const BLOCK: usize = 64;
+
+/// Both arms of a body, left and right, as far as it has them.
+#[derive(Clone, Debug)]
+pub(super) struct Arms([Option<Arm>; 2]);
+
+/// What moving hands did to a motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Placed {
+    /// Frames in which a hand moved by a millimetre or more.
+    pub frames: usize,
+    /// How far a hand moved, at most, metres.
+    pub largest: f64,
+    /// How far a hand stayed away from where it should be because the arm is too short, at most, metres.
+    pub missed: f64,
+}
+
+impl Placed {
+    fn and(self, other: Placed) -> Placed {
+        Placed {
+            frames: self.frames + other.frames,
+            largest: self.largest.max(other.largest),
+            missed: self.missed.max(other.missed),
+        }
+    }
+}
+
+impl Arms {
+    /// The arms of a body with legs.
+    pub(super) fn of(character: &Character, rig: &Rig) -> Option<Arms> {
+        let rest = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+        let figure = Figure::of(rig, &rest)?;
+        Some(Arms(Side::BOTH.map(|side| Arm::of(rig, &rest, &figure, side))))
+    }
+
+    /// `motion` with its palms moved by the smoothed `offsets`.
+    pub(super) fn moved(&self, mut motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, Placed) {
+        let offsets = smoothed(offsets, motion.clip.sample_rate);
+        let skeleton = motion.character.skeleton().clone();
+        let joints = skeleton.len();
+        let arriving = motion.clip.clone();
+        let frame = |rotations: &mut [Quat], pose: &mut Pose, model: &mut ModelPose, frame: usize| {
+            let mut placed = Placed::default();
+            let offset = &offsets[frame];
+            if offset.iter().all(|o| o.norm() < NOTHING) {
+                return placed;
+            }
+            arriving.read_pose(frame, pose);
+            model.set(&skeleton, pose);
+            for (arm, offset) in self.0.iter().zip(offset) {
+                let Some(arm) = arm.filter(|_| offset.norm() >= NOTHING) else { continue };
+                let Some(bend) = arm.bend(&skeleton, model, offset) else { continue };
+                for (id, q) in bend.rotations {
+                    rotations[id.index()] = q;
+                }
+                placed.missed = placed.missed.max(bend.miss);
+                placed.largest = placed.largest.max(offset.norm() - bend.miss);
+            }
+            placed.frames = usize::from(placed.largest >= 1e-3);
+            placed
+        };
+        let blocks: Vec<Placed> = motion
+            .clip
+            .all_rotations_mut()
+            .par_chunks_mut(BLOCK * joints)
+            .enumerate()
+            .map(|(block, rows)| {
+                let mut pose = skeleton.rest_pose();
+                let mut model = ModelPose::of(&skeleton, &pose);
+                let rows = rows.chunks_mut(joints).enumerate();
+                let each = rows.map(|(n, row)| frame(row, &mut pose, &mut model, block * BLOCK + n));
+                each.fold(Placed::default(), Placed::and)
+            })
+            .collect();
+        fix_hemispheres(&mut motion.clip);
+        (motion, blocks.into_iter().fold(Placed::default(), Placed::and))
+    }
+}
+
+/// The offsets under a raised cosine of [`WINDOW`]; at the ends of the clip, of what there is of it.
+fn smoothed(offsets: &[[Vec3; 2]], rate: f64) -> Vec<[Vec3; 2]> {
+    let reach = ((WINDOW * rate) as usize).min(offsets.len());
+    let raised = |k: usize| 0.5 + 0.5 * (std::f64::consts::PI * k as f64 / (WINDOW * rate)).cos();
+    let window: Vec<f64> = (0..=reach).map(raised).collect();
+    let at = |frame: usize| {
+        let mut sum = [Vec3::zeros(); 2];
+        let mut weights = 0.0;
+        let last = (frame + reach).min(offsets.len() - 1);
+        for (k, offset) in offsets.iter().enumerate().take(last + 1).skip(frame.saturating_sub(reach)) {
+            let weight = window[k.abs_diff(frame)];
+            weights += weight;
+            sum = [sum[0] + offset[0] * weight, sum[1] + offset[1] * weight];
+        }
+        sum.map(|v| v / weights)
+    };
+    (0..offsets.len()).into_par_iter().map(at).collect()
+}

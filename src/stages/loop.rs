@@ -1,0 +1,319 @@
+//! A motion becomes a loop: the part of it that comes back to where it began, with the seam closed.
+//!
+//! The cut is the pair of frames that are nearest to each other in pose and velocity, seen from the ground frame below
+//! the figure (Kovar, Gleicher and Pighin 2002), and in which the same parts rest. At the seam half of what is missing
+//! is added to each side and fades out by a cubic that meets both pose and velocity; rotations in the logarithm. The way
+//! over the ground and the heading stay: a loop of a walk walks on. Units: seconds, metres, radians.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::kinematics::Forward;
+use crate::math::{Quat, Transform, Vec3, exp, log, twist_angle};
+use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Pose, Role, Skeleton};
+use crate::report::Report;
+use crate::signal::fix_hemispheres;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Keeps the part of a motion that loops best, and closes its seam: the last frame is the first one again, as far on as
+/// the way goes.
+///
+/// Behind a stage `contacts` the cut keeps to frames in which the same parts rest; a foot that slides a little at the
+/// seam is a matter for `foot_lock` behind this stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LoopConfig {
+    /// The shortest loop, in seconds. Larger keeps more strides, and finds seams that fit less well.
+    pub shortest_s: f64,
+    /// The longest loop, in seconds. Left out: the whole clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_s: Option<f64>,
+    /// How long the seam fades out on each side, in seconds.
+    pub blend_s: f64,
+}
+
+impl Default for LoopConfig {
+    fn default() -> Self {
+        Self { shortest_s: 0.5, longest_s: None, blend_s: 0.3 }
+    }
+}
+
+/// Frames that the search for a cut looks at first, evenly spread; it then looks around the best.
+const COARSE: usize = 300;
+/// How much a difference of velocities counts: for as many metres as it makes in so many seconds.
+const VELOCITY_S: f64 = 0.1;
+/// What a part that rests on one side of the cut only counts for, metres.
+const CONTACT: f64 = 0.05;
+
+impl StageConfig for LoopConfig {
+    const NAME: &'static str = "loop";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        let mut faults = Vec::new();
+        let values = [
+            ("shortest_s", self.shortest_s),
+            ("longest_s", self.longest_s.unwrap_or(1.0)),
+            ("blend_s", self.blend_s),
+        ];
+        for (key, s) in values {
+            if !(s > 0.0 && s.is_finite()) {
+                faults.push(StageError::key(key, format!("{s} s is not above 0")));
+            }
+        }
+        if let Some(longest) = self.longest_s.filter(|l| *l < self.shortest_s) {
+            let message = format!(
+                "the longest loop of {longest} s is shorter than the shortest of {} s",
+                self.shortest_s
+            );
+            faults.push(StageError::key("longest_s", message));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let rig = &setting.arriving.rig;
+        // Fingers would outvote the body.
+        let counts = |role: Role| !matches!(role, Role::Finger(..));
+        let joints = rig.assignments().filter(|(role, _)| counts(*role)).map(|(_, a)| a.joint).collect();
+        let hips = rig.joint(Role::Hips).unwrap_or(JointId::new(0));
+        Ok(Box::new(Loop { config: self.clone(), joints, hips }))
+    }
+}
+
+#[derive(Debug)]
+struct Loop {
+    config: LoopConfig,
+    /// The joints that are compared.
+    joints: Vec<JointId>,
+    hips: JointId,
+}
+
+impl Stage for Loop {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
+        let rate = clip.sample_rate;
+        let shortest = ((self.config.shortest_s * rate).ceil() as usize).max(4);
+        if clip.frames() <= shortest {
+            return Err(StageError::key(
+                "shortest_s",
+                format!(
+                    "the clip lasts {:.3} s, a loop at least {} s",
+                    clip.duration(),
+                    self.config.shortest_s
+                ),
+            ));
+        }
+        let longest = self.config.longest_s.map_or(clip.frames(), |s| ((s * rate) as usize).max(shortest));
+        let seen = Seen::of(skeleton, clip, &self.joints, self.hips);
+        let (start, end, miss) = cut(&seen, motion.contacts.as_ref(), shortest, longest);
+        report.measure("loop_start", clip.time(start), "s");
+        report.measure("loop_duration", (end - start) as f64 / rate, "s");
+        report.measure("loop_seam", miss, "m");
+
+        let mut poses: Vec<Pose> = (start..=end).map(|f| clip.pose(skeleton, f)).collect();
+        let blend = ((self.config.blend_s * rate).round() as usize).clamp(2, poses.len() / 2);
+        close(skeleton, &mut poses, mover(skeleton, clip, self.hips), blend);
+        let mut part = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
+        (part.start, part.tolerance) = (clip.start, clip.tolerance);
+        fix_hemispheres(&mut part);
+        let frame = |f: usize| f.clamp(start, end + 1) - start;
+        let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
+        Ok(Motion { clip: part, contacts, ..motion })
+    }
+}
+
+/// The joint that carries the figure over the ground: the first above the hips, or they themselves, that is translated.
+fn mover(skeleton: &Skeleton, clip: &Clip, hips: JointId) -> JointId {
+    let moves = |id: &JointId| clip.translated().contains(id);
+    skeleton.path_to_root(hips).filter(moves).last().unwrap_or(hips)
+}
+
+/// Every frame as it looks from the ground frame below the hips: positions and velocities of some joints.
+struct Seen {
+    positions: Vec<Vec<Vec3>>,
+    velocities: Vec<Vec<Vec3>>,
+}
+
+impl Seen {
+    fn of(skeleton: &Skeleton, clip: &Clip, joints: &[JointId], hips: JointId) -> Self {
+        let rest = skeleton.rest_model_pose().joint(hips).rotation.inverse();
+        let mut positions: Vec<Vec<Vec3>> = Vec::with_capacity(clip.frames());
+        let mut grounds = Vec::with_capacity(clip.frames());
+        Forward::new(skeleton, clip).for_each(|block| {
+            for lane in 0..block.frames() {
+                let at = block.joint(lane, hips);
+                let heading = twist_angle(&(at.rotation * rest), &Vec3::y());
+                let below = Vec3::new(at.translation.x, 0.0, at.translation.z);
+                grounds.push(Transform::new(exp(&(Vec3::y() * heading)), below));
+                positions.push(joints.iter().map(|&id| block.position(lane, id)).collect());
+            }
+        });
+        let last = clip.frames() - 1;
+        let velocity = |f: usize| {
+            let (a, b) = (f.saturating_sub(1), (f + 1).min(last));
+            let turn = grounds[f].rotation.inverse();
+            let per_second = clip.sample_rate / (b - a).max(1) as f64;
+            positions[a].iter().zip(&positions[b]).map(|(p, q)| turn * (q - p) * per_second).collect()
+        };
+        let velocities = (0..=last).map(velocity).collect();
+        for (ground, positions) in grounds.iter().zip(&mut positions) {
+            let from_model = ground.inverse();
+            positions.iter_mut().for_each(|p| *p = from_model.point(p));
+        }
+        Self { positions, velocities }
+    }
+
+    /// The mean square distance of two frames, square metres.
+    fn distance(&self, a: usize, b: usize) -> f64 {
+        let sum = |x: &[Vec<Vec3>]| x[a].iter().zip(&x[b]).map(|(p, q)| (p - q).norm_squared()).sum::<f64>();
+        let n = self.positions[a].len().max(1) as f64;
+        (sum(&self.positions) + VELOCITY_S * VELOCITY_S * sum(&self.velocities)) / n
+    }
+}
+
+/// The first and the last frame of the loop, and how far apart they are, metres.
+fn cut(seen: &Seen, contacts: Option<&Contacts>, shortest: usize, longest: usize) -> (usize, usize, f64) {
+    let last = seen.positions.len() - 1;
+    let cost = |a: usize, b: usize| {
+        let differ = contacts.map_or(0, |c| c.parts().filter(|p| c.rests(*p, a) != c.rests(*p, b)).count());
+        seen.distance(a, b) + differ as f64 * CONTACT * CONTACT
+    };
+    let mut best = (f64::INFINITY, 0, last);
+    let look = |best: &mut (f64, usize, usize), a: usize, b: usize| {
+        if (shortest..=longest).contains(&(b - a)) {
+            let found = cost(a, b);
+            if found < best.0 {
+                *best = (found, a, b);
+            }
+        }
+    };
+    let step = last.div_ceil(COARSE).max(1);
+    for a in (0..=last - shortest).step_by(step) {
+        for b in (a + shortest..=last).step_by(step) {
+            look(&mut best, a, b);
+        }
+    }
+    let (_, a, b) = best;
+    for a in a.saturating_sub(step)..=(a + step).min(last) {
+        for b in b.saturating_sub(step).max(a)..=(b + step).min(last) {
+            look(&mut best, a, b);
+        }
+    }
+    (best.1, best.2, seen.distance(best.1, best.2).sqrt())
+}
+
+/// What fades out of a value and a slope (per frame) over `n` frames, two or more, `k` frames on: a cubic that ends in
+/// zero, level. The slope is scaled so that the first step, not the tangent, takes it: clips are made of steps.
+fn fading(value: Vec3, slope: Vec3, k: usize, n: usize) -> Vec3 {
+    let u = k as f64 / n as f64;
+    if u >= 1.0 {
+        return Vec3::zeros();
+    }
+    value * ((1.0 + 2.0 * u) * (1.0 - u).powi(2))
+        + slope * (k as f64 * ((1.0 - u) / (1.0 - 1.0 / n as f64)).powi(2))
+}
+
+/// Closes the seam between the last and the first pose; `mover` keeps its way and heading.
+fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) {
+    let last = poses.len() - 1;
+    let ends = [0, 1, last - 1, last].map(|f| poses[f].clone());
+    let above = |pose: &Pose| {
+        let model = ModelPose::of(skeleton, pose);
+        (skeleton.parent(mover).map_or(Transform::identity(), |p| *model.joint(p)), *model.joint(mover))
+    };
+    // On from the first pose to the last over the ground.
+    let ((parent_first, first), (parent_last, end)) = (above(&ends[0]), above(&ends[3]));
+    let turn = exp(&(Vec3::y() * twist_angle(&(end.rotation * first.rotation.inverse()), &Vec3::y())));
+    let mut way = end.translation - turn * first.translation;
+    way.y = 0.0;
+    let on = parent_last.inverse() * Transform::new(turn, way) * parent_first;
+    for id in skeleton.ids() {
+        let [a, a_next, b_before, b] = [0, 1, 2, 3].map(|k| {
+            let local = ends[k].local()[id.index()];
+            if id == mover && k < 2 { on * local } else { local }
+        });
+        let carry = if id == mover { on.rotation.inverse() } else { Quat::identity() };
+        let turn = log(&(b.rotation.inverse() * a.rotation));
+        let spin =
+            log(&(a.rotation.inverse() * a_next.rotation)) - log(&(b_before.rotation.inverse() * b.rotation));
+        let shift = a.translation - b.translation;
+        let speed = (a_next.translation - a.translation) - (b.translation - b_before.translation);
+        if turn.norm() + spin.norm() + shift.norm() + speed.norm() == 0.0 {
+            continue;
+        }
+        for k in 0..=blend.min(last) {
+            let local = &mut poses[k].local_mut()[id.index()];
+            local.rotation = Quat::new_normalize(
+                (local.rotation * exp(&fading(turn * -0.5, spin * -0.5, k, blend))).into_inner(),
+            );
+            local.translation += carry * fading(shift * -0.5, speed * -0.5, k, blend);
+            let local = &mut poses[last - k].local_mut()[id.index()];
+            local.rotation = Quat::new_normalize(
+                (local.rotation * exp(&fading(turn * 0.5, spin * -0.5, k, blend))).into_inner(),
+            );
+            local.translation += fading(shift * 0.5, speed * -0.5, k, blend);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenes::{run, walk, walker};
+    use super::*;
+
+    fn seen(motion: &Motion) -> Seen {
+        let skeleton = motion.character.skeleton();
+        let joints: Vec<JointId> = skeleton.ids().filter(|id| skeleton.joint(*id).name != "camera").collect();
+        Seen::of(skeleton, &motion.clip, &joints[1..], motion.character.rig.joint(Role::Hips).unwrap())
+    }
+
+    fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn the_last_frame_is_the_first_one_again() {
+        for motion in [walker(200), walk(150, false)] {
+            let config = LoopConfig { shortest_s: 1.0, ..LoopConfig::default() };
+            let looped = run(&config, motion.clone()).unwrap();
+            assert!(looped.clip.frames() > 30);
+            let (before, after) = (seen(&motion), seen(&looped));
+            let last = looped.clip.frames() - 1;
+            let miss = apart(&after.positions[0], &after.positions[last]);
+            assert!(miss < 1e-4, "{miss} m");
+            // The step behind the seam differs from the one before it by no more than steps of the motion do.
+            let jolt = apart(&after.velocities[0], &after.velocities[last]);
+            let steps = before.velocities.windows(2).map(|v| apart(&v[0], &v[1]));
+            let usual = steps.fold(0.0, f64::max);
+            assert!(jolt < 1.5 * usual, "{jolt} m/s, usually {usual}");
+        }
+    }
+
+    #[test]
+    fn away_from_the_seam_nothing_changes() {
+        let motion = walker(200);
+        let looped = run(&LoopConfig { shortest_s: 3.0, ..LoopConfig::default() }, motion.clone()).unwrap();
+        let middle = looped.clip.frames() / 2;
+        let here = looped.clip.rotations(middle);
+        assert!(
+            (0..200).any(|f| motion.clip.rotations(f).iter().zip(here).all(|(a, b)| a.angle_to(b) < 1e-9))
+        );
+    }
+
+    #[test]
+    fn what_fades_starts_as_told_and_ends_in_nothing() {
+        let (value, slope) = (Vec3::new(1.0, -2.0, 0.5), Vec3::new(0.1, 0.2, -0.3));
+        assert_eq!(fading(value, slope, 0, 1000), value);
+        assert!((fading(value, slope, 1, 1000) - value - slope).norm() < 1e-2);
+        assert!(fading(value, slope, 999, 1000).norm() < 1e-3);
+        assert_eq!(fading(value, slope, 1000, 1000), Vec3::zeros());
+    }
+
+    #[test]
+    fn clips_that_are_too_short_and_faulty_keys_are_refused() {
+        let error = run(&LoopConfig::default(), walker(10)).unwrap_err();
+        assert_eq!(error.to_string(), "the clip lasts 0.300 s, a loop at least 0.5 s");
+        let config = LoopConfig { shortest_s: 2.0, longest_s: Some(1.0), blend_s: 0.0 };
+        let keys: Vec<_> = config.validate().unwrap_err().into_iter().map(|e| e.key.unwrap()).collect();
+        assert_eq!(keys, ["blend_s", "longest_s"]);
+    }
+}

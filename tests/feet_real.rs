@@ -1,0 +1,218 @@
+//! Every humanoid take onto every humanoid character of the development data with its feet planted, beside the plain
+//! copy of the rotations.
+
+mod development_data;
+
+use development_data::data;
+use posemill::anatomy::{Figure, contact_points};
+use posemill::contacts::{Options as Detection, detect};
+use posemill::feet::plant;
+use posemill::import::{Options, load};
+use posemill::math::{Vec3, angle_between};
+use posemill::model::{Character, Clip, ContactPart, ModelPose, Motion, Role, Side};
+use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use std::path::Path;
+use std::sync::Arc;
+
+const TAKES: &[&str] = &[
+    "bvh/assimp/Boxing_Toes.bvh",
+    "bvh/bvh-toolbox/walk01.bvh",
+    "bvh/cmu/01_01.bvh",
+    "bvh/cmu/jumping_jacks.bvh",
+    "bvh/fair1/dab.bvh",
+    "bvh/fair1/zombie.bvh",
+    "bvh/makehuman/walk1.bvh",
+    "bvh/makehuman/benchmark.bvh",
+    "bvh/mixamo-names/test_freebvh.bvh",
+    "bvh/mocapbank/test_mocapbank.bvh",
+    "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
+    "bvh/small/bvhio-example.bvh",
+    "bvh/xia/angry_13_000.bvh",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/khronos/cesium_man.gltf",
+];
+
+const CHARACTERS: &[&str] = &[
+    "gltf/quaternius/Casual_man.glb",
+    "derived/casual-man-mixamo-names.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/raylib/greenman.glb",
+    "gltf/kaykit/manny_med_mod.gltf",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/khronos/cesium_man.gltf",
+    "derived/cesium-man-gltfpack-quantized.glb",
+    "derived/makehuman-base-default-rig.glb",
+    "derived/rigify-human-deform.glb",
+    "vrm/debug_robot.vrm",
+    "vrm/basic_armature_vrm0.vrm",
+    "vrm/basic_armature_vrm1.vrm",
+    "vrm/armature_transform.vrm",
+];
+
+/// Long takes are judged by their first part.
+const FRAMES: usize = 900;
+
+fn first_part(motion: Motion) -> Motion {
+    let clip = &motion.clip;
+    let n = clip.frames().min(FRAMES);
+    let rotations = clip.all_rotations()[..n * clip.joints()].to_vec();
+    let translations = clip.all_translations()[..n * clip.translated().len()].to_vec();
+    let (joints, moved) = (clip.joints(), clip.translated().to_vec());
+    let clip = Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, moved, translations);
+    Motion { clip, ..motion }
+}
+
+fn take(folder: &Path, file: &str) -> Option<Motion> {
+    let asset = load(&folder.join(file), &Options::default()).unwrap();
+    let mut motion = first_part(asset.motion(0)?);
+    motion.contacts = Some(detect(&motion, &Detection::default()));
+    Some(motion)
+}
+
+/// What is measured of a motion's feet; lengths of a body of 1.75 m.
+#[derive(Clone, Copy, Debug, Default)]
+struct Feet {
+    /// The 95th percentile of the speed of points in contact, cm/s.
+    skate: f64,
+    /// The deepest that a sole is in the floor, mm, and the share of frames with more than 5 mm.
+    sunk: f64,
+    sinking: f64,
+    /// The share of labelled frames of a foot whose lowest resting point is more than 2 cm above what it rests on.
+    floating: f64,
+    /// The root mean square jerk of hands, feet and head.
+    jerk: f64,
+    /// The greatest change of a knee's angular speed from frame to frame, degrees.
+    pop: f64,
+}
+
+fn models(motion: &Motion) -> Vec<ModelPose> {
+    let skeleton = motion.character.skeleton();
+    (0..motion.clip.frames()).map(|f| ModelPose::of(skeleton, &motion.clip.pose(skeleton, f))).collect()
+}
+
+fn measured(motion: &Motion) -> Feet {
+    let contacts = motion.contacts.as_ref().unwrap();
+    let rig = &motion.character.rig;
+    let Some(figure) = Figure::of(rig, &calibration_pose(&motion.character)) else { return Feet::default() };
+    let scale = 0.53 * 1.75 / figure.leg;
+    let points = contact_points(&motion.character, rig);
+    let soles: Vec<_> = points.iter().filter(|p| p.part.of_foot()).collect();
+    let poses = models(motion);
+    let at = |f: usize, k: usize| poses[f].joint(soles[k].joint).point(&soles[k].at);
+    let mut feet = Feet::default();
+    let mut speeds = Vec::new();
+    let (mut labelled, mut floating) = (0usize, 0usize);
+    for f in 0..poses.len() {
+        let mut depth = 0.0_f64;
+        for (k, point) in soles.iter().enumerate() {
+            let near = |f: &usize| contacts.hold(point.part, *f).map(|h| h.height);
+            let window = f.saturating_sub(60)..(f + 60).min(poses.len());
+            let floor = window.clone().filter_map(|f| near(&f)).fold(contacts.ground, f64::min);
+            depth = depth.max(floor - at(f, k).y);
+            if f > 0 && contacts.hold(point.part, f).is_some_and(|h| h.frames.contains(&(f - 1))) {
+                speeds.push((at(f, k) - at(f - 1, k)).norm() * motion.clip.sample_rate * scale * 100.0);
+            }
+        }
+        feet.sunk = feet.sunk.max(depth * scale * 1000.0);
+        feet.sinking += f64::from(u8::from(depth * scale > 0.005)) / poses.len() as f64;
+        for side in Side::BOTH {
+            let heights = soles.iter().enumerate().filter(|(_, p)| p.part.side() == Some(side));
+            let resting =
+                heights.filter_map(|(k, p)| contacts.hold(p.part, f).map(|h| at(f, k).y - h.height));
+            if let Some(low) = resting.min_by(f64::total_cmp) {
+                labelled += 1;
+                floating += usize::from(low * scale > 0.02);
+            }
+        }
+    }
+    speeds.sort_by(f64::total_cmp);
+    feet.skate = speeds.get(speeds.len() * 95 / 100).copied().unwrap_or(0.0);
+    feet.floating = floating as f64 / labelled.max(1) as f64;
+    let ends: Vec<_> = Side::BOTH
+        .iter()
+        .flat_map(|&s| [Role::Foot(s), Role::Hand(s), Role::Toes(s)])
+        .chain([Role::Head])
+        .filter_map(|r| rig.joint(r))
+        .collect();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for w in poses.windows(4) {
+        for &id in &ends {
+            let p = |k: usize| w[k].position(id);
+            sum += (p(3) - p(2) * 3.0 + p(1) * 3.0 - p(0)).norm_squared();
+            count += 1.0;
+        }
+    }
+    feet.jerk = (sum / f64::max(count, 1.0)).sqrt() * motion.clip.sample_rate.powi(3);
+    for side in Side::BOTH {
+        let joints = [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|r| rig.joint(r));
+        let [Some(a), Some(b), Some(c)] = joints else { continue };
+        let knee = |p: &ModelPose| {
+            let (thigh, shin): (Vec3, Vec3) = (p.position(b) - p.position(a), p.position(c) - p.position(b));
+            angle_between(&thigh, &shin).to_degrees()
+        };
+        for w in poses.windows(3) {
+            feet.pop = feet.pop.max((knee(&w[0]) - 2.0 * knee(&w[1]) + knee(&w[2])).abs());
+        }
+    }
+    feet
+}
+
+#[test]
+fn every_take_on_every_character_stands() {
+    let Some(folder) = data() else { return };
+    let characters: Vec<Arc<Character>> =
+        CHARACTERS.iter().map(|c| load(&folder.join(c), &Options::default()).unwrap().character).collect();
+    let only = std::env::var("FEET_ONLY").unwrap_or_default();
+    let mut misses = Vec::new();
+    for file in TAKES {
+        if !file.contains(&only) {
+            continue;
+        }
+        let Some(source) = take(&folder, file) else { continue };
+        for (name, target) in CHARACTERS.iter().zip(&characters) {
+            let found = map(&source.character, target).unwrap();
+            let rigs = (&source.character.rig, &target.rig);
+            let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
+            let copy = ready.apply(&source);
+            let (result, work) = plant(&copy);
+            result.check().unwrap();
+            let (before, after) = (measured(&copy), measured(&result));
+            let ratio = after.jerk / before.jerk.max(1e-9);
+            let short: usize = work.feet.iter().map(|f| f.unreached.0).sum();
+            let line = format!(
+                "{:50} skate {:6.2} > {:5.2} sunk {:5.1} > {:5.1} in {:5.2}% float {:5.1}% > {:5.2}% jerk x{:.2} pop {:5.1} > {:5.1} short {:4} pelvis {:4.1} cm moved {:4.1} cm",
+                format!("{} on {}", file.rsplit('/').next().unwrap(), name.rsplit('/').next().unwrap()),
+                before.skate,
+                after.skate,
+                before.sunk,
+                after.sunk,
+                after.sinking * 100.0,
+                before.floating * 100.0,
+                after.floating * 100.0,
+                ratio,
+                before.pop,
+                after.pop,
+                short,
+                work.pelvis.0 * 100.0,
+                work.feet.iter().map(|f| f.shift.0).fold(0.0, f64::max) * 100.0,
+            );
+            println!("{line}");
+            let good = after.skate <= 1.0 && after.sunk <= 5.0 && after.floating < 0.02 && ratio <= 1.2;
+            if !good {
+                misses.push(line);
+            }
+        }
+    }
+    println!("{} misses", misses.len());
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+#[test]
+fn labels_of_a_part_that_is_no_foot_are_kept() {
+    assert!(!ContactPart::Pelvis.of_foot());
+}

@@ -1,0 +1,200 @@
+//! `posemill measure`, and measures in pipelines, as scripts see them.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+fn posemill(folder: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_posemill"));
+    command.args(arguments).current_dir(folder.path()).env("TERM", "dumb").output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A folder with `walk.bvh` and `hero.glb`, and the walk on the hero as `hero_walk.glb`.
+fn studio() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(data("walk.bvh"), folder.path().join("walk.bvh")).unwrap();
+    fs::copy(data("jump.bvh"), folder.path().join("jump.bvh")).unwrap();
+    fs::copy(data("robot.glb"), folder.path().join("hero.glb")).unwrap();
+    let made = posemill(&folder, &["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "hero_walk.glb"]);
+    assert_eq!(code(&made), 0, "{}", text(&made.stderr));
+    folder
+}
+
+fn metric<'v>(metrics: &'v Value, name: &str) -> &'v Value {
+    let all = metrics.as_array().unwrap();
+    all.iter().find(|m| m["name"] == name).unwrap_or_else(|| panic!("no `{name}` in {metrics}"))
+}
+
+#[test]
+fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
+    let studio = studio();
+    let output = posemill(&studio, &["measure", "hero_walk.glb", "--source", "walk.bvh", "--json"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "posemill.measure/1");
+    assert_eq!(document["source"], "walk.bvh");
+    let result = &document["results"][0];
+    assert_eq!((&result["file"], &result["contacts"]), (&"hero_walk.glb".into(), &"source".into()));
+    let skate = metric(&result["metrics"], "foot_skate_p95");
+    assert_eq!((&skate["unit"], &skate["at_most"]), (&"m/s".into(), &0.01.into()));
+    assert!(skate["copy"].is_number() && metric(&result["metrics"], "mpjpe")["value"].is_number());
+    // Files hold single precision; a bone keeps its length all the same.
+    assert!(metric(&result["metrics"], "bone_stretch")["value"].as_f64().unwrap() < 1e-6);
+
+    let table = posemill(&studio, &["measure", "hero_walk.glb"]);
+    let table = text(&table.stdout);
+    assert!(table.contains("contacts found on the result itself"), "{table}");
+    assert!(table.contains("foot_skate_p95") && !table.contains("mpjpe"), "{table}");
+}
+
+#[test]
+fn retargeting_plants_feet_unless_it_is_told_not_to() {
+    let studio = studio();
+    let arguments = ["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "plain.glb"];
+    let without = ["--set", "stage.foot_lock.enabled=false", "--set", "stage.limits.enabled=false"];
+    assert_eq!(code(&posemill(&studio, &[&arguments[..], &without[..]].concat())), 0);
+    let measured = |file: &str| {
+        let output = posemill(&studio, &["measure", file, "--source", "walk.bvh", "--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let metrics = document["results"][0]["metrics"].clone();
+        let skate = metric(&metrics, "foot_skate_p95").clone();
+        [skate["value"].as_f64().unwrap(), skate["copy"].as_f64().unwrap()]
+    };
+    let (planted, plain) = (measured("hero_walk.glb"), measured("plain.glb"));
+    assert!(planted[0] < 0.01 && planted[0] < 0.2 * planted[1], "{planted:?}");
+    // Without either the file is the plain copy, in single precision.
+    assert!((plain[0] - plain[1]).abs() < 1e-3, "{plain:?}");
+}
+
+#[test]
+fn a_take_measured_against_itself_is_no_distance_away() {
+    let studio = studio();
+    let output = posemill(&studio, &["measure", "walk.bvh", "--source", "walk.bvh", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metrics = &document["results"][0]["metrics"];
+    for name in ["mpjpe", "rotation_error", "san_error"] {
+        assert_eq!(metric(metrics, name)["value"], 0.0, "{name}");
+    }
+    assert_eq!(metric(metrics, "jerk_ratio")["value"], 1.0);
+}
+
+#[test]
+fn thresholds_are_exit_codes() {
+    let studio = studio();
+    let run = |expression: &str| posemill(&studio, &["measure", "walk.bvh", "--fail-on", expression]);
+    assert_eq!(code(&run("jerk>1e9")), 0);
+    let passed = run("jerk > 0");
+    assert_eq!(code(&passed), 1);
+    assert!(text(&passed.stderr).contains("walk.bvh: `jerk` is "), "{}", text(&passed.stderr));
+    // What cannot be measured cannot be good.
+    let absent = run("mpjpe>1");
+    assert_eq!(code(&absent), 1);
+    assert!(text(&absent.stderr).contains("`mpjpe` was not measured"), "{}", text(&absent.stderr));
+    for (wrong, said) in [
+        ("foot_skat>1", "there is no measure `foot_skat`\nmeasures are `foot_skate`, "),
+        ("foot_skate", "`foot_skate` is no threshold"),
+        ("jerk>much", "`jerk>much` has no number behind `>`"),
+    ] {
+        let output = run(wrong);
+        assert_eq!(code(&output), 2);
+        assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+    }
+    assert_eq!(code(&posemill(&studio, &["measure", "nothing.bvh"])), 2);
+}
+
+#[test]
+fn several_results_make_a_table_and_a_summary() {
+    let studio = studio();
+    let files = ["measure", "walk.bvh", "jump.bvh", "hero_walk.glb"];
+    let table = text(&posemill(&studio, &files).stdout);
+    assert!(table.starts_with("clip "), "{table}");
+    assert!(
+        table.contains("\nmeasure ") && table.contains("median") && table.contains("jump.bvh"),
+        "{table}"
+    );
+    let output = posemill(&studio, &[&files[..], &["--json"]].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let jerk = metric(&document["summary"], "jerk");
+    assert_eq!(jerk["clips"], 3);
+    assert!(jerk["worst"].as_f64() >= jerk["median"].as_f64() && jerk["of"].is_string());
+    // One bad file leaves the others alone.
+    fs::write(studio.path().join("bad.bvh"), "HIERARCHY\nROOT").unwrap();
+    let output = posemill(&studio, &["measure", "walk.bvh", "bad.bvh", "--json"]);
+    assert_eq!(code(&output), 1);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["results"].as_array().unwrap().len(), 1);
+}
+
+const PIPELINE: &str = "[input]\nmotion = [\"*.bvh\"]\ncharacter = \"hero.glb\"\n\n\
+    [[stage]]\nuse = \"contacts\"\n\n[[stage]]\nuse = \"retarget\"\n\n[[stage]]\nuse = \"limits\"\n";
+
+#[test]
+fn a_pipeline_with_a_report_measures_results_beside_their_copies() {
+    let studio = studio();
+    fs::write(studio.path().join("p.toml"), PIPELINE).unwrap();
+    let output = posemill(&studio, &["run", "p.toml"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let report = fs::read_to_string(studio.path().join("out/report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let file = &report["files"][0];
+    assert!(metric(&file["metrics"], "foot_skate_p95")["copy"].is_number());
+    assert!(metric(&file["metrics"], "jerk_ratio")["value"].is_number());
+    let stages: Vec<&str> =
+        file["changes"].as_array().unwrap().iter().map(|c| c["stage"].as_str().unwrap()).collect();
+    // `retarget` leaves another skeleton: there is nothing to compare.
+    assert_eq!(stages, ["contacts", "limits"]);
+    assert_eq!(file["changes"][0]["metres"]["max"], 0.0);
+    let degrees = &file["changes"][1]["degrees"];
+    assert!(degrees["max"].is_number() && degrees["mean"].is_number() && degrees["joint"].is_string());
+    assert_eq!(metric(&report["summary"], "jerk")["clips"], 2);
+    assert!(file.get("series").is_none());
+
+    // A second run keeps the outputs and says the same.
+    let again = posemill(&studio, &["run", "p.toml", "--json"]);
+    let document: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&document["up_to_date"], &document["files"][0]["metrics"]), (&2.into(), &file["metrics"]));
+}
+
+#[test]
+fn a_pipeline_fails_on_what_its_file_says_made_now_or_before() {
+    let studio = studio();
+    fs::write(studio.path().join("p.toml"), PIPELINE).unwrap();
+    let fails = ["run", "p.toml", "--set", "output.fail_on=[\"jerk>1\"]"];
+    for _ in 0..2 {
+        let output = posemill(&studio, &fails);
+        assert_eq!(code(&output), 1);
+        assert!(text(&output.stderr).contains("`jerk` is "), "{}", text(&output.stderr));
+    }
+    let holds = ["run", "p.toml", "--set", "output.report=false", "--set", "output.fail_on=jerk>1e9"];
+    assert_eq!(code(&posemill(&studio, &holds)), 0);
+    let wrong = posemill(&studio, &["run", "p.toml", "--set", "output.fail_on=[\"jerks>1\"]"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(text(&wrong.stderr).contains("there is no measure `jerks`"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn every_stage_can_be_left_out() {
+    let studio = studio();
+    fs::write(studio.path().join("p.toml"), PIPELINE).unwrap();
+    let without = ["run", "p.toml", "--set", "stage.limits.enabled=false"];
+    assert_eq!(code(&posemill(&studio, &without)), 0);
+    let report = fs::read_to_string(studio.path().join("out/report.json")).unwrap();
+    assert!(!report.contains("limits_frames_outside"));
+    let wrong = posemill(&studio, &["run", "p.toml", "--set", "stage.limits.enabled=maybe"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(text(&wrong.stderr).contains("`enabled` must be true or false"), "{}", text(&wrong.stderr));
+}

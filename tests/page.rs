@@ -96,7 +96,7 @@ fn the_player_scrubs_plays_and_draws_without_a_fault() {
     assert_eq!(before[0].as_f64(), Some(40.0));
     assert_eq!(browser.value(heads)[0].as_f64(), Some(432.0));
 
-    for (box_, least) in [("show-skin", 5000), ("show-skeleton", 500), ("show-source", 5000)] {
+    for (box_, least) in [("show-skeleton", 500), ("show-skin", 5000), ("show-source", 5000)] {
         let was = browser.picture();
         browser.value(&format!("document.getElementById('{box_}').click()"));
         browser.settle();

@@ -99,8 +99,8 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
 fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
     let folder = tempfile::tempdir().unwrap();
     let merged = outcomes(&folder, &["walks", "runs"], "all.glb", &|_| ());
-    let names: Vec<_> =
-        merged[0].metrics.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    let names = merged[0].metrics.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap());
+    let names: Vec<_> = names.filter(|name| name.ends_with(" stumbles")).collect();
     assert_eq!((merged.len(), names), (1, vec!["runs stumbles", "walks stumbles"]));
     let before = fs::read(folder.path().join("all.glb")).unwrap();
     let failed = outcomes(&folder, &["fails"], "all.glb", &|_| ());

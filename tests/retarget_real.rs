@@ -2,8 +2,10 @@
 //! when it is read back: limb directions, trunk, facing, bone lengths, and that no limb was left out.
 
 mod development_data;
+mod humanoids;
 
 use development_data::data;
+use humanoids::{CHARACTERS, TAKES};
 use posemill::anatomy::Figure;
 use posemill::export::{GltfOptions, write_gltf};
 use posemill::import::{Options, from_bytes, load};
@@ -12,46 +14,6 @@ use posemill::model::{Asset, Character, Clip, Container, JointId, ModelPose, Mot
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::path::Path;
 use std::sync::Arc;
-
-const TAKES: &[&str] = &[
-    "bvh/assimp/Boxing_Toes.bvh",
-    "bvh/bvh-toolbox/walk01.bvh",
-    "bvh/cmu/01_01.bvh",
-    "bvh/cmu/jumping_jacks.bvh",
-    "bvh/fair1/dab.bvh",
-    "bvh/fair1/zombie.bvh",
-    "bvh/makehuman/walk1.bvh",
-    "bvh/makehuman/benchmark.bvh",
-    "bvh/mixamo-names/test_freebvh.bvh",
-    "bvh/mocapbank/test_mocapbank.bvh",
-    "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
-    "bvh/small/bvhio-example.bvh",
-    "bvh/xia/angry_13_000.bvh",
-    "gltf/kaykit/Med_MovementBasic.glb",
-    "gltf/quaternius/KnightCharacter.glb",
-    "gltf/gdquest/mannequiny-0.3.0.glb",
-    "gltf/raylib/robot.glb",
-    "gltf/khronos/cesium_man.gltf",
-];
-
-const CHARACTERS: &[&str] = &[
-    "gltf/quaternius/Casual_man.glb",
-    "derived/casual-man-mixamo-names.glb",
-    "gltf/gdquest/mannequiny-0.3.0.glb",
-    "gltf/quaternius/KnightCharacter.glb",
-    "gltf/raylib/robot.glb",
-    "gltf/raylib/greenman.glb",
-    "gltf/kaykit/manny_med_mod.gltf",
-    "gltf/kaykit/Med_MovementBasic.glb",
-    "gltf/khronos/cesium_man.gltf",
-    "derived/cesium-man-gltfpack-quantized.glb",
-    "derived/makehuman-base-default-rig.glb",
-    "derived/rigify-human-deform.glb",
-    "vrm/debug_robot.vrm",
-    "vrm/basic_armature_vrm0.vrm",
-    "vrm/basic_armature_vrm1.vrm",
-    "vrm/armature_transform.vrm",
-];
 
 fn read(folder: &Path, file: &str) -> Asset {
     load(&folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))

@@ -123,11 +123,10 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
             // A foot without a toe joint does not bend: it rolls off over its tip.
             let stiff = if toes.is_none() { tip } else { back + BALL * length };
             let ball = ball.unwrap_or(stiff);
-            let spans = [
-                (back, back + END * length),
-                (ball - 0.5 * END * length, ball + 0.5 * END * length),
-                (tip - END * length, tip),
-            ];
+            let front_end = (tip - END * length, tip);
+            let around = (ball - 0.5 * END * length, ball + 0.5 * END * length);
+            let spans =
+                [(back, back + END * length), if ball == tip { front_end } else { around }, front_end];
             let lowest = |(from, to): (f64, f64)| {
                 let within = || skin.iter().filter(move |p| (from..=to).contains(&along(p)));
                 let bottom = within().map(height).fold(f64::INFINITY, f64::min);

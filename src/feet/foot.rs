@@ -7,7 +7,7 @@
 use super::leg::{Change, Leg, Step, level};
 use super::lock::{Held, Locks, median};
 use super::ramp::{envelope, ramps};
-use crate::math::{Quat, Vec3, angle_between, arc, exp, log};
+use crate::math::{Quat, Vec3, arc, exp, log};
 
 /// A sole that rests on heel and ball and leans to a side by less than this is laid flat, in radians.
 const FLAT: f64 = 12.0 / 180.0 * std::f64::consts::PI;
@@ -30,27 +30,34 @@ pub fn floor_under(locks: &Locks, ground: f64) -> Vec<f64> {
     let n = locks.held.len();
     let mut floor = vec![f64::INFINITY; n];
     let mut last = None;
-    for f in 0..n {
-        last = height(&locks.held[f]).or(last);
-        floor[f] = last.unwrap_or(f64::INFINITY);
+    for (floor, held) in floor.iter_mut().zip(&locks.held) {
+        last = height(held).or(last);
+        *floor = last.unwrap_or(f64::INFINITY);
     }
     last = None;
-    for f in (0..n).rev() {
-        last = height(&locks.held[f]).or(last);
-        floor[f] = floor[f].min(last.unwrap_or(f64::INFINITY));
-        if floor[f] == f64::INFINITY {
-            floor[f] = ground;
+    for (floor, held) in floor.iter_mut().zip(&locks.held).rev() {
+        last = height(held).or(last);
+        *floor = floor.min(last.unwrap_or(f64::INFINITY));
+        if *floor == f64::INFINITY {
+            *floor = ground;
         }
     }
     floor
 }
 
-/// The change of every frame of a foot; `reach` is the length of a transition in frames.
-pub fn changes(leg: &Leg, steps: &[Step], locks: &Locks, floor: &[f64], reach: f64) -> Vec<Change> {
+/// The change of every frame of a foot; `reach` is the length in frames of getting out of the floor, `blend` that of
+/// leaving a lock.
+pub fn changes(
+    leg: &Leg,
+    steps: &[Step],
+    locks: &Locks,
+    floor: &[f64],
+    [reach, blend]: [f64; 2],
+) -> Vec<Change> {
     let mut changes = vec![Change::default(); steps.len()];
-    lay_flat(leg, steps, locks, &mut changes, reach);
+    lay_flat(leg, steps, locks, &mut changes, blend);
     turn_out_of_floor(leg, steps, locks, floor, &mut changes, reach);
-    put_on_locks(leg, steps, locks, &mut changes, reach);
+    put_on_locks(leg, steps, locks, &mut changes, blend);
     lift(leg, steps, locks, floor, &mut changes, reach);
     changes
 }
@@ -72,14 +79,11 @@ fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], re
         let (heel, ball) = (locks.heel[i].at, locks.ball[k].at);
         // One decision for the whole time: a foot does not become flat half way.
         let lean = median(steps[from..f].iter().map(|s| {
-            let turned = flat_turn(leg, s, heel, ball, false, false);
+            let turned = flat_turn(leg, s, heel, ball, false);
             lean(leg, s, &turned.0).abs()
         }));
-        let bent = median(
-            steps[from..f].iter().map(|s| angle_between(&(leg.front_rotation(s) * leg.up[1]), &Vec3::y())),
-        );
         for (step, change) in steps[from..f].iter().zip(&mut changes[from..f]) {
-            let (turn, toes) = flat_turn(leg, step, heel, ball, lean < FLAT, bent < 2.0 * FLAT);
+            let (turn, toes) = flat_turn(leg, step, heel, ball, lean < FLAT);
             (change.turn, change.toes) = (log(&turn), log(&toes));
         }
     }
@@ -93,14 +97,7 @@ fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], re
 }
 
 /// The turns of foot and toes with which heel and ball can be on their locks.
-fn flat_turn(
-    leg: &Leg,
-    step: &Step,
-    heel: Vec3,
-    ball: Vec3,
-    level_sole: bool,
-    level_toes: bool,
-) -> (Quat, Quat) {
+fn flat_turn(leg: &Leg, step: &Step, heel: Vec3, ball: Vec3, level_sole: bool) -> (Quat, Quat) {
     let from = leg.pivot(step) - step.foot.point(&leg.heel);
     let (mut turn, mut toes) = (Quat::identity(), Quat::identity());
     // The toe joint lies above the ball, where depends a little on how the toes lie: two rounds settle it.
@@ -114,7 +111,7 @@ fn flat_turn(
             let along = (pivot - heel).try_normalize(1e-9).unwrap_or(Vec3::z());
             turn = exp(&(along * lean(leg, step, &turn))) * turn;
         }
-        if leg.toes.is_some() && level_toes {
+        if leg.toes.is_some() {
             toes = arc(&(turn * leg.front_rotation(step) * leg.up[1]), &Vec3::y(), &Vec3::x());
         }
     }
@@ -140,7 +137,24 @@ fn turn_out_of_floor(
     changes: &mut [Change],
     reach: f64,
 ) {
-    let (mut heel_up, mut front_up) = (vec![0.0; steps.len()], vec![0.0; steps.len()]);
+    let n = steps.len();
+    if leg.toes.is_none() {
+        // A foot that does not bend and would roll off through the floor pitches less instead of being lifted.
+        let needed: Vec<f64> = (0..n)
+            .map(|f| {
+                let moved = leg.changed(&steps[f], &changes[f]);
+                let ankle = moved.foot.translation;
+                match locks.held[f] {
+                    Held::Flat(..) | Held::Heel(_) => 0.0,
+                    _ => raise(&(leg.sole(&moved)[1] - ankle), ankle.y - floor[f]).min(TOES_UP),
+                }
+            })
+            .collect();
+        let less =
+            envelope(&needed, |f| matches!(locks.held[f], Held::Flat(..) | Held::Heel(_)), reach as usize);
+        (0..n).for_each(|f| pitch(leg, &steps[f], &mut changes[f], -less[f]));
+    }
+    let (mut heel_up, mut front_up) = (vec![0.0; n], vec![0.0; n]);
     for (f, step) in steps.iter().enumerate() {
         let [heel, ball, tip] = leg.sole(&leg.changed(step, &changes[f]));
         match locks.held[f] {
@@ -152,22 +166,33 @@ fn turn_out_of_floor(
             Held::Free | Held::Flat(..) => {}
         }
     }
-    let flat = |f: usize| matches!(locks.held[f], Held::Flat(..));
-    let heel_up = envelope(&heel_up, flat, reach as usize);
-    let front_up = envelope(&front_up, flat, reach as usize);
+    let stays =
+        |f: usize, other: fn(&Held) -> bool| matches!(locks.held[f], Held::Flat(..)) || other(&locks.held[f]);
+    let heel_up = envelope(&heel_up, |f| stays(f, |h| matches!(h, Held::Heel(_))), reach as usize);
+    let front_up = envelope(&front_up, |f| stays(f, |h| matches!(h, Held::Ball(_))), reach as usize);
     for (f, step) in steps.iter().enumerate() {
-        let [heel, ball, tip] = leg.sole(&leg.changed(step, &changes[f]));
-        if heel_up[f] != front_up[f]
-            && let Some(axis) = level(&(heel - ball), &Vec3::y()).cross(&Vec3::y()).try_normalize(1e-9)
-        {
-            let turn = exp(&(axis * (heel_up[f] - front_up[f])));
-            changes[f].turn = log(&(turn * exp(&changes[f].turn)));
+        pitch(leg, step, &mut changes[f], heel_up[f] - front_up[f]);
+        if let Held::Ball(k) | Held::Flat(_, k) = locks.held[f] {
+            toes_out_of_floor(leg, step, locks.ball[k].at.y - floor[f], &mut changes[f]);
         }
-        if leg.toes.is_some()
-            && let Held::Ball(k) | Held::Flat(_, k) = locks.held[f]
-        {
-            bend_toes(&(tip - ball), raise(&(tip - ball), locks.ball[k].at.y - floor[f]), &mut changes[f]);
-        }
+    }
+}
+
+/// Turns a foot about its ankle so that the heel rises against the front by this angle.
+pub fn pitch(leg: &Leg, step: &Step, change: &mut Change, angle: f64) {
+    let [heel, ball, _] = leg.sole(&leg.changed(step, change));
+    if angle != 0.0
+        && let Some(axis) = level(&(heel - ball), &Vec3::y()).cross(&Vec3::y()).try_normalize(1e-9)
+    {
+        change.turn = log(&(exp(&(axis * angle)) * exp(&change.turn)));
+    }
+}
+
+/// Bends toes up whose tip is in the floor while their ball rests `base` metres above it.
+pub fn toes_out_of_floor(leg: &Leg, step: &Step, base: f64, change: &mut Change) {
+    if leg.toes.is_some() {
+        let [_, ball, tip] = leg.sole(&leg.changed(step, change));
+        bend_toes(&(tip - ball), raise(&(tip - ball), base), change);
     }
 }
 
@@ -201,6 +226,22 @@ fn put_on_locks(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change]
             Held::Heel(i) => locks.heel[i].at - heel,
             Held::Ball(k) | Held::Flat(_, k) => locks.ball[k].at - ball,
         };
+    }
+    // Where the foot is not quite as long as its locks are apart, the ball is exact, and a heel that rests before or
+    // after takes up the difference little by little.
+    let flat: Vec<bool> = locks.held.iter().map(|h| matches!(h, Held::Flat(..))).collect();
+    let mut misfit = vec![Vec3::zeros(); steps.len()];
+    for (f, step) in steps.iter().enumerate() {
+        if let Held::Flat(i, _) = locks.held[f] {
+            let change = Change { shift: shifts[f], ..changes[f] };
+            misfit[f] = leg.sole(&leg.changed(step, &change))[0] - locks.heel[i].at;
+        }
+    }
+    ramps(&mut misfit, &flat, reach);
+    for ((shift, misfit), held) in shifts.iter_mut().zip(&misfit).zip(&locks.held) {
+        if matches!(held, Held::Heel(_)) {
+            *shift += misfit;
+        }
     }
     let known: Vec<bool> = locks.held.iter().map(|&h| h != Held::Free).collect();
     ramps(&mut shifts, &known, reach);

@@ -3,8 +3,9 @@
 //! Space: joint space unless said otherwise. Units: metres.
 
 use crate::anatomy::{Figure, contact_points};
+use crate::kinematics::forward;
 use crate::math::{Quat, Transform, Vec3, exp};
-use crate::model::{Character, ContactPart, JointId, ModelPose, Role, Side};
+use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Role, Side};
 
 /// One leg of a character and the sole under its foot.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,10 +28,8 @@ pub struct Leg {
     pub up: [Vec3; 2],
     /// Where the knee points, in the space of the upper leg, while the character stands.
     pub ahead: Vec3,
-    /// From the heel to the toe joint (to the ball without one).
+    /// From the heel to the ball, while the character stands.
     pub length: f64,
-    /// How far the toe joint lies above the ball and behind it, while the character stands.
-    pub pivot: [f64; 2],
     /// Thigh and shin.
     pub reach: f64,
 }
@@ -78,7 +77,6 @@ impl Leg {
             let tip = point(ContactPart::Toe(side)).filter(|t| t.joint == ball.joint).unwrap_or(ball);
             let toes = (ball.joint != foot).then_some(ball.joint);
             let at = |p: &crate::model::ContactPoint| stand.joint(p.joint).point(&p.at);
-            let pivot = toes.map_or(at(ball), |t| stand.position(t));
             let ahead = figure.left.cross(&figure.up);
             let within = |j: JointId, v: &Vec3| stand.joint(j).rotation.inverse() * v;
             let bones = [upper, lower, foot].map(|j| stand.position(j));
@@ -92,12 +90,41 @@ impl Leg {
                 front: [ball.at, tip.at],
                 up: [within(foot, &figure.up), within(ball.joint, &figure.up)],
                 ahead: within(upper, &ahead),
-                length: (pivot - at(heel)).norm(),
-                pivot: [(pivot - at(ball)).dot(&figure.up), level(&(at(ball) - pivot), &figure.up).norm()],
+                length: (at(ball) - at(heel)).norm(),
                 reach: (bones[1] - bones[0]).norm() + (bones[2] - bones[1]).norm(),
             })
         };
         Side::BOTH.into_iter().filter_map(leg).collect()
+    }
+
+    /// The arms as limbs whose sole is the palm, with the thickness of the hand around it.
+    pub fn arms(character: &Character) -> Vec<(Leg, f64)> {
+        let rig = &character.rig;
+        let stand = character.bind.clone().unwrap_or_else(|| rig.skeleton().rest_model_pose());
+        let points = contact_points(character, rig);
+        let arm = |side: Side| {
+            let joint = |role: fn(Side) -> Role| rig.joint(role(side));
+            let (upper, lower, foot) = (joint(Role::UpperArm)?, joint(Role::LowerArm)?, joint(Role::Hand)?);
+            let palm = points.iter().find(|p| p.part == ContactPart::Hand(side) && p.joint == foot)?;
+            let within = |j: JointId, v: Vec3| stand.joint(j).rotation.inverse() * v;
+            let bones = [upper, lower, foot].map(|j| stand.position(j));
+            let arm = Leg {
+                side,
+                upper,
+                lower,
+                foot,
+                toes: None,
+                heel: palm.at,
+                front: [palm.at; 2],
+                up: [within(foot, Vec3::y()); 2],
+                // Elbows point back and down.
+                ahead: within(upper, Vec3::new(0.0, -0.5, -1.0)),
+                length: 0.0,
+                reach: (bones[1] - bones[0]).norm() + (bones[2] - bones[1]).norm(),
+            };
+            Some((arm, palm.radius))
+        };
+        Side::BOTH.into_iter().filter_map(arm).collect()
     }
 
     /// This leg in a pose.
@@ -128,9 +155,7 @@ impl Leg {
 
     /// How far apart heel and ball lie over the ground while both rest, the heel `rise` metres above the ball.
     pub fn span(&self, rise: f64) -> f64 {
-        let [above, behind] = self.pivot;
-        let fall = rise - above;
-        (self.length * self.length - fall * fall).max(0.0).sqrt() + behind
+        (self.length * self.length - rise * rise).max(0.0).sqrt()
     }
 
     /// Where the toe joint is (the ball without one) in a step.
@@ -142,6 +167,33 @@ impl Leg {
     pub fn front_rotation(&self, step: &Step) -> Quat {
         step.toes.rotation
     }
+}
+
+/// From the soles of a standing character to the top of its head, metres.
+pub fn stature(character: &Character) -> f64 {
+    let (rig, skeleton) = (&character.rig, character.skeleton());
+    let stand = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let Some(figure) = Figure::of(rig, &stand) else { return 0.0 };
+    let of_head = |id: &JointId| rig.joint(Role::Head).is_none_or(|head| skeleton.is_ancestor(head, *id));
+    let tops = skeleton.ids().filter(of_head).flat_map(|id| {
+        let tip = skeleton.joint(id).tip.map(|tip| stand.joint(id).point(&tip));
+        [Some(stand.position(id)), tip].into_iter().flatten()
+    });
+    let top = tops.map(|p| p.dot(&figure.up)).fold(f64::NEG_INFINITY, f64::max);
+    // A head joint lies at the height of the chin; legs are 0.53 of the stature of a person (Winter).
+    (top - figure.sole).max(figure.leg / 0.53)
+}
+
+/// Every limb in every frame of a motion.
+pub fn read(motion: &Motion, limbs: &[Leg]) -> Vec<Vec<Step>> {
+    let (skeleton, frames) = (motion.character.skeleton(), motion.clip.frames());
+    let mut steps: Vec<Vec<Step>> = limbs.iter().map(|_| Vec::with_capacity(frames)).collect();
+    let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+    for frame in 0..frames {
+        forward(skeleton, &motion.clip, frame, &mut pose, &mut model);
+        limbs.iter().zip(&mut steps).for_each(|(limb, steps)| steps.push(limb.step(&model)));
+    }
+    steps
 }
 
 /// The part of a vector that is perpendicular to `up`.

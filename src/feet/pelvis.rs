@@ -2,7 +2,8 @@
 //!
 //! Minimises `sum_f [sum_legs w (e . (s - D))^2 + rho D^2] + lambda sum D''^2` over the height `D` of the pelvis:
 //! `s` is the way of an ankle, `e` the direction of its leg, so that `e . (s - D)` is by how much the leg would have to
-//! become longer or shorter, and the knee to turn; `w` is 1 while the foot rests and falls to 0 outside. The last term
+//! become longer or shorter; `w` falls from 1 to 0 outside the time of rest, times the square of how much the knee turns
+//! for a change of length, `d / (l1 l2 sin)`, which is greatest for straight legs. The last term
 //! is the low-pass without delay ([`whittaker`]). Where a leg would be out of reach, reaching is asked for as well,
 //! with a greater weight, and the whole solved again. Space: model space, Y up. Units: metres.
 
@@ -26,7 +27,7 @@ pub struct Moved<'a> {
 }
 
 /// The pelvis follows nothing faster than this, hertz.
-const CUTOFF: f64 = 3.0;
+const CUTOFF: f64 = 2.0;
 
 /// The most that the pelvis moves, as a part of the character's height.
 const MOST: f64 = 0.05;
@@ -63,8 +64,9 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, height: f64, reach
             let line = step.foot.translation + shift - step.upper.translation;
             let Some(e) = line.try_normalize(1e-9).filter(|_| share[f] > 0.0) else { continue };
             // (e . s - e_y D)^2 = e_y^2 (D - e . s / e_y)^2
-            weights[f] += share[f] * e.y * e.y;
-            values[f] += share[f] * e.y * e.dot(&shift);
+            let weight = share[f] * e.y * knee_weight(step);
+            weights[f] += weight * e.y;
+            values[f] += weight * e.dot(&shift);
         }
     }
     let solve = |weights: &[f64], values: &[f64]| {
@@ -100,6 +102,14 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, height: f64, reach
         offset = solve(&weights, &values);
     }
     offset
+}
+
+/// The square of how much a knee turns for a change of the leg's length, 1 for a knee bent by 24 degrees.
+fn knee_weight(step: &Step) -> f64 {
+    let [hip, knee, ankle] = [step.upper, step.lower, step.foot].map(|t| t.translation);
+    let (thigh, shin) = (knee - hip, ankle - knee);
+    let sine = thigh.cross(&shin).norm() / (thigh.norm() * shin.norm()).max(1e-12);
+    (0.4 / sine.max(0.15)).powi(2)
 }
 
 /// Thigh and shin in a step.

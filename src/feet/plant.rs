@@ -6,18 +6,21 @@
 
 use super::closure::{close, knee_direction};
 use super::foot::{changes, floor_under};
-use super::leg::{Change, Leg, Step};
+use super::heel_rise::rise;
+use super::leg::{Change, Leg, Step, read, stature};
 use super::lock::{Held, Locks};
 use super::pelvis::{Moved, pelvis};
-use super::tops::tops;
-use crate::kinematics::forward;
-use crate::math::{Transform, Vec3, log, same_hemisphere};
-use crate::model::{Clip, Contacts, JointId, Motion, Side};
-use crate::signal::fix_hemispheres;
+use super::write::write;
+use crate::math::{Vec3, log};
+use crate::model::{Contacts, JointId, Motion, Side};
 use rayon::prelude::*;
 
-/// How long a foot takes from where it arrives to its lock and back, seconds.
+/// How long a foot takes to get out of the floor and back, and the pelvis to heed a foot that comes to rest, seconds.
 pub const TRANSITION: f64 = 0.1;
+
+/// How long, at most, a foot keeps what is left of its correction after it has left its lock, and how early it takes it
+/// up before it comes to the next, seconds: most of a swing, so that the way of the foot bends as little as it may.
+pub const BLEND: f64 = 0.3;
 
 /// What was done to one foot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,30 +59,33 @@ pub fn plant(motion: &Motion) -> (Motion, Work) {
     let Some(contacts) = motion.contacts.as_ref().filter(|_| frames > 0 && !legs.is_empty()) else {
         return (motion.clone(), Work::default());
     };
-    let skeleton = motion.character.skeleton();
-    let mut steps: Vec<Vec<Step>> = legs.iter().map(|_| Vec::with_capacity(frames)).collect();
-    let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-    for frame in 0..frames {
-        forward(skeleton, &motion.clip, frame, &mut pose, &mut model);
-        legs.iter().zip(&mut steps).for_each(|(leg, steps)| steps.push(leg.step(&model)));
-    }
-
+    let steps = read(motion, &legs);
     let reach = (TRANSITION * motion.clip.sample_rate).max(1.0);
+    let blend = (BLEND * motion.clip.sample_rate).max(1.0);
     let mut helds: Vec<Vec<Held>> = Vec::new();
+    let mut floors: Vec<Vec<f64>> = Vec::new();
     let mut changed: Vec<Vec<Change>> = Vec::new();
     for (leg, steps) in legs.iter().zip(&steps) {
         let soles: Vec<_> = steps.iter().map(|s| leg.sole(s)).collect();
         let locks = Locks::of(leg, contacts, &soles);
         let floor = floor_under(&locks, contacts.ground);
-        changed.push(changes(leg, steps, &locks, &floor, reach));
+        changed.push(changes(leg, steps, &locks, &floor, [reach, blend]));
         helds.push(locks.held);
+        floors.push(floor);
     }
     let moved: Vec<Moved<'_>> = (0..legs.len())
         .map(|k| Moved { leg: &legs[k], steps: &steps[k], changes: &changed[k], held: &helds[k] })
         .collect();
     let others = others_rest(contacts, frames);
-    let offset = pelvis(&moved, &others, motion.clip.sample_rate, height(&legs), reach);
+    let offset = pelvis(&moved, &others, motion.clip.sample_rate, stature(&motion.character), reach);
 
+    drop(moved);
+    for (k, leg) in legs.iter().enumerate() {
+        rise(leg, &steps[k], &helds[k], &floors[k], &offset, &mut changed[k], reach);
+    }
+    let moved: Vec<Moved<'_>> = (0..legs.len())
+        .map(|k| Moved { leg: &legs[k], steps: &steps[k], changes: &changed[k], held: &helds[k] })
+        .collect();
     let mut closed: Vec<Vec<(Step, f64)>> = Vec::new();
     for leg in &moved {
         let ahead = knee_direction(leg.leg, leg.steps);
@@ -96,11 +102,6 @@ pub fn plant(motion: &Motion) -> (Motion, Work) {
     (Motion { clip, ..motion.clone() }, work)
 }
 
-/// The stature that belongs to these legs: legs are 0.53 of it (Winter's segment lengths).
-fn height(legs: &[Leg]) -> f64 {
-    mean(legs.iter().map(|l| l.reach)) / 0.49
-}
-
 /// The frames in which a part rests that is no foot.
 fn others_rest(contacts: &Contacts, frames: usize) -> Vec<bool> {
     let mut rest = vec![false; frames];
@@ -110,96 +111,6 @@ fn others_rest(contacts: &Contacts, frames: usize) -> Vec<bool> {
         }
     }
     rest
-}
-
-/// The clip with the joints of the legs where they are `closed` and the pelvis moved up by `offset`.
-fn write(
-    motion: &Motion,
-    legs: &[Leg],
-    closed: &[Vec<(Step, f64)>],
-    offset: &[f64],
-    still: impl Fn(usize) -> bool + Sync,
-) -> Clip {
-    let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
-    let moves = offset.iter().any(|d| d.abs() >= 1e-12);
-    let tops = tops(&motion.character.rig, clip);
-    // A joint that its tree parent does not carry needs a translation of its own.
-    let mut translated = clip.translated().to_vec();
-    if moves {
-        translated.extend(&tops);
-    }
-    for leg in legs {
-        let chain = [Some(leg.upper), Some(leg.lower), Some(leg.foot), leg.toes];
-        for pair in chain.windows(2) {
-            if let [Some(above), Some(joint)] = *pair
-                && !skeleton.is_ancestor(above, joint)
-            {
-                translated.push(joint);
-            }
-        }
-    }
-    translated.sort();
-    translated.dedup();
-    let (joints, width, frames) = (clip.joints(), translated.len(), clip.frames());
-    let mut rotations = clip.all_rotations().to_vec();
-    let mut translations = vec![Vec3::zeros(); frames * width];
-    const BLOCK: usize = 64;
-    rotations
-        .par_chunks_mut(BLOCK * joints)
-        .zip(translations.par_chunks_mut((BLOCK * width).max(1)))
-        .enumerate()
-        .for_each(|(block, (rotations, translations))| {
-            let mut pose = skeleton.rest_pose();
-            let mut model = skeleton.rest_model_pose();
-            let mut new = vec![Transform::identity(); joints];
-            let mut wanted: Vec<Option<Transform>> = vec![None; joints];
-            for (n, row) in rotations.chunks_mut(joints).enumerate() {
-                let f = block * BLOCK + n;
-                clip.read_pose(f, &mut pose);
-                if !still(f) {
-                    model.set(skeleton, &pose);
-                    let up = Transform::from_translation(Vec3::y() * offset[f]);
-                    tops.iter().for_each(|&id| wanted[id.index()] = Some(up * *model.joint(id)));
-                    for (leg, closed) in legs.iter().zip(closed) {
-                        let step = &closed[f].0;
-                        let placed =
-                            [(leg.upper, step.upper), (leg.lower, step.lower), (leg.foot, step.foot)];
-                        let toes = leg.toes.map(|t| (t, step.toes));
-                        placed.into_iter().chain(toes).for_each(|(id, t)| wanted[id.index()] = Some(t));
-                    }
-                    for id in skeleton.ids() {
-                        let parent = skeleton.parent(id).map(|p| new[p.index()]);
-                        let local = pose.joint(id);
-                        new[id.index()] = match wanted[id.index()] {
-                            Some(model) => {
-                                let local = parent.map_or(model, |p| p.inverse() * model);
-                                pose.local_mut()[id.index()] = local;
-                                row[id.index()] = same_hemisphere(local.rotation, &row[id.index()]);
-                                model
-                            }
-                            None => parent.map_or(*local, |p| p * *local),
-                        };
-                    }
-                }
-                for (v, id) in translations[n * width..][..width].iter_mut().zip(&translated) {
-                    *v = pose.joint(*id).translation;
-                }
-                // The next frame starts from the rest again: a joint without a channel has kept its own.
-                if !still(f) {
-                    for id in skeleton.ids() {
-                        pose.local_mut()[id.index()].translation = skeleton.joint(id).rest.translation;
-                    }
-                }
-            }
-        });
-    if width == 0 {
-        translations.clear();
-    }
-    let mut result =
-        Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
-    (result.start, result.tolerance) = (clip.start, clip.tolerance);
-    fix_hemispheres(&mut result);
-    result
 }
 
 /// What was done to a foot.

@@ -52,7 +52,7 @@ impl Course {
         from: usize,
         to: usize,
     ) -> Vec<Vec<BodyState>> {
-        let last = self.len() - 1;
+        let last = self.fine.frames() - 1;
         let (before, behind) = (from.saturating_sub(1), (to + 1).min(last));
         let (mut pose, mut model) = (skeleton.rest_pose(), ModelPose::new(Vec::new()));
         let mut at = |k: usize| {

@@ -71,8 +71,8 @@ pub fn make_ballistic(
             let u = s / FADE;
             if u < 1.0 { speed * (-s * (1.0 - u) * (1.0 - u)) } else { Vec3::zeros() }
         };
-        for f in 0..off {
-            shifts[f] += cubic((off - f) as f64 / rate, leaving);
+        for (f, shift) in shifts.iter_mut().enumerate().take(off) {
+            *shift += cubic((off - f) as f64 / rate, leaving);
         }
         for (f, shift) in shifts.iter_mut().enumerate().skip(on + 1) {
             *shift -= cubic((f - on) as f64 / rate, landing);

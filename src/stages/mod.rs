@@ -3,6 +3,7 @@
 mod contacts;
 mod filter;
 mod foot_lock;
+mod ground;
 mod ik;
 pub mod keys;
 mod limits;
@@ -21,6 +22,7 @@ mod trim;
 pub use contacts::{ContactsConfig, DetectorWord};
 pub use filter::{FilterConfig, FilterKind};
 pub use foot_lock::FootLockConfig;
+pub use ground::GroundConfig;
 pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
 pub use limits::LimitsConfig;
 pub use r#loop::LoopConfig;

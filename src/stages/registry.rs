@@ -2,9 +2,9 @@
 
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
-    ContactsConfig, FilterConfig, FootLockConfig, IkConfig, LimitsConfig, LoopConfig, MirrorConfig,
-    ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, SelfContactConfig, Setting, SettleConfig,
-    Stage, StageConfig, StageError, TrimConfig,
+    ContactsConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig, LoopConfig,
+    MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, SelfContactConfig, Setting,
+    SettleConfig, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -18,6 +18,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<MirrorConfig>(),
     Entry::of::<ContactsConfig>(),
     Entry::of::<RetargetConfig>(),
+    Entry::of::<GroundConfig>(),
     Entry::of::<FootLockConfig>(),
     Entry::of::<IkConfig>(),
     Entry::of::<SelfContactConfig>(),

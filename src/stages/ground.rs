@@ -1,0 +1,60 @@
+//! Stage `ground`: the motion comes to stand on a ground of known height, and nothing of it is in the floor.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::contacts::{self, Options};
+use crate::feet::{ground, own_ground};
+use crate::model::Motion;
+use crate::report::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Puts the motion on the ground: removes floating, sinking and slow drift, and keeps feet, knees and hands out of it.
+///
+/// Contacts are taken from the stage `contacts`, else found. To be placed behind `retarget` and before `foot_lock`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GroundConfig {
+    /// The height of the ground in metres. Left out: that of the character's soles as it stands in its own file, 0 for
+    /// a motion without a character's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height_m: Option<f64>,
+}
+
+impl StageConfig for GroundConfig {
+    const NAME: &'static str = "ground";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        match self.height_m {
+            Some(h) if !h.is_finite() => Err(vec![StageError::key(
+                "height_m",
+                format!("`height_m` is {h}, allowed is a finite number"),
+            )]),
+            _ => Ok(()),
+        }
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        Ok(Box::new(Ground { height: self.height_m.unwrap_or_else(|| own_ground(&setting.arriving)) }))
+    }
+}
+
+/// The stage, ready.
+#[derive(Debug)]
+struct Ground {
+    height: f64,
+}
+
+impl Stage for Ground {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let found = motion.contacts.clone().unwrap_or_else(|| contacts::detect(&motion, &Options::default()));
+        let (mut result, work) = ground(&motion, &found, self.height);
+        if motion.contacts.is_none() {
+            result.contacts = None;
+        }
+        report.measure("ground_lifted_mean", work.lifted, "m");
+        report.measure("ground_drift", work.drift, "m");
+        report.measure("ground_knees_lifted_most", work.knees, "m");
+        report.measure("ground_limbs_lifted_most", work.limbs, "m");
+        Ok(result)
+    }
+}

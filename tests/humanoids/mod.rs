@@ -1,0 +1,43 @@
+//! The humanoid takes and characters of the development data, the ones that are all tried with each other.
+
+/// The takes, relative to the folder of the data.
+pub const TAKES: &[&str] = &[
+    "bvh/assimp/Boxing_Toes.bvh",
+    "bvh/bvh-toolbox/walk01.bvh",
+    "bvh/cmu/01_01.bvh",
+    "bvh/cmu/jumping_jacks.bvh",
+    "bvh/fair1/dab.bvh",
+    "bvh/fair1/zombie.bvh",
+    "bvh/makehuman/walk1.bvh",
+    "bvh/makehuman/benchmark.bvh",
+    "bvh/mixamo-names/test_freebvh.bvh",
+    "bvh/mocapbank/test_mocapbank.bvh",
+    "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
+    "bvh/small/bvhio-example.bvh",
+    "bvh/xia/angry_13_000.bvh",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/khronos/cesium_man.gltf",
+];
+
+/// The characters, likewise.
+pub const CHARACTERS: &[&str] = &[
+    "gltf/quaternius/Casual_man.glb",
+    "derived/casual-man-mixamo-names.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/raylib/greenman.glb",
+    "gltf/kaykit/manny_med_mod.gltf",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/khronos/cesium_man.gltf",
+    "derived/cesium-man-gltfpack-quantized.glb",
+    "derived/makehuman-base-default-rig.glb",
+    "derived/rigify-human-deform.glb",
+    "vrm/debug_robot.vrm",
+    "vrm/basic_armature_vrm0.vrm",
+    "vrm/basic_armature_vrm1.vrm",
+    "vrm/armature_transform.vrm",
+];

@@ -1,32 +1,25 @@
 //! Physics on recorded takes and characters of different build.
 
 mod development_data;
+mod humanoids;
 
+use humanoids::{CHARACTERS, TAKES};
 use posemill::contacts::{Options, detect};
 use posemill::import;
 use posemill::model::{Clip, ModelPose, Motion, Pose};
 use posemill::retarget::{Retarget, RootScale, map};
-use posemill::settle::{Ragdoll, TARGETS, Tracking, settle};
+use posemill::settle::{LetGo, Ragdoll, TARGETS, Tracking, let_go, settle};
 use std::sync::Arc;
 
-const CHARACTERS: &[&str] = &[
+/// Characters of different build.
+const BUILDS: &[&str] = &[
     "gltf/quaternius/Casual_man.glb",
-    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/khronos/cesium_man.gltf",
     "derived/makehuman-base-default-rig.glb",
 ];
 
-const TAKES: &[&str] = &[
-    "bvh/bvh-toolbox/walk01.bvh",
-    "bvh/mocapbank/test_mocapbank.bvh",
-    "bvh/cmu/jumping_jacks.bvh",
-    "bvh/mixamo-names/test_freebvh.bvh",
-    "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
-    "bvh/fair1/dab.bvh",
-    "bvh/xia/angry_13_000.bvh",
-];
-
 /// The longest part of a take that is settled here, seconds.
-const LONGEST: f64 = 5.0;
+const LONGEST: f64 = 4.0;
 
 fn shortened(motion: &Motion) -> Motion {
     let clip = &motion.clip;
@@ -69,34 +62,75 @@ fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
     }
 }
 
+/// For each criterion, the pairs of a take and a character that miss it. These numbers may only become smaller.
+const KNOWN_MISSES: [usize; 13] = [6, 5, 29, 0, 0, 0, 0, 0, 0, 3, 1, 13, 16];
+
+/// Windows that physics was refused in, of all pairs; the same.
+const KNOWN_REFUSED: usize = 52;
+
 #[test]
 fn recorded_takes_settle_on_characters_of_different_build() {
     let Some(data) = development_data::data() else { return };
     let load = |name: &str| import::load(&data.join(name), &import::Options::default()).unwrap();
-    for take in TAKES.iter().map(|name| (name, load(name))) {
-        let mut source = shortened(&take.1.motion(0).unwrap());
+    let heroes: Vec<_> =
+        CHARACTERS.iter().filter(|c| BUILDS.contains(c)).map(|c| (c, load(c).character)).collect();
+    assert_eq!(heroes.len(), BUILDS.len());
+    let (mut misses, mut refused, mut clean) = ([0; KNOWN_MISSES.len()], 0, 0);
+    for name in TAKES {
+        let take = load(name);
+        let Some(whole) = take.motion(0) else { continue };
+        let mut source = shortened(&whole);
         source.contacts = Some(detect(&source, &Options::default()));
-        for name in CHARACTERS {
-            let hero = load(name).character;
-            let Ok(joint_map) = map(&take.1.character, &hero) else { continue };
-            let rigs = (&take.1.character.rig, &hero.rig);
+        for (hero_name, hero) in &heroes {
+            let joint_map = map(&take.character, hero).unwrap();
+            let rigs = (&take.character.rig, &hero.rig);
             let retarget =
-                Retarget::new(&take.1.character, Arc::clone(&hero), &joint_map, rigs, RootScale::Legs);
+                Retarget::new(&take.character, Arc::clone(hero), &joint_map, rigs, RootScale::Legs);
             let motion = retarget.apply(&source);
             let settled = settle(&motion, &motion.contacts.clone().unwrap(), &Tracking::default()).unwrap();
             settled.motion.check().unwrap();
-            let values = settled.after.values();
-            let missed: Vec<String> = TARGETS
-                .iter()
-                .zip(values)
-                .filter(|(t, v)| *v > t.2)
-                .map(|(t, v)| format!("{} {v:.4}", t.0))
-                .collect();
-            let shown = values.map(|v| format!("{v:.4}")).join(" ");
-            println!("{} x {name}: refused {:?}, missed {missed:?}\n    {shown}", take.0, settled.refused);
-            assert!(
-                settled.after.penetration < 1e-3 || settled.after.penetration < settled.before.penetration
-            );
+            let (before, after) = (settled.before.values(), settled.after.values());
+            let over: Vec<usize> = (0..misses.len()).filter(|&k| after[k] > TARGETS[k].2).collect();
+            over.iter().for_each(|&k| misses[k] += 1);
+            refused += settled.refused.len();
+            clean += usize::from(over.is_empty());
+            println!("{name} x {hero_name}: untouched {}, refused {:?}", settled.untouched, settled.refused);
+            for k in over {
+                println!(
+                    "    {:38} {:9.4} > {:9.4} (at most {})",
+                    TARGETS[k].0, before[k], after[k], TARGETS[k].2
+                );
+            }
+        }
+    }
+    println!("{clean} pairs miss nothing, {refused} windows refused, misses {misses:?}");
+    for ((target, found), known) in TARGETS.iter().zip(misses).zip(KNOWN_MISSES) {
+        assert!(found <= known, "{}: {found} pairs miss, {known} are known to", target.0);
+    }
+    assert!(refused <= KNOWN_REFUSED, "{refused} windows refused");
+}
+
+#[test]
+fn bodies_of_any_kind_and_clips_of_any_length_come_out_sound() {
+    let Some(data) = development_data::data() else { return };
+    for name in ["gltf/quaternius/Wolf.glb", "gltf/raylib/robot.glb", "bvh/cmu/01_01.bvh"] {
+        let asset = import::load(&data.join(name), &import::Options::default()).unwrap();
+        let whole = asset.motion(0).unwrap();
+        let skeleton = whole.character.skeleton();
+        for frames in [0, 1, 2, 3, 4, 40] {
+            let poses: Vec<Pose> =
+                (0..frames.min(whole.clip.frames())).map(|f| whole.clip.pose(skeleton, f)).collect();
+            let clip = Clip::from_poses("part", whole.clip.sample_rate, skeleton, &poses);
+            let motion = Motion::new(Arc::clone(&whole.character), clip);
+            let contacts = detect(&motion, &Options::default());
+            if let Some(settled) = settle(&motion, &contacts, &Tracking::default()) {
+                settled.motion.check().unwrap();
+                assert_eq!(settled.motion.clip.frames(), motion.clip.frames());
+                assert!(settled.after.values().iter().all(|v| v.is_finite()), "{name} {frames}");
+            }
+            if let Some(fallen) = let_go(&motion, &LetGo { at: 0.0, lasts: 0.2, ..LetGo::default() }) {
+                fallen.motion.check().unwrap();
+            }
         }
     }
 }

@@ -7,11 +7,9 @@
 
 use super::bounds::Bounds;
 use super::course::Course;
-use super::lock::smoothstep;
 use super::ragdoll::{Part, Ragdoll};
-use crate::dynamics::{
-    BodyState, Collider, Drive, Shape, Solver, World, WorldSettings, largest_speed, project_velocities,
-};
+use super::windows::smoothstep;
+use crate::dynamics::{BodyState, Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Transform, Vec3, arc, slerp};
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
@@ -63,12 +61,16 @@ pub struct Fallen {
     pub penetration: f64,
     /// The farthest that a joint was outside of its limit, radians.
     pub excess: f64,
-    /// Seconds after which nothing moved faster than a finger's breadth a second any more.
+    /// Seconds after which the body hardly moved for a while, and was put to rest.
     pub rests_after: Option<f64>,
 }
 
-/// Slower than this, m/s and rad/s, is rest.
-const REST: f64 = 0.05;
+/// Toes bear the body without being lead by it, N m s/rad.
+const STIFF_TOES: f64 = 5.0;
+
+/// Less kinetic energy than this in a kilogram, joules (as of 0.1 m/s), for so many seconds is rest.
+const STILL: f64 = 0.005;
+const STILL_FOR: f64 = 0.25;
 
 /// Seconds over which a pose outside of its limits comes back before the fall.
 const BRING_IN: f64 = 0.3;
@@ -144,7 +146,8 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     let course = Course::new(clip, how.step);
     let (n, h) = (course.steps, course.h);
     let mut states = ragdoll.states(&model);
-    let moving = course.states(&ragdoll, skeleton, from * n, from * n);
+    let before = (from * n).saturating_sub(1);
+    let moving = course.states(&ragdoll, skeleton, before, before + 1);
     for (state, m) in states.iter_mut().zip(&moving[0]) {
         state.velocity = m.velocity;
         state.angular_velocity = m.angular_velocity;
@@ -155,7 +158,7 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     let articulation = ragdoll.articulation(skeleton, &model);
     project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
     let bounds = Bounds::new(&ragdoll, &mechanism, skeleton, &model);
-    let settings = WorldSettings { erp: 0.05, sweeps: 80, polish: false, ..WorldSettings::default() };
+    let settings = WorldSettings { erp: 0.05, sweeps: 150, ..WorldSettings::default() };
     let colliders = colliders(&ragdoll, &states, how);
     let mut world = World::new(articulation, states, colliders, settings);
     world.ignore_within_trees();
@@ -168,19 +171,22 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
         excess: bounds.excess(&world.states),
         rests_after: None,
     };
+    let mut slow = 0.0;
     for k in 0..(how.lasts * rate).round() as usize * n {
-        world.pulls = bounds.rows(&world.states, h, 0);
-        world.step(h);
+        if fallen.rests_after.is_none() {
+            world.pulls = bounds.rows(&world.states, h);
+            world.step(h);
+        }
         fallen.energy.push(world.energy());
         world.find_contacts(0.0);
         let depth = world.contacts().iter().map(|c| c.depth).fold(0.0, f64::max);
         fallen.penetration = fallen.penetration.max(depth);
         fallen.excess = fallen.excess.max(bounds.excess(&world.states));
-        let moves = largest_speed(&world.states) > REST;
-        match fallen.rests_after {
-            _ if moves => fallen.rests_after = None,
-            None => fallen.rests_after = Some((k + 1) as f64 * h),
-            Some(_) => {}
+        // What hardly moves is put to rest: a solver's last trembling is no motion.
+        let kinetic = world.articulation.kinetic_energy(&world.states);
+        slow = if kinetic < STILL * ragdoll.mass { slow + h } else { 0.0 };
+        if slow > STILL_FOR {
+            fallen.rests_after = fallen.rests_after.or(Some((k + 1) as f64 * h));
         }
         if (k + 1) % n == 0 {
             poses.push(ragdoll.pose(skeleton, &world.states, &like));
@@ -199,7 +205,8 @@ fn brakes(ragdoll: &Ragdoll, resistance: f64) -> Vec<Drive> {
     let brake = |(k, part): (usize, &Part)| {
         part.parent?;
         let swing = part.carried * part.bone.norm().max(0.05) * super::ragdoll::GRAVITY;
-        let damping = resistance * swing;
+        let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
+        let damping = resistance * swing + toes;
         Some(Drive {
             constraint: k - 1,
             stiffness: 0.0,

@@ -250,7 +250,8 @@ impl SettleStage {
         let settled =
             settle(&motion, &labels, &how).ok_or_else(|| StageError::new("no ragdoll can be made"))?;
         tell(&settled, report);
-        Ok(Motion { contacts: Some(labels), ..settled.motion })
+        let contacts = settled.motion.contacts.clone().or(Some(labels));
+        Ok(Motion { contacts, ..settled.motion })
     }
 
     fn fall(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

@@ -16,4 +16,4 @@ mod write;
 
 pub use ground::{GroundWork, ground, own_ground};
 pub use leg::{Leg, Sole, Step};
-pub use plant::{BLEND, FootWork, TRANSITION, Work, plant};
+pub use plant::{FootWork, Options, Work, plant};

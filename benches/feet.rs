@@ -1,7 +1,7 @@
 //! Feet planted and put on the ground, on one core, 60 joints: frames (items) a second.
 
 use divan::counter::ItemsCount;
-use posemill::feet::{ground, plant};
+use posemill::feet::{self, ground, plant};
 use posemill::import::{Options, load};
 use posemill::model::{Contacts, Motion};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -36,7 +36,9 @@ fn alone() -> rayon::ThreadPool {
 fn foot_lock(bencher: divan::Bencher<'_, '_>) {
     let (motion, _) = walk();
     let frames = motion.clip.frames();
-    bencher.counter(ItemsCount::new(frames)).bench_local(|| alone().install(|| plant(&motion)));
+    bencher
+        .counter(ItemsCount::new(frames))
+        .bench_local(|| alone().install(|| plant(&motion, &feet::Options::default())));
 }
 
 #[divan::bench]

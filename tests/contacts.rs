@@ -1,15 +1,15 @@
 //! Contact detection against labels made by hand, against a made walk whose contacts are known, and its promises.
 
 mod development_data;
+mod perturbed;
 
 use development_data::data;
+use perturbed::{Noise, scaled};
 use posemill::anatomy::{Figure, contact_points};
 use posemill::contacts::{self, Detector, Labels, Options, detect};
 use posemill::import;
 use posemill::math::{Transform, Vec3, exp};
-use posemill::model::{
-    Assignment, Character, Clip, ContactPart, Contacts, Joint, Motion, Rig, Role, Side, Skeleton,
-};
+use posemill::model::{Character, Clip, ContactPart, Contacts, Joint, Motion, Rig, Side, Skeleton};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,11 +58,14 @@ const LABELLED: [&str; 7] = [
     "xia/angry_13_000",
 ];
 
+/// Takes that were labelled after the constants of the detectors had been settled, and that nothing was fitted to.
+const HELD_OUT: [&str; 2] = ["assimp/Boxing_Toes", "fair1/dab"];
+
 #[test]
 fn hand_labels_are_found_again() {
     let Some(folder) = data() else { return };
     let labels = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/contacts");
-    for take in LABELLED {
+    for take in LABELLED.into_iter().chain(HELD_OUT) {
         let motion = load(&folder.join(format!("bvh/{take}.bvh")));
         let name = Path::new(take).file_name().unwrap();
         let labels = labels.join(name).with_extension("csv");
@@ -71,50 +74,6 @@ fn hand_labels_are_found_again() {
         println!("{take}: F1 {:.3} by hysteresis, {:.3} by the hidden Markov model", scores[0], scores[1]);
         assert!(scores.iter().all(|score| *score >= 0.9), "{take}: {scores:?}");
     }
-}
-
-/// Equally distributed and normal numbers from a seed (Steele, Lea and Flood 2014: SplitMix64).
-struct Noise(u64);
-
-impl Noise {
-    fn even(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.even()).sum::<f64>() - 6.0
-    }
-
-    fn vector(&mut self, size: f64) -> Vec3 {
-        Vec3::from_fn(|_, _| size * self.normal())
-    }
-}
-
-/// The same motion of a body that is `k` times as large.
-fn scaled(motion: &Motion, k: f64) -> Motion {
-    let skeleton = motion.character.skeleton();
-    let larger = |joint: &Joint| {
-        let rest = Transform::new(joint.rest.rotation, joint.rest.translation * k);
-        let mut larger = Joint::new(joint.name.clone(), joint.parent, rest);
-        larger.tip = joint.tip.map(|tip| tip * k);
-        larger
-    };
-    let skeleton = Skeleton::new(skeleton.joints().iter().map(larger).collect()).unwrap();
-    let roles: Vec<(Role, Assignment)> =
-        motion.character.rig.assignments().map(|(role, a)| (role, a.clone())).collect();
-    let character = Character {
-        rig: Rig::new(skeleton, roles),
-        bind: None,
-        document: None,
-        meshes: vec![],
-        ..(*motion.character).clone()
-    };
-    let mut clip = motion.clip.clone();
-    clip.all_translations_mut().iter_mut().for_each(|t| *t *= k);
-    Motion::new(Arc::new(character), clip)
 }
 
 /// Every `step`-th frame.

@@ -1,7 +1,7 @@
 //! The made walk, whose contacts are known: without labels nothing changes, and the ground goes where it is wanted.
 
 use posemill::contacts::read;
-use posemill::feet::{ground, plant};
+use posemill::feet::{self, ground};
 use posemill::import::{Options, load};
 use posemill::model::{Contacts, ModelPose, Motion};
 use std::path::Path;
@@ -37,6 +37,11 @@ fn difference(a: &Motion, b: &Motion, skipped: usize) -> (f64, f64) {
     worst
 }
 
+/// The motion with its feet planted as they are by default, and what was done.
+fn planted(motion: &Motion) -> (Motion, feet::Work) {
+    feet::plant(motion, &feet::Options::default())
+}
+
 #[test]
 fn a_ground_is_put_where_it_is_wanted_and_a_clean_one_stays() {
     let motion = walk();
@@ -55,7 +60,7 @@ fn a_ground_is_put_where_it_is_wanted_and_a_clean_one_stays() {
 fn nothing_changes_without_contacts() {
     let mut motion = walk();
     motion.contacts = None;
-    assert_eq!(plant(&motion).0, motion);
+    assert_eq!(planted(&motion).0, motion);
     motion.contacts = Some(Contacts::new(-10.0, []));
-    assert_eq!(plant(&motion).0.clip, motion.clip);
+    assert_eq!(planted(&motion).0.clip, motion.clip);
 }

@@ -8,7 +8,7 @@ use development_data::data;
 use humanoids::{CHARACTERS, TAKES};
 use posemill::anatomy::{Figure, contact_points};
 use posemill::contacts::{Options as Detection, detect};
-use posemill::feet::plant;
+use posemill::feet;
 use posemill::import::{Options, load};
 use posemill::math::{Vec3, angle_between};
 use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// For each take, the number of characters on which it misses a limit. These numbers may only become smaller.
-const KNOWN_MISSES: [usize; 18] = [3, 3, 4, 2, 0, 8, 1, 0, 7, 8, 11, 0, 7, 0, 8, 11, 0, 0];
+const KNOWN_MISSES: [usize; 18] = [1, 1, 2, 1, 0, 0, 1, 0, 4, 1, 2, 0, 0, 0, 7, 1, 0, 0];
 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 900;
@@ -127,6 +127,11 @@ fn measured(motion: &Motion) -> Feet {
     feet
 }
 
+/// The motion with its feet planted as they are by default, and what was done.
+fn planted(motion: &Motion) -> (Motion, feet::Work) {
+    feet::plant(motion, &feet::Options::default())
+}
+
 #[test]
 fn every_take_on_every_character_stands() {
     let Some(folder) = data() else { return };
@@ -142,7 +147,7 @@ fn every_take_on_every_character_stands() {
             let rigs = (&source.character.rig, &target.rig);
             let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
             let copy = ready.apply(&source);
-            let (result, work) = plant(&copy);
+            let (result, work) = planted(&copy);
             result.check().unwrap();
             let (before, after) = (measured(&copy), measured(&result));
             let ratio = after.jerk / before.jerk.max(1e-9);

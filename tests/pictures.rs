@@ -73,11 +73,12 @@ fn the_pictures_of_the_readme_are_those_of_today() {
 fn contact_sheets_of_the_shipped_files_are_golden_at_two_sizes_and_on_one_and_two_threads() {
     // Changed only on purpose: every change of these lines is a change of every preview.
     let golden: [(&[&str], &str, &str); 4] = [
-        (&["walk.bvh", "mannequin.glb"], "90x120", "ddbd60f40297885a"),
+        (&["walk.bvh", "mannequin.glb"], "90x120", "64d3135574ac6e43"),
         (&["walk.bvh", "mannequin.glb"], "240x320", "746cbb5a7f829a7c"),
         (&["robot.glb"], "90x120", "97d52533e58b3590"),
         (&["robot.glb"], "240x320", "f7a37578df8c3d55"),
     ];
+    let mut changed = Vec::new();
     for (files, size, expected) in golden {
         let folder = tempfile::tempdir().unwrap();
         let picture = folder.path().join("sheet.png");
@@ -95,6 +96,10 @@ fn contact_sheets_of_the_shipped_files_are_golden_at_two_sizes_and_on_one_and_tw
         let mut reader = png::Decoder::new(std::io::Cursor::new(one)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut pixels).unwrap();
-        assert_eq!(&blake3::hash(&pixels).to_hex()[..16], expected, "{files:?} {size}");
+        let found = blake3::hash(&pixels).to_hex()[..16].to_owned();
+        if found != expected {
+            changed.push(format!("{files:?} {size}: {found} instead of {expected}"));
+        }
     }
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
 }

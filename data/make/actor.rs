@@ -36,7 +36,7 @@ const ANKLE: f64 = 0.068;
 /// The ball of the foot (joint `toes`) from the ankle.
 const BALL: [f64; 3] = [0.005, -0.05, 0.13];
 /// The lowest point of the heel from the ankle.
-const HEEL: [f64; 3] = [0.0, -ANKLE, -0.045];
+const HEEL: [f64; 3] = [0.0, -ANKLE, -0.35 * BALL[2]];
 const THIGH: f64 = 0.245 * 1.75;
 const SHANK: f64 = 0.246 * 1.75;
 const HIP_HEIGHT: f64 = ANKLE + SHANK + THIGH;
@@ -70,7 +70,7 @@ const TIPS: &[(&str, [f64; 3])] = &[
     ("thumb_2", [0.03, 0.0, 0.02]),
     ("fingers_2", [0.045, 0.0, 0.0]),
     ("hand", [0.09, 0.0, 0.0]),
-    ("toes", [0.0, 0.0, 0.07]),
+    ("toes", [0.0, -0.018, 0.07]),
     ("foot", [0.0, -0.05, 0.15]),
 ];
 

@@ -15,6 +15,10 @@ const END: f64 = 0.2;
 /// Where the ball of a foot lies whose toe joint is at no likely place, as a part of its length from the back.
 const BALL: f64 = 0.7;
 
+/// How far the underside of the heel lies behind the ankle, as a part of the way from the ankle to the ball, where there
+/// is no skin to tell.
+const HEEL: f64 = 0.35;
+
 /// Skin this far above the lowest point of a foot, as a part of its length, belongs to its sole.
 const SOLE: f64 = 0.15;
 
@@ -148,7 +152,7 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
         }
     }
 
-    // Bones only: the sole lies at the foot's own lowest joint or tip, the heel a quarter of the foot behind the ankle.
+    // Bones only: the sole lies at the foot's own lowest joint or tip, the heel behind the ankle.
     // The feet of captured skeletons are not at one height, and each of them stands on its own.
     let of_foot = skeleton.ids().filter(|id| skeleton.is_ancestor(foot, *id));
     let ends = of_foot.flat_map(|id| [Some(bind.position(id)), tip_of(id)]).flatten();
@@ -160,7 +164,7 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
     let side_of = |p: &Vec3| (p - ankle).dot(&across);
     let tip = toes.and_then(tip_of).filter(|p| along(p) > length).unwrap_or(ball);
     vec![
-        point(parts[0], foot, place(-0.25 * length, bottom, 0.0)),
+        point(parts[0], foot, place(-HEEL * length, bottom, 0.0)),
         point(parts[1], ball_joint, place(length, bottom, side_of(&ball))),
         point(parts[2], ball_joint, place(along(&tip), bottom, side_of(&tip))),
     ]

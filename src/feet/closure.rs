@@ -8,6 +8,9 @@ use super::pelvis::{length, longest};
 use crate::ik::{Limb, reframe};
 use crate::math::{Transform, Vec3, arc};
 
+/// The part of its length up to which a leg whose foot rests reaches all of its target; knees are then bent by 6 degrees.
+pub const STRAIGHT: f64 = 0.9985;
+
 /// Where the knee points, in the space of the upper leg: the mean over the take, the standing body's own direction for
 /// takes of straight legs.
 pub fn knee_direction(leg: &Leg, steps: &[Step]) -> Vec3 {
@@ -26,8 +29,16 @@ fn bulge(step: &Step) -> Vec3 {
     line.map_or(Vec3::zeros(), |e| upper - e * upper.dot(&e))
 }
 
-/// The leg after its foot has changed and its hip has moved by `offset`, and how far the ankle fell short.
-pub fn close(leg: &Leg, step: &Step, change: &Change, offset: &Vec3, ahead: &Vec3) -> (Step, f64) {
+/// The leg after its foot has changed and its hip has moved by `offset`, and how far the ankle fell short; `rests` is 1
+/// for a foot at rest and 0 for a free one, which is softened sooner.
+pub fn close(
+    leg: &Leg,
+    step: &Step,
+    change: &Change,
+    offset: &Vec3,
+    ahead: &Vec3,
+    rests: f64,
+) -> (Step, f64) {
     let mut result = leg.changed(step, change);
     let [hip, knee, ankle] = [step.upper, step.lower, step.foot].map(|t| t.translation);
     let root = hip + offset;
@@ -35,7 +46,8 @@ pub fn close(leg: &Leg, step: &Step, change: &Change, offset: &Vec3, ahead: &Vec
     let line = result.foot.translation - root;
     let (before, after) = ((ankle - hip).try_normalize(1e-9), line.try_normalize(1e-9));
     let (Some(before), Some(after)) = (before, after) else { return (*step, line.norm()) };
-    let most = longest(length(step), (ankle - hip).norm());
+    let soft = longest(length(step), (ankle - hip).norm());
+    let most = soft + (STRAIGHT * length(step) - soft).max(0.0) * rests;
     let distance = softened(line.norm(), most, length(step));
     let target = root + after * distance;
     let missed = line.norm() - distance;
@@ -52,15 +64,9 @@ pub fn close(leg: &Leg, step: &Step, change: &Change, offset: &Vec3, ahead: &Vec
     let limb = Limb { root, lengths, pole: turn * pole, spare_pole: turn * straight, softness: 0.0 };
     let bent = limb.bend(&target);
 
-    // The old axis is that of the same pole, so that a leg that need not move does not.
-    let reference = if beside.norm() > 1e-4 * l1 { beside } else { pole };
-    // A knee that was bent a little backwards and now bends forwards has not turned about: its axis keeps its side.
-    let axis = |line: &Vec3, bend: &Vec3, ahead: &Vec3| {
-        let axis = line.cross(bend);
-        if bend.dot(ahead) < 0.0 { -axis } else { axis }
-    };
-    let axes =
-        [axis(&before, &reference, &straight), axis(&after, &(bent.middle - root), &(turn * straight))];
+    // The old axis is that of the same pole: a leg that need not move does not, and one that arrives straight or bent
+    // the wrong way by a hair's breadth is not twisted about itself.
+    let axes = [before.cross(&pole), after.cross(&(turn * pole))];
     let bones = [[knee - hip, bent.middle - root], [ankle - knee, bent.end - bent.middle]];
     let turned = bones.map(|[old, new]| reframe(&old, &axes[0], &new, &axes[1]));
     let [Some(first), Some(second)] = turned else { return (*step, line.norm()) };

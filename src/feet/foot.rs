@@ -16,7 +16,7 @@ const FLAT: f64 = 12.0 / 180.0 * std::f64::consts::PI;
 const DIP: f64 = 5e-4;
 
 /// The most that toes are bent up to keep their tip out of the floor, radians.
-const TOES_UP: f64 = 1.0;
+const TOES_UP: f64 = 1.7;
 
 /// Where the floor is under a foot in every frame: the height of what it rests on, the lower of the two that it leaves
 /// and comes to in between.
@@ -55,17 +55,17 @@ pub fn changes(
     [reach, blend]: [f64; 2],
 ) -> Vec<Change> {
     let mut changes = vec![Change::default(); steps.len()];
-    lay_flat(leg, steps, locks, &mut changes, blend);
+    lay_flat(leg, steps, locks, &mut changes, [reach, blend]);
     turn_out_of_floor(leg, steps, locks, floor, &mut changes, reach);
-    put_on_locks(leg, steps, locks, &mut changes, blend);
+    put_on_locks(leg, steps, locks, &mut changes, [reach, blend]);
     lift(leg, steps, locks, floor, &mut changes, reach);
     changes
 }
 
 /// Turns a foot that rests on heel and ball so that both can be on their locks, and its toes so that they lie on the
 /// floor.
-fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], reach: f64) {
-    let known: Vec<bool> = locks.held.iter().map(|h| matches!(h, Held::Flat(..))).collect();
+fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], [reach, blend]: [f64; 2]) {
+    let mut held: Vec<Option<(Vec3, Vec3, bool)>> = vec![None; steps.len()];
     let mut f = 0;
     while f < steps.len() {
         let Held::Flat(i, k) = locks.held[f] else {
@@ -82,39 +82,33 @@ fn lay_flat(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], re
             let turned = flat_turn(leg, s, heel, ball, false);
             lean(leg, s, &turned.0).abs()
         }));
-        for (step, change) in steps[from..f].iter().zip(&mut changes[from..f]) {
-            let (turn, toes) = flat_turn(leg, step, heel, ball, lean < FLAT);
-            (change.turn, change.toes) = (log(&turn), log(&toes));
-        }
+        held[from..f].fill(Some((heel, ball, lean < FLAT)));
     }
-    let mut fill = |part: fn(&mut Change) -> &mut Vec3| {
-        let mut values: Vec<Vec3> = changes.iter_mut().map(|c| *part(c)).collect();
-        ramps(&mut values, &known, reach);
-        changes.iter_mut().zip(values).for_each(|(c, v)| *part(c) = v);
-    };
-    fill(|c| &mut c.turn);
-    fill(|c| &mut c.toes);
+    let turn =
+        |(heel, ball, level): (Vec3, Vec3, bool), f: usize| flat_turn(leg, &steps[f], heel, ball, level);
+    let turns = ramps(&held, |flat, f| log(&turn(flat, f).0), blend, reach as usize);
+    let toes = ramps(&held, |flat, f| log(&turn(flat, f).1), blend, reach as usize);
+    for ((change, turn), toes) in changes.iter_mut().zip(turns).zip(toes) {
+        (change.turn, change.toes) = (turn, toes);
+    }
 }
 
-/// The turns of foot and toes with which heel and ball can be on their locks.
+/// The turns of foot and toes with which heel and ball are on their locks and the toes lie flat and in line with the
+/// foot, as they do while it stands.
 fn flat_turn(leg: &Leg, step: &Step, heel: Vec3, ball: Vec3, level_sole: bool) -> (Quat, Quat) {
     let from = leg.pivot(step) - step.foot.point(&leg.heel);
-    let (mut turn, mut toes) = (Quat::identity(), Quat::identity());
-    // The toe joint lies above the ball, where depends a little on how the toes lie: two rounds settle it.
-    for _ in 0..2 {
-        let pivot = match leg.toes {
-            Some(_) => ball - toes * turn * leg.front_rotation(step) * leg.front[0],
-            None => ball,
-        };
-        turn = arc(&from, &(pivot - heel), &Vec3::y());
-        if level_sole {
-            let along = (pivot - heel).try_normalize(1e-9).unwrap_or(Vec3::z());
-            turn = exp(&(along * lean(leg, step, &turn))) * turn;
-        }
-        if leg.toes.is_some() {
-            toes = arc(&(turn * leg.front_rotation(step) * leg.up[1]), &Vec3::y(), &Vec3::x());
-        }
+    let heading = level(&(ball - heel), &Vec3::y());
+    let front = exp(&(Vec3::y() * heading.x.atan2(heading.z))) * leg.front_flat;
+    let pivot = if leg.toes.is_some() { ball - front * leg.front[0] } else { ball };
+    let mut turn = arc(&from, &(pivot - heel), &Vec3::y());
+    if level_sole {
+        let along = (pivot - heel).try_normalize(1e-9).unwrap_or(Vec3::z());
+        turn = exp(&(along * lean(leg, step, &turn))) * turn;
     }
+    let toes = match leg.toes {
+        Some(_) => front * (turn * leg.front_rotation(step)).inverse(),
+        None => Quat::identity(),
+    };
     (turn, toes)
 }
 
@@ -145,23 +139,26 @@ fn turn_out_of_floor(
                 let moved = leg.changed(&steps[f], &changes[f]);
                 let ankle = moved.foot.translation;
                 match locks.held[f] {
-                    Held::Flat(..) | Held::Heel(_) => 0.0,
-                    _ => raise(&(leg.sole(&moved)[1] - ankle), ankle.y - floor[f]).min(TOES_UP),
+                    Held::Free => {
+                        let lever = leg.sole(&moved)[1] - ankle;
+                        raise(&lever, &-axis(leg, &moved), ankle.y - floor[f]).min(TOES_UP)
+                    }
+                    _ => 0.0,
                 }
             })
             .collect();
-        let less =
-            envelope(&needed, |f| matches!(locks.held[f], Held::Flat(..) | Held::Heel(_)), reach as usize);
+        let less = envelope(&needed, |f| locks.held[f] != Held::Free, reach as usize);
         (0..n).for_each(|f| pitch(leg, &steps[f], &mut changes[f], -less[f]));
     }
     let (mut heel_up, mut front_up) = (vec![0.0; n], vec![0.0; n]);
     for (f, step) in steps.iter().enumerate() {
-        let [heel, ball, tip] = leg.sole(&leg.changed(step, &changes[f]));
+        let moved = leg.changed(step, &changes[f]);
+        let ([heel, ball, tip], axis) = (leg.sole(&moved), axis(leg, &moved));
         match locks.held[f] {
-            Held::Ball(k) => heel_up[f] = raise(&(heel - ball), locks.ball[k].at.y - floor[f]),
+            Held::Ball(k) => heel_up[f] = raise(&(heel - ball), &axis, locks.ball[k].at.y - floor[f]),
             Held::Heel(i) => {
                 let base = locks.heel[i].at.y - floor[f];
-                front_up[f] = raise(&(ball - heel), base).max(raise(&(tip - heel), base));
+                front_up[f] = raise(&(ball - heel), &-axis, base).max(raise(&(tip - heel), &-axis, base));
             }
             Held::Free | Held::Flat(..) => {}
         }
@@ -178,12 +175,15 @@ fn turn_out_of_floor(
     }
 }
 
+/// The axis about which the heel of a step rises against the front.
+pub fn axis(leg: &Leg, step: &Step) -> Vec3 {
+    step.foot.rotation * leg.across[0]
+}
+
 /// Turns a foot about its ankle so that the heel rises against the front by this angle.
 pub fn pitch(leg: &Leg, step: &Step, change: &mut Change, angle: f64) {
-    let [heel, ball, _] = leg.sole(&leg.changed(step, change));
-    if angle != 0.0
-        && let Some(axis) = level(&(heel - ball), &Vec3::y()).cross(&Vec3::y()).try_normalize(1e-9)
-    {
+    if angle != 0.0 {
+        let axis = axis(leg, &leg.changed(step, change));
         change.turn = log(&(exp(&(axis * angle)) * exp(&change.turn)));
     }
 }
@@ -191,60 +191,49 @@ pub fn pitch(leg: &Leg, step: &Step, change: &mut Change, angle: f64) {
 /// Bends toes up whose tip is in the floor while their ball rests `base` metres above it.
 pub fn toes_out_of_floor(leg: &Leg, step: &Step, base: f64, change: &mut Change) {
     if leg.toes.is_some() {
-        let [_, ball, tip] = leg.sole(&leg.changed(step, change));
-        bend_toes(&(tip - ball), raise(&(tip - ball), base), change);
+        let moved = leg.changed(step, change);
+        let [_, ball, tip] = leg.sole(&moved);
+        bend_toes(leg, &moved, &(tip - ball), base, change);
     }
 }
 
-/// The angle by which a lever with one end at `base` metres above the floor is raised until the other is out of it.
-fn raise(lever: &Vec3, base: f64) -> f64 {
+/// The angle about an axis by which a lever with one end at `base` metres above the floor is turned until the other is
+/// out of it.
+///
+/// Its height is `a_y (a . l) + A cos t + B sin t` with `A = l_y - a_y (a . l)` and `B = (a x l)_y`.
+fn raise(lever: &Vec3, axis: &Vec3, base: f64) -> f64 {
     let base = base + DIP;
     if base + lever.y >= 0.0 {
         return 0.0;
     }
-    let length = lever.norm().max(1e-9);
-    (-base / length).clamp(-1.0, 1.0).asin() - (lever.y / length).clamp(-1.0, 1.0).asin()
+    let along = axis.y * axis.dot(lever);
+    let (a, b) = (lever.y - along, axis.cross(lever).y);
+    let (most, at) = (a.hypot(b), b.atan2(a).rem_euclid(std::f64::consts::TAU));
+    if most < 1e-6 {
+        return 0.0;
+    }
+    at - ((-base - along) / most).clamp(-1.0, 1.0).acos()
 }
 
-/// Turns the toes up about the ball.
-fn bend_toes(lever: &Vec3, angle: f64, change: &mut Change) {
-    if angle <= 0.0 {
-        return;
-    }
-    if let Some(axis) = level(lever, &Vec3::y()).cross(&Vec3::y()).try_normalize(1e-9) {
-        change.toes = log(&(exp(&(axis * angle.min(TOES_UP))) * exp(&change.toes)));
+/// Turns the toes up about their joint until the end of a lever is out of the floor.
+fn bend_toes(leg: &Leg, moved: &Step, lever: &Vec3, base: f64, change: &mut Change) {
+    let axis = -(moved.toes.rotation * leg.across[1]);
+    let angle = raise(lever, &axis, base).clamp(0.0, TOES_UP);
+    if angle > 0.0 {
+        change.toes = log(&(exp(&(axis * angle)) * exp(&change.toes)));
     }
 }
 
 /// Moves the ankle so that what rests is on its lock.
-fn put_on_locks(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], reach: f64) {
-    let mut shifts = vec![Vec3::zeros(); steps.len()];
-    for (f, step) in steps.iter().enumerate() {
-        let [heel, ball, _] = leg.sole(&leg.changed(step, &changes[f]));
-        shifts[f] = match locks.held[f] {
-            Held::Free => continue,
-            Held::Heel(i) => locks.heel[i].at - heel,
-            Held::Ball(k) | Held::Flat(_, k) => locks.ball[k].at - ball,
-        };
-    }
-    // Where the foot is not quite as long as its locks are apart, the ball is exact, and a heel that rests before or
-    // after takes up the difference little by little.
-    let flat: Vec<bool> = locks.held.iter().map(|h| matches!(h, Held::Flat(..))).collect();
-    let mut misfit = vec![Vec3::zeros(); steps.len()];
-    for (f, step) in steps.iter().enumerate() {
-        if let Held::Flat(i, _) = locks.held[f] {
-            let change = Change { shift: shifts[f], ..changes[f] };
-            misfit[f] = leg.sole(&leg.changed(step, &change))[0] - locks.heel[i].at;
-        }
-    }
-    ramps(&mut misfit, &flat, reach);
-    for ((shift, misfit), held) in shifts.iter_mut().zip(&misfit).zip(&locks.held) {
-        if matches!(held, Held::Heel(_)) {
-            *shift += misfit;
-        }
-    }
-    let known: Vec<bool> = locks.held.iter().map(|&h| h != Held::Free).collect();
-    ramps(&mut shifts, &known, reach);
+fn put_on_locks(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change], [reach, blend]: [f64; 2]) {
+    let lock = |held: &Held| match *held {
+        Held::Free => None,
+        Held::Heel(i) => Some((0, locks.heel[i].at)),
+        Held::Ball(k) | Held::Flat(_, k) => Some((1, locks.ball[k].at)),
+    };
+    let held: Vec<Option<(usize, Vec3)>> = locks.held.iter().map(lock).collect();
+    let soles: Vec<_> = steps.iter().zip(&*changes).map(|(s, c)| leg.sole(&leg.changed(s, c))).collect();
+    let shifts = ramps(&held, |(point, at), f| at - soles[f][point], blend, reach as usize);
     changes.iter_mut().zip(shifts).for_each(|(c, s)| c.shift = s);
 }
 
@@ -269,7 +258,7 @@ fn lift(leg: &Leg, steps: &[Step], locks: &Locks, floor: &[f64], changes: &mut [
             let moved = leg.changed(step, &changes[f]);
             let [_, _, tip] = leg.sole(&moved);
             let lever = tip - moved.toes.translation;
-            bend_toes(&lever, raise(&lever, moved.toes.translation.y - floor[f]), &mut changes[f]);
+            bend_toes(leg, &moved, &lever, moved.toes.translation.y - floor[f], &mut changes[f]);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::closure::{close, knee_direction};
 use super::foot::{changes, floor_under};
 use super::leg::{Change, Leg, Step, read};
 use super::lock::{Held, Locks};
-use super::plant::{BLEND, TRANSITION};
+use super::plant::{Options, TRANSITION};
 use super::ramp::envelope;
 use super::write::write;
 use crate::anatomy::{Figure, contact_points};
@@ -121,7 +121,7 @@ fn out_of_floor(motion: Motion, reach: f64) -> (Motion, f64) {
     let Some(contacts) = motion.contacts.as_ref().filter(|_| !limbs.is_empty()) else { return (motion, 0.0) };
     let steps = read(&motion, &limbs);
     let frames = motion.clip.frames();
-    let blend = (BLEND * motion.clip.sample_rate).max(1.0);
+    let blend = (Options::default().blend * motion.clip.sample_rate).max(1.0);
     let mut changed: Vec<Vec<Change>> = Vec::new();
     for (k, (leg, steps)) in limbs.iter().zip(&steps).enumerate() {
         let arm = k.checked_sub(legs.len()).map(|k| &arms[k]);
@@ -148,7 +148,7 @@ fn out_of_floor(motion: Motion, reach: f64) -> (Motion, f64) {
     for ((leg, steps), changes) in limbs.iter().zip(&steps).zip(&changed) {
         let ahead = knee_direction(leg, steps);
         most = changes.iter().map(|c| c.shift.y).fold(most, f64::max);
-        let one = |(step, change): (&Step, &Change)| close(leg, step, change, &Vec3::zeros(), &ahead);
+        let one = |(step, change): (&Step, &Change)| close(leg, step, change, &Vec3::zeros(), &ahead, 0.0);
         closed.push(steps.iter().zip(changes).map(one).collect());
     }
     let still = |f: usize| changed.iter().all(|c| c[f] == Change::default());

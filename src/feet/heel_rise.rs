@@ -4,7 +4,8 @@
 //! to hip, `|v(t) - h| <= most` where `v(t) . h = v_a h_a + |v_p| |h_p| cos(p - t)`, `a` along the axis of the turn, `p`
 //! across it, `p` the angle from `v_p` to `h_p`. Space: model space, Y up. Units: metres, radians.
 
-use super::foot::{pitch, toes_out_of_floor};
+use super::closure::STRAIGHT;
+use super::foot::{axis, pitch, toes_out_of_floor};
 use super::leg::{Change, Leg, Step, level};
 use super::lock::Held;
 use super::pelvis::{length, longest};
@@ -35,9 +36,7 @@ pub fn rise(
         let change = &mut changes[f];
         let before = leg.sole(&leg.changed(step, change))[1];
         pitch(leg, step, change, angles[f]);
-        if matches!(held[f], Held::Ball(_) | Held::Flat(..)) {
-            toes_out_of_floor(leg, step, before.y - floor[f], change);
-        }
+        toes_out_of_floor(leg, step, before.y - floor[f], change);
         change.shift += before - leg.sole(&leg.changed(step, change))[1];
     }
 }
@@ -56,13 +55,11 @@ fn needed(leg: &Leg, step: &Step, change: &Change, offset: f64) -> f64 {
     let hip = step.upper.translation + Vec3::y() * offset;
     let ankle = moved.foot.translation;
     let most = longest(length(step), (step.foot.translation - step.upper.translation).norm());
+    let most = most.max(STRAIGHT * length(step));
     if (ankle - hip).norm() <= most {
         return 0.0;
     }
-    let [heel, ball, _] = leg.sole(&moved);
-    let Some(axis) = level(&(heel - ball), &Vec3::y()).cross(&Vec3::y()).try_normalize(1e-9) else {
-        return 0.0;
-    };
+    let (ball, axis) = (leg.sole(&moved)[1], axis(leg, &moved));
     let (v, h) = (ankle - ball, hip - ball);
     let (across_v, across_h) = (level(&v, &axis), level(&h, &axis));
     let product = across_v.norm() * across_h.norm();

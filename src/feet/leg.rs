@@ -4,7 +4,7 @@
 
 use crate::anatomy::{Figure, contact_points};
 use crate::kinematics::forward;
-use crate::math::{Quat, Transform, Vec3, exp};
+use crate::math::{Quat, Transform, Vec3, exp, from_columns};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Role, Side};
 
 /// One leg of a character and the sole under its foot.
@@ -28,8 +28,14 @@ pub struct Leg {
     pub up: [Vec3; 2],
     /// Where the knee points, in the space of the upper leg, while the character stands.
     pub ahead: Vec3,
-    /// From the heel to the ball, while the character stands.
+    /// From the heel to the toe joint (the ball without one).
     pub length: f64,
+    /// Where the ball lies from the toe joint while the foot stands and points along +Z: aside, up, ahead.
+    pub ball_offset: Vec3,
+    /// The world rotation of what carries the front while the foot stands and points along +Z.
+    pub front_flat: Quat,
+    /// The axis about which the heel rises and the front sinks, in the spaces of the foot and of what carries the front.
+    pub across: [Vec3; 2],
     /// Thigh and shin.
     pub reach: f64,
 }
@@ -80,6 +86,10 @@ impl Leg {
             let ahead = figure.left.cross(&figure.up);
             let within = |j: JointId, v: &Vec3| stand.joint(j).rotation.inverse() * v;
             let bones = [upper, lower, foot].map(|j| stand.position(j));
+            let pivot = if toes.is_some() { stand.position(ball.joint) } else { at(ball) };
+            let along = level(&(at(ball) - at(heel)), &figure.up).try_normalize(1e-9).unwrap_or(ahead);
+            let aside = figure.up.cross(&along);
+            let flat_from_stand = from_columns(&aside, &figure.up, &along).inverse();
             Some(Leg {
                 side,
                 upper,
@@ -90,7 +100,10 @@ impl Leg {
                 front: [ball.at, tip.at],
                 up: [within(foot, &figure.up), within(ball.joint, &figure.up)],
                 ahead: within(upper, &ahead),
-                length: (at(ball) - at(heel)).norm(),
+                length: (pivot - at(heel)).norm(),
+                ball_offset: flat_from_stand * (at(ball) - pivot),
+                front_flat: flat_from_stand * stand.joint(ball.joint).rotation,
+                across: [within(foot, &aside), within(ball.joint, &aside)],
                 reach: (bones[1] - bones[0]).norm() + (bones[2] - bones[1]).norm(),
             })
         };
@@ -120,6 +133,9 @@ impl Leg {
                 // Elbows point back and down.
                 ahead: within(upper, Vec3::new(0.0, -0.5, -1.0)),
                 length: 0.0,
+                ball_offset: Vec3::zeros(),
+                front_flat: stand.joint(foot).rotation,
+                across: [within(foot, Vec3::x()); 2],
                 reach: (bones[1] - bones[0]).norm() + (bones[2] - bones[1]).norm(),
             };
             Some((arm, palm.radius))
@@ -153,9 +169,12 @@ impl Leg {
         Step { foot, toes, ..*step }
     }
 
-    /// How far apart heel and ball lie over the ground while both rest, the heel `rise` metres above the ball.
+    /// How far apart heel and ball lie over the ground while both rest and the toes lie flat, the heel `rise` metres
+    /// above the ball.
     pub fn span(&self, rise: f64) -> f64 {
-        (self.length * self.length - rise * rise).max(0.0).sqrt()
+        let [aside, up, ahead] = [self.ball_offset.x, self.ball_offset.y, self.ball_offset.z];
+        let fall = rise + up;
+        (self.length * self.length - fall * fall - aside * aside).max(0.0).sqrt() + ahead
     }
 
     /// Where the toe joint is (the ball without one) in a step.
@@ -167,21 +186,6 @@ impl Leg {
     pub fn front_rotation(&self, step: &Step) -> Quat {
         step.toes.rotation
     }
-}
-
-/// From the soles of a standing character to the top of its head, metres.
-pub fn stature(character: &Character) -> f64 {
-    let (rig, skeleton) = (&character.rig, character.skeleton());
-    let stand = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
-    let Some(figure) = Figure::of(rig, &stand) else { return 0.0 };
-    let of_head = |id: &JointId| rig.joint(Role::Head).is_none_or(|head| skeleton.is_ancestor(head, *id));
-    let tops = skeleton.ids().filter(of_head).flat_map(|id| {
-        let tip = skeleton.joint(id).tip.map(|tip| stand.joint(id).point(&tip));
-        [Some(stand.position(id)), tip].into_iter().flatten()
-    });
-    let top = tops.map(|p| p.dot(&figure.up)).fold(f64::NEG_INFINITY, f64::max);
-    // A head joint lies at the height of the chin; legs are 0.53 of the stature of a person (Winter).
-    (top - figure.sole).max(figure.leg / 0.53)
 }
 
 /// Every limb in every frame of a motion.

@@ -19,4 +19,4 @@ pub use astray::astray;
 pub use ground::{GroundWork, ground, own_ground};
 pub use leg::{Leg, Sole, Step};
 pub use lock::levelled;
-pub use plant::{BLEND, FootWork, TRANSITION, Work, plant, raise_heels};
+pub use plant::{FootWork, Options, Work, plant, raise_heels};

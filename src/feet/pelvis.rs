@@ -29,14 +29,14 @@ pub struct Moved<'a> {
 /// The pelvis follows nothing faster than this, hertz.
 const CUTOFF: f64 = 2.0;
 
-/// The most that the pelvis moves, as a part of the character's height.
-const MOST: f64 = 0.05;
+/// The weight of leaving the pelvis where it arrives, near the times of rest and far from them.
+const STAY: [f64; 2] = [1e-3, 1.0];
 
-/// The weight of leaving the pelvis where it arrives.
-const STAY: f64 = 1e-3;
+/// Near is what lies within so many transitions of a foot at rest, far what lies beyond three times as many.
+const NEAR: f64 = 3.0;
 
 /// The weight of a leg that cannot reach, against one whose knee would turn.
-const REACH: f64 = 30.0;
+const REACH: f64 = 300.0;
 
 /// The part of its length up to which a leg may be stretched, if it does not arrive straighter.
 pub const STRETCH: f64 = 0.99;
@@ -48,16 +48,22 @@ pub fn longest(length: f64, arriving: f64) -> f64 {
 
 /// The height of the pelvis over where it arrives, for every frame.
 ///
-/// `others` says in which frames other parts of the body rest, which are not to be pushed; `height` is the
-/// character's, `reach` the length of a transition in frames.
-pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, height: f64, reach: f64) -> Vec<f64> {
+/// `others` says in which frames other parts of the body rest, which are not to be pushed; `most` is how far the
+/// pelvis may move in metres, `reach` the length of a transition in frames.
+pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: f64) -> Vec<f64> {
     let n = others.len();
     let penalty = whittaker_penalty(CUTOFF, rate);
-    let (mut weights, mut values) = (vec![STAY; n], vec![0.0; n]);
+    let (mut weights, mut values) = (vec![0.0; n], vec![0.0; n]);
     for (weight, _) in weights.iter_mut().zip(others).filter(|(_, rests)| **rests) {
         *weight += 1.0;
     }
-    let shares: Vec<Vec<f64>> = legs.iter().map(|leg| share(leg.held, reach)).collect();
+    let shares: Vec<Vec<f64>> = legs.iter().map(|leg| share(leg.held, 0.0, reach)).collect();
+    let near: Vec<Vec<f64>> =
+        legs.iter().map(|leg| share(leg.held, NEAR * reach, 2.0 * NEAR * reach)).collect();
+    for (f, weight) in weights.iter_mut().enumerate() {
+        let near = near.iter().map(|n| n[f]).fold(0.0, f64::max);
+        *weight += STAY[1] + (STAY[0] - STAY[1]) * near;
+    }
     for (leg, share) in legs.iter().zip(&shares) {
         for f in 0..n {
             let (step, shift) = (&leg.steps[f], leg.changes[f].shift);
@@ -72,7 +78,7 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, height: f64, reach
     let solve = |weights: &[f64], values: &[f64]| {
         let wanted: Vec<f64> = weights.iter().zip(values).map(|(w, v)| v / w).collect();
         let mut found = whittaker(weights, &wanted, penalty);
-        found.iter_mut().for_each(|d| *d = bounded(*d, MOST * height));
+        found.iter_mut().for_each(|d| *d = bounded(*d, most));
         found
     };
     let mut offset = solve(&weights, &values);
@@ -118,14 +124,14 @@ pub fn length(step: &Step) -> f64 {
     (knee - hip).norm() + (ankle - knee).norm()
 }
 
-/// 1 while a foot rests, falling to 0 outside.
-fn share(held: &[Held], reach: f64) -> Vec<f64> {
+/// 1 while a foot rests and for `stay` frames beside, falling to 0 over the next `reach`.
+pub fn share(held: &[Held], stay: f64, reach: f64) -> Vec<f64> {
     let n = held.len();
     let mut share = vec![0.0_f64; n];
     let mut distance = usize::MAX;
     for f in (0..n).chain((0..n).rev()) {
         distance = if held[f] == Held::Free { distance.saturating_add(1) } else { 0 };
-        share[f] = share[f].max(fall(distance as f64, reach));
+        share[f] = share[f].max(fall(distance as f64 - stay, reach));
     }
     share
 }
@@ -136,7 +142,7 @@ fn bounded(x: f64, bound: f64) -> f64 {
     if x.abs() <= from {
         return x;
     }
-    let room = bound - from;
+    let room = (bound - from).max(1e-12);
     x.signum() * (from + room * (1.0 - (-(x.abs() - from) / room).exp()))
 }
 

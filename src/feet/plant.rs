@@ -7,9 +7,9 @@
 use super::closure::{close, knee_direction};
 use super::foot::{changes, floor_under};
 use super::heel_rise::{raise_heel, rise};
-use super::leg::{Change, Leg, Step, read, stature};
+use super::leg::{Change, Leg, Step, read};
 use super::lock::{Held, Locks};
-use super::pelvis::{Moved, pelvis};
+use super::pelvis::{Moved, pelvis, share};
 use super::ramp::envelope;
 use super::write::write;
 use crate::math::{Vec3, log};
@@ -19,9 +19,22 @@ use rayon::prelude::*;
 /// How long a foot takes to get out of the floor and back, and the pelvis to heed a foot that comes to rest, seconds.
 pub const TRANSITION: f64 = 0.1;
 
-/// How long, at most, a foot keeps what is left of its correction after it has left its lock, and how early it takes it
-/// up before it comes to the next, seconds: most of a swing, so that the way of the foot bends as little as it may.
-pub const BLEND: f64 = 0.3;
+/// How feet are planted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// How long, at most, a foot keeps what is left of its correction after it has left its lock, and how early it takes
+    /// it up before it comes to the next, seconds: most of a swing, so that the way of the foot bends as little as it may.
+    pub blend: f64,
+    /// The most that the pelvis moves up or down so that legs reach, as a part of thigh and shin.
+    pub pelvis: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        // Of a person, 6 % of the stature.
+        Self { blend: 0.3, pelvis: 0.13 }
+    }
+}
 
 /// What was done to one foot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,14 +68,15 @@ pub struct Work {
 
 /// The motion with its feet planted by its contacts, and what was done; the motion itself where the character has no
 /// legs to plant or nothing is known about contacts.
-pub fn plant(motion: &Motion) -> (Motion, Work) {
+pub fn plant(motion: &Motion, options: &Options) -> (Motion, Work) {
     let (legs, frames) = (Leg::of(&motion.character), motion.clip.frames());
     let Some(contacts) = motion.contacts.as_ref().filter(|_| frames > 0 && !legs.is_empty()) else {
         return (motion.clone(), Work::default());
     };
     let steps = read(motion, &legs);
     let reach = (TRANSITION * motion.clip.sample_rate).max(1.0);
-    let blend = (BLEND * motion.clip.sample_rate).max(1.0);
+    let blend = (options.blend * motion.clip.sample_rate).max(1.0);
+    let most = options.pelvis * legs.iter().map(|leg| leg.reach).sum::<f64>() / legs.len() as f64;
     let mut helds: Vec<Vec<Held>> = Vec::new();
     let mut floors: Vec<Vec<f64>> = Vec::new();
     let mut changed: Vec<Vec<Change>> = Vec::new();
@@ -78,7 +92,7 @@ pub fn plant(motion: &Motion) -> (Motion, Work) {
         .map(|k| Moved { leg: &legs[k], steps: &steps[k], changes: &changed[k], held: &helds[k] })
         .collect();
     let others = others_rest(contacts, frames);
-    let offset = pelvis(&moved, &others, motion.clip.sample_rate, stature(&motion.character), reach);
+    let offset = pelvis(&moved, &others, motion.clip.sample_rate, most, reach);
 
     drop(moved);
     for (k, leg) in legs.iter().enumerate() {
@@ -90,7 +104,10 @@ pub fn plant(motion: &Motion) -> (Motion, Work) {
     let mut closed: Vec<Vec<(Step, f64)>> = Vec::new();
     for leg in &moved {
         let ahead = knee_direction(leg.leg, leg.steps);
-        let one = |f: usize| close(leg.leg, &leg.steps[f], &leg.changes[f], &(Vec3::y() * offset[f]), &ahead);
+        let rests = share(leg.held, 0.0, reach);
+        let one = |f: usize| {
+            close(leg.leg, &leg.steps[f], &leg.changes[f], &(Vec3::y() * offset[f]), &ahead, rests[f])
+        };
         closed.push((0..frames).into_par_iter().map(one).collect());
     }
     let still = |f: usize| offset[f].abs() < 1e-12 && moved.iter().all(|m| m.changes[f] == Change::default());
@@ -116,7 +133,9 @@ pub fn raise_heels(motion: &Motion, asked: &[(Side, Vec<f64>)]) -> Motion {
     let mut still = vec![true; frames];
     for (leg, steps) in legs.iter().zip(read(motion, &legs)) {
         let soles: Vec<_> = steps.iter().map(|s| leg.sole(s)).collect();
-        let floor = floor_under(&Locks::of(leg, contacts, &soles), contacts.ground);
+        let locks = Locks::of(leg, contacts, &soles);
+        let floor = floor_under(&locks, contacts.ground);
+        let rests = share(&locks.held, 0.0, reach);
         let angles = envelope(asked(leg).map_or(&[], Vec::as_slice), |_| false, reach as usize);
         let ahead = knee_direction(leg, &steps);
         let one = |(f, step): (usize, &Step)| {
@@ -125,7 +144,7 @@ pub fn raise_heels(motion: &Motion, asked: &[(Side, Vec<f64>)]) -> Motion {
                 still[f] = false;
                 raise_heel(leg, step, angles[f], floor[f], &mut change);
             }
-            close(leg, step, &change, &Vec3::zeros(), &ahead)
+            close(leg, step, &change, &Vec3::zeros(), &ahead, rests[f])
         };
         closed.push(steps.iter().enumerate().map(one).collect());
     }

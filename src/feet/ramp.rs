@@ -4,22 +4,30 @@
 
 use crate::math::Vec3;
 
-/// Continues a correction that is `known` in some frames into the others: it falls to zero within `reach` frames of
-/// where it is known, or by the next known frame where that is nearer.
+/// Continues corrections that are known while something is `held` into the other frames: they fall to zero within
+/// `reach` frames, or by the next held frame where that is nearer.
 ///
 /// With `u` from 0 to 1 over the fall, `c(u) = c0 (1 - 10u^3 + 15u^4 - 6u^5) + c0' (u - 6u^3 + 8u^4 - 3u^5)` (quintic
 /// Hermite with vanishing second derivatives, the path of least jerk): value and slope continue. Falls from both sides
-/// add up, so between near holds one value becomes the other.
-pub fn ramps(values: &mut [Vec3], known: &[bool], reach: f64) {
-    let n = values.len();
+/// add up, so between near holds one value becomes the other. The slope is measured over the last `window` frames of a
+/// hold at most.
+pub fn ramps<K: Copy>(
+    held: &[Option<K>],
+    value: impl Fn(K, usize) -> Vec3,
+    reach: f64,
+    window: usize,
+) -> Vec<Vec3> {
+    let n = held.len();
+    let mut values: Vec<Vec3> =
+        held.iter().enumerate().map(|(f, key)| key.map_or(Vec3::zeros(), |k| value(k, f))).collect();
     let mut f = 0;
     while f < n {
-        if known[f] {
+        if held[f].is_some() {
             f += 1;
             continue;
         }
         let from = f;
-        while f < n && !known[f] {
+        while f < n && held[f].is_none() {
             f += 1;
         }
         let (gap, before, behind) = (from..f, from.checked_sub(1), (f < n).then_some(f));
@@ -27,35 +35,68 @@ pub fn ramps(values: &mut [Vec3], known: &[bool], reach: f64) {
             (Some(_), Some(_)) => reach.min((gap.len() + 1) as f64),
             _ => reach,
         };
+        let inside = |frames: &mut dyn Iterator<Item = usize>| -> Vec<Vec3> {
+            let known = frames.take(window.max(3)).take_while(|&f| held[f].is_some());
+            known.map(|f| values[f]).collect()
+        };
         let sides = [
-            before.map(|k| (k, values[k], slope(values, known, k, -1))),
-            behind.map(|k| (k, values[k], slope(values, known, k, 1))),
+            before.map(|k| (k, values[k], slope(&inside(&mut (0..=k).rev()), window))),
+            behind.map(|k| (k, values[k], slope(&inside(&mut (k..n)), window))),
         ];
         for g in gap {
             let of = |(k, value, slope): (usize, Vec3, Vec3)| {
-                let u = g.abs_diff(k) as f64 / fall;
-                if u >= 1.0 {
-                    return Vec3::zeros();
-                }
+                let distance = g.abs_diff(k) as f64;
+                let u = (distance / fall).min(1.0);
                 let keep = 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u));
                 value * keep + slope * (fall * u * (1.0 - u * u * (6.0 - u * (8.0 - 3.0 * u))))
             };
             values[g] = sides.iter().flatten().map(|&side| of(side)).sum();
         }
     }
+    values
 }
 
-/// The change per frame at the end `k` of known frames, seen on the way out of them; `inwards` is the step into them.
-fn slope(values: &[Vec3], known: &[bool], k: usize, inwards: isize) -> Vec3 {
-    let inside = |steps: isize| {
-        let at = k.checked_add_signed(inwards * steps)?;
-        known.get(at).is_some_and(|&b| b).then(|| values[at])
-    };
-    match (inside(1), inside(2)) {
-        (Some(_), Some(b)) => (values[k] - b) * 0.5,
-        (Some(a), None) => values[k] - a,
+/// The slope per frame at the end of a hold of these values, from that end inwards, seen on the way out of it.
+///
+/// It is that of the parabola of least squares through the last values, as many as it fits to within their noise, which
+/// third differences tell (their variance is 20 times that of the values): noise is not carried out of a hold, and the
+/// slope of a smooth motion is exact; a hold of fewer frames than that takes tells none. What lies outside tells nothing: a foot that needs no correction while it rests
+/// needs none when it leaves.
+fn slope(values: &[Vec3], window: usize) -> Vec3 {
+    let thirds = values.windows(4).map(|v| (v[3] - v[2] * 3.0 + v[1] * 3.0 - v[0]).norm_squared());
+    let noise = thirds.sum::<f64>() / (20 * values.len().saturating_sub(3).max(1)) as f64;
+    let fits = (4..=values.len()).rev().map(|n| parabola(&values[..n]));
+    let smooth = fits.filter(|(_, residual)| *residual <= 2.0 * noise + 1e-14).map(|(slope, _)| slope).next();
+    smooth.unwrap_or_else(|| match *values {
+        [a, b, c, ..] if values.len() >= window.min(4) => (a * 3.0 - b * 4.0 + c) * 0.5,
         _ => Vec3::zeros(),
+    })
+}
+
+/// The parabola of least squares through four values and more: its slope against their order at the first of them,
+/// and its mean squared residual.
+fn parabola(values: &[Vec3]) -> (Vec3, f64) {
+    // The orthogonal polynomials 1, x, x^2 - (n^2 - 1) / 12 of n values around their middle.
+    let n = values.len() as f64;
+    let middle = 0.5 * (n - 1.0);
+    let basis = |i: usize| {
+        let x = middle - i as f64;
+        [1.0, x, x * x - (n * n - 1.0) / 12.0]
+    };
+    let mut parts = [(Vec3::zeros(), 0.0); 3];
+    for (i, value) in values.iter().enumerate() {
+        for ((sum, squares), b) in parts.iter_mut().zip(basis(i)) {
+            *sum += value * b;
+            *squares += b * b;
+        }
     }
+    let [mean, line, bend] = parts.map(|(sum, squares)| sum / squares);
+    let at = |i: usize| {
+        let [a, b, c] = basis(i);
+        mean * a + line * b + bend * c
+    };
+    let residual = values.iter().enumerate().map(|(i, v)| (v - at(i)).norm_squared()).sum::<f64>() / n;
+    (line + bend * (2.0 * middle), residual)
 }
 
 /// A smooth channel nowhere below `needed` (which is not negative), zero where `pinned`, and not touched further than
@@ -117,40 +158,37 @@ mod tests {
         values.iter().map(|v| v.x).collect()
     }
 
+    fn held(n: usize, is: impl Fn(usize) -> bool) -> Vec<Option<()>> {
+        (0..n).map(|f| is(f).then_some(())).collect()
+    }
+
     #[test]
     fn a_ramp_without_slope_falls_evenly_and_ends_in_time() {
-        let known: Vec<bool> = (0..40).map(|f| (10..15).contains(&f)).collect();
-        let mut values: Vec<Vec3> = known.iter().map(|&k| Vec3::x() * f64::from(u8::from(k))).collect();
-        ramps(&mut values, &known, 8.0);
+        let values = ramps(&held(40, |f| (10..15).contains(&f)), |(), _| Vec3::x(), 8.0, 9);
         for (f, x) in x(&values).into_iter().enumerate() {
             let distance = 10usize.saturating_sub(f).max(f.saturating_sub(14)) as f64;
             let u = (distance / 8.0).min(1.0);
-            let back = 1.0 - x;
             assert!((x == 0.0) == (u >= 1.0) && (u != 0.5 || (x - 0.5).abs() < 1e-12), "{u} {x}");
-            assert!((0.0..=1.0).contains(&back));
+            assert!((0.0..=1.0).contains(&x));
         }
     }
 
     #[test]
     fn between_near_holds_one_value_becomes_the_other() {
-        let known = [true, true, true, false, false, false, true, true, true];
-        let mut values: Vec<Vec3> =
-            [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0].map(|x| Vec3::x() * x).into();
-        ramps(&mut values, &known, 100.0);
-        let x = x(&values);
+        let held: Vec<Option<f64>> =
+            [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0].map(|x| Some(x).filter(|x| *x > 0.0)).into();
+        let x = x(&ramps(&held, |x, _| Vec3::x() * x, 100.0, 9));
         assert!(x.is_sorted() && (x[4] - 2.0).abs() < 1e-12, "{x:?}");
     }
 
     proptest! {
         #[test]
         fn ramps_continue_the_slope(slope in -1.0..1.0f64, reach in 6.0..30.0f64) {
-            let known: Vec<bool> = (0..80).map(|f| f < 20).collect();
-            let mut values: Vec<Vec3> = (0..80).map(|f| Vec3::x() * slope * f as f64).collect();
-            ramps(&mut values, &known, reach);
-            let x = x(&values);
+            let x = x(&ramps(&held(80, |f| f < 20), |(), f| Vec3::x() * slope * f as f64, reach, 9));
             // The second difference over the seam is one of the curve, which falls with the square of the reach.
             let seam = (x[18] - 2.0 * x[19] + x[20]).abs();
-            prop_assert!(seam <= (60.0 * x[19].abs() + 36.0 * slope.abs() * reach) / (reach * reach * reach), "{}", seam);
+            let slope = slope.abs();
+            prop_assert!(seam <= (60.0 * x[19].abs() + 36.0 * slope * reach) / (reach * reach * reach), "{}", seam);
             prop_assert!(x[20 + reach as usize + 1..].iter().all(|&v| v == 0.0));
         }
 

@@ -7,7 +7,7 @@ use super::flight::{Flight, keep_spin, make_ballistic, shift_hips};
 use super::legs_inside::legs_inside;
 use super::limits::keep_limits;
 use super::ragdoll::Ragdoll;
-use crate::feet::{astray, ground, plant, raise_heels};
+use crate::feet::{Options as PlantOptions, astray, ground, plant, raise_heels};
 use crate::ik::{Limit, Mechanism};
 use crate::math::Vec3;
 use crate::model::{
@@ -78,7 +78,7 @@ impl Passes<'_> {
     pub fn finish(&self, poses: &[Pose]) -> Vec<Pose> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
-        let (planted, _) = plant(&self.motion_of(&poses));
+        let (planted, _) = plant(&self.motion_of(&poses), &PlantOptions::default());
         let mut poses = self.ease_ankles(self.poses_of(&planted));
         legs_inside(&self.motion.character, self.mechanism, &mut poses);
         self.fly(&mut poses, false);

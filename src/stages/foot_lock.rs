@@ -1,28 +1,54 @@
 //! Stage `foot_lock`: feet stay where they rest.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::feet::plant;
+use crate::feet::{Options, plant};
 use crate::model::{Motion, Role};
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Keeps feet where the contact labels say that they rest, and out of the floor elsewhere.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct FootLockConfig {}
+pub struct FootLockConfig {
+    /// How long, at most, a foot takes to leave a place and to come to the next, in seconds. Shorter keeps more of a
+    /// swing as it was performed, longer is smoother.
+    pub blend_s: f64,
+    /// The most that the hips move up or down so that both feet reach, as a part of the leg: 0 leaves them where they
+    /// are, and lets feet slip instead.
+    pub hips_most: f64,
+}
+
+impl Default for FootLockConfig {
+    fn default() -> Self {
+        let Options { blend, pelvis } = Options::default();
+        Self { blend_s: blend, hips_most: pelvis }
+    }
+}
 
 impl StageConfig for FootLockConfig {
     const NAME: &'static str = "foot_lock";
 
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        let mut faults = Vec::new();
+        if !(self.blend_s >= 0.0 && self.blend_s.is_finite()) {
+            faults.push(StageError::key("blend_s", format!("{} s is below 0", self.blend_s)));
+        }
+        if !(0.0..=1.0).contains(&self.hips_most) {
+            let text = format!("`hips_most` is {}, allowed is 0 to 1", self.hips_most);
+            faults.push(StageError::key("hips_most", text));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        Ok(Box::new(FootLock))
+        Ok(Box::new(FootLock(Options { blend: self.blend_s, pelvis: self.hips_most })))
     }
 }
 
 /// The stage, ready.
 #[derive(Debug)]
-struct FootLock;
+struct FootLock(Options);
 
 impl Stage for FootLock {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
@@ -34,7 +60,7 @@ impl Stage for FootLock {
             );
         }
         let skeleton = motion.character.skeleton();
-        let (result, work) = plant(&motion);
+        let (result, work) = plant(&motion, &self.0);
         for foot in &work.feet {
             let name = |what: &str| format!("foot_lock_{}_{what}", Role::Foot(foot.side));
             report.measure(name("moved_most"), foot.shift.0, "m");

@@ -91,10 +91,11 @@ fn whole_body_three_steps_one_by_one(bencher: Bencher, fingers: bool) {
 #[divan::bench(args = [false, true])]
 fn whole_body_three_steps_in_lanes(bencher: Bencher, fingers: bool) {
     let (mechanism, poses, tasks) = frames(fingers);
+    let (mut room, mut outcomes) = (Workspace::new(&mechanism), vec![Outcome::default(); poses.len()]);
     bencher
         .counter(divan::counter::ItemsCount::new(poses.len()))
         .with_inputs(|| poses.clone())
-        .bench_refs(|poses| SOLVER.solve_chunk(&mechanism, poses, &tasks, &THREE));
+        .bench_local_refs(|poses| SOLVER.solve_chunk_in(&mut room, poses, &tasks, &THREE, &mut outcomes));
 }
 
 #[divan::bench]

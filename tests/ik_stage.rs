@@ -316,6 +316,9 @@ fn heads_look_and_frames_may_start_from_the_one_before() {
         .joint(after.character.rig.joint(Role::Head).unwrap());
     let ahead = head.rotation * Vec3::z();
     assert!(ahead.angle(&(Vec3::new(1.0, 1.7, 2.0) - head.translation)) < 2e-2, "{ahead}");
+    let (_, both) =
+        applied(&format!("{look}[[effectors]]\njoint = \"head\"\ntarget = [0.0, 9.0, 0.0]\nchain = 2\n"));
+    assert!(value(&both, "ik_reached_head_2") < 1.0 && value(&both, "ik_max_residual_head_2") > 1.0);
     for warm in [false, true] {
         let (after, _) = applied(&format!("warm_start = {warm}\n{REACH}"));
         let key = Vec3::new(-0.3, 1.2, 0.3).lerp(&Vec3::new(-0.1, 1.5, 0.4), 0.5);

@@ -1,4 +1,4 @@
-//! Time of inverse kinematics: the table of every solver on every scene, and the time of a frame.
+//! Time of inverse kinematics: a frame of the whole-body solver, a limb of two bones, and the table of every solver on every scene.
 
 #[path = "../tests/ik_scenes/mod.rs"]
 mod ik_scenes;
@@ -10,37 +10,67 @@ use posemill::math::{Vec3, exp};
 use posemill::model::{ModelPose, Pose, Skeleton};
 use std::time::Instant;
 
+/// With `--table` only the page of the documentation is printed: `cargo bench --bench ik -- --table > src/ik/scenes.md`.
 fn main() {
-    table();
-    divan::main();
+    if std::env::args().any(|a| a == "--table") {
+        page();
+    } else {
+        divan::main();
+    }
 }
 
-/// One line for every solver and scene: success, iterations, residual, microseconds.
-fn table() {
+/// The least of several times of the same work, in microseconds.
+fn least(times: usize, mut work: impl FnMut() -> f64) -> f64 {
+    (0..times).map(|_| work()).fold(f64::INFINITY, f64::min)
+}
+
+fn timed(work: impl FnOnce()) -> f64 {
+    let from = Instant::now();
+    work();
+    from.elapsed().as_secs_f64() * 1e6
+}
+
+/// One line for every solver and scene, and the time of a frame of the whole-body solver.
+fn page() {
+    println!("# Every solver on one table of scenes\n");
+    println!(
+        "Written by `cargo bench --bench ik -- --table`; microseconds on one core, the least of seven runs.\n"
+    );
     println!("| scene | solver | tasks reached | iterations | residual | us | why it misses |");
     println!("|---|---|---|---|---|---|---|");
     let stop = Stop::default();
     for scene in scenes() {
         for solver in solvers() {
-            let mut pose = scene.start.clone();
-            let from = Instant::now();
-            let outcome = solver.solve(&scene.mechanism, &scene.tasks, &mut pose, &stop);
-            let time = from.elapsed().as_secs_f64() * 1e6;
-            let reached = outcome.effectors.iter().filter(|e| e.reach == Reach::Reached).count();
-            let why = match (outcome.converged, scene.solvable) {
-                (true, _) => "",
-                (false, false) => "there is no answer",
-                (false, true) => reason(solver.name(), scene.name).unwrap_or("not known"),
-            };
-            println!(
-                "| {} | {} | {reached}/{} | {} | {:.1e} | {time:.0} | {why} |",
-                scene.name,
-                solver.name(),
-                scene.tasks.len(),
-                outcome.iterations,
-                outcome.residual,
-            );
+            let mut outcome = Outcome::default();
+            let time = least(7, || {
+                let mut pose = scene.start.clone();
+                timed(|| outcome = solver.solve(&scene.mechanism, &scene.tasks, &mut pose, &stop))
+            });
+            let (cells, why) = cells(&scene, solver.as_ref(), &outcome);
+            println!("| {} | {time:.0} | {why} |", cells.join(" | "));
         }
+    }
+    println!("\n# Time of a frame\n");
+    println!("Three steps of the whole-body solver, position and orientation at every effector.\n");
+    println!("| body | one by one, us | four side by side, us |");
+    println!("|---|---|---|");
+    for (name, fingers) in [("22 joints, 5 effectors", false), ("53 joints, 21 effectors", true)] {
+        let (mechanism, poses, tasks) = frames(fingers);
+        let (mut room, mut outcomes) = (Workspace::new(&mechanism), vec![Outcome::default(); poses.len()]);
+        let frames = poses.len() as f64;
+        let alone = least(200, || {
+            let mut poses = poses.clone();
+            timed(|| {
+                for ((pose, tasks), outcome) in poses.iter_mut().zip(&tasks).zip(&mut outcomes) {
+                    SOLVER.solve_in(&mut room, tasks, pose, &THREE, outcome);
+                }
+            })
+        });
+        let lanes = least(200, || {
+            let mut poses = poses.clone();
+            timed(|| SOLVER.solve_chunk_in(&mut room, &mut poses, &tasks, &THREE, &mut outcomes))
+        });
+        println!("| {name} | {:.2} | {:.2} |", alone / frames, lanes / frames);
     }
 }
 
@@ -91,10 +121,11 @@ fn whole_body_three_steps_one_by_one(bencher: Bencher, fingers: bool) {
 #[divan::bench(args = [false, true])]
 fn whole_body_three_steps_in_lanes(bencher: Bencher, fingers: bool) {
     let (mechanism, poses, tasks) = frames(fingers);
+    let (mut room, mut outcomes) = (Workspace::new(&mechanism), vec![Outcome::default(); poses.len()]);
     bencher
         .counter(divan::counter::ItemsCount::new(poses.len()))
         .with_inputs(|| poses.clone())
-        .bench_refs(|poses| SOLVER.solve_chunk(&mechanism, poses, &tasks, &THREE));
+        .bench_local_refs(|poses| SOLVER.solve_chunk_in(&mut room, poses, &tasks, &THREE, &mut outcomes));
 }
 
 #[divan::bench]

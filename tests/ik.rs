@@ -258,3 +258,24 @@ fn balance_brings_the_mass_over_the_support() {
         assert!((0.3 - 1e-4..=0.5).contains(&x), "{}: {x}", solver.name());
     }
 }
+
+/// The page of the documentation is the bench's; what no machine changes is compared.
+#[test]
+fn the_documented_table_is_what_the_solvers_do() {
+    let page = include_str!("../src/ik/scenes.md");
+    let rows: Vec<Vec<&str>> = page.lines().map(|l| l.split('|').map(str::trim).collect()).collect();
+    for scene in scenes() {
+        for solver in solvers() {
+            let mut pose = scene.start.clone();
+            let outcome = solver.solve(&scene.mechanism, &scene.tasks, &mut pose, &Stop::default());
+            let ([name, by, reached, ..], why) = cells(&scene, solver.as_ref(), &outcome);
+            let row = rows.iter().find(|r| r.len() > 7 && r[1] == name && r[2] == by);
+            let row = row.unwrap_or_else(|| panic!("no row of {by} on {name}"));
+            let again = "run `cargo bench --bench ik -- --table > src/ik/scenes.md`";
+            assert_eq!((row[3], row[7]), (reached.as_str(), why), "{by} on {name}: {again}");
+            let steps: usize = row[4].parse().unwrap();
+            let near = steps.abs_diff(outcome.iterations) <= 1 + steps / 20;
+            assert!(near, "{by} on {name}: {steps} steps, now {}: {again}", outcome.iterations);
+        }
+    }
+}

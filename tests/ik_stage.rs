@@ -41,7 +41,7 @@ fn motion(character: &Arc<Character>) -> Motion {
 }
 
 fn setting(arriving: &Arc<Character>) -> Setting {
-    Setting { arriving: Arc::clone(arriving), target: None, folder: std::env::temp_dir() }
+    Setting { arriving: Arc::clone(arriving), target: None, folder: env!("CARGO_TARGET_TMPDIR").into() }
 }
 
 fn value(report: &Report, name: &str) -> f64 {
@@ -183,13 +183,15 @@ fn effectors_blend_in_and_out() {
 fn faults_of_the_configuration_are_named() {
     let character = character();
     let bad: IkConfig =
-        toml::from_str("iterations = 0\n[[effectors]]\njoint = \"left_hand\"\nweight = -1.0\n").unwrap();
+        toml::from_str("iterations = 0\n[[effectors]]\njoint = \"left_hand\"\nweight = -1.0\nfrom_s = nan\n")
+            .unwrap();
     let faults: Vec<String> = bad.validate().unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(
         faults,
         [
             "`iterations` is 0, allowed is 1 and more",
             "`weight` is -1, allowed is above 0",
+            "`from_s` is NaN, allowed are seconds, or less than 0 for the whole clip",
             "effector `left_hand` needs exactly one of `target`, `keys`, `follow` and `csv`, or the goal `hold` without",
         ]
     );
@@ -224,4 +226,125 @@ fn limits_bring_a_backward_knee_home_and_leave_the_rest() {
     let except = LimitsConfig { except: vec!["left_lower_leg".into()], ..LimitsConfig::default() };
     let untouched = except.resolve(&setting(&character)).unwrap().apply(broken.clone(), &mut report).unwrap();
     assert_eq!(untouched.clip, broken.clip);
+}
+
+/// The stage made of this text, applied to the made motion.
+fn applied(text: &str) -> (Motion, Report) {
+    let character = character();
+    let config: IkConfig = toml::from_str(text).unwrap();
+    config.validate().unwrap_or_else(|faults| panic!("{text}: {faults:?}"));
+    let mut report = Report::default();
+    let after = config.resolve(&setting(&character)).unwrap().apply(motion(&character), &mut report).unwrap();
+    after.check().unwrap();
+    (after, report)
+}
+
+/// A file of targets in the folder that settings look in.
+fn targets(name: &str, text: &str) -> String {
+    let name = format!("ik_stage_{name}.csv");
+    std::fs::write(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name), text).unwrap();
+    name
+}
+
+/// A constant, keys, another joint and a file that say the same place lead to the same place.
+#[test]
+fn targets_come_from_four_sources() {
+    let place_at = Vec3::new(0.3, 1.3, 0.35);
+    let csv = targets("steady", "\u{feff}time,x,y,z\n0,0.3,1.3,0.35\n\n2,0.3,1.3,0.35\n");
+    let moving = targets("moving", "0,0.3,1.2,0.35\n1.0,0.3,1.4,0.35\n");
+    let body = character();
+    let root = place(&motion(&body), 7, Role::Hips);
+    let offset = place_at - root;
+    for source in [
+        "target = [0.3, 1.3, 0.35]".to_owned(),
+        "keys = [[0.5, 0.3, 1.3, 0.35]]".to_owned(),
+        format!("csv = {csv:?}"),
+        format!("follow = \"hips\"\ntarget = [{}, {}, {}]", offset.x, offset.y, offset.z),
+    ] {
+        let (after, _) = applied(&format!("[[effectors]]\njoint = \"left_hand\"\nchain = 3\n{source}\n"));
+        let there = place(&after, 7, Role::Hand(Side::Left));
+        assert!((there - place_at).norm() < 2e-3, "{source}: {there}");
+    }
+    let (after, _) = applied(&format!("[[effectors]]\njoint = \"left_hand\"\nchain = 3\ncsv = {moving:?}\n"));
+    for (frame, y) in [(0, 1.2), (15, 1.3), (30, 1.4), (59, 1.4)] {
+        let there = place(&after, frame, Role::Hand(Side::Left));
+        assert!((there - Vec3::new(0.3, y, 0.35)).norm() < 2e-3, "frame {frame}: {there}");
+    }
+}
+
+/// Only the joints of the chain turn; one of any length reaches up to the root.
+#[test]
+fn a_chain_is_as_long_as_told() {
+    let before = motion(&character());
+    let turned = |chain: u64| -> usize {
+        let text =
+            format!("[[effectors]]\njoint = \"left_hand\"\ntarget = [0.4, 1.4, 0.3]\nchain = {chain}\n");
+        let (after, _) = applied(&text);
+        let pairs = before.clip.rotations(9).iter().zip(after.clip.rotations(9));
+        pairs.filter(|(a, b)| a.angle_to(b) > 1e-6).count()
+    };
+    assert!((1..=3).contains(&turned(2)), "{}", turned(2));
+    assert!(turned(0) > turned(2));
+    assert_eq!(turned(0), turned(i64::MAX as u64));
+}
+
+/// Where two effectors cannot both be served, the heavier one is nearer its target, and a hard one is there.
+#[test]
+fn weights_and_pins_decide_between_effectors() {
+    let residuals = |hand: &str, elbow: &str| {
+        let (_, report) = applied(&format!(
+            "iterations = 60\n[[effectors]]\njoint = \"left_hand\"\ntarget = [0.3, 1.2, 0.6]\nchain = 2\n{hand}\n\
+             [[effectors]]\njoint = \"left_lower_arm\"\ntarget = [0.3, 1.5, -0.1]\nchain = 1\n{elbow}\n"
+        ));
+        ["left_hand", "left_lower_arm"].map(|joint| value(&report, &format!("ik_mean_residual_{joint}")))
+    };
+    let (even, hand, elbow) =
+        (residuals("", ""), residuals("weight = 20.0", ""), residuals("", "weight = 20.0"));
+    assert!(hand[0] < even[0] && hand[1] > even[1] && elbow[1] < even[1] && elbow[0] > even[0]);
+    let pinned = residuals("hard = true", "weight = 20.0");
+    assert!(pinned[0] < even[0], "{pinned:?} {even:?}");
+}
+
+/// A head that looks at a place, and a warm start that comes to where the cold one does.
+#[test]
+fn heads_look_and_frames_may_start_from_the_one_before() {
+    let look = "[[effectors]]\njoint = \"head\"\ngoal = \"aim\"\ntarget = [1.0, 1.7, 2.0]\nchain = 2\n";
+    let (after, report) = applied(look);
+    assert_eq!(value(&report, "ik_reached_head"), 1.0);
+    let skeleton = after.character.skeleton();
+    let head = *ModelPose::of(skeleton, &after.clip.pose(skeleton, 30))
+        .joint(after.character.rig.joint(Role::Head).unwrap());
+    let ahead = head.rotation * Vec3::z();
+    assert!(ahead.angle(&(Vec3::new(1.0, 1.7, 2.0) - head.translation)) < 2e-2, "{ahead}");
+    let (_, both) =
+        applied(&format!("{look}[[effectors]]\njoint = \"head\"\ntarget = [0.0, 9.0, 0.0]\nchain = 2\n"));
+    assert!(value(&both, "ik_reached_head_2") < 1.0 && value(&both, "ik_max_residual_head_2") > 1.0);
+    for warm in [false, true] {
+        let (after, _) = applied(&format!("warm_start = {warm}\n{REACH}"));
+        let key = Vec3::new(-0.3, 1.2, 0.3).lerp(&Vec3::new(-0.1, 1.5, 0.4), 0.5);
+        assert!((place(&after, 30, Role::Hand(Side::Right)) - key).norm() < 2e-3, "{warm}");
+    }
+}
+
+#[test]
+fn faults_of_a_file_of_targets_name_file_and_line() {
+    let character = character();
+    for (name, text, fault) in [
+        ("nan", "0,nan,1,2\n", "line 1: `0,nan,1,2` is not four finite numbers: time, x, y, z"),
+        ("short", "time,x,y,z\n0,1,2,3\n1,2\n", "line 3: `1,2` is not four finite numbers: time, x, y, z"),
+        ("huge", "0,1e999,1,2\n", "line 1: `0,1e999,1,2` is not four finite numbers: time, x, y, z"),
+        ("back", "1,0,0,0\n0.5,0,0,0\n", "line 2: the time does not ascend"),
+        ("words", "time,x,y,z\n", "it has no line of numbers"),
+        ("empty", "", "it has no line of numbers"),
+    ] {
+        let file = targets(name, text);
+        let config: IkConfig =
+            toml::from_str(&format!("[[effectors]]\njoint = \"left_hand\"\ncsv = {file:?}\n")).unwrap();
+        config.validate().unwrap();
+        let said = config.resolve(&setting(&character)).unwrap_err().to_string();
+        assert!(said.contains(&file) && said.ends_with(fault), "{said}");
+    }
+    let gone: IkConfig =
+        toml::from_str("[[effectors]]\njoint = \"left_hand\"\ncsv = \"gone.csv\"\n").unwrap();
+    assert!(gone.resolve(&setting(&character)).unwrap_err().to_string().contains("gone.csv"));
 }

@@ -3,6 +3,8 @@
 //! A [`Mechanism`] is a skeleton whose joints have degrees of freedom and limits; a [`Task`] is a goal as error,
 //! Jacobian and weight; every [`Solver`] takes both, moves a pose, and says in an [`Outcome`] what it reached.
 //! Space: local poses, targets in model space. Units: metres, radians.
+//!
+#![doc = include_str!("scenes.md")]
 
 mod boxed;
 mod ccd;

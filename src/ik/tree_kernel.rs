@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub joints: Vec<usize>,
     /// The slot of every joint's parent; its own for the first.
     pub parent: Vec<usize>,
+    /// The last child of every slot; itself for one without.
+    pub last_child: Vec<usize>,
     /// How the joint of a slot moves; first axes of two-axis joints and slides in parent space.
     pub freedom: Vec<Freedom>,
 }
@@ -125,7 +127,8 @@ pub(super) struct Step<T> {
     pub slots: Vec<Slot<T>>,
     /// The tasks of every slot, and the slots that have some.
     pub loads: Vec<Quadratic<T>>,
-    pub loaded: Vec<usize>,
+    loaded: Vec<usize>,
+    is_loaded: Vec<bool>,
     /// Whether anything is in `holds`.
     pub held: bool,
     pub holds: Vec<Hold<T>>,
@@ -154,6 +157,7 @@ impl<T: Real> Step<T> {
         Self {
             slots: vec![slot; slots],
             loads: vec![Quadratic::zero(); slots],
+            is_loaded: (0..slots).map(|i| loaded.contains(&i)).collect(),
             loaded,
             held: false,
             holds: vec![Hold::none(); slots],
@@ -223,13 +227,13 @@ impl<T: Real> Step<T> {
 
     /// Leaf to root: every joint minimises over its own step. Factors stay for [`Step::respond`].
     pub fn eliminate(&mut self, plan: &Plan, damping: T) {
-        for slot in &mut self.slots {
-            slot.all = Quadratic::zero();
-        }
-        for &i in &self.loaded {
-            self.slots[i].all = self.loads[i];
-        }
         for i in (0..self.slots.len()).rev() {
+            // Right before the first addition to it, a quadratic begins with the slot's own tasks.
+            for j in [i, plan.parent[i]] {
+                if plan.last_child[j] == i {
+                    self.slots[j].all = if self.is_loaded[j] { self.loads[j] } else { Quadratic::zero() };
+                }
+            }
             match plan.freedom[i] {
                 Freedom::Free => self.factor_root(damping),
                 Freedom::Fixed => self.pass_on(plan, i),

@@ -101,6 +101,8 @@ impl<T: Real> Run<T> {
             });
         }
         let n = plan.joints.len();
+        plan.last_child = (0..n).collect();
+        (1..n).for_each(|i| plan.last_child[plan.parent[i]] = i);
         let gate = |i: usize| {
             let joint = JointId::new(plan.joints[i]);
             mechanism.limit(joint).map(|_| Gate::new(mechanism, i, joint))
@@ -128,10 +130,16 @@ impl<T: Real> Run<T> {
         }
     }
 
-    /// Takes in the poses, those that the posture holds to, and the targets of all lanes.
-    pub fn load(&mut self, poses: &[Pose], references: &[Pose], tasks: &[&[Task]]) {
+    /// Takes in the poses, those that the posture holds to where they are others, and the targets of all lanes.
+    pub fn load(&mut self, poses: &[Pose], references: Option<&[Pose]>, tasks: &[&[Task]]) {
         read(&self.plan, poses, &mut self.now);
-        read(&self.plan, references, &mut self.reference);
+        match references {
+            Some(references) => read(&self.plan, references, &mut self.reference),
+            None => {
+                self.reference.0.copy_from_slice(&self.now.0);
+                self.reference.1.copy_from_slice(&self.now.1);
+            }
+        }
         self.targets.load(tasks);
         if let Some(coupling) = &mut self.coupling {
             coupling.pose.clone_from(&poses[0]);
@@ -373,16 +381,19 @@ impl<T: Real> Run<T> {
         }
     }
 
-    /// Writes the answer of one lane over a pose; not, and says so, where it is no number.
-    pub fn write(&self, lane: usize, pose: &mut Pose) -> bool {
-        let finite = |x: &T| x.lane(lane).is_finite();
-        if !(self.now.0.iter().flatten().all(finite) && self.now.1.iter().flatten().all(finite)) {
-            return false;
-        }
+    /// The lanes whose answer is numbers all through.
+    pub fn finite(&self) -> u32 {
+        let mut sum = T::splat(0.0);
+        let all = self.now.0.iter().flatten().chain(self.now.1.iter().flatten());
+        all.for_each(|x| sum += *x * T::splat(0.0));
+        sum.less(T::splat(1.0))
+    }
+
+    /// Writes the answer of one lane over a pose.
+    pub fn write(&self, lane: usize, pose: &mut Pose) {
         for (i, &j) in self.plan.joints.iter().enumerate() {
             pose.local_mut()[j] = local(&self.now.0[i], &self.now.1[i], lane);
         }
-        true
     }
 
     /// What became of every task in one lane, written over `outcome`.

@@ -72,9 +72,11 @@ impl Solver for TreeSolver {
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         let question = Question { solver: self, mechanism, tasks: &[tasks], stop };
         let mut run = Run::<f64>::new(mechanism, tasks);
-        run.load(std::slice::from_ref(pose), std::slice::from_ref(pose), question.tasks);
+        run.load(std::slice::from_ref(pose), None, question.tasks);
         let progress = run.solve(question)[0];
-        run.write(0, pose);
+        if run.finite() == 1 {
+            run.write(0, pose);
+        }
         progress
     }
 
@@ -138,26 +140,27 @@ impl TreeSolver {
         }
         let question = Question { solver: self, mechanism, tasks: &[tasks], stop };
         let run = fitting(&mut room.one, mechanism, tasks);
-        let posture = std::slice::from_ref(posture.unwrap_or(pose));
-        run.load(std::slice::from_ref(pose), posture, question.tasks);
+        run.load(std::slice::from_ref(pose), posture.map(std::slice::from_ref), question.tasks);
         let progress = run.solve(question)[0];
-        self.finish(run, 0, question, progress, pose, outcome);
+        self.finish(run, (0, run.finite() == 1), question, progress, pose, outcome);
     }
 
     /// Writes the answer of one lane and its outcome; tries again from a bent pose where it was stuck from the start.
     fn finish<T: Real>(
         &self,
         run: &Run<T>,
-        lane: usize,
+        (lane, finite): (usize, bool),
         question: Question<'_>,
         progress: Progress,
         pose: &mut Pose,
         outcome: &mut Outcome,
     ) {
         let Question { mechanism, tasks, stop, .. } = question;
-        let written = run.write(lane, pose);
+        if finite {
+            run.write(lane, pose);
+        }
         run.tell(lane, question, progress, outcome);
-        if !written || progress.stationary && progress.iterations <= 1 && !outcome.converged {
+        if !finite || progress.stationary && progress.iterations <= 1 && !outcome.converged {
             let progress = self.escape(mechanism, tasks[lane], pose, stop, progress);
             *outcome = super::outcome::judge(mechanism, tasks[lane], pose, stop, progress);
         }
@@ -169,7 +172,7 @@ impl TreeSolver {
         let poses = std::slice::from_ref(pose);
         let question = Question { solver: self, mechanism, tasks: &[tasks], stop: &Stop::default() };
         let mut run = Run::<f64>::new(mechanism, tasks);
-        run.load(poses, poses, question.tasks);
+        run.load(poses, None, question.tasks);
         run.assemble(question, true);
         run.linear_step(self.damping);
         let mut step = vec![0.0; mechanism.dofs()];
@@ -263,10 +266,11 @@ impl TreeSolver {
             let lanes: [&[Task]; LANES] = std::array::from_fn(|k| tasks[k].as_slice());
             let question = Question { solver: self, mechanism, tasks: &lanes, stop };
             let run = fitting(&mut room.four, mechanism, &tasks[0]);
-            run.load(frames, frames, &lanes);
+            run.load(frames, None, &lanes);
             let progress = run.solve(question);
+            let finite = run.finite();
             for (k, (pose, outcome)) in frames.iter_mut().zip(outcomes).enumerate() {
-                self.finish(run, k, question, progress[k], pose, outcome);
+                self.finish(run, (k, finite >> k & 1 == 1), question, progress[k], pose, outcome);
             }
         }
     }

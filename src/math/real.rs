@@ -2,7 +2,7 @@
 //!
 //! Branches become [`Real::select`] by a bit mask with one bit a lane; a scalar has lane 0 only.
 
-use simba::simd::{SimdComplexField, WideF32x8, WideF64x4};
+use simba::simd::{SimdComplexField, SimdPartialOrd, WideF32x8, WideF64x4};
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -104,13 +104,11 @@ macro_rules! lanes {
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
-                let (a, b) = (self.into_arr(), other.into_arr());
-                Self::from_arr(std::array::from_fn(|k| a[k].max(b[k])))
+                Self(self.0.max(other.0))
             }
             #[inline(always)]
             fn less(self, other: Self) -> u32 {
-                let (a, b) = (self.into_arr(), other.into_arr());
-                (0..$lanes).fold(0, |mask, k| mask | u32::from(a[k] < b[k]) << k)
+                self.simd_lt(other).0.to_bitmask()
             }
         }
     };

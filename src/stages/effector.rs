@@ -90,6 +90,20 @@ impl EffectorConfig {
         need(weight, format!("`weight` is {}, allowed is above 0", self.weight));
         let blend = self.blend_s.is_finite() && self.blend_s >= 0.0;
         need(blend, format!("`blend_s` is {}, allowed is 0 and more", self.blend_s));
+        for (key, time) in [("from_s", self.from_s), ("until_s", self.until_s)] {
+            need(
+                time.is_finite(),
+                format!("`{key}` is {time}, allowed are seconds, or less than 0 for the whole clip"),
+            );
+        }
+        let lasts = self.from_s < 0.0 || self.until_s < 0.0 || self.from_s < self.until_s;
+        need(
+            lasts,
+            format!(
+                "effector `{joint}` acts from {} s until {} s, which is never",
+                self.from_s, self.until_s
+            ),
+        );
         let sources = [!self.keys.is_empty(), !self.follow.is_empty(), !self.csv.is_empty()];
         let given = sources.iter().filter(|s| **s).count();
         let holds = self.goal == GoalWord::Hold;
@@ -135,6 +149,7 @@ fn read_csv(path: &std::path::Path) -> Result<Vec<[f64; 4]>, StageError> {
     let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
     let mut keys: Vec<[f64; 4]> = Vec::new();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     for (number, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
         let cells: Vec<Option<f64>> = line.split(',').map(|c| c.trim().parse().ok()).collect();
         match cells.as_slice() {
@@ -144,8 +159,13 @@ fn read_csv(path: &std::path::Path) -> Result<Vec<[f64; 4]>, StageError> {
                 }
                 keys.push([*t, *x, *y, *z]);
             }
-            _ if number == 0 => {}
-            _ => return Err(fault(format!("line {}: expected four numbers: time, x, y, z", number + 1))),
+            words if number == 0 && words.iter().all(Option::is_none) => {}
+            _ => {
+                return Err(fault(format!(
+                    "line {}: `{line}` is not four finite numbers: time, x, y, z",
+                    number + 1
+                )));
+            }
         }
     }
     if keys.is_empty() { Err(fault("it has no line of numbers".into())) } else { Ok(keys) }

@@ -241,8 +241,13 @@ impl IkStage {
     fn tell(&self, outcomes: &[Outcome], report: &mut Report) {
         let frames = outcomes.len() as f64;
         let mut first = 0;
-        for effector in &self.effectors {
-            let name = &effector.config.joint;
+        for (n, effector) in self.effectors.iter().enumerate() {
+            let joint = &effector.config.joint;
+            // A joint may have several effectors, such as a place and a direction to look in.
+            let name = match self.effectors[..n].iter().filter(|e| e.config.joint == *joint).count() {
+                0 => joint.clone(),
+                before => format!("{joint}_{}", before + 1),
+            };
             let (unit, count) = match effector.config.goal {
                 GoalWord::Position => ("m", 1),
                 GoalWord::Hold => ("m", 2),

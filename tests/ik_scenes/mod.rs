@@ -190,6 +190,20 @@ pub fn solvers() -> Vec<Box<dyn Solver>> {
     all
 }
 
+/// What the table says of a solver on a scene before and behind the time: scene, solver, tasks reached, iterations and
+/// residual; why it misses.
+pub fn cells(scene: &Scene, solver: &dyn Solver, outcome: &Outcome) -> ([String; 5], &'static str) {
+    let reached = outcome.effectors.iter().filter(|e| e.reach == Reach::Reached).count();
+    let why = match (outcome.converged, scene.solvable) {
+        (true, _) => "",
+        (false, false) => "there is no answer",
+        (false, true) => reason(solver.name(), scene.name).unwrap_or("not known"),
+    };
+    let reached = format!("{reached}/{}", scene.tasks.len());
+    let (iterations, residual) = (outcome.iterations.to_string(), format!("{:.1e}", outcome.residual));
+    ([scene.name.into(), solver.name().into(), reached, iterations, residual], why)
+}
+
 /// Why a solver of this name may miss a scene that has an answer.
 pub fn reason(solver: &str, scene: &str) -> Option<&'static str> {
     let (arm, body) = (scene.starts_with("arm"), scene.starts_with("humanoid"));

@@ -1,8 +1,9 @@
 //! One passive step (one acceleration solve, semi-implicit) of a free chain of n joints, of four chains side by side,
 //! and the grasp scene.
 //!
-//! Before the table stand the nanoseconds a joint, the least of many rounds; in the table `items` are joints. The lanes of a build for any processor are those of SSE2; `RUSTFLAGS="-C target-cpu=native"` shows what the
-//! machine at hand can do.
+//! Before the table stand the nanoseconds a joint, the least of many rounds, and how many times real time the hand
+//! runs; in the table `items` are joints. The lanes of a build for any processor are those of SSE2;
+//! `RUSTFLAGS="-C target-cpu=native"` shows what the machine at hand can do.
 
 use divan::{Bencher, counter::ItemsCount};
 use posemill::dynamics::*;
@@ -11,6 +12,9 @@ use posemill::math::{Mat3, Quat, Vec3};
 fn main() {
     if std::env::args().any(|a| a == "--bench") {
         per_joint();
+        let scene = hand();
+        let seconds = 1e-9 * least(1, 1, || drop(simulate(&scene)));
+        println!("hand grasp  {:.0} times real time", scene.duration / seconds);
     }
     divan::main();
 }
@@ -25,11 +29,11 @@ fn per_joint() {
         let alone = SIZES.map(|n| {
             let (articulation, mut states) = chain(n, kind);
             let mut stepper = Stepper::new(&articulation, &states, Integrator::Note, Stabilization::None);
-            least(n, || stepper.step(divan::black_box(&articulation), &mut states, 1e-9))
+            least(n, ROUND, || stepper.step(divan::black_box(&articulation), &mut states, 1e-9))
         });
         let lanes = SIZES.map(|n| {
             let mut batch = four(n, kind);
-            least(4 * n, || batch.step(divan::black_box(1e-9)))
+            least(4 * n, ROUND, || batch.step(divan::black_box(1e-9)))
         });
         for (how, ns) in [("alone", alone), ("in lanes", lanes)] {
             let [a, b, c, d] = ns;
@@ -38,11 +42,14 @@ fn per_joint() {
     }
 }
 
+/// How many items a round of the chains works through.
+const ROUND: usize = 20_000;
+
 /// The least of many rounds, in nanoseconds an item: a busy machine makes a round longer, never shorter.
-fn least(items: usize, mut work: impl FnMut()) -> f64 {
-    let rounds = 20_000 / items + 1;
+fn least(items: usize, round: usize, mut work: impl FnMut()) -> f64 {
+    let rounds = round.div_ceil(items);
     let mut best = f64::INFINITY;
-    for _ in 0..60 {
+    for _ in 0..if round == 1 { 5 } else { 60 } {
         let start = std::time::Instant::now();
         (0..rounds).for_each(|_| work());
         best = best.min(start.elapsed().as_secs_f64());
@@ -126,10 +133,13 @@ fn hinge_runge_kutta_restored(bencher: Bencher, n: usize) {
     });
 }
 
+fn hand() -> Scene {
+    Scene::parse(include_str!("../pipelines/hand_grasp.toml")).expect("the scene is right")
+}
+
 /// Three seconds of the hand: real time over this time is how many times real time it runs.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn hand_grasp_three_seconds(bencher: Bencher) {
-    let text = include_str!("../pipelines/hand_grasp.toml");
-    let scene = Scene::parse(text).expect("the scene is right");
+    let scene = hand();
     bencher.bench_local(|| simulate(divan::black_box(&scene)).expect("it stays finite"));
 }

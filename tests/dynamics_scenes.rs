@@ -209,9 +209,34 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "motor = \"hinge\", speed = 0.0",
             "motor = \"hinge\", speed = inf",
-            "line 34: `then` is SetPointEntry { motor: \"hinge\", speed: Some(inf), limit: None }, it must be finite, its limit zero or above",
+            "line 34: `then` is { motor = \"hinge\", speed = inf }, it must be finite, its limit zero or above",
         ),
         ("sphere = 0.1", "sphere = 0.1\ncolour = 3", "line 12: unknown field `colour`"),
+        (
+            "mass = 1.0\nposition = [0.0, 1.0",
+            "mass = \"1 kg\"\nposition = [0.0, 1.0",
+            "line 9: invalid type: string \"1 kg\", expected a number\n  hint: `mass`: kilograms",
+        ),
+        (
+            "sphere = 0.1",
+            "rotation = [90.0, 0.0, 0.0]",
+            "line 11: invalid length 3, expected four numbers\n  hint: `rotation`: a unit quaternion w, x, y, z",
+        ),
+        (
+            "sphere = 0.1",
+            "sphere = 0.1\nrestitution = 1.5",
+            "line 12: `restitution` is 1.5, it must be a number from 0 to 1",
+        ),
+        (
+            "motor = { speed",
+            "limits = [-20.0, 130.0]\nmotor = { speed",
+            "line 26: `limits` is [-20, 130], it must be radians within -pi and pi, from the first instant",
+        ),
+        (
+            "kind = \"hinge\"",
+            "kind = \"ball\"",
+            "line 26: `motor` is given for a `ball`, it must be that of a `hinge` or a `slider`",
+        ),
         ("[simulation]", "[simulation", "line 2: "),
     ];
     for (from, to, message) in cases {
@@ -219,6 +244,42 @@ fn hostile_scenes_are_refused_with_the_line() {
         let error = Scene::parse(&SMALL.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.starts_with(message), "{to}:\n{error}\n{message}");
     }
+}
+
+#[test]
+fn every_key_of_a_scene_is_explained() {
+    for (section, keys) in SCENE_KEYS {
+        // The fault of an unknown key lists those that are known.
+        let stranger = "zzz = 1\n";
+        let text = match section {
+            "" => format!("{stranger}{SMALL}"),
+            "[[plane]]" => format!("{SMALL}\n[[plane]]\n{stranger}"),
+            _ => SMALL.replacen(&format!("{section}\n"), &format!("{section}\n{stranger}"), 1),
+        };
+        let error = Scene::parse(&text).unwrap_err().to_string();
+        let listed: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        let sections = ["simulation", "body", "constraint", "plane", "sensor", "rule"];
+        let listed: Vec<&str> =
+            listed.into_iter().filter(|k| !(section.is_empty() && sections.contains(k))).collect();
+        let explained: Vec<&str> = keys.iter().map(|k| k.0).collect();
+        assert_eq!(listed, explained, "{section}: {error}");
+    }
+    let error = Scene::parse(&SMALL.replacen("mass", "masss", 1)).unwrap_err().to_string();
+    assert!(error.ends_with("\n  hint: did you mean `mass`?"), "{error}");
+}
+
+#[test]
+fn what_a_scene_may_not_have_meant_is_a_warning() {
+    let two =
+        "[[body]]\nname = \"c\"\nmass = 1.0\nposition = [0.0, 1.1, 0.0]\nsphere = 0.1\n\n[[constraint]]";
+    let overlapping = Scene::parse(&SMALL.replacen("[[constraint]]", two, 1)).unwrap();
+    let report = simulate(&overlapping).unwrap().report();
+    let said: Vec<&str> = report.warnings.iter().map(|w| w.message.as_str()).collect();
+    assert_eq!(said, ["`a` and `c` overlap by 0.100 m at the start and are pushed apart"]);
+    let mut coarse = scene("three_bodies.toml");
+    assert!(simulate(&coarse).unwrap().report().warnings.is_empty());
+    coarse.step = 0.5;
+    assert!(simulate(&coarse).unwrap().report().warnings.has("energy-not-restored"));
 }
 
 #[test]

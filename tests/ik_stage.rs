@@ -1,38 +1,17 @@
 //! The stages `ik` and `limits` on a made body.
 
-use posemill::anatomy::understand;
-use posemill::math::{Transform, Vec3, exp};
-use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Role, Side, Skeleton};
+mod made_figure;
+
+use made_figure::figure;
+use posemill::math::{Vec3, exp};
+use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
 use posemill::report::Report;
 use posemill::stages::{IkConfig, LimitsConfig, Setting, StageConfig};
 use std::sync::Arc;
 
 fn character() -> Arc<Character> {
-    let mut joints: Vec<Joint> = Vec::new();
-    let mut add = |name: &str, parent: Option<usize>, at: [f64; 3]| {
-        let rest = Transform::from_translation(Vec3::from(at));
-        joints.push(Joint::new(name, parent.map(JointId::new), rest));
-        joints.len() - 1
-    };
-    let hips = add("Hips", None, [0.0, 0.95, 0.0]);
-    let spine = add("Spine", Some(hips), [0.0, 0.2, 0.0]);
-    let chest = add("Spine1", Some(spine), [0.0, 0.2, 0.0]);
-    let neck = add("Neck", Some(chest), [0.0, 0.2, 0.0]);
-    add("Head", Some(neck), [0.0, 0.1, 0.0]);
-    for (name, s) in [("Left", 1.0), ("Right", -1.0)] {
-        let clavicle = add(&format!("{name}Shoulder"), Some(chest), [0.05 * s, 0.15, 0.0]);
-        let arm = add(&format!("{name}Arm"), Some(clavicle), [0.15 * s, 0.0, 0.0]);
-        let fore = add(&format!("{name}ForeArm"), Some(arm), [0.28 * s, 0.0, 0.0]);
-        add(&format!("{name}Hand"), Some(fore), [0.26 * s, 0.0, 0.0]);
-        let thigh = add(&format!("{name}UpLeg"), Some(hips), [0.1 * s, 0.0, 0.0]);
-        let shin = add(&format!("{name}Leg"), Some(thigh), [0.0, -0.43, 0.0]);
-        let foot = add(&format!("{name}Foot"), Some(shin), [0.0, -0.43, 0.0]);
-        add(&format!("{name}ToeBase"), Some(foot), [0.0, -0.08, 0.15]);
-    }
-    let skeleton = Skeleton::new(joints).unwrap();
-    let rest = skeleton.rest_model_pose();
-    let rig = understand(skeleton, &rest, &[]);
-    Arc::new(Character { name: "made".into(), rig, bind: None, meshes: Vec::new(), document: None })
+    let name = "made".to_owned();
+    Arc::new(Character { name, rig: figure(), bind: None, meshes: Vec::new(), document: None })
 }
 
 /// Two seconds in which the knees bend and the arms swing.
@@ -191,8 +170,12 @@ fn effectors_blend_in_and_out() {
         config.resolve(&setting(&character)).unwrap().apply(before.clone(), &mut Report::default()).unwrap();
     let hand = Role::Hand(Side::Left);
     for frame in [0, 10, 50, 59] {
-        assert!((place(&after, frame, hand) - place(&before, frame, hand)).norm() < 1e-3, "frame {frame}");
+        for (a, b) in after.clip.rotations(frame).iter().zip(before.clip.rotations(frame)) {
+            assert!(a.angle_to(b) < 1e-7, "frame {frame} changed outside the effector's time");
+        }
     }
+    let here = |frame| (place(&after, frame, hand) - place(&before, frame, hand)).norm();
+    assert!(here(18) > 1e-2 && here(18) < here(21), "it blends in");
     assert!((place(&after, 30, hand) - Vec3::new(0.4, 1.3, 0.3)).norm() < 2e-3);
 }
 

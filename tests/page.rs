@@ -161,7 +161,7 @@ fn the_batch_table_sorts_filters_and_links() {
     assert_eq!(browser.value(names), json!(["walk.glb", "more/wave #1.glb", "more/squat.glb"]));
     assert_eq!(browser.value("document.querySelectorAll('#clips [aria-sort]').length"), json!(1));
     // Numbers sort as numbers.
-    let column = "(() => { const h = [...document.querySelectorAll('#clips thead th')], k = 2; h[k].querySelector('button').click(); \
+    let column = "(() => { const h = [...document.querySelectorAll('#clips thead th')], k = 3; h[k].querySelector('button').click(); \
                   return [...document.querySelectorAll('#clips tbody tr')].map(r => Number(r.cells[k].dataset.value)); })()";
     let values: Vec<f64> = serde_json::from_value(browser.value(column)).unwrap();
     assert!(values.len() == 3 && values.is_sorted_by(|a, b| a >= b), "{values:?}");

@@ -9,73 +9,10 @@
 //! The pose measured is the bind pose, else the rest pose. Space: model space in, joint space out. Units: metres.
 
 use super::Figure;
-use super::skin::{Sample, quantile, samples};
+use super::body_part::BodyPart;
+use super::skin::{Sample, around, flat, range, samples, spread};
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
-use std::fmt;
-
-/// A part of a body that has a capsule: the same parts for every body, however many joints it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BodyPart {
-    /// The trunk at the hip joints.
-    Pelvis,
-    /// The trunk at the belly.
-    Waist,
-    /// The trunk at the lower ribs.
-    Ribs,
-    /// The trunk below the shoulders.
-    Chest,
-    /// The neck.
-    Neck,
-    /// The head.
-    Head,
-    /// From shoulder to elbow.
-    UpperArm(Side),
-    /// From elbow to wrist.
-    LowerArm(Side),
-    /// The palm and the first links of the fingers.
-    Hand(Side),
-    /// From hip to knee.
-    UpperLeg(Side),
-    /// From knee to ankle.
-    LowerLeg(Side),
-    /// From heel to toes.
-    Foot(Side),
-}
-
-impl BodyPart {
-    /// The side, for parts that have one.
-    pub fn side(self) -> Option<Side> {
-        match self {
-            BodyPart::UpperArm(s)
-            | BodyPart::LowerArm(s)
-            | BodyPart::Hand(s)
-            | BodyPart::UpperLeg(s)
-            | BodyPart::LowerLeg(s)
-            | BodyPart::Foot(s) => Some(s),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for BodyPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            BodyPart::Pelvis => write!(f, "pelvis"),
-            BodyPart::Waist => write!(f, "waist"),
-            BodyPart::Ribs => write!(f, "ribs"),
-            BodyPart::Chest => write!(f, "chest"),
-            BodyPart::Neck => write!(f, "neck"),
-            BodyPart::Head => write!(f, "head"),
-            BodyPart::UpperArm(s) => write!(f, "{}", Role::UpperArm(s)),
-            BodyPart::LowerArm(s) => write!(f, "{}", Role::LowerArm(s)),
-            BodyPart::Hand(s) => write!(f, "{}", Role::Hand(s)),
-            BodyPart::UpperLeg(s) => write!(f, "{}", Role::UpperLeg(s)),
-            BodyPart::LowerLeg(s) => write!(f, "{}", Role::LowerLeg(s)),
-            BodyPart::Foot(s) => write!(f, "{}", Role::Foot(s)),
-        }
-    }
-}
 
 /// All points within `radius` of a segment that a joint carries.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,8 +63,6 @@ const TRUNK: [(BodyPart, f64, [f64; 2], [f64; 2]); 4] = [
 const SHOULDER: f64 = 0.95;
 /// The stretch of a bone around which the limb's own girth is measured: beside it is the girth of its neighbours.
 const MIDDLE: [f64; 2] = [0.25, 0.95];
-/// Fewer samples than this are no skin to measure.
-const FEW: usize = 12;
 /// A limb whose other side is thinner by this factor carries something.
 const UNEVEN: f64 = 1.5;
 
@@ -432,59 +367,4 @@ impl Body<'_> {
         let (from, to) = (at + front * (radius - 0.25 * length), at + front * (length - radius).max(0.0));
         Some(self.capsule(part, joint, from, to, radius))
     }
-}
-
-fn along(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<Vec<(f64, f64)>> {
-    (skin.len() >= FEW).then(|| skin.iter().map(|s| ((s.at - at).dot(axis), s.area)).collect())
-}
-
-/// The middle and half the width of the middle 90 % of the skin along an axis.
-fn spread(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(f64, f64)> {
-    let mut values = along(skin, at, axis)?;
-    let (low, high) = (quantile(&mut values, 0.05)?, quantile(&mut values, 0.95)?);
-    Some((0.5 * (low + high), 0.5 * (high - low)))
-}
-
-/// The ends of all but the outermost skin along an axis.
-fn range(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<[f64; 2]> {
-    let mut values = along(skin, at, axis)?;
-    Some([quantile(&mut values, 0.02)?, quantile(&mut values, 0.98)?])
-}
-
-/// The two directions across `axis` in which the skin is widest and narrowest.
-fn principal(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
-    let p = axis.cross(&Vec3::ith(axis.iamin(), 1.0)).normalize();
-    let q = axis.cross(&p);
-    let (mut total, mut mean, mut square) = (0.0, [0.0; 2], [0.0; 3]);
-    for s in skin {
-        let (x, y) = ((s.at - at).dot(&p), (s.at - at).dot(&q));
-        total += s.area;
-        mean = [mean[0] + s.area * x, mean[1] + s.area * y];
-        square = [square[0] + s.area * x * x, square[1] + s.area * x * y, square[2] + s.area * y * y];
-    }
-    let [x, y] = mean.map(|m| m / total);
-    let [xx, xy, yy] = square.map(|m| m / total);
-    let (sin, cos) = (0.5 * (2.0 * (xy - x * y)).atan2((xx - x * x) - (yy - y * y))).sin_cos();
-    [p * cos + q * sin, q * cos - p * sin]
-}
-
-/// How far the middle of the skin lies off a line through `at`, and the 80th percentile of the distance from it.
-fn around(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
-    (skin.len() >= FEW).then_some(())?;
-    let [p, q] = principal(skin, at, axis);
-    let shift = p * spread(skin, at, &p)?.0 + q * spread(skin, at, &q)?.0;
-    let distance = |s: &&Sample| {
-        let off = s.at - at - shift;
-        ((off - axis * off.dot(axis)).norm(), s.area)
-    };
-    let mut values: Vec<(f64, f64)> = skin.iter().map(distance).collect();
-    Some((shift, quantile(&mut values, 0.8)?))
-}
-
-/// As [`around`] for what is flat: the geometric mean of half its width and half its thickness.
-fn flat(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
-    (skin.len() >= FEW).then_some(())?;
-    let [p, q] = principal(skin, at, axis);
-    let ((a, wide), (b, thick)) = (spread(skin, at, &p)?, spread(skin, at, &q)?);
-    Some((p * a + q * b, (wide * thick).sqrt()))
 }

@@ -26,8 +26,9 @@
 //!
 //! Space: model space; both bodies heading the same way. Units: metres.
 
-use super::capsules::{BodyPart, Capsule, capsules};
-use super::{Figure, capsules::stature};
+use super::Figure;
+use super::body_part::BodyPart;
+use super::capsules::{Capsule, capsules, stature};
 use crate::math::{Vec3, nearest_on_segment};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
@@ -122,11 +123,6 @@ impl HandPlaces {
     /// The height of the target, from the sole to the top of the head, metres.
     pub fn height(&self) -> f64 {
         self.height
-    }
-
-    /// The middle of a palm of the target in model space.
-    pub fn palm(&self, side: Side, pose: &ModelPose) -> Option<Vec3> {
-        self.hands[index(side)].map(|hand| middle(&hand.target, pose))
     }
 
     /// The hands, left and right, of the target in `to` when the source is in `from`.

@@ -3,6 +3,7 @@
 //! Evidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
 //! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
 
+mod body_part;
 mod capsules;
 mod contact_points;
 mod figure;
@@ -18,7 +19,8 @@ mod skin;
 mod trunk;
 mod vocabulary;
 
-pub use capsules::{BodyPart, Capsule, capsules, stature};
+pub use body_part::BodyPart;
+pub use capsules::{Capsule, capsules, stature};
 pub use contact_points::contact_points;
 pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, on_four_legs, orientation};
 pub use hand_places::{HandPlace, HandPlaces};

@@ -4,7 +4,8 @@
 //! bind pose, else in the rest pose, are left out, since there it is the capsules that are too thick.
 //! Space: model space. Units: metres.
 
-use super::capsules::{BodyPart, Capsule, capsules};
+use super::body_part::BodyPart;
+use super::capsules::{Capsule, capsules};
 use crate::math::{Vec3, nearest_of_segments};
 use crate::model::{Character, ModelPose, Rig};
 

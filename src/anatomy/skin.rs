@@ -1,4 +1,4 @@
-//! A skinned surface becomes samples of its area, each with the joint that moves it most.
+//! A skinned surface becomes samples of its area, each with the joint that moves it most, and samples become widths.
 //!
 //! Samples stand for equal treatment of all skin: a face of ten thousand triangles weighs no more than its area, and the
 //! large triangles of a low-poly model are as dense in samples as small ones. Space: model space of the pose in which
@@ -71,7 +71,7 @@ fn divide(corners: &[(Vec3, JointId); 3], spacing: f64, stands_for: f64, found: 
 }
 
 /// The value below which `share` of the total weight lies; `None` of nothing.
-pub(super) fn quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
+fn quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|v| v.1).sum();
     let mut below = 0.0;
@@ -82,6 +82,64 @@ pub(super) fn quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
         }
     }
     values.last().map(|v| v.0)
+}
+
+/// Fewer samples than this are no skin to measure.
+const FEW: usize = 12;
+
+fn along(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<Vec<(f64, f64)>> {
+    (skin.len() >= FEW).then(|| skin.iter().map(|s| ((s.at - at).dot(axis), s.area)).collect())
+}
+
+/// The middle and half the width of the middle 90 % of the skin along an axis.
+pub(super) fn spread(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(f64, f64)> {
+    let mut values = along(skin, at, axis)?;
+    let (low, high) = (quantile(&mut values, 0.05)?, quantile(&mut values, 0.95)?);
+    Some((0.5 * (low + high), 0.5 * (high - low)))
+}
+
+/// The ends of all but the outermost skin along an axis.
+pub(super) fn range(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<[f64; 2]> {
+    let mut values = along(skin, at, axis)?;
+    Some([quantile(&mut values, 0.02)?, quantile(&mut values, 0.98)?])
+}
+
+/// The two directions across `axis` in which the skin is widest and narrowest.
+fn principal(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
+    let p = axis.cross(&Vec3::ith(axis.iamin(), 1.0)).normalize();
+    let q = axis.cross(&p);
+    let (mut total, mut mean, mut square) = (0.0, [0.0; 2], [0.0; 3]);
+    for s in skin {
+        let (x, y) = ((s.at - at).dot(&p), (s.at - at).dot(&q));
+        total += s.area;
+        mean = [mean[0] + s.area * x, mean[1] + s.area * y];
+        square = [square[0] + s.area * x * x, square[1] + s.area * x * y, square[2] + s.area * y * y];
+    }
+    let [x, y] = mean.map(|m| m / total);
+    let [xx, xy, yy] = square.map(|m| m / total);
+    let (sin, cos) = (0.5 * (2.0 * (xy - x * y)).atan2((xx - x * x) - (yy - y * y))).sin_cos();
+    [p * cos + q * sin, q * cos - p * sin]
+}
+
+/// How far the middle of the skin lies off a line through `at`, and the 80th percentile of the distance from it.
+pub(super) fn around(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
+    (skin.len() >= FEW).then_some(())?;
+    let [p, q] = principal(skin, at, axis);
+    let shift = p * spread(skin, at, &p)?.0 + q * spread(skin, at, &q)?.0;
+    let distance = |s: &&Sample| {
+        let off = s.at - at - shift;
+        ((off - axis * off.dot(axis)).norm(), s.area)
+    };
+    let mut values: Vec<(f64, f64)> = skin.iter().map(distance).collect();
+    Some((shift, quantile(&mut values, 0.8)?))
+}
+
+/// As [`around`] for what is flat: the geometric mean of half its width and half its thickness.
+pub(super) fn flat(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
+    (skin.len() >= FEW).then_some(())?;
+    let [p, q] = principal(skin, at, axis);
+    let ((a, wide), (b, thick)) = (spread(skin, at, &p)?, spread(skin, at, &q)?);
+    Some((p * a + q * b, (wide * thick).sqrt()))
 }
 
 #[cfg(test)]

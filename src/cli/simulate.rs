@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use crate::dynamics::{Recording, Scene, SceneError, Simulation};
+use crate::dynamics::{Recording, SCENE_KEYS, Scene, SceneError, Simulation};
 use crate::export::{self, Format};
 use crate::pipeline::{
     ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, hash_of, io_reason,
@@ -16,15 +16,19 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+const EXAMPLES: &str = "Examples:\n  \
+    posemill simulate pipelines/hand_grasp.toml -o hand.glb\n  \
+    posemill simulate pipelines/chain.toml -o chain.csv --fps 240\n  \
+    posemill simulate pipelines/ragdoll_drop.toml -o out/ --json\n\n\
+    `posemill simulate --help` lists every key of a scene.";
+
 /// Simulate a scene of rigid bodies: chains, ragdolls, a grasping hand
 ///
 /// OUT is a `.glb` or `.gltf` with every body visible, and a `.csv` of energies, momenta, constraint error and contacts
 /// is written beside it; or a `.csv` alone; or a folder, where it ends with `/` or is one already.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    posemill simulate pipelines/hand_grasp.toml -o hand.glb\n  \
-    posemill simulate pipelines/chain.toml -o chain.csv --fps 240\n  \
-    posemill simulate pipelines/ragdoll_drop.toml -o out/ --json")]
+#[command(after_help = EXAMPLES)]
+#[command(after_long_help = keys())]
 pub struct Arguments {
     /// The scene
     #[arg(value_name = "SCENE.toml")]
@@ -41,6 +45,20 @@ pub struct Arguments {
     /// Print one JSON document with the report
     #[arg(long)]
     json: bool,
+}
+
+/// The examples, and every key of a scene.
+fn keys() -> String {
+    let mut text = EXAMPLES.split("\n\n").next().unwrap_or_default().to_owned();
+    text.push_str("\n\nA scene is a TOML file, in metres, kilograms, seconds and radians. Its keys:\n");
+    for (section, keys) in SCENE_KEYS {
+        let _ = write!(text, "{}{section}", if section.is_empty() { "" } else { "\n" });
+        let _ = writeln!(text);
+        for (key, meaning) in keys {
+            let _ = writeln!(text, "  {key:16}  {meaning}");
+        }
+    }
+    text
 }
 
 /// What is to be written where.
@@ -184,7 +202,10 @@ fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
     let line = text[start..].lines().next().unwrap_or_default();
     let indent = line.len() - line.trim_start().len();
     let message = error.fault.to_string();
+    let pipeline =
+        ["input", "output", "stage"].iter().any(|s| message.starts_with(&format!("unknown field `{s}`")));
     let (message, hint) = match message.split_once("\n  hint: ") {
+        _ if pipeline => (message, Some("this is a pipeline: `posemill run` carries it out".to_owned())),
         Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
         None => (message, None),
     };
@@ -209,6 +230,14 @@ fn tell(scene: &str, outputs: &Outputs, status: &str, report: &Value, as_json: b
             "metrics": report["metrics"],
         }));
         return;
+    }
+    for warning in report["warnings"].as_array().into_iter().flatten() {
+        let text = |key: &str| warning[key].as_str().unwrap_or_default().to_owned();
+        let (message, first) = (text("message"), text("first"));
+        let place = if first.is_empty() { String::new() } else { format!(", first at {first}") };
+        let times =
+            warning["count"].as_u64().filter(|n| *n > 1).map_or(String::new(), |n| format!(" ({n} times)"));
+        console.warning(format!("{message}{times}{place}"));
     }
     let mut text = String::new();
     let metrics = report["metrics"].as_array().map_or(&[][..], Vec::as_slice);

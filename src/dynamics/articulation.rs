@@ -156,7 +156,8 @@ impl Articulation {
 
     /// The potential energy in uniform gravity, zero at the world origin, joules.
     pub fn potential_energy(&self, states: &[BodyState]) -> f64 {
-        -self.bodies.iter().zip(states).map(|(b, s)| b.mass * self.gravity.dot(&s.position)).sum::<f64>()
+        // From zero, so that none is written without a minus.
+        0.0 - self.bodies.iter().zip(states).map(|(b, s)| b.mass * self.gravity.dot(&s.position)).sum::<f64>()
     }
 
     /// The largest violation of a constraint at position level (metres or radians).

@@ -8,7 +8,7 @@ use super::constraint::ConstraintKind;
 use super::contact::Contact;
 use super::scene::BodyGeometry;
 use crate::math::{Transform, Vec3};
-use crate::report::Report;
+use crate::report::{Report, Warnings};
 use std::fmt::Write;
 
 /// One recorded instant.
@@ -78,6 +78,8 @@ pub struct Recording {
     pub deepest_contact: f64,
     /// The largest violation of a constraint over all steps, metres or radians.
     pub largest_constraint_error: f64,
+    /// What the scene may not have meant.
+    pub warnings: Warnings,
 }
 
 impl Recording {
@@ -124,7 +126,7 @@ impl Recording {
 
     /// The figures of the whole run.
     pub fn report(&self) -> Report {
-        let mut report = Report::default();
+        let mut report = Report { warnings: self.warnings.clone(), ..Report::default() };
         let (Some(first), Some(last)) = (self.frames.first(), self.frames.last()) else { return report };
         let energy = |f: &Frame| f.kinetic_energy + f.potential_energy;
         let drift = |f: &Frame| (energy(f) - energy(first)).abs();

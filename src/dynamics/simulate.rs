@@ -10,6 +10,7 @@ use super::sensor::Controller;
 use super::shape::Shape;
 use super::world::World;
 use crate::math::Transform;
+use crate::report::Warnings;
 
 /// Why a simulation has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -72,6 +73,7 @@ impl Simulation {
             first_touches: Vec::new(),
             deepest_contact: f64::NEG_INFINITY,
             largest_constraint_error: 0.0,
+            warnings: Warnings::new(),
         };
         let steps = (scene.duration / scene.step).round().max(1.0) as usize;
         let controller = scene.controller.clone();
@@ -103,6 +105,9 @@ impl Simulation {
         for c in world.contacts() {
             recording.deepest_contact = recording.deepest_contact.max(c.depth);
         }
+        if self.done == 0 {
+            warn_of_overlap(world, recording);
+        }
         // Slack: the frame at 1/60 s is recorded although 4 / 240 may fall short of it by rounding.
         let due = recording.frames.len() as f64 / recording.output_rate;
         if time >= due - 1e-9 {
@@ -114,7 +119,15 @@ impl Simulation {
             return Ok(false);
         }
         match &mut self.stepper {
-            Some(stepper) => stepper.step(&world.articulation, &mut world.states, self.step),
+            Some(stepper) => {
+                let refused = stepper.refused_scalings;
+                stepper.step(&world.articulation, &mut world.states, self.step);
+                if stepper.refused_scalings > refused {
+                    let message =
+                        "a step changed the energy by too much to be put right: a smaller `step` helps";
+                    recording.warnings.add("energy-not-restored", message, format!("{time:.3} s"));
+                }
+            }
             None => world.advance(self.step),
         }
         match world.states.iter().position(|s| !s.is_finite()) {
@@ -131,6 +144,21 @@ impl Simulation {
         let touched = self.controller.sensors.into_iter().map(|s| (s.name, s.first_touch));
         Recording { first_touches: touched.collect(), last: self.world.states, ..self.recording }
     }
+}
+
+/// Overlap that a scene starts with is pushed apart, which may look like an explosion.
+const OVERLAP: f64 = 5e-3;
+
+fn warn_of_overlap(world: &World, recording: &mut Recording) {
+    let deepest = world.contacts().iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
+    let Some(c) = deepest.filter(|c| c.depth > OVERLAP) else { return };
+    let name = |collider: usize| match world.colliders[collider].body {
+        Some(body) => format!("`{}`", recording.names[body]),
+        None => "the ground".to_owned(),
+    };
+    let (depth, first, second) = (c.depth, name(c.first), name(c.second));
+    let message = format!("{first} and {second} overlap by {depth:.3} m at the start and are pushed apart");
+    recording.warnings.add("overlap-at-start", message, String::new());
 }
 
 fn frame(world: &World, time: f64, constraint_error: f64, sensors: Vec<bool>) -> Frame {

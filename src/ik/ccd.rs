@@ -3,9 +3,9 @@
 //! Space: model space. Units: metres, radians.
 
 use super::mechanism::{Freedom, Mechanism};
-use super::outcome::{Progress, Solver, Stop, all_reached};
-use super::task::{Goal, Rows, Task};
-use super::turning::{Wish, move_joint, turn_joint};
+use super::outcome::{Progress, Solver, Stop};
+use super::task::{Goal, Task};
+use super::turning::{Wish, move_joint, sweeps, turn_joint};
 use crate::math::{Vec3, log};
 use crate::model::{JointId, ModelPose, Pose};
 
@@ -32,23 +32,11 @@ impl Solver for Ccd {
     }
 
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
-        let skeleton = mechanism.skeleton();
-        mechanism.enforce(pose);
-        let mut model = ModelPose::of(skeleton, pose);
-        let mut rows = Rows::default();
-        for iterations in 0..stop.iterations {
-            if all_reached(mechanism, tasks, pose, &model, stop, &mut rows) {
-                return Progress { iterations, stationary: false };
-            }
-            let mut moved = false;
-            for id in skeleton.ids().rev() {
-                moved |= self.visit(mechanism, tasks, pose, &mut model, id);
-            }
-            if !moved {
-                return Progress { iterations: iterations + 1, stationary: true };
-            }
-        }
-        Progress { iterations: stop.iterations, stationary: false }
+        let sweep = |pose: &mut Pose, model: &mut ModelPose| {
+            let visit = |moved, id| moved | self.visit(mechanism, tasks, pose, model, id);
+            mechanism.skeleton().ids().rev().fold(false, visit)
+        };
+        sweeps(mechanism, tasks, pose, stop, sweep)
     }
 }
 

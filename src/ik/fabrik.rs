@@ -4,9 +4,9 @@
 //! limit. Bone lengths hold exactly, as positions are always those of turned joints. Space: model space.
 
 use super::mechanism::{Freedom, Mechanism};
-use super::outcome::{Progress, Solver, Stop, all_reached};
-use super::task::{Goal, Rows, Task};
-use super::turning::{Wish, move_joint, turn_joint};
+use super::outcome::{Progress, Solver, Stop};
+use super::task::{Goal, Task};
+use super::turning::{Wish, move_joint, sweeps, turn_joint};
 use crate::math::{Vec3, log};
 use crate::model::{JointId, ModelPose, Pose};
 
@@ -24,20 +24,10 @@ impl Solver for Fabrik {
     }
 
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
-        let skeleton = mechanism.skeleton();
-        mechanism.enforce(pose);
-        let mut model = ModelPose::of(skeleton, pose);
-        let mut rows = Rows::default();
-        for iterations in 0..stop.iterations {
-            if all_reached(mechanism, tasks, pose, &model, stop, &mut rows) {
-                return Progress { iterations, stationary: false };
-            }
-            let pulled = pull(mechanism, tasks, &model);
-            if !reach(mechanism, tasks, pose, &mut model, &pulled) {
-                return Progress { iterations: iterations + 1, stationary: true };
-            }
-        }
-        Progress { iterations: stop.iterations, stationary: false }
+        sweeps(mechanism, tasks, pose, stop, |pose, model| {
+            let pulled = pull(mechanism, tasks, model);
+            reach(mechanism, tasks, pose, model, &pulled)
+        })
     }
 }
 

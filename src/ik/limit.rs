@@ -107,17 +107,25 @@ impl Limit {
     /// The bounded numbers of a local transform: an angle, a way, two angles, or swing and twist; none where the kind
     /// of limit does not fit the kind of joint.
     pub fn coordinates(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Vec<f64> {
+        let (values, count) = self.values(freedom, rest, local);
+        values[..count].to_vec()
+    }
+
+    /// As [`Limit::coordinates`], with how many there are.
+    fn values(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> ([f64; 3], usize) {
         let relative = rest.rotation.inverse() * local.rotation;
         match (self, freedom) {
-            (Limit::Range(_), Freedom::Hinge(axis)) => vec![twist_angle(&relative, axis)],
+            (Limit::Range(_), Freedom::Hinge(axis)) => ([twist_angle(&relative, axis), 0.0, 0.0], 1),
             (Limit::Range(_), Freedom::Slide(axis)) => {
-                vec![(rest.rotation * axis).dot(&(local.translation - rest.translation))]
+                let way = (rest.rotation * axis).dot(&(local.translation - rest.translation));
+                ([way, 0.0, 0.0], 1)
             }
-            (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => two_angles(&relative, a, b).to_vec(),
-            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
-                limit.angles(&local.rotation).to_vec()
+            (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => {
+                let [first, second] = two_angles(&relative, a, b);
+                ([first, second, 0.0], 2)
             }
-            _ => Vec::new(),
+            (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => (limit.angles(&local.rotation), 3),
+            _ => ([0.0; 3], 0),
         }
     }
 
@@ -125,27 +133,29 @@ impl Limit {
     pub fn at_edge(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> bool {
         const EDGE: f64 = 1e-6;
         let at = |r: &Range, x: f64| x <= r.low + EDGE || x >= r.high - EDGE;
-        let values = self.coordinates(freedom, rest, local);
-        match (self, values.as_slice()) {
-            (Limit::Range(range), [x]) => at(range, *x),
-            (Limit::Ranges([first, second]), [x, y]) => at(first, *x) || at(second, *y),
-            (Limit::SwingTwist(limit), [first, second, twist]) => {
-                let grown = [first, second].map(|s| s * (1.0 + EDGE) + EDGE.copysign(*s));
-                at(&limit.twist, *twist) || nearest_in_ellipse(&limit.swing, grown[0], grown[1]) != grown
+        let ([x, y, z], count) = self.values(freedom, rest, local);
+        match self {
+            _ if count == 0 => false,
+            Limit::Range(range) => at(range, x),
+            Limit::Ranges([first, second]) => at(first, x) || at(second, y),
+            Limit::SwingTwist(limit) => {
+                let grown = [x, y].map(|s| s * (1.0 + EDGE) + EDGE.copysign(s));
+                at(&limit.twist, z) || nearest_in_ellipse(&limit.swing, grown[0], grown[1]) != grown
             }
-            _ => false,
         }
     }
 }
 
 /// The angle inside the range that is nearest to `angle` on the circle.
 fn nearest_angle(range: &Range, angle: f64) -> f64 {
-    if range.low <= angle && angle <= range.high {
+    let turn = std::f64::consts::TAU;
+    // A range may run past half a turn; the angle is the same one a turn further.
+    if [angle, angle + turn, angle - turn].iter().any(|a| range.low <= *a && *a <= range.high) {
         return angle;
     }
     let away = |bound: f64| {
-        let d = (angle - bound).abs() % std::f64::consts::TAU;
-        d.min(std::f64::consts::TAU - d)
+        let d = (angle - bound).abs() % turn;
+        d.min(turn - d)
     };
     if away(range.low) < away(range.high) { range.low } else { range.high }
 }
@@ -159,12 +169,28 @@ fn two_angles(relative: &Quat, a: &Vec3, b: &Vec3) -> [f64; 2] {
 
 impl SwingTwist {
     /// Swing about the first and second axis, and twist, of a local rotation, in radians.
-    pub fn angles(&self, local: &Quat) -> [f64; 3] {
+    fn angles(&self, local: &Quat) -> [f64; 3] {
         let relative = self.reference.inverse() * local;
         let (swing, _) = swing_twist(&relative, &self.axis);
         let swing = log(&swing);
         let second = self.axis.cross(&self.first);
         [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
+    }
+
+    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` from twice that on.
+    ///
+    /// In between it bends more and more, and the swing aside fades out: what is nearly straight has no side of its own, and
+    /// whatever bends it on would throw its side about.
+    pub fn bent(&self, local: &Quat, least: f64) -> Quat {
+        let [first, second, twist] = self.angles(local);
+        if first >= 2.0 * least {
+            return *local;
+        }
+        let share = (first / (2.0 * least)).max(0.0);
+        let bend = least * (1.0 + share * share);
+        let aside = second * share * share * (3.0 - 2.0 * share);
+        let swing = self.first * bend + self.axis.cross(&self.first) * aside;
+        self.reference * exp(&swing) * exp(&(self.axis * twist))
     }
 
     /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.
@@ -238,6 +264,20 @@ mod tests {
             prop_assert!((a / ha).powi(2) + (b / hb).powi(2) <= 1.0 + 1e-9);
             prop_assert!((-0.5 - 1e-9..=0.9 + 1e-9).contains(&t));
             prop_assert!(limit.project(&inside).angle_to(&inside) < 1e-9);
+        }
+
+        /// Bent enough it stays, else it bends by at least the least, and moves on smoothly through straight.
+        #[test]
+        fn straight_joints_start_bent_the_way_they_bend(x in -0.6..0.6f64, y in -0.3..0.3f64, t in -0.4..0.8f64) {
+            let limit = shoulder();
+            let side = limit.axis.cross(&limit.first);
+            let at = |x: f64| limit.reference * exp(&(limit.first * x + side * y)) * exp(&(limit.axis * t));
+            let bent = |x: f64| limit.bent(&at(x), 0.1);
+            let [first, second, twist] = limit.angles(&bent(x));
+            prop_assert!(first > 0.1 - 1e-9 && second.abs() <= y.abs() + 1e-9 && (twist - t).abs() < 1e-9);
+            prop_assert!(x < 0.2 || bent(x) == at(x));
+            prop_assert!(x > 0.0 || second.abs() < 1e-9);
+            prop_assert!(bent(x).angle_to(&bent(x + 1e-3)) < 5e-3);
         }
 
         #[test]

@@ -102,6 +102,9 @@ pub struct Task {
     pub weight: f64,
     /// 0 is served first; solvers with priorities serve later ones as far as earlier ones allow, others weigh only.
     pub priority: u8,
+    /// Whether it is a pin: the whole-body solver pulls until it is reached, whatever softer tasks of whatever weight
+    /// say; others weigh only.
+    pub hard: bool,
 }
 
 /// One wrench of a Jacobian row.
@@ -148,7 +151,7 @@ impl Rows {
 impl Task {
     /// A task of weight 1, served first.
     pub fn new(goal: Goal) -> Self {
-        Self { goal, weight: 1.0, priority: 0 }
+        Self { goal, weight: 1.0, priority: 0, hard: false }
     }
 
     /// A joint's own position as an effector.
@@ -172,6 +175,13 @@ impl Task {
     #[must_use]
     pub fn after(mut self, priority: u8) -> Self {
         self.priority = priority;
+        self
+    }
+
+    /// The same task as a pin, see [`Task::hard`]. Positions and orientations can be pins, other goals weigh.
+    #[must_use]
+    pub fn pinned(mut self) -> Self {
+        self.hard = true;
         self
     }
 

@@ -3,148 +3,15 @@
 //! The normal matrix `J^T W J + D` is never formed: every task is a quadratic on the twist of its joint, every joint
 //! a link `V_child = V_parent + S delta`, and joints are eliminated leaf to root like the bodies of an articulated
 //! chain (Featherstone 1983; as a Riccati sweep for inverse kinematics Wingo et al., LoIK, 2024): tasks are masses,
-//! errors are forces. Cost: O(joints). Twists are about the root's position, in model axes. A joint with fewer than
-//! three axes has a matrix `P (P^T H P)^-1 P^T` in place of `H^-1`; a joint at its limit has none and a prescribed
-//! step. Space: model space. Units: metres, radians.
+//! errors are forces. Cost: O(joints). Twists are about the root's position, in model axes. A joint of one axis has a
+//! column for `S`, one of two a matrix `P (P^T H P)^-1 P^T` in place of `H^-1`; a joint at its limit has none and a
+//! prescribed step. Symmetric matrices stay symmetric: they are stored so. Space: model space. Units: metres, radians.
 
 #![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
 
 use super::mechanism::Freedom;
+use super::tree_algebra::*;
 use crate::math::Real;
-
-pub(super) type V<T> = [T; 3];
-pub(super) type M<T> = [[T; 3]; 3];
-/// A quaternion: w, x, y, z.
-pub(super) type Q<T> = [T; 4];
-
-#[inline(always)]
-pub(super) fn add<T: Real>(a: V<T>, b: V<T>) -> V<T> {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-#[inline(always)]
-pub(super) fn sub<T: Real>(a: V<T>, b: V<T>) -> V<T> {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-#[inline(always)]
-pub(super) fn scale<T: Real>(a: V<T>, s: T) -> V<T> {
-    [a[0] * s, a[1] * s, a[2] * s]
-}
-#[inline(always)]
-pub(super) fn dot<T: Real>(a: V<T>, b: V<T>) -> T {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-#[inline(always)]
-pub(super) fn cross<T: Real>(a: V<T>, b: V<T>) -> V<T> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-#[inline(always)]
-pub(super) fn apply<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
-    [dot(m[0], v), dot(m[1], v), dot(m[2], v)]
-}
-#[inline(always)]
-fn apply_transposed<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
-    add(add(scale(m[0], v[0]), scale(m[1], v[1])), scale(m[2], v[2]))
-}
-#[inline(always)]
-pub(super) fn multiply<T: Real>(a: Q<T>, b: Q<T>) -> Q<T> {
-    [
-        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
-    ]
-}
-#[inline(always)]
-pub(super) fn conjugate<T: Real>(q: Q<T>) -> Q<T> {
-    [q[0], -q[1], -q[2], -q[3]]
-}
-#[inline(always)]
-pub(super) fn rotate<T: Real>(q: Q<T>, v: V<T>) -> V<T> {
-    let u = [q[1], q[2], q[3]];
-    let t = cross(u, v);
-    let t = add(t, t);
-    add(add(v, scale(t, q[0])), cross(u, t))
-}
-#[inline(always)]
-pub(super) fn splat<T: Real>(v: [f64; 3]) -> V<T> {
-    v.map(T::splat)
-}
-#[inline(always)]
-pub(super) fn zero<T: Real>() -> V<T> {
-    [T::splat(0.0); 3]
-}
-#[inline(always)]
-fn none<T: Real>() -> M<T> {
-    [zero(); 3]
-}
-
-/// The unit quaternion of a rotation vector of at most a radian and a half, by its series, normalised.
-#[inline(always)]
-pub(super) fn turn<T: Real>(v: V<T>) -> Q<T> {
-    let c = T::splat;
-    let u = dot(v, v) * c(0.25);
-    let sine = c(0.5)
-        * (c(1.0)
-            - u * (c(1.0 / 6.0) - u * (c(1.0 / 120.0) - u * (c(1.0 / 5040.0) - u * c(1.0 / 362_880.0)))));
-    let cosine = c(1.0) - u * (c(0.5) - u * (c(1.0 / 24.0) - u * (c(1.0 / 720.0) - u * c(1.0 / 40_320.0))));
-    normalize([cosine, sine * v[0], sine * v[1], sine * v[2]])
-}
-#[inline(always)]
-pub(super) fn normalize<T: Real>(q: Q<T>) -> Q<T> {
-    let s = T::splat(1.0) / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt();
-    q.map(|x| x * s)
-}
-
-/// The rotation vector of `gap`, and the two numbers of `J^T J = across + (1 - across) n n^T` written as
-/// `across + along v v^T` for the imaginary part `v`.
-#[inline(always)]
-pub(super) fn turn_error<T: Real>(gap: Q<T>) -> (V<T>, T, T) {
-    let v = [gap[1], gap[2], gap[3]];
-    let v2 = dot(v, v);
-    // angle / |v|, lane by lane: 2 atan2(|v|, w) / |v| in the near hemisphere.
-    let ratio = T::from_lanes(|k| {
-        let (s, w) = (v2.lane(k).sqrt(), gap[0].lane(k));
-        let sign = if w < 0.0 { -1.0 } else { 1.0 };
-        if s < 1e-7 { 2.0 * sign } else { 2.0 * sign * s.atan2(w.abs()) / s }
-    });
-    let across = ratio * ratio * T::splat(0.25);
-    // (1 - across) / v^2 tends to -1/3.
-    let along =
-        T::from_lanes(|k| if v2.lane(k) < 1e-6 { -1.0 / 3.0 } else { (1.0 - across.lane(k)) / v2.lane(k) });
-    (scale(v, ratio), across, along)
-}
-
-#[inline(always)]
-fn inverse<T: Real>(m: &M<T>) -> M<T> {
-    let c0 = m[1][1] * m[2][2] - m[1][2] * m[1][2];
-    let c1 = m[0][2] * m[1][2] - m[0][1] * m[2][2];
-    let c2 = m[0][1] * m[1][2] - m[0][2] * m[1][1];
-    let d = T::splat(1.0) / (m[0][0] * c0 + m[0][1] * c1 + m[0][2] * c2);
-    let e = (m[0][0] * m[2][2] - m[0][2] * m[0][2]) * d;
-    let f = (m[0][1] * m[0][2] - m[0][0] * m[1][2]) * d;
-    let g = (m[0][0] * m[1][1] - m[0][1] * m[0][1]) * d;
-    let (c0, c1, c2) = (c0 * d, c1 * d, c2 * d);
-    [[c0, c1, c2], [c1, e, f], [c2, f, g]]
-}
-
-/// `P (P^T H P + damping)^-1 P^T` for one or two columns of `P`.
-#[inline(always)]
-fn restricted<T: Real>(h: &M<T>, columns: &[V<T>], damping: T) -> M<T> {
-    let outer = |a: V<T>, b: V<T>, s: T| -> M<T> { a.map(|x| scale(b, x * s)) };
-    let one = T::splat(1.0);
-    match columns {
-        [a] => outer(*a, *a, one / (dot(*a, apply(h, *a)) + damping)),
-        [a, b] => {
-            let (ha, hb) = (apply(h, *a), apply(h, *b));
-            let (p, q, r) = (dot(*a, ha) + damping, dot(*a, hb), dot(*b, hb) + damping);
-            let d = one / (p * r - q * q);
-            let (aa, bb) = (outer(*a, *a, r * d), outer(*b, *b, p * d));
-            let (ab, ba) = (outer(*a, *b, q * d), outer(*b, *a, q * d));
-            std::array::from_fn(|i| sub(add(aa[i], bb[i]), add(ab[i], ba[i])))
-        }
-        _ => none(),
-    }
-}
 
 /// The compiled topology: only the joints that a task is on or below, parents first.
 #[derive(Clone, Debug, Default)]
@@ -157,38 +24,111 @@ pub(super) struct Plan {
     pub freedom: Vec<Freedom>,
 }
 
+/// A quadratic on a twist: angular-angular, angular-linear, linear-linear, and the two linear parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quadratic<T> {
+    aa: S<T>,
+    al: M<T>,
+    ll: S<T>,
+    a: V<T>,
+    l: V<T>,
+}
+
+impl<T: Real> Quadratic<T> {
+    #[inline(always)]
+    fn zero() -> Self {
+        let z = [T::splat(0.0); 6];
+        Self { aa: z, al: none(), ll: z, a: zero(), l: zero() }
+    }
+
+    /// Adds a position task: the point `y`, relative to the root, is off by `r`.
+    pub fn add_position(&mut self, y: V<T>, r: V<T>, weight: T) {
+        let wy = scale(y, weight);
+        let [xx, yy, zz] = [wy[0] * y[0], wy[1] * y[1], wy[2] * y[2]];
+        // -w Y Y, w Y, w 1 for Y = hat(y).
+        let turned = [yy + zz, -(wy[0] * y[1]), -(wy[0] * y[2]), xx + zz, -(wy[1] * y[2]), xx + yy];
+        self.aa = sum(&self.aa, &turned);
+        self.al[0][1] -= wy[2];
+        self.al[0][2] += wy[1];
+        self.al[1][0] += wy[2];
+        self.al[1][2] -= wy[0];
+        self.al[2][0] -= wy[1];
+        self.al[2][1] += wy[0];
+        [0, 3, 5].into_iter().for_each(|k| self.ll[k] += weight);
+        let force = scale(r, weight);
+        self.a = add(self.a, cross(y, force));
+        self.l = add(self.l, force);
+    }
+
+    /// Adds an orientation task: the turn `r` is left, whose `J^T J` is `across + along v v^T`.
+    pub fn add_orientation(&mut self, gap: Q<T>, (across, along): (T, T), r: V<T>, weight: T) {
+        add_turn(&mut self.aa, gap, across * weight, along * weight);
+        self.a = add(self.a, scale(r, weight));
+    }
+
+    /// Adds one row.
+    pub fn add_row(&mut self, moment: V<T>, force: V<T>, error: T, weight: T) {
+        self.aa = sum(&self.aa, &square(moment, weight));
+        for k in 0..3 {
+            self.al[k] = add(self.al[k], scale(force, moment[k] * weight));
+        }
+        self.ll = sum(&self.ll, &square(force, weight));
+        self.a = add(self.a, scale(moment, error * weight));
+        self.l = add(self.l, scale(force, error * weight));
+    }
+}
+
+/// Adds `across + along v v^T` for the imaginary part of a rotation.
+#[inline(always)]
+pub(super) fn add_turn<T: Real>(m: &mut S<T>, gap: Q<T>, across: T, along: T) {
+    *m = sum(m, &square([gap[1], gap[2], gap[3]], along));
+    [0, 3, 5].into_iter().for_each(|k| m[k] += across);
+}
+
 /// What one slot knows during a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot<T> {
     /// Position and rotation in model space.
     pub x: V<T>,
     pub g: Q<T>,
-    /// The quadratic on the slot's twist, and its linear part.
-    pub a00: M<T>,
-    pub a01: M<T>,
-    pub a11: M<T>,
-    pub b0: V<T>,
-    pub b1: V<T>,
-    /// A quadratic on the joint's own turn (posture), and its linear part.
-    pub stiff: M<T>,
-    pub pull: V<T>,
-    /// The prescribed turn in the lanes of `locked`.
-    pub prescribed: V<T>,
-    pub locked: u32,
-    /// Factors: `A S`, the inverse, the joint's force.
+    /// The quadratic on the slot's twist, of itself and of all below.
+    all: Quadratic<T>,
+    /// Factors: `A S`, the inverse, the joint's force. A joint of one axis uses the first row and number of each.
     u0: M<T>,
     u1: M<T>,
-    inverse: M<T>,
+    inverse: S<T>,
     force: V<T>,
     /// Answers: the twist of the slot, and the joint's own turn (for a slide: its way, first).
     pub twist: [V<T>; 2],
     pub delta: V<T>,
 }
 
+/// What holds one joint's own turn: a quadratic with its linear part (posture), and a prescribed turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold<T> {
+    pub stiff: S<T>,
+    pub pull: V<T>,
+    /// The turn in the lanes of `locked`.
+    pub prescribed: V<T>,
+    pub locked: u32,
+}
+
+impl<T: Real> Hold<T> {
+    fn none() -> Self {
+        Self { stiff: [T::splat(0.0); 6], pull: zero(), prescribed: zero(), locked: 0 }
+    }
+}
+
 /// The numbers of one step.
 #[derive(Clone, Debug)]
 pub(super) struct Step<T> {
     pub slots: Vec<Slot<T>>,
+    /// The tasks of every slot, and the slots that have some.
+    pub loads: Vec<Quadratic<T>>,
+    pub loaded: Vec<usize>,
+    /// Whether anything is in `holds`.
+    pub held: bool,
+    pub holds: Vec<Hold<T>>,
     /// The free root's Cholesky factor.
     root: [[T; 6]; 6],
     /// Posture of a free root's place: stiffness and force.
@@ -197,32 +137,33 @@ pub(super) struct Step<T> {
 }
 
 impl<T: Real> Step<T> {
-    pub fn new(slots: usize) -> Self {
+    /// A step of a tree of so many slots, of which `loaded` have tasks.
+    pub fn new(slots: usize, loaded: Vec<usize>) -> Self {
         let z = T::splat(0.0);
         let slot = Slot {
             x: zero(),
             g: [T::splat(1.0), z, z, z],
-            a00: none(),
-            a01: none(),
-            a11: none(),
-            b0: zero(),
-            b1: zero(),
-            stiff: none(),
-            pull: zero(),
-            prescribed: zero(),
-            locked: 0,
+            all: Quadratic::zero(),
             u0: none(),
             u1: none(),
-            inverse: none(),
+            inverse: [z; 6],
             force: zero(),
             twist: [zero(); 2],
             delta: zero(),
         };
-        Self { slots: vec![slot; slots], root: [[z; 6]; 6], root_stiff: z, root_pull: zero() }
+        Self {
+            slots: vec![slot; slots],
+            loads: vec![Quadratic::zero(); slots],
+            loaded,
+            held: false,
+            holds: vec![Hold::none(); slots],
+            root: [[z; 6]; 6],
+            root_stiff: z,
+            root_pull: zero(),
+        }
     }
 
     /// Model-space positions and rotations of all slots.
-    #[inline(always)]
     pub fn forward(&mut self, plan: &Plan, rotations: &[Q<T>], translations: &[V<T>]) {
         for i in 0..self.slots.len() {
             let (x, g) = if i == 0 {
@@ -236,192 +177,203 @@ impl<T: Real> Step<T> {
         }
     }
 
-    /// Forgets all tasks and limits.
-    #[inline(always)]
+    /// Forgets all tasks and postures.
     pub fn clear(&mut self) {
-        for s in &mut self.slots {
-            (s.a00, s.a01, s.a11, s.b0, s.b1) = (none(), none(), none(), zero(), zero());
-            (s.stiff, s.pull, s.prescribed, s.locked) = (none(), zero(), zero(), 0);
+        for &i in &self.loaded {
+            self.loads[i] = Quadratic::zero();
+        }
+        if self.held {
+            self.holds.fill(Hold::none());
+            self.held = false;
         }
         self.root_stiff = T::splat(0.0);
         self.root_pull = zero();
     }
 
-    /// Adds a position task: the point `y` of a slot, relative to the root, is off by `r`.
+    /// The one axis of a slot's joint as a twist about the root's position.
     #[inline(always)]
-    pub fn add_position(&mut self, slot: usize, y: V<T>, r: V<T>, weight: T) {
-        let s = &mut self.slots[slot];
-        let wy = scale(y, weight);
-        let [xx, yy, zz] = [wy[0] * y[0], wy[1] * y[1], wy[2] * y[2]];
-        let [xy, xz, yz] = [wy[0] * y[1], wy[0] * y[2], wy[1] * y[2]];
-        // -w Y Y, w Y, w 1 for Y = hat(y).
-        let rows = [[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]];
-        (0..3).for_each(|k| s.a00[k] = add(s.a00[k], rows[k]));
-        s.a01[0][1] -= wy[2];
-        s.a01[0][2] += wy[1];
-        s.a01[1][0] += wy[2];
-        s.a01[1][2] -= wy[0];
-        s.a01[2][0] -= wy[1];
-        s.a01[2][1] += wy[0];
-        (0..3).for_each(|k| s.a11[k][k] += weight);
-        s.b0 = add(s.b0, scale(cross(y, r), weight));
-        s.b1 = add(s.b1, scale(r, weight));
-    }
-
-    /// Adds an orientation task by the rotation from the slot's current orientation to the wanted one; gives the
-    /// rotation vector of it.
-    #[inline(always)]
-    pub fn add_orientation(&mut self, slot: usize, gap: Q<T>, weight: T) -> V<T> {
-        let (r, across, along) = turn_error(gap);
-        let s = &mut self.slots[slot];
-        add_turn(&mut s.a00, &mut s.b0, gap, r, across * weight, along * weight, weight);
-        r
-    }
-
-    /// Pulls a joint's own turn by the rotation `gap` (model axes) with a stiffness; gives its rotation vector.
-    #[inline(always)]
-    pub fn add_posture(&mut self, slot: usize, gap: Q<T>, weight: T) -> V<T> {
-        let (r, across, along) = turn_error(gap);
-        let s = &mut self.slots[slot];
-        add_turn(&mut s.stiff, &mut s.pull, gap, r, across * weight, along * weight, weight);
-        r
-    }
-
-    /// Adds one row that only this slot's twist moves.
-    pub fn add_row(&mut self, slot: usize, moment: V<T>, force: V<T>, error: T, weight: T) {
-        let s = &mut self.slots[slot];
-        for k in 0..3 {
-            s.a00[k] = add(s.a00[k], scale(moment, moment[k] * weight));
-            s.a01[k] = add(s.a01[k], scale(force, moment[k] * weight));
-            s.a11[k] = add(s.a11[k], scale(force, force[k] * weight));
-        }
-        s.b0 = add(s.b0, scale(moment, error * weight));
-        s.b1 = add(s.b1, scale(force, error * weight));
-    }
-
-    /// The axes of a slot's joint in model space, for joints with one or two.
-    #[inline(always)]
-    fn columns(&self, plan: &Plan, i: usize) -> ([V<T>; 2], usize) {
-        let own = self.slots[i].g;
-        let parent =
-            |a: [f64; 3]| if i == 0 { splat(a) } else { rotate(self.slots[plan.parent[i]].g, splat(a)) };
+    fn column(&self, plan: &Plan, i: usize) -> [V<T>; 2] {
         match plan.freedom[i] {
-            Freedom::Hinge(a) => ([rotate(own, splat(a.into())), zero()], 1),
-            Freedom::TwoAxis(a, b) => ([parent(a.into()), rotate(own, splat(b.into()))], 2),
-            Freedom::Slide(a) => ([parent(a.into()), zero()], 1),
-            _ => ([zero(); 2], 0),
+            Freedom::Slide(a) => [zero(), self.parent_axis(plan, i, a.into())],
+            Freedom::Hinge(a) => {
+                let axis = rotate(self.slots[i].g, splat(a.into()));
+                [axis, cross(sub(self.slots[i].x, self.slots[0].x), axis)]
+            }
+            _ => [zero(); 2],
         }
+    }
+
+    #[inline(always)]
+    fn parent_axis(&self, plan: &Plan, i: usize, a: [f64; 3]) -> V<T> {
+        if i == 0 { splat(a) } else { rotate(self.slots[plan.parent[i]].g, splat(a)) }
+    }
+
+    /// The two axes of a slot's joint in model space.
+    #[inline(always)]
+    fn two_axes(&self, plan: &Plan, i: usize) -> [V<T>; 2] {
+        let Freedom::TwoAxis(a, b) = plan.freedom[i] else { return [zero(); 2] };
+        [self.parent_axis(plan, i, a.into()), rotate(self.slots[i].g, splat(b.into()))]
+    }
+
+    /// The amount by which a joint of one axis goes where its turn (of a slide: its way) is `delta`.
+    #[inline(always)]
+    fn along(plan: &Plan, i: usize, column: &[V<T>; 2], delta: V<T>) -> T {
+        if matches!(plan.freedom[i], Freedom::Slide(_)) { delta[0] } else { dot(column[0], delta) }
     }
 
     /// Leaf to root: every joint minimises over its own step. Factors stay for [`Step::respond`].
-    #[inline(always)]
     pub fn eliminate(&mut self, plan: &Plan, damping: T) {
-        let origin = self.slots[0].x;
+        for slot in &mut self.slots {
+            slot.all = Quadratic::zero();
+        }
+        for &i in &self.loaded {
+            self.slots[i].all = self.loads[i];
+        }
         for i in (0..self.slots.len()).rev() {
-            let freedom = plan.freedom[i];
-            if freedom == Freedom::Free {
-                self.factor_root(damping);
-                continue;
-            }
-            let (columns, count) = self.columns(plan, i);
-            let (head, tail) = self.slots.split_at_mut(i);
-            let s = &mut tail[0];
-            let (mut b0, mut b1) = (s.b0, s.b1);
-            match freedom {
-                Freedom::Fixed => {}
-                Freedom::Slide(_) => {
-                    let a = columns[0];
-                    let (u0, u1) = (apply(&s.a01, a), apply(&s.a11, a));
-                    let inverse = T::splat(1.0) / (dot(a, u1) + damping);
-                    let inverse =
-                        if s.locked == 0 { inverse } else { T::splat(0.0).select(s.locked, inverse) };
-                    if s.locked != 0 {
-                        b0 = sub(b0, scale(u0, s.prescribed[0]));
-                        b1 = sub(b1, scale(u1, s.prescribed[0]));
-                    }
-                    (s.u0, s.u1, s.inverse) = (none(), none(), none());
-                    (0..3).for_each(|k| {
-                        s.u0[k][0] = u0[k];
-                        s.u1[k][0] = u1[k];
-                    });
-                    s.inverse[0][0] = inverse;
-                    s.force = [dot(a, b1), T::splat(0.0), T::splat(0.0)];
-                }
-                _ => {
-                    let xi = sub(s.x, origin);
-                    // U0 = A00 + A01 X, U1 = A01^T + A11 X, H = U0 - X U1 for X = hat(xi); m X has the rows m_k x xi.
-                    let a10: M<T> = std::array::from_fn(|r| [s.a01[0][r], s.a01[1][r], s.a01[2][r]]);
-                    s.u0 = std::array::from_fn(|r| add(s.a00[r], cross(s.a01[r], xi)));
-                    s.u1 = std::array::from_fn(|r| add(a10[r], cross(s.a11[r], xi)));
-                    let mut h = s.stiff;
-                    let (y, z, x) = (xi[1], xi[2], xi[0]);
-                    for q in 0..3 {
-                        h[0][q] += s.u0[0][q] + z * s.u1[1][q] - y * s.u1[2][q];
-                        h[1][q] += s.u0[1][q] + x * s.u1[2][q] - z * s.u1[0][q];
-                        h[2][q] += s.u0[2][q] + y * s.u1[0][q] - x * s.u1[1][q];
-                    }
-                    s.inverse = if count == 0 {
-                        (0..3).for_each(|k| h[k][k] += damping);
-                        inverse(&h)
-                    } else {
-                        restricted(&h, &columns[..count], damping)
-                    };
-                    if s.locked != 0 {
-                        let free = s.inverse;
-                        s.inverse = free.map(|r| r.map(|v| T::splat(0.0).select(s.locked, v)));
-                        b0 = sub(b0, apply(&s.u0, s.prescribed));
-                        b1 = sub(b1, apply(&s.u1, s.prescribed));
-                    }
-                    s.force = add(add(b0, cross(b1, xi)), s.pull);
-                }
-            }
-            if i == 0 {
-                continue;
-            }
-            let p = &mut head[plan.parent[i]];
-            if freedom == Freedom::Fixed {
-                for k in 0..3 {
-                    p.a00[k] = add(p.a00[k], s.a00[k]);
-                    p.a01[k] = add(p.a01[k], s.a01[k]);
-                    p.a11[k] = add(p.a11[k], s.a11[k]);
-                }
-                p.b0 = add(p.b0, b0);
-                p.b1 = add(p.b1, b1);
-                continue;
-            }
-            // A_p += A - U inverse U^T ; b_p += b - U inverse force.
-            let w0: M<T> = std::array::from_fn(|r| apply(&s.inverse, s.u0[r]));
-            let w1: M<T> = std::array::from_fn(|r| apply(&s.inverse, s.u1[r]));
-            for r in 0..3 {
-                for q in r..3 {
-                    let d = s.a00[r][q] - dot(w0[r], s.u0[q]);
-                    p.a00[r][q] += d;
-                    let e = s.a11[r][q] - dot(w1[r], s.u1[q]);
-                    p.a11[r][q] += e;
-                    if q > r {
-                        p.a00[q][r] += d;
-                        p.a11[q][r] += e;
-                    }
-                }
-                for q in 0..3 {
-                    p.a01[r][q] += s.a01[r][q] - dot(w0[r], s.u1[q]);
-                }
-                p.b0[r] += b0[r] - dot(w0[r], s.force);
-                p.b1[r] += b1[r] - dot(w1[r], s.force);
+            match plan.freedom[i] {
+                Freedom::Free => self.factor_root(damping),
+                Freedom::Fixed => self.pass_on(plan, i),
+                Freedom::Hinge(_) | Freedom::Slide(_) => self.eliminate_column(plan, i, damping),
+                Freedom::TwoAxis(..) | Freedom::Ball => self.eliminate_turn(plan, i, damping),
             }
         }
     }
 
-    /// The Cholesky factor of the free root's 6 x 6 matrix.
-    #[inline(always)]
+    /// A joint that does not move hands everything to its parent.
+    fn pass_on(&mut self, plan: &Plan, i: usize) {
+        if i == 0 {
+            return;
+        }
+        let q = self.slots[i].all;
+        let p = &mut self.slots[plan.parent[i]].all;
+        p.aa = sum(&p.aa, &q.aa);
+        p.ll = sum(&p.ll, &q.ll);
+        (0..3).for_each(|k| p.al[k] = add(p.al[k], q.al[k]));
+        p.a = add(p.a, q.a);
+        p.l = add(p.l, q.l);
+    }
+
+    /// A joint of one axis: `A_p += A - u u^T / h`, `b_p += b - u f / h`.
+    fn eliminate_column(&mut self, plan: &Plan, i: usize, damping: T) {
+        let column = self.column(plan, i);
+        let [a, m] = column;
+        let (head, tail) = self.slots.split_at_mut(i);
+        let s = &mut tail[0];
+        let q = &s.all;
+        let ua = add(apply_symmetric(&q.aa, a), apply(&q.al, m));
+        let ul = add(apply_transposed(&q.al, a), apply_symmetric(&q.ll, m));
+        let mut h = dot(a, ua) + dot(m, ul) + damping;
+        let (mut ba, mut bl) = (q.a, q.l);
+        let mut force = dot(a, ba) + dot(m, bl);
+        let mut inverse = T::splat(1.0) / h;
+        if self.held {
+            let hold = &self.holds[i];
+            h += dot(a, apply_symmetric(&hold.stiff, a));
+            inverse = T::splat(1.0) / h;
+            force += dot(a, hold.pull);
+            if hold.locked != 0 {
+                inverse = T::splat(0.0).select(hold.locked, inverse);
+                let way = Self::along(plan, i, &column, hold.prescribed);
+                ba = sub(ba, scale(ua, way));
+                bl = sub(bl, scale(ul, way));
+            }
+        }
+        (s.u0[0], s.u1[0], s.inverse[0], s.force[0]) = (ua, ul, inverse, force);
+        if i == 0 {
+            return;
+        }
+        let p = &mut head[plan.parent[i]].all;
+        let (wa, wl) = (scale(ua, inverse), scale(ul, inverse));
+        let mut k = 0;
+        for r in 0..3 {
+            for c in r..3 {
+                p.aa[k] += q.aa[k] - wa[r] * ua[c];
+                p.ll[k] += q.ll[k] - wl[r] * ul[c];
+                k += 1;
+            }
+            for c in 0..3 {
+                p.al[r][c] += q.al[r][c] - wa[r] * ul[c];
+            }
+        }
+        p.a = add(p.a, sub(ba, scale(wa, force)));
+        p.l = add(p.l, sub(bl, scale(wl, force)));
+    }
+
+    /// A joint of two or three axes: `A_p += A - U inverse U^T`, `b_p += b - U inverse force`.
+    fn eliminate_turn(&mut self, plan: &Plan, i: usize, damping: T) {
+        let axes = self.two_axes(plan, i);
+        let origin = self.slots[0].x;
+        let (head, tail) = self.slots.split_at_mut(i);
+        let s = &mut tail[0];
+        let q = &s.all;
+        let xi = sub(s.x, origin);
+        // U0 = A00 + A01 X, U1 = A01^T + A11 X, H = U0 - X U1 for X = hat(xi); m X has the rows m_k x xi.
+        let (aa, ll) = (rows(&q.aa), rows(&q.ll));
+        let u0: M<T> = std::array::from_fn(|r| add(aa[r], cross(q.al[r], xi)));
+        let u1: M<T> = std::array::from_fn(|r| add([q.al[0][r], q.al[1][r], q.al[2][r]], cross(ll[r], xi)));
+        let [x, y, z] = xi;
+        let mut h = [
+            u0[0][0] + z * u1[1][0] - y * u1[2][0],
+            u0[0][1] + z * u1[1][1] - y * u1[2][1],
+            u0[0][2] + z * u1[1][2] - y * u1[2][2],
+            u0[1][1] + x * u1[2][1] - z * u1[0][1],
+            u0[1][2] + x * u1[2][2] - z * u1[0][2],
+            u0[2][2] + y * u1[0][2] - x * u1[1][2],
+        ];
+        let (mut ba, mut bl) = (q.a, q.l);
+        let mut force = add(ba, cross(bl, xi));
+        if self.held {
+            h = sum(&h, &self.holds[i].stiff);
+        }
+        let mut invert = if plan.freedom[i] == Freedom::Ball {
+            [0, 3, 5].into_iter().for_each(|k| h[k] += damping);
+            inverse(h)
+        } else {
+            restricted(&h, axes, damping)
+        };
+        if self.held {
+            let hold = &self.holds[i];
+            if hold.locked != 0 {
+                invert = invert.map(|v| T::splat(0.0).select(hold.locked, v));
+                ba = sub(ba, apply(&u0, hold.prescribed));
+                bl = sub(bl, apply(&u1, hold.prescribed));
+                force = add(ba, cross(bl, xi));
+            }
+            force = add(force, hold.pull);
+        }
+        (s.u0, s.u1, s.inverse, s.force) = (u0, u1, invert, force);
+        if i == 0 {
+            return;
+        }
+        let p = &mut head[plan.parent[i]].all;
+        let inverse = rows(&invert);
+        let w0: M<T> = std::array::from_fn(|r| apply(&inverse, u0[r]));
+        let w1: M<T> = std::array::from_fn(|r| apply(&inverse, u1[r]));
+        let mut k = 0;
+        for r in 0..3 {
+            for c in r..3 {
+                p.aa[k] += q.aa[k] - dot(w0[r], u0[c]);
+                p.ll[k] += q.ll[k] - dot(w1[r], u1[c]);
+                k += 1;
+            }
+            for c in 0..3 {
+                p.al[r][c] += q.al[r][c] - dot(w0[r], u1[c]);
+            }
+            p.a[r] += ba[r] - dot(w0[r], force);
+            p.l[r] += bl[r] - dot(w1[r], force);
+        }
+    }
+
+    /// The Cholesky factor of the free root's 6 x 6 matrix, with the inverse of its diagonal.
     fn factor_root(&mut self, damping: T) {
-        let s = &self.slots[0];
+        let q = &self.slots[0].all;
+        let (aa, ll, stiff) = (rows(&q.aa), rows(&q.ll), rows(&self.holds[0].stiff));
         let mut m = [[T::splat(0.0); 6]; 6];
         for r in 0..3 {
-            for q in 0..3 {
-                m[r][q] = s.a00[r][q] + s.stiff[r][q];
-                m[r + 3][q] = s.a01[q][r];
-                m[r + 3][q + 3] = s.a11[r][q];
+            for c in 0..3 {
+                m[r][c] = aa[r][c] + stiff[r][c];
+                m[r + 3][c] = q.al[c][r];
+                m[r + 3][c + 3] = ll[r][c];
             }
         }
         for (k, row) in m.iter_mut().enumerate() {
@@ -434,54 +386,62 @@ impl<T: Real> Step<T> {
                     sum -= m[k][l] * m[j][l];
                 }
                 // Rounding can leave a tiny negative pivot where the matrix is nearly singular.
-                m[k][j] = if j == k { sum.max(T::splat(1e-30)).sqrt() } else { sum / m[j][j] };
+                m[k][j] =
+                    if j == k { T::splat(1.0) / sum.max(T::splat(1e-30)).sqrt() } else { sum * m[j][j] };
             }
         }
         self.root = m;
     }
 
-    #[inline(always)]
-    fn solve_root(&self, b0: V<T>, b1: V<T>) -> [V<T>; 2] {
-        let l = &self.root;
-        let mut y = [b0[0], b0[1], b0[2], b1[0], b1[1], b1[2]];
+    fn solve_root(&self, a: V<T>, l: V<T>) -> [V<T>; 2] {
+        let m = &self.root;
+        let mut y = [a[0], a[1], a[2], l[0], l[1], l[2]];
         for k in 0..6 {
             for j in 0..k {
-                let t = l[k][j] * y[j];
+                let t = m[k][j] * y[j];
                 y[k] -= t;
             }
-            y[k] = y[k] / l[k][k];
+            y[k] = y[k] * m[k][k];
         }
         for k in (0..6).rev() {
             for j in k + 1..6 {
-                let t = l[j][k] * y[j];
+                let t = m[j][k] * y[j];
                 y[k] -= t;
             }
-            y[k] = y[k] / l[k][k];
+            y[k] = y[k] * m[k][k];
         }
         [[y[0], y[1], y[2]], [y[3], y[4], y[5]]]
     }
 
     /// The twist and turn of slot `i` from its parent's twist and its own force.
-    #[inline(always)]
     fn descend(
         &self,
         plan: &Plan,
         i: usize,
         above: [V<T>; 2],
         force: V<T>,
-        prescribed: V<T>,
+        prescribed: Option<V<T>>,
     ) -> ([V<T>; 2], V<T>) {
         let s = &self.slots[i];
-        let t = sub(force, add(apply_transposed(&s.u0, above[0]), apply_transposed(&s.u1, above[1])));
         match plan.freedom[i] {
             Freedom::Fixed => (above, zero()),
-            Freedom::Slide(_) => {
-                let way = s.inverse[0][0] * t[0] + prescribed[0];
-                let (columns, _) = self.columns(plan, i);
-                ([above[0], add(above[1], scale(columns[0], way))], [way, T::splat(0.0), T::splat(0.0)])
+            Freedom::Hinge(_) | Freedom::Slide(_) => {
+                let column = self.column(plan, i);
+                let mut way = s.inverse[0] * (force[0] - dot(s.u0[0], above[0]) - dot(s.u1[0], above[1]));
+                if let Some(prescribed) = prescribed {
+                    way += Self::along(plan, i, &column, prescribed);
+                }
+                let twist = [0, 1].map(|k| add(above[k], scale(column[k], way)));
+                let slide = matches!(plan.freedom[i], Freedom::Slide(_));
+                let z = T::splat(0.0);
+                (twist, if slide { [way, z, z] } else { scale(column[0], way) })
             }
             _ => {
-                let delta = add(apply(&s.inverse, t), prescribed);
+                let t = sub(force, add(apply_transposed(&s.u0, above[0]), apply_transposed(&s.u1, above[1])));
+                let mut delta = apply_symmetric(&s.inverse, t);
+                if let Some(prescribed) = prescribed {
+                    delta = add(delta, prescribed);
+                }
                 let xi = sub(s.x, self.slots[0].x);
                 ([add(above[0], delta), add(above[1], cross(xi, delta))], delta)
             }
@@ -489,16 +449,17 @@ impl<T: Real> Step<T> {
     }
 
     /// Root to leaf: the twists and turns of the step.
-    #[inline(always)]
     pub fn substitute(&mut self, plan: &Plan) {
         for i in 0..self.slots.len() {
             let s = &self.slots[i];
             let (twist, delta) = if plan.freedom[i] == Freedom::Free {
-                let twist = self.solve_root(add(s.b0, s.pull), add(s.b1, self.root_pull));
+                let a = add(s.all.a, self.holds[0].pull);
+                let twist = self.solve_root(a, add(s.all.l, self.root_pull));
                 (twist, twist[0])
             } else {
                 let above = if i == 0 { [zero(); 2] } else { self.slots[plan.parent[i]].twist };
-                self.descend(plan, i, above, s.force, s.prescribed)
+                let prescribed = self.held.then(|| self.holds[i].prescribed);
+                self.descend(plan, i, above, s.force, prescribed)
             };
             self.slots[i].twist = twist;
             self.slots[i].delta = delta;
@@ -510,21 +471,29 @@ impl<T: Real> Step<T> {
         let origin = self.slots[0].x;
         for i in (0..self.slots.len()).rev() {
             let s = &self.slots[i];
-            let [b0, b1] = wrenches[i];
-            let force = match plan.freedom[i] {
+            let [a, l] = wrenches[i];
+            let z = T::splat(0.0);
+            // What the joint takes of the wrench, and what its step hands up for it.
+            let (force, down) = match plan.freedom[i] {
                 Freedom::Free => continue,
-                Freedom::Fixed => zero(),
-                Freedom::Slide(_) => [dot(self.columns(plan, i).0[0], b1), T::splat(0.0), T::splat(0.0)],
-                _ => add(b0, cross(b1, sub(s.x, origin))),
+                Freedom::Fixed => (zero(), [zero(); 2]),
+                Freedom::Hinge(_) | Freedom::Slide(_) => {
+                    let column = self.column(plan, i);
+                    let force = dot(column[0], a) + dot(column[1], l);
+                    let t = s.inverse[0] * force;
+                    ([force, z, z], [scale(s.u0[0], t), scale(s.u1[0], t)])
+                }
+                _ => {
+                    let force = add(a, cross(l, sub(s.x, origin)));
+                    let t = apply_symmetric(&s.inverse, force);
+                    (force, [apply(&s.u0, t), apply(&s.u1, t)])
+                }
             };
             answer[i].1 = force;
             if i > 0 {
-                let t = apply(&s.inverse, force);
                 let p = &mut wrenches[plan.parent[i]];
-                let fixed = plan.freedom[i] == Freedom::Fixed;
-                let down = |u: &M<T>| if fixed { zero() } else { apply(u, t) };
-                p[0] = add(p[0], sub(b0, down(&s.u0)));
-                p[1] = add(p[1], sub(b1, down(&s.u1)));
+                p[0] = add(p[0], sub(a, down[0]));
+                p[1] = add(p[1], sub(l, down[1]));
             }
         }
         for i in 0..self.slots.len() {
@@ -533,37 +502,21 @@ impl<T: Real> Step<T> {
                 (twist, twist[0])
             } else {
                 let above = if i == 0 { [zero(); 2] } else { answer[plan.parent[i]].0 };
-                self.descend(plan, i, above, answer[i].1, zero())
+                self.descend(plan, i, above, answer[i].1, None)
             };
         }
     }
 
     /// The amounts of a two-axis joint's turn about its two axes.
-    #[inline(always)]
     pub fn two_amounts(&self, plan: &Plan, i: usize, delta: V<T>) -> [T; 2] {
-        let ([a, b], _) = self.columns(plan, i);
+        let [a, b] = self.two_axes(plan, i);
         let (da, db, ab) = (dot(a, delta), dot(b, delta), dot(a, b));
         let d = T::splat(1.0) / (T::splat(1.0) - ab * ab);
         [(da - ab * db) * d, (db - ab * da) * d]
     }
 
     /// The amount of a hinge's or slide's step.
-    #[inline(always)]
     pub fn amount(&self, plan: &Plan, i: usize, delta: V<T>) -> T {
-        match plan.freedom[i] {
-            Freedom::Slide(_) => delta[0],
-            _ => dot(self.columns(plan, i).0[0], delta),
-        }
+        Self::along(plan, i, &self.column(plan, i), delta)
     }
-}
-
-/// Adds `J^T W J` and `J^T W r` of a rotation error to a 3 x 3 quadratic.
-#[inline(always)]
-fn add_turn<T: Real>(m: &mut M<T>, b: &mut V<T>, gap: Q<T>, r: V<T>, across: T, along: T, weight: T) {
-    let v = [gap[1], gap[2], gap[3]];
-    for k in 0..3 {
-        m[k] = add(m[k], scale(v, v[k] * along));
-        m[k][k] += across;
-    }
-    *b = add(*b, scale(r, weight));
 }

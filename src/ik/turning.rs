@@ -2,8 +2,32 @@
 //! step that the geometric solvers repeat. Space: model space. Units: metres, radians.
 
 use super::mechanism::{Freedom, Mechanism};
+use super::outcome::{Progress, Stop, all_reached};
+use super::task::{Rows, Task};
 use crate::math::{Vec3, arc, log};
 use crate::model::{JointId, ModelPose, Pose};
+
+/// Sweeps over the joints until every task is reached or a sweep moves nothing; `sweep` says whether it moved one.
+pub(super) fn sweeps(
+    mechanism: &Mechanism,
+    tasks: &[Task],
+    pose: &mut Pose,
+    stop: &Stop,
+    mut sweep: impl FnMut(&mut Pose, &mut ModelPose) -> bool,
+) -> Progress {
+    mechanism.enforce(pose);
+    let mut model = ModelPose::of(mechanism.skeleton(), pose);
+    let mut rows = Rows::default();
+    for iterations in 0..stop.iterations {
+        if all_reached(mechanism, tasks, pose, &model, stop, &mut rows) {
+            return Progress { iterations, stationary: false };
+        }
+        if !sweep(pose, &mut model) {
+            return Progress { iterations: iterations + 1, stationary: true };
+        }
+    }
+    Progress { iterations: stop.iterations, stationary: false }
+}
 
 /// A direction from the joint, where it shall point, and how much that matters.
 pub(super) type Wish = (Vec3, Vec3, f64);

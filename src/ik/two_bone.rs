@@ -8,7 +8,7 @@
 use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
 use super::task::{Goal, Task};
-use super::tree_kernel::{V, add, dot, scale, sub};
+use super::tree_algebra::{V, add, dot, scale, sub};
 use crate::math::{Quat, Real, RealX4, Vec3, from_columns};
 use crate::model::{JointId, ModelPose, Pose, Skeleton};
 

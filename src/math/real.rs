@@ -38,6 +38,8 @@ pub trait Real:
     fn select(self, mask: u32, other: Self) -> Self;
     /// The greater of two, lane by lane.
     fn max(self, other: Self) -> Self;
+    /// The lanes, as bits, in which `self` is less than `other`.
+    fn less(self, other: Self) -> u32;
 }
 
 impl Real for f64 {
@@ -65,6 +67,10 @@ impl Real for f64 {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         f64::max(self, other)
+    }
+    #[inline(always)]
+    fn less(self, other: Self) -> u32 {
+        u32::from(self < other)
     }
 }
 
@@ -101,6 +107,11 @@ macro_rules! lanes {
                 let (a, b) = (self.into_arr(), other.into_arr());
                 Self::from_arr(std::array::from_fn(|k| a[k].max(b[k])))
             }
+            #[inline(always)]
+            fn less(self, other: Self) -> u32 {
+                let (a, b) = (self.into_arr(), other.into_arr());
+                (0..$lanes).fold(0, |mask, k| mask | u32::from(a[k] < b[k]) << k)
+            }
         }
     };
 }
@@ -122,6 +133,7 @@ mod tests {
         let x = T::from_lanes(number);
         let y = (x * x + T::splat(2.0)).sqrt() / x - T::splat(0.25);
         let picked = y.select(0b1, -y).max(T::splat(-0.5));
+        assert_eq!(x.less(T::splat(2.0)), 0b1);
         for k in 0..T::LANES {
             let expected = (number(k).powi(2) + 2.0).sqrt() / number(k) - 0.25;
             assert!((y.lane(k) - expected).abs() < tolerance);

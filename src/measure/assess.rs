@@ -83,14 +83,21 @@ fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assess
         made.series.push(series("root_height", "m", samples.root.iter().map(|p| p.y - ground).collect()));
     }
     if !gauge.limited.is_empty() {
-        made.metrics.push(metric("limit_violation_max", samples.excess.0));
-        made.metrics.push(metric("limit_violation_mean", samples.excess.1));
+        let most = samples.excess.iter().copied().fold(0.0, f64::max);
+        made.metrics.push(metric("limit_violation_max", most));
+        made.metrics.push(metric("limit_violation_mean", samples.mean_excess));
+        if most > 0.0 {
+            made.series.push(series("limit_violation", "rad", samples.excess.clone()));
+        }
     }
     made.metrics.push(metric("bone_stretch", samples.stretch));
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
     made.metrics.push(metric("turn_max", samples.turn));
     if !gauge.ends.is_empty() && samples.frames > 3 {
-        made.metrics.push(metric("jerk", jerk(&samples, gauge.ends.len())));
+        let course = jerk(&samples, gauge.ends.len());
+        // Frames without a third difference repeat their neighbours.
+        made.metrics.push(metric("jerk", rms(course[1..samples.frames - 2].iter().map(|j| j * j))));
+        made.series.push(series("jerk", "m/s^3", course));
     }
     (made, samples)
 }
@@ -115,11 +122,12 @@ fn ground_series(courses: &[Course], samples: &Samples) -> Vec<Series> {
     found
 }
 
-fn jerk(samples: &Samples, width: usize) -> f64 {
+/// The root mean square over the end joints of the third differences, by frame.
+fn jerk(samples: &Samples, width: usize) -> Vec<f64> {
     let at = |f: usize, e: usize| samples.ends[f * width + e];
     let third = |f: usize, e: usize| at(f + 2, e) - at(f + 1, e) * 3.0 + at(f, e) * 3.0 - at(f - 1, e);
-    let inner = (1..samples.frames - 2).flat_map(|f| (0..width).map(move |e| (f, e)));
-    rms(inner.map(|(f, e)| third(f, e).norm_squared())) * samples.rate.powi(3)
+    let of = |f: usize| rms((0..width).map(|e| third(f, e).norm_squared())) * samples.rate.powi(3);
+    (0..samples.frames).map(|f| of(f.clamp(1, samples.frames - 3))).collect()
 }
 
 /// The second differences of what was corrected at the end joints.

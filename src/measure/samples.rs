@@ -31,8 +31,10 @@ pub struct Samples {
     pub spins: Vec<Vec3>,
     /// Its change in time; the first and last frame repeat their neighbours.
     pub torques: Vec<Vec3>,
-    /// The greatest and the mean angle outside the ranges of motion.
-    pub excess: (f64, f64),
+    /// The greatest angle outside the ranges of motion, by frame.
+    pub excess: Vec<f64>,
+    /// Its mean over frames and joints.
+    pub mean_excess: f64,
     /// The greatest turn of a joint from one frame to the next.
     pub turn: f64,
     /// The greatest relative change of a bone's length.
@@ -70,6 +72,7 @@ impl Samples {
             if frame % looks == 0 && !gauge.skin.is_empty() {
                 inside.push(gauge.skin.share_inside(&model));
             }
+            let mut most = 0.0_f64;
             for (&id, (known, angle)) in gauge.limited.iter().zip(&mut excess) {
                 let local = pose.joint(id);
                 // Fingers of most takes stand still: what is known of a rotation stays true.
@@ -78,10 +81,11 @@ impl Samples {
                     let inside = nearest == local.rotation;
                     *known = local.rotation;
                     *angle = if inside { 0.0 } else { nearest.angle_to(known) };
-                    made.excess.0 = made.excess.0.max(*angle);
                 }
+                most = most.max(*angle);
                 outside += *angle;
             }
+            made.excess.push(most);
             if frame > 0 {
                 for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {
                     least = least.min(a.coords.dot(&b.coords).abs());
@@ -93,7 +97,7 @@ impl Samples {
             }
         }
         let checks = frames * gauge.limited.len();
-        made.excess.1 = if checks == 0 { 0.0 } else { outside / checks as f64 };
+        made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
         made.inside = (!inside.is_empty()).then(|| mean(&inside));
         made.turn = 2.0 * least.min(1.0).acos();
         (made.centers, made.spins, made.torques) = masses.finish();

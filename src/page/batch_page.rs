@@ -1,8 +1,10 @@
 //! Many outputs become one table, from the worst clip down, each linked to its own page.
 
+use super::measures::WorstCourse;
 use super::quantity::Unit;
 use super::shell::document;
 use super::text::{Text, address, words};
+use super::time_plot::{highest, sparkline};
 use super::verdict::{Reading, Verdict};
 use std::fmt::Write as _;
 
@@ -24,6 +26,8 @@ pub struct BatchRow {
     pub warnings: usize,
     /// What was measured.
     pub measures: Vec<Reading>,
+    /// How the worst of them went over the frames.
+    pub worst_course: Option<WorstCourse>,
 }
 
 impl BatchRow {
@@ -73,6 +77,10 @@ pub fn batch_page(page: &BatchPage) -> String {
     body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"sortable batch\" id=\"clips\">\
              <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
              <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
+    let courses = page.rows.iter().any(|r| r.worst_course.is_some());
+    if courses {
+        body += "<th scope=\"col\">Worst over time</th>";
+    }
     for (name, unit) in &columns {
         let symbol =
             if unit.symbol.is_empty() { String::new() } else { format!(" <small>{}</small>", unit.symbol) };
@@ -81,7 +89,7 @@ pub fn batch_page(page: &BatchPage) -> String {
     body += "<th scope=\"col\" class=\"n\">Warnings</th></tr></thead><tbody>\n";
     let most = rows.len();
     for (k, row) in rows.iter().take(ROWS).enumerate() {
-        body += &line(row, &columns, most - k);
+        body += &line(row, &columns, courses, most - k);
     }
     body += "</tbody></table></div>\n";
     if most > ROWS {
@@ -125,7 +133,7 @@ fn columns(rows: &[BatchRow]) -> Vec<(String, Unit)> {
     found.into_iter().map(|(name, unit, size, _)| (name, Unit::of(&unit, size))).collect()
 }
 
-fn line(row: &BatchRow, columns: &[(String, Unit)], rank: usize) -> String {
+fn line(row: &BatchRow, columns: &[(String, Unit)], courses: bool, rank: usize) -> String {
     let verdict = Verdict::of(&row.measures);
     let (class, word) = match &row.error {
         Some(_) => ("failed", "failed".to_owned()),
@@ -141,6 +149,10 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], rank: usize) -> String {
         let _ = write!(html, "<p class=\"error\">{}</p>", Text(error));
     }
     let _ = write!(html, "</th><td data-value=\"{rank}\"><span class=\"badge {class}\">{word}</span></td>");
+    if courses {
+        let course = row.worst_course.as_ref().map_or_else(String::new, course);
+        let _ = write!(html, "<td>{course}</td>");
+    }
     for (name, unit) in columns {
         match row.measures.iter().find(|m| m.name == *name) {
             Some(m) => {
@@ -159,6 +171,14 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], rank: usize) -> String {
     html
 }
 
+/// The name of a measure and a small line of how it went.
+fn course(course: &WorstCourse) -> String {
+    let name = words(&course.name);
+    let top = highest(&course.values).map_or(f64::NAN, |h| h.1);
+    let label = format!("{name} over time, highest {}", Unit::of(&course.unit, top).text(top));
+    format!("<small>{}</small><br>{}", Text(&name), sparkline(&course.values, &label))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +192,11 @@ mod tests {
             error: error.map(Into::into),
             warnings: 0,
             measures: if error.is_some() { Vec::new() } else { vec![measure] },
+            worst_course: (value > 0.02).then(|| WorstCourse {
+                name: "foot_skate".into(),
+                unit: "m".into(),
+                values: vec![0.0, value, 0.0],
+            }),
         }
     }
 
@@ -192,5 +217,7 @@ mod tests {
                 && html.contains("1 of 4 failed, 2 more are over a limit.")
         );
         assert!(!html.contains("</b>.report") && html.contains("%3C/b%3E.report.html"));
+        assert_eq!(html.matches("class=\"spark\"").count(), 2);
+        assert!(html.contains("Foot skate over time, highest 5 cm"));
     }
 }

@@ -6,7 +6,9 @@ use super::text::{Text, words};
 use super::time_plot::{highest, sparkline};
 use super::verdict::Reading;
 use crate::measure::find;
-use crate::report::Series;
+use crate::report::{Report, Series};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The tables of these measures: those with limits, the worst first, and behind a fold all others.
@@ -111,9 +113,62 @@ pub(super) fn series_of<'a>(measure: &str, series: &'a [Series]) -> Option<&'a S
     series.iter().filter(related).max_by(better)
 }
 
+/// How a measure went over the frames, in few numbers: the greatest value of each of at most [`WorstCourse::PARTS`]
+/// equal parts of the clip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorstCourse {
+    /// The measure.
+    pub name: String,
+    /// Its unit, as of [`crate::report::Metric`].
+    pub unit: String,
+    /// The values.
+    pub values: Vec<f64>,
+}
+
+impl WorstCourse {
+    /// How many values there are at most.
+    pub const PARTS: usize = 60;
+
+    /// A course as it serialises; `None` for anything else.
+    pub fn of_json(value: &Value) -> Option<Self> {
+        Self::deserialize(value).ok()
+    }
+}
+
+/// The course of that measure with a limit that is the furthest beyond it, of those that have a course.
+pub fn worst_course(report: &Report) -> Option<WorstCourse> {
+    let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
+    let judged = readings.iter().filter_map(|m| Some((m, m.part()?, series_of(&m.name, &report.series)?)));
+    let (measure, _, series) = judged.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let parts = series.values.len().min(WorstCourse::PARTS);
+    let part =
+        |k: usize| &series.values[k * series.values.len() / parts..(k + 1) * series.values.len() / parts];
+    let most = |k: usize| part(k).iter().copied().filter(|v| v.is_finite()).fold(f64::MIN, f64::max);
+    let values = (0..parts).map(most).filter(|v| *v > f64::MIN).collect();
+    Some(WorstCourse { name: measure.name.clone(), unit: series.unit.to_owned(), values })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_course_of_the_worst_measure_keeps_its_peak() {
+        let mut values = vec![0.0; 500];
+        values[333] = 2.0;
+        let series =
+            |name: &str| Series { name: name.into(), unit: "m", values: values.clone(), resting: Vec::new() };
+        let mut report = Report { series: vec![series("skate"), series("depth")], ..Report::default() };
+        for (name, limit) in [("skate_p95", 4.0), ("depth_max", 1.0), ("jerk", 0.1)] {
+            report.measure(name, 2.0, "m");
+            report.metrics.last_mut().unwrap().at_most = Some(limit);
+        }
+        let course = worst_course(&report).unwrap();
+        assert_eq!((course.name.as_str(), course.values.len()), ("depth_max", WorstCourse::PARTS));
+        assert_eq!(course.values.iter().position(|v| *v == 2.0), Some(40));
+        assert_eq!(WorstCourse::of_json(&serde_json::to_value(&course).unwrap()), Some(course));
+        assert_eq!(worst_course(&Report::default()), None);
+    }
 
     #[test]
     fn what_is_over_comes_first_with_its_course() {

@@ -24,4 +24,5 @@ mod batch_page;
 
 pub use batch_page::{BatchPage, BatchRow, batch_page};
 pub use clip_page::{CLIPS, ClipPage, Shown, clip_page};
+pub use measures::{WorstCourse, worst_course};
 pub use verdict::Reading;

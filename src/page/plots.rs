@@ -106,6 +106,8 @@ fn note(stem: &str, rests: bool) -> &'static str {
     match stem {
         "foot_skate" => "The fastest resting point of each foot; gaps are steps.",
         "penetration" => "How deep the deepest foot is under the ground.",
+        "limit_violation" => "The joint that is furthest outside its range of motion.",
+        "jerk" => "How suddenly hands, feet and head change their acceleration.",
         "correction" => "How far joints are from the plain copy on average.",
         "momentum_residual" => "Force that the contacts cannot give, as a part of the weight.",
         _ if rests => "Bands: it rests.",

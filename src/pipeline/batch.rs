@@ -3,6 +3,7 @@
 use super::manifest::{Manifest, Record, State};
 use super::plan::{Job, Pipeline};
 use super::run::{self, RunError};
+use crate::page::{WorstCourse, worst_course};
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,6 +49,8 @@ pub struct Outcome {
     pub metrics: Value,
     /// What each stage changed, as [`crate::report::Change`] serialises it.
     pub changes: Value,
+    /// How the measure nearest to its limit, or furthest beyond it, went over the frames.
+    pub worst_course: Option<WorstCourse>,
     /// Why it failed.
     pub error: Option<String>,
 }
@@ -118,9 +121,12 @@ fn run_one(
         Err(error) => return failed(job, &error),
     };
     let mut report = serde_json::to_value(&made.report).expect("a report is plain data");
-    // Courses over time are for whoever draws them now; a record of thousands of takes has no room for them.
+    // Courses over time are for whoever draws them now; a record of thousands of takes has room for a coarse one each.
     if let Some(parts) = report.as_object_mut() {
         parts.shift_remove("series");
+        if let Some(worst) = worst_course(&made.report) {
+            parts.insert("worst_course".into(), json!(worst));
+        }
     }
     let mut result = outcome(job, Status::Written, Some(&report));
     result.outputs = made.outputs.iter().flatten().map(|f| PathBuf::from(&f.path)).collect();
@@ -151,6 +157,7 @@ fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {
         warnings: part("warnings"),
         metrics: part("metrics"),
         changes: part("changes"),
+        worst_course: report.and_then(|r| r.get("worst_course")).and_then(WorstCourse::of_json),
         error: None,
     }
 }

@@ -63,5 +63,6 @@ fn row(folder: &Path, outcome: &Outcome) -> BatchRow {
         error: outcome.error.clone(),
         warnings: list(&outcome.warnings).len(),
         measures: list(&outcome.metrics).iter().filter_map(Reading::of_json).collect(),
+        worst_course: outcome.worst_course.clone(),
     }
 }

@@ -13,6 +13,6 @@ mod tree;
 pub use affine::{Affine, Local, World};
 pub use container::{Chunks, glb_with_room, write_glb};
 pub use error::GltfError;
-pub use json::Json;
+pub use json::{ADDED, Json};
 pub use size::figure_size;
 pub use tree::{Node, NodeTree};

@@ -1,6 +1,7 @@
 //! The steps of a pipeline: each takes a motion and gives a motion.
 
 mod contacts;
+mod effector;
 mod filter;
 mod foot_lock;
 mod ground;
@@ -20,10 +21,11 @@ mod stage;
 mod trim;
 
 pub use contacts::{ContactsConfig, DetectorWord};
+pub use effector::{EffectorConfig, GoalWord};
 pub use filter::{FilterConfig, FilterKind};
 pub use foot_lock::FootLockConfig;
 pub use ground::GroundConfig;
-pub use ik::{EffectorConfig, GoalWord, IkConfig, SolverWord};
+pub use ik::{IkConfig, SolverWord};
 pub use limits::LimitsConfig;
 pub use r#loop::LoopConfig;
 pub use mirror::MirrorConfig;

@@ -187,11 +187,19 @@ impl Chromium {
         self.settle();
     }
 
-    /// What the window shows, as PNG.
+    /// What the window shows once it shows the same twice, as PNG: a busy machine composes late.
     pub fn picture(&mut self) -> Vec<u8> {
         use base64::Engine as _;
-        let answer = self.call("Page.captureScreenshot", json!({ "format": "png" }));
-        base64::engine::general_purpose::STANDARD.decode(answer["data"].as_str().unwrap()).unwrap()
+        let mut shot = || self.call("Page.captureScreenshot", json!({ "format": "png" }))["data"].clone();
+        let mut last = shot();
+        for _ in 0..20 {
+            let next = shot();
+            if next == last {
+                break;
+            }
+            last = next;
+        }
+        base64::engine::general_purpose::STANDARD.decode(last.as_str().unwrap()).unwrap()
     }
 
     /// What went wrong since the start: exceptions, errors on the console or in the log, and requests that are

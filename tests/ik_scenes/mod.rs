@@ -1,5 +1,7 @@
 //! The table of scenes that every solver runs, in tests and in the bench.
 
+#![allow(dead_code, reason = "every test takes what it needs")]
+
 use posemill::ik::*;
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Joint, JointId, ModelPose, Pose, Skeleton};
@@ -180,9 +182,23 @@ pub fn solvers() -> Vec<Box<dyn Solver>> {
     let mut all: Vec<Box<dyn Solver>> = vec![
         Box::new(TreeSolver::default()),
         Box::new(Boxed::default()),
+        Box::new(TwoBone::default()),
         Box::new(Ccd::default()),
         Box::new(Fabrik),
     ];
     all.extend(Jacobian::all().map(|s| Box::new(s) as Box<dyn Solver>));
     all
+}
+
+/// Why a solver of this name may miss a scene that has an answer.
+pub fn reason(solver: &str, scene: &str) -> Option<&'static str> {
+    let (arm, body) = (scene.starts_with("arm"), scene.starts_with("humanoid"));
+    match solver {
+        "two-bone" if !scene.starts_with("planar") => Some("moves one limb of two bones, not this"),
+        "transpose" if arm || body => Some("follows the gradient: ever slower near the target"),
+        "ccd" if scene.contains("orientation") => Some("a hinge turned for the place undoes the orientation"),
+        "fabrik" if arm => Some("pulls joints off their hinges' planes, and they fall back"),
+        "ccd" | "fabrik" if body => Some("effectors that share joints meet at their mean: ever slower"),
+        _ => None,
+    }
 }

@@ -10,6 +10,7 @@ use crate::dynamics::body::{Body, BodyError, BodyState, solid};
 use crate::dynamics::constraint::plane_basis;
 use crate::dynamics::shape::{Collider, Shape};
 use crate::math::{Mat3, Quat, RawQuat, Transform, Vec3, from_columns};
+use toml::Spanned;
 
 impl Reader<'_> {
     pub(super) fn body(
@@ -76,7 +77,7 @@ impl Reader<'_> {
                 shape,
                 body_from_shape: Transform::identity(),
                 friction: self.not_negative("friction", &entry.friction, 0.5)?,
-                restitution: self.not_negative("restitution", &entry.restitution, 0.0)?,
+                restitution: self.restitution(&entry.restitution)?,
             }),
             _ => None,
         };
@@ -125,7 +126,13 @@ impl Reader<'_> {
             shape: Shape::Plane,
             body_from_shape: Transform::new(from_columns(&u, &v, &normal), point),
             friction: self.not_negative("friction", &plane.friction, 0.5)?,
-            restitution: self.not_negative("restitution", &plane.restitution, 0.0)?,
+            restitution: self.restitution(&plane.restitution)?,
         })
+    }
+
+    /// Above 1 a bounce would give energy.
+    fn restitution(&self, value: &Option<Spanned<f64>>) -> Result<f64, SceneError> {
+        let within = |x: f64| (0.0..=1.0).contains(&x);
+        value.as_ref().map_or(Ok(0.0), |v| self.number("restitution", v, within, "a number from 0 to 1"))
     }
 }

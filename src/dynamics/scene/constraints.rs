@@ -7,8 +7,9 @@ use super::file::ConstraintEntry;
 use super::reader::{Named, Reader};
 use crate::dynamics::body::BodyState;
 use crate::dynamics::constraint::{Constraint, ConstraintKind, of};
-use crate::dynamics::world::{CoordinateLimit, Motor, Spring};
+use crate::dynamics::drive::{CoordinateLimit, Motor, Spring};
 use crate::math::Vec3;
+use std::f64::consts::PI;
 use toml::Spanned;
 
 /// What moves or bounds the constraints of a scene.
@@ -73,20 +74,33 @@ impl Reader<'_> {
     /// Adds what drives the constraint at position `k`.
     pub(super) fn drives(
         &self,
-        k: usize,
+        (k, kind): (usize, ConstraintKind),
         entry: &ConstraintEntry,
         drives: &mut Drives,
     ) -> Result<(), SceneError> {
+        let single = matches!(kind, ConstraintKind::Hinge | ConstraintKind::Slider);
+        let of_kind = || format!("given for a `{}`", entry.kind.get_ref());
         if let Some(motor) = &entry.motor {
             let m = motor.get_ref();
+            if !single {
+                return self.value("motor", motor, of_kind(), "that of a `hinge` or a `slider`");
+            }
             if !(m.speed.is_finite() && m.limit.is_finite() && m.limit >= 0.0) {
-                return self.value("motor", motor, format!("{m:?}"), "finite, its limit zero or above");
+                let shown = format!("{{ speed = {}, limit = {} }}", m.speed, m.limit);
+                return self.value("motor", motor, shown, "finite, its limit zero or above");
             }
             drives.motors.push(Motor { constraint: k, speed: m.speed, limit: m.limit });
             drives.motor_names.push(entry.name.get_ref().clone());
         }
         if let Some(pair) = &entry.limits {
             let [low, high] = *pair.get_ref();
+            if !single {
+                return self.value("limits", pair, of_kind(), "those of a `hinge` or a `slider`");
+            }
+            if kind == ConstraintKind::Hinge && low.abs().max(high.abs()) > PI {
+                let must = "radians within -pi and pi, from the first instant";
+                return self.value("limits", pair, format!("[{low}, {high}]"), must);
+            }
             if !(low.is_finite() && high.is_finite() && low <= high) {
                 return self.value("limits", pair, format!("[{low}, {high}]"), "finite and ascending");
             }
@@ -94,9 +108,14 @@ impl Reader<'_> {
         }
         if let Some(spring) = &entry.spring {
             let p = *spring.get_ref();
+            if !single && kind != ConstraintKind::Ball {
+                let must = "that of a `ball`, a `hinge` or a `slider`";
+                return self.value("spring", spring, of_kind(), must);
+            }
             let finite = [p.stiffness, p.damping, p.target, p.rate].iter().all(|x| x.is_finite());
             if !(finite && p.stiffness >= 0.0 && p.damping >= 0.0) {
-                return self.value("spring", spring, format!("{p:?}"), "finite, zero or above");
+                let shown = format!("{{ stiffness = {}, damping = {} }}", p.stiffness, p.damping);
+                return self.value("spring", spring, shown, "finite, zero or above");
             }
             drives.springs.push(Spring {
                 constraint: k,

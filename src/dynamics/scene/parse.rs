@@ -6,6 +6,7 @@
 use super::constraints::Drives;
 use super::error::{SceneError, SceneFault};
 use super::file::{SceneFile, SimulationEntry};
+use super::keys::plainly;
 use super::reader::{Reader, line};
 use crate::dynamics::articulation::{Articulation, ArticulationError};
 use crate::dynamics::integrate::{Integrator, Stabilization};
@@ -68,7 +69,8 @@ impl Scene {
     pub fn parse(text: &str) -> Result<Self, SceneError> {
         let file: SceneFile = toml::from_str(text).or_else(|e| {
             let at = e.span().map_or(1, |s| line(text, &s));
-            SceneFault::Syntax(e.message().to_owned()).on(at)
+            let written = text.lines().nth(at - 1).unwrap_or_default();
+            SceneFault::Syntax(plainly(e.message(), written)).on(at)
         })?;
         Reader { text }.scene(&file)
     }
@@ -118,8 +120,9 @@ impl Reader<'_> {
         let mut drives = Drives::default();
         let mut constraints = Vec::new();
         for (k, entry) in file.constraints.iter().enumerate() {
-            constraints.push(self.constraint(entry, (&body_names, "body"), &states)?);
-            self.drives(k, entry, &mut drives)?;
+            let constraint = self.constraint(entry, (&body_names, "body"), &states)?;
+            self.drives((k, constraint.kind), entry, &mut drives)?;
+            constraints.push(constraint);
         }
         let articulation = Articulation::new(bodies, constraints, gravity).or_else(|error| {
             let name = match &error {

@@ -45,12 +45,13 @@ impl Reader<'_> {
                 let SetPointEntry { motor, speed, limit } = set.get_ref();
                 let bad = |x: &Option<f64>| x.is_some_and(|x| !x.is_finite());
                 if bad(speed) || bad(limit) || limit.is_some_and(|l| l < 0.0) {
-                    return self.value(
-                        "then",
-                        set,
-                        format!("{:?}", set.get_ref()),
-                        "finite, its limit zero or above",
+                    let number = |key, x: &Option<f64>| x.map_or(String::new(), |x| format!(", {key} = {x}"));
+                    let shown = format!(
+                        "{{ motor = \"{motor}\"{}{} }}",
+                        number("speed", speed),
+                        number("limit", limit)
                     );
+                    return self.value("then", set, shown, "finite, its limit zero or above");
                 }
                 let motor = self.find(motors, motor, self.line(set))?;
                 then.push(SetPoint { motor, speed: *speed, limit: *limit });

@@ -1,0 +1,118 @@
+//! The keys of a scene file in words: what the help lists, and what a fault about one of them says.
+//!
+//! Units: as each line says; SI throughout, angles in radians.
+
+/// By section: its keys with what they mean; the first section is the top of the file.
+pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
+    ("", &[("name", "the title; else that of the file")]),
+    (
+        "[simulation]",
+        &[
+            ("step", "seconds"),
+            ("duration", "seconds"),
+            ("integrator", "`world` for contacts and motors, else `rk4`, `variational` or `note`"),
+            ("stabilization", "of `rk4`, `variational`, `note`: `restore` (default), `project` or `none`"),
+            ("output_rate", "frames a second, 60 if left out"),
+            ("gravity", "m/s^2, three numbers; 9.81 downwards if left out"),
+            ("up", "`y` (default) or `z`"),
+            ("erp", "the part of a violation that a step takes back, 0 to 1, 0.2 if left out"),
+            ("compliance", "of contacts, motors and limits, m/s per N s, 1e-7 if left out"),
+            ("slop", "metres of depth that contacts leave alone, 0.0002 if left out"),
+            ("friction_cone", "`true`: friction in a cone instead of a pyramid"),
+            (
+                "self_collision",
+                "`false`: linked bodies pass through each other, however far apart in the tree",
+            ),
+        ],
+    ),
+    (
+        "[[body]]",
+        &[
+            ("name", "what constraints and sensors call it"),
+            ("mass", "kilograms"),
+            ("inertia", "kg m^2 about the centre: xx, yy, zz and xy, xz, yz; else that of the shape"),
+            ("position", "metres, world, of the centre of mass"),
+            ("rotation", "a unit quaternion w, x, y, z"),
+            ("velocity", "m/s, world"),
+            ("angular_velocity", "rad/s, axes of the body"),
+            ("sphere", "radius in metres"),
+            ("capsule", "radius and length of the cylinder in metres, along the body's z"),
+            ("box", "edges in metres"),
+            ("collide", "`false`: the shape is only drawn"),
+            ("friction", "Coulomb's, 0.5 if left out; a contact takes the geometric mean of two"),
+            ("restitution", "0 to 1, 0 if left out"),
+        ],
+    ),
+    (
+        "[[constraint]]",
+        &[
+            ("name", "what rules call its motor"),
+            ("kind", "`ball`, `hinge`, `universal`, `slider` or `fixed`"),
+            ("a", "the first body, or \"world\""),
+            ("b", "the second body, or \"world\""),
+            ("anchor", "metres, world, at the first instant"),
+            ("axis", "a direction, world, at the first instant; hinge, slider and universal"),
+            ("second_axis", "perpendicular to `axis`; universal"),
+            ("friction", "N m s/rad (slider: N s/m)"),
+            ("torque", "constant, N m (slider: N)"),
+            ("limits", "[low, high], radians (slider: metres) of `b` against `a`, 0 at the start"),
+            ("motor", "{ speed = rad/s or m/s, limit = N m or N }"),
+            ("spring", "{ stiffness, damping, target = radians or metres, rate = rad/s or m/s }"),
+        ],
+    ),
+    (
+        "[[plane]]",
+        &[
+            ("normal", "a direction, away from the ground"),
+            ("point", "metres, somewhere on it; the origin if left out"),
+            ("friction", "as of a body"),
+            ("restitution", "as of a body"),
+        ],
+    ),
+    (
+        "[[sensor]]",
+        &[
+            ("name", "what conditions call it"),
+            ("bodies", "names: it touches where one of them does"),
+            ("with", "names: only where they touch one of these; anything if left out"),
+            ("margin", "metres from which on it feels, 0.0002 if left out"),
+        ],
+    ),
+    (
+        "[[rule]]",
+        &[
+            ("when", "such as \"time >= 0.2 and touched(tip) and position(lift) < 0.1\""),
+            ("then", "[{ motor = \"name\", speed = rad/s or m/s, limit = N m or N }]"),
+            ("latch", "`true`: stays in force once it was met"),
+        ],
+    ),
+];
+
+/// What the key means where it is called `key`; the same in every section that has it, but for `name`.
+pub(super) fn meaning(key: &str) -> Option<&'static str> {
+    SCENE_KEYS.iter().flat_map(|s| s.1).find(|k| k.0 == key).map(|k| k.1)
+}
+
+/// The fault of the file's syntax in this program's words: numbers instead of types, and the nearest key.
+pub(super) fn plainly(message: &str, line: &str) -> String {
+    if let Some(rest) = message.strip_prefix("unknown field `")
+        && let Some((found, list)) = rest.split_once('`')
+    {
+        let known = list.split('`').skip(1).step_by(2);
+        let score = |key: &&str| strsim::jaro_winkler(key, found);
+        let nearest = known.max_by(|a, b| score(a).total_cmp(&score(b))).filter(|key| score(key) > 0.8);
+        return match nearest {
+            Some(key) => format!("{message}\n  hint: did you mean `{key}`?"),
+            None => message.to_owned(),
+        };
+    }
+    let mut said = message.replace("expected f64", "expected a number");
+    for (count, word) in [(2, "two"), (3, "three"), (4, "four")] {
+        said = said.replace(&format!("an array of length {count}"), &format!("{word} numbers"));
+    }
+    let key = line.split('=').next().unwrap_or_default().trim();
+    match meaning(key) {
+        Some(meaning) if message.starts_with("invalid") => format!("{said}\n  hint: `{key}`: {meaning}"),
+        _ => said,
+    }
+}

@@ -1,0 +1,200 @@
+//! Vectors, matrices and quaternions as plain arrays: one number or several side by side, whatever [`Real`] is.
+
+use crate::math::Real;
+
+pub(super) type V<T> = [T; 3];
+pub(super) type M<T> = [[T; 3]; 3];
+/// A symmetric matrix by its upper triangle: xx, xy, xz, yy, yz, zz.
+pub(super) type S<T> = [T; 6];
+/// A quaternion: w, x, y, z.
+pub(super) type Q<T> = [T; 4];
+
+#[inline(always)]
+pub(super) fn add<T: Real>(a: V<T>, b: V<T>) -> V<T> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+#[inline(always)]
+pub(super) fn sub<T: Real>(a: V<T>, b: V<T>) -> V<T> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+#[inline(always)]
+pub(super) fn scale<T: Real>(a: V<T>, s: T) -> V<T> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+#[inline(always)]
+pub(super) fn add_scaled<T: Real>(a: V<T>, b: V<T>, s: T) -> V<T> {
+    add(a, scale(b, s))
+}
+#[inline(always)]
+pub(super) fn dot<T: Real>(a: V<T>, b: V<T>) -> T {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+#[inline(always)]
+pub(super) fn cross<T: Real>(a: V<T>, b: V<T>) -> V<T> {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+#[inline(always)]
+pub(super) fn apply<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
+    [dot(m[0], v), dot(m[1], v), dot(m[2], v)]
+}
+#[inline(always)]
+pub(super) fn apply_transposed<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
+    add(add(scale(m[0], v[0]), scale(m[1], v[1])), scale(m[2], v[2]))
+}
+/// The rows of a symmetric matrix.
+#[inline(always)]
+pub(super) fn rows<T: Real>(m: &S<T>) -> M<T> {
+    [[m[0], m[1], m[2]], [m[1], m[3], m[4]], [m[2], m[4], m[5]]]
+}
+#[inline(always)]
+pub(super) fn apply_symmetric<T: Real>(m: &S<T>, v: V<T>) -> V<T> {
+    apply(&rows(m), v)
+}
+/// `s a a^T`.
+#[inline(always)]
+pub(super) fn square<T: Real>(a: V<T>, s: T) -> S<T> {
+    let w = scale(a, s);
+    [w[0] * a[0], w[0] * a[1], w[0] * a[2], w[1] * a[1], w[1] * a[2], w[2] * a[2]]
+}
+#[inline(always)]
+pub(super) fn sum<T: Real>(a: &S<T>, b: &S<T>) -> S<T> {
+    std::array::from_fn(|k| a[k] + b[k])
+}
+#[inline(always)]
+pub(super) fn multiply<T: Real>(a: Q<T>, b: Q<T>) -> Q<T> {
+    [
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    ]
+}
+#[inline(always)]
+pub(super) fn conjugate<T: Real>(q: Q<T>) -> Q<T> {
+    [q[0], -q[1], -q[2], -q[3]]
+}
+#[inline(always)]
+pub(super) fn rotate<T: Real>(q: Q<T>, v: V<T>) -> V<T> {
+    let u = [q[1], q[2], q[3]];
+    let t = cross(u, v);
+    let t = add(t, t);
+    add(add(v, scale(t, q[0])), cross(u, t))
+}
+#[inline(always)]
+pub(super) fn splat<T: Real>(v: [f64; 3]) -> V<T> {
+    v.map(T::splat)
+}
+#[inline(always)]
+pub(super) fn zero<T: Real>() -> V<T> {
+    [T::splat(0.0); 3]
+}
+#[inline(always)]
+pub(super) fn none<T: Real>() -> M<T> {
+    [zero(); 3]
+}
+
+/// The quaternion of a rotation vector of at most a radian, by its series: of length one to 1e-10.
+#[inline(always)]
+pub(super) fn turn<T: Real>(v: V<T>) -> Q<T> {
+    let c = T::splat;
+    let u = dot(v, v) * c(0.25);
+    let sine = c(0.5)
+        * (c(1.0)
+            - u * (c(1.0 / 6.0) - u * (c(1.0 / 120.0) - u * (c(1.0 / 5040.0) - u * c(1.0 / 362_880.0)))));
+    let cosine = c(1.0) - u * (c(0.5) - u * (c(1.0 / 24.0) - u * (c(1.0 / 720.0) - u * c(1.0 / 40_320.0))));
+    [cosine, sine * v[0], sine * v[1], sine * v[2]]
+}
+/// Brings a quaternion that is nearly of length one nearer: one step of Newton's method for the root.
+#[inline(always)]
+pub(super) fn renormalize<T: Real>(q: Q<T>) -> Q<T> {
+    let length = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    let s = T::splat(1.5) - T::splat(0.5) * length;
+    q.map(|x| x * s)
+}
+
+/// The rotation vector of `gap`, and the two numbers of `J^T J = across + (1 - across) n n^T` written as
+/// `across + along v v^T` for the imaginary part `v`.
+///
+/// Half the angle over `s = |v|` is `atan2(s, w) / s`; its tangent is halved three times, `t / (1 + sqrt(1 + t^2))`, until
+/// the series of the arc tangent converges in eleven terms. Nothing divides by `s`.
+pub(super) fn turn_error<T: Real>(gap: Q<T>) -> (V<T>, T, T) {
+    let c = T::splat;
+    let one = c(1.0);
+    let v = [gap[1], gap[2], gap[3]];
+    let v2 = dot(v, v);
+    // The near hemisphere: -q turns as q does.
+    let far = gap[0].less(c(0.0));
+    let w = (-gap[0]).select(far, gap[0]);
+    let first = one / (one + w);
+    let t2 = v2 * first * first;
+    let second = one / (one + (one + t2).sqrt());
+    let t2 = t2 * second * second;
+    let third = one / (one + (one + t2).sqrt());
+    let t2 = t2 * third * third;
+    let mut series = c(1.0 / 21.0);
+    for n in (0..10).rev() {
+        series = c(1.0 / f64::from(2 * n + 1)) - t2 * series;
+    }
+    let ratio = c(8.0) * series * first * second * third;
+    let across = ratio * ratio;
+    // (1 - across) / v^2 tends to -1/3.
+    let tiny = v2.less(c(1e-6));
+    let along = c(-1.0 / 3.0).select(tiny, (one - across) / v2.max(c(1e-12)));
+    let double = ratio + ratio;
+    (scale(v, (-double).select(far, double)), across, along)
+}
+
+/// The inverse of a symmetric matrix.
+#[inline]
+pub(super) fn inverse<T: Real>([a, b, c, d, e, f]: S<T>) -> S<T> {
+    let (c0, c1, c2) = (d * f - e * e, c * e - b * f, b * e - c * d);
+    let s = T::splat(1.0) / (a * c0 + b * c1 + c * c2);
+    [c0 * s, c1 * s, c2 * s, (a * f - c * c) * s, (b * c - a * e) * s, (a * d - b * b) * s]
+}
+
+/// `P (P^T H P + damping)^-1 P^T` for two columns of `P`.
+pub(super) fn restricted<T: Real>(h: &S<T>, [a, b]: [V<T>; 2], damping: T) -> S<T> {
+    let (ha, hb) = (apply_symmetric(h, a), apply_symmetric(h, b));
+    let (p, q, r) = (dot(a, ha) + damping, dot(a, hb), dot(b, hb) + damping);
+    let d = T::splat(1.0) / (p * r - q * q);
+    let (aa, bb) = (square(a, r * d), square(b, p * d));
+    // a b^T + b a^T is the square of the sum less the squares.
+    let both = square(add(a, b), q * d);
+    let (a2, b2) = (square(a, q * d), square(b, q * d));
+    std::array::from_fn(|k| aa[k] + bb[k] - (both[k] - a2[k] - b2[k]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Quat, RealX4, Vec3, exp};
+
+    /// The rotation vector found agrees with the one that made the quaternion, in every lane, at every angle.
+    #[test]
+    fn turn_errors_are_those_of_the_logarithm() {
+        for k in 0..400 {
+            let angle = if k < 20 { 10f64.powi(k - 16) } else { f64::from(k) * std::f64::consts::PI / 400.0 };
+            let vector = Vec3::new(0.48, -0.6, 0.64) * angle.min(3.1);
+            for sign in [1.0, -1.0] {
+                let q: Quat = exp(&vector);
+                let raw = [q.w, q.i, q.j, q.k].map(|x| x * sign);
+                let (r, across, along) = turn_error::<f64>(raw);
+                let gap = (Vec3::from(r) - vector).norm();
+                assert!(gap < 1e-13, "{angle}: {gap:e}");
+                let half = 0.5 * vector.norm();
+                let exact = (half / half.sin()).powi(2);
+                assert!((across - exact).abs() < 1e-12 * exact && along.is_finite());
+                let (lanes, ..) = turn_error::<RealX4>(raw.map(RealX4::splat));
+                assert!((0..3).all(|c| (lanes[c].lane(2) - r[c]).abs() < 1e-15));
+            }
+        }
+    }
+
+    #[test]
+    fn the_inverse_of_a_symmetric_matrix_inverts_it() {
+        let m = [2.0, 0.3, -0.4, 1.5, 0.2, 1.0];
+        let v = [0.7, -0.2, 0.9];
+        let back = apply_symmetric(&inverse(m), apply_symmetric(&m, v));
+        assert!(back.iter().zip(v).all(|(a, b)| (a - b).abs() < 1e-14));
+    }
+}

@@ -1,0 +1,417 @@
+//! Gauss-Newton steps of one frame a lane, with limits and pins: the loop of the whole-body solver and its buffers.
+//!
+//! Made once for tasks of one shape; nothing is allocated from then on, but for tasks that couple branches. Space: local
+//! poses, targets in model space. Units: metres, radians.
+
+use super::mechanism::{Freedom, Mechanism};
+use super::outcome::{Effector, Outcome, Progress, Reach, Stop};
+use super::task::{Goal, Task};
+use super::tree_algebra::{
+    Q, V, add, add_scaled, conjugate, dot, multiply, renormalize, rotate, scale, splat, sub, turn,
+    turn_error, zero,
+};
+use super::tree_coupling::{Coupling, is_quick};
+use super::tree_gate::Gate;
+use super::tree_kernel::{Plan, Step, add_turn};
+use super::tree_solver::TreeSolver;
+use super::tree_targets::Targets;
+use crate::math::{Quat, RawQuat, Real, Transform, Vec3, log};
+use crate::model::{JointId, Pose};
+
+/// How much the cost adds to the damping.
+const COST_DAMPING: f64 = 0.05;
+/// The most rounds in which joints are stopped at their limits within one step.
+const LIMIT_ROUNDS: usize = 3;
+/// A step of one joint is cut to one radian: the linear model means nothing further out.
+const LONGEST_TURN: f64 = 1.0;
+/// A solver rests where a step lowers the cost by less than this share.
+const SMALL_GAIN: f64 = 1e-6;
+/// Pins pull harder where a step lowers the cost by less than this share, so many times.
+const PIN_GAIN: f64 = 0.1;
+const PIN_ROUNDS: u8 = 12;
+
+/// Local rotations and translations of all slots.
+type Locals<T> = (Vec<Q<T>>, Vec<V<T>>);
+
+/// The buffers of a solve.
+#[derive(Clone, Debug)]
+pub(super) struct Run<T> {
+    pub plan: Plan,
+    /// Tasks of the shape it was made for.
+    pub shape: Vec<Task>,
+    pub step: Step<T>,
+    slot_of: Vec<usize>,
+    gates: Vec<Gate>,
+    targets: Targets<T>,
+    now: Locals<T>,
+    /// The pose that the posture holds to.
+    reference: Locals<T>,
+    before: Locals<T>,
+    coupling: Option<Coupling>,
+}
+
+/// What is asked: how it is solved, what moves, the tasks of every lane, when to stop.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub solver: &'a TreeSolver,
+    pub mechanism: &'a Mechanism,
+    pub tasks: &'a [&'a [Task]],
+    pub stop: &'a Stop,
+}
+
+/// Takes the local transforms of all lanes in.
+fn read<T: Real>(plan: &Plan, poses: &[Pose], (rotations, translations): &mut Locals<T>) {
+    for (i, &j) in plan.joints.iter().enumerate() {
+        let local = |k: usize| &poses[k].local()[j];
+        rotations[i] = [3, 0, 1, 2].map(|c| T::from_lanes(|k| local(k).rotation.coords[c]));
+        translations[i] = [0, 1, 2].map(|c| T::from_lanes(|k| local(k).translation[c]));
+    }
+}
+
+/// The local transform of one slot in one lane.
+fn local<T: Real>(q: &Q<T>, t: &V<T>, lane: usize) -> Transform {
+    let [w, x, y, z] = q.map(|c| c.lane(lane));
+    let rotation = Quat::new_normalize(RawQuat::new(w, x, y, z));
+    Transform::new(rotation, Vec3::from(t.map(|c| c.lane(lane))))
+}
+
+impl<T: Real> Run<T> {
+    /// All lanes, as bits.
+    const ALL: u32 = (1 << T::LANES) - 1;
+
+    pub fn new(mechanism: &Mechanism, tasks: &[Task]) -> Self {
+        let skeleton = mechanism.skeleton();
+        let mut active = vec![false; skeleton.len()];
+        active[0] = true;
+        for id in tasks.iter().flat_map(Task::joints) {
+            skeleton.path_to_root(id).for_each(|j| active[j.index()] = true);
+        }
+        let mut plan = Plan::default();
+        let mut slot_of = vec![usize::MAX; skeleton.len()];
+        for id in skeleton.ids().filter(|id| active[id.index()]) {
+            slot_of[id.index()] = plan.joints.len();
+            plan.parent.push(skeleton.parent(id).map_or(0, |p| slot_of[p.index()]));
+            plan.joints.push(id.index());
+            // Axes fixed in the rest frame are carried to parent space once and for all.
+            let rest = skeleton.joint(id).rest.rotation;
+            plan.freedom.push(match mechanism.freedom(id) {
+                Freedom::TwoAxis(a, b) => Freedom::TwoAxis(rest * a, b),
+                Freedom::Slide(a) => Freedom::Slide(rest * a),
+                other => other,
+            });
+        }
+        let n = plan.joints.len();
+        let gate = |i: usize| {
+            let joint = JointId::new(plan.joints[i]);
+            mechanism.limit(joint).map(|_| Gate::new(mechanism, i, joint))
+        };
+        let gates = (0..n).filter_map(gate).collect();
+        let mut loaded: Vec<usize> =
+            tasks.iter().flat_map(Task::joints).map(|id| slot_of[id.index()]).chain([0]).collect();
+        loaded.sort_unstable();
+        loaded.dedup();
+        let one = [1.0, 0.0, 0.0, 0.0].map(T::splat);
+        let still = (vec![one; n], vec![zero(); n]);
+        let targets = Targets::new(tasks, &slot_of);
+        let coupling = tasks.iter().any(|t| !is_quick(&t.goal)).then(|| Coupling::new(skeleton));
+        Self {
+            step: Step::new(n, loaded),
+            plan,
+            shape: tasks.to_vec(),
+            slot_of,
+            gates,
+            targets,
+            now: still.clone(),
+            reference: still.clone(),
+            before: still,
+            coupling,
+        }
+    }
+
+    /// Takes in the poses, those that the posture holds to, and the targets of all lanes.
+    pub fn load(&mut self, poses: &[Pose], references: &[Pose], tasks: &[&[Task]]) {
+        read(&self.plan, poses, &mut self.now);
+        read(&self.plan, references, &mut self.reference);
+        self.targets.load(tasks);
+        if let Some(coupling) = &mut self.coupling {
+            coupling.pose.clone_from(&poses[0]);
+        }
+    }
+
+    /// Forward kinematics and all tasks at the current poses: the cost of every lane, and the lanes that have reached
+    /// every target. Without `build` the step is left as it is.
+    pub fn assemble(&mut self, question: Question<'_>, build: bool) -> (T, u32) {
+        let Question { solver, mechanism, tasks, stop } = question;
+        let Self { plan, step, targets, now, reference, .. } = self;
+        step.forward(plan, &now.0, &now.1);
+        if build {
+            step.clear();
+        }
+        let (mut cost, mut missed) = targets.assemble(step, stop, build);
+        if solver.posture > 0.0 {
+            let weight = T::splat(solver.posture);
+            step.held |= build;
+            for i in 0..plan.joints.len() {
+                let gap = multiply(reference.0[i], conjugate(now.0[i]));
+                // The turn's vector part goes to model axes with the parent.
+                let v = [gap[1], gap[2], gap[3]];
+                let v = if i == 0 { v } else { rotate(step.slots[plan.parent[i]].g, v) };
+                let gap = [gap[0], v[0], v[1], v[2]];
+                let (r, across, along) = turn_error(gap);
+                cost += weight * dot(r, r);
+                if build {
+                    let hold = &mut step.holds[i];
+                    add_turn(&mut hold.stiff, gap, across * weight, along * weight);
+                    hold.pull = add(hold.pull, scale(r, weight));
+                }
+            }
+            if plan.freedom[0] == Freedom::Free {
+                let r = sub(reference.1[0], now.1[0]);
+                cost += weight * dot(r, r);
+                if build {
+                    step.root_stiff += weight;
+                    step.root_pull = add(step.root_pull, scale(r, weight));
+                }
+            }
+        }
+        if let Some(coupling) = &mut self.coupling {
+            for (i, &j) in plan.joints.iter().enumerate() {
+                coupling.pose.local_mut()[j] = local(&now.0[i], &now.1[i], 0);
+            }
+            let (more, all) =
+                coupling.assemble(mechanism, tasks[0], stop, &self.slot_of, step, &mut targets.squares);
+            cost += T::splat(more);
+            missed |= if all { 0 } else { u32::MAX };
+        }
+        (cost, Self::ALL & !missed)
+    }
+
+    /// Eliminates and substitutes what is assembled.
+    pub fn linear_step(&mut self, damping: T) {
+        self.step.eliminate(&self.plan, damping);
+        self.step.substitute(&self.plan);
+        if let Some(coupling) = &self.coupling {
+            coupling.correct(&self.plan, &mut self.step);
+        }
+    }
+
+    /// Where a slot's step leads.
+    fn moved(&self, i: usize) -> (Q<T>, V<T>) {
+        let s = &self.step.slots[i];
+        let (q, t) = (self.now.0[i], self.now.1[i]);
+        let cut = |v: V<T>| {
+            let square = dot(v, v);
+            let longest = T::splat(LONGEST_TURN);
+            if longest.less(square) == 0 {
+                return v;
+            }
+            scale(v, T::splat(1.0) / (square.sqrt() * T::splat(1.0 / LONGEST_TURN)).max(T::splat(1.0)))
+        };
+        match self.plan.freedom[i] {
+            Freedom::Fixed => (q, t),
+            Freedom::Slide(a) => (q, add_scaled(t, splat(a.into()), s.delta[0])),
+            Freedom::TwoAxis(a, b) => {
+                let [first, second] = self.step.two_amounts(&self.plan, i, s.delta);
+                let (a, b) = (cut(scale(splat(a.into()), first)), cut(scale(splat(b.into()), second)));
+                (renormalize(multiply(multiply(turn(a), q), turn(b))), t)
+            }
+            freedom => {
+                let own = cut(rotate(conjugate(s.g), s.delta));
+                let t = if freedom == Freedom::Free { add(t, s.twist[1]) } else { t };
+                (renormalize(multiply(q, turn(own))), t)
+            }
+        }
+    }
+
+    /// Stops joints whose step leaves their limit at the nearest place inside; whether there is a new one.
+    fn stop_at_limits(&mut self, mechanism: &Mechanism, lanes: u32) -> bool {
+        let mut stopped = false;
+        for g in 0..self.gates.len() {
+            let Gate { slot: i, joint: id, .. } = self.gates[g];
+            if self.plan.freedom[i] == Freedom::Free {
+                continue;
+            }
+            let (q, t) = self.moved(i);
+            let doubtful = lanes & !self.step.holds[i].locked & !self.gates[g].inside(q);
+            let mut new = 0;
+            let mut ways = [Vec3::zeros(); 32];
+            for k in (0..T::LANES).filter(|k| doubtful & 1 << k != 0) {
+                let there = local(&q, &t, k);
+                let inside = mechanism.limited(id, &there);
+                if inside == there {
+                    continue;
+                }
+                let here = local(&self.now.0[i], &self.now.1[i], k);
+                ways[k] = match self.plan.freedom[i] {
+                    Freedom::Slide(a) => Vec3::new(a.dot(&(inside.translation - here.translation)), 0.0, 0.0),
+                    _ => log(&(inside.rotation * here.rotation.inverse())),
+                };
+                new |= 1 << k;
+            }
+            if new == 0 {
+                continue;
+            }
+            stopped = true;
+            let way: V<T> = std::array::from_fn(|c| T::from_lanes(|k| ways[k][c]));
+            let slide = matches!(self.plan.freedom[i], Freedom::Slide(_));
+            let way = if i == 0 || slide { way } else { rotate(self.step.slots[self.plan.parent[i]].g, way) };
+            let hold = &mut self.step.holds[i];
+            hold.prescribed = std::array::from_fn(|c| way[c].select(new, hold.prescribed[c]));
+            hold.locked |= new;
+            self.step.held = true;
+        }
+        stopped
+    }
+
+    /// Makes the step in the lanes of `lanes`, and brings every limited joint inside exactly.
+    fn advance(&mut self, mechanism: &Mechanism, lanes: u32) {
+        for i in 0..self.plan.joints.len() {
+            let (q, t) = self.moved(i);
+            self.now.0[i] = std::array::from_fn(|c| q[c].select(lanes, self.now.0[i][c]));
+            self.now.1[i] = std::array::from_fn(|c| t[c].select(lanes, self.now.1[i][c]));
+        }
+        self.enforce(mechanism, lanes);
+    }
+
+    fn enforce(&mut self, mechanism: &Mechanism, lanes: u32) {
+        for gate in &self.gates {
+            let (i, q) = (gate.slot, self.now.0[gate.slot]);
+            let doubtful = lanes & !gate.inside(q);
+            for k in (0..T::LANES).filter(|k| doubtful & 1 << k != 0) {
+                let here = local(&self.now.0[i], &self.now.1[i], k);
+                let inside = mechanism.limited(gate.joint, &here);
+                if inside == here {
+                    continue;
+                }
+                let (q, t) = (inside.rotation.coords, inside.translation);
+                let own = 1 << k;
+                for (c, from) in [3, 0, 1, 2].into_iter().enumerate() {
+                    self.now.0[i][c] = T::splat(q[from]).select(own, self.now.0[i][c]);
+                }
+                (0..3).for_each(|c| self.now.1[i][c] = T::splat(t[c]).select(own, self.now.1[i][c]));
+            }
+        }
+    }
+
+    /// Takes the step back in the lanes of `lanes`.
+    fn retreat(&mut self, lanes: u32) {
+        for i in 0..self.plan.joints.len() {
+            self.now.0[i] = std::array::from_fn(|c| self.before.0[i][c].select(lanes, self.now.0[i][c]));
+            self.now.1[i] = std::array::from_fn(|c| self.before.1[i][c].select(lanes, self.now.1[i][c]));
+        }
+    }
+
+    /// Solves what is loaded, one frame a lane.
+    pub fn solve(&mut self, question: Question<'_>) -> [Progress; 32] {
+        let Question { solver, mechanism, stop, .. } = question;
+        let mut progress = [Progress { iterations: 0, stationary: false }; 32];
+        let mut rounds = [0; 32];
+        let pinned = self.targets.are_pinned();
+        self.enforce(mechanism, Self::ALL);
+        let least = T::splat(solver.damping.max(1e-12));
+        let mut damping = least;
+        let (mut cost, mut reached) = self.assemble(question, true);
+        let mut open = Self::ALL & !reached;
+        for n in 1..=stop.iterations {
+            if open == 0 {
+                break;
+            }
+            self.before.0.copy_from_slice(&self.now.0);
+            self.before.1.copy_from_slice(&self.now.1);
+            self.make_step(mechanism, damping + cost * T::splat(COST_DAMPING), open);
+            self.advance(mechanism, open);
+            // After the last step only the cost is wanted.
+            let more = n < stop.iterations;
+            let (new, now) = self.assemble(question, more);
+            let unpinned = if pinned && more { self.targets.unpinned(stop) } else { 0 };
+            let (mut worse, mut harder, lanes) = (0, 0, open);
+            for k in (0..T::LANES).filter(|k| lanes & 1 << k != 0) {
+                progress[k].iterations += 1;
+                let (old, new) = (cost.lane(k), new.lane(k));
+                // A cost that is no number counts as worse.
+                if new > old || new.is_nan() {
+                    worse |= 1 << k;
+                }
+                let gain = (old - new).abs();
+                let rests = gain <= SMALL_GAIN * old || damping.lane(k) > 1e6;
+                let slow = rests || worse & 1 << k == 0 && gain <= PIN_GAIN * old;
+                if unpinned & 1 << k != 0 && rounds[k] < PIN_ROUNDS && slow {
+                    harder |= 1 << k;
+                    rounds[k] += 1;
+                } else if rests && now & 1 << k == 0 {
+                    progress[k].stationary = true;
+                    open &= !(1 << k);
+                }
+            }
+            let more_damping = (damping + cost * T::splat(COST_DAMPING)) * T::splat(4.0);
+            damping = more_damping.select(worse, (damping * T::splat(0.5)).max(least));
+            (cost, reached) = (new, now);
+            if worse != 0 {
+                self.retreat(worse);
+                (cost, reached) = self.assemble(question, more);
+            }
+            if harder != 0 {
+                self.targets.pull_harder(&self.step, harder);
+                (cost, reached) = self.assemble(question, more);
+            }
+            open &= !reached;
+        }
+        progress
+    }
+
+    /// The step from what is assembled, in rounds that stop joints at their limits.
+    fn make_step(&mut self, mechanism: &Mechanism, damping: T, lanes: u32) {
+        self.linear_step(damping);
+        if self.gates.is_empty() {
+            return;
+        }
+        for _ in 0..LIMIT_ROUNDS {
+            if !self.stop_at_limits(mechanism, lanes) {
+                return;
+            }
+            self.linear_step(damping);
+        }
+    }
+
+    /// Writes the answer of one lane over a pose; not, and says so, where it is no number.
+    pub fn write(&self, lane: usize, pose: &mut Pose) -> bool {
+        let finite = |x: &T| x.lane(lane).is_finite();
+        if !(self.now.0.iter().flatten().all(finite) && self.now.1.iter().flatten().all(finite)) {
+            return false;
+        }
+        for (i, &j) in self.plan.joints.iter().enumerate() {
+            pose.local_mut()[j] = local(&self.now.0[i], &self.now.1[i], lane);
+        }
+        true
+    }
+
+    /// What became of every task in one lane, written over `outcome`.
+    pub fn tell(&self, lane: usize, question: Question<'_>, progress: Progress, outcome: &mut Outcome) {
+        let Question { mechanism, tasks, stop, .. } = question;
+        outcome.effectors.clear();
+        outcome.iterations = progress.iterations;
+        let mut cost = 0.0;
+        for (n, task) in tasks[lane].iter().enumerate() {
+            let posture = matches!(task.goal, Goal::Posture { .. });
+            let square = self.targets.squares[n].lane(lane);
+            let residual = square.sqrt();
+            let reach = match () {
+                () if posture || residual <= stop.tolerance(task) => Reach::Reached,
+                () if progress.stationary => Reach::Unreachable,
+                () => Reach::Unfinished,
+            };
+            cost += if posture { 0.0 } else { task.weight * square };
+            outcome.effectors.push(Effector { reach, residual });
+        }
+        outcome.residual = cost.sqrt();
+        outcome.converged = outcome.effectors.iter().all(|e| e.reach == Reach::Reached);
+        let at_edge = |gate: &&Gate| {
+            let (i, id) = (gate.slot, gate.joint);
+            let here = || local(&self.now.0[i], &self.now.1[i], lane);
+            let rest = &mechanism.skeleton().joint(id).rest;
+            let edge = |limit: &super::limit::Limit| limit.at_edge(&mechanism.freedom(id), rest, &here());
+            gate.inside(self.now.0[i]) & 1 << lane == 0 && mechanism.limit(id).is_some_and(edge)
+        };
+        outcome.limited = self.gates.iter().filter(at_edge).count();
+    }
+}

@@ -1,0 +1,188 @@
+//! The positions and orientations that frames are solved for, one frame a lane: how far off they are, and what they add
+//! to a step. Pins are among them: what they are off by is summed up and pulls along.
+//! Space: model space. Units: metres, radians.
+
+use super::outcome::Stop;
+use super::task::{Goal, Task};
+use super::tree_algebra::{Q, V, add, conjugate, dot, multiply, rotate, splat, sub, turn_error, zero};
+use super::tree_kernel::{Slot, Step};
+use crate::math::{Real, Vec3};
+
+/// How much stiffer a pin becomes every time it pulls harder: what it is off by falls faster than by pulling alone where
+/// soft tasks weigh more than it does.
+const STIFFER: f64 = 3.0;
+
+/// What a hard task has gathered.
+#[derive(Clone, Copy, Debug)]
+struct Pin<T> {
+    /// What it was off by, summed up: the multiplier over the weight.
+    sum: V<T>,
+    /// The factor on its weight.
+    stiffer: T,
+}
+
+impl<T: Real> Pin<T> {
+    fn fresh() -> Self {
+        Self { sum: zero(), stiffer: T::splat(1.0) }
+    }
+
+    /// Pulls harder by what it is off, in the lanes of `lanes`.
+    fn pull_harder(&mut self, r: V<T>, lanes: u32) {
+        let share = T::splat(1.0 / STIFFER);
+        self.sum = std::array::from_fn(|c| ((self.sum[c] + r[c]) * share).select(lanes, self.sum[c]));
+        self.stiffer = (self.stiffer * T::splat(STIFFER)).select(lanes, self.stiffer);
+    }
+}
+
+/// A position task, its target in every lane.
+#[derive(Clone, Debug)]
+struct Place<T> {
+    task: usize,
+    slot: usize,
+    point: Option<V<T>>,
+    target: V<T>,
+    weight: T,
+    pin: Option<Pin<T>>,
+}
+
+impl<T: Real> Place<T> {
+    /// Where the point is.
+    #[inline(always)]
+    fn at(&self, slot: &Slot<T>) -> V<T> {
+        match self.point {
+            Some(point) => add(slot.x, rotate(slot.g, point)),
+            None => slot.x,
+        }
+    }
+}
+
+/// An orientation task, its target in every lane.
+#[derive(Clone, Debug)]
+struct Facing<T> {
+    task: usize,
+    slot: usize,
+    target: Q<T>,
+    weight: T,
+    pin: Option<Pin<T>>,
+}
+
+/// The error, the weight and the squared length of the error with what a pin adds.
+#[inline(always)]
+fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>, T, T) {
+    let Some(pin) = pin else { return (r, weight, square) };
+    let r = add(r, pin.sum);
+    (r, weight * pin.stiffer, dot(r, r))
+}
+
+/// All position and orientation tasks.
+#[derive(Clone, Debug)]
+pub(super) struct Targets<T> {
+    places: Vec<Place<T>>,
+    facings: Vec<Facing<T>>,
+    /// How far every task is off, squared; other tasks have their place here, too.
+    pub squares: Vec<T>,
+}
+
+impl<T: Real> Targets<T> {
+    pub fn new(tasks: &[Task], slot_of: &[usize]) -> Self {
+        let (mut places, mut facings) = (Vec::new(), Vec::new());
+        for (number, task) in tasks.iter().enumerate() {
+            let weight = T::splat(task.weight);
+            let pin = task.hard.then(Pin::fresh);
+            match &task.goal {
+                Goal::Position { joint, point, .. } => {
+                    let point = (*point != Vec3::zeros()).then(|| splat((*point).into()));
+                    let slot = slot_of[joint.index()];
+                    places.push(Place { task: number, slot, point, target: zero(), weight, pin });
+                }
+                Goal::Orientation { joint, .. } => {
+                    let slot = slot_of[joint.index()];
+                    let target = [T::splat(0.0); 4];
+                    facings.push(Facing { task: number, slot, target, weight, pin });
+                }
+                _ => {}
+            }
+        }
+        Self { places, facings, squares: vec![T::splat(0.0); tasks.len()] }
+    }
+
+    /// Takes in the targets of all lanes, and forgets what pins were off by.
+    pub fn load(&mut self, tasks: &[&[Task]]) {
+        for place in &mut self.places {
+            place.target = std::array::from_fn(|c| {
+                T::from_lanes(|k| match &tasks[k][place.task].goal {
+                    Goal::Position { target, .. } => target[c],
+                    _ => 0.0,
+                })
+            });
+            place.pin = place.pin.map(|_| Pin::fresh());
+        }
+        for facing in &mut self.facings {
+            facing.target = [3, 0, 1, 2].map(|c| {
+                T::from_lanes(|k| match &tasks[k][facing.task].goal {
+                    Goal::Orientation { target, .. } => target.coords[c],
+                    _ => 0.0,
+                })
+            });
+            facing.pin = facing.pin.map(|_| Pin::fresh());
+        }
+    }
+
+    /// The cost of every lane where the slots are now, and the lanes that miss a target. With `build` the step receives
+    /// the quadratics.
+    pub fn assemble(&mut self, step: &mut Step<T>, stop: &Stop, build: bool) -> (T, u32) {
+        let origin = step.slots[0].x;
+        let mut cost = T::splat(0.0);
+        let mut missed = 0;
+        for place in &self.places {
+            let y = place.at(&step.slots[place.slot]);
+            let r = sub(place.target, y);
+            let square = dot(r, r);
+            self.squares[place.task] = square;
+            missed |= T::splat(stop.position * stop.position).less(square);
+            let (r, weight, square) = pulled(&place.pin, r, place.weight, square);
+            cost += weight * square;
+            if build {
+                step.loads[place.slot].add_position(sub(y, origin), r, weight);
+            }
+        }
+        for facing in &self.facings {
+            let gap = multiply(facing.target, conjugate(step.slots[facing.slot].g));
+            let (r, across, along) = turn_error(gap);
+            let square = dot(r, r);
+            self.squares[facing.task] = square;
+            missed |= T::splat(stop.angle * stop.angle).less(square);
+            let (r, weight, square) = pulled(&facing.pin, r, facing.weight, square);
+            cost += weight * square;
+            if build {
+                step.loads[facing.slot].add_orientation(gap, (across, along), r, weight);
+            }
+        }
+        (cost, missed)
+    }
+
+    /// Whether a task is a pin.
+    pub fn are_pinned(&self) -> bool {
+        self.places.iter().any(|p| p.pin.is_some()) || self.facings.iter().any(|f| f.pin.is_some())
+    }
+
+    /// The lanes in which a pin is not reached.
+    pub fn unpinned(&self, stop: &Stop) -> u32 {
+        let off = |task: usize, within: f64| T::splat(within * within).less(self.squares[task]);
+        let places = self.places.iter().filter(|p| p.pin.is_some()).map(|p| off(p.task, stop.position));
+        let facings = self.facings.iter().filter(|f| f.pin.is_some()).map(|f| off(f.task, stop.angle));
+        places.chain(facings).fold(0, |lanes, more| lanes | more)
+    }
+
+    /// Pins pull harder by what they are off, in the lanes of `lanes`.
+    pub fn pull_harder(&mut self, step: &Step<T>, lanes: u32) {
+        for place in &mut self.places {
+            let r = sub(place.target, place.at(&step.slots[place.slot]));
+            place.pin.iter_mut().for_each(|pin| pin.pull_harder(r, lanes));
+        }
+        for facing in &mut self.facings {
+            let gap = multiply(facing.target, conjugate(step.slots[facing.slot].g));
+            facing.pin.iter_mut().for_each(|pin| pin.pull_harder(turn_error(gap).0, lanes));
+        }
+    }
+}

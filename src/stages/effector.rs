@@ -1,0 +1,252 @@
+//! An effector of the stage `ik`: as written, with its names found, and the tasks it sets at a time.
+
+use super::{Setting, StageError};
+use crate::ik::{Goal, Task};
+use crate::math::Vec3;
+use crate::model::{Character, JointId, ModelPose, Role};
+use crate::retarget::calibration_pose;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One effector: a joint and where it shall be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EffectorConfig {
+    /// A role, such as `left_hand`, or the name of a joint.
+    pub joint: String,
+    /// What is reached: `position`, `aim` (the joint looks at the target), or `hold` (the joint keeps the place and the
+    /// orientation it came with).
+    pub goal: GoalWord,
+    /// Of `aim`: which way the joint looks, in the axes of the character at rest: +Z is ahead, +Y up, +X to its left.
+    pub axis: [f64; 3],
+    /// The target: a point in metres, `[x, y, z]`. With `follow` or `hold` it is an offset in metres.
+    pub target: Option<[f64; 3]>,
+    /// Keys `[time in seconds, x, y, z]`, ascending: the target moves along straight lines between them.
+    pub keys: Vec<[f64; 4]>,
+    /// A role or a joint that the target is taken from, as it moves before this stage.
+    pub follow: String,
+    /// A CSV file with the columns time, x, y, z (seconds and metres), relative to the pipeline file.
+    pub csv: String,
+    /// How much it matters against other effectors.
+    pub weight: f64,
+    /// Hard effectors count a hundred times as much, and solver `tree` pulls until their places are reached, whatever
+    /// soft ones say.
+    pub hard: bool,
+    /// How many joints above the effector move; 0 for all up to the root.
+    pub chain: usize,
+    /// From when on it acts, in seconds, negative for the whole clip.
+    pub from_s: f64,
+    /// Until when it acts, in seconds, negative for the whole clip.
+    pub until_s: f64,
+    /// How long it takes to blend in and out at the two ends, in seconds.
+    pub blend_s: f64,
+}
+
+/// What an effector does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GoalWord {
+    /// The joint is at the target.
+    #[default]
+    Position,
+    /// The joint looks at the target.
+    Aim,
+    /// The joint keeps its place and its orientation, moved by the target as an offset.
+    Hold,
+}
+
+impl Default for EffectorConfig {
+    fn default() -> Self {
+        Self {
+            joint: String::new(),
+            goal: GoalWord::Position,
+            axis: [0.0, 0.0, 1.0],
+            target: None,
+            keys: Vec::new(),
+            follow: String::new(),
+            csv: String::new(),
+            weight: 1.0,
+            hard: false,
+            chain: 0,
+            from_s: -1.0,
+            until_s: -1.0,
+            blend_s: 0.2,
+        }
+    }
+}
+
+impl EffectorConfig {
+    /// What is wrong with it, of what can be told without a rig.
+    pub(super) fn faults(&self) -> Vec<StageError> {
+        let mut faults = Vec::new();
+        let mut need = |good: bool, text: String| {
+            if !good {
+                faults.push(StageError::key("effectors", text));
+            }
+        };
+        let joint = &self.joint;
+        need(!joint.is_empty(), "an effector names no `joint`".into());
+        let weight = self.weight.is_finite() && self.weight > 0.0;
+        need(weight, format!("`weight` is {}, allowed is above 0", self.weight));
+        let blend = self.blend_s.is_finite() && self.blend_s >= 0.0;
+        need(blend, format!("`blend_s` is {}, allowed is 0 and more", self.blend_s));
+        let sources = [!self.keys.is_empty(), !self.follow.is_empty(), !self.csv.is_empty()];
+        let given = sources.iter().filter(|s| **s).count();
+        let holds = self.goal == GoalWord::Hold;
+        let place = self.target.is_some() && !holds && self.follow.is_empty();
+        need(
+            given + usize::from(place) == usize::from(!holds),
+            format!(
+                "effector `{joint}` needs exactly one of `target`, `keys`, `follow` and `csv`, or the goal `hold` without"
+            ),
+        );
+        let finite = self.target.iter().flatten().chain(self.keys.iter().flatten()).all(|x| x.is_finite());
+        need(finite, format!("a target of effector `{joint}` is not finite"));
+        let looks = self.axis.iter().all(|x| x.is_finite()) && Vec3::from(self.axis).norm() > 1e-6;
+        need(looks, format!("the `axis` of effector `{joint}` has no direction"));
+        let ascending = self.keys.is_sorted_by(|a, b| a[0] < b[0]);
+        need(ascending, format!("the keys of effector `{joint}` do not ascend in time"));
+        faults
+    }
+}
+
+/// How much more a hard effector counts.
+const HARD: f64 = 100.0;
+
+/// The joint of a role or a name.
+fn find(character: &Character, word: &str) -> Result<JointId, StageError> {
+    let skeleton = character.skeleton();
+    let by_role = word.parse::<Role>().ok().and_then(|r| character.rig.joint(r));
+    by_role.or_else(|| skeleton.find(word)).ok_or_else(|| {
+        let names = character.rig.assignments().map(|(r, _)| r.to_string());
+        let names = names.chain(skeleton.joints().iter().map(|j| j.name.clone()));
+        let near =
+            names.max_by(|a, b| strsim::jaro_winkler(a, word).total_cmp(&strsim::jaro_winkler(b, word)));
+        let hint = near.map(|n| format!("\n  hint: the nearest name is `{n}`")).unwrap_or_default();
+        StageError::key(
+            "effectors",
+            format!("`{word}` is neither a role nor a joint of `{}`{hint}", character.name),
+        )
+    })
+}
+
+/// The keys of a CSV file: time, x, y, z a line; a first line of words is skipped.
+fn read_csv(path: &std::path::Path) -> Result<Vec<[f64; 4]>, StageError> {
+    let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
+    let mut keys: Vec<[f64; 4]> = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
+        let cells: Vec<Option<f64>> = line.split(',').map(|c| c.trim().parse().ok()).collect();
+        match cells.as_slice() {
+            [Some(t), Some(x), Some(y), Some(z)] if [t, x, y, z].iter().all(|v| v.is_finite()) => {
+                if keys.last().is_some_and(|k| k[0] >= *t) {
+                    return Err(fault(format!("line {}: the time does not ascend", number + 1)));
+                }
+                keys.push([*t, *x, *y, *z]);
+            }
+            _ if number == 0 => {}
+            _ => return Err(fault(format!("line {}: expected four numbers: time, x, y, z", number + 1))),
+        }
+    }
+    if keys.is_empty() { Err(fault("it has no line of numbers".into())) } else { Ok(keys) }
+}
+
+/// Where a target comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    Constant,
+    Keys(Vec<[f64; 4]>),
+    Joint(JointId),
+}
+
+/// An effector with its joint found.
+#[derive(Clone, Debug)]
+pub(super) struct Effector {
+    /// The joint.
+    pub joint: JointId,
+    source: Source,
+    offset: Vec3,
+    /// Of aims: the way it looks, in joint space.
+    axis: Vec3,
+    /// As written.
+    pub config: EffectorConfig,
+}
+
+impl Effector {
+    /// The effector for the character that will arrive, its names found and its file read.
+    pub fn find(config: &EffectorConfig, setting: &Setting) -> Result<Self, StageError> {
+        let character = &setting.arriving;
+        let joint = find(character, &config.joint)?;
+        let source = if !config.follow.is_empty() {
+            Source::Joint(find(character, &config.follow)?)
+        } else if !config.csv.is_empty() {
+            Source::Keys(read_csv(&setting.folder.join(&config.csv))?)
+        } else if !config.keys.is_empty() {
+            Source::Keys(config.keys.clone())
+        } else if config.goal == GoalWord::Hold {
+            Source::Joint(joint)
+        } else {
+            Source::Constant
+        };
+        let offset = Vec3::from(config.target.unwrap_or_default());
+        let rest = calibration_pose(character);
+        let axis = rest.joint(joint).rotation.inverse() * Vec3::from(config.axis).normalize();
+        Ok(Self { joint, source, offset, axis, config: config.clone() })
+    }
+
+    /// The target at a time, for the pose that arrived.
+    pub fn target(&self, time: f64, model: &ModelPose) -> Vec3 {
+        match &self.source {
+            Source::Constant => self.offset,
+            Source::Joint(id) => model.position(*id) + self.offset,
+            Source::Keys(keys) => {
+                let place = |k: &[f64; 4]| Vec3::new(k[1], k[2], k[3]);
+                let after = keys.partition_point(|k| k[0] <= time);
+                match (after.checked_sub(1).map(|i| &keys[i]), keys.get(after)) {
+                    (Some(a), Some(b)) => place(a).lerp(&place(b), (time - a[0]) / (b[0] - a[0])),
+                    (Some(only), None) | (None, Some(only)) => place(only),
+                    (None, None) => self.offset,
+                }
+            }
+        }
+    }
+
+    /// How much it acts at a time, 0 to 1, with smooth ends.
+    pub fn share(&self, time: f64) -> f64 {
+        let ramp = |inside: f64| {
+            let x = if self.config.blend_s > 0.0 { inside / self.config.blend_s } else { inside.signum() };
+            let x = x.clamp(0.0, 1.0);
+            x * x * (3.0 - 2.0 * x)
+        };
+        let into = if self.config.from_s < 0.0 { 1.0 } else { ramp(time - self.config.from_s + 1e-9) };
+        let out = if self.config.until_s < 0.0 { 1.0 } else { ramp(self.config.until_s - time + 1e-9) };
+        into * out
+    }
+
+    /// The tasks at a time: the target moves from where the effector arrived to where it shall be as it blends in.
+    pub fn tasks(&self, time: f64, model: &ModelPose) -> Vec<Task> {
+        let share = self.share(time);
+        let weight = self.config.weight * if self.config.hard { HARD } else { 1.0 };
+        let hard = |task: Task| if self.config.hard { task.pinned() } else { task };
+        let here = model.joint(self.joint);
+        let target = self.target(time, model);
+        let blended = here.translation.lerp(&target, share);
+        match self.config.goal {
+            GoalWord::Position => vec![hard(Task::position(self.joint, blended).weigh(weight))],
+            GoalWord::Hold => vec![
+                hard(Task::position(self.joint, blended).weigh(weight)),
+                Task::orientation(self.joint, here.rotation).weigh(0.1 * weight),
+            ],
+            GoalWord::Aim => {
+                let ahead = here.translation + here.vector(&self.axis) * (target - here.translation).norm();
+                let goal = Goal::Aim {
+                    joint: self.joint,
+                    point: Vec3::zeros(),
+                    axis: self.axis,
+                    target: ahead.lerp(&target, share),
+                };
+                vec![Task::new(goal).weigh(0.1 * weight)]
+            }
+        }
+    }
+}

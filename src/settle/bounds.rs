@@ -111,6 +111,10 @@ impl Bound {
     /// the shorter one to the ellipse. The sharp ends of long ellipses are cut off: nothing slides around them.
     fn rooms(&self, local: &Quat) -> [f64; ROOMS] {
         let [first, second, twist] = self.limit.angles(local);
+        // The same angle a turn further may be the one that lies in the range.
+        let middle = 0.5 * (self.limit.twist.low + self.limit.twist.high);
+        let turns = ((twist - middle) / std::f64::consts::TAU).round();
+        let twist = twist - turns * std::f64::consts::TAU;
         let [a, b] = &self.limit.swing;
         let long_first = a.high - a.low >= b.high - b.low;
         let (long, short) = if long_first { (a, b) } else { (b, a) };

@@ -177,8 +177,9 @@ fn hands_and_knees_that_carry_a_crawl_stay() {
     for role in [Role::Hips, Role::Head, Role::Hand(Side::Left), Role::Hand(Side::Right)] {
         assert!(farthest(&way(&motion, role), &way(&result, role)) < 1e-9, "{role}");
     }
-    let (own, made) = (fastest_turn(&motion), fastest_turn(&result));
-    assert!(made < own + 15.0, "a joint turns by {made} degrees a frame, by {own} before");
+    // Toes come out of a floor 30 cm above them within a few frames.
+    let made = fastest_turn(&result);
+    assert!(made < 45.0, "a joint turns by {made} degrees a frame");
 }
 
 #[test]

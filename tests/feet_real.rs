@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// For each take, the number of characters on which it misses a limit. These numbers may only become smaller.
-const KNOWN_MISSES: [usize; 18] = [1, 1, 2, 1, 0, 0, 1, 0, 4, 1, 2, 0, 0, 0, 7, 1, 0, 0];
+const KNOWN_MISSES: [usize; 18] = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 2, 0, 0, 0, 7, 1, 0, 0];
 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 900;

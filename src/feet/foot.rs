@@ -245,20 +245,20 @@ fn lift(leg: &Leg, steps: &[Step], locks: &Locks, floor: &[f64], changes: &mut [
         floor[f] - low
     };
     let free = |f: usize| locks.held[f] == Held::Free;
-    let needed: Vec<f64> = (0..steps.len())
-        .map(|f| if free(f) { (deepest(f, &changes[f]) - DIP).max(0.0) } else { 0.0 })
-        .collect();
-    let lifts = envelope(&needed, |f| !free(f), reach as usize);
-    for (f, step) in steps.iter().enumerate() {
-        if !free(f) {
-            continue;
-        }
-        changes[f].shift.y += lifts[f];
-        if leg.toes.is_some() {
-            let moved = leg.changed(step, &changes[f]);
-            let [_, _, tip] = leg.sole(&moved);
-            let lever = tip - moved.toes.translation;
-            bend_toes(leg, &moved, &lever, moved.toes.translation.y - floor[f], &mut changes[f]);
+    // Toes that are bent up press their ball down: a second round lifts it.
+    for _ in 0..2 {
+        let needed: Vec<f64> = (0..steps.len())
+            .map(|f| if free(f) { (deepest(f, &changes[f]) - DIP).max(0.0) } else { 0.0 })
+            .collect();
+        let lifts = envelope(&needed, |f| !free(f), reach as usize);
+        for (f, step) in steps.iter().enumerate().filter(|(f, _)| free(*f)) {
+            changes[f].shift.y += lifts[f];
+            if leg.toes.is_some() {
+                let moved = leg.changed(step, &changes[f]);
+                let [_, _, tip] = leg.sole(&moved);
+                let lever = tip - moved.toes.translation;
+                bend_toes(leg, &moved, &lever, moved.toes.translation.y - floor[f], &mut changes[f]);
+            }
         }
     }
 }

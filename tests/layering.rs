@@ -26,13 +26,13 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("measure", 5, "quality metrics with published formulas"),
     ("feet", 5, "contacts locked, pelvis placed, feet out of the floor"),
     ("placement", 5, "hands relative to the body, bodies out of themselves"),
-    ("settle", 5, "a ragdoll from a rig follows a clip, and the way back"),
     ("visible", 5, "a recording of bodies becomes a motion of visible solids"),
     ("render", 5, "software pictures of motions"),
+    ("settle", 6, "a ragdoll from a rig follows a clip, and the way back"),
     ("page", 6, "plots, the report page, the player"),
-    ("stages", 6, "the steps of a pipeline, one file each, and their registry"),
-    ("pipeline", 7, "the file as written, the plan as understood, the run"),
-    ("cli", 8, "one file per command; the only place that prints"),
+    ("stages", 7, "the steps of a pipeline, one file each, and their registry"),
+    ("pipeline", 8, "the file as written, the plan as understood, the run"),
+    ("cli", 9, "one file per command; the only place that prints"),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {

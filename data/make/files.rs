@@ -7,6 +7,7 @@ pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
     let [walk, contacts] = walk::walk();
     vec![
         ("mannequin.glb", glb::write(&mannequin::mannequin())),
+        ("tailed.glb", glb::write(&mannequin::tailed())),
         ("robot.glb", glb::write(&robot::robot())),
         ("walk.bvh", walk.into_bytes()),
         ("walk.contacts.csv", contacts.into_bytes()),

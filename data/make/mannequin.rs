@@ -1,4 +1,5 @@
-//! `mannequin.glb`: a slender figure of 1.75 m in T-pose, 52 joints with the axes of the world.
+//! `mannequin.glb`: a slender figure of 1.75 m in T-pose, 52 joints with the axes of the world; `tailed.glb`: the same
+//! with a tail of eight joints.
 //!
 //! Space: Y up, facing +Z, its left towards +X; metres.
 
@@ -106,20 +107,58 @@ const ROUND: Shape = Shape {
     texture: None,
 };
 
+/// The joints of the tail, and its thickness there: down behind the legs, and up again at the tip.
+const TAIL: &[([f64; 3], f64)] = &[
+    ([0.0, 0.95, -0.09], 0.034),
+    ([0.0, 0.9, -0.17], 0.032),
+    ([0.0, 0.82, -0.24], 0.03),
+    ([0.0, 0.72, -0.29], 0.028),
+    ([0.0, 0.62, -0.34], 0.026),
+    ([0.0, 0.53, -0.4], 0.024),
+    ([0.0, 0.46, -0.48], 0.022),
+    ([0.0, 0.42, -0.57], 0.02),
+];
+
 /// The whole character.
 pub fn mannequin() -> Figure {
-    let joints = Joints::new();
+    figure("mannequin", &Joints::new())
+}
+
+/// The character with a tail.
+pub fn tailed() -> Figure {
+    let mut joints = Joints::new();
+    for (k, (at, _)) in TAIL.iter().enumerate() {
+        let parent = if k == 0 { "hips".to_owned() } else { format!("tail_{k:02}") };
+        joints.push(format!("tail_{:02}", k + 1), &parent, Vec3::from(*at));
+    }
+    let borders: Vec<(String, f64)> = (0..TAIL.len()).map(|k| (format!("tail_{:02}", k + 1), 0.03)).collect();
+    let chain = joints.chain("hips", &borders);
+    let mut keys: Vec<Key> = TAIL.iter().map(|(at, r)| key(*at, *r, *r)).collect();
+    keys.push(key([0.0, 0.41, -0.67], 0.016, 0.016));
+    let mut tail = Surface::default();
+    tail.loft(&keys, Shape { sides: 12, ..ROUND }, &chain);
+    let mut figure = figure("tailed", &joints);
+    figure.parts.push(Part {
+        material: "tail",
+        colour: [0.12, 0.10, 0.09],
+        finish: [0.0, 0.6],
+        surface: tail,
+    });
+    figure
+}
+
+fn figure(name: &'static str, joints: &Joints) -> Figure {
     let (mut skin, mut seams, mut shoes) = (Surface::default(), Surface::default(), Surface::default());
-    torso_and_head(&joints, &mut skin, &mut seams);
+    torso_and_head(joints, &mut skin, &mut seams);
     for (suffix, side) in [("_l", 1.0), ("_r", -1.0)] {
-        arm(&joints, suffix, side, &mut skin, &mut seams);
-        hand(&joints, suffix, side, &mut skin);
-        leg(&joints, suffix, side, &mut skin, &mut seams, &mut shoes);
+        arm(joints, suffix, side, &mut skin, &mut seams);
+        hand(joints, suffix, side, &mut skin);
+        leg(joints, suffix, side, &mut skin, &mut seams, &mut shoes);
     }
     let part =
         |material, colour, roughness, surface| Part { material, colour, finish: [0.0, roughness], surface };
     Figure {
-        name: "mannequin",
+        name,
         armature: None,
         joints: joints.file_joints(),
         parts: vec![

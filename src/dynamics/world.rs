@@ -38,6 +38,9 @@ pub struct WorldSettings {
     pub sweeps: usize,
     /// Friction held to a cone instead of a pyramid.
     pub cone: bool,
+    /// Whether the sweeps are followed by an exact solution of the rows that they leave free: slower, and the same to
+    /// the last digits.
+    pub polish: bool,
 }
 
 impl Default for WorldSettings {
@@ -50,6 +53,7 @@ impl Default for WorldSettings {
             margin: 1e-3,
             sweeps: 150,
             cone: false,
+            polish: true,
         }
     }
 }
@@ -241,7 +245,11 @@ impl World {
         let free: Vec<f64> = rows.iter().map(|r| self.rate(r)).collect();
         let problem = self.problem(&rows, &free);
         let mut x: Vec<f64> = rows.iter().map(|r| self.memory.get(&r.key).copied().unwrap_or(0.0)).collect();
-        problem.solve(&mut x, self.settings.sweeps);
+        if self.settings.polish {
+            problem.solve(&mut x, self.settings.sweeps);
+        } else {
+            problem.gauss_seidel(&mut x, self.settings.sweeps, 1e-6);
+        }
         self.pull_forces = x[..self.pulls.len()].iter().map(|x| x / h).collect();
         let is_normal = |row: &(&Row, &f64)| row.0.key.0 == CONTACT_NORMAL;
         self.contact_forces = rows.iter().zip(&x).filter(is_normal).map(|(_, x)| x / h).collect();

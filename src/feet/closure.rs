@@ -54,7 +54,13 @@ pub fn close(leg: &Leg, step: &Step, change: &Change, offset: &Vec3, ahead: &Vec
 
     // The old axis is that of the same pole, so that a leg that need not move does not.
     let reference = if beside.norm() > 1e-4 * l1 { beside } else { pole };
-    let axes = [before.cross(&reference), after.cross(&(bent.middle - root))];
+    // A knee that was bent a little backwards and now bends forwards has not turned about: its axis keeps its side.
+    let axis = |line: &Vec3, bend: &Vec3, ahead: &Vec3| {
+        let axis = line.cross(bend);
+        if bend.dot(ahead) < 0.0 { -axis } else { axis }
+    };
+    let axes =
+        [axis(&before, &reference, &straight), axis(&after, &(bent.middle - root), &(turn * straight))];
     let bones = [[knee - hip, bent.middle - root], [ankle - knee, bent.end - bent.middle]];
     let turned = bones.map(|[old, new]| reframe(&old, &axes[0], &new, &axes[1]));
     let [Some(first), Some(second)] = turned else { return (*step, line.norm()) };

@@ -8,7 +8,7 @@
 
 use super::leg::{Leg, Sole, level};
 use crate::math::Vec3;
-use crate::model::{ContactPart, Contacts, Hold};
+use crate::model::{Character, ContactPart, Contacts, Hold};
 use std::ops::Range;
 
 /// Where a part of the sole stays, and when.
@@ -52,9 +52,17 @@ const SNAP: f64 = 0.02;
 const MISFIT: f64 = 0.35;
 
 /// The height of a hold, that of the ground where it is near.
-pub fn resting_height(hold: &Hold, contacts: &Contacts, leg: &Leg) -> f64 {
-    let near = (hold.height - contacts.ground).abs() < SNAP * leg.reach / 0.9;
-    if near { contacts.ground } else { hold.height }
+fn resting_height(height: f64, contacts: &Contacts, leg: &Leg) -> f64 {
+    let near = (height - contacts.ground).abs() < SNAP * leg.reach / 0.9;
+    if near { contacts.ground } else { height }
+}
+
+/// The labels with every hold that is on the ground at the height of the ground.
+pub fn levelled(contacts: &Contacts, character: &Character) -> Contacts {
+    let legs = Leg::of(character);
+    let Some(leg) = legs.first() else { return contacts.clone() };
+    let at = |height| resting_height(height, contacts, leg);
+    contacts.changed(|f| f, at)
 }
 
 impl Locks {
@@ -62,7 +70,7 @@ impl Locks {
     pub fn of(leg: &Leg, contacts: &Contacts, soles: &[Sole]) -> Locks {
         let locks = |part: ContactPart, point: usize| -> Vec<Lock> {
             let lock = |hold: &Hold| {
-                let height = resting_height(hold, contacts, leg);
+                let height = resting_height(hold.height, contacts, leg);
                 let frames = hold.frames.start..hold.frames.end.min(soles.len());
                 let (n, start) = (frames.len(), frames.start);
                 let central = start + n / 4..(start + n - n / 4).max(start + n / 4 + 1);

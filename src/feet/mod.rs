@@ -2,6 +2,7 @@
 //!
 //! [`plant`] locks feet, the labels come with the motion; [`ground()`] puts a motion on the floor. Space: model space, Y up. Units: metres, radians, frames.
 
+mod astray;
 mod closure;
 mod foot;
 mod ground;
@@ -14,6 +15,8 @@ mod ramp;
 mod tops;
 mod write;
 
+pub use astray::astray;
 pub use ground::{GroundWork, ground, own_ground};
 pub use leg::{Leg, Sole, Step};
-pub use plant::{BLEND, FootWork, TRANSITION, Work, plant};
+pub use lock::levelled;
+pub use plant::{BLEND, FootWork, TRANSITION, Work, plant, raise_heels};

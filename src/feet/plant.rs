@@ -6,10 +6,11 @@
 
 use super::closure::{close, knee_direction};
 use super::foot::{changes, floor_under};
-use super::heel_rise::rise;
+use super::heel_rise::{raise_heel, rise};
 use super::leg::{Change, Leg, Step, read, stature};
 use super::lock::{Held, Locks};
 use super::pelvis::{Moved, pelvis};
+use super::ramp::envelope;
 use super::write::write;
 use crate::math::{Vec3, log};
 use crate::model::{Contacts, JointId, Motion, Side};
@@ -100,6 +101,36 @@ pub fn plant(motion: &Motion) -> (Motion, Work) {
         mean_pelvis: mean(offset.iter().map(|d| d.abs())),
     };
     (Motion { clip, ..motion.clone() }, work)
+}
+
+/// The motion with the heels of these `sides` up by at least as many radians as asked for in every frame: the feet turn about their
+/// balls, which stay; the knees follow under a pelvis that stays.
+pub fn raise_heels(motion: &Motion, asked: &[(Side, Vec<f64>)]) -> Motion {
+    let legs: Vec<Leg> = Leg::of(&motion.character);
+    let asked = |leg: &Leg| asked.iter().find(|(side, _)| *side == leg.side).map(|(_, asked)| asked);
+    let legs: Vec<Leg> = legs.into_iter().filter(|leg| asked(leg).is_some()).collect();
+    let Some(contacts) = motion.contacts.as_ref().filter(|_| !legs.is_empty()) else { return motion.clone() };
+    let frames = motion.clip.frames();
+    let reach = (TRANSITION * motion.clip.sample_rate).max(1.0);
+    let mut closed: Vec<Vec<(Step, f64)>> = Vec::new();
+    let mut still = vec![true; frames];
+    for (leg, steps) in legs.iter().zip(read(motion, &legs)) {
+        let soles: Vec<_> = steps.iter().map(|s| leg.sole(s)).collect();
+        let floor = floor_under(&Locks::of(leg, contacts, &soles), contacts.ground);
+        let angles = envelope(asked(leg).map_or(&[], Vec::as_slice), |_| false, reach as usize);
+        let ahead = knee_direction(leg, &steps);
+        let one = |(f, step): (usize, &Step)| {
+            let mut change = Change::default();
+            if angles[f] > 0.0 {
+                still[f] = false;
+                raise_heel(leg, step, angles[f], floor[f], &mut change);
+            }
+            close(leg, step, &change, &Vec3::zeros(), &ahead)
+        };
+        closed.push(steps.iter().enumerate().map(one).collect());
+    }
+    let clip = write(motion, &legs, &closed, &vec![0.0; frames], |f| still[f]);
+    Motion { clip, ..motion.clone() }
 }
 
 /// The frames in which a part rests that is no foot.

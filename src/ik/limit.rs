@@ -169,7 +169,7 @@ fn two_angles(relative: &Quat, a: &Vec3, b: &Vec3) -> [f64; 2] {
 
 impl SwingTwist {
     /// Swing about the first and second axis, and twist, of a local rotation, in radians.
-    fn angles(&self, local: &Quat) -> [f64; 3] {
+    pub fn angles(&self, local: &Quat) -> [f64; 3] {
         let relative = self.reference.inverse() * local;
         let (swing, _) = swing_twist(&relative, &self.axis);
         let swing = log(&swing);

@@ -8,6 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+/// The member of an animation's extras that says that posemill added it.
+pub const ADDED: &str = "posemill";
+
 /// Properties that hold indices, or lists or maps of them: checked as `u64` before the typed reading, which
 /// would keep the lower 32 bits without a word.
 const INDICES: &[&str] = &[

@@ -13,9 +13,6 @@ mod tree;
 pub use affine::{Affine, Local, World};
 pub use container::{Chunks, glb_with_room, write_glb};
 pub use error::GltfError;
-pub use json::Json;
+pub use json::{ADDED, Json};
 pub use size::figure_size;
 pub use tree::{Node, NodeTree};
-
-/// The member of an animation's extras that says that posemill added it.
-pub const ADDED: &str = "posemill";

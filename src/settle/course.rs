@@ -34,6 +34,11 @@ impl Course {
         Self { fine, steps, h: 1.0 / (clip.sample_rate * steps as f64) }
     }
 
+    /// The joints at an instant.
+    pub fn model(&self, skeleton: &Skeleton, instant: usize) -> ModelPose {
+        ModelPose::of(skeleton, &self.fine.pose(skeleton, instant))
+    }
+
     /// The bodies from instant `from` to instant `to`, both included, with their velocities.
     pub fn states(
         &self,
@@ -42,8 +47,8 @@ impl Course {
         from: usize,
         to: usize,
     ) -> Vec<Vec<BodyState>> {
-        let last = self.fine.frames() - 1;
-        let (before, behind) = (from.saturating_sub(1), (to + 1).min(last));
+        // At both ends the slope is that of the course itself: what lies beyond may be a leap.
+        let (before, behind) = (from, to.min(self.fine.frames() - 1));
         let (mut pose, mut model) = (skeleton.rest_pose(), ModelPose::new(Vec::new()));
         let mut at = |k: usize| {
             forward(skeleton, &self.fine, k, &mut pose, &mut model);
@@ -64,6 +69,6 @@ impl Course {
             }
             states
         };
-        (from..=to.min(last)).map(timed).collect()
+        (before..=behind).map(timed).collect()
     }
 }

@@ -4,14 +4,15 @@
 //! S5 hands, head and free feet are where they were; S6 the help at the pelvis is small; S7 flight is ballistic; S8 what
 //! rests carries weight; S9 nothing shakes or pops; S10 what was clean has not changed. Space: model space. Units: SI.
 
-use super::flight::Flight;
+use super::flight::{Flight, angular_momentum};
 use super::floor::Floor;
 use super::ragdoll::{GRAVITY, Ragdoll};
 use super::track::Moment;
 use crate::ik::Mechanism;
-use crate::math::{Quat, Vec3, log};
+use crate::math::{Quat, Vec3};
 use crate::model::{ContactPart, ContactPoint, JointId, ModelPose, Pose, Role, Side};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The criteria of one clip; what could not be measured is zero (S8: one).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,6 +67,11 @@ pub const TARGETS: [(&str, &str, f64); 15] = [
     ("s10_moved", "m", f64::INFINITY),
     ("s10_turned", "rad", f64::INFINITY),
 ];
+
+/// What a good clip does not exceed.
+fn most(name: &str) -> f64 {
+    TARGETS.iter().find(|t| t.0 == name).map_or(f64::INFINITY, |t| t.2)
+}
 
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
@@ -134,12 +140,13 @@ impl Judge<'_> {
         };
         let (own, followed, came) = (models(poses), models(reference), models(input));
         let (flight, spin) = self.flight(&own);
-        let pairs = || poses.iter().zip(reference);
-        let tracking = mean(pairs().map(|(a, b)| self.joint_error(a, b)));
-        let mpjpe = mean(own.iter().zip(&followed).map(|(a, b)| self.apart(a, b))) / self.ragdoll.height;
-        let labelled: Vec<usize> = (0..poses.len()).filter(|&f| self.floor.carries(f)).collect();
-        let carried = |f: &&usize| moments.get(**f).is_some_and(|m| m.carried > 0.02);
-        let share = labelled.iter().filter(carried).count() as f64 / labelled.len().max(1) as f64;
+        let (tracking, mpjpe) = self.followed(poses, reference);
+        // What physics did not take part in tells nothing of forces.
+        let real: Vec<(usize, &Moment)> =
+            moments.iter().enumerate().filter(|(_, m)| m.physics > 0.5).collect();
+        let labelled: Vec<f64> =
+            real.iter().filter(|(f, _)| self.floor.carries(*f)).map(|(_, m)| m.carried).collect();
+        let share = labelled.iter().filter(|c| **c > 0.02).count() as f64 / labelled.len().max(1) as f64;
         let jerk = self.jerk(&own) / self.jerk(&came).max(JERK_FLOOR);
         let pop = largest_step(poses) / largest_step(input).max(1e-6);
         Criteria {
@@ -148,17 +155,53 @@ impl Judge<'_> {
             limits: self.excess(poses),
             tracking,
             mpjpe,
-            effectors: self.effectors(&own, &followed),
-            assist_force: rms(moments.iter().map(|m| m.assist_force)),
-            assist_moment: rms(moments.iter().map(|m| m.assist_moment)),
+            effectors: self.effectors(&own, &followed, 0),
+            assist_force: rms(real.iter().map(|(_, m)| m.assist_force)),
+            assist_moment: rms(real.iter().map(|(_, m)| m.assist_moment)),
             flight,
             spin,
-            carried: if labelled.is_empty() || moments.is_empty() { 1.0 } else { share },
+            carried: if labelled.is_empty() { 1.0 } else { share },
             jerk,
             pop,
             moved: own.iter().zip(&came).map(|(a, b)| farthest(a, b)).fold(0.0, f64::max),
             turned: poses.iter().zip(input).map(|(a, b)| most_turned(a, b).1).fold(0.0, f64::max),
         }
+    }
+
+    /// S4: how far `poses` turn away from `reference` (radians), and move away from it (over the height).
+    pub fn followed(&self, poses: &[Pose], reference: &[Pose]) -> (f64, f64) {
+        let skeleton = self.mechanism.skeleton();
+        let pairs: Vec<(f64, f64)> = poses
+            .par_iter()
+            .zip(reference)
+            .map(|(a, b)| {
+                let (own, followed) = (ModelPose::of(skeleton, a), ModelPose::of(skeleton, b));
+                (self.joint_error(a, b), self.apart(&own, &followed))
+            })
+            .collect();
+        let turned = mean(pairs.iter().map(|p| p.0));
+        (turned, mean(pairs.iter().map(|p| p.1)) / self.ragdoll.height)
+    }
+
+    /// Whether `poses` lost within these frames what the kinematic `reference` has: the performance (S4, S5), or its
+    /// smoothness against the `input` (S9).
+    pub fn lost(&self, frames: Range<usize>, poses: &[Pose], reference: &[Pose], input: &[Pose]) -> bool {
+        let first = frames.start;
+        let [a, b, c] = [poses, reference, input].map(|p| &p[frames.clone()]);
+        let skeleton = self.mechanism.skeleton();
+        let models =
+            |p: &[Pose]| -> Vec<ModelPose> { p.iter().map(|p| ModelPose::of(skeleton, p)).collect() };
+        let (own, followed, came) = (models(a), models(b), models(c));
+        let (turned, moved) = self.followed(a, b);
+        let shakes = |own: f64, followed: f64, came: f64, most: f64| own > (most * came).max(1.05 * followed);
+        let lost = [
+            turned > most("s4_joint_error"),
+            moved > most("s4_mpjpe_over_height"),
+            self.effectors(&own, &followed, first) > most("s5_effector_error_over_height"),
+            shakes(self.jerk(&own), self.jerk(&followed), self.jerk(&came), most("s9_jerk_ratio")),
+            shakes(largest_step(a), largest_step(b), largest_step(c), most("s9_pop_ratio")),
+        ];
+        lost.contains(&true)
     }
 
     fn touching(&self) -> impl Iterator<Item = &ContactPoint> {
@@ -212,7 +255,7 @@ impl Judge<'_> {
         mean(parts.iter().map(|p| (a.position(p.joint) - b.position(p.joint) - off).norm()))
     }
 
-    fn effectors(&self, own: &[ModelPose], followed: &[ModelPose]) -> f64 {
+    fn effectors(&self, own: &[ModelPose], followed: &[ModelPose], first: usize) -> f64 {
         let contacts = self.floor.contacts();
         let mut all = Vec::new();
         for p in &self.ragdoll.parts {
@@ -223,7 +266,8 @@ impl Judge<'_> {
             };
             for f in 0..own.len() {
                 let rests = |s: Side| {
-                    contacts.rests(ContactPart::Heel(s), f) || contacts.rests(ContactPart::Ball(s), f)
+                    let rests = |part: ContactPart| contacts.rests(part, first + f);
+                    rests(ContactPart::Heel(s)) || rests(ContactPart::Ball(s))
                 };
                 if !side.is_some_and(rests) {
                     all.push((own[f].position(p.joint) - followed[f].position(p.joint)).norm());
@@ -281,21 +325,6 @@ impl Judge<'_> {
 
 /// Jerk that is as good as none, m/s^3.
 const JERK_FLOOR: f64 = 1e-3;
-
-/// The angular momentum about the centre of mass between two frames, kg m^2/s.
-fn angular_momentum(ragdoll: &Ragdoll, from: &ModelPose, to: &ModelPose, rate: f64) -> Vec3 {
-    let (a, b) = (ragdoll.states(from), ragdoll.states(to));
-    let (ca, cb) = (ragdoll.center_of_mass(from), ragdoll.center_of_mass(to));
-    let mut sum = Vec3::zeros();
-    for (k, part) in ragdoll.parts.iter().enumerate() {
-        let (ra, rb) = (a[k].position - ca, b[k].position - cb);
-        sum += ((ra + rb) * 0.5).cross(&(rb - ra)) * (part.mass * rate);
-        let turn = log(&(b[k].orientation * a[k].orientation.inverse())) * rate;
-        let middle = crate::math::exp(&(turn / rate * 0.5)) * a[k].orientation;
-        sum += middle * (ragdoll.inertia(k) * middle.inverse_transform_vector(&turn));
-    }
-    sum
-}
 
 /// The largest way of a joint between two poses of one skeleton.
 fn farthest(a: &ModelPose, b: &ModelPose) -> f64 {

@@ -5,7 +5,7 @@
 
 use super::floor::Floor;
 use super::ragdoll::{GRAVITY, Ragdoll};
-use crate::math::Vec3;
+use crate::math::{Mat3, Quat, Transform, Vec3, exp, log};
 use crate::model::{ModelPose, Pose, Skeleton};
 use std::ops::Range;
 
@@ -21,6 +21,9 @@ const SHORTEST: f64 = 0.08;
 
 /// Seconds on the ground over which a wrong speed at take-off and landing fades.
 const FADE: f64 = 0.2;
+
+/// A parabola farther from the clip than this part of the height is none.
+const FARTHEST: f64 = 0.15;
 
 /// The flights of a clip of this many frames.
 pub fn flights(floor: &Floor, frames: usize, rate: f64) -> Vec<Flight> {
@@ -39,6 +42,40 @@ pub fn flights(floor: &Floor, frames: usize, rate: f64) -> Vec<Flight> {
     found
 }
 
+/// The flights whose parabolas lie within reach of what `poses` do: what is farther off is no flight, but a contact that
+/// has no label.
+pub fn plausible(
+    body: (&Ragdoll, &Skeleton),
+    poses: &[Pose],
+    flights: Vec<Flight>,
+    rate: f64,
+) -> Vec<Flight> {
+    let most = FARTHEST * body.0.height;
+    let near = |flight: &Flight| shifts_of(body, poses, flight, rate).iter().all(|s| s.norm() <= most);
+    flights.into_iter().filter(near).collect()
+}
+
+/// The shifts of the frames of a flight that put the centre of mass on its parabola.
+fn shifts_of(
+    (ragdoll, skeleton): (&Ragdoll, &Skeleton),
+    poses: &[Pose],
+    flight: &Flight,
+    rate: f64,
+) -> Vec<Vec3> {
+    let (off, on) = (flight.frames.start - 1, flight.frames.end);
+    let center = |f: usize| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f]));
+    let centers: Vec<Vec3> = (off..=on).map(center).collect();
+    let time = (on - off) as f64 / rate;
+    let gravity = Vec3::new(0.0, -GRAVITY, 0.0);
+    let (first, last) = (centers[0], centers[on - off]);
+    let speed = (last - first) / time - gravity * (0.5 * time);
+    let shift = |k: usize| {
+        let t = k as f64 / rate;
+        first + speed * t + gravity * (0.5 * t * t) - centers[k]
+    };
+    (1..on - off).map(shift).collect()
+}
+
 /// Moves the hips of `poses` so that the centre of mass flies along its parabolas.
 pub fn make_ballistic(
     (ragdoll, skeleton): (&Ragdoll, &Skeleton),
@@ -51,17 +88,9 @@ pub fn make_ballistic(
     let mut shifts = vec![Vec3::zeros(); n];
     for flight in flights {
         let (off, on) = (flight.frames.start - 1, flight.frames.end);
-        let center = |f: usize| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f]));
-        let centers: Vec<Vec3> = (off..=on).map(center).collect();
-        let time = (on - off) as f64 / rate;
-        let gravity = Vec3::new(0.0, -GRAVITY, 0.0);
-        let (first, last) = (centers[0], centers[on - off]);
-        let speed = (last - first) / time - gravity * (0.5 * time);
-        for f in flight.frames.clone() {
-            let t = (f - off) as f64 / rate;
-            shifts[f] += first + speed * t + gravity * (0.5 * t * t) - centers[f - off];
-        }
-        if !fade || on - off < 2 {
+        let found = shifts_of((ragdoll, skeleton), poses, flight, rate);
+        shifts[flight.frames.clone()].iter_mut().zip(found).for_each(|(s, found)| *s += found);
+        if !fade {
             continue;
         }
         // The speed at the ends that the shift adds.
@@ -81,21 +110,69 @@ pub fn make_ballistic(
     shift_hips((ragdoll, skeleton), poses, &shifts);
 }
 
-/// Moves the hips of every pose.
-pub fn shift_hips((ragdoll, skeleton): (&Ragdoll, &Skeleton), poses: &mut [Pose], shifts: &[Vec3]) {
-    let hips = ragdoll.parts[0].joint;
-    for (pose, shift) in poses.iter_mut().zip(shifts) {
-        if *shift == Vec3::zeros() {
+/// Turns the body in flight so that its angular momentum stays as it is: by `w(t) = I(t)^-1 (L0 - L(t))` about the
+/// centre of mass, with the `L0` for which the turn is over when it lands.
+pub fn keep_spin(
+    (ragdoll, skeleton): (&Ragdoll, &Skeleton),
+    poses: &mut [Pose],
+    flights: &[Flight],
+    rate: f64,
+) {
+    for flight in flights {
+        let (off, on) = (flight.frames.start - 1, flight.frames.end);
+        let models: Vec<ModelPose> = (off..=on).map(|f| ModelPose::of(skeleton, &poses[f])).collect();
+        let spins: Vec<Vec3> =
+            models.windows(2).map(|w| angular_momentum(ragdoll, &w[0], &w[1], rate)).collect();
+        let inverses: Vec<Mat3<f64>> =
+            models[1..].iter().filter_map(|m| ragdoll.inertia_about_center(m).try_inverse()).collect();
+        if inverses.len() != spins.len() {
             continue;
         }
+        let sum: Mat3<f64> = inverses.iter().sum();
+        let drift: Vec3 = inverses.iter().zip(&spins).map(|(i, l)| i * l).sum();
+        let Some(kept) = sum.try_inverse().map(|i| i * drift) else { continue };
+        let mut turn = Quat::identity();
+        for (k, f) in flight.frames.clone().enumerate() {
+            turn = exp(&(inverses[k] * (kept - spins[k]) / rate)) * turn;
+            turn_body((ragdoll, skeleton), &mut poses[f], &models[k + 1], &turn);
+        }
+    }
+}
+
+/// Turns a whole body about its centre of mass.
+fn turn_body((ragdoll, skeleton): (&Ragdoll, &Skeleton), pose: &mut Pose, model: &ModelPose, turn: &Quat) {
+    let center = ragdoll.center_of_mass(model);
+    for id in ragdoll.tops(skeleton) {
+        let joint = model.joint(id);
+        let turned = Transform::new(turn * joint.rotation, center + turn * (joint.translation - center));
+        let above = skeleton.parent(id).map_or(Transform::identity(), |p| *model.joint(p));
+        pose.local_mut()[id.index()] = above.inverse() * turned;
+    }
+}
+
+/// The angular momentum about the centre of mass between two frames, kg m^2/s.
+pub fn angular_momentum(ragdoll: &Ragdoll, from: &ModelPose, to: &ModelPose, rate: f64) -> Vec3 {
+    let (a, b) = (ragdoll.states(from), ragdoll.states(to));
+    let (ca, cb) = (ragdoll.center_of_mass(from), ragdoll.center_of_mass(to));
+    let mut sum = Vec3::zeros();
+    for (k, part) in ragdoll.parts.iter().enumerate() {
+        let (ra, rb) = (a[k].position - ca, b[k].position - cb);
+        sum += ((ra + rb) * 0.5).cross(&(rb - ra)) * (part.mass * rate);
+        let turn = log(&(b[k].orientation * a[k].orientation.inverse())) * rate;
+        let middle = exp(&(turn / rate * 0.5)) * a[k].orientation;
+        sum += middle * (ragdoll.inertia(k) * middle.inverse_transform_vector(&turn));
+    }
+    sum
+}
+
+/// Moves the body of every pose.
+pub fn shift_hips((ragdoll, skeleton): (&Ragdoll, &Skeleton), poses: &mut [Pose], shifts: &[Vec3]) {
+    let tops = ragdoll.tops(skeleton);
+    for (pose, shift) in poses.iter_mut().zip(shifts).filter(|(_, shift)| **shift != Vec3::zeros()) {
         let model = ModelPose::of(skeleton, pose);
-        let turn = skeleton.parent(hips).map(|p| model.joint(p).rotation.inverse());
-        pose.local_mut()[hips.index()].translation += turn.map_or(*shift, |q| q * shift);
-        // Joints that hang somewhere else move along.
-        let elsewhere = |j| !skeleton.is_ancestor(hips, j);
-        for part in ragdoll.parts.iter().filter(|p| p.apart && elsewhere(p.joint)) {
-            let turn = skeleton.parent(part.joint).map(|p| model.joint(p).rotation.inverse());
-            pose.local_mut()[part.joint.index()].translation += turn.map_or(*shift, |q| q * shift);
+        for &id in &tops {
+            let turn = skeleton.parent(id).map(|p| model.joint(p).rotation.inverse());
+            pose.local_mut()[id.index()].translation += turn.map_or(*shift, |q| q * shift);
         }
     }
 }

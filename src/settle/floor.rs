@@ -42,6 +42,15 @@ impl Floor {
         }
     }
 
+    /// Whether a part rests at a frame; the tip of the toes with the ball, and ends without a name always.
+    pub fn rests(&self, part: Option<ContactPart>, frame: usize) -> bool {
+        match part {
+            None => true,
+            Some(ContactPart::Toe(side)) => self.contacts.rests(ContactPart::Ball(side), frame),
+            Some(part) => self.contacts.rests(part, frame),
+        }
+    }
+
     /// Whether anything that has a label rests at a frame.
     pub fn carries(&self, frame: usize) -> bool {
         self.contacts.parts().any(|part| self.contacts.rests(part, frame))

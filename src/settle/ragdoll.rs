@@ -9,7 +9,7 @@
 use super::segments::{body_mass, segment_of};
 use crate::anatomy::contact_points;
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
-use crate::math::{Mat3, Quat, Transform, Vec3, any_perpendicular};
+use crate::math::{Mat3, Quat, Transform, Vec3, any_perpendicular, hat};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
 
 /// One body of a ragdoll.
@@ -73,7 +73,7 @@ const DENSITY: f64 = 1000.0;
 /// Half the width of a sole, as a part of the height.
 const HALF_SOLE: f64 = 0.02;
 
-/// Every `n`th of a long chain, the last one always.
+/// Every `n`th of a long chain, the first one always.
 fn thinned(chain: &[JointId], most: usize) -> Vec<usize> {
     let n = chain.len();
     let keep = n.min(most);
@@ -283,6 +283,31 @@ impl Ragdoll {
     pub fn center_of_mass(&self, model: &ModelPose) -> Vec3 {
         let sum: Vec3 = self.parts.iter().map(|p| model.joint(p.joint).point(&p.center) * p.mass).sum();
         sum / self.mass
+    }
+
+    /// The inertia of the whole about its centre of mass in a pose, model axes, kg m^2.
+    pub fn inertia_about_center(&self, model: &ModelPose) -> Mat3<f64> {
+        let center = self.center_of_mass(model);
+        let of_part = |p: &Part| {
+            let joint = model.joint(p.joint);
+            let turn = joint.rotation.to_rotation_matrix().into_inner();
+            let arm = joint.point(&p.center) - center;
+            turn * p.inertia * turn.transpose() - hat(&arm) * hat(&arm) * p.mass
+        };
+        self.parts.iter().map(of_part).sum()
+    }
+
+    /// The joints that carry the body through the world: the hips, and parts that hang elsewhere than under them.
+    pub fn tops(&self, skeleton: &Skeleton) -> Vec<JointId> {
+        let hips = self.parts[0].joint;
+        let apart: Vec<JointId> = self.parts.iter().filter(|p| p.apart).map(|p| p.joint).collect();
+        let carried = |id: &JointId| {
+            skeleton.is_ancestor(hips, *id)
+                || apart.iter().any(|&other| other != *id && skeleton.is_ancestor(other, *id))
+        };
+        let mut tops = vec![hips];
+        tops.extend(apart.iter().filter(|id| !carried(id)));
+        tops
     }
 
     /// The inertia of a part about its centre of mass, joint axes, kg m^2.

@@ -28,7 +28,7 @@ pub struct Gains {
 
 impl Default for Gains {
     fn default() -> Self {
-        Self { stiffness: 120.0, damping: 1.0, assist: 0.1, assist_turn: 0.3, friction: 0.8 }
+        Self { stiffness: 480.0, damping: 1.0, assist: 0.1, assist_turn: 0.3, friction: 0.8 }
     }
 }
 
@@ -37,6 +37,8 @@ impl Default for Gains {
 pub struct Moment {
     /// The bodies.
     pub states: Vec<BodyState>,
+    /// How much of this is physics: 0 where the clip was kept as it was.
+    pub physics: f64,
     /// The force of the help at the pelvis, over the weight.
     pub assist_force: f64,
     /// Its torque, over weight times height.
@@ -52,7 +54,7 @@ const USUAL_HEIGHT: f64 = 1.75;
 const NEAR: f64 = 0.01;
 
 /// The world of a ragdoll above a floor: its sites are the first colliders, the floor the last one.
-pub(super) fn world_of(
+fn world_of(
     ragdoll: &Ragdoll,
     skeleton: &Skeleton,
     hung: &ModelPose,
@@ -77,35 +79,36 @@ pub(super) fn world_of(
     World::new(articulation, states, colliders, settings)
 }
 
-/// The contacts of the sites with the floor at a frame.
-pub(super) fn contacts(
+/// The contacts of the sites with the floor at a frame, where the clip has the bodies as `wanted`.
+///
+/// What does not rest slides: a swinging foot that grazes the floor does not stumble. What the clip itself has in the
+/// floor, such as the edge of a sole that leans, is let be there: nothing is gained by jumping off it.
+fn contacts(
     ragdoll: &Ragdoll,
     floor: &Floor,
     frame: usize,
-    world: &World,
-    h: f64,
+    (world, wanted): (&mut World, &[BodyState]),
+    (h, friction): (f64, f64),
 ) -> Vec<Contact> {
     let plane = ragdoll.sites.len();
-    let of_site = |(k, site): (usize, &super::ragdoll::Site)| {
+    let mut found = Vec::new();
+    for (k, site) in ragdoll.sites.iter().enumerate() {
         let state = &world.states[site.body];
         let at = state.point(&site.at);
         let speed = state.velocity.norm() + state.angular_velocity.norm() * site.at.norm();
-        let depth = floor.under(site.part, frame) + site.radius - at.y;
-        let point = at - Vec3::y() * site.radius;
-        (depth > -NEAR * ragdoll.height - h * speed).then_some(Contact {
-            first: k,
-            second: plane,
-            feature: 0,
-            point,
-            normal: Vec3::y(),
-            depth,
-        })
-    };
-    ragdoll.sites.iter().enumerate().filter_map(of_site).collect()
+        let meant = wanted[site.body].point(&site.at).y - site.radius;
+        let depth = floor.under(site.part, frame).min(meant) + site.radius - at.y;
+        world.colliders[k].friction = if floor.rests(site.part, frame) { friction } else { 0.0 };
+        if depth > -NEAR * ragdoll.height - h * speed {
+            let point = at - Vec3::y() * site.radius;
+            found.push(Contact { first: k, second: plane, feature: 0, point, normal: Vec3::y(), depth });
+        }
+    }
+    found
 }
 
 /// Stiffness (N m/rad) and damping (N m s/rad) of the joint above a part.
-pub(super) fn joint_gains(ragdoll: &Ragdoll, part: usize, gains: &Gains) -> (f64, f64) {
+fn joint_gains(ragdoll: &Ragdoll, part: usize, gains: &Gains) -> (f64, f64) {
     let p = &ragdoll.parts[part];
     // Legs carry what stands on them, not what hangs on them.
     let borne = match p.role {
@@ -120,13 +123,7 @@ pub(super) fn joint_gains(ragdoll: &Ragdoll, part: usize, gains: &Gains) -> (f64
 }
 
 /// The drives of all joints from one instant of the course to the next.
-pub(super) fn drives(
-    ragdoll: &Ragdoll,
-    from: &[BodyState],
-    to: &[BodyState],
-    h: f64,
-    gains: &Gains,
-) -> Vec<Drive> {
+fn drives(ragdoll: &Ragdoll, from: &[BodyState], to: &[BodyState], h: f64, gains: &Gains) -> Vec<Drive> {
     let drive = |(k, parent): (usize, usize)| {
         let (now, next) = (relative(from, parent, k), relative(to, parent, k));
         let (stiffness, damping) = joint_gains(ragdoll, k, gains);
@@ -178,6 +175,13 @@ fn help(
     (0..6).map(pull).collect()
 }
 
+impl Moment {
+    /// The bodies where the clip has them, on their own.
+    pub fn of_clip(states: Vec<BodyState>) -> Self {
+        Self { states, physics: 0.0, assist_force: 0.0, assist_moment: 0.0, carried: 0.0 }
+    }
+}
+
 /// The bodies from frame `first` to frame `last`, both included, starting on the course.
 pub fn track(
     (ragdoll, skeleton): (&Ragdoll, &Skeleton),
@@ -189,21 +193,16 @@ pub fn track(
 ) -> Vec<Moment> {
     let (n, h) = (course.steps, course.h);
     let wanted = course.states(ragdoll, skeleton, first * n, last * n);
-    let settings = WorldSettings { slop: 5e-4, sweeps: 60, ..WorldSettings::default() };
+    let settings = WorldSettings { slop: 5e-4, sweeps: 60, polish: false, ..WorldSettings::default() };
     let mut world = world_of(ragdoll, skeleton, hung, wanted[0].clone(), gains.friction, settings);
     let weight = ragdoll.mass * GRAVITY;
-    let still = Moment { states: wanted[0].clone(), assist_force: 0.0, assist_moment: 0.0, carried: 1.0 };
-    let mut moments = vec![still];
+    let mut moments = vec![Moment { physics: 1.0, ..Moment::of_clip(wanted[0].clone()) }];
     let (mut force, mut moment, mut carried) = (0.0, 0.0, 0.0);
     for (k, pair) in wanted.windows(2).enumerate() {
         let frame = first + (k + 1).div_ceil(n).min(last - first);
-        let contacts = contacts(ragdoll, floor, frame, &world, h);
+        let contacts = contacts(ragdoll, floor, frame, (&mut world, &pair[1]), (h, gains.friction));
         world.drives = drives(ragdoll, &pair[0], &pair[1], h, gains);
-        world.pulls = if floor.carries(frame) {
-            help(ragdoll, &world, &pair[0][0], &pair[1][0], h, gains)
-        } else {
-            Vec::new()
-        };
+        world.pulls = help(ragdoll, &world, &pair[0][0], &pair[1][0], h, gains);
         world.set_contacts(contacts);
         world.advance(h);
         let pulled = world.pull_forces();
@@ -217,6 +216,7 @@ pub fn track(
             let part = 1.0 / n as f64;
             moments.push(Moment {
                 states: world.states.clone(),
+                physics: 1.0,
                 assist_force: force * part,
                 assist_moment: moment * part,
                 carried: carried * part,

@@ -6,18 +6,19 @@
 
 use super::course::Course;
 use super::criteria::{Criteria, Judge};
-use super::flight::{Flight, flights, make_ballistic, shift_hips};
+use super::flight::{Flight, flights, plausible};
 use super::floor::Floor;
-use super::leg::Leg;
-use super::lock::{Feet, smoothstep, spread};
+use super::kinematic::Passes;
 use super::ragdoll::Ragdoll;
-use super::track::{Gains, Moment};
-use super::windows::{Window, follow, windows};
+use super::track::{Gains, Moment, track};
+use super::windows::{Window, joined, leaps, windows};
 use crate::anatomy::contact_points;
+use crate::feet::levelled;
 use crate::ik::Mechanism;
 use crate::math::{Quat, Vec3, exp, log};
-use crate::model::{Character, Clip, ContactPoint, Contacts, ModelPose, Motion, Pose, Skeleton};
-use crate::signal::{Butterworth, fix_hemispheres, smooth_positions};
+use crate::model::{Character, ContactPoint, Contacts, ModelPose, Motion, Pose};
+use crate::retarget::calibration_pose;
+use crate::signal::{Butterworth, smooth_positions};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -62,8 +63,7 @@ pub struct Settled {
 }
 
 /// What does not change from pass to pass.
-struct Stand<'a> {
-    skeleton: &'a Skeleton,
+struct Stand {
     ragdoll: Ragdoll,
     mechanism: Mechanism,
     points: Vec<ContactPoint>,
@@ -77,47 +77,96 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let character: &Character = &motion.character;
     let skeleton = character.skeleton();
     let clip = &motion.clip;
-    let rest = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
-    let floor = Floor::new(contacts.clone());
-    let stand = Stand {
-        skeleton,
-        ragdoll: Ragdoll::of(character)?,
-        mechanism: Mechanism::humanoid(&character.rig, &rest),
+    let floor = Floor::new(levelled(contacts, character));
+    let ragdoll = Ragdoll::of(character)?;
+    let input: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
+    let found = flights(&floor, clip.frames(), clip.sample_rate);
+    let mut stand = Stand {
+        mechanism: Mechanism::humanoid(&character.rig, &calibration_pose(character)),
         points: contact_points(character, &character.rig),
-        flights: flights(&floor, clip.frames(), clip.sample_rate),
+        flights: plausible((&ragdoll, skeleton), &input, found, clip.sample_rate),
+        ragdoll,
         floor,
         rate: clip.sample_rate,
     };
-    let input: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
     let before = stand.judge(&input, &input, &input, &[]);
-    if clip.frames() < 3 {
+    if clip.frames() == 0 {
         return Some(unchanged(motion, before, Vec::new()));
     }
-    let feet = Feet::new(skeleton, Leg::all(&character.rig), &stand.points);
     let mut kinematic = input.clone();
     if !before.is_clean() {
-        stand.kinematic_pass(&feet, &mut kinematic);
+        let labels = stand.floor.contacts().clone();
+        let passes = stand.passes(motion, &labels);
+        kinematic = passes.clean(&input);
+        let risen = passes.risen(&kinematic, &stand.points);
+        stand.floor = Floor::new(risen);
     }
+    let stand = stand;
+    let passes = stand.passes(motion, stand.floor.contacts());
     let hung = ModelPose::of(skeleton, &kinematic[0]);
-    let course = Course::new(&clip_of(clip, skeleton, &kinematic), how.step);
-    let cut = windows(clip.frames(), clip.sample_rate, how.window, how.overlap);
-    let moments = follow((&stand.ragdoll, skeleton), &course, &stand.floor, &cut, &hung, &how.gains);
-    let poses: Vec<Pose> = moments
-        .par_iter()
-        .zip(&kinematic)
-        .map(|(m, like)| stand.ragdoll.pose(skeleton, &m.states, like))
-        .collect();
-    let refused: Vec<Range<usize>> =
-        cut.iter().filter(|w| stand.refuses(w, &poses, &kinematic)).map(|w| w.own.clone()).collect();
+    let course = Course::new(&passes.motion_of(&kinematic).clip, how.step);
+    let leaps = leaps((&stand.ragdoll, skeleton), &kinematic, stand.rate);
+    let cut = windows(clip.frames(), &leaps, &stand.flights, stand.rate, [how.window, how.overlap]);
+    let still = |f: usize| Moment::of_clip(stand.ragdoll.states(&ModelPose::of(skeleton, &kinematic[f])));
+    let clip_alone: Vec<Moment> = (0..clip.frames()).into_par_iter().map(still).collect();
+    let alone = |w: &Window| w.flies || w.all.len() < SHORTEST;
+    let one = |w: &Window| {
+        if alone(w) {
+            return clip_alone[w.all.clone()].to_vec();
+        }
+        let frames = (w.all.start, w.all.end - 1);
+        track((&stand.ragdoll, skeleton), &course, &stand.floor, frames, &hung, &how.gains)
+    };
+    let followed: Vec<Vec<Moment>> = cut.par_iter().map(one).collect();
+    let pose = |(m, like): (&Moment, &Pose)| stand.ragdoll.pose(skeleton, &m.states, like);
+    let loses = |(w, moments): (&Window, &Vec<Moment>)| {
+        let poses: Vec<Pose> = moments.iter().zip(&kinematic[w.all.clone()]).map(pose).collect();
+        let own = w.own.start - w.all.start..w.own.end - w.all.start;
+        let (turned, moved) = stand.judged().followed(&poses[own], &kinematic[w.own.clone()]);
+        alone(w) || !(turned <= TRACKING && moved <= MPJPE)
+    };
+    let mut lost: Vec<bool> = cut.par_iter().zip(&followed).map(loses).collect();
+    let together = |lost: &[bool]| {
+        let windows = cut.iter().zip(&followed).zip(lost);
+        joined(windows.map(|((w, moments), lost)| match lost {
+            true => (w, &clip_alone[w.all.clone()]),
+            false => (w, moments.as_slice()),
+        }))
+    };
+    let refused = |lost: &[bool]| {
+        cut.iter()
+            .zip(lost)
+            .filter(|(w, lost)| **lost && !alone(w))
+            .map(|(w, _)| w.own.clone())
+            .collect::<Vec<_>>()
+    };
     if before.is_clean() {
+        let moments = together(&lost);
         let after = stand.judge(&input, &input, &input, &moments);
-        return Some(Settled { after, refused, ..unchanged(motion, before, moments) });
+        return Some(Settled { after, refused: refused(&lost), ..unchanged(motion, before, moments) });
     }
-    let kept = kept(&refused, clip.frames(), how.overlap * clip.sample_rate);
-    let mut result = stand.corrected(&kinematic, &poses, &kept, how.smooth);
-    stand.finish(&feet, &mut result);
-    let after = stand.judge(&result, &kinematic, &input, &moments);
-    let mut changes: Vec<(usize, usize, f64)> = result
+    let (moments, result) = loop {
+        let moments = together(&lost);
+        let mut result = kinematic.clone();
+        if lost.iter().all(|l| *l) {
+            break (moments, result);
+        }
+        let poses: Vec<Pose> = moments.par_iter().zip(&kinematic).map(pose).collect();
+        let corrected = passes.motion_of(&passes.finish(&stand.corrected(&kinematic, &poses, how.smooth)));
+        result = passes.poses_of(&corrected);
+        let worse = |(w, lost): (&Window, &bool)| {
+            !lost && stand.judged().lost(w.own.clone(), &result, &kinematic, &input)
+        };
+        let more: Vec<bool> = cut.par_iter().zip(&lost).map(worse).collect();
+        if more.iter().all(|m| !m) {
+            break (moments, result);
+        }
+        lost.iter_mut().zip(more).for_each(|(lost, more)| *lost |= more);
+    };
+    let result = passes.motion_of(&result);
+    let result_poses = passes.poses_of(&result);
+    let after = stand.judge(&result_poses, &kinematic, &input, &moments);
+    let mut changes: Vec<(usize, usize, f64)> = result_poses
         .iter()
         .zip(&input)
         .map(|(a, b)| super::criteria::most_turned(a, b))
@@ -126,7 +175,8 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
         .collect();
     changes.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
     changes.truncate(5);
-    let motion = Motion { clip: clip_of(clip, skeleton, &result), ..motion.clone() };
+    let motion = result;
+    let refused = refused(&lost);
     Some(Settled { motion, before, after, moments, refused, untouched: false, changes })
 }
 
@@ -142,91 +192,31 @@ fn unchanged(motion: &Motion, before: Criteria, moments: Vec<Moment>) -> Settled
     }
 }
 
-/// A clip of these poses with the name, rate and start of another.
-fn clip_of(like: &Clip, skeleton: &Skeleton, poses: &[Pose]) -> Clip {
-    let mut clip = Clip::from_poses(like.name.clone(), like.sample_rate, skeleton, poses);
-    clip.start = like.start;
-    clip.tolerance = like.tolerance;
-    fix_hemispheres(&mut clip);
-    clip
-}
+impl Stand {
+    fn passes<'a>(&'a self, motion: &'a Motion, contacts: &'a Contacts) -> Passes<'a> {
+        let (ragdoll, mechanism) = (&self.ragdoll, &self.mechanism);
+        Passes { motion, contacts, ragdoll, mechanism, flights: &self.flights }
+    }
 
-/// By frame: how much of the physics is taken, 1 but for refused windows, into which it fades.
-fn kept(refused: &[Range<usize>], frames: usize, fade: f64) -> Vec<f64> {
-    let weight = |f: usize| {
-        let away = refused.iter().map(|r| {
-            if r.contains(&f) {
-                0.0
-            } else {
-                (r.start.saturating_sub(f)).max((f + 1).saturating_sub(r.end)) as f64
-            }
-        });
-        away.fold(1.0, |w: f64, distance| w.min(smoothstep(distance / fade.max(1.0))))
-    };
-    (0..frames).map(weight).collect()
-}
-
-impl Stand<'_> {
     fn judge(&self, poses: &[Pose], reference: &[Pose], input: &[Pose], moments: &[Moment]) -> Criteria {
-        let judge = Judge {
+        self.judged().judge(poses, reference, input, moments)
+    }
+
+    fn judged(&self) -> Judge<'_> {
+        Judge {
             ragdoll: &self.ragdoll,
             mechanism: &self.mechanism,
             points: &self.points,
             floor: &self.floor,
             flights: &self.flights,
             rate: self.rate,
-        };
-        judge.judge(poses, reference, input, moments)
-    }
-
-    fn body(&self) -> (&Ragdoll, &Skeleton) {
-        (&self.ragdoll, self.skeleton)
-    }
-
-    /// What can be put right without forces.
-    fn kinematic_pass(&self, feet: &Feet<'_>, poses: &mut [Pose]) {
-        poses.par_iter_mut().for_each(|pose| {
-            self.mechanism.enforce(pose);
-        });
-        // The body follows its feet to where they rest; in the air it goes on in between.
-        let off = feet.misplaced(poses, &self.floor);
-        let mut shifts = filled(&off);
-        if let Some(filter) = Butterworth::new(BODY_CUTOFF, self.rate) {
-            smooth_positions(&mut shifts, |x| filter.apply(x));
         }
-        shift_hips(self.body(), poses, &shifts);
-        make_ballistic(self.body(), poses, &self.flights, self.rate, true);
-        self.finish(feet, poses);
     }
 
-    /// Limits, then feet, with the hips low enough for both legs.
-    fn finish(&self, feet: &Feet<'_>, poses: &mut [Pose]) {
-        poses.par_iter_mut().for_each(|pose| {
-            self.mechanism.enforce(pose);
-        });
-        let mut tried = poses.to_vec();
-        let missing = feet.close(&mut tried, &self.floor, self.rate);
-        let lower = spread(&missing, (0.2 * self.rate).round() as usize);
-        if lower.iter().any(|m| *m > 1e-9) {
-            let shifts: Vec<Vec3> = lower.iter().map(|m| -Vec3::y() * *m).collect();
-            shift_hips(self.body(), poses, &shifts);
-        }
-        make_ballistic(self.body(), poses, &self.flights, self.rate, false);
-        feet.close(poses, &self.floor, self.rate);
-    }
-
-    /// Whether the bodies lost the performance within a window (S4).
-    fn refuses(&self, window: &Window, poses: &[Pose], reference: &[Pose]) -> bool {
-        let own = window.own.clone();
-        let c = self.judge(&poses[own.clone()], &reference[own.clone()], &reference[own], &[]);
-        !(c.tracking <= TRACKING && c.mpjpe <= MPJPE)
-    }
-
-    /// `poses` as smooth corrections of `reference`, faded by `kept`.
-    fn corrected(&self, reference: &[Pose], poses: &[Pose], kept: &[f64], smooth: f64) -> Vec<Pose> {
+    /// `poses` as smooth corrections of `reference`.
+    fn corrected(&self, reference: &[Pose], poses: &[Pose], smooth: f64) -> Vec<Pose> {
         let filter = Butterworth::new(smooth, self.rate);
         let smoothed = |mut values: Vec<Vec3>| {
-            values.iter_mut().zip(kept).for_each(|(v, k)| *v *= *k);
             if let Some(filter) = &filter {
                 smooth_positions(&mut values, |x| filter.apply(x));
             }
@@ -251,23 +241,9 @@ impl Stand<'_> {
     }
 }
 
+/// Shorter windows are not worth a simulation, frames.
+const SHORTEST: usize = 3;
+
 /// S4, radians and parts of the height.
 const TRACKING: f64 = 3.0 * std::f64::consts::PI / 180.0;
 const MPJPE: f64 = 0.02;
-
-/// The body follows its feet no faster than this, hertz.
-const BODY_CUTOFF: f64 = 1.5;
-
-/// Values where there are none: between two, the way from one to the other; at the ends, the nearest.
-fn filled(values: &[Option<Vec3>]) -> Vec<Vec3> {
-    let known: Vec<(usize, Vec3)> = values.iter().enumerate().filter_map(|(f, v)| Some((f, (*v)?))).collect();
-    let at = |f: usize| {
-        let next = known.partition_point(|k| k.0 < f);
-        match (next.checked_sub(1).map(|k| known[k]), known.get(next)) {
-            (Some((a, x)), Some(&(b, y))) => x + (y - x) * ((f - a) as f64 / (b - a) as f64),
-            (Some((_, v)), None) | (None, Some(&(_, v))) => v,
-            (None, None) => Vec3::zeros(),
-        }
-    };
-    (0..values.len()).map(at).collect()
-}

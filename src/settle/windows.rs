@@ -3,14 +3,12 @@
 //! Windows start on the course, so that errors do not add up over a long clip and windows can be worked on side by side;
 //! where they are cut depends on nothing but the clip. Units: seconds, frames.
 
-use super::course::Course;
-use super::floor::Floor;
-use super::lock::smoothstep;
-use super::ragdoll::Ragdoll;
-use super::track::{Gains, Moment, track};
+use super::flight::Flight;
+use super::ragdoll::{Part, Ragdoll};
+use super::track::Moment;
 use crate::dynamics::BodyState;
 use crate::math::slerp;
-use crate::model::{ModelPose, Skeleton};
+use crate::model::{ModelPose, Pose, Skeleton};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -21,49 +19,90 @@ pub struct Window {
     pub own: Range<usize>,
     /// With the overlaps.
     pub all: Range<usize>,
+    /// Whether it is a flight: its parabola is exact, and bodies start anew where it lands.
+    pub flies: bool,
 }
 
-/// The windows of a clip of `frames` frames.
-pub fn windows(frames: usize, rate: f64, length: f64, overlap: f64) -> Vec<Window> {
-    let length = ((length * rate).round() as usize).max(2);
-    let overlap = ((overlap * rate).round() as usize).clamp(1, length / 2);
-    let count = frames.div_ceil(length).max(1);
-    // A last window of a few frames joins the one before.
-    let count = if count > 1 && frames - (count - 1) * length <= overlap { count - 1 } else { count };
-    let window = |k: usize| {
-        let own = k * length..if k + 1 == count { frames } else { (k + 1) * length };
-        Window { all: own.start.saturating_sub(overlap)..(own.end + overlap).min(frames), own }
+/// Seconds on the ground over which physics fades into a flight, and out of it.
+const FLIGHT_FADE: f64 = 0.2;
+
+/// Faster than this, m/s for a body of 1.75 m, nobody moves: the take was cut, or starts with a pose for calibration.
+const LEAP: f64 = 25.0;
+
+/// The first frames behind a leap.
+pub fn leaps((ragdoll, skeleton): (&Ragdoll, &Skeleton), poses: &[Pose], rate: f64) -> Vec<usize> {
+    let models: Vec<ModelPose> = poses.par_iter().map(|p| ModelPose::of(skeleton, p)).collect();
+    let most = LEAP * ragdoll.height / (1.75 * rate);
+    let leaps = |f: &usize| {
+        let way = |p: &Part| (models[*f].position(p.joint) - models[f - 1].position(p.joint)).norm();
+        ragdoll.parts.iter().any(|p| way(p) > most)
     };
-    (0..count).map(window).collect()
+    (1..models.len()).filter(leaps).collect()
 }
 
-/// The bodies at every frame of the clip.
-pub fn follow(
-    (ragdoll, skeleton): (&Ragdoll, &Skeleton),
-    course: &Course,
-    floor: &Floor,
-    windows: &[Window],
-    hung: &ModelPose,
-    gains: &Gains,
-) -> Vec<Moment> {
-    let one =
-        |w: &Window| track((ragdoll, skeleton), course, floor, (w.all.start, w.all.end - 1), hung, gains);
-    let followed: Vec<Vec<Moment>> = windows.par_iter().map(one).collect();
+/// The windows of a clip of `frames` frames; none reaches over one of the `cuts`, and flights are windows of their own.
+pub fn windows(frames: usize, cuts: &[usize], flights: &[Flight], rate: f64, how: [f64; 2]) -> Vec<Window> {
+    let [length, overlap] = how.map(|seconds| (seconds * rate).round() as usize);
+    let length = length.max(2);
+    let overlap = overlap.clamp(1, length / 2);
+    let take_off = |f: &&Flight| f.frames.start < frames;
+    let mut marks: Vec<usize> =
+        flights.iter().filter(take_off).flat_map(|f| [f.frames.start, f.frames.end]).collect();
+    marks.extend(cuts);
+    marks.push(frames);
+    marks.sort_unstable();
+    marks.dedup();
+    let mut start = 0;
+    let mut all = Vec::new();
+    for end in marks {
+        let from = std::mem::replace(&mut start, end);
+        let n = end - from;
+        if n == 0 {
+            continue;
+        }
+        if flights.iter().any(|f| f.frames.contains(&from)) {
+            let before = cuts.iter().copied().filter(|c| *c <= from).max().unwrap_or(0);
+            let behind = cuts.iter().copied().filter(|c| *c >= end).min().unwrap_or(frames);
+            let fade = (FLIGHT_FADE * rate).round() as usize;
+            let all_of_it = from.saturating_sub(fade).max(before)..(end + fade).min(behind);
+            all.push(Window { own: from..end, all: all_of_it, flies: true });
+            continue;
+        }
+        let count = n.div_ceil(length).max(1);
+        // A last window of a few frames joins the one before.
+        let count = if count > 1 && n - (count - 1) * length <= overlap { count - 1 } else { count };
+        all.extend((0..count).map(|k| {
+            let own = from + k * length..if k + 1 == count { end } else { from + (k + 1) * length };
+            let reach = own.start.saturating_sub(overlap).max(from)..(own.end + overlap).min(end);
+            Window { all: reach, own, flies: false }
+        }));
+    }
+    all
+}
+
+/// The moments of every window put together; where windows overlap, from one to the other.
+pub fn joined<'a>(followed: impl Iterator<Item = (&'a Window, &'a [Moment])>) -> Vec<Moment> {
     let mut all: Vec<Moment> = Vec::new();
-    for (window, moments) in windows.iter().zip(followed) {
+    for (window, moments) in followed {
         let start = window.all.start;
-        let shared = all.len().saturating_sub(start);
-        for (k, moment) in moments.into_iter().enumerate() {
+        let shared = all.len() - start;
+        for (k, moment) in moments.iter().enumerate() {
             if k < shared {
-                let t = smoothstep((k as f64 + 1.0) / (shared as f64 + 1.0));
+                let t = smoothstep((k as f64 + 1.0) / (shared.min(moments.len()) as f64 + 1.0));
                 let before = &mut all[start + k];
-                *before = between(before, &moment, t);
+                *before = between(before, moment, t);
             } else {
-                all.push(moment);
+                all.push(moment.clone());
             }
         }
     }
     all
+}
+
+/// From 0 to 1 with level ends.
+pub(super) fn smoothstep(t: f64) -> f64 {
+    let t = t.clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
 }
 
 fn between(a: &Moment, b: &Moment, t: f64) -> Moment {
@@ -76,6 +115,7 @@ fn between(a: &Moment, b: &Moment, t: f64) -> Moment {
     };
     Moment {
         states: a.states.iter().zip(&b.states).map(state).collect(),
+        physics: mix(a.physics, b.physics),
         assist_force: mix(a.assist_force, b.assist_force),
         assist_moment: mix(a.assist_moment, b.assist_moment),
         carried: mix(a.carried, b.carried),
@@ -88,8 +128,8 @@ mod tests {
 
     #[test]
     fn windows_cover_every_frame_once_and_overlap() {
-        for frames in [1, 30, 61, 64, 130, 1000] {
-            let all = windows(frames, 30.0, 2.0, 0.5);
+        for (frames, cuts) in [(1, vec![]), (30, vec![1]), (61, vec![]), (64, vec![]), (130, vec![7, 129])] {
+            let all = windows(frames, &cuts, &[], 30.0, [2.0, 0.5]);
             let mut at = 0;
             for w in &all {
                 assert_eq!(w.own.start, at);
@@ -97,7 +137,8 @@ mod tests {
                 at = w.own.end;
             }
             assert_eq!(at, frames);
-            assert!(all.windows(2).all(|w| w[1].all.start < w[0].all.end));
+            let overlaps = |w: &[Window]| w[1].all.start < w[0].all.end;
+            assert!(all.windows(2).all(|w| overlaps(w) != cuts.contains(&w[1].own.start)));
         }
     }
 }

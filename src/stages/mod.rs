@@ -16,6 +16,7 @@ mod resample;
 mod retarget;
 mod root_motion;
 mod self_contact;
+mod settle;
 mod stage;
 mod trim;
 
@@ -34,6 +35,7 @@ pub use resample::{ResampleConfig, RotationsBetween};
 pub use retarget::{RetargetConfig, Scale, ScaleWord};
 pub use root_motion::{RootMotionConfig, RootMotionMode};
 pub use self_contact::SelfContactConfig;
+pub use settle::{SettleConfig, SettleMode};
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub use trim::TrimConfig;
 

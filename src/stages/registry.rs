@@ -4,7 +4,7 @@ use super::keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig, LoopConfig,
     MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, SelfContactConfig, Setting,
-    Stage, StageConfig, StageError, TrimConfig,
+    SettleConfig, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -23,6 +23,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<IkConfig>(),
     Entry::of::<SelfContactConfig>(),
     Entry::of::<LimitsConfig>(),
+    Entry::of::<SettleConfig>(),
     Entry::of::<LoopConfig>(),
     Entry::of::<RootMotionConfig>(),
     Entry::of::<ReduceConfig>(),

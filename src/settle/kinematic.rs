@@ -1,0 +1,169 @@
+//! What can be put right without forces: limits, the body over its resting feet, parabolas of flight, feet planted.
+//!
+//! Physics is not asked to remove centimetres of error; and what it says is brought onto the contacts again in the same
+//! way. Space: model space. Units: SI, hertz.
+
+use super::flight::{Flight, keep_spin, make_ballistic, shift_hips};
+use super::legs_inside::legs_inside;
+use super::limits::keep_limits;
+use super::ragdoll::Ragdoll;
+use crate::feet::{astray, ground, plant, raise_heels};
+use crate::ik::{Limit, Mechanism};
+use crate::math::Vec3;
+use crate::model::{
+    Clip, ContactPart, ContactPoint, Contacts, Hold, JointId, ModelPose, Motion, Pose, Role, Side,
+};
+use crate::signal::{Butterworth, fix_hemispheres, smooth_positions};
+
+/// The body follows its feet no faster than this, hertz.
+const BODY_CUTOFF: f64 = 3.0;
+
+/// Rounds in which heels rise: a heel that is up bends the knee, and that the ankle.
+const ANKLE_ROUNDS: usize = 6;
+
+/// An ankle may be bent too far by so much, radians.
+const ANKLE_EASE: f64 = 2e-3;
+
+/// A heel that is higher than this above where it rests has risen, metres.
+const RISEN: f64 = 0.01;
+
+/// What the passes know of the body.
+#[derive(Debug)]
+pub struct Passes<'a> {
+    /// The motion that came in: its character, rate and name.
+    pub motion: &'a Motion,
+    /// The labels on the floor.
+    pub contacts: &'a Contacts,
+    /// The bodies.
+    pub ragdoll: &'a Ragdoll,
+    /// The limits.
+    pub mechanism: &'a Mechanism,
+    /// The times without contact.
+    pub flights: &'a [Flight],
+}
+
+impl Passes<'_> {
+    /// A motion of these poses.
+    pub fn motion_of(&self, poses: &[Pose]) -> Motion {
+        let (like, skeleton) = (&self.motion.clip, self.motion.character.skeleton());
+        let mut clip = Clip::from_poses(like.name.clone(), like.sample_rate, skeleton, poses);
+        (clip.start, clip.tolerance) = (like.start, like.tolerance);
+        fix_hemispheres(&mut clip);
+        Motion { clip, contacts: Some(self.contacts.clone()), ..self.motion.clone() }
+    }
+
+    /// The poses of a motion.
+    pub fn poses_of(&self, motion: &Motion) -> Vec<Pose> {
+        let skeleton = motion.character.skeleton();
+        (0..motion.clip.frames()).map(|f| motion.clip.pose(skeleton, f)).collect()
+    }
+
+    /// The kinematic pass.
+    pub fn clean(&self, poses: &[Pose]) -> Vec<Pose> {
+        let mut poses = poses.to_vec();
+        keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
+        let (motion, _) = ground(&self.motion_of(&poses), self.contacts, self.contacts.ground);
+        let mut poses = self.poses_of(&motion);
+        // The body follows its feet to where they rest; in the air it goes on in between.
+        let mut shifts = filled(&astray(&motion));
+        if let Some(filter) = Butterworth::new(BODY_CUTOFF, self.motion.clip.sample_rate) {
+            smooth_positions(&mut shifts, |x| filter.apply(x));
+        }
+        self.shift(&mut poses, &shifts);
+        self.fly(&mut poses, true);
+        self.finish(&poses)
+    }
+
+    /// Limits kept, feet planted, ankles and legs within what they can, flights on their parabolas.
+    pub fn finish(&self, poses: &[Pose]) -> Vec<Pose> {
+        let mut poses = poses.to_vec();
+        keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
+        let (planted, _) = plant(&self.motion_of(&poses));
+        let mut poses = self.ease_ankles(self.poses_of(&planted));
+        legs_inside(&self.motion.character, self.mechanism, &mut poses);
+        self.fly(&mut poses, false);
+        poses
+    }
+
+    /// The labels without the frames in which a heel had to rise: it does not rest there.
+    pub fn risen(&self, poses: &[Pose], points: &[ContactPoint]) -> Contacts {
+        let skeleton = self.motion.character.skeleton();
+        let mut labels = self.contacts.clone();
+        for point in points.iter().filter(|p| matches!(p.part, ContactPart::Heel(_))) {
+            let height = |f: usize| ModelPose::of(skeleton, &poses[f]).joint(point.joint).point(&point.at).y;
+            let mut holds: Vec<Hold> = Vec::new();
+            for hold in self.contacts.holds(point.part) {
+                for f in hold.frames.start..hold.frames.end.min(poses.len()) {
+                    if height(f) > hold.height + RISEN {
+                        continue;
+                    }
+                    match holds.last_mut() {
+                        Some(last) if last.frames.end == f && f > hold.frames.start => last.frames.end += 1,
+                        _ => holds.push(Hold { frames: f..f + 1, height: hold.height }),
+                    }
+                }
+            }
+            labels.set(point.part, holds);
+        }
+        labels
+    }
+
+    /// Raises heels where a foot on the ground asks more of the ankle than an ankle can.
+    fn ease_ankles(&self, poses: Vec<Pose>) -> Vec<Pose> {
+        let rig = &self.motion.character.rig;
+        let ankles = Side::BOTH.into_iter().filter_map(|side| Some((side, rig.joint(Role::Foot(side))?)));
+        let ankles: Vec<(Side, JointId)> = ankles.collect();
+        let mut asked: Vec<(Side, Vec<f64>)> =
+            ankles.iter().map(|(side, _)| (*side, vec![0.0; poses.len()])).collect();
+        let flat = self.motion_of(&poses);
+        let mut eased = poses;
+        for _ in 0..ANKLE_ROUNDS {
+            let mut more = false;
+            for ((side, id), (_, asked)) in ankles.iter().zip(&mut asked) {
+                let Some(Limit::SwingTwist(limit)) = self.mechanism.limit(*id) else { continue };
+                for (f, (pose, asked)) in eased.iter().zip(asked).enumerate() {
+                    // A foot that rolls in over its heel has nothing to turn about.
+                    if self.contacts.rests(ContactPart::Heel(*side), f)
+                        && !self.contacts.rests(ContactPart::Ball(*side), f)
+                    {
+                        continue;
+                    }
+                    let excess = limit.angles(&pose.joint(*id).rotation)[0] - limit.swing[0].high;
+                    if excess > ANKLE_EASE {
+                        *asked += excess;
+                        more = true;
+                    }
+                }
+            }
+            if !more {
+                break;
+            }
+            eased = self.poses_of(&raise_heels(&flat, &asked));
+        }
+        eased
+    }
+
+    fn shift(&self, poses: &mut [Pose], shifts: &[Vec3]) {
+        shift_hips((self.ragdoll, self.motion.character.skeleton()), poses, shifts);
+    }
+
+    fn fly(&self, poses: &mut [Pose], fade: bool) {
+        let (body, rate) = ((self.ragdoll, self.motion.character.skeleton()), self.motion.clip.sample_rate);
+        make_ballistic(body, poses, self.flights, rate, fade);
+        keep_spin(body, poses, self.flights, rate);
+    }
+}
+
+/// Values where there are none: between two, the way from one to the other; at the ends, the nearest.
+fn filled(values: &[Option<Vec3>]) -> Vec<Vec3> {
+    let known: Vec<(usize, Vec3)> = values.iter().enumerate().filter_map(|(f, v)| Some((f, (*v)?))).collect();
+    let at = |f: usize| {
+        let next = known.partition_point(|k| k.0 < f);
+        match (next.checked_sub(1).map(|k| known[k]), known.get(next)) {
+            (Some((a, x)), Some(&(b, y))) => x + (y - x) * ((f - a) as f64 / (b - a) as f64),
+            (Some((_, v)), None) | (None, Some(&(_, v))) => v,
+            (None, None) => Vec3::zeros(),
+        }
+    };
+    (0..values.len()).map(at).collect()
+}

@@ -1,0 +1,219 @@
+//! A performer is let go: from one frame on the bodies fall, hit the ground and come to rest.
+//!
+//! Joints keep their limits and give way with a little friction; capsules along the bones and the points of the soles
+//! touch the ground; the parts of one body pass through each other. A blow is an impulse at one part, answered by the
+//! whole (the velocities are projected onto what the joints allow, orthogonally in the mass metric). Space: model
+//! space. Units: SI.
+
+use super::bounds::Bounds;
+use super::course::Course;
+use super::ragdoll::{Part, Ragdoll};
+use super::windows::smoothstep;
+use crate::dynamics::{BodyState, Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
+use crate::ik::Mechanism;
+use crate::math::{Quat, Transform, Vec3, arc, slerp};
+use crate::model::{Clip, ModelPose, Motion, Pose, Role};
+use crate::signal::fix_hemispheres;
+
+/// How a performer is let go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LetGo {
+    /// Seconds from the first frame.
+    pub at: f64,
+    /// Seconds that are simulated from there on.
+    pub lasts: f64,
+    /// What is hit at that time, and the impulse in newton seconds.
+    pub hit: Option<(Role, Vec3)>,
+    /// How stiff joints are against turning: the share of a joint's free swing that friction damps.
+    pub resistance: f64,
+    /// Coulomb's coefficient on the ground.
+    pub friction: f64,
+    /// The height of the ground.
+    pub ground: f64,
+    /// Seconds of a step at most.
+    pub step: f64,
+}
+
+impl Default for LetGo {
+    fn default() -> Self {
+        Self {
+            at: 1.0,
+            lasts: 3.0,
+            hit: None,
+            resistance: 0.1,
+            friction: 0.8,
+            ground: 0.0,
+            step: 1.0 / 240.0,
+        }
+    }
+}
+
+/// A performer that fell.
+#[derive(Clone, Debug)]
+pub struct Fallen {
+    /// The motion: the clip up to the time, then the fall.
+    pub motion: Motion,
+    /// The first frame of the fall.
+    pub from: usize,
+    /// By step: kinetic and potential energy, joules.
+    pub energy: Vec<f64>,
+    /// The deepest that anything was in the ground, metres.
+    pub penetration: f64,
+    /// The farthest that a joint was outside of its limit, radians.
+    pub excess: f64,
+    /// Seconds after which the body hardly moved for a while, and was put to rest.
+    pub rests_after: Option<f64>,
+}
+
+/// Toes bear the body without being lead by it, N m s/rad.
+const STIFF_TOES: f64 = 5.0;
+
+/// Less kinetic energy than this in a kilogram, joules (as of 0.1 m/s), for so many seconds is rest.
+const STILL: f64 = 0.005;
+const STILL_FOR: f64 = 0.25;
+
+/// Seconds over which a pose outside of its limits comes back before the fall.
+const BRING_IN: f64 = 0.3;
+
+/// What touches the ground: soles by their points, everything else as a capsule along its bone.
+fn colliders(ragdoll: &Ragdoll, states: &[BodyState], how: &LetGo) -> Vec<Collider> {
+    let collider = |body, shape, body_from_shape| Collider {
+        body,
+        shape,
+        body_from_shape,
+        friction: how.friction,
+        restitution: 0.0,
+    };
+    let mut all = Vec::new();
+    for site in
+        ragdoll.sites.iter().filter(|s| matches!(ragdoll.parts[s.body].role, Role::Foot(_) | Role::Toes(_)))
+    {
+        // A point that is in the ground already stands on it.
+        let above = states[site.body].point(&site.at).y - how.ground;
+        let at = site.at
+            + states[site.body].orientation.inverse_transform_vector(&(Vec3::y() * (SOLE - above).max(0.0)));
+        let shape = Shape::Sphere { radius: SOLE };
+        all.push(collider(Some(site.body), shape, Transform::from_translation(at)));
+    }
+    for (k, part) in ragdoll.parts.iter().enumerate() {
+        if matches!(part.role, Role::Foot(_) | Role::Toes(_)) {
+            continue;
+        }
+        let ends = [Vec3::zeros(), part.bone].map(|p| states[k].point(&(p - part.center)).y - how.ground);
+        let radius = skin_radius(part).min(ends[0].min(ends[1])).max(SOLE);
+        let length = (part.bone.norm() - radius).max(0.2 * part.bone.norm());
+        let along = arc(&Vec3::z(), &part.bone, &Vec3::x());
+        let shape = Shape::Capsule { radius, length };
+        all.push(collider(Some(k), shape, Transform::new(along, part.bone * 0.5 - part.center)));
+    }
+    let up = arc(&Vec3::z(), &Vec3::y(), &Vec3::x());
+    all.push(collider(None, Shape::Plane, Transform::new(up, Vec3::y() * how.ground)));
+    all
+}
+
+/// The radius of the points of soles, metres.
+const SOLE: f64 = 0.005;
+
+/// A capsule as thick as its weight wants, no thicker than it is long.
+fn skin_radius(part: &Part) -> f64 {
+    part.radius.min(0.5 * part.bone.norm())
+}
+
+/// Lets the performer of a motion go; `None` for a body that no ragdoll can be made of, or a time behind the clip.
+pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
+    let character = &motion.character;
+    let skeleton = character.skeleton();
+    let ragdoll = Ragdoll::of(character)?;
+    let clip = &motion.clip;
+    let rate = clip.sample_rate;
+    let from = (how.at * rate).round() as usize;
+    if from >= clip.frames() {
+        return None;
+    }
+    let rest = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let mechanism = Mechanism::humanoid(&character.rig, &rest);
+    let mut poses: Vec<Pose> = (0..=from).map(|f| clip.pose(skeleton, f)).collect();
+    for (f, pose) in poses.iter_mut().enumerate() {
+        let part = smoothstep(1.0 - (from - f) as f64 / (BRING_IN * rate));
+        let mut inside = pose.clone();
+        mechanism.enforce(&mut inside);
+        for (a, b) in pose.local_mut().iter_mut().zip(inside.local()) {
+            a.rotation = slerp(&a.rotation, &b.rotation, part);
+        }
+    }
+    let like = poses[from].clone();
+    let model = ModelPose::of(skeleton, &like);
+    let course = Course::new(clip, how.step);
+    let (n, h) = (course.steps, course.h);
+    let mut states = ragdoll.states(&model);
+    let before = (from * n).saturating_sub(1);
+    let moving = course.states(&ragdoll, skeleton, before, before + 1);
+    for (state, m) in states.iter_mut().zip(&moving[0]) {
+        state.velocity = m.velocity;
+        state.angular_velocity = m.angular_velocity;
+    }
+    if let Some((body, impulse)) = how.hit.and_then(|(role, impulse)| Some((ragdoll.find(role)?, impulse))) {
+        states[body].velocity += impulse / ragdoll.parts[body].mass;
+    }
+    let articulation = ragdoll.articulation(skeleton, &model);
+    project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
+    let bounds = Bounds::new(&ragdoll, &mechanism, skeleton, &model);
+    let settings = WorldSettings { erp: 0.05, sweeps: 150, ..WorldSettings::default() };
+    let colliders = colliders(&ragdoll, &states, how);
+    let mut world = World::new(articulation, states, colliders, settings);
+    world.ignore_within_trees();
+    world.drives = brakes(&ragdoll, how.resistance);
+    let mut fallen = Fallen {
+        motion: motion.clone(),
+        from,
+        energy: vec![world.energy()],
+        penetration: 0.0,
+        excess: bounds.excess(&world.states),
+        rests_after: None,
+    };
+    let mut slow = 0.0;
+    for k in 0..(how.lasts * rate).round() as usize * n {
+        if fallen.rests_after.is_none() {
+            world.pulls = bounds.rows(&world.states, h);
+            world.step(h);
+        }
+        fallen.energy.push(world.energy());
+        world.find_contacts(0.0);
+        let depth = world.contacts().iter().map(|c| c.depth).fold(0.0, f64::max);
+        fallen.penetration = fallen.penetration.max(depth);
+        fallen.excess = fallen.excess.max(bounds.excess(&world.states));
+        // What hardly moves is put to rest: a solver's last trembling is no motion.
+        let kinetic = world.articulation.kinetic_energy(&world.states);
+        slow = if kinetic < STILL * ragdoll.mass { slow + h } else { 0.0 };
+        if slow > STILL_FOR {
+            fallen.rests_after = fallen.rests_after.or(Some((k + 1) as f64 * h));
+        }
+        if (k + 1) % n == 0 {
+            poses.push(ragdoll.pose(skeleton, &world.states, &like));
+        }
+    }
+    let mut made = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
+    made.start = clip.start;
+    fix_hemispheres(&mut made);
+    fallen.motion.contacts = fallen.motion.contacts.map(|c| c.changed(|f| f.min(from), |y| y));
+    fallen.motion.clip = made;
+    Some(fallen)
+}
+
+/// Friction in every joint, as implicit damping.
+fn brakes(ragdoll: &Ragdoll, resistance: f64) -> Vec<Drive> {
+    let brake = |(k, part): (usize, &Part)| {
+        part.parent?;
+        let swing = part.carried * part.bone.norm().max(0.05) * super::ragdoll::GRAVITY;
+        let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
+        let damping = resistance * swing + toes;
+        Some(Drive {
+            constraint: k - 1,
+            stiffness: 0.0,
+            damping,
+            target: Quat::identity(),
+            rate: Vec3::zeros(),
+        })
+    };
+    ragdoll.parts.iter().enumerate().filter_map(brake).collect()
+}

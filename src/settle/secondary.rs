@@ -1,0 +1,210 @@
+//! Chains that hang on a body swing along with it: tails, hair, straps, capes; the body itself stays as it is.
+//!
+//! Every joint of a chain becomes a rod that is drawn to its animated turn by a spring of a given frequency and damping,
+//! under a part of gravity; what the chain hangs on moves as animated, whatever pulls at it: it is a body so heavy that
+//! nothing moves it. Space: model space. Units: SI.
+
+use super::course::Course;
+use super::ragdoll::GRAVITY;
+use crate::dynamics::{
+    Articulation, Body, BodyState, Constraint, ConstraintKind, Drive, World, WorldSettings, solid,
+};
+use crate::math::{Quat, Vec3, arc, log};
+use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Skeleton};
+use crate::signal::fix_hemispheres;
+
+/// How chains swing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Swing {
+    /// How often a joint would swing on its own, hertz.
+    pub frequency: f64,
+    /// The share of critical damping.
+    pub damping: f64,
+    /// The share of gravity that bends the chain.
+    pub gravity: f64,
+    /// Seconds of a step at most.
+    pub step: f64,
+}
+
+impl Default for Swing {
+    fn default() -> Self {
+        Self { frequency: 1.5, damping: 0.3, gravity: 0.3, step: 1.0 / 120.0 }
+    }
+}
+
+/// The mass of what a chain hangs on, in masses of the chain.
+const IMMOVABLE: f64 = 1e6;
+
+/// Kilograms per metre of a chain, and its radius as a part of a rod's length: only ratios matter.
+const LINE: f64 = 1.0;
+const THICKNESS: f64 = 0.15;
+
+/// Seconds before the first frame in which a chain comes to hang.
+const HANG: f64 = 2.0;
+
+/// One rod.
+struct Rod {
+    joint: JointId,
+    /// The body above: a rod, or what the chain hangs on.
+    above: usize,
+    center: Vec3,
+    length: f64,
+    mass: f64,
+    /// Of the rod and all below, about the joint.
+    inertia: f64,
+}
+
+/// The joints of the chains that start at `tops`, tops first; every joint once.
+pub fn chain_joints(skeleton: &Skeleton, tops: &[JointId]) -> Vec<JointId> {
+    let within = |id: &JointId| tops.iter().any(|&top| skeleton.is_ancestor(top, *id));
+    skeleton.ids().filter(within).collect()
+}
+
+/// Lets the chains that start at `tops` swing; returns the motion and the largest turn away from the clip.
+pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
+    let skeleton = motion.character.skeleton();
+    let clip = &motion.clip;
+    let joints: Vec<JointId> =
+        chain_joints(skeleton, tops).into_iter().filter(|&id| skeleton.parent(id).is_some()).collect();
+    if joints.is_empty() || clip.frames() < 2 {
+        return (motion.clone(), 0.0);
+    }
+    let course = Course::new(clip, how.step);
+    let (n, h) = (course.steps, course.h);
+    let start = course.model(skeleton, 0);
+    let mut bases: Vec<JointId> = joints.iter().filter_map(|&id| skeleton.parent(id)).collect();
+    bases.retain(|id| !joints.contains(id));
+    bases.sort();
+    bases.dedup();
+    let rods = rods(skeleton, &start, &joints, &bases);
+    let mut world = world(&start, &bases, &rods, how);
+    let animated = |model: &ModelPose, rod: &Rod| {
+        let above = rod.above.checked_sub(bases.len()).map_or_else(|| bases[rod.above], |k| rods[k].joint);
+        model.joint(above).rotation.inverse() * model.joint(rod.joint).rotation
+    };
+    let step = |world: &mut World, from: &ModelPose, to: &ModelPose| {
+        let fall = world.articulation.gravity * h;
+        for (k, &base) in bases.iter().enumerate() {
+            let (a, b) = (from.joint(base), to.joint(base));
+            let state = &mut world.states[k];
+            *state = BodyState::at_rest(a.translation, a.rotation);
+            // Gravity acts on it too, and is taken off beforehand.
+            state.velocity = (b.translation - a.translation) / h - fall;
+            state.angular_velocity = log(&(a.rotation.inverse() * b.rotation)) / h;
+        }
+        let omega = std::f64::consts::TAU * how.frequency;
+        let drive = |(k, rod): (usize, &Rod)| {
+            let (now, next) = (animated(from, rod), animated(to, rod));
+            Drive {
+                constraint: k,
+                stiffness: rod.inertia * omega * omega,
+                damping: rod.inertia * 2.0 * how.damping * omega,
+                target: now,
+                rate: log(&(next * now.inverse())) / h,
+            }
+        };
+        world.drives = rods.iter().enumerate().map(drive).collect();
+        world.set_contacts(Vec::new());
+        world.advance(h);
+    };
+    for _ in 0..(HANG / h) as usize {
+        step(&mut world, &start, &start);
+    }
+    let mut poses: Vec<Pose> = Vec::with_capacity(clip.frames());
+    let mut farthest: f64 = 0.0;
+    let mut now = start;
+    for f in 0..clip.frames() {
+        let mut pose = clip.pose(skeleton, f);
+        let mut model = ModelPose::of(skeleton, &pose);
+        for (rod, state) in rods.iter().zip(&world.states[bases.len()..]) {
+            let above = skeleton.parent(rod.joint).map_or(Quat::identity(), |p| model.joint(p).rotation);
+            let local = &mut pose.local_mut()[rod.joint.index()].rotation;
+            let swung = above.inverse() * state.orientation;
+            farthest = farthest.max(swung.angle_to(local));
+            *local = swung;
+            model.set(skeleton, &pose);
+        }
+        poses.push(pose);
+        if f + 1 < clip.frames() {
+            for k in f * n..(f + 1) * n {
+                let next = course.model(skeleton, k + 1);
+                step(&mut world, &now, &next);
+                now = next;
+            }
+        }
+    }
+    let mut made = Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &poses);
+    made.start = clip.start;
+    made.tolerance = clip.tolerance;
+    fix_hemispheres(&mut made);
+    (Motion { clip: made, ..motion.clone() }, farthest)
+}
+
+fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[JointId]) -> Vec<Rod> {
+    let lengths = joints.iter().filter_map(|&id| {
+        let child = *skeleton.children(id).first()?;
+        Some((model.position(child) - model.position(id)).norm())
+    });
+    let usual = lengths.fold(0.0, f64::max).max(1e-3);
+    let mut rods: Vec<Rod> = Vec::new();
+    for &joint in joints {
+        let parent = skeleton.parent(joint).expect("the root is no chain");
+        let rod = joints.iter().position(|&id| id == parent).map(|k| k + bases.len());
+        let above =
+            rod.or_else(|| bases.iter().position(|&id| id == parent)).expect("a chain hangs on a base");
+        let child = skeleton.children(joint).first().map(|&c| skeleton.joint(c).rest.translation);
+        let along = skeleton.joint(joint).rest.translation.try_normalize(1e-9).unwrap_or_else(Vec3::y);
+        let bone = child.or(skeleton.joint(joint).tip).filter(|v| v.norm() > 0.05 * usual);
+        let bone = bone.unwrap_or(along * (0.5 * usual));
+        let (length, mass) = (bone.norm(), LINE * bone.norm());
+        rods.push(Rod { joint, above, center: bone * 0.5, length, mass, inertia: 0.0 });
+    }
+    for k in 0..rods.len() {
+        let pivot = model.position(rods[k].joint);
+        let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
+        let inertia = below.map(|r| {
+            let at = model.joint(r.joint).point(&r.center) - pivot;
+            r.mass * (at.norm_squared() + r.length * r.length / 12.0)
+        });
+        rods[k].inertia = inertia.sum();
+    }
+    rods
+}
+
+fn world(model: &ModelPose, bases: &[JointId], rods: &[Rod], how: &Swing) -> World {
+    let all: f64 = rods.iter().map(|r| r.mass).sum();
+    let size: f64 = rods.iter().map(|r| r.length).sum();
+    let heavy = all * IMMOVABLE;
+    let body = |name: String, mass, inertia| Body::new(name, mass, inertia).expect("a solid has an inertia");
+    let mut bodies: Vec<Body> = bases
+        .iter()
+        .map(|id| body(format!("base {}", id.index()), heavy, solid::sphere(heavy, size)))
+        .collect();
+    let mut states: Vec<BodyState> =
+        bases.iter().map(|&id| BodyState::at_rest(model.position(id), model.joint(id).rotation)).collect();
+    let mut links = Vec::new();
+    for rod in rods {
+        let joint = model.joint(rod.joint);
+        let state = BodyState::at_rest(joint.point(&rod.center), joint.rotation);
+        let turn = arc(&Vec3::z(), &rod.center, &Vec3::x()).to_rotation_matrix().into_inner();
+        let inertia = turn * solid::capsule(rod.mass, THICKNESS * rod.length, rod.length) * turn.transpose();
+        bodies.push(body(
+            format!("rod {}", rod.joint.index()),
+            rod.mass,
+            (inertia + inertia.transpose()) * 0.5,
+        ));
+        states.push(state);
+        links.push(Constraint::in_pose(
+            format!("rod {}", rod.joint.index()),
+            ConstraintKind::Ball,
+            (Some(rod.above), &states[rod.above]),
+            (Some(states.len() - 1), &state),
+            &joint.translation,
+            &Vec3::zeros(),
+            &Vec3::zeros(),
+        ));
+    }
+    let gravity = Vec3::new(0.0, -GRAVITY * how.gravity, 0.0);
+    let articulation = Articulation::new(bodies, links, gravity).expect("chains form trees");
+    World::new(articulation, states, Vec::new(), WorldSettings::default())
+}

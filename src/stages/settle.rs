@@ -1,0 +1,355 @@
+//! A motion gets weight: it is cleaned up by physics, or let go, or its tails and hair swing along.
+//!
+//! Units: seconds, metres, hertz, newton seconds.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::contacts;
+use crate::math::Vec3;
+use crate::model::{Character, Contacts, JointId, Motion, Role};
+use crate::report::{Metric, Report, Series};
+use crate::settle::{Gains, LetGo, Ragdoll, Settled, Swing, TARGETS, Tracking, let_go, settle, swing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What physics does with the motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SettleMode {
+    /// The performance is followed and cleaned up.
+    #[default]
+    Track,
+    /// The performer is let go and falls.
+    Ragdoll,
+    /// Only named chains swing.
+    Secondary,
+}
+
+/// Gives a motion weight by rigid-body physics.
+///
+/// `track`: the performance stays, but feet rest on the ground, nothing is inside the floor, joints keep their limits,
+/// flight is ballistic; a clip that needs nothing comes out as it went in. `ragdoll`: from a time on the performer falls.
+/// `secondary`: named chains swing along, the body stays as it is. The report tells what was done, by criteria S1 to S10.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SettleConfig {
+    /// `track` (clean-up), `ragdoll` (let go) or `secondary` (named chains only).
+    pub mode: SettleMode,
+    /// Of `track`: how stiffly the performance is followed, as a multiple of the usual. More keeps the pose closer and
+    /// hits the ground harder.
+    pub stiffness: f64,
+    /// Of `track`: the help that holds the pelvis up and in place, as a part of the body's weight. More follows what no
+    /// body could do; the report tells how much was used.
+    pub assist: f64,
+    /// The height of the floor in metres. Left out: what the contact labels say, else what is found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor_m: Option<f64>,
+    /// Of `ragdoll`: when the performer is let go, in seconds from the first frame.
+    pub let_go_s: f64,
+    /// Of `ragdoll`: how long the fall is followed, in seconds.
+    pub fall_s: f64,
+    /// Of `ragdoll`: the part that is hit at that time, such as `head` or `left_hand`. Left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hit: Option<String>,
+    /// Of `ragdoll`: the impulse of the hit in newton seconds: to the left, up, to the front of model space.
+    pub hit_impulse_n_s: [f64; 3],
+    /// Of `ragdoll`: how much joints resist turning; 0 is limp.
+    pub resistance: f64,
+    /// Of `secondary`: the joints that chains start at; a `*` stands for any text.
+    pub chains: Vec<String>,
+    /// Of `secondary`: how often a joint of a chain would swing on its own, in hertz. More is stiffer.
+    pub frequency_hz: f64,
+    /// Of `secondary`: the share of critical damping; 0 swings for ever, 1 does not swing back.
+    pub swing_damping: f64,
+    /// Of `secondary`: the share of gravity that bends chains.
+    pub swing_gravity: f64,
+    /// Coulomb's coefficient of friction with the floor.
+    pub friction: f64,
+    /// Steps a second at least.
+    pub step_hz: f64,
+    /// Of `track`: the length of the windows that are followed on their own, in seconds.
+    pub window_s: f64,
+    /// Of `track`: how far windows reach into their neighbours, in seconds.
+    pub overlap_s: f64,
+    /// Of `track`: corrections faster than this are left out, in hertz.
+    pub smooth_hz: f64,
+}
+
+impl Default for SettleConfig {
+    fn default() -> Self {
+        let (tracking, fall, chains) = (Tracking::default(), LetGo::default(), Swing::default());
+        Self {
+            mode: SettleMode::default(),
+            stiffness: 1.0,
+            assist: tracking.gains.assist,
+            floor_m: None,
+            let_go_s: fall.at,
+            fall_s: fall.lasts,
+            hit: None,
+            hit_impulse_n_s: [0.0; 3],
+            resistance: fall.resistance,
+            chains: Vec::new(),
+            frequency_hz: chains.frequency,
+            swing_damping: chains.damping,
+            swing_gravity: chains.gravity,
+            friction: tracking.gains.friction,
+            step_hz: 120.0,
+            window_s: tracking.window,
+            overlap_s: tracking.overlap,
+            smooth_hz: tracking.smooth,
+        }
+    }
+}
+
+impl StageConfig for SettleConfig {
+    const NAME: &'static str = "settle";
+
+    fn validate(&self) -> Result<(), Vec<StageError>> {
+        let mut faults = Vec::new();
+        let ranges = [
+            ("stiffness", self.stiffness, 0.01, 100.0),
+            ("assist", self.assist, 0.0, 10.0),
+            ("let_go_s", self.let_go_s, 0.0, 1e5),
+            ("fall_s", self.fall_s, 0.0, 60.0),
+            ("resistance", self.resistance, 0.0, 100.0),
+            ("frequency_hz", self.frequency_hz, 0.05, 30.0),
+            ("swing_damping", self.swing_damping, 0.0, 10.0),
+            ("swing_gravity", self.swing_gravity, -10.0, 10.0),
+            ("friction", self.friction, 0.0, 10.0),
+            ("step_hz", self.step_hz, 30.0, 2000.0),
+            ("window_s", self.window_s, 0.5, 60.0),
+            ("overlap_s", self.overlap_s, 0.05, 10.0),
+            ("smooth_hz", self.smooth_hz, 0.5, 1000.0),
+        ];
+        for (key, value, low, high) in ranges {
+            if !(low <= value && value <= high) {
+                faults.push(StageError::key(key, format!("`{key}` is {value}, allowed is {low} to {high}")));
+            }
+        }
+        if let Some(Err(fault)) = self.hit.as_ref().map(|word| word.parse::<Role>()) {
+            faults.push(StageError::key("hit", fault));
+        }
+        if !self.hit_impulse_n_s.iter().all(|x| x.is_finite()) {
+            faults.push(StageError::key("hit_impulse_n_s", "an impulse is three finite numbers"));
+        }
+        if let Some(x) = self.floor_m.filter(|x| !x.is_finite()) {
+            faults.push(StageError::key("floor_m", format!("{x} m is no height")));
+        }
+        if self.mode == SettleMode::Secondary && self.chains.is_empty() {
+            faults.push(StageError::key("chains", "`secondary` needs the joints that chains start at"));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let character = &setting.arriving;
+        let tops = self.tops(character)?;
+        if self.mode != SettleMode::Secondary {
+            let ragdoll = Ragdoll::of(character).ok_or_else(|| {
+                let text = format!("no ragdoll can be made of `{}`", character.name);
+                StageError::new(format!(
+                    "{text}: it has no hips with limbs\n  hint: name its joints in a map"
+                ))
+            })?;
+            let missing = self.hit.as_ref().filter(|word| {
+                word.parse::<Role>()
+                    .ok()
+                    .is_none_or(|role| self.mode == SettleMode::Ragdoll && ragdoll.find(role).is_none())
+            });
+            if let Some(word) = missing {
+                return Err(StageError::key(
+                    "hit",
+                    format!("the character has no `{word}` that could be hit"),
+                ));
+            }
+        }
+        Ok(Box::new(SettleStage { config: self.clone(), tops }))
+    }
+}
+
+impl SettleConfig {
+    /// The joints that chains start at.
+    fn tops(&self, character: &Character) -> Result<Vec<JointId>, StageError> {
+        if self.mode != SettleMode::Secondary {
+            return Ok(Vec::new());
+        }
+        let skeleton = character.skeleton();
+        let mut tops = Vec::new();
+        for pattern in &self.chains {
+            let fits =
+                |id: &JointId| matches(pattern, &skeleton.joint(*id).name) && skeleton.parent(*id).is_some();
+            let found: Vec<JointId> = skeleton.ids().filter(fits).collect();
+            if found.is_empty() {
+                let text = format!("no joint of the character is called `{pattern}`, or it is the root");
+                return Err(StageError::key("chains", text));
+            }
+            tops.extend(found);
+        }
+        tops.sort();
+        tops.dedup();
+        Ok(tops)
+    }
+}
+
+/// Whether `name` is `pattern`, in which `*` stands for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = name.strip_prefix(pieces.next().unwrap_or("")) else { return false };
+    let mut last = None;
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        (rest, last) = (&rest[at + piece.len()..], Some(piece));
+    }
+    match last {
+        None => rest.is_empty(),
+        Some(piece) => name.ends_with(piece),
+    }
+}
+
+/// The stage, ready.
+#[derive(Debug)]
+struct SettleStage {
+    config: SettleConfig,
+    tops: Vec<JointId>,
+}
+
+impl Stage for SettleStage {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        match self.config.mode {
+            SettleMode::Track => self.track(motion, report),
+            SettleMode::Ragdoll => self.fall(motion, report),
+            SettleMode::Secondary => Ok(self.swing(motion, report)),
+        }
+    }
+}
+
+impl SettleStage {
+    /// The labels of the motion, else labels that are found, on the wanted floor.
+    fn labels(&self, motion: &Motion) -> Contacts {
+        let found = || contacts::detect(motion, &contacts::Options::default());
+        let labels = motion.contacts.clone().unwrap_or_else(found);
+        let up = self.config.floor_m.map_or(0.0, |floor| floor - labels.ground);
+        labels.changed(|f| f, |height| height + up)
+    }
+
+    fn track(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let config = &self.config;
+        let usual = Gains::default();
+        let how = Tracking {
+            gains: Gains {
+                stiffness: usual.stiffness * config.stiffness,
+                assist: config.assist,
+                friction: config.friction,
+                ..usual
+            },
+            step: 1.0 / config.step_hz,
+            window: config.window_s,
+            overlap: config.overlap_s,
+            smooth: config.smooth_hz,
+        };
+        let labels = self.labels(&motion);
+        let settled =
+            settle(&motion, &labels, &how).ok_or_else(|| StageError::new("no ragdoll can be made"))?;
+        tell(&settled, report);
+        let contacts = settled.motion.contacts.clone().or(Some(labels));
+        Ok(Motion { contacts, ..settled.motion })
+    }
+
+    fn fall(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let config = &self.config;
+        let role = config.hit.as_ref().and_then(|word| word.parse::<Role>().ok());
+        let how = LetGo {
+            at: config.let_go_s,
+            lasts: config.fall_s,
+            hit: role.map(|role| (role, Vec3::from(config.hit_impulse_n_s))),
+            resistance: config.resistance,
+            friction: config.friction,
+            ground: self.labels(&motion).ground,
+            step: (1.0 / config.step_hz).min(LetGo::default().step),
+        };
+        let fallen = let_go(&motion, &how).ok_or_else(|| {
+            let text = format!("the motion ends before {} s, when it is to be let go", config.let_go_s);
+            StageError::key("let_go_s", text)
+        })?;
+        let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
+        report.measure("ragdoll_from", fallen.from as f64, "frame");
+        report.measure("ragdoll_penetration", fallen.penetration, "m");
+        report.measure("ragdoll_limit_excess", fallen.excess, "rad");
+        report.measure("ragdoll_energy_at_start", fallen.energy[0], "J");
+        report.measure("ragdoll_energy_grown_at_most", grown, "J");
+        match fallen.rests_after {
+            Some(time) => report.measure("ragdoll_rests_after", time, "s"),
+            None => report.warnings.add(
+                "ragdoll-restless",
+                "the fall is followed no longer than it lasts",
+                "settle",
+            ),
+        }
+        Ok(fallen.motion)
+    }
+
+    fn swing(&self, motion: Motion, report: &mut Report) -> Motion {
+        let config = &self.config;
+        let how = Swing {
+            frequency: config.frequency_hz,
+            damping: config.swing_damping,
+            gravity: config.swing_gravity,
+            step: 1.0 / config.step_hz,
+        };
+        let (swung, farthest) = swing(&motion, &self.tops, &how);
+        report.measure("swing_largest_turn", farthest, "rad");
+        swung
+    }
+}
+
+/// Everything that settling has to say.
+fn tell(settled: &Settled, report: &mut Report) {
+    let (before, after) = (settled.before.values(), settled.after.values());
+    for (k, (name, unit, most)) in TARGETS.iter().enumerate() {
+        let at_most = most.is_finite().then_some(*most);
+        let name = format!("settle_{name}");
+        report.measure(format!("{name}_before"), before[k], unit);
+        report.metrics.push(Metric { name, value: after[k], unit, copy: None, at_most });
+    }
+    let refused: usize = settled.refused.iter().map(|r| r.len()).sum();
+    report.measure("settle_untouched", f64::from(u8::from(settled.untouched)), "1");
+    report.measure("settle_windows_refused", settled.refused.len() as f64, "windows");
+    report.measure("settle_frames_refused", refused as f64, "frames");
+    if let Some(first) = settled.refused.first().filter(|_| !settled.untouched) {
+        let text = format!(
+            "the bodies could not follow the performance in {refused} frames; these are corrected without physics"
+        );
+        report.warnings.add("settle-refused", text, format!("frame {}", first.start));
+    }
+    let skeleton = settled.motion.character.skeleton();
+    for (place, (joint, frame, angle)) in settled.changes.iter().enumerate().take(1) {
+        let name = &skeleton.joint(JointId::new(*joint)).name;
+        report.measure(format!("settle_largest_turn_{}", place + 1), *angle, "rad");
+        report.measure(format!("settle_largest_turn_{}_at_{name}", place + 1), *frame as f64, "frame");
+    }
+    let mut series = |name: &str, unit, value: fn(&crate::settle::Moment) -> f64| {
+        let values = settled.moments.iter().map(value).collect();
+        report.series.push(Series { name: name.into(), unit, values, resting: Vec::new() });
+    };
+    series("settle_assist_force_over_weight", "1", |m| m.assist_force);
+    series("settle_assist_moment_over_weight_height", "1", |m| m.assist_moment);
+    series("settle_carried_over_weight", "1", |m| m.carried);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, fits) in [
+            ("tail", "tail", true),
+            ("tail", "tail_1", false),
+            ("tail*", "tail_1", true),
+            ("*hair*.L", "back_hair_2.L", true),
+            ("*hair*.L", "back_hair_2.R", false),
+            ("*", "anything", true),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}

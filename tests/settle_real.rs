@@ -1,0 +1,136 @@
+//! Physics on recorded takes and characters of different build.
+
+mod development_data;
+mod humanoids;
+
+use humanoids::{CHARACTERS, TAKES};
+use posemill::contacts::{Options, detect};
+use posemill::import;
+use posemill::model::{Clip, ModelPose, Motion, Pose};
+use posemill::retarget::{Retarget, RootScale, map};
+use posemill::settle::{LetGo, Ragdoll, TARGETS, Tracking, let_go, settle};
+use std::sync::Arc;
+
+/// Characters of different build.
+const BUILDS: &[&str] = &[
+    "gltf/quaternius/Casual_man.glb",
+    "gltf/khronos/cesium_man.gltf",
+    "derived/makehuman-base-default-rig.glb",
+];
+
+/// The longest part of a take that is settled here, seconds.
+const LONGEST: f64 = 4.0;
+
+fn shortened(motion: &Motion) -> Motion {
+    let clip = &motion.clip;
+    let skeleton = motion.character.skeleton();
+    let frames = clip.frames().min((LONGEST * clip.sample_rate) as usize);
+    let poses: Vec<Pose> = (0..frames).map(|f| clip.pose(skeleton, f)).collect();
+    Motion::new(Arc::clone(&motion.character), Clip::from_poses("part", clip.sample_rate, skeleton, &poses))
+}
+
+#[test]
+fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
+    let Some(data) = development_data::data() else { return };
+    let bodies = [
+        "gltf/quaternius/Casual_man.glb",
+        "gltf/quaternius/KnightCharacter.glb",
+        "gltf/quaternius/Wolf.glb",
+        "gltf/raylib/robot.glb",
+        "gltf/kaykit/manny_med_mod.gltf",
+        "gltf/khronos/cesium_man.gltf",
+        "derived/makehuman-base-default-rig.glb",
+        "derived/rigify-human-deform.glb",
+        "derived/rigify-wolf-deform.glb",
+        "vrm/armature_transform.vrm",
+    ];
+    for name in bodies {
+        let asset = import::load(&data.join(name), &import::Options::default()).unwrap();
+        let skeleton = asset.character.skeleton();
+        let ragdoll = Ragdoll::of(&asset.character).unwrap_or_else(|| panic!("{name} is no body"));
+        println!("{name}: {} bodies, {:.2} m, {:.1} kg", ragdoll.parts.len(), ragdoll.height, ragdoll.mass);
+        assert!((11..=25).contains(&ragdoll.parts.len()), "{name}: {}", ragdoll.parts.len());
+        let clip = asset.motion(0).map(|m| m.clip);
+        let pose = clip.map_or(skeleton.rest_pose(), |c| c.pose(skeleton, c.frames() / 2));
+        let back = ragdoll.pose(skeleton, &ragdoll.states(&ModelPose::of(skeleton, &pose)), &pose);
+        for (a, b) in pose.local().iter().zip(back.local()) {
+            assert!(
+                a.rotation.angle_to(&b.rotation) < 1e-9 && (a.translation - b.translation).norm() < 1e-9,
+                "{name}"
+            );
+        }
+    }
+}
+
+/// For each criterion, the pairs of a take and a character that miss it. These numbers may only become smaller.
+const KNOWN_MISSES: [usize; 13] = [6, 5, 29, 0, 0, 0, 0, 0, 0, 3, 1, 13, 16];
+
+/// Windows that physics was refused in, of all pairs; the same.
+const KNOWN_REFUSED: usize = 52;
+
+#[test]
+fn recorded_takes_settle_on_characters_of_different_build() {
+    let Some(data) = development_data::data() else { return };
+    let load = |name: &str| import::load(&data.join(name), &import::Options::default()).unwrap();
+    let heroes: Vec<_> =
+        CHARACTERS.iter().filter(|c| BUILDS.contains(c)).map(|c| (c, load(c).character)).collect();
+    assert_eq!(heroes.len(), BUILDS.len());
+    let (mut misses, mut refused, mut clean) = ([0; KNOWN_MISSES.len()], 0, 0);
+    for name in TAKES {
+        let take = load(name);
+        let Some(whole) = take.motion(0) else { continue };
+        let mut source = shortened(&whole);
+        source.contacts = Some(detect(&source, &Options::default()));
+        for (hero_name, hero) in &heroes {
+            let joint_map = map(&take.character, hero).unwrap();
+            let rigs = (&take.character.rig, &hero.rig);
+            let retarget =
+                Retarget::new(&take.character, Arc::clone(hero), &joint_map, rigs, RootScale::Legs);
+            let motion = retarget.apply(&source);
+            let settled = settle(&motion, &motion.contacts.clone().unwrap(), &Tracking::default()).unwrap();
+            settled.motion.check().unwrap();
+            let (before, after) = (settled.before.values(), settled.after.values());
+            let over: Vec<usize> = (0..misses.len()).filter(|&k| after[k] > TARGETS[k].2).collect();
+            over.iter().for_each(|&k| misses[k] += 1);
+            refused += settled.refused.len();
+            clean += usize::from(over.is_empty());
+            println!("{name} x {hero_name}: untouched {}, refused {:?}", settled.untouched, settled.refused);
+            for k in over {
+                println!(
+                    "    {:38} {:9.4} > {:9.4} (at most {})",
+                    TARGETS[k].0, before[k], after[k], TARGETS[k].2
+                );
+            }
+        }
+    }
+    println!("{clean} pairs miss nothing, {refused} windows refused, misses {misses:?}");
+    for ((target, found), known) in TARGETS.iter().zip(misses).zip(KNOWN_MISSES) {
+        assert!(found <= known, "{}: {found} pairs miss, {known} are known to", target.0);
+    }
+    assert!(refused <= KNOWN_REFUSED, "{refused} windows refused");
+}
+
+#[test]
+fn bodies_of_any_kind_and_clips_of_any_length_come_out_sound() {
+    let Some(data) = development_data::data() else { return };
+    for name in ["gltf/quaternius/Wolf.glb", "gltf/raylib/robot.glb", "bvh/cmu/01_01.bvh"] {
+        let asset = import::load(&data.join(name), &import::Options::default()).unwrap();
+        let whole = asset.motion(0).unwrap();
+        let skeleton = whole.character.skeleton();
+        for frames in [0, 1, 2, 3, 4, 40] {
+            let poses: Vec<Pose> =
+                (0..frames.min(whole.clip.frames())).map(|f| whole.clip.pose(skeleton, f)).collect();
+            let clip = Clip::from_poses("part", whole.clip.sample_rate, skeleton, &poses);
+            let motion = Motion::new(Arc::clone(&whole.character), clip);
+            let contacts = detect(&motion, &Options::default());
+            if let Some(settled) = settle(&motion, &contacts, &Tracking::default()) {
+                settled.motion.check().unwrap();
+                assert_eq!(settled.motion.clip.frames(), motion.clip.frames());
+                assert!(settled.after.values().iter().all(|v| v.is_finite()), "{name} {frames}");
+            }
+            if let Some(fallen) = let_go(&motion, &LetGo { at: 0.0, lasts: 0.2, ..LetGo::default() }) {
+                fallen.motion.check().unwrap();
+            }
+        }
+    }
+}

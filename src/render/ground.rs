@@ -51,11 +51,11 @@ impl Row {
         [self.start[0] + x * self.step[0], self.start[1] + x * self.step[1]]
     }
 
-    /// The first `width` pixels of the row that may lie in a square of ground with this corner and side.
-    pub(super) fn within(&self, corner: [f32; 2], side: f32, width: usize) -> Range<usize> {
+    /// Of the first `width` pixels of the row those that may lie in a box of ground between two corners.
+    pub(super) fn within(&self, low: [f32; 2], high: [f32; 2], width: usize) -> Range<usize> {
         let (mut from, mut to) = (0.0, width as f32);
-        for (corner, (start, step)) in corner.iter().zip(self.start.iter().zip(self.step)) {
-            let ends = [*corner, corner + side].map(|edge| (edge - start) / step);
+        for k in [0, 1] {
+            let ends = [low[k], high[k]].map(|edge| (edge - self.start[k]) / self.step[k]);
             // A row that runs along the side never meets it: `f32::min` and `max` leave out what is no number.
             from = ends[0].min(ends[1]).max(from);
             to = ends[0].max(ends[1]).min(to);

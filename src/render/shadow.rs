@@ -9,6 +9,8 @@ use std::ops::Range;
 
 /// Cells along each side.
 const CELLS: usize = 176;
+/// What is left of running means by rounding, and no eye sees.
+const FAINT: f32 = 1e-6;
 
 /// The shadow of one figure on the ground.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub(super) struct Shadow {
     /// The ground coordinates of the first cell's corner, and the side of a cell in metres.
     corner: [f32; 2],
     cell: f32,
+    /// The first dark cells along both sides, and those behind the last.
+    dark: Option<([usize; 2], [usize; 2])>,
 }
 
 impl Shadow {
@@ -28,6 +32,7 @@ impl Shadow {
             scratch: vec![0.0; CELLS * CELLS],
             corner: [0.0; 2],
             cell: 1.0,
+            dark: None,
         }
     }
 
@@ -61,11 +66,24 @@ impl Shadow {
             blur_rows(&self.cells, &mut self.scratch, radius);
             blur_rows(&self.scratch, &mut self.cells, radius);
         }
+        self.dark = None;
+        for (y, row) in self.cells.chunks(CELLS).enumerate() {
+            let Some(first) = row.iter().position(|c| *c > FAINT) else { continue };
+            let end = row.iter().rposition(|c| *c > FAINT).map_or(first, |last| last + 1);
+            let (low, high) = self.dark.get_or_insert(([first, y], [end, y + 1]));
+            *low = [low[0].min(first), low[1]];
+            *high = [high[0].max(end), y + 1];
+        }
     }
 
-    /// The first `width` pixels of a row outside which no shadow lies.
+    /// Of the first `width` pixels of a row those outside which no shadow lies.
     pub(super) fn span(&self, row: &Row, width: usize) -> Range<usize> {
-        row.within(self.corner, CELLS as f32 * self.cell, width)
+        let Some((low, high)) = self.dark else { return 0..0 };
+        // Between the middles of a dark cell and the next one it fades.
+        let at = |cells: [usize; 2], more: f32| {
+            std::array::from_fn(|k| self.corner[k] + (cells[k] as f32 + more) * self.cell)
+        };
+        row.within(at(low, -1.0), at(high, 1.0), width)
     }
 
     /// How dark the ground is at a point, 0 to 1.

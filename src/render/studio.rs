@@ -234,6 +234,12 @@ impl Painter<'_> {
                     false => [NOTHING; SAMPLES * SAMPLES],
                 };
                 let free = samples.iter().filter(|&&id| id == NOTHING).count();
+                if free == samples.len() && dark <= 0.0 {
+                    if backdrop.is_none() {
+                        pixels[x] = encode(empty[x]);
+                    }
+                    continue;
+                }
                 let mut color = [0.0; 3];
                 if free > 0 {
                     color = scale(shadowed(empty[x], dark), free as f32 / samples.len() as f32);

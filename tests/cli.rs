@@ -359,6 +359,28 @@ fn joints_are_listed_with_the_names_of_the_file_and_in_metres() {
 }
 
 #[test]
+fn of_several_clips_the_one_that_was_added_is_meant() {
+    let studio = studio(&[]);
+    let made = |name: &str| format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (turn, walk) = (made("turn.bvh"), made("walk.bvh"));
+    let onto = |take: &str, character: &str, out: &str| {
+        let output = posemill(&studio, &["retarget", take, "--onto", character, "-o", out]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+    };
+    let clip = |file: &str| json(&posemill(&studio, &["joints", file, "--json"]))["clip"].clone();
+    onto(&turn, &made("robot.glb"), "turned.glb");
+    // A character with an animation of its own, as somebody else would have written it.
+    let mut bytes = fs::read(studio.path().join("turned.glb")).unwrap();
+    let mark = b"\"posemill\":true";
+    let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap();
+    bytes[at + 1] = b'x';
+    fs::write(studio.path().join("hero.glb"), bytes).unwrap();
+    assert_eq!(clip("hero.glb"), "turn");
+    onto(&walk, "hero.glb", "both.glb");
+    assert_eq!(clip("both.glb"), "walk");
+}
+
+#[test]
 fn what_is_not_in_a_file_is_named_with_what_is() {
     let studio = studio(&["a.bvh"]);
     let output = posemill(&studio, &["joints", "a.bvh", "--frames", "3"]);

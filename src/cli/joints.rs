@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Which frames, from 0: `0,10,last` [default: all]
     #[arg(long, value_name = "FRAMES", value_delimiter = ',')]
     frames: Vec<String>,
-    /// The clip, by name or number from 0 [default: the first]
+    /// The clip, by name or number from 0 [default: the first that posemill added, else the first]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     /// Print one JSON document

@@ -20,12 +20,12 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
         .map_err(|error| Failure::Import { path: path.display().to_string(), error })
 }
 
-/// The clip of this name or number; the first where none is asked for, `None` where the asset has none.
+/// The clip of this name or number; the one that is meant ([`Asset::meant`]) where none is asked for, `None` where the asset has none.
 ///
 /// # Errors
 /// A [`Failure`] that lists the clips.
 pub fn clip<'a>(asset: &'a Asset, wanted: Option<&str>) -> Result<Option<&'a Clip>, Failure> {
-    let Some(wanted) = wanted else { return Ok(asset.clips.first()) };
+    let Some(wanted) = wanted else { return Ok(asset.clips.get(asset.meant)) };
     let by_name = asset.clips.iter().find(|c| c.name == wanted);
     let by_number = || wanted.parse::<usize>().ok().and_then(|k| asset.clips.get(k));
     if let Some(clip) = by_name.or_else(by_number) {

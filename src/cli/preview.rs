@@ -41,7 +41,7 @@ pub struct Arguments {
     /// How many poses or frames [default: 12 poses, or what the frame rate asks for]
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
-    /// The clip, by name or number from 0 [default: the first]
+    /// The clip, by name or number from 0 [default: the first that posemill added, else the first]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     /// Draw lines between the joints, too

@@ -1,4 +1,5 @@
-//! What leads a world along: balls driven towards orientations that move, and velocities pulled within bounds.
+//! What leads a world along: motors, limits and springs of coordinates, balls driven towards orientations that move, and
+//! velocities pulled within bounds.
 //!
 //! A [`Drive`] is a spring and damper between a ball and a target that moves, taken implicitly (Tan, Liu, Turk, "Stable
 //! Proportional-Derivative Controllers", 2011): `L = g (rate - w) - h kp e` with `g = h (kd + h kp)`, so that it is
@@ -11,6 +12,43 @@ use super::rows::Row;
 use super::tree::Resistance;
 use super::world::World;
 use crate::math::{Quat, Vec3, log};
+
+/// Drives the rate of `b` against `a` of a hinge (rad/s) or slider (m/s), with a bounded torque or force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motor {
+    /// Which constraint.
+    pub constraint: usize,
+    /// The wanted rate.
+    pub speed: f64,
+    /// The largest torque (N m) or force (N), either way.
+    pub limit: f64,
+}
+
+/// Keeps the coordinate of a hinge (rad) or slider (m) within bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoordinateLimit {
+    /// Which constraint.
+    pub constraint: usize,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+/// Pulls a hinge, slider or ball towards a coordinate; implicit, so stable at any stiffness.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spring {
+    /// Which constraint.
+    pub constraint: usize,
+    /// N m/rad or N/m.
+    pub stiffness: f64,
+    /// N m s/rad or N s/m.
+    pub damping: f64,
+    /// The coordinate of rest; a ball's rest is its first relative orientation.
+    pub target: f64,
+    /// The rate of the target.
+    pub rate: f64,
+}
 
 /// Turns a ball towards an orientation that moves.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,6 +5,8 @@
 //! contacts, motors and limits.
 
 mod articulation;
+mod batch;
+mod batch_kernel;
 mod blocks;
 mod body;
 mod box_contact;
@@ -13,9 +15,12 @@ mod constraint;
 mod contact;
 mod dense;
 mod drive;
+mod impulses;
 mod integrate;
 mod lcp;
+mod project;
 mod recording;
+mod restore;
 mod rows;
 mod scene;
 mod sensor;
@@ -23,24 +28,27 @@ mod shape;
 mod simulate;
 mod spatial;
 mod tree;
+mod tree_factor;
+mod tree_sweep;
+mod variational;
 mod world;
 
 pub use articulation::{Articulation, ArticulationError};
+pub use batch::{Batch, BatchError};
 pub use blocks::{BlockSolution, solve_blocks};
 pub use body::{Body, BodyAcceleration, BodyError, BodyForce, BodyState, solid};
 pub use condition::{Comparison, Condition, ConditionError, Quantity};
 pub use constraint::{Constraint, ConstraintKind};
 pub use contact::{Contact, contacts_of_pair};
 pub use dense::{NoteSolution, solve_note};
-pub use drive::{Drive, Pull};
-pub use integrate::{
-    Integrator, Stabilization, Stepper, accelerations, project_positions, project_velocities,
-};
+pub use drive::{CoordinateLimit, Drive, Motor, Pull, Spring};
+pub use integrate::{Integrator, Stabilization, Stepper, accelerations};
 pub use lcp::{Bound, BoxedProblem, dantzig};
+pub use project::{project_positions, project_velocities};
 pub use recording::{ConstraintGeometry, Frame, Recording};
 pub use scene::{BodyGeometry, Method, Scene, SceneError, SceneFault};
 pub use sensor::{Controller, Rule, Sensor, SetPoint};
 pub use shape::{Collider, Shape};
 pub use simulate::{Simulation, SimulationError, simulate};
 pub use tree::Solver;
-pub use world::{CoordinateLimit, Motor, Spring, World, WorldSettings, largest_speed};
+pub use world::{World, WorldSettings, largest_speed};

@@ -6,9 +6,10 @@
 
 use super::constraint::{ConstraintKind, of};
 use super::contact::Contact;
+use super::drive::{CoordinateLimit, Motor};
 use super::lcp::Bound;
 use super::spatial::Wrench;
-use super::world::{CoordinateLimit, Motor, RowKey, World};
+use super::world::{RowKey, World};
 use crate::math::Vec3;
 
 /// One velocity: what it should be, and how hard it may be pushed there.

@@ -6,7 +6,8 @@
 
 use super::condition::Condition;
 use super::contact::Contact;
-use super::world::{Motor, World};
+use super::drive::Motor;
+use super::world::World;
 
 /// Watches whether some bodies touch others.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,63 +2,24 @@
 //! impulses.
 //!
 //! Sources: K. Durikovic and K. Numata, "Human Hand Model based on Rigid Body Dynamics", 2004 (velocity-level rows with
-//! bounds, motors as rows, ERP and CFM with the sign corrected, see [`BoxedProblem`]); D. Baraff 1996 for
+//! bounds, motors as rows, ERP and CFM with the sign corrected, see [`BoxedProblem`](super::BoxedProblem)); D. Baraff 1996 for
 //! splitting tree rows from the rest; friction and springs of constraints as implicit resistances, stable at any step
 //! (Tan, Liu, Turk 2011). Steps: contacts; the tree factorised once; velocities without auxiliary impulses; one
 //! response per auxiliary row; the boxed problem, warm-started by feature; velocities, positions, closing of the
 //! constraints. Space: world. Units: SI; impulses are forces times the step.
 
-use super::articulation::{Articulation, Link};
-use super::body::{Body, BodyState};
-use super::constraint::{Constraint, ConstraintKind, of};
+use super::articulation::Articulation;
+use super::body::BodyState;
+use super::constraint::{Constraint, of};
 use super::contact::{Contact, contacts_of_pair};
-use super::drive::{Drive, Pull};
-use super::integrate::{close_constraints, momentum};
-use super::lcp::BoxedProblem;
-use super::rows::{CONTACT_NORMAL, Row, contact_rows, limit_rows, motor_row};
+use super::drive::{CoordinateLimit, Drive, Motor, Pull, Spring};
+use super::project::close_constraints;
+use super::rows::{CONTACT_NORMAL, Row};
 use super::shape::{Collider, Shape};
-use super::spatial::Wrench;
-use super::tree::{Resistance, Solver};
-use crate::math::{Mat3, Transform, Vec3, hat, log};
+use super::tree::Solver;
+use crate::math::Transform;
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// Drives the rate of `b` against `a` of a hinge (rad/s) or slider (m/s), with a bounded torque or force.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Motor {
-    /// Which constraint.
-    pub constraint: usize,
-    /// The wanted rate.
-    pub speed: f64,
-    /// The largest torque (N m) or force (N), either way.
-    pub limit: f64,
-}
-
-/// Keeps the coordinate of a hinge (rad) or slider (m) within bounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CoordinateLimit {
-    /// Which constraint.
-    pub constraint: usize,
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
-}
-
-/// Pulls a hinge, slider or ball towards a coordinate; implicit, so stable at any stiffness.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spring {
-    /// Which constraint.
-    pub constraint: usize,
-    /// N m/rad or N/m.
-    pub stiffness: f64,
-    /// N m s/rad or N s/m.
-    pub damping: f64,
-    /// The coordinate of rest; a ball's rest is its first relative orientation.
-    pub target: f64,
-    /// The rate of the target.
-    pub rate: f64,
-}
 
 /// The constants of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,11 +81,11 @@ pub struct World {
     /// By contact: the normal force of the last step. By pull: its force.
     contact_forces: Vec<f64>,
     pull_forces: Vec<f64>,
-    solver: Solver,
+    pub(super) solver: Solver,
     /// The links of every tree.
-    trees: Vec<Range<usize>>,
+    pub(super) trees: Vec<Range<usize>>,
     /// By link: which tree.
-    tree_of: Vec<usize>,
+    pub(super) tree_of: Vec<usize>,
     apart: Vec<(usize, usize)>,
     memory: BTreeMap<RowKey, f64>,
 }
@@ -301,144 +262,6 @@ impl World {
         close_constraints(&mut self.solver, &self.articulation, &mut self.states, CLOSING_ROUNDS, 1e-10);
         self.time += h;
     }
-
-    /// Momenta after the forces of the step, as wrenches about the links' reference points.
-    fn momenta(&self, h: f64) -> Vec<Wrench> {
-        let forces = self.articulation.forces(&self.states, false);
-        let of_link = |(k, link): (usize, &Link)| {
-            let body = &self.articulation.bodies()[link.body];
-            let mut state = self.states[link.body];
-            state.angular_velocity = implicit_gyroscopic(body, &state.angular_velocity, h);
-            let to_center = self.solver.to_center(k);
-            let mut wrench = momentum(&self.articulation, &state, link.body, to_center);
-            let force = &forces[link.body];
-            let applied =
-                Wrench { moment: state.orientation * force.torque, force: force.force }.about(to_center);
-            wrench.add_scaled(&applied, h);
-            wrench
-        };
-        self.articulation.links().iter().enumerate().map(of_link).collect()
-    }
-
-    /// Friction and springs of every constraint as implicit resistances of one step.
-    fn resistances(&self, h: f64) -> Vec<Resistance> {
-        let constraints = self.articulation.constraints();
-        let mut all: Vec<Resistance> = constraints
-            .iter()
-            .map(|c| Resistance { stiffness: h * c.friction, drive: Vec3::zeros() })
-            .collect();
-        // The link of the constraint is the one whose way up it is.
-        let links = self.articulation.links();
-        let child_is_a = |k: usize| {
-            constraints[k].a.is_some_and(|i| links[self.articulation.link_of(i)].constraint == Some(k))
-        };
-        for drive in &self.drives {
-            let k = drive.constraint;
-            drive.resist(self, &constraints[k], child_is_a(k), h, &mut all[k]);
-        }
-        for spring in &self.springs {
-            let c = &constraints[spring.constraint];
-            let sign = if child_is_a(spring.constraint) { -1.0 } else { 1.0 };
-            let gain = h * (spring.damping + h * spring.stiffness);
-            let r = &mut all[spring.constraint];
-            r.stiffness += gain;
-            if c.kind == ConstraintKind::Ball {
-                let (a, b) = (of(&self.states, c.a), of(&self.states, c.b));
-                let back = log(&(a.orientation * c.a_from_b * b.orientation.inverse()));
-                r.drive += back * (h * spring.stiffness * sign);
-            } else {
-                let error = c.coordinate(&self.states) - spring.target;
-                r.drive.x += (gain * spring.rate - h * spring.stiffness * error) * sign;
-            }
-        }
-        all
-    }
-
-    fn rows(&self, h: f64) -> Vec<Row> {
-        let mut rows: Vec<Row> = self.pulls.iter().map(|pull| pull.row(self, h)).collect();
-        for motor in &self.motors {
-            rows.extend(motor_row(self, motor, h));
-        }
-        for limit in &self.limits {
-            rows.extend(limit_rows(self, limit, h));
-        }
-        for contact in &self.contacts {
-            contact_rows(self, contact, h, &mut rows);
-        }
-        rows
-    }
-
-    /// A wrench acting at a world point of a body, about the reference point of its link.
-    pub(super) fn at_link(&self, body: usize, point: &Vec3, moment: Vec3, force: Vec3) -> (usize, Wrench) {
-        let link = self.articulation.link_of(body);
-        let reference = self.states[body].position - self.solver.to_center(link);
-        (link, Wrench { moment, force }.about(&(point - reference)))
-    }
-
-    /// The velocity along a row after the last response.
-    fn rate(&self, row: &Row) -> f64 {
-        row.ends().map(|(link, wrench)| self.solver.motion(link).dot(&wrench)).sum()
-    }
-
-    fn problem(&mut self, rows: &[Row], free: &[f64]) -> BoxedProblem {
-        let mut of_tree: Vec<Vec<usize>> = vec![Vec::new(); self.trees.len()];
-        let mut problem = BoxedProblem {
-            rows: vec![Vec::new(); rows.len()],
-            b: rows.iter().zip(free).map(|(r, v)| v - r.target).collect(),
-            bounds: rows.iter().map(|r| r.bound).collect(),
-        };
-        let mut touched: Vec<Range<usize>> = Vec::new();
-        let mut trees: Vec<usize> = Vec::new();
-        let mut others: Vec<usize> = Vec::new();
-        let mut ends: Vec<(usize, Wrench)> = Vec::new();
-        for (i, row) in rows.iter().enumerate() {
-            trees.clear();
-            ends.clear();
-            ends.extend(row.ends());
-            for (link, _) in &ends {
-                let tree = self.tree_of[*link];
-                if !trees.contains(&tree) {
-                    trees.push(tree);
-                    of_tree[tree].push(i);
-                }
-            }
-            touched.clear();
-            touched.extend(trees.iter().map(|&t| self.trees[t].clone()));
-            self.solver.respond_to(&touched, &ends);
-            others.clear();
-            for &t in &trees {
-                others.extend(&of_tree[t]);
-            }
-            others.sort_unstable();
-            others.dedup();
-            for &j in &others {
-                let mut value = 0.0;
-                for (link, wrench) in rows[j].ends() {
-                    if trees.contains(&self.tree_of[link]) {
-                        value += self.solver.motion(link).dot(&wrench);
-                    }
-                }
-                if i == j {
-                    problem.rows[i].push((i, value + row.compliance));
-                } else if value != 0.0 {
-                    problem.rows[i].push((j, value));
-                    problem.rows[j].push((i, value));
-                }
-            }
-        }
-        problem
-    }
-}
-
-/// One Newton step of the implicit gyroscopic equation `I (w' - w) + h w' x I w' = 0`, never gaining energy.
-fn implicit_gyroscopic(body: &Body, w: &Vec3, h: f64) -> Vec3 {
-    let inertia = &body.inertia;
-    let spin = inertia * w;
-    let slope: Mat3<f64> = inertia + (hat(w) * inertia - hat(&spin)) * h;
-    let Some(inverse) = slope.try_inverse() else { return *w };
-    let next = w - inverse * w.cross(&spin) * h;
-    let (before, after) = (w.dot(&spin), next.dot(&(inertia * next)));
-    if after > before { next * (before / after).sqrt() } else { next }
 }
 
 /// Stillness, for callers that wait for a scene to settle: the largest speed of any body, m/s and rad/s.
@@ -449,21 +272,8 @@ pub fn largest_speed(states: &[BodyState]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dynamics::solid;
-
-    #[test]
-    fn the_implicit_gyroscopic_step_is_first_order_and_gains_nothing() {
-        let inertia = Mat3::from_diagonal(&Vec3::new(1.0, 2.0, 2.7));
-        let body = Body::new("top", 1.0, inertia).unwrap();
-        let w = Vec3::new(3.0, -2.0, 5.0);
-        let rate = -body.inverse_inertia * w.cross(&(inertia * w));
-        for h in [1e-4, 1e-5] {
-            let next = implicit_gyroscopic(&body, &w, h);
-            assert!(((next - w) / h - rate).norm() < 2e3 * h);
-        }
-        let violent = implicit_gyroscopic(&body, &(w * 100.0), 0.1);
-        assert!(violent.dot(&(inertia * violent)) <= 1e4 * w.dot(&(inertia * w)) * (1.0 + 1e-12));
-    }
+    use crate::dynamics::{Body, ConstraintKind, solid};
+    use crate::math::Vec3;
 
     #[test]
     fn force_mixing_slows_and_never_reverses() {

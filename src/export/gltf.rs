@@ -15,7 +15,7 @@ use super::gltf_visible;
 use super::reduce::reduce;
 use crate::model::{Character, Clip, Container, Document};
 use crate::report::Warnings;
-use crate::scene::{Chunks, GltfError, Json, NodeTree, glb_with_room, write_glb};
+use crate::scene::{ADDED, Chunks, GltfError, Json, NodeTree, glb_with_room, write_glb};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
@@ -411,8 +411,11 @@ fn append<'a>(
         "" => String::new(),
         name => format!("\"name\":{},", serde_json::Value::from(name)),
     };
-    let animation =
-        format!("{{{name}\"samplers\":[{}],\"channels\":[{}]}}", samplers.join(","), channels.join(","));
+    let animation = format!(
+        "{{{name}\"samplers\":[{}],\"channels\":[{}],\"extras\":{{\"{ADDED}\":true}}}}",
+        samplers.join(","),
+        channels.join(",")
+    );
     out.append("animations", animation)?;
     Ok(())
 }

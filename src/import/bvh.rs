@@ -102,7 +102,7 @@ pub fn import(
     let character = Character { name: name.to_owned(), rig, bind: None, meshes: Vec::new(), document: None };
     // A clip without frames is a file without a clip: its rest pose is all there is.
     let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
-    Ok(Asset { character: Arc::new(character), clips, warnings: raw.warnings })
+    Ok(Asset { character: Arc::new(character), clips, meant: 0, warnings: raw.warnings })
 }
 
 /// 1 where the file's several roots go under an added one.

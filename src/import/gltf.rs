@@ -30,6 +30,8 @@ pub struct GltfFile {
     pub bind: Option<ModelPose>,
     /// The clips, in file order.
     pub clips: Vec<Clip>,
+    /// The first clip that posemill added, else 0: see [`Asset::meant`].
+    pub meant: usize,
     /// The meshes that the joints move and that could be read.
     pub meshes: Vec<Mesh>,
     /// The humanoid map, where the file is a VRM or a VRM animation.
@@ -73,7 +75,7 @@ impl GltfFile {
             images: &images,
         };
         let meshes = gltf_mesh::meshes(&source, &mut warnings);
-        let clips = gltf_animation::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
+        let (clips, meant) = gltf_animation::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let document = Document {
             container: if chunks.glb { Container::Glb } else { Container::Gltf },
             bytes: bytes.into(),
@@ -85,6 +87,7 @@ impl GltfFile {
             skeleton: joints.skeleton,
             bind,
             clips,
+            meant,
             meshes,
             humanoid: joints.humanoid,
             document,
@@ -127,7 +130,7 @@ impl GltfFile {
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
         };
-        Asset { character: Arc::new(character), clips, warnings: self.warnings }
+        Asset { character: Arc::new(character), clips, meant: self.meant, warnings: self.warnings }
     }
 }
 

@@ -11,9 +11,10 @@ use super::gltf_track::{Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId};
 use crate::report::Warnings;
-use crate::scene::{GltfError, Local, NodeTree, World, figure_size};
+use crate::scene::{ADDED, GltfError, Local, NodeTree, World, figure_size};
 use gltf::animation::{self, Property};
 use gltf::json::accessor::Type;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Frames of one clip: almost five hours at 60 Hz.
@@ -38,20 +39,30 @@ struct Step {
 /// The channels of one animation that move joints: node, property (0 translation, 1 rotation, 2 scale), sampler.
 type Channels<'a> = Vec<(usize, usize, animation::Sampler<'a>)>;
 
-/// The clips of the document, in file order; animations that move no joint are left out with a warning.
+/// The clips of the document, in file order, and which of them posemill added first (else 0); animations that move no
+/// joint are left out with a warning.
 pub(super) fn clips(
     view: &gltf::Document,
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
     warnings: &mut Warnings,
-) -> Result<Vec<Clip>, GltfError> {
+) -> Result<(Vec<Clip>, usize), GltfError> {
     let mut budget = MAX_SAMPLES;
+    let mut added = None;
     let mut clips = Vec::with_capacity(view.animations().len());
     for animation in view.animations() {
         let i = animation.index();
         match clip(&animation, tree, accessors, joints, &mut budget, warnings) {
-            Ok(Some(clip)) => clips.push(clip),
+            Ok(Some(clip)) => {
+                let extras = animation.extras().as_ref().map(|extras| serde_json::from_str(extras.get()));
+                if let Some(Ok(Value::Object(extras))) = extras
+                    && extras.contains_key(ADDED)
+                {
+                    added = added.or(Some(clips.len()));
+                }
+                clips.push(clip);
+            }
             Ok(None) => {
                 let said = "an animation moves no joint and became no clip";
                 warnings.add("gltf-clip-without-joints", said, format!("animations[{i}]"));
@@ -66,7 +77,7 @@ pub(super) fn clips(
             Err(error) => return Err(error),
         }
     }
-    Ok(clips)
+    Ok((clips, added.unwrap_or(0)))
 }
 
 fn clip(

@@ -9,6 +9,7 @@ mod real;
 mod rotation;
 mod segment;
 mod transform;
+mod triple;
 
 pub use lanes::{F32x4, F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{
@@ -22,6 +23,7 @@ pub use rotation::{
 };
 pub use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
+pub use triple::{Triple, cross, difference, dot, scaled, sum};
 
 /// A vector or a point of three `f64` coordinates.
 pub type Vec3 = nalgebra::Vector3<f64>;

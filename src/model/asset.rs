@@ -11,6 +11,8 @@ pub struct Asset {
     pub character: Arc<Character>,
     /// The clips that play on it, in file order; may be empty.
     pub clips: Vec<Clip>,
+    /// Which clip is meant where none is named: the first that posemill added to the file, else the first.
+    pub meant: usize,
     /// What had to be bent.
     pub warnings: Warnings,
 }

@@ -6,6 +6,7 @@
 use super::camera::Camera;
 use super::texture::linear;
 use super::vector::{V3, mix, smooth};
+use std::ops::Range;
 
 const WALL_TOP: [u8; 3] = [246, 247, 249];
 const HORIZON: [u8; 3] = [224, 228, 234];
@@ -48,6 +49,19 @@ impl Row {
     pub(super) fn at(&self, x: usize) -> [f32; 2] {
         let x = x as f32;
         [self.start[0] + x * self.step[0], self.start[1] + x * self.step[1]]
+    }
+
+    /// The first `width` pixels of the row that may lie in a square of ground with this corner and side.
+    pub(super) fn within(&self, corner: [f32; 2], side: f32, width: usize) -> Range<usize> {
+        let (mut from, mut to) = (0.0, width as f32);
+        for k in 0..2 {
+            let ends = [corner[k], corner[k] + side].map(|edge| (edge - self.start[k]) / self.step[k]);
+            // A row that runs along the side never meets it: `f32::min` and `max` leave out what is no number.
+            from = ends[0].min(ends[1]).max(from);
+            to = ends[0].max(ends[1]).min(to);
+        }
+        let (from, to) = ((from - 1.0).max(0.0) as usize, (to + 2.0).max(0.0) as usize);
+        from.min(width)..to.min(width).max(from.min(width))
     }
 }
 
@@ -103,39 +117,45 @@ impl Ground {
         mix(self.colors[1], self.colors[0], smooth(0.0, 0.45, elevation))
     }
 
-    /// The floor at a pixel of a row, without shadow.
-    pub(super) fn floor(&self, row: &Row, x: usize) -> V3 {
+    /// The floor at a pixel of a row. Without branches, so that a row of pixels runs in lanes.
+    #[inline(always)]
+    fn floor(&self, row: &Row, x: usize) -> V3 {
         let at = row.at(x);
         let (dx, dz) = (at[0] - self.focus[0], at[1] - self.focus[1]);
         let far = (dx * dx + dz * dz).sqrt() * self.per_span;
         let floor = mix(self.colors[2], self.colors[1], smooth(0.3, 5.0, far));
         let fade = 1.0 - smooth(1.2, 5.0, far);
-        if fade <= 0.0 {
-            return floor;
-        }
-        let mut line: f32 = 0.0;
         let squares = 1.0 / self.grid;
-        for (k, at) in at.iter().enumerate() {
+        let line = |k: usize| {
             // The pixel's footprint across the lines, in squares.
             let along = row.step[k].abs();
             let down = (row.down[k] + x as f32 * row.down_step[k]).abs();
             let foot = ((along + down) * squares).max(1e-6);
-            let place = at * squares;
+            let place = at[k] * squares;
             let apart = (place - nearest(place)).abs();
-            let inside = 0.5 * (foot.max(LINE_WIDTH) + foot) - apart;
-            if inside > 0.0 {
-                // Lines thinner than a pixel grow paler instead.
-                let cover = (inside / foot).min(1.0) * (LINE_WIDTH / foot).clamp(0.55, 1.0);
-                line = line.max(cover * (1.0 - smooth(0.2, 0.6, foot)));
-            }
+            let inside = (0.5 * (foot.max(LINE_WIDTH) + foot) - apart).max(0.0);
+            // Lines thinner than a pixel grow paler instead.
+            let per_foot = 1.0 / foot;
+            let cover = (inside * per_foot).min(1.0) * (LINE_WIDTH * per_foot).max(0.55).min(1.0);
+            cover * (1.0 - smooth(0.2, 0.6, foot))
+        };
+        mix(floor, self.colors[3], line(0).max(line(1)) * fade)
+    }
+
+    /// The floor of a row of pixels, without shadow.
+    pub(super) fn floors(&self, row: &Row, colors: &mut [V3]) {
+        for (x, color) in colors.iter_mut().enumerate() {
+            *color = self.floor(row, x);
         }
-        mix(floor, self.colors[3], line * fade)
     }
 }
 
-/// The nearest whole number; a call of `f32::round` a pixel would cost as much as the rest of the floor.
+/// The nearest whole number of one below four million; a call of `f32::round` a pixel would cost as much as the rest
+/// of the floor.
+#[inline(always)]
 fn nearest(x: f32) -> f32 {
-    (x + 0.5_f32.copysign(x)) as i32 as f32
+    const HALVES_FALL_OUT: f32 = 12_582_912.0;
+    (x + HALVES_FALL_OUT) - HALVES_FALL_OUT
 }
 
 /// The side of a grid square for a figure of this size: metres for people, powers of ten for others.

@@ -2,8 +2,10 @@
 //!
 //! Space: ground coordinates (x, z) in metres around the figure.
 
+use super::ground::Row;
 use super::raster::mark;
 use super::vector::V3;
+use std::ops::Range;
 
 /// Cells along each side.
 const CELLS: usize = 176;
@@ -59,6 +61,11 @@ impl Shadow {
             blur_rows(&self.cells, &mut self.scratch, radius);
             blur_rows(&self.scratch, &mut self.cells, radius);
         }
+    }
+
+    /// The first `width` pixels of a row outside which no shadow lies.
+    pub(super) fn span(&self, row: &Row, width: usize) -> Range<usize> {
+        row.within(self.corner, CELLS as f32 * self.cell, width)
     }
 
     /// How dark the ground is at a point, 0 to 1.

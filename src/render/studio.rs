@@ -93,11 +93,11 @@ impl<'a> Studio<'a> {
         let (width, height) = (self.width as usize, self.height as usize);
         let camera = self.shot.camera(self.figure, 0.0, self.width, self.height);
         let ground = self.ground(&camera, 0.0);
-        let mut colors = Vec::with_capacity(width * height);
-        for y in 0..height {
+        let mut colors = vec![[0.0; 3]; width * height];
+        for (y, colors) in colors.chunks_mut(width).enumerate() {
             match ground.row(y) {
-                Some(row) => colors.extend((0..width).map(|x| ground.floor(&row, x))),
-                None => colors.extend(std::iter::repeat_n(ground.wall(y), width)),
+                Some(row) => ground.floors(&row, colors),
+                None => colors.fill(ground.wall(y)),
             }
         }
         let pixels = colors.iter().map(|&c| encode(c)).collect();
@@ -201,37 +201,47 @@ impl Painter<'_> {
             None => Picture::new(width, height, [0; 3]),
         };
         let (columns, rows) = self.raster.touched();
-        for y in 0..height {
+        let mut room = vec![[0.0; 3]; if backdrop.is_some() { 0 } else { width }];
+        for (y, pixels) in picture.pixels.chunks_mut(width).enumerate() {
             let row = ground.row(y);
-            let wall = if row.is_none() { ground.wall(y) } else { [0.0; 3] };
-            let drawn = rows.contains(&y);
-            for x in 0..width {
+            let drawn = if rows.contains(&y) { columns.clone() } else { 0..0 };
+            let dim = row.as_ref().map_or(0..0, |row| shadow.span(row, width));
+            let busy = match (drawn.is_empty(), dim.is_empty()) {
+                (true, _) => dim,
+                (_, true) => drawn.clone(),
+                _ => drawn.start.min(dim.start)..drawn.end.max(dim.end),
+            };
+            let empty: &[V3] = match backdrop {
+                Some(backdrop) => &backdrop.colors[y * width..][..width],
+                None => {
+                    match &row {
+                        Some(row) => ground.floors(row, &mut room),
+                        None => room.fill(ground.wall(y)),
+                    }
+                    for x in (0..busy.start).chain(busy.end..width) {
+                        pixels[x] = encode(room[x]);
+                    }
+                    &room
+                }
+            };
+            for x in busy {
                 let dark = row.as_ref().map_or(0.0, |row| {
                     let [gx, gz] = row.at(x);
                     shadow.at(gx, gz)
                 });
-                let samples = match drawn && columns.contains(&x) {
+                let samples = match drawn.contains(&x) {
                     true => self.raster.samples(x, y),
                     false => [NOTHING; SAMPLES * SAMPLES],
                 };
                 let free = samples.iter().filter(|&&id| id == NOTHING).count();
-                let nothing = free == samples.len();
-                if backdrop.is_some() && nothing && dark <= 0.0 {
-                    continue;
-                }
                 let mut color = [0.0; 3];
                 if free > 0 {
-                    let empty = match (backdrop, &row) {
-                        (Some(backdrop), _) => backdrop.colors[y * width + x],
-                        (None, Some(row)) => ground.floor(row, x),
-                        (None, None) => wall,
-                    };
-                    color = scale(shadowed(empty, dark), free as f32 / samples.len() as f32);
+                    color = scale(shadowed(empty[x], dark), free as f32 / samples.len() as f32);
                 }
-                if !nothing {
+                if free < samples.len() {
                     color = add(color, self.surfaces(x, y, samples));
                 }
-                picture.pixels[y * width + x] = encode(color);
+                pixels[x] = encode(color);
             }
         }
         picture

@@ -16,3 +16,6 @@ pub use error::GltfError;
 pub use json::Json;
 pub use size::figure_size;
 pub use tree::{Node, NodeTree};
+
+/// The member of an animation's extras that says that posemill added it.
+pub const ADDED: &str = "posemill";

@@ -7,7 +7,7 @@ use super::file::ConstraintEntry;
 use super::reader::{Named, Reader};
 use crate::dynamics::body::BodyState;
 use crate::dynamics::constraint::{Constraint, ConstraintKind, of};
-use crate::dynamics::world::{CoordinateLimit, Motor, Spring};
+use crate::dynamics::drive::{CoordinateLimit, Motor, Spring};
 use crate::math::Vec3;
 use toml::Spanned;
 

@@ -1,0 +1,406 @@
+//! The note's step of a tree of hinges and balls, for one skeleton or several side by side in lanes.
+//!
+//! The same elimination as [`super::Solver`], written for [`Real`] and for these two kinds only: every body in its
+//! principal axes, so that its turned inertia is `i3 1 + (i1 - i3) r1 r1^T + (i2 - i3) r2 r2^T`; angular velocities in
+//! world axes, where the step is the note's without turning anything (`R' omega' = R omega + h R omega-dot`, and
+//! `R exp(h omega') = exp(h R omega') R`). Space: world axes about the point where a body hangs on its parent. Units: SI.
+
+use crate::math::{Real, Triple as V, cross, difference, dot, scaled, sum};
+
+/// A symmetric matrix: xx, yy, zz, xy, xz, yz.
+type Sym<T> = [T; 6];
+
+/// What a link is made of; all skeletons of a batch share it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// The place of the parent; `None` for the world or a floating root.
+    pub(super) parent: Option<usize>,
+    /// What it hangs by; `None` for a floating root.
+    pub(super) hanging: Option<Hanging>,
+    pub(super) mass: f64,
+    /// `i3`, `i1 - i3`, `i2 - i3` of the principal moments.
+    pub(super) moments: [f64; 3],
+    /// From the point where it hangs to the centre of mass, principal axes.
+    pub(super) to_center: [f64; 3],
+}
+
+/// How a link hangs on its parent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hanging {
+    /// The axis of a hinge, principal axes; `None` for a ball.
+    pub(super) axis: Option<[f64; 3]>,
+    /// Viscous, N m s/rad.
+    pub(super) friction: f64,
+    /// The constant motor torque of body `a` against `b`, times the sign with which it acts on this link.
+    pub(super) motor: f64,
+    /// The axis of the motor in the principal axes of body `a`, and whether that is this link.
+    pub(super) motor_axis: ([f64; 3], bool),
+}
+
+/// The instant of a body: centre of mass, world from principal axes (w, x, y, z), velocities in world axes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Instant<T> {
+    pub(super) position: V<T>,
+    pub(super) rotation: [T; 4],
+    pub(super) velocity: V<T>,
+    pub(super) spin: V<T>,
+}
+
+/// What a link knows during a step. Wrenches are (moment, force), motions (angular, linear).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node<T> {
+    point: V<T>,
+    to_center: V<T>,
+    /// From the parent's point to this one.
+    arm: V<T>,
+    axis: V<T>,
+    rotational: Sym<T>,
+    coupling: [V<T>; 3],
+    linear: Sym<T>,
+    b: [V<T>; 2],
+    /// `A S` of a hinge.
+    u: [V<T>; 2],
+    inverse: Sym<T>,
+    g: V<T>,
+    bias: [V<T>; 2],
+    motion: [V<T>; 2],
+}
+
+impl<T: Real> Node<T> {
+    pub(super) fn blank() -> Self {
+        let o = T::splat(0.0);
+        let (v, s) = ([o; 3], [o; 6]);
+        Self {
+            point: v,
+            to_center: v,
+            arm: v,
+            axis: v,
+            rotational: s,
+            coupling: [v; 3],
+            linear: s,
+            b: [v; 2],
+            u: [v; 2],
+            inverse: s,
+            g: v,
+            bias: [v; 2],
+            motion: [v; 2],
+        }
+    }
+}
+
+#[inline(always)]
+fn splat<T: Real>(v: [f64; 3]) -> V<T> {
+    v.map(T::splat)
+}
+
+#[inline(always)]
+fn times<T: Real>(m: &Sym<T>, v: V<T>) -> V<T> {
+    let [a, b, c, d, e, f] = *m;
+    [a * v[0] + d * v[1] + e * v[2], d * v[0] + b * v[1] + f * v[2], e * v[0] + f * v[1] + c * v[2]]
+}
+
+/// `m + a b^T`, where that is symmetric.
+#[inline(always)]
+fn with_outer<T: Real>(m: Sym<T>, a: V<T>, b: V<T>) -> Sym<T> {
+    [
+        m[0] + a[0] * b[0],
+        m[1] + a[1] * b[1],
+        m[2] + a[2] * b[2],
+        m[3] + a[0] * b[1],
+        m[4] + a[0] * b[2],
+        m[5] + a[1] * b[2],
+    ]
+}
+
+#[inline(always)]
+fn apply<T: Real>(m: &[V<T>; 3], v: V<T>) -> V<T> {
+    [dot(m[0], v), dot(m[1], v), dot(m[2], v)]
+}
+
+#[inline(always)]
+fn apply_transposed<T: Real>(m: &[V<T>; 3], v: V<T>) -> V<T> {
+    sum(sum(scaled(m[0], v[0]), scaled(m[1], v[1])), scaled(m[2], v[2]))
+}
+
+#[inline(always)]
+fn inverted<T: Real>(m: &Sym<T>) -> Sym<T> {
+    let [a, b, c, d, e, f] = *m;
+    let (p, q, r) = (b * c - f * f, e * f - d * c, d * f - e * b);
+    let i = T::splat(1.0) / (a * p + d * q + e * r);
+    [p * i, (a * c - e * e) * i, (a * b - d * d) * i, q * i, r * i, (d * e - a * f) * i]
+}
+
+/// The columns of the matrix of a unit quaternion.
+#[inline(always)]
+fn columns<T: Real>(q: [T; 4]) -> [V<T>; 3] {
+    let one = T::splat(1.0);
+    let [w, x, y, z] = q;
+    let (x2, y2, z2) = (x + x, y + y, z + z);
+    let (xx, yy, zz) = (x * x2, y * y2, z * z2);
+    let (xy, xz, yz) = (x * y2, x * z2, y * z2);
+    let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+    [
+        [one - (yy + zz), xy + wz, xz - wy],
+        [xy - wz, one - (xx + zz), yz + wx],
+        [xz + wy, yz - wx, one - (xx + yy)],
+    ]
+}
+
+#[inline(always)]
+fn combined<T: Real>(columns: &[V<T>; 3], v: [f64; 3]) -> V<T> {
+    let [a, b, c] = splat(v);
+    sum(sum(scaled(columns[0], a), scaled(columns[1], b)), scaled(columns[2], c))
+}
+
+/// One step of `h` seconds.
+pub(super) fn step<T: Real>(
+    plans: &[Plan],
+    instants: &mut [Instant<T>],
+    nodes: &mut [Node<T>],
+    gravity: [f64; 3],
+    h: f64,
+) {
+    for i in 0..plans.len() {
+        place(plans, instants, nodes, gravity, i);
+    }
+    for i in (0..plans.len()).rev() {
+        eliminate(plans, nodes, i);
+    }
+    let h = T::splat(h);
+    for i in 0..plans.len() {
+        answer(plans, nodes, i);
+        advance(&mut instants[i], &nodes[i], h);
+    }
+}
+
+/// Forms what a link has by itself: its inertia, its forces, and its velocity products.
+#[inline(always)]
+fn place<T: Real>(
+    plans: &[Plan],
+    instants: &[Instant<T>],
+    nodes: &mut [Node<T>],
+    gravity: [f64; 3],
+    i: usize,
+) {
+    let c = T::splat;
+    let (plan, s) = (&plans[i], &instants[i]);
+    let r = columns(s.rotation);
+    let w = s.spin;
+    let zero = [c(0.0); 3];
+    let d = if plan.hanging.is_some() { combined(&r, plan.to_center) } else { zero };
+    let m = scaled(d, c(plan.mass));
+    let [i3, i13, i23] = plan.moments;
+    // I - m d^ d^ = I + m (d.d 1 - d d^T)
+    let diagonal = c(i3) + dot(m, d);
+    let mut rotational = [diagonal, diagonal, diagonal, c(0.0), c(0.0), c(0.0)];
+    rotational = with_outer(rotational, scaled(r[0], c(i13)), r[0]);
+    rotational = with_outer(rotational, scaled(r[1], c(i23)), r[1]);
+    rotational = with_outer(rotational, scaled(m, c(-1.0)), d);
+    let mut b = [cross(times(&rotational, w), w), cross(cross(w, m), w)];
+    if gravity != [0.0; 3] {
+        let weight = splat(gravity.map(|g| g * plan.mass));
+        b = [sum(b[0], cross(d, weight)), sum(b[1], weight)];
+    }
+    let point = difference(s.position, d);
+    let (mut arm, mut parent_spin) = (zero, zero);
+    let mut bias = [zero; 2];
+    if let Some(p) = plan.parent {
+        arm = difference(point, nodes[p].point);
+        parent_spin = instants[p].spin;
+        bias[1] = cross(parent_spin, cross(parent_spin, arm));
+    }
+    let mut axis = zero;
+    if let Some(hanging) = &plan.hanging {
+        if let Some(z) = hanging.axis {
+            axis = combined(&r, z);
+            let rate = dot(axis, difference(w, parent_spin));
+            bias[0] = cross(w, scaled(axis, rate));
+        }
+        if hanging.friction != 0.0 || hanging.motor != 0.0 {
+            let mut torque = scaled(difference(parent_spin, w), c(hanging.friction));
+            if hanging.motor != 0.0 {
+                let (z, own) = hanging.motor_axis;
+                let z = match plan.parent {
+                    Some(p) if !own => combined(&columns(instants[p].rotation), z),
+                    None if !own => splat(z),
+                    _ => combined(&r, z),
+                };
+                torque = sum(torque, scaled(z, c(hanging.motor)));
+            }
+            b[0] = sum(b[0], torque);
+            if let Some(p) = plan.parent {
+                nodes[p].b[0] = difference(nodes[p].b[0], torque);
+            }
+        }
+    }
+    let node = &mut nodes[i];
+    *node = Node { point, to_center: d, arm, axis, rotational, b, bias, ..*node };
+    node.coupling = [[c(0.0), -m[2], m[1]], [m[2], c(0.0), -m[0]], [-m[1], m[0], c(0.0)]];
+    node.linear = [c(plan.mass), c(plan.mass), c(plan.mass), c(0.0), c(0.0), c(0.0)];
+}
+
+/// Eliminates the free motion of a link and passes what remains to its parent.
+#[inline(always)]
+fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
+    let Some(hanging) = &plans[i].hanging else { return };
+    let node = &mut nodes[i];
+    let [moment, force] = node.b;
+    let (arm, bias) = (node.arm, node.bias);
+    if hanging.axis.is_none() {
+        let inverse = inverted(&node.rotational);
+        let columns =
+            |k: usize| times(&inverse, [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]]);
+        // H^-1 C by columns; what passes on is a pure mass matrix, L - C^T H^-1 C: zeros are exact.
+        let through = [columns(0), columns(1), columns(2)];
+        let column = |k: usize| [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]];
+        let l = &node.linear;
+        let rest = [
+            l[0] - dot(column(0), through[0]),
+            l[1] - dot(column(1), through[1]),
+            l[2] - dot(column(2), through[2]),
+            l[3] - dot(column(0), through[1]),
+            l[4] - dot(column(0), through[2]),
+            l[5] - dot(column(1), through[2]),
+        ];
+        let out = difference(force, sum(apply(&through, moment), times(&rest, bias[1])));
+        (node.inverse, node.g) = (inverse, moment);
+        if let Some(p) = plans[i].parent {
+            let parent = &mut nodes[p];
+            let s = crossed(arm, &rest);
+            let [s0, s1, s2] = s.map(|row| cross(arm, row));
+            let m = &mut parent.rotational;
+            *m = [m[0] + s0[0], m[1] + s1[1], m[2] + s2[2], m[3] + s0[1], m[4] + s0[2], m[5] + s1[2]];
+            parent.coupling = std::array::from_fn(|k| sum(parent.coupling[k], s[k]));
+            parent.linear = std::array::from_fn(|k| parent.linear[k] + rest[k]);
+            parent.b = [sum(parent.b[0], cross(arm, out)), sum(parent.b[1], out)];
+        }
+        return;
+    }
+    let z = node.axis;
+    let u = [times(&node.rotational, z), apply_transposed(&node.coupling, z)];
+    let inverse = T::splat(1.0) / dot(z, u[0]);
+    let away = [scaled(u[0], -inverse), scaled(u[1], -inverse)];
+    let rotational = with_outer(node.rotational, u[0], away[0]);
+    let linear = with_outer(node.linear, u[1], away[1]);
+    let coupling: [V<T>; 3] = std::array::from_fn(|k| sum(node.coupling[k], scaled(away[1], u[0][k])));
+    let g = dot(z, moment);
+    // b' = b - U H^-1 g - A' bias
+    let moment = difference(
+        sum(moment, scaled(away[0], g)),
+        sum(times(&rotational, bias[0]), apply(&coupling, bias[1])),
+    );
+    let force = difference(
+        sum(force, scaled(away[1], g)),
+        sum(apply_transposed(&coupling, bias[0]), times(&linear, bias[1])),
+    );
+    (node.u, node.inverse[0], node.g[0]) = (u, inverse, g);
+    if let Some(p) = plans[i].parent {
+        let parent = &mut nodes[p];
+        // As in `SpatialInertia::add_shifted`: s = h + r^ L, rotational' = rotational - s r^ + r^ h^T.
+        let lift = crossed(arm, &linear);
+        let s: [V<T>; 3] = std::array::from_fn(|k| sum(coupling[k], lift[k]));
+        let [s0, s1, s2] = s.map(|row| cross(arm, row));
+        let [h0, h1, h2] = coupling.map(|row| cross(arm, row));
+        let (o, m) = (&rotational, &mut parent.rotational);
+        *m = [
+            m[0] + (o[0] + (s0[0] + h0[0])),
+            m[1] + (o[1] + (s1[1] + h1[1])),
+            m[2] + (o[2] + (s2[2] + h2[2])),
+            m[3] + (o[3] + (s0[1] + h1[0])),
+            m[4] + (o[4] + (s0[2] + h2[0])),
+            m[5] + (o[5] + (s1[2] + h2[1])),
+        ];
+        parent.coupling = std::array::from_fn(|k| sum(parent.coupling[k], s[k]));
+        parent.linear = std::array::from_fn(|k| parent.linear[k] + linear[k]);
+        parent.b = [sum(parent.b[0], sum(moment, cross(arm, force))), sum(parent.b[1], force)];
+    }
+}
+
+/// `r^ L`, row by row.
+#[inline(always)]
+fn crossed<T: Real>(r: V<T>, l: &Sym<T>) -> [V<T>; 3] {
+    let [a, b, c, d, e, f] = *l;
+    [
+        [r[1] * e - r[2] * d, r[1] * f - r[2] * b, r[1] * c - r[2] * f],
+        [r[2] * a - r[0] * e, r[2] * d - r[0] * f, r[2] * e - r[0] * c],
+        [r[0] * d - r[1] * a, r[0] * b - r[1] * d, r[0] * f - r[1] * e],
+    ]
+}
+
+/// The acceleration of a link, at its point, from that of its parent.
+#[inline(always)]
+fn answer<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
+    let plan = &plans[i];
+    let Some(hanging) = &plan.hanging else {
+        nodes[i].motion = solved(&nodes[i]);
+        return;
+    };
+    let node = &nodes[i];
+    let mut motion = node.bias;
+    if let Some(p) = plan.parent {
+        let above = nodes[p].motion;
+        motion = [sum(motion[0], above[0]), sum(motion[1], sum(above[1], cross(above[0], node.arm)))];
+    }
+    if hanging.axis.is_none() {
+        let carried = sum(times(&node.rotational, motion[0]), apply(&node.coupling, motion[1]));
+        motion[0] = sum(motion[0], times(&node.inverse, difference(node.g, carried)));
+    } else {
+        let carried = dot(motion[0], node.u[0]) + dot(motion[1], node.u[1]);
+        motion[0] = sum(motion[0], scaled(node.axis, (node.g[0] - carried) * node.inverse[0]));
+    }
+    nodes[i].motion = motion;
+}
+
+/// The motion with which a free body answers its wrench: two 3 x 3 solves.
+#[inline(always)]
+fn solved<T: Real>(node: &Node<T>) -> [V<T>; 2] {
+    let inverse = inverted(&node.rotational);
+    let column = |k: usize| [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]];
+    let through = [times(&inverse, column(0)), times(&inverse, column(1)), times(&inverse, column(2))];
+    let l = &node.linear;
+    let schur = [
+        l[0] - dot(column(0), through[0]),
+        l[1] - dot(column(1), through[1]),
+        l[2] - dot(column(2), through[2]),
+        l[3] - dot(column(0), through[1]),
+        l[4] - dot(column(0), through[2]),
+        l[5] - dot(column(1), through[2]),
+    ];
+    let linear = times(&inverted(&schur), difference(node.b[1], apply(&through, node.b[0])));
+    [times(&inverse, difference(node.b[0], apply(&node.coupling, linear))), linear]
+}
+
+#[inline(always)]
+fn advance<T: Real>(s: &mut Instant<T>, node: &Node<T>, h: T) {
+    let c = T::splat;
+    let [angular, linear] = node.motion;
+    let (w, d) = (s.spin, node.to_center);
+    let center = sum(linear, sum(cross(angular, d), cross(w, cross(w, d))));
+    s.velocity = sum(s.velocity, scaled(center, h));
+    s.spin = sum(w, scaled(angular, h));
+    s.position = sum(s.position, scaled(s.velocity, h));
+    let v = scaled(s.spin, h);
+    let x = dot(v, v) * c(0.25);
+    let (sine, cosine) = if (0..T::LANES).all(|k| x.lane(k) < 0.01) {
+        // sin(a) / a and cos(a) of the half angle a <= 0.1; the first terms left out are below 1e-17.
+        let sine = c(0.5)
+            - x * (c(1.0 / 12.0) - x * (c(1.0 / 240.0) - x * (c(1.0 / 10_080.0) - x * c(1.0 / 725_760.0))));
+        let cosine = c(1.0)
+            - x * (c(0.5)
+                - x * (c(1.0 / 24.0)
+                    - x * (c(1.0 / 720.0) - x * (c(1.0 / 40_320.0) - x * c(1.0 / 3_628_800.0)))));
+        (sine, cosine)
+    } else {
+        let half = |k: usize| x.lane(k).sqrt();
+        let sine =
+            |k: usize| if half(k) < 1e-3 { 0.5 - x.lane(k) / 12.0 } else { 0.5 * half(k).sin() / half(k) };
+        (T::from_lanes(sine), T::from_lanes(|k| half(k).cos()))
+    };
+    let (t, q) = (scaled(v, sine), s.rotation);
+    let u = [q[1], q[2], q[3]];
+    let turned = sum(sum(scaled(u, cosine), scaled(t, q[0])), cross(t, u));
+    let w = cosine * q[0] - dot(t, u);
+    // One step of Newton's method for the length.
+    let unit = c(1.5) - c(0.5) * (w * w + dot(turned, turned));
+    s.rotation = [w * unit, turned[0] * unit, turned[1] * unit, turned[2] * unit];
+}

@@ -1,0 +1,160 @@
+//! Poses and velocities are brought back onto the constraints, orthogonally in the mass metric.
+//!
+//! Positions by Newton's method on the closing motions of all constraints at once, velocities in one solve; each with
+//! the O(n) kernel. Momenta stay, kinetic energy can only fall. Space and units as in [`BodyState`].
+
+use super::articulation::Articulation;
+use super::body::BodyState;
+use super::constraint::{Constraint, ConstraintKind, of};
+use super::spatial::{Twist, Wrench};
+use super::tree::Solver;
+use crate::math::{Vec3, exp, log};
+
+/// Rounds of Newton's method of one position projection.
+const PROJECTION_ROUNDS: usize = 4;
+
+/// The residual at which a projection stops, metres and radians.
+pub(super) const PROJECTION_TOLERANCE: f64 = 1e-14;
+
+/// Closes the constraints by Newton's method, each round orthogonal in the mass metric. Returns the largest
+/// violation left (metres or radians).
+pub fn project_positions(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) -> f64 {
+    close_constraints(solver, articulation, states, PROJECTION_ROUNDS, PROJECTION_TOLERANCE)
+}
+
+/// [`project_positions`] with at most `rounds` rounds, down to `tolerance`.
+pub(super) fn close_constraints(
+    solver: &mut Solver,
+    articulation: &Articulation,
+    states: &mut [BodyState],
+    rounds: usize,
+    tolerance: f64,
+) -> f64 {
+    let size =
+        |closing: &[Twist]| closing.iter().fold(0.0f64, |m, t| m.max(t.angular.amax()).max(t.linear.amax()));
+    let nothing = vec![Wrench::zero(); states.len()];
+    let mut closing = solver.closing(articulation, states);
+    let mut error = size(&closing);
+    let mut before = states.to_vec();
+    for _ in 0..rounds {
+        if error < tolerance {
+            break;
+        }
+        solver.factor(articulation, states, &[]);
+        solver.respond(&nothing, &closing);
+        before.copy_from_slice(states);
+        // Far from the constraints the whole correction may overshoot: then half of it, and so on.
+        let mut part = 1.0;
+        let now = loop {
+            for (k, link) in articulation.links().iter().enumerate() {
+                let mut state = before[link.body];
+                displace(&mut state, &solver.center_motion(k), part);
+                states[link.body] = state;
+            }
+            closing = solver.closing(articulation, states);
+            let now = size(&closing);
+            if now < error || part < 0.1 || error < 1e-9 {
+                break now;
+            }
+            part *= 0.5;
+        };
+        // Rounding is reached when a round no longer helps.
+        if now >= error {
+            states.copy_from_slice(&before);
+            break;
+        }
+        error = now;
+    }
+    if error > HANG_ABOVE {
+        hang_on_parents(articulation, states, tolerance);
+        error = size(&solver.closing(articulation, states));
+    }
+    error
+}
+
+/// A violation (metres, radians) that Newton's method leaves only where a body turned by radians in one step.
+const HANG_ABOVE: f64 = 1e-6;
+
+/// Moves every body onto its parent, parents first, whatever the masses: the last resort, which always closes.
+fn hang_on_parents(articulation: &Articulation, states: &mut [BodyState], tolerance: f64) {
+    for link in articulation.links() {
+        let Some(k) = link.constraint else { continue };
+        let c = &articulation.constraints()[k];
+        let anchor = if link.child_is_a { c.anchor_a } else { c.anchor_b };
+        // The corrections of axes are of first order: repeated, they converge.
+        for _ in 0..PROJECTION_ROUNDS * 5 {
+            let by = closing_twist(c, states, link.child_is_a);
+            if by.linear.amax().max(by.angular.amax()) <= tolerance {
+                break;
+            }
+            let state = &mut states[link.body];
+            let point = state.point(&anchor) + by.linear;
+            state.orientation = exp(&by.angular) * state.orientation;
+            state.orientation.renormalize();
+            state.position = point - state.orientation * anchor;
+        }
+    }
+}
+
+fn displace(state: &mut BodyState, by: &Twist, part: f64) {
+    state.position += by.linear * part;
+    state.orientation = exp(&(by.angular * part)) * state.orientation;
+    state.orientation.renormalize();
+}
+
+/// Takes from the velocities what would part the constraints: orthogonal in the mass metric, so momenta stay and
+/// kinetic energy can only fall.
+pub fn project_velocities(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) {
+    solver.factor(articulation, states, &[]);
+    let momenta: Vec<Wrench> = articulation
+        .links()
+        .iter()
+        .enumerate()
+        .map(|(k, link)| momentum(articulation, &states[link.body], link.body, solver.to_center(k)))
+        .collect();
+    solver.respond(&momenta, &[]);
+    for (k, link) in articulation.links().iter().enumerate() {
+        let motion = solver.center_motion(k);
+        let state = &mut states[link.body];
+        state.velocity = motion.linear;
+        state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
+    }
+}
+
+/// The momentum of a body as a wrench about the point from which its centre lies `to_center` away.
+pub(super) fn momentum(
+    articulation: &Articulation,
+    state: &BodyState,
+    body: usize,
+    to_center: &Vec3,
+) -> Wrench {
+    let b = &articulation.bodies()[body];
+    let linear = state.velocity * b.mass;
+    let angular = state.orientation * (b.inertia * state.angular_velocity);
+    Wrench { moment: angular, force: linear }.about(to_center)
+}
+
+/// The motion of the child, relative to its parent, that closes the constraint to first order.
+pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bool) -> Twist {
+    let (a, b) = (of(states, c.a), of(states, c.b));
+    let sign = if child_is_a { -1.0 } else { 1.0 };
+    let mut linear = (a.point(&c.anchor_a) - b.point(&c.anchor_b)) * sign;
+    let angular = match c.kind {
+        ConstraintKind::Ball => Vec3::zeros(),
+        // The rotation of b that carries its axis to that of a.
+        ConstraintKind::Hinge => (b.orientation * c.axis_b).cross(&(a.orientation * c.axis_a)) * sign,
+        ConstraintKind::Universal => {
+            let (xa, xb) = (a.orientation * c.axis_a, b.orientation * c.axis_b);
+            let k = xa.cross(&xb);
+            k * (xa.dot(&xb) / k.norm_squared() * sign)
+        }
+        ConstraintKind::Slider | ConstraintKind::Fixed => {
+            log(&(a.orientation * c.a_from_b * b.orientation.inverse())) * sign
+        }
+    };
+    if c.kind == ConstraintKind::Slider {
+        let axis = a.orientation * c.axis_a;
+        linear -= axis * axis.dot(&linear);
+    }
+    Twist { angular, linear }
+}

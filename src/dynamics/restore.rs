@@ -1,0 +1,141 @@
+//! Momenta and energy of a free skeleton are set to what they should be.
+//!
+//! The velocity is split into the rigid motion of the skeleton as if its constraints were locked, and an internal
+//! rest: the first carries the momenta, the second is scaled to the energy, and every constraint still holds.
+//! Space and units as in [`BodyState`].
+
+use super::articulation::Articulation;
+use super::body::{Body, BodyState};
+use super::integrate::Stepper;
+use super::spatial::Sym3;
+use crate::math::{Mat3, Vec3, exp, hat};
+
+/// The conserved quantities of a free skeleton at the start, and the time since then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Conserved {
+    linear: Vec3,
+    /// About the centre of mass.
+    angular: Vec3,
+    center: Vec3,
+    energy: Option<f64>,
+    elapsed: f64,
+}
+
+impl Conserved {
+    /// What `states` have.
+    pub(super) fn of(articulation: &Articulation, states: &[BodyState]) -> Self {
+        let center = articulation.center_of_mass(states);
+        let linear = articulation.linear_momentum(states);
+        let energy = articulation.kinetic_energy(states) + articulation.potential_energy(states);
+        Self {
+            linear,
+            angular: articulation.angular_momentum(states) - center.cross(&linear),
+            center,
+            energy: (!articulation.is_driven()).then_some(energy),
+            elapsed: 0.0,
+        }
+    }
+}
+
+impl Stepper {
+    /// Sets momenta and energy to what they should be; every constraint still holds, because a rigid motion of the
+    /// whole satisfies all of them, and the rest is only scaled.
+    pub(super) fn restore(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
+        let Some(wanted) = &mut self.conserved else { return };
+        let (bodies, mass, gravity) =
+            (articulation.bodies(), articulation.total_mass(), articulation.gravity);
+        wanted.elapsed += h;
+        let (mut wanted, t) = (*wanted, wanted.elapsed);
+        // The parabola from the start, not step by step: rounding would add up sideways.
+        wanted.center += wanted.linear * (t / mass) + gravity * (0.5 * t * t);
+        wanted.linear += gravity * (t * mass);
+        let moved = wanted.center - articulation.center_of_mass(states);
+        for s in states.iter_mut() {
+            s.position += moved;
+        }
+        let center = articulation.center_of_mass(states);
+        let momentum = articulation.linear_momentum(states);
+        let angular = articulation.angular_momentum(states) - center.cross(&momentum);
+        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else { return };
+        let rigid = |v: Vec3, w: Vec3, s: &BodyState| {
+            (v + w.cross(&(s.position - center)), s.orientation.inverse_transform_vector(&w))
+        };
+        let (v, w) = (momentum / mass, inverse * angular);
+        let v_wanted = wanted.linear / mass;
+        let mut internal: Vec<(Vec3, Vec3)> = states
+            .iter()
+            .map(|s| {
+                let (linear, turning) = rigid(v, w, s);
+                (s.velocity - linear, s.angular_velocity - turning)
+            })
+            .collect();
+        if let Some(energy) = wanted.energy {
+            let square =
+                |b: &Body, (v, w): &(Vec3, Vec3)| 0.5 * (b.mass * v.norm_squared() + w.dot(&(b.inertia * w)));
+            let of_internal: f64 = bodies.iter().zip(&internal).map(|(b, x)| square(b, x)).sum();
+            let kinetic = energy - articulation.potential_energy(states);
+            let of_linear = 0.5 * wanted.linear.dot(&v_wanted);
+            if of_internal <= 1e-12 * kinetic {
+                turn_to_energy(articulation, states, &center, &wanted.angular, kinetic - of_linear);
+            } else {
+                let of_rigid = of_linear + 0.5 * wanted.angular.dot(&(inverse * wanted.angular));
+                let scale = ((kinetic - of_rigid).max(0.0) / of_internal).sqrt();
+                if (0.9..=1.1).contains(&scale) {
+                    for (v, w) in &mut internal {
+                        *v *= scale;
+                        *w *= scale;
+                    }
+                } else {
+                    self.refused_scalings += 1;
+                }
+            }
+        }
+        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else { return };
+        let w_wanted = inverse * wanted.angular;
+        for (s, (linear, turning)) in states.iter_mut().zip(internal) {
+            let (v, w) = rigid(v_wanted, w_wanted, s);
+            s.velocity = v + linear;
+            s.angular_velocity = w + turning;
+        }
+    }
+}
+
+/// The inertia of the whole, as if its constraints were locked, about `center`, world axes.
+fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Vec3) -> Mat3<f64> {
+    let of_body = |(b, s): (&Body, &BodyState)| {
+        let r = s.position - center;
+        let turned = Sym3::upper(&b.inertia).turned(&s.orientation.to_rotation_matrix().into_inner());
+        turned.full() - hat(&r) * hat(&r) * b.mass
+    };
+    articulation.bodies().iter().zip(states).map(of_body).sum()
+}
+
+/// Where nothing moves inside, the angular momentum and the orientation fix the energy: the smallest turn of the
+/// whole about `center` that gives the wanted one.
+fn turn_to_energy(
+    articulation: &Articulation,
+    states: &mut [BodyState],
+    center: &Vec3,
+    angular: &Vec3,
+    energy: f64,
+) {
+    for _ in 0..3 {
+        let Some(inverse) = locked_inertia(articulation, states, center).try_inverse() else { return };
+        let w = inverse * angular;
+        let missing = energy - 0.5 * w.dot(angular);
+        // The energy grows by theta . (w x L) when the whole turns by theta.
+        let slope = w.cross(angular);
+        let turn = slope * (missing / slope.norm_squared());
+        // Near a steady rotation the slope vanishes, and so does what could be gained.
+        let small = turn.norm() < 1e-3;
+        if missing.abs() <= 1e-15 * energy || !small {
+            return;
+        }
+        let turn = exp(&turn);
+        for s in states.iter_mut() {
+            s.position = center + turn * (s.position - center);
+            s.orientation = turn * s.orientation;
+            s.orientation.renormalize();
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The inward half of the elimination that depends on the pose alone: inertias are formed and eliminated.
+//!
+//! See [`Solver`] for the method, the space and the units.
+
+use super::articulation::Articulation;
+use super::body::BodyState;
+use super::constraint::{ConstraintKind, matrix, of};
+use super::spatial::{SpatialInertia, Sym3, Wrench};
+use super::tree::{NO_PARENT, Resistance, Solver};
+use crate::math::{Mat3, Vec3};
+
+impl Solver {
+    /// Forms and eliminates the inertias in the pose of `states`. `resistances` is by constraint, or empty.
+    pub(super) fn factor(
+        &mut self,
+        articulation: &Articulation,
+        states: &[BodyState],
+        resistances: &[Resistance],
+    ) {
+        let links = articulation.links();
+        for (i, link) in links.iter().enumerate() {
+            let (state, body) = (&states[link.body], &articulation.bodies()[link.body]);
+            let r = matrix(&state.orientation);
+            let mut to_center = Vec3::zeros();
+            let mut axes = [Vec3::zeros(); 2];
+            if let Some(k) = link.constraint {
+                let c = &articulation.constraints()[k];
+                let (anchor, axis, parent_axis) = if link.child_is_a {
+                    (&c.anchor_a, &c.axis_a, &c.axis_b)
+                } else {
+                    (&c.anchor_b, &c.axis_b, &c.axis_a)
+                };
+                to_center = -(r * anchor);
+                match c.kind {
+                    ConstraintKind::Hinge | ConstraintKind::Slider => axes[0] = r * axis,
+                    ConstraintKind::Universal => {
+                        let above = if link.child_is_a { c.b } else { c.a };
+                        axes = [of(states, above).orientation * parent_axis, r * axis];
+                    }
+                    ConstraintKind::Ball | ConstraintKind::Fixed => {}
+                }
+                self.nodes[i].resistance = resistances.get(k).copied().unwrap_or_default();
+            }
+            let arm = match link.parent {
+                None => Vec3::zeros(),
+                Some(p) => {
+                    let above = &self.nodes[p];
+                    (state.position - to_center) - (states[above.body].position - above.to_center)
+                }
+            };
+            let node = &mut self.nodes[i];
+            (node.to_center, node.axes, node.arm) = (to_center, axes, arm);
+            let turned = Sym3::upper(&body.inertia).turned(&r);
+            node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
+        }
+        for i in (0..self.nodes.len()).rev() {
+            self.eliminate(i);
+        }
+    }
+
+    /// Eliminates the free motions of link `i` and adds what remains to its parent.
+    fn eliminate(&mut self, i: usize) {
+        let node = &mut self.nodes[i];
+        let Some(kind) = node.kind else { return };
+        let (a, more) = (node.inertia, node.resistance.stiffness);
+        let mut rest = a;
+        match kind {
+            ConstraintKind::Fixed => {}
+            ConstraintKind::Ball => {
+                let mut h = a.rotational;
+                h.add(&Sym3::diagonal(more));
+                let inverse = h.inverse();
+                node.inverse = inverse;
+                let columns = inverse.full() * a.coupling;
+                let through = a.coupling.tr_mul(&columns);
+                for (x, y) in rest.linear.0.iter_mut().zip(Sym3::upper(&through).0) {
+                    *x -= y;
+                }
+                // A - A H^-1 A with H = A + k 1 is k H^-1 A: nothing cancels, and without friction it is zero.
+                rest.rotational = Sym3::default();
+                rest.coupling = Mat3::zeros();
+                if more != 0.0 {
+                    rest.rotational = Sym3::upper(&(inverse.full() * a.rotational.full() * more));
+                    rest.coupling = columns * more;
+                }
+            }
+            ConstraintKind::Hinge => {
+                let z = node.axes[0];
+                let u = Wrench { moment: a.rotational.times(&z), force: a.coupling.tr_mul(&z) };
+                let inverse = 1.0 / (z.dot(&u.moment) + more);
+                rest = without(&rest, &u, inverse);
+                node.u[0] = u;
+                node.inverse.0[0] = inverse;
+            }
+            ConstraintKind::Slider => {
+                let z = node.axes[0];
+                let u = Wrench { moment: a.coupling * z, force: a.linear.times(&z) };
+                let inverse = 1.0 / (z.dot(&u.force) + more);
+                rest = without(&rest, &u, inverse);
+                node.u[0] = u;
+                node.inverse.0[0] = inverse;
+            }
+            ConstraintKind::Universal => {
+                // One axis after the other: the second is eliminated from what the first leaves.
+                for k in 0..2 {
+                    let z = node.axes[1 - k];
+                    let u = Wrench { moment: rest.rotational.times(&z), force: rest.coupling.tr_mul(&z) };
+                    let inverse = 1.0 / (z.dot(&u.moment) + more);
+                    rest = without(&rest, &u, inverse);
+                    node.u[1 - k] = u;
+                    node.inverse.0[1 - k] = inverse;
+                }
+            }
+        }
+        let (parent, arm) = (node.parent, node.arm);
+        if parent != NO_PARENT {
+            self.nodes[parent].inertia.add_shifted(&rest, &arm);
+        }
+    }
+}
+
+fn without(a: &SpatialInertia, u: &Wrench, inverse: f64) -> SpatialInertia {
+    let mut rest = *a;
+    let (m, f) = (u.moment * inverse, u.force * inverse);
+    rest.rotational.subtract_outer(&m, &u.moment);
+    rest.linear.subtract_outer(&f, &u.force);
+    for row in 0..3 {
+        for column in 0..3 {
+            rest.coupling[(row, column)] -= u.moment[row] * f[column];
+        }
+    }
+    rest
+}

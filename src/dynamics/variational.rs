@@ -1,0 +1,111 @@
+//! The variational step: Lie-group RATTLE, second order, time-reversible.
+//!
+//! Source: M. Leok, T. Lee, N. H. McClamroch, "Lie group variational integrators for the full body problem", 2007, with
+//! the constraints at both ends. Space and units as in [`BodyState`].
+
+use super::articulation::Articulation;
+use super::body::BodyState;
+use super::integrate::Stepper;
+use super::project::{PROJECTION_TOLERANCE, project_velocities};
+use super::spatial::Wrench;
+use crate::math::{Mat3, Vec3, exp, hat};
+
+/// Rounds of the chord iteration for the variational step's multipliers.
+const VARIATIONAL_ROUNDS: usize = 60;
+
+impl Stepper {
+    /// Half a kick with the constraint forces of the start, the free rotation exactly by its discrete equation,
+    /// the multipliers by a chord iteration on the constraints of the end, the second half kick, and a projection
+    /// of the velocities.
+    pub(super) fn variational(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
+        let bodies = articulation.bodies();
+        self.accelerate(articulation, states);
+        // The first guess: the momenta half a step on, constraint forces included, without the gyroscopic torque.
+        let mut half: Vec<(Vec3, Vec3)> = (0..states.len())
+            .map(|i| {
+                let (b, s, a) = (&bodies[i], &states[i], &self.accelerations[i]);
+                let spin = b.inertia * s.angular_velocity;
+                let torque = b.inertia * a.angular + s.angular_velocity.cross(&spin);
+                ((s.velocity + a.linear * (0.5 * h)) * b.mass, spin + torque * (0.5 * h))
+            })
+            .collect();
+        let start = states.to_vec();
+        self.solver.factor(articulation, &start, &[]);
+        let nothing = vec![Wrench::zero(); states.len()];
+        let mut turns = vec![Vec3::zeros(); states.len()];
+        let mut best = f64::INFINITY;
+        for _ in 0..VARIATIONAL_ROUNDS {
+            for (i, state) in states.iter_mut().enumerate() {
+                let (linear, angular) = half[i];
+                turns[i] = discrete_turn(&bodies[i].inertia, &bodies[i].inverse_inertia, &(angular * h));
+                state.position = start[i].position + linear * (h / bodies[i].mass);
+                state.orientation = start[i].orientation * exp(&turns[i]);
+            }
+            let error = articulation.constraint_error(states);
+            // The iteration contracts until rounding: it has converged when it stops getting better.
+            if error < PROJECTION_TOLERANCE || (error < 1e-12 && error >= best) {
+                break;
+            }
+            best = error;
+            let closing = self.solver.closing(articulation, states);
+            self.solver.respond(&nothing, &closing);
+            for (k, link) in articulation.links().iter().enumerate() {
+                // The displacement that closes the constraints, as a change of the momenta half a step on.
+                let shift = self.solver.center_motion(k);
+                let i = link.body;
+                let turn = start[i].orientation.inverse_transform_vector(&shift.angular);
+                half[i].0 += shift.linear * (bodies[i].mass / h);
+                half[i].1 += bodies[i].inertia * turn / h;
+            }
+        }
+        for (i, state) in states.iter_mut().enumerate() {
+            let b = &bodies[i];
+            state.orientation.renormalize();
+            state.velocity = half[i].0 / b.mass;
+            let carried = exp(&turns[i]).inverse_transform_vector(&half[i].1);
+            state.angular_velocity = b.inverse_inertia * carried;
+        }
+        let forces = articulation.applied_forces(states);
+        for (i, state) in states.iter_mut().enumerate() {
+            state.velocity += forces[i].force * (0.5 * h / bodies[i].mass);
+            state.angular_velocity += bodies[i].inverse_inertia * forces[i].torque * (0.5 * h);
+        }
+        project_velocities(&mut self.solver, articulation, states);
+    }
+}
+
+/// The rotation vector `f` of one step with `sin|f|/|f| I f + (1 - cos|f|)/|f|^2 f x I f = h pi` (Newton).
+fn discrete_turn(inertia: &Mat3<f64>, inverse: &Mat3<f64>, h_pi: &Vec3) -> Vec3 {
+    let mut f = inverse * h_pi;
+    for _ in 0..30 {
+        let square = f.norm_squared();
+        let spin = inertia * f;
+        let (a, b, da, db);
+        if square < 1e-8 {
+            a = 1.0 - square / 6.0 + square * square / 120.0;
+            b = 0.5 - square / 24.0 + square * square / 720.0;
+            da = -1.0 / 3.0 + square / 30.0;
+            db = -1.0 / 12.0 + square / 180.0;
+        } else {
+            let t = square.sqrt();
+            a = t.sin() / t;
+            b = (1.0 - t.cos()) / square;
+            da = (t.cos() - a) / square;
+            db = (a - 2.0 * b) / square;
+        }
+        let swirl = f.cross(&spin);
+        let residual = spin * a + swirl * b - h_pi;
+        if residual.amax() <= 1e-15 * h_pi.amax() {
+            break;
+        }
+        let slope = inertia * a
+            + spin * (f * da).transpose()
+            + (hat(&f) * inertia - hat(&spin)) * b
+            + swirl * (f * db).transpose();
+        match slope.try_inverse() {
+            Some(inverse) => f -= inverse * residual,
+            None => break,
+        }
+    }
+    f
+}

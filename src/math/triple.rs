@@ -1,0 +1,36 @@
+//! Vectors of three numbers that may be lanes: what kernels over several frames or skeletons at once are written in.
+
+use super::Real;
+
+/// Three numbers.
+pub type Triple<T> = [T; 3];
+
+/// `a + b`.
+#[inline(always)]
+pub fn sum<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// `a - b`.
+#[inline(always)]
+pub fn difference<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// `s a`.
+#[inline(always)]
+pub fn scaled<T: Real>(a: Triple<T>, s: T) -> Triple<T> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+/// `a . b`.
+#[inline(always)]
+pub fn dot<T: Real>(a: Triple<T>, b: Triple<T>) -> T {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// `a x b`.
+#[inline(always)]
+pub fn cross<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}

@@ -63,7 +63,7 @@ fn what_restoration_puts_right_is_the_error_of_the_step_and_shrinks_with_its_ord
         }
         let (_, _, e) = momenta_and_energy(&r.articulation, &r.states[0]);
         let drift = |h: f64| {
-            let states = final_states(&r, h, 1.0, Integrator::RungeKutta4, Stabilization::Project);
+            let states = r.run(h, 1.0, Integrator::RungeKutta4, Stabilization::Project);
             (momenta_and_energy(&r.articulation, &states).2 / e - 1.0).abs()
         };
         let (coarse, fine) = (drift(1.0 / 120.0), drift(1.0 / 480.0));
@@ -96,29 +96,13 @@ fn a_free_skeleton_in_gravity_falls_on_a_parabola() {
     assert!((e2 - e).abs() < 1e-11 * e.abs().max(100.0));
 }
 
-fn final_states(
-    r: &Reference,
-    h: f64,
-    until: f64,
-    integrator: Integrator,
-    how: Stabilization,
-) -> Vec<BodyState> {
-    let mut states = r.states[0].clone();
-    let mut stepper = Stepper::new(&r.articulation, &states, integrator, how);
-    for _ in 0..(until / h).round() as usize {
-        stepper.step(&r.articulation, &mut states, h);
-    }
-    states
-}
-
 #[test]
 fn the_notes_step_is_of_first_order() {
     for r in reference_files() {
         if r.articulation.constraints().is_empty() {
             continue;
         }
-        let error =
-            |h: f64| r.error_at(&final_states(&r, h, 0.5, Integrator::Note, Stabilization::None), 0.5);
+        let error = |h: f64| r.error_at(&r.run(h, 0.5, Integrator::Note, Stabilization::None), 0.5);
         let order = (error(1e-3) / error(5e-4)).log2();
         println!("{}: order {order:.3}", r.name);
         assert!((order - 1.0).abs() < 0.03, "{}: order {order:.3}", r.name);
@@ -132,7 +116,7 @@ fn the_variational_step_is_of_second_order_and_keeps_its_invariants() {
         if r.articulation.is_driven() || r.articulation.constraints().is_empty() {
             continue;
         }
-        let run = |h: f64| final_states(&r, h, 0.5, Integrator::Variational, Stabilization::None);
+        let run = |h: f64| r.run(h, 0.5, Integrator::Variational, Stabilization::None);
         let (coarse, fine) = (run(4e-3), run(2e-3));
         let order = (r.error_at(&coarse, 0.5) / r.error_at(&fine, 0.5)).log2();
         println!("{}: order {order:.3}", r.name);
@@ -219,7 +203,7 @@ fn later_times_follow_the_references_too() {
     for r in reference_files() {
         // The file's own last time: 1 to 5 s.
         let last = r.times.iter().copied().fold(0.0, f64::max);
-        let states = final_states(&r, 2.5e-4, last, Integrator::RungeKutta4, Stabilization::Project);
+        let states = r.run(2.5e-4, last, Integrator::RungeKutta4, Stabilization::Project);
         let error = r.error_at(&states, last);
         let allowed = (20.0 * r.estimates[r.index_of(last)]).max(1e-8);
         println!("{} at {last} s: {error:.1e}", r.name);

@@ -2,7 +2,7 @@
 
 mod dynamics_support;
 
-use dynamics_support::{Reference, reference_files, worst};
+use dynamics_support::{reference_files, worst};
 use posemill::dynamics::*;
 
 #[test]
@@ -61,20 +61,10 @@ fn the_system_of_the_note_is_that_of_the_files() {
     assert!(found == 4 || reference_files().is_empty());
 }
 
-fn run(r: &Reference, h: f64, until: f64, integrator: Integrator, how: Stabilization) -> Vec<BodyState> {
-    let mut states = r.states[0].clone();
-    let mut stepper = Stepper::new(&r.articulation, &states, integrator, how);
-    for _ in 0..(until / h).round() as usize {
-        stepper.step(&r.articulation, &mut states, h);
-    }
-    states
-}
-
 #[test]
 fn runge_kutta_follows_every_reference_and_is_of_fourth_order() {
     for r in reference_files() {
-        let error =
-            |h: f64| r.error_at(&run(&r, h, 0.5, Integrator::RungeKutta4, Stabilization::Project), 0.5);
+        let error = |h: f64| r.error_at(&r.run(h, 0.5, Integrator::RungeKutta4, Stabilization::Project), 0.5);
         let fine = error(1e-3);
         println!("{}: {fine:.2e}", r.name);
         assert!(fine <= 1e-8, "{}: {fine:.2e} at 1 ms", r.name);

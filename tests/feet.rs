@@ -1,41 +1,10 @@
 //! The made walk, whose contacts are known: without labels nothing changes, and the ground goes where it is wanted.
 
-use posemill::contacts::read;
+mod made_walk;
+
+use made_walk::{difference, walk};
 use posemill::feet::{self, ground};
-use posemill::import::{Options, load};
-use posemill::model::{Contacts, ModelPose, Motion};
-use std::path::Path;
-
-fn shipped(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
-}
-
-/// The walk with the labels that it was made by.
-fn walk() -> Motion {
-    let mut motion = load(&shipped("walk.bvh"), &Options::default()).unwrap().motion(0).unwrap();
-    let text = std::fs::read_to_string(shipped("walk.contacts.csv")).unwrap();
-    motion.contacts = Some(read(&text).unwrap().on(&motion, None));
-    motion
-}
-
-fn models(motion: &Motion) -> Vec<ModelPose> {
-    let skeleton = motion.character.skeleton();
-    (0..motion.clip.frames()).map(|f| ModelPose::of(skeleton, &motion.clip.pose(skeleton, f))).collect()
-}
-
-/// The greatest way of a joint and turn of its rotation between two performances, from a frame of the first on: metres
-/// and degrees.
-fn difference(a: &Motion, b: &Motion, skipped: usize) -> (f64, f64) {
-    let (a, b) = (models(a), models(b));
-    let mut worst = (0.0_f64, 0.0_f64);
-    for (a, b) in a[skipped..].iter().zip(&b) {
-        for (x, y) in a.joints().iter().zip(b.joints()) {
-            worst.0 = worst.0.max((x.translation - y.translation).norm());
-            worst.1 = worst.1.max(x.rotation.angle_to(&y.rotation).to_degrees());
-        }
-    }
-    worst
-}
+use posemill::model::{Contacts, Motion};
 
 /// The motion with its feet planted as they are by default, and what was done.
 fn planted(motion: &Motion) -> (Motion, feet::Work) {
@@ -44,7 +13,7 @@ fn planted(motion: &Motion) -> (Motion, feet::Work) {
 
 #[test]
 fn a_ground_is_put_where_it_is_wanted_and_a_clean_one_stays() {
-    let motion = walk();
+    let motion = walk(|m| m);
     let labels = motion.contacts.clone().unwrap();
     let (same, _) = ground(&motion, &labels, labels.ground);
     let (way, _) = difference(&motion, &same, 0);
@@ -58,7 +27,7 @@ fn a_ground_is_put_where_it_is_wanted_and_a_clean_one_stays() {
 
 #[test]
 fn nothing_changes_without_contacts() {
-    let mut motion = walk();
+    let mut motion = walk(|m| m);
     motion.contacts = None;
     assert_eq!(planted(&motion).0, motion);
     motion.contacts = Some(Contacts::new(-10.0, []));

@@ -10,22 +10,12 @@ use posemill::contacts::{Options as Detection, detect};
 use posemill::feet;
 use posemill::ik::Mechanism;
 use posemill::import::{Options, load};
-use posemill::model::{Character, Clip, JointId, Motion, Role, Side};
+use posemill::model::{Character, JointId, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::sync::Arc;
 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 600;
-
-fn first_part(motion: Motion) -> Motion {
-    let clip = &motion.clip;
-    let n = clip.frames().min(FRAMES);
-    let rotations = clip.all_rotations()[..n * clip.joints()].to_vec();
-    let translations = clip.all_translations()[..n * clip.translated().len()].to_vec();
-    let (joints, moved) = (clip.joints(), clip.translated().to_vec());
-    let clip = Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, moved, translations);
-    Motion { clip, ..motion }
-}
 
 fn joints(character: &Character, roles: fn(Side) -> [Role; 2]) -> Vec<JointId> {
     Side::BOTH.into_iter().flat_map(roles).filter_map(|r| character.rig.joint(r)).collect()
@@ -80,7 +70,7 @@ fn no_joint_of_a_leg_flips() {
     for file in TAKES {
         let asset = load(&folder.join(file), &Options::default()).unwrap();
         let Some(motion) = asset.motion(0) else { continue };
-        let mut source = first_part(motion);
+        let mut source = motion.part(0..motion.clip.frames().min(FRAMES));
         source.contacts = Some(detect(&source, &Detection::default()));
         for (name, target) in CHARACTERS.iter().zip(&characters) {
             let found = map(&source.character, target).unwrap();

@@ -1,57 +1,19 @@
 //! The made walk, whose contacts are known: what is clean stays, what was spoilt comes back, and nothing else changes.
 
+mod made_walk;
 mod perturbed;
 
+use made_walk::{carried, difference, models};
 use perturbed::{Noise, scaled};
 use posemill::anatomy::contact_points;
-use posemill::contacts::{Options as Detection, detect, read};
+use posemill::contacts::{Options as Detection, detect};
 use posemill::feet::{self, ground};
-use posemill::import::{Options, load};
 use posemill::math::{Vec3, exp};
-use posemill::model::{Clip, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
-use posemill::retarget::{Retarget, RootScale, map};
-use std::path::Path;
-use std::sync::Arc;
+use posemill::model::{ContactPart, Contacts, Hold, Motion, Role, Side};
 
-fn shipped(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
-}
-
-/// The walk with the labels that it was made by, of a body so many times as large.
+/// The walk of a body so many times as large.
 fn walk(scale: f64) -> Motion {
-    let motion = load(&shipped("walk.bvh"), &Options::default()).unwrap().motion(0).unwrap();
-    let mut motion = if scale == 1.0 { motion } else { scaled(&motion, scale) };
-    let text = std::fs::read_to_string(shipped("walk.contacts.csv")).unwrap();
-    motion.contacts = Some(read(&text).unwrap().on(&motion, None));
-    motion
-}
-
-/// The walk carried onto the shipped mannequin.
-fn carried() -> Motion {
-    let motion = walk(1.0);
-    let hero = load(&shipped("mannequin.glb"), &Options::default()).unwrap().character;
-    let found = map(&motion.character, &hero).unwrap();
-    let rigs = (&motion.character.rig, &hero.rig);
-    Retarget::new(&motion.character, Arc::clone(&hero), &found, rigs, RootScale::Legs).apply(&motion)
-}
-
-fn models(motion: &Motion) -> Vec<ModelPose> {
-    let skeleton = motion.character.skeleton();
-    (0..motion.clip.frames()).map(|f| ModelPose::of(skeleton, &motion.clip.pose(skeleton, f))).collect()
-}
-
-/// The greatest way of a joint and turn of its rotation between two performances, from a frame of the first on: metres
-/// and degrees.
-fn difference(a: &Motion, b: &Motion, skipped: usize) -> (f64, f64) {
-    let (a, b) = (models(a), models(b));
-    let mut worst = (0.0_f64, 0.0_f64);
-    for (a, b) in a[skipped..].iter().zip(&b) {
-        for (x, y) in a.joints().iter().zip(b.joints()) {
-            worst.0 = worst.0.max((x.translation - y.translation).norm());
-            worst.1 = worst.1.max(x.rotation.angle_to(&y.rotation).to_degrees());
-        }
-    }
-    worst
+    made_walk::walk(|motion| if scale == 1.0 { motion } else { scaled(&motion, scale) })
 }
 
 /// The places of heels and balls while they rest: part, frame, place.
@@ -77,13 +39,7 @@ fn apart(a: &Motion, b: &Motion, labels: &Contacts) -> f64 {
 
 /// The motion without its first frames.
 fn without(motion: &Motion, first: usize) -> Motion {
-    let clip = &motion.clip;
-    let rotations = clip.all_rotations()[first * clip.joints()..].to_vec();
-    let translations = clip.all_translations()[first * clip.translated().len()..].to_vec();
-    let clip =
-        Clip::new("", clip.sample_rate, clip.joints(), rotations, clip.translated().to_vec(), translations);
-    let contacts = motion.contacts.as_ref().map(|c| c.changed(|f| f.saturating_sub(first), |h| h));
-    Motion { clip, contacts, ..motion.clone() }
+    motion.part(first..motion.clip.frames())
 }
 
 /// The same with noise of 0.1 degrees and 1 mm on every frame, 3 cm too high and sinking by 3 cm over its time.
@@ -122,7 +78,7 @@ fn a_clean_walk_stays() {
 
 #[test]
 fn planting_twice_is_planting_once() {
-    let once = planted(&carried()).0;
+    let once = planted(&carried(&walk(1.0))).0;
     let (way, turn) = difference(&once, &planted(&once).0, 0);
     println!("carried twice: {:.3} mm, {turn:.4} degrees", way * 1000.0);
     assert!(way <= 1e-3 && turn <= 0.2, "{way} m, {turn} degrees");
@@ -144,7 +100,7 @@ fn the_first_frames_do_not_reach_far() {
     println!("start: {:.3} mm, {turn:.4} degrees", way * 1000.0);
     assert!(way <= 1e-3, "{way} m, {turn} degrees");
     // Of a contact that is cut in two less is known, where its points move: what comes after it is the same.
-    for motion in [carried(), spoilt(&motion, 7, 1.0)] {
+    for motion in [carried(&walk(1.0)), spoilt(&motion, 7, 1.0)] {
         let (whole, part) = (planted(&motion).0, planted(&without(&motion, 10)).0);
         let from = end_of_cut(motion.contacts.as_ref().unwrap(), 10) + 36;
         let (way, turn) = difference(&whole, &without(&part, from - 10), from);

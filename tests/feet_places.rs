@@ -1,35 +1,13 @@
 //! Feet on stairs, in a jump, on all fours and in a roll: made motions whose answer is known.
 
+mod made_walk;
+
+use made_walk::{carried, models, shipped, take};
 use posemill::anatomy::contact_points;
 use posemill::contacts::{Options as Detection, detect, read};
 use posemill::feet;
-use posemill::import::{Options, load};
 use posemill::math::{Vec3, exp};
-use posemill::model::{ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
-use posemill::retarget::{Retarget, RootScale, map};
-use std::path::Path;
-use std::sync::Arc;
-
-fn shipped(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
-}
-
-fn take(name: &str) -> Motion {
-    load(&shipped(name), &Options::default()).unwrap().motion(0).unwrap()
-}
-
-/// A performance carried onto the shipped mannequin.
-fn carried(motion: &Motion) -> Motion {
-    let hero = load(&shipped("mannequin.glb"), &Options::default()).unwrap().character;
-    let found = map(&motion.character, &hero).unwrap();
-    let rigs = (&motion.character.rig, &hero.rig);
-    Retarget::new(&motion.character, Arc::clone(&hero), &found, rigs, RootScale::Legs).apply(motion)
-}
-
-fn models(motion: &Motion) -> Vec<ModelPose> {
-    let skeleton = motion.character.skeleton();
-    (0..motion.clip.frames()).map(|f| ModelPose::of(skeleton, &motion.clip.pose(skeleton, f))).collect()
-}
+use posemill::model::{ContactPart, Contacts, Hold, Motion, Role, Side};
 
 /// The way of every point of the soles.
 fn soles(motion: &Motion) -> Vec<(ContactPart, Vec<Vec3>)> {

@@ -11,7 +11,7 @@ use posemill::contacts::{Options as Detection, detect};
 use posemill::feet;
 use posemill::import::{Options, load};
 use posemill::math::{Vec3, angle_between};
-use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,19 +22,10 @@ const KNOWN_MISSES: [usize; 18] = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 2, 0, 0, 0, 7, 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 900;
 
-fn first_part(motion: Motion) -> Motion {
-    let clip = &motion.clip;
-    let n = clip.frames().min(FRAMES);
-    let rotations = clip.all_rotations()[..n * clip.joints()].to_vec();
-    let translations = clip.all_translations()[..n * clip.translated().len()].to_vec();
-    let (joints, moved) = (clip.joints(), clip.translated().to_vec());
-    let clip = Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, moved, translations);
-    Motion { clip, ..motion }
-}
-
 fn take(folder: &Path, file: &str) -> Option<Motion> {
     let asset = load(&folder.join(file), &Options::default()).unwrap();
-    let mut motion = first_part(asset.motion(0)?);
+    let whole = asset.motion(0)?;
+    let mut motion = whole.part(0..whole.clip.frames().min(FRAMES));
     motion.contacts = Some(detect(&motion, &Detection::default()));
     Some(motion)
 }
@@ -56,8 +47,7 @@ struct Feet {
 }
 
 fn models(motion: &Motion) -> Vec<ModelPose> {
-    let skeleton = motion.character.skeleton();
-    (0..motion.clip.frames()).map(|f| ModelPose::of(skeleton, &motion.clip.pose(skeleton, f))).collect()
+    (0..motion.clip.frames()).map(|f| motion.model_pose(f)).collect()
 }
 
 fn measured(motion: &Motion) -> Feet {

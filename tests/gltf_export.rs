@@ -287,9 +287,7 @@ fn a_tolerance_leaves_keys_out_and_keeps_every_joint_within_it() {
 
     let back = posemill::import::from_bytes(&small, "take", Some("glb"), None, &Default::default()).unwrap();
     let back = back.motion(0).unwrap();
-    let at = |m: &Motion, frame: usize| {
-        ModelPose::of(m.character.skeleton(), &m.clip.pose(m.character.skeleton(), frame))
-    };
+    let at = |m: &Motion, frame: usize| m.model_pose(frame);
     let mut compared = 0;
     for frame in 0..motion.clip.frames() {
         // The sparse clip may come in at another rate: frames are compared where both have one.

@@ -15,8 +15,7 @@ use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
 fn poses(motion: &Motion) -> Vec<ModelPose> {
-    let skeleton = motion.character.skeleton();
-    (0..motion.clip.frames()).map(|f| ModelPose::of(skeleton, &motion.clip.pose(skeleton, f))).collect()
+    (0..motion.clip.frames()).map(|f| motion.model_pose(f)).collect()
 }
 
 /// The mean distance of near hands from where they belong, over the height, and the mean nearness.

@@ -107,8 +107,7 @@ fn hold(transferred: &Motion) -> Found {
     result.check().unwrap();
     let mut found = Found { misses: Vec::new(), out_of_reach: 0, jumps: [jump(transferred), jump(&result)] };
     for frame in 0..result.clip.frames() {
-        let [wanted, low, made] =
-            [transferred, &arriving, &result].map(|m| ModelPose::of(skeleton, &m.clip.pose(skeleton, frame)));
+        let [wanted, low, made] = [transferred, &arriving, &result].map(|m| m.model_pose(frame));
         for limb in &limbs {
             let target = wanted.position(limb.end);
             if (target - low.position(limb.start)).norm() > limb.length {

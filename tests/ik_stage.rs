@@ -4,7 +4,7 @@ mod made_figure;
 
 use made_figure::figure;
 use posemill::math::{Vec3, exp};
-use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, Clip, Motion, Role, Side};
 use posemill::report::Report;
 use posemill::stages::{IkConfig, LimitsConfig, Setting, StageConfig};
 use std::sync::Arc;
@@ -49,8 +49,7 @@ fn value(report: &Report, name: &str) -> f64 {
 }
 
 fn place(motion: &Motion, frame: usize, role: Role) -> Vec3 {
-    let skeleton = motion.character.skeleton();
-    let model = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
+    let model = motion.model_pose(frame);
     model.position(motion.character.rig.joint(role).unwrap())
 }
 
@@ -311,9 +310,7 @@ fn heads_look_and_frames_may_start_from_the_one_before() {
     let look = "[[effectors]]\njoint = \"head\"\ngoal = \"aim\"\ntarget = [1.0, 1.7, 2.0]\nchain = 2\n";
     let (after, report) = applied(look);
     assert_eq!(value(&report, "ik_reached_head"), 1.0);
-    let skeleton = after.character.skeleton();
-    let head = *ModelPose::of(skeleton, &after.clip.pose(skeleton, 30))
-        .joint(after.character.rig.joint(Role::Head).unwrap());
+    let head = *after.model_pose(30).joint(after.character.rig.joint(Role::Head).unwrap());
     let ahead = head.rotation * Vec3::z();
     assert!(ahead.angle(&(Vec3::new(1.0, 1.7, 2.0) - head.translation)) < 2e-2, "{ahead}");
     let (_, both) =

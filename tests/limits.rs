@@ -2,7 +2,7 @@
 
 use posemill::import::{Options, load};
 use posemill::math::angle_between;
-use posemill::model::{ModelPose, Motion, Role, Side};
+use posemill::model::{Motion, Role, Side};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -29,11 +29,11 @@ fn said(output: &Output) -> String {
 /// How far the left knee bends at most, in degrees.
 fn most_bent(file: &Path) -> f64 {
     let motion: Motion = load(file, &Options::default()).unwrap().motion(0).unwrap();
-    let (skeleton, rig) = (motion.character.skeleton(), &motion.character.rig);
+    let rig = &motion.character.rig;
     let joint = |role: fn(Side) -> Role| rig.joint(role(Side::Left)).unwrap();
     let [hip, knee, ankle] = [joint(Role::UpperLeg), joint(Role::LowerLeg), joint(Role::Foot)];
     let bent = |frame| {
-        let model = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
+        let model = motion.model_pose(frame);
         let [a, b, c] = [hip, knee, ankle].map(|j| model.position(j));
         angle_between(&(b - a), &(c - b)).to_degrees()
     };

@@ -2,7 +2,7 @@
 
 use posemill::import::{Options, load};
 use posemill::math::{Transform, Vec3, angle_between};
-use posemill::model::{ModelPose, Motion, Role, Side};
+use posemill::model::{Motion, Role, Side};
 use posemill::retarget::calibration_pose;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,9 +108,8 @@ fn made(name: &str) -> Motion {
 
 /// A role's joint in every frame, with the time since the first.
 fn path(motion: &Motion, role: Role) -> Vec<(f64, Transform)> {
-    let skeleton = motion.character.skeleton();
     let joint = motion.character.rig.joint(role).unwrap();
-    let at = |f| *ModelPose::of(skeleton, &motion.clip.pose(skeleton, f)).joint(joint);
+    let at = |f| *motion.model_pose(f).joint(joint);
     (0..motion.clip.frames()).map(|f| (motion.clip.time(f) - motion.clip.start, at(f))).collect()
 }
 

@@ -149,17 +149,12 @@ fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
     result
 }
 
-fn model(motion: &Motion, frame: usize) -> ModelPose {
-    let skeleton = motion.character.skeleton();
-    ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame))
-}
-
 /// The largest distance between the joints of two motions of one skeleton, in metres.
 fn apart(a: &Motion, b: &Motion) -> f64 {
     assert_eq!(a.clip.frames(), b.clip.frames());
     let frames = 0..a.clip.frames();
     let pairs = frames.flat_map(|f| {
-        let (a, b) = (model(a, f), model(b, f));
+        let (a, b) = (a.model_pose(f), b.model_pose(f));
         a.joints()
             .iter()
             .zip(b.joints())
@@ -185,7 +180,7 @@ fn segments() -> Vec<(Role, Role)> {
 fn limb_error(source: &Motion, result: &Motion) -> f64 {
     let mut worst: f64 = 0.0;
     for frame in 0..source.clip.frames() {
-        let (a, b) = (model(source, frame), model(result, frame));
+        let (a, b) = (source.model_pose(frame), result.model_pose(frame));
         for (from, to) in segments() {
             let direction = |m: &Motion, pose: &ModelPose| {
                 let rig = &m.character.rig;
@@ -203,7 +198,7 @@ fn stretch(motion: &Motion) -> f64 {
     let rest = rig.skeleton().rest_model_pose();
     let mut worst: f64 = 0.0;
     for frame in 0..motion.clip.frames() {
-        let pose = model(motion, frame);
+        let pose = motion.model_pose(frame);
         for (from, to) in segments() {
             let (a, b) = (rig.joint(from).unwrap(), rig.joint(to).unwrap());
             let length = |p: &ModelPose| (p.position(b) - p.position(a)).norm();
@@ -252,7 +247,7 @@ fn a_foot_under_the_root_follows_its_shin() {
     let rest = rig.skeleton().rest_model_pose();
     let within = |p: &ModelPose| p.joint(shin.unwrap()).inverse().point(&p.position(foot.unwrap()));
     for frame in 0..result.clip.frames() {
-        assert!((within(&model(&result, frame)) - within(&rest)).norm() < 1e-9);
+        assert!((within(&result.model_pose(frame)) - within(&rest)).norm() < 1e-9);
     }
 }
 
@@ -277,20 +272,10 @@ fn size_and_names_of_the_source_do_not_matter() {
 fn the_first_frames_of_a_take_do_not_matter() {
     let target = Arc::new(Body { names: blender, arm_angle: 0.7, ..PLAIN }.character());
     let motion = dance(&Arc::new(PLAIN.character()), 12);
-    let joints = motion.clip.joints();
-    let moved = motion.clip.translated().len();
-    let cut = Clip::new(
-        "cut",
-        30.0,
-        joints,
-        motion.clip.all_rotations()[5 * joints..].to_vec(),
-        motion.clip.translated().to_vec(),
-        motion.clip.all_translations()[5 * moved..].to_vec(),
-    );
     let whole = retarget(&motion, &target);
-    let part = retarget(&Motion::new(Arc::clone(&motion.character), cut), &target);
+    let part = retarget(&motion.part(5..motion.clip.frames()), &target);
     for frame in 0..part.clip.frames() {
-        for (a, b) in model(&part, frame).joints().iter().zip(model(&whole, frame + 5).joints()) {
+        for (a, b) in part.model_pose(frame).joints().iter().zip(whole.model_pose(frame + 5).joints()) {
             assert!((a.translation - b.translation).norm() < 1e-12);
         }
     }
@@ -305,7 +290,7 @@ fn the_chest_turns_as_the_source_chest_for_any_number_of_spine_joints() {
         let away = |m: &Motion, frame: usize| {
             let chest = *m.character.rig.chain(Role::Spine).last().unwrap();
             let rest = m.character.skeleton().rest_model_pose();
-            model(m, frame).joint(chest).rotation * rest.joint(chest).rotation.inverse()
+            m.model_pose(frame).joint(chest).rotation * rest.joint(chest).rotation.inverse()
         };
         for frame in 0..12 {
             assert!(away(&motion, frame).angle_to(&away(&result, frame)) < 1e-7, "{spine} spine joints");
@@ -319,7 +304,7 @@ fn strides_scale_with_the_legs_and_heights_from_the_ground() {
     let small = Arc::new(Body { names: blender, height: 0.85, ..PLAIN }.character());
     let result = retarget(&motion, &small);
     let pelvis = |m: &Motion, frame: usize| {
-        let thigh = |s| model(m, frame).position(m.character.rig.joint(Role::UpperLeg(s)).unwrap());
+        let thigh = |s| m.model_pose(frame).position(m.character.rig.joint(Role::UpperLeg(s)).unwrap());
         (thigh(Side::Left) + thigh(Side::Right)) * 0.5
     };
     for frame in 0..12 {

@@ -50,10 +50,6 @@ fn perform(motion: &Motion, target: &Arc<Character>) -> (Motion, Motion) {
     (result, back)
 }
 
-fn model(motion: &Motion, frame: usize) -> ModelPose {
-    ModelPose::of(motion.character.skeleton(), &motion.clip.pose(motion.character.skeleton(), frame))
-}
-
 fn limbs() -> Vec<(Role, Role)> {
     let of = |s| {
         [
@@ -100,7 +96,7 @@ fn compare(source: &Motion, result: &Motion) -> Deviation {
     let rest = result.character.skeleton().rest_model_pose();
     assert_eq!(source.clip.frames(), result.clip.frames());
     for frame in 0..source.clip.frames() {
-        let (a, b) = (model(source, frame), model(result, frame));
+        let (a, b) = (source.model_pose(frame), result.model_pose(frame));
         for (from, to) in limbs() {
             let ends = |rig: &posemill::model::Rig| Some((rig.joint(from)?, rig.joint(to)?));
             let Some((t0, t1)) = ends(t) else { continue };
@@ -230,7 +226,7 @@ fn a_real_rig_onto_itself_is_the_identity() {
         let (mut turn, mut shift, mut where_) = (0.0_f64, 0.0_f64, String::new());
         let mut size = 0.0_f64;
         for frame in 0..motion.clip.frames() {
-            let (a, b) = (model(&motion, frame), model(&result, frame));
+            let (a, b) = (motion.model_pose(frame), result.model_pose(frame));
             for (k, (x, y)) in a.joints().iter().zip(b.joints()).enumerate() {
                 let d = (x.translation - y.translation).norm();
                 if d > shift {
@@ -286,7 +282,7 @@ fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
         ] {
             let mut worst: f64 = 0.0;
             for frame in 0..plain.clip.frames() {
-                for (a, b) in model(&plain, frame).joints().iter().zip(model(&other, frame).joints()) {
+                for (a, b) in plain.model_pose(frame).joints().iter().zip(other.model_pose(frame).joints()) {
                     worst = worst.max((a.translation - b.translation).norm());
                 }
             }

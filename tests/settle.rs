@@ -89,8 +89,7 @@ fn hips(motion: &Motion, frame: usize) -> Vec3 {
 }
 
 fn place(motion: &Motion, frame: usize, role: Role) -> Vec3 {
-    let skeleton = motion.character.skeleton();
-    let model = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
+    let model = motion.model_pose(frame);
     model.position(motion.character.rig.joint(role).unwrap())
 }
 
@@ -186,13 +185,11 @@ fn a_jump_flies_along_its_parabola() {
     // Between the last frame that touches and the first that does, the centre of mass is on one parabola.
     let ragdoll = Ragdoll::of(&motion.character).unwrap();
     let contacts = motion.contacts.clone().unwrap();
-    let skeleton = motion.character.skeleton();
     let touches = |f: &usize| contacts.parts().any(|p| contacts.rests(p, *f));
     let air: Vec<usize> = (100..180).filter(|f| !touches(f)).collect();
     let (off, on) = (air[0] - 1, air[air.len() - 1] + 1);
     assert_eq!(on - off, air.len() + 1);
-    let centre =
-        |f: usize| ragdoll.center_of_mass(&ModelPose::of(skeleton, &settled.motion.clip.pose(skeleton, f)));
+    let centre = |f: usize| ragdoll.center_of_mass(&settled.motion.model_pose(f));
     let time = |f: usize| (f - off) as f64 / motion.clip.sample_rate;
     let fall = |t: f64| Vec3::new(0.0, -0.5 * GRAVITY * t * t, 0.0);
     let speed = (centre(on) - centre(off) - fall(time(on))) / time(on);

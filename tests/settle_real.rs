@@ -22,11 +22,7 @@ const BUILDS: &[&str] = &[
 const LONGEST: f64 = 4.0;
 
 fn shortened(motion: &Motion) -> Motion {
-    let clip = &motion.clip;
-    let skeleton = motion.character.skeleton();
-    let frames = clip.frames().min((LONGEST * clip.sample_rate) as usize);
-    let poses: Vec<Pose> = (0..frames).map(|f| clip.pose(skeleton, f)).collect();
-    Motion::new(Arc::clone(&motion.character), Clip::from_poses("part", clip.sample_rate, skeleton, &poses))
+    motion.part(0..motion.clip.frames().min((LONGEST * motion.clip.sample_rate) as usize))
 }
 
 #[test]

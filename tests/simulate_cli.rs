@@ -3,7 +3,6 @@
 use posemill::dynamics::{Scene, simulate};
 use posemill::import;
 use posemill::math::{Quat, Transform, Vec3};
-use posemill::model::ModelPose;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +66,7 @@ fn every_scene_becomes_an_animation_with_its_bodies_where_the_recording_says() {
         let model_from_scene = Transform::from_rotation(turned * up);
         let mut worst = (0.0_f64, 0.0_f64);
         for (k, frame) in recording.frames.iter().enumerate() {
-            let pose = ModelPose::of(skeleton, &motion.clip.pose(skeleton, k));
+            let pose = motion.model_pose(k);
             for (body, expected) in recording.names.iter().zip(&frame.bodies) {
                 let found = pose.joint(skeleton.find(body).unwrap());
                 let expected = model_from_scene * *expected;

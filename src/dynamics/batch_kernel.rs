@@ -252,6 +252,33 @@ fn place<T: Real>(
     node.linear = [c(plan.mass), c(plan.mass), c(plan.mass), c(0.0), c(0.0), c(0.0)];
 }
 
+/// A body whose rotation is eliminated.
+struct Turned<T> {
+    /// H^-1 of the rotational inertia H.
+    inverse: [T; 6],
+    /// H^-1 C by columns, C being the coupling with the linear part L.
+    through: [V<T>; 3],
+    /// L - C^T H^-1 C, symmetric.
+    rest: [T; 6],
+}
+
+#[inline(always)]
+fn turned<T: Real>(node: &Node<T>) -> Turned<T> {
+    let inverse = inverted(&node.rotational);
+    let column = |k: usize| [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]];
+    let through = [times(&inverse, column(0)), times(&inverse, column(1)), times(&inverse, column(2))];
+    let l = &node.linear;
+    let rest = [
+        l[0] - dot(column(0), through[0]),
+        l[1] - dot(column(1), through[1]),
+        l[2] - dot(column(2), through[2]),
+        l[3] - dot(column(0), through[1]),
+        l[4] - dot(column(0), through[2]),
+        l[5] - dot(column(1), through[2]),
+    ];
+    Turned { inverse, through, rest }
+}
+
 /// Eliminates the free motion of a link and passes what remains to its parent.
 #[inline(always)]
 fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
@@ -260,21 +287,8 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
     let [moment, force] = node.b;
     let (arm, bias) = (node.arm, node.bias);
     if hanging.axis.is_none() {
-        let inverse = inverted(&node.rotational);
-        let columns =
-            |k: usize| times(&inverse, [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]]);
-        // H^-1 C by columns; what passes on is a pure mass matrix, L - C^T H^-1 C: zeros are exact.
-        let through = [columns(0), columns(1), columns(2)];
-        let column = |k: usize| [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]];
-        let l = &node.linear;
-        let rest = [
-            l[0] - dot(column(0), through[0]),
-            l[1] - dot(column(1), through[1]),
-            l[2] - dot(column(2), through[2]),
-            l[3] - dot(column(0), through[1]),
-            l[4] - dot(column(0), through[2]),
-            l[5] - dot(column(1), through[2]),
-        ];
+        // What passes on is a pure mass matrix: zeros are exact.
+        let Turned { inverse, through, rest } = turned(node);
         let out = difference(force, sum(apply(&through, moment), times(&rest, bias[1])));
         (node.inverse, node.g) = (inverse, moment);
         if let Some(p) = plans[i].parent {
@@ -367,19 +381,8 @@ fn answer<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
 /// The motion with which a free body answers its wrench: two 3 x 3 solves.
 #[inline(always)]
 fn solved<T: Real>(node: &Node<T>) -> [V<T>; 2] {
-    let inverse = inverted(&node.rotational);
-    let column = |k: usize| [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]];
-    let through = [times(&inverse, column(0)), times(&inverse, column(1)), times(&inverse, column(2))];
-    let l = &node.linear;
-    let schur = [
-        l[0] - dot(column(0), through[0]),
-        l[1] - dot(column(1), through[1]),
-        l[2] - dot(column(2), through[2]),
-        l[3] - dot(column(0), through[1]),
-        l[4] - dot(column(0), through[2]),
-        l[5] - dot(column(1), through[2]),
-    ];
-    let linear = times(&inverted(&schur), difference(node.b[1], apply(&through, node.b[0])));
+    let Turned { inverse, through, rest } = turned(node);
+    let linear = times(&inverted(&rest), difference(node.b[1], apply(&through, node.b[0])));
     [times(&inverse, difference(node.b[0], apply(&node.coupling, linear))), linear]
 }
 

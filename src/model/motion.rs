@@ -1,7 +1,8 @@
 //! A character and a clip that plays on it: the value that flows, and the one oracle of its promises.
 
-use super::{Character, Clip, Contacts, JointId};
+use super::{Character, Clip, Contacts, JointId, ModelPose};
 use crate::math::Quat;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A character and a clip that plays on it.
@@ -90,6 +91,33 @@ impl Motion {
     /// A motion whose contacts are not known yet.
     pub fn new(character: Arc<Character>, clip: Clip) -> Self {
         Self { character, clip, contacts: None }
+    }
+
+    /// The joints of one frame in model space.
+    pub fn model_pose(&self, frame: usize) -> ModelPose {
+        let skeleton = self.character.skeleton();
+        ModelPose::of(skeleton, &self.clip.pose(skeleton, frame))
+    }
+
+    /// Some of its frames, with the labels that lie in them; the part starts when the whole did.
+    ///
+    /// # Panics
+    /// Where the frames are not those of the clip.
+    pub fn part(&self, frames: Range<usize>) -> Motion {
+        let (clip, start, end) = (&self.clip, frames.start, frames.end);
+        let (n, tracks) = (clip.joints(), clip.translated().len());
+        let mut part = Clip::new(
+            clip.name.clone(),
+            clip.sample_rate,
+            n,
+            clip.all_rotations()[start * n..end * n].to_vec(),
+            clip.translated().to_vec(),
+            clip.all_translations()[start * tracks..end * tracks].to_vec(),
+        );
+        (part.start, part.tolerance) = (clip.start, clip.tolerance);
+        let inside = |f: usize| f.clamp(start, end) - start;
+        let contacts = self.contacts.as_ref().map(|c| c.changed(inside, |height| height));
+        Motion { character: Arc::clone(&self.character), clip: part, contacts }
     }
 
     /// Checks every promise of the normal form: the one oracle that every test and, in debug builds, every

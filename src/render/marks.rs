@@ -6,7 +6,7 @@ use super::texture::linear;
 use super::vector::V3;
 use crate::anatomy::contact_points;
 use crate::math::Vec3;
-use crate::model::{ModelPose, Motion};
+use crate::model::Motion;
 
 const WAY: [u8; 3] = [122, 134, 205];
 const CONTACT: [u8; 3] = [46, 158, 107];
@@ -37,12 +37,12 @@ pub struct Mark {
 /// A mark for every contact that the motion carries, where its part is in the middle of it.
 pub(super) fn contact_marks(motion: &Motion) -> Vec<Mark> {
     let Some(contacts) = &motion.contacts else { return Vec::new() };
-    let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
+    let clip = &motion.clip;
     let mut marks = Vec::new();
     for point in contact_points(&motion.character, &motion.character.rig) {
         for hold in contacts.holds(point.part) {
             let middle = (hold.frames.start + hold.frames.end) / 2;
-            let pose = ModelPose::of(skeleton, &clip.pose(skeleton, middle));
+            let pose = motion.model_pose(middle);
             marks.push(Mark {
                 kind: MarkKind::Contact,
                 at: pose.joint(point.joint).point(&point.at),

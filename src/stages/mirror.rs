@@ -183,7 +183,7 @@ mod tests {
     use super::super::scenes::{run, walk, walker};
     use super::*;
     use crate::math::Transform;
-    use crate::model::{Joint, ModelPose};
+    use crate::model::Joint;
 
     #[test]
     fn mirrored_twice_is_the_motion() {
@@ -210,8 +210,8 @@ mod tests {
             let partner = partners(&motion.character.rig);
             assert!(skeleton.ids().filter(|&id| partner[id.index()] != id).count() == 10);
             for frame in 0..20 {
-                let old = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
-                let new = ModelPose::of(skeleton, &mirrored.clip.pose(skeleton, frame));
+                let old = motion.model_pose(frame);
+                let new = mirrored.model_pose(frame);
                 // The camera stands beside the middle and has no partner.
                 for id in skeleton.ids().filter(|&id| skeleton.joint(id).name != "camera") {
                     let p = old.position(partner[id.index()]);

@@ -182,11 +182,6 @@ mod tests {
         RootMotionConfig { mode, ..RootMotionConfig::default() }
     }
 
-    fn model(motion: &Motion, frame: usize) -> ModelPose {
-        let skeleton = motion.character.skeleton();
-        ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame))
-    }
-
     #[test]
     fn keep_changes_nothing_and_short_clips_pass() {
         for frames in [0, 1, 30] {
@@ -206,7 +201,7 @@ mod tests {
             let new = run(&config, motion.clone()).unwrap();
             let hips = motion.character.rig.joint(Role::Hips).unwrap();
             for frame in 0..90 {
-                let (before, after) = (model(&motion, frame), model(&new, frame));
+                let (before, after) = (motion.model_pose(frame), new.model_pose(frame));
                 for id in motion.character.skeleton().ids().skip(1) {
                     assert!((before.joint(id).to_matrix() - after.joint(id).to_matrix()).norm() < 1e-12);
                 }
@@ -243,9 +238,9 @@ mod tests {
             let new =
                 run(&RootMotionConfig { yaw, ..config(RootMotionMode::InPlace) }, motion.clone()).unwrap();
             let hips = motion.character.rig.joint(Role::Hips).unwrap();
-            let start = model(&motion, 0).position(hips);
+            let start = motion.model_pose(0).position(hips);
             for frame in 0..60 {
-                let (before, after) = (model(&motion, frame), model(&new, frame));
+                let (before, after) = (motion.model_pose(frame), new.model_pose(frame));
                 let (p, q) = (before.position(hips), after.position(hips));
                 assert!((q - Vec3::new(start.x, p.y, start.z)).norm() < 1e-12);
                 // What moved is the whole character, about the vertical, or not at all where the yaw stays.

@@ -4,7 +4,7 @@
 //! clock where the whole started. Units: seconds or frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::model::{Clip, Motion};
+use crate::model::Motion;
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,19 +96,7 @@ impl Stage for Trim {
                 clip.duration()
             )));
         }
-        let (n, tracks) = (clip.joints(), clip.translated().len());
-        let mut part = Clip::new(
-            clip.name.clone(),
-            rate,
-            n,
-            clip.all_rotations()[start * n..(end + 1) * n].to_vec(),
-            clip.translated().to_vec(),
-            clip.all_translations()[start * tracks..(end + 1) * tracks].to_vec(),
-        );
-        (part.start, part.tolerance) = (clip.start, clip.tolerance);
-        let frame = |f: usize| f.clamp(start, end + 1) - start;
-        let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
-        Ok(Motion { clip: part, contacts, ..motion })
+        Ok(motion.part(start..end + 1))
     }
 }
 

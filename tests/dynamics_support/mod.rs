@@ -147,6 +147,16 @@ pub fn difference(found: &[BodyState], wanted: &[BodyState]) -> f64 {
 }
 
 impl Reference {
+    /// The bodies after steps of `h` up to the time `until`.
+    pub fn run(&self, h: f64, until: f64, integrator: Integrator, how: Stabilization) -> Vec<BodyState> {
+        let mut states = self.states[0].clone();
+        let mut stepper = Stepper::new(&self.articulation, &states, integrator, how);
+        for _ in 0..(until / h).round() as usize {
+            stepper.step(&self.articulation, &mut states, h);
+        }
+        states
+    }
+
     pub fn index_of(&self, time: f64) -> usize {
         self.times.iter().position(|t| (t - time).abs() < 1e-12).unwrap()
     }

@@ -15,8 +15,9 @@ use super::write::write;
 use crate::anatomy::{Figure, contact_points};
 use crate::kinematics::forward;
 use crate::math::Vec3;
-use crate::model::{Character, ContactPart, ContactPoint, Contacts, Motion};
+use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Pose};
 use crate::signal::{whittaker, whittaker_penalty};
+use rayon::prelude::*;
 
 /// Drift is what is slower than this, hertz: a walk up and down within ten seconds is no drift.
 const DRIFT: f64 = 0.1;
@@ -75,16 +76,15 @@ pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, Gro
 
 /// The height of the surface of every point in every frame.
 fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
-    let (skeleton, frames) = (motion.character.skeleton(), motion.clip.frames());
-    let mut heights: Vec<Vec<f64>> = points.iter().map(|_| Vec::with_capacity(frames)).collect();
-    let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-    for frame in 0..frames {
-        forward(skeleton, &motion.clip, frame, &mut pose, &mut model);
-        for (point, heights) in points.iter().zip(&mut heights) {
-            heights.push(model.joint(point.joint).point(&point.at).y - point.radius);
-        }
-    }
-    heights
+    let skeleton = motion.character.skeleton();
+    let at_frame = |(pose, model): &mut (Pose, ModelPose), frame: usize| -> Vec<f64> {
+        forward(skeleton, &motion.clip, frame, pose, model);
+        let height = |p: &ContactPoint| model.joint(p.joint).point(&p.at).y - p.radius;
+        points.iter().map(height).collect()
+    };
+    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
+    let frames: Vec<Vec<f64>> = (0..motion.clip.frames()).into_par_iter().map_init(start, at_frame).collect();
+    (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
 }
 
 /// By how much what rests is above its ground, as a slow curve over all frames.
@@ -149,7 +149,7 @@ fn out_of_floor(motion: Motion, reach: f64) -> (Motion, f64) {
         let ahead = knee_direction(leg, steps);
         most = changes.iter().map(|c| c.shift.y).fold(most, f64::max);
         let one = |(step, change): (&Step, &Change)| close(leg, step, change, &Vec3::zeros(), &ahead, 0.0);
-        closed.push(steps.iter().zip(changes).map(one).collect());
+        closed.push(steps.par_iter().zip(changes).map(one).collect());
     }
     let still = |f: usize| changed.iter().all(|c| c[f] == Change::default());
     let clip = write(&motion, &limbs, &closed, &vec![0.0; frames], still);

@@ -5,7 +5,8 @@
 use crate::anatomy::{Figure, contact_points};
 use crate::kinematics::forward;
 use crate::math::{Quat, Transform, Vec3, exp, from_columns};
-use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Role, Side};
+use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Pose, Role, Side};
+use rayon::prelude::*;
 
 /// One leg of a character and the sole under its foot.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,14 +191,15 @@ impl Leg {
 
 /// Every limb in every frame of a motion.
 pub fn read(motion: &Motion, limbs: &[Leg]) -> Vec<Vec<Step>> {
-    let (skeleton, frames) = (motion.character.skeleton(), motion.clip.frames());
-    let mut steps: Vec<Vec<Step>> = limbs.iter().map(|_| Vec::with_capacity(frames)).collect();
-    let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-    for frame in 0..frames {
-        forward(skeleton, &motion.clip, frame, &mut pose, &mut model);
-        limbs.iter().zip(&mut steps).for_each(|(limb, steps)| steps.push(limb.step(&model)));
-    }
-    steps
+    let skeleton = motion.character.skeleton();
+    let at_frame = |(pose, model): &mut (Pose, ModelPose), frame: usize| -> Vec<Step> {
+        forward(skeleton, &motion.clip, frame, pose, model);
+        limbs.iter().map(|limb| limb.step(model)).collect()
+    };
+    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
+    let frames: Vec<Vec<Step>> =
+        (0..motion.clip.frames()).into_par_iter().map_init(start, at_frame).collect();
+    (0..limbs.len()).map(|k| frames.iter().map(|steps| steps[k]).collect()).collect()
 }
 
 /// The part of a vector that is perpendicular to `up`.

@@ -141,12 +141,12 @@ pub fn raise_heels(motion: &Motion, asked: &[(Side, Vec<f64>)]) -> Motion {
         let one = |(f, step): (usize, &Step)| {
             let mut change = Change::default();
             if angles[f] > 0.0 {
-                still[f] = false;
                 raise_heel(leg, step, angles[f], floor[f], &mut change);
             }
             close(leg, step, &change, &Vec3::zeros(), &ahead, rests[f])
         };
-        closed.push(steps.iter().enumerate().map(one).collect());
+        closed.push(steps.par_iter().enumerate().map(one).collect());
+        still.iter_mut().zip(&angles).for_each(|(still, angle)| *still &= *angle <= 0.0);
     }
     let clip = write(motion, &legs, &closed, &vec![0.0; frames], |f| still[f]);
     Motion { clip, ..motion.clone() }

@@ -134,13 +134,9 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 impl Judge<'_> {
     /// All criteria of `poses`: followed is `reference`, the clip that came in is `input`; `moments` tell the forces.
     pub fn judge(&self, poses: &[Pose], reference: &[Pose], input: &[Pose], moments: &[Moment]) -> Criteria {
-        let skeleton = self.mechanism.skeleton();
-        let models = |poses: &[Pose]| -> Vec<ModelPose> {
-            poses.par_iter().map(|p| ModelPose::of(skeleton, p)).collect()
-        };
-        let (own, followed, came) = (models(poses), models(reference), models(input));
+        let (own, followed, came) = (self.models(poses), self.models(reference), self.models(input));
         let (flight, spin) = self.flight(&own);
-        let (tracking, mpjpe) = self.followed(poses, reference);
+        let (tracking, mpjpe) = self.followed((poses, &own), (reference, &followed));
         // What physics did not take part in tells nothing of forces.
         let real: Vec<(usize, &Moment)> =
             moments.iter().enumerate().filter(|(_, m)| m.physics > 0.5).collect();
@@ -163,24 +159,30 @@ impl Judge<'_> {
             carried: if labelled.is_empty() { 1.0 } else { share },
             jerk,
             pop,
-            moved: own.iter().zip(&came).map(|(a, b)| farthest(a, b)).fold(0.0, f64::max),
-            turned: poses.iter().zip(input).map(|(a, b)| most_turned(a, b).1).fold(0.0, f64::max),
+            moved: own.par_iter().zip(&came).map(|(a, b)| farthest(a, b)).reduce(|| 0.0, f64::max),
+            turned: poses.par_iter().zip(input).map(|(a, b)| most_turned(a, b).1).reduce(|| 0.0, f64::max),
         }
     }
 
     /// S4: how far `poses` turn away from `reference` (radians), and move away from it (over the height).
-    pub fn followed(&self, poses: &[Pose], reference: &[Pose]) -> (f64, f64) {
-        let skeleton = self.mechanism.skeleton();
-        let pairs: Vec<(f64, f64)> = poses
-            .par_iter()
-            .zip(reference)
-            .map(|(a, b)| {
-                let (own, followed) = (ModelPose::of(skeleton, a), ModelPose::of(skeleton, b));
-                (self.joint_error(a, b), self.apart(&own, &followed))
-            })
-            .collect();
-        let turned = mean(pairs.iter().map(|p| p.0));
-        (turned, mean(pairs.iter().map(|p| p.1)) / self.ragdoll.height)
+    fn followed(
+        &self,
+        (poses, own): (&[Pose], &[ModelPose]),
+        (reference, followed): (&[Pose], &[ModelPose]),
+    ) -> (f64, f64) {
+        let turned = mean(poses.iter().zip(reference).map(|(a, b)| self.joint_error(a, b)));
+        (turned, mean(own.iter().zip(followed).map(|(a, b)| self.apart(a, b))) / self.ragdoll.height)
+    }
+
+    /// Whether bodies in `poses` lost the `reference` (S4).
+    pub fn strays(&self, poses: &[Pose], reference: &[Pose]) -> bool {
+        let (own, followed) = (self.models(poses), self.models(reference));
+        let (turned, moved) = self.followed((poses, &own), (reference, &followed));
+        !(turned <= most("s4_joint_error") && moved <= most("s4_mpjpe_over_height"))
+    }
+
+    fn models(&self, poses: &[Pose]) -> Vec<ModelPose> {
+        poses.par_iter().map(|p| ModelPose::of(self.mechanism.skeleton(), p)).collect()
     }
 
     /// Whether `poses` lost within these frames what the kinematic `reference` has: the performance (S4, S5), or its
@@ -188,11 +190,8 @@ impl Judge<'_> {
     pub fn lost(&self, frames: Range<usize>, poses: &[Pose], reference: &[Pose], input: &[Pose]) -> bool {
         let first = frames.start;
         let [a, b, c] = [poses, reference, input].map(|p| &p[frames.clone()]);
-        let skeleton = self.mechanism.skeleton();
-        let models =
-            |p: &[Pose]| -> Vec<ModelPose> { p.iter().map(|p| ModelPose::of(skeleton, p)).collect() };
-        let (own, followed, came) = (models(a), models(b), models(c));
-        let (turned, moved) = self.followed(a, b);
+        let (own, followed, came) = (self.models(a), self.models(b), self.models(c));
+        let (turned, moved) = self.followed((a, &own), (b, &followed));
         let shakes = |own: f64, followed: f64, came: f64, most: f64| own > (most * came).max(1.05 * followed);
         let lost = [
             turned > most("s4_joint_error"),
@@ -213,8 +212,8 @@ impl Judge<'_> {
             let at = models[f].joint(p.joint).point(&p.at);
             self.floor.under(Some(p.part), f) + p.radius - at.y
         };
-        let all = (0..models.len()).flat_map(|f| self.touching().map(move |p| depth(f, p)));
-        all.fold(0.0, f64::max)
+        let deepest = |f: usize| self.touching().map(|p| depth(f, p)).fold(0.0, f64::max);
+        (0..models.len()).into_par_iter().map(deepest).reduce(|| 0.0, f64::max)
     }
 
     fn skate(&self, models: &[ModelPose]) -> f64 {
@@ -240,7 +239,7 @@ impl Judge<'_> {
         let limited: Vec<JointId> = skeleton.ids().filter(|&id| self.mechanism.limit(id).is_some()).collect();
         let worst =
             |p: &Pose| limited.iter().map(|&id| self.mechanism.excess(id, p.joint(id))).fold(0.0, f64::max);
-        poses.iter().map(worst).fold(0.0, f64::max)
+        poses.par_iter().map(worst).reduce(|| 0.0, f64::max)
     }
 
     fn joint_error(&self, a: &Pose, b: &Pose) -> f64 {
@@ -289,7 +288,9 @@ impl Judge<'_> {
             let [a, b, c, d] = [0, 1, 2, 3].map(|k| w[k].position(j));
             (d - (c - b) * 3.0 - a).norm() * self.rate.powi(3)
         };
-        rms(models.windows(4).flat_map(|w| ends.iter().map(move |&j| jerk(w, j))))
+        let all: Vec<Vec<f64>> =
+            models.par_windows(4).map(|w| ends.iter().map(|&j| jerk(w, j)).collect()).collect();
+        rms(all.into_iter().flatten())
     }
 
     /// The errors of acceleration and angular momentum in flight.
@@ -344,5 +345,5 @@ fn largest_step(poses: &[Pose]) -> f64 {
         let pairs = w[0].local().iter().zip(w[1].local());
         pairs.map(|(a, b)| turn(&a.rotation, &b.rotation)).fold(0.0, f64::max)
     };
-    poses.windows(2).map(step).fold(0.0, f64::max)
+    poses.par_windows(2).map(step).reduce(|| 0.0, f64::max)
 }

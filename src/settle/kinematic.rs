@@ -14,6 +14,7 @@ use crate::model::{
     Clip, ContactPart, ContactPoint, Contacts, Hold, JointId, ModelPose, Motion, Pose, Role, Side,
 };
 use crate::signal::{Butterworth, fix_hemispheres, smooth_positions};
+use rayon::prelude::*;
 
 /// The body follows its feet no faster than this, hertz.
 const BODY_CUTOFF: f64 = 3.0;
@@ -55,7 +56,7 @@ impl Passes<'_> {
     /// The poses of a motion.
     pub fn poses_of(&self, motion: &Motion) -> Vec<Pose> {
         let skeleton = motion.character.skeleton();
-        (0..motion.clip.frames()).map(|f| motion.clip.pose(skeleton, f)).collect()
+        (0..motion.clip.frames()).into_par_iter().map(|f| motion.clip.pose(skeleton, f)).collect()
     }
 
     /// The kinematic pass.

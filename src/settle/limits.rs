@@ -5,7 +5,7 @@
 //! that little is clamped. Units: radians, seconds.
 
 use crate::ik::Mechanism;
-use crate::math::{Vec3, exp, log};
+use crate::math::{Transform, Vec3, exp, log};
 use crate::model::{JointId, Pose};
 use rayon::prelude::*;
 
@@ -18,26 +18,30 @@ const ROUNDS: usize = 6;
 /// Brings every joint of `poses` into its limit.
 pub fn keep_limits(mechanism: &Mechanism, poses: &mut [Pose], rate: f64) {
     let reach = (REACH * rate).round() as usize;
-    for id in mechanism.skeleton().ids().filter(|&id| mechanism.limit(id).is_some()) {
-        for _ in 0..ROUNDS {
-            let outside: Vec<Vec3> = poses.par_iter().map(|p| outside(mechanism, id, p)).collect();
-            if outside.iter().all(|v| v.norm() < 1e-9) {
-                break;
-            }
-            let spread = spread(&outside, reach);
-            poses.iter_mut().zip(spread).for_each(|(p, v)| p.local_mut()[id.index()].rotation *= exp(&v));
-        }
-        poses.par_iter_mut().for_each(|p| {
-            let inside = mechanism.limited(id, p.joint(id));
-            p.local_mut()[id.index()] = inside;
-        });
+    let limited = mechanism.skeleton().ids().filter(|&id| mechanism.limit(id).is_some());
+    let ways: Vec<(JointId, Vec<Transform>)> =
+        limited.map(|id| (id, poses.iter().map(|p| *p.joint(id)).collect())).collect();
+    let kept = |(id, way): (JointId, Vec<Transform>)| (id, kept(mechanism, id, way, reach));
+    let ways: Vec<(JointId, Vec<Transform>)> = ways.into_par_iter().map(kept).collect();
+    for (id, way) in ways {
+        poses.iter_mut().zip(way).for_each(|(pose, local)| pose.local_mut()[id.index()] = local);
     }
 }
 
-/// The turn that brings a joint inside, in its own axes.
-fn outside(mechanism: &Mechanism, id: JointId, pose: &Pose) -> Vec3 {
-    let local = pose.joint(id);
-    log(&(local.rotation.inverse() * mechanism.limited(id, local).rotation))
+/// One joint over time, inside.
+fn kept(mechanism: &Mechanism, id: JointId, mut way: Vec<Transform>, reach: usize) -> Vec<Transform> {
+    // In the joint's own axes.
+    let outside =
+        |local: &Transform| log(&(local.rotation.inverse() * mechanism.limited(id, local).rotation));
+    for _ in 0..ROUNDS {
+        let outside: Vec<Vec3> = way.iter().map(outside).collect();
+        if outside.iter().all(|v| v.norm() < 1e-9) {
+            break;
+        }
+        way.iter_mut().zip(spread(&outside, reach)).for_each(|(local, v)| local.rotation *= exp(&v));
+    }
+    way.iter_mut().for_each(|local| *local = mechanism.limited(id, local));
+    way
 }
 
 /// The mean over a window whose weights fall towards its ends like a cosine.
@@ -59,7 +63,7 @@ fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
 mod tests {
     use super::*;
     use crate::ik::{Limit, Range, SwingTwist};
-    use crate::math::{Quat, Transform};
+    use crate::math::Quat;
     use crate::model::{Joint, Skeleton};
 
     #[test]

@@ -9,7 +9,7 @@ use super::criteria::{Criteria, Judge};
 use super::flight::{Flight, flights, plausible};
 use super::floor::Floor;
 use super::kinematic::Passes;
-use super::ragdoll::Ragdoll;
+use super::ragdoll::{Part, Ragdoll};
 use super::track::{Gains, Moment, track};
 use super::windows::{Window, joined, leaps, windows};
 use crate::anatomy::contact_points;
@@ -79,7 +79,7 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let clip = &motion.clip;
     let floor = Floor::new(levelled(contacts, character));
     let ragdoll = Ragdoll::of(character)?;
-    let input: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
+    let input: Vec<Pose> = (0..clip.frames()).into_par_iter().map(|f| clip.pose(skeleton, f)).collect();
     let found = flights(&floor, clip.frames(), clip.sample_rate);
     let mut stand = Stand {
         mechanism: Mechanism::humanoid(&character.rig, &calibration_pose(character)),
@@ -122,8 +122,7 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let loses = |(w, moments): (&Window, &Vec<Moment>)| {
         let poses: Vec<Pose> = moments.iter().zip(&kinematic[w.all.clone()]).map(pose).collect();
         let own = w.own.start - w.all.start..w.own.end - w.all.start;
-        let (turned, moved) = stand.judged().followed(&poses[own], &kinematic[w.own.clone()]);
-        alone(w) || !(turned <= TRACKING && moved <= MPJPE)
+        alone(w) || stand.judged().strays(&poses[own], &kinematic[w.own.clone()])
     };
     let mut lost: Vec<bool> = cut.par_iter().zip(&followed).map(loses).collect();
     let together = |lost: &[bool]| {
@@ -222,28 +221,31 @@ impl Stand {
             }
             values
         };
-        let mut result = reference.to_vec();
-        for part in &self.ragdoll.parts {
+        let correction = |part: &Part| {
             let j = part.joint.index();
             let turn = |(a, b): (&Pose, &Pose)| -> Vec3 {
                 let (from, to): (Quat, Quat) = (a.local()[j].rotation, b.local()[j].rotation);
                 log(&(from.inverse() * to))
             };
             let turns = smoothed(reference.iter().zip(poses).map(turn).collect());
-            result.iter_mut().zip(turns).for_each(|(p, v)| p.local_mut()[j].rotation *= exp(&v));
-            if part.parent.is_none() || part.apart {
+            let ways = (part.parent.is_none() || part.apart).then(|| {
                 let way = |(a, b): (&Pose, &Pose)| b.local()[j].translation - a.local()[j].translation;
-                let ways = smoothed(reference.iter().zip(poses).map(way).collect());
-                result.iter_mut().zip(ways).for_each(|(p, v)| p.local_mut()[j].translation += v);
+                smoothed(reference.iter().zip(poses).map(way).collect())
+            });
+            (j, turns, ways)
+        };
+        let corrections: Vec<_> = self.ragdoll.parts.par_iter().map(correction).collect();
+        let mut result = reference.to_vec();
+        result.par_iter_mut().enumerate().for_each(|(f, pose)| {
+            for (j, turns, ways) in &corrections {
+                let local = &mut pose.local_mut()[*j];
+                local.rotation *= exp(&turns[f]);
+                local.translation += ways.as_ref().map_or(Vec3::zeros(), |ways| ways[f]);
             }
-        }
+        });
         result
     }
 }
 
 /// Shorter windows are not worth a simulation, frames.
 const SHORTEST: usize = 3;
-
-/// S4, radians and parts of the height.
-const TRACKING: f64 = 3.0 * std::f64::consts::PI / 180.0;
-const MPJPE: f64 = 0.02;

@@ -97,20 +97,21 @@ impl Factor {
 
     fn solve<const K: usize>(&self, x: &mut [[f64; K]]) {
         let n = x.len();
+        let subtract = |from: &mut [f64; K], share: f64, what: [f64; K]| {
+            from.iter_mut().zip(what).for_each(|(from, what)| *from -= share * what);
+        };
         for f in 0..n {
+            let here = x[f];
             for i in 1..BANDS.min(n - f) {
-                for k in 0..K {
-                    x[f + i][k] -= self.columns[f][i] * x[f][k];
-                }
+                subtract(&mut x[f + i], self.columns[f][i], here);
             }
         }
         for f in (0..n).rev() {
-            for k in 0..K {
-                x[f][k] /= self.columns[f][0];
-                for i in 1..BANDS.min(n - f) {
-                    x[f][k] -= self.columns[f][i] * x[f + i][k];
-                }
+            let mut here = x[f].map(|x| x / self.columns[f][0]);
+            for i in 1..BANDS.min(n - f) {
+                subtract(&mut here, self.columns[f][i], x[f + i]);
             }
+            x[f] = here;
         }
     }
 }
@@ -131,20 +132,28 @@ mod tests {
         slope
     }
 
+    fn cost(y: &[f64], penalty: f64) -> f64 {
+        let third = |w: &[f64]| (0..4).map(|k| DIFFERENCE[k] * w[k]).sum::<f64>().powi(2);
+        y.iter().map(|y| y * y).sum::<f64>() + penalty * y.windows(4).map(third).sum::<f64>()
+    }
+
     proptest! {
-        /// The slope pushes against the bounds where they are met, and vanishes elsewhere.
+        /// Nothing inside the bounds costs less: against 20,000 steps down the slope, each brought back inside.
         #[test]
         fn nothing_allowed_is_less(x in proptest::collection::vec(-2.0..2.0f64, 1..40), penalty in 0.01..20.0f64) {
-            let allowed = |f: usize, [y]: [f64; 1]| [y.clamp(-1.0 - x[f], 1.0 - x[f])];
-            let found = least_correction(x.len(), [false; 2], penalty, allowed);
-            let y: Vec<f64> = found.iter().map(|y| y[0]).collect();
-            for (f, slope) in slope(&y, penalty).into_iter().enumerate() {
-                let kept = x[f] + y[f];
-                prop_assert!(kept.abs() <= 1.0 + 1e-12);
-                let rounding = 2e-3 * (1.0 + penalty);
-                prop_assert!(slope < rounding || kept < -1.0 + 1e-3, "{f}: {slope}");
-                prop_assert!(slope > -rounding || kept > 1.0 - 1e-3, "{f}: {slope}");
+            let allowed = |f: usize, y: f64| y.clamp(-1.0 - x[f], 1.0 - x[f]);
+            let found = least_correction(x.len(), [false; 2], penalty, |f, [y]: [f64; 1]| [allowed(f, y)]);
+            let found: Vec<f64> = found.iter().map(|y| y[0]).collect();
+            prop_assert!(found.iter().zip(&x).all(|(y, x)| (x + y).abs() <= 1.0 + 1e-12));
+            let mut slowly: Vec<f64> = (0..x.len()).map(|f| allowed(f, 0.0)).collect();
+            for _ in 0..20_000 {
+                let down = slope(&slowly, penalty);
+                for f in 0..x.len() {
+                    slowly[f] = allowed(f, slowly[f] - down[f] / (1.0 + 64.0 * penalty));
+                }
             }
+            let (quick, slow) = (cost(&found, penalty), cost(&slowly, penalty));
+            prop_assert!(quick <= 1.001 * slow + 1e-9, "{quick} against {slow}");
         }
     }
 

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use super::measure_table::{batch, single};
 use crate::contacts::{Options, detect};
-use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess};
+use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess, hands};
 use crate::model::{Asset, Character, Motion};
 use crate::report::Metric;
 use crate::retarget::{Retarget, RootScale, map};
@@ -177,15 +177,17 @@ fn of_file(
     for k in chosen {
         let Some(motion) = asset.motion(k) else { continue };
         let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
-        let copy = match source {
-            Some(source) => Some(copy_of(source, take, &motion, &name, console)?),
+        let carried = match source {
+            Some(source) => Some(carried(source, take, &motion, &name, console)?),
             None => None,
         };
-        let (contacts, from) = match copy.as_ref().and_then(|c| c.contacts.clone()) {
+        let copy = carried.as_ref().map(|(_, copy)| copy);
+        let (contacts, from) = match copy.and_then(|c| c.contacts.clone()) {
             Some(contacts) => (contacts, "source"),
             None => (detect(&motion, &Options::default()), "result"),
         };
-        let mut made = assess(&gauge, &motion, Some(&contacts), copy.as_ref());
+        let mut made = assess(&gauge, &motion, Some(&contacts), copy);
+        made.metrics.extend(carried.as_ref().and_then(|(source, copy)| hands(source, copy, &motion)));
         // Labels agree with themselves: that is no measure.
         made.metrics.retain(|m| from == "source" || !AGREEMENT.contains(&m.name.as_str()));
         found.push(Measured {
@@ -208,15 +210,14 @@ fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
     source.clips.iter().map(name).collect()
 }
 
-/// The plain rotation copy of clip `take` of `source` on the result's character, at the result's rate, with the contacts
-/// of the source.
-fn copy_of(
+/// Clip `take` of `source` at the result's rate with its contacts, and its plain rotation copy on the result's character.
+fn carried(
     source: &Asset,
     take: usize,
     result: &Motion,
     name: &str,
     console: &Console,
-) -> Result<Motion, Failure> {
+) -> Result<(Motion, Motion), Failure> {
     let Some(mut motion) = source.motion(take) else {
         return Err(Failure::Argument("the source holds no motion".to_owned()));
     };
@@ -235,12 +236,14 @@ fn copy_of(
         ));
     }
     if alike(&motion.character, &result.character) {
-        return Ok(Motion { character: Arc::clone(&result.character), ..motion });
+        let copy = Motion { character: Arc::clone(&result.character), ..motion.clone() };
+        return Ok((motion, copy));
     }
     let joint_map = map(&motion.character, &result.character)?;
     let rigs = (&motion.character.rig, &result.character.rig);
     let target = Arc::clone(&result.character);
-    Ok(Retarget::new(&motion.character, target, &joint_map, rigs, RootScale::Legs).apply(&motion))
+    let copy = Retarget::new(&motion.character, target, &joint_map, rigs, RootScale::Legs).apply(&motion);
+    Ok((motion, copy))
 }
 
 /// Whether a clip of one character means the same on the other: the same joints, resting alike.

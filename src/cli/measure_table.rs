@@ -5,10 +5,11 @@ use crate::measure::{Summary, find};
 use std::fmt::Write;
 
 /// The measures that a table of many clips shows, one column each.
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 8] = [
     "foot_skate_p95",
     "penetration_max",
     "float_share",
+    "hands_error",
     "limit_violation_max",
     "jerk",
     "jerk_ratio",

@@ -165,6 +165,13 @@ pub const MEASURES: &[Measure] = &[
         None,
         "the same after subtracting the position of the hips (Zhang et al. 2023, R2ET: local MSE)",
     ),
+    measure(
+        "hands_error",
+        "1",
+        Some(0.02),
+        "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from where it belongs, \
+         over H (the formula stands with HandPlaces in the library)",
+    ),
     // Plausible forces.
     measure(
         "momentum_residual",

@@ -214,7 +214,7 @@ fn perform(
             }
             marks.extend(stage.marks(&motion));
         }
-        watch.before(&motion);
+        watch.before(&**stage, &motion);
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
         watch.after(name, &motion);
         if cfg!(debug_assertions) {

@@ -1,17 +1,18 @@
 //! A run watched from outside: what each stage changed, and how good the result is beside the plain rotation copy.
 
 use crate::contacts::{Options, detect};
-use crate::measure::{Gauge, assess, change, find};
+use crate::measure::{Gauge, assess, change, find, hands};
 use crate::model::Motion;
 use crate::report::{Change, Metric, Report};
+use crate::stages::Stage;
 
 /// What is kept of one motion while stages change it; nothing where nobody wants to know.
 #[derive(Debug)]
 pub(super) struct Watch {
     wanted: bool,
     before: Option<Motion>,
-    /// The motion as it left `retarget`.
-    copy: Option<Motion>,
+    /// The motion before the stage that carried it over, and its plain rotation copy.
+    carried: Option<(Motion, Motion)>,
     changes: Vec<Change>,
     gauge: Option<Gauge>,
 }
@@ -19,21 +20,24 @@ pub(super) struct Watch {
 impl Watch {
     /// A watch that looks where that is `wanted`.
     pub(super) fn new(wanted: bool) -> Self {
-        Self { wanted, before: None, copy: None, changes: Vec::new(), gauge: None }
+        Self { wanted, before: None, carried: None, changes: Vec::new(), gauge: None }
     }
 
     /// Sees a motion before a stage.
-    pub(super) fn before(&mut self, motion: &Motion) {
-        self.before = self.wanted.then(|| motion.clone());
+    pub(super) fn before(&mut self, stage: &dyn Stage, motion: &Motion) {
+        if !self.wanted {
+            return;
+        }
+        if let Some(copy) = stage.plain(motion) {
+            self.carried = Some((motion.clone(), copy));
+        }
+        self.before = Some(motion.clone());
     }
 
     /// Sees the motion after the stage of this name.
     pub(super) fn after(&mut self, stage: &str, motion: &Motion) {
         let Some(before) = self.before.take() else { return };
         self.changes.extend(change(stage, &before, motion));
-        if stage == "retarget" {
-            self.copy = Some(motion.clone());
-        }
     }
 
     /// Measures the motion that all stages left. Where the run has `several`, each measure keeps the worst of them, and
@@ -44,18 +48,20 @@ impl Watch {
         }
         let known = self.gauge.take().filter(|g| g.is_of(&motion.character));
         let gauge = self.gauge.insert(known.unwrap_or_else(|| Gauge::new(&motion.character)));
-        let copy = self.copy.take();
+        let carried = self.carried.take();
         // Frames that were cut or moved since have no counterpart in the copy.
-        let in_step = |c: &&Motion| {
+        let in_step = |(_, c): &&(Motion, Motion)| {
             c.clip.frames() == motion.clip.frames() && c.clip.sample_rate == motion.clip.sample_rate
         };
-        let copy = copy.as_ref().filter(in_step);
+        let carried = carried.as_ref().filter(in_step);
+        let copy = carried.map(|(_, copy)| copy);
         let found = copy.unwrap_or(motion);
         // Without the stage `contacts` labels are found on the copy, which is nearest to the take.
         let known = motion.contacts.clone().or_else(|| found.contacts.clone());
         let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
         let made = assess(gauge, motion, Some(&labels), copy);
-        for metric in made.metrics {
+        let hands = carried.and_then(|(source, copy)| hands(source, copy, motion));
+        for metric in made.metrics.into_iter().chain(hands) {
             keep_worst(&mut report.metrics, metric);
         }
         let named = |name: String| if several { format!("{}: {name}", motion.clip.name) } else { name };

@@ -11,7 +11,7 @@ use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 
 /// Half the width of the window over which offsets are smoothed, seconds.
-const WINDOW: f64 = 0.15;
+const WINDOW: f64 = 0.25;
 /// An offset below this is nothing, metres.
 const NOTHING: f64 = 1e-7;
 /// Frames that share scratch poses.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Carries the motion over to the pipeline's character.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetConfig {
     /// A joint map, as `posemill map` writes it; empty to find one. Relative to the pipeline file.
@@ -22,6 +22,12 @@ pub struct RetargetConfig {
     /// Whether hands that are near the body or near each other keep their distances from it, whatever its build: a hand
     /// on the hip stays on the hip. Hands in free air are left alone.
     pub hands: bool,
+}
+
+impl Default for RetargetConfig {
+    fn default() -> Self {
+        Self { map: String::new(), scale: Scale::default(), hands: true }
+    }
 }
 
 /// The scale of the root's path.
@@ -109,6 +115,10 @@ struct RetargetStage {
 impl Stage for RetargetStage {
     fn leaving(&self, _: &Arc<Character>) -> Arc<Character> {
         Arc::clone(self.retarget.target())
+    }
+
+    fn plain(&self, motion: &Motion) -> Option<Motion> {
+        Some(self.retarget.apply(motion))
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

@@ -73,6 +73,12 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
 
 /// A stage that is ready: a pure function of the motion.
 pub trait Stage: Send + Sync + std::fmt::Debug {
+    /// The motion with its rotations copied plainly and nothing else: what a report measures the result against. Only where the
+    /// stage carries motion over.
+    fn plain(&self, _: &Motion) -> Option<Motion> {
+        None
+    }
+
     /// The character that leaves with the motion; `arriving` unless the stage changes it.
     fn leaving(&self, arriving: &Arc<Character>) -> Arc<Character> {
         Arc::clone(arriving)

@@ -1,23 +1,30 @@
-//! Every humanoid take onto every humanoid character of the development data with its feet planted, beside the plain
-//! copy of the rotations.
+//! Every humanoid take onto every humanoid character of the development data as `retarget` does it by default (hands placed,
+//! limits kept, feet planted), beside the plain copy of the rotations.
 
 mod development_data;
 mod humanoids;
 
 use development_data::data;
 use humanoids::{CHARACTERS, TAKES};
-use posemill::anatomy::{Figure, contact_points};
+use posemill::anatomy::{Figure, HandPlaces, contact_points};
 use posemill::contacts::{Options as Detection, detect};
 use posemill::feet;
+use posemill::ik::{Limit, Mechanism};
 use posemill::import::{Options, load};
+use posemill::limits::keep;
 use posemill::math::{Vec3, angle_between};
-use posemill::model::{Character, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, JointId, ModelPose, Motion, Role, Side};
+use posemill::placement::Placement;
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::path::Path;
 use std::sync::Arc;
 
 /// For each take, the number of characters on which it misses a limit. These numbers may only become smaller.
 const KNOWN_MISSES: [usize; 18] = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 2, 0, 0, 0, 7, 1, 0, 0];
+
+/// The pairs in which planting a foot takes an ankle, the toes, a hip or a knee out of its range, which all joints kept
+/// before. This number may only become smaller.
+const KNOWN_BEYOND: usize = 171;
 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 900;
@@ -117,9 +124,44 @@ fn measured(motion: &Motion) -> Feet {
     feet
 }
 
-/// The motion with its feet planted as they are by default, and what was done.
-fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    feet::plant(motion, &feet::Options::default())
+/// How far near hands are from where they belong, in the mean over frames, as a share of the height.
+fn hands(places: Option<&HandPlaces>, from: &[ModelPose], copy: &[ModelPose], result: &[ModelPose]) -> f64 {
+    let Some(places) = places else { return 0.0 };
+    let (mut sum, mut near) = (0.0, 0.0);
+    for ((from, copy), result) in from.iter().zip(copy).zip(result) {
+        for (distance, nearness) in places.errors(from, copy, result) {
+            sum += distance * nearness;
+            near += nearness;
+        }
+    }
+    if near > 1.0 { sum / near / places.height() } else { 0.0 }
+}
+
+/// How far the joint that is furthest outside its range is outside, degrees.
+fn outside(mechanism: &Mechanism, motion: &Motion) -> f64 {
+    let skeleton = mechanism.skeleton();
+    let of = |f: usize| {
+        let excess = |id: JointId| mechanism.excess(id, &motion.clip.local(skeleton, f, id));
+        skeleton.ids().filter(|id| mechanism.limit(*id).is_some()).map(excess).fold(0.0, f64::max)
+    };
+    (0..motion.clip.frames()).map(of).fold(0.0, f64::max).to_degrees()
+}
+
+/// The copy with hands placed, limits kept and feet planted, and what was done to the feet.
+fn performed(
+    source: &Motion,
+    copy: &Motion,
+    placement: Option<&Placement>,
+    mechanism: &Mechanism,
+) -> (Motion, feet::Work) {
+    let placed = match placement {
+        Some(placement) => placement.apply(source, copy.clone()).0,
+        None => copy.clone(),
+    };
+    let ball = |id: &JointId| matches!(mechanism.limit(*id), Some(Limit::SwingTwist(_)));
+    let joints: Vec<JointId> = mechanism.skeleton().ids().filter(ball).collect();
+    let (kept, _) = keep(placed, mechanism, &joints, &posemill::limits::Options::default());
+    feet::plant(&kept, &feet::Options::default())
 }
 
 #[test]
@@ -127,7 +169,7 @@ fn every_take_on_every_character_stands() {
     let Some(folder) = data() else { return };
     let characters: Vec<Arc<Character>> =
         CHARACTERS.iter().map(|c| load(&folder.join(c), &Options::default()).unwrap().character).collect();
-    let (mut all, mut limits, mut more) = (0, [0; 5], Vec::new());
+    let (mut all, mut limits, mut beyond, mut more) = (0, [0; 6], 0, Vec::new());
     assert_eq!(TAKES.len(), KNOWN_MISSES.len());
     for (file, known) in TAKES.iter().zip(KNOWN_MISSES) {
         let mut misses = 0;
@@ -137,13 +179,20 @@ fn every_take_on_every_character_stands() {
             let rigs = (&source.character.rig, &target.rig);
             let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
             let copy = ready.apply(&source);
-            let (result, work) = planted(&copy);
+            let ends = ((&*source.character, rigs.0), (&**target, rigs.1));
+            let (placement, places) = (Placement::new(ends.0, ends.1), HandPlaces::new(ends.0, ends.1));
+            let mechanism = Mechanism::humanoid(&target.rig, &calibration_pose(target));
+            let (result, work) = performed(&source, &copy, placement.as_ref(), &mechanism);
             result.check().unwrap();
             let (before, after) = (measured(&copy), measured(&result));
+            let (from, copied, poses) = (models(&source), models(&copy), models(&result));
+            let [hands_before, hands_after] =
+                [&copied, &poses].map(|p| 100.0 * hands(places.as_ref(), &from, &copied, p));
+            let [out_before, out_after] = [&copy, &result].map(|m| outside(&mechanism, m));
             let ratio = after.jerk / before.jerk.max(1e-9);
             let short: usize = work.feet.iter().map(|f| f.unreached.0).sum();
             let line = format!(
-                "{:50} skate {:6.2} > {:5.2} sunk {:5.1} > {:5.1} in {:5.2}% float {:5.1}% > {:5.2}% jerk x{:.2} pop {:5.1} > {:5.1} short {:4} pelvis {:4.1} cm moved {:4.1} cm",
+                "{:50} skate {:6.2} > {:5.2} sunk {:5.1} > {:5.1} in {:5.2}% float {:5.1}% > {:5.2}% jerk x{:.2} pop {:5.1} > {:5.1} short {:4} pelvis {:4.1} cm moved {:4.1} cm hands {:4.1} > {:4.1}% outside {:5.1} > {:5.1}",
                 format!("{} on {}", file.rsplit('/').next().unwrap(), name.rsplit('/').next().unwrap()),
                 before.skate,
                 after.skate,
@@ -158,6 +207,10 @@ fn every_take_on_every_character_stands() {
                 short,
                 work.pelvis.0 * 100.0,
                 work.feet.iter().map(|f| f.shift.0).fold(0.0, f64::max) * 100.0,
+                hands_before,
+                hands_after,
+                out_before,
+                out_after,
             );
             println!("{line}");
             let over = [
@@ -166,7 +219,9 @@ fn every_take_on_every_character_stands() {
                 after.sinking >= 0.005,
                 after.floating >= 0.02,
                 ratio > 1.2,
+                hands_after >= 2.0,
             ];
+            beyond += usize::from(out_after > 0.5);
             over.iter().zip(&mut limits).for_each(|(over, count)| *count += usize::from(*over));
             misses += usize::from(over.contains(&true));
         }
@@ -176,6 +231,8 @@ fn every_take_on_every_character_stands() {
             more.push(format!("{file}: {misses} characters miss, {known} are known to"));
         }
     }
-    println!("{all} pairs miss; [skate, deepest, often, floating, jerk]: {limits:?}");
+    println!("{all} pairs miss; [skate, deepest, often, floating, jerk, hands]: {limits:?}");
+    println!("{beyond} pairs have a joint more than half a degree outside its range");
     assert!(more.is_empty(), "{}", more.join("\n"));
+    assert!(beyond <= KNOWN_BEYOND, "{beyond}");
 }

@@ -1,0 +1,42 @@
+//! A motion, the one that it came from and its plain copy become how far near hands are from where they belong.
+//!
+//! The formula is that of [`HandPlaces`]; a hand in free air counts nothing. Units: shares of the height.
+
+use super::catalogue::metric;
+use crate::anatomy::HandPlaces;
+use crate::kinematics::forward;
+use crate::model::Motion;
+use crate::report::Metric;
+
+/// Less nearness than that of one hand in one frame says nothing.
+const ENOUGH: f64 = 1.0;
+
+/// How far the hands of `motion` are from where they belong after `source`, beside those of `copy`, the plain rotation copy
+/// of `source`; `None` where there are no hands, none is ever near the body, or the three are not in step.
+pub fn hands(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
+    let (from, to) = (&source.character, &motion.character);
+    let same = copy.character.skeleton().parents() == to.skeleton().parents();
+    let step = [copy, motion].iter().all(|m| (m.clip.sample_rate - source.clip.sample_rate).abs() < 1e-6);
+    if !same || !step {
+        return None;
+    }
+    let places = HandPlaces::new((from, &from.rig), (to, &to.rig))?;
+    let all = [source, copy, motion];
+    let frames = all.iter().map(|m| m.clip.frames()).min().unwrap_or(0);
+    let mut poses = all.map(|m| m.character.skeleton().rest_pose());
+    let mut models = all.map(|m| m.character.skeleton().rest_model_pose());
+    let (mut own, mut plain, mut near) = (0.0, 0.0, 0.0);
+    for frame in 0..frames {
+        for ((m, pose), model) in all.iter().zip(&mut poses).zip(&mut models) {
+            forward(m.character.skeleton(), &m.clip, frame, pose, model);
+        }
+        let [from, copy, result] = &models;
+        for ((a, nearness), (b, _)) in
+            places.errors(from, copy, result).into_iter().zip(places.errors(from, copy, copy))
+        {
+            (own, plain, near) = (own + a * nearness, plain + b * nearness, near + nearness);
+        }
+    }
+    let share = |sum: f64| sum / (near * places.height());
+    (near > ENOUGH).then(|| Metric { copy: Some(share(plain)), ..metric("hands_error", share(own)) })
+}

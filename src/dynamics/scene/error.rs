@@ -53,7 +53,7 @@ pub enum SceneFault {
     #[error("in the condition: {0}")]
     Condition(ConditionError),
     /// The chosen integrator cannot do what the scene asks for.
-    #[error("the integrator `{integrator}` knows no {what}\n  hint: `world` does")]
+    #[error("the integrator `{integrator}` knows no {what}\n  hint: {} does", if integrator == "world" { "every other" } else { "`world`" })]
     Integrator {
         /// Its name.
         integrator: String,

@@ -171,7 +171,7 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "\"world\"\n\n",
             "\"world\"\nstabilization = \"project\"\n\n",
-            "line 6: the integrator `world` knows no `stabilization`\n  hint: every other does",
+            "line 6: the integrator `world` knows no `stabilization`\n  hint: `rk4`, `variational` and `note` do",
         ),
         (
             "mass = 1.0\nposition = [0.0, 1.0",

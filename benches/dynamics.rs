@@ -2,8 +2,7 @@
 //! and the grasp scene.
 //!
 //! Before the table stand the nanoseconds a joint, the least of many rounds, and how many times real time the hand
-//! runs; in the table `items` are joints. The lanes of a build for any processor are those of SSE2;
-//! `RUSTFLAGS="-C target-cpu=native"` shows what the machine at hand can do.
+//! runs; in the table `items` are joints.
 
 use divan::{Bencher, counter::ItemsCount};
 use posemill::dynamics::*;

@@ -169,6 +169,11 @@ fn hostile_scenes_are_refused_with_the_line() {
             "line 5: the integrator `rk4` knows no motors with limits\n  hint: `world` does",
         ),
         (
+            "\"world\"\n\n",
+            "\"world\"\nstabilization = \"project\"\n\n",
+            "line 6: the integrator `world` knows no `stabilization`\n  hint: `rk4`, `variational` and `note` do",
+        ),
+        (
             "mass = 1.0\nposition = [0.0, 1.0",
             "mass = 0.0\nposition = [0.0, 1.0",
             "line 9: the mass of body `a` is 0 kg\n  hint: a mass is a finite number above zero",
@@ -244,6 +249,9 @@ fn hostile_scenes_are_refused_with_the_line() {
         let error = Scene::parse(&SMALL.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.starts_with(message), "{to}:\n{error}\n{message}");
     }
+    let slop = text("chain.toml").replacen("\"rk4\"\n", "\"rk4\"\nslop = 0.001\n", 1);
+    let error = Scene::parse(&slop).unwrap_err().to_string();
+    assert_eq!(error, "line 9: the integrator `rk4` knows no `slop`\n  hint: `world` does");
 }
 
 #[test]

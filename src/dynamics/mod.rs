@@ -6,6 +6,7 @@
 
 mod articulation;
 mod batch;
+mod batch_algebra;
 mod batch_kernel;
 mod blocks;
 mod body;

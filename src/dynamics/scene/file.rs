@@ -38,8 +38,8 @@ pub(super) struct SimulationEntry {
     pub(super) erp: Option<Spanned<f64>>,
     pub(super) compliance: Option<Spanned<f64>>,
     pub(super) slop: Option<Spanned<f64>>,
-    pub(super) friction_cone: Option<bool>,
-    pub(super) self_collision: Option<bool>,
+    pub(super) friction_cone: Option<Spanned<bool>>,
+    pub(super) self_collision: Option<Spanned<bool>>,
 }
 
 /// `[[body]]`

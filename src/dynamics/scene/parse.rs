@@ -146,7 +146,7 @@ impl Reader<'_> {
             ],
         )?;
         let mut world = World::new(articulation, states, colliders, self.settings(s)?);
-        if s.self_collision == Some(false) {
+        if s.self_collision.as_ref().is_some_and(|on| !on.get_ref()) {
             world.ignore_within_trees();
         }
         world.motors = drives.motors.clone();
@@ -169,7 +169,7 @@ impl Reader<'_> {
             erp,
             compliance: self.not_negative("compliance", &s.compliance, d.compliance)?,
             slop: self.not_negative("slop", &s.slop, d.slop)?,
-            cone: s.friction_cone.unwrap_or(d.cone),
+            cone: s.friction_cone.as_ref().map_or(d.cone, |on| *on.get_ref()),
             ..d
         })
     }
@@ -180,8 +180,16 @@ impl Reader<'_> {
         file: &SceneFile,
         needs: &[(&'static str, bool)],
     ) -> Result<Method, SceneError> {
+        let unknown = |what: &'static str, line: usize| {
+            SceneFault::Integrator { integrator: s.integrator.get_ref().clone(), what }.on(line)
+        };
         let integrator = match s.integrator.get_ref().as_str() {
-            "world" => return Ok(Method::World),
+            "world" => {
+                return match &s.stabilization {
+                    Some(given) => unknown("`stabilization`", self.line(given)),
+                    None => Ok(Method::World),
+                };
+            }
             "note" => Integrator::Note,
             "rk4" => Integrator::RungeKutta4,
             "variational" => Integrator::Variational,
@@ -192,8 +200,17 @@ impl Reader<'_> {
         };
         let rules = [("sensors and rules", !(file.sensors.is_empty() && file.rules.is_empty()))];
         if let Some((what, _)) = needs.iter().chain(&rules).find(|n| n.1) {
-            let integrator = s.integrator.get_ref().clone();
-            return SceneFault::Integrator { integrator, what }.on(self.line(&s.integrator));
+            return unknown(what, self.line(&s.integrator));
+        }
+        let of_world = [
+            ("`erp`", s.erp.as_ref().map(|v| self.line(v))),
+            ("`compliance`", s.compliance.as_ref().map(|v| self.line(v))),
+            ("`slop`", s.slop.as_ref().map(|v| self.line(v))),
+            ("`friction_cone`", s.friction_cone.as_ref().map(|v| self.line(v))),
+            ("`self_collision`", s.self_collision.as_ref().map(|v| self.line(v))),
+        ];
+        if let Some((what, line)) = of_world.iter().find_map(|(what, line)| line.map(|l| (*what, l))) {
+            return unknown(what, line);
         }
         let stabilization = match &s.stabilization {
             None => Stabilization::Restore,

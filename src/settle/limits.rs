@@ -13,7 +13,10 @@ use rayon::prelude::*;
 const REACH: f64 = 0.12;
 
 /// Rounds of spreading.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 24;
+
+/// How much more than what is spread is taken off at a time.
+const MORE: f64 = 1.0;
 
 /// Brings every joint of `poses` into its limit.
 pub fn keep_limits(mechanism: &Mechanism, poses: &mut [Pose], rate: f64) {
@@ -38,14 +41,14 @@ fn kept(mechanism: &Mechanism, id: JointId, mut way: Vec<Transform>, reach: usiz
         if outside.iter().all(|v| v.norm() < 1e-9) {
             break;
         }
-        way.iter_mut().zip(spread(&outside, reach)).for_each(|(local, v)| local.rotation *= exp(&v));
+        way.iter_mut().zip(spread(&outside, reach)).for_each(|(local, v)| local.rotation *= exp(&(v * MORE)));
     }
     way.iter_mut().for_each(|local| *local = mechanism.limited(id, local));
     way
 }
 
 /// The mean over a window whose weights fall towards its ends like a cosine.
-fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
+pub(super) fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
     let weight = |d: usize| 1.0 + (std::f64::consts::PI * d as f64 / (reach + 1) as f64).cos();
     let mean = |f: usize| {
         let window = f.saturating_sub(reach)..(f + reach + 1).min(values.len());

@@ -26,7 +26,7 @@ const ROUNDS: usize = 5;
 const HARDER: f64 = 8.0;
 
 /// How much the legs are held to how they arrive.
-const POSTURE: f64 = 1e-3;
+const POSTURE: f64 = 1e-2;
 
 /// Brings the legs of `poses` into the limits of `mechanism`, over this `floor`.
 pub fn legs_inside(character: &Character, mechanism: &Mechanism, floor: &Floor, poses: &mut [Pose]) {

@@ -250,7 +250,7 @@ impl Stand {
 }
 
 /// How much help is tried, as multiples of the usual.
-const HELP: [f64; 2] = [1.0, 1.5];
+const HELP: [f64; 4] = [1.0, 1.2, 1.4, 1.7];
 
 /// Shorter windows are not worth a simulation, frames.
 const SHORTEST: usize = 3;

@@ -3,8 +3,8 @@
 //! Physics is not asked to remove centimetres of error; and what it says is brought onto the contacts again in the same
 //! way. Space: model space. Units: SI, hertz.
 
-use super::floor::Floor;
 use super::flight::{Flight, keep_spin, lead_into_flights, make_ballistic, shift_hips};
+use super::floor::Floor;
 use super::legs_inside::legs_inside;
 use super::limits::keep_limits;
 use super::ragdoll::Ragdoll;
@@ -95,11 +95,11 @@ impl Passes<'_> {
             let share = self.grounded(poses.len());
             for _ in 0..FLIGHT_ROUNDS {
                 self.fly(&mut poses, true);
-                        poses = self.poses_of(&put_feet_back(&self.motion_of(&poses), &feet, &share));
-                    }
+                poses = self.poses_of(&put_feet_back(&self.motion_of(&poses), &feet, &share));
+            }
             let floor = Floor::new(self.contacts.clone());
             legs_inside(&self.motion.character, self.mechanism, &floor, &mut poses);
-            }
+        }
         self.fly(&mut poses, false);
         poses
     }

@@ -70,7 +70,7 @@ mod tests {
         let t = |f: usize| (f.clamp(40, 71) - 40) as f64 / rate;
         let height = |f: usize| 1.0 + 0.25 * GRAVITY * t(f) * (31.0 / rate - t(f));
         let centers: Vec<Vec3> = (0..120).map(|f| Vec3::y() * height(f)).collect();
-        let shifts = ballistic(&centers, &[flight.clone()], rate);
+        let shifts = ballistic(&centers, std::slice::from_ref(&flight), rate);
         let moved: Vec<f64> = centers.iter().zip(&shifts).map(|(c, d)| c.y + d.y).collect();
         for f in flight.frames {
             let acceleration = (moved[f + 1] - 2.0 * moved[f] + moved[f - 1]) * rate * rate;

@@ -59,10 +59,10 @@ fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
 }
 
 /// For each criterion, the pairs of a take and a character that miss it. These numbers may only become smaller.
-const KNOWN_MISSES: [usize; 13] = [4, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 16, 3];
+const KNOWN_MISSES: [usize; 13] = [3, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 16, 3];
 
 /// Windows that physics was refused in, of all pairs; the same.
-const KNOWN_REFUSED: usize = 41;
+const KNOWN_REFUSED: usize = 38;
 
 #[test]
 fn recorded_takes_settle_on_characters_of_different_build() {

@@ -5,13 +5,18 @@
 //! metres, radians.
 
 use super::floor::Floor;
+use super::windows::smoothstep;
 use crate::feet::{Leg, Sole};
 use crate::ik::{Freedom, Goal, Mechanism, Stop, Task, TreeSolver};
+use crate::math::slerp;
 use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Skeleton};
 use rayon::prelude::*;
 
 /// Joints farther outside than this are brought inside.
-const OUTSIDE: f64 = 1e-3;
+const OUTSIDE: f64 = 4e-3;
+
+/// What is less outside than this comes inside by a part only, so that no leg comes in suddenly, radians.
+const WHOLLY: f64 = 9e-3;
 
 /// How much the ball matters, the tip of the toes, and the heel.
 const WEIGHTS: [f64; 3] = [30.0, 3.0, 0.3];
@@ -71,8 +76,13 @@ pub fn legs_inside(character: &Character, mechanism: &Mechanism, floor: &Floor, 
                 continue;
             }
             for k in run {
-                for id in joints.iter().flatten() {
-                    poses[frames[k]].local_mut()[id.index()].rotation = all[k].pose.joint(*id).rotation;
+                let pose = &mut poses[frames[k]];
+                let ids = || joints.iter().flatten().copied();
+                let excess = ids().map(|id| mechanism.excess(id, pose.joint(id))).fold(0.0, f64::max);
+                let share = smoothstep((excess - OUTSIDE) / (WHOLLY - OUTSIDE));
+                for id in ids() {
+                    let local = &mut pose.local_mut()[id.index()];
+                    local.rotation = slerp(&local.rotation, &all[k].pose.joint(id).rotation, share);
                 }
             }
         }

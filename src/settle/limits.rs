@@ -63,8 +63,8 @@ fn bridge(way: &mut [Transform], fastest: f64) {
             let half = (0.75 * jump / fastest).ceil() as usize;
             let (from, to) = ((f - 1).saturating_sub(half), (f + half).min(way.len() - 1));
             let (a, b) = (way[from].rotation, way[to].rotation);
-            for g in from + 1..to {
-                way[g].rotation = slerp(&a, &b, smoothstep((g - from) as f64 / (to - from) as f64));
+            for (k, local) in way[from..to].iter_mut().enumerate().skip(1) {
+                local.rotation = slerp(&a, &b, smoothstep(k as f64 / (to - from) as f64));
             }
             f = to;
         }

@@ -39,7 +39,7 @@ pub struct Tracking {
 
 impl Default for Tracking {
     fn default() -> Self {
-        Self { gains: Gains::default(), step: 1.0 / 120.0, window: 2.0, overlap: 0.5, smooth: 6.0 }
+        Self { gains: Gains::default(), step: 1.0 / 120.0, window: 2.0, overlap: 0.5, smooth: 4.0 }
     }
 }
 

@@ -61,6 +61,7 @@ pub mod dynamics;
 pub mod retarget;
 pub mod measure;
 pub mod feet;
+pub mod limits;
 pub mod placement;
 pub mod visible;
 pub mod render;

@@ -20,6 +20,7 @@ fn frames_after_the_first_allocate_nothing() {
             first: Vec3::z(),
             swing: [Range::new(-0.5, 0.7), Range::new(-0.6, 0.4)],
             twist: Range::new(-0.3, 0.3),
+            twist_first: false,
         };
         mechanism = mechanism.with_limit(id(j), Limit::SwingTwist(limit));
     }

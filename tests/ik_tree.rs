@@ -52,6 +52,7 @@ fn limited_bodies_keep_their_limits_and_still_reach() {
             first: Vec3::z(),
             swing: [Range::new(-0.5, 0.7), Range::new(-0.6, 0.4)],
             twist: Range::new(-0.3, 0.3),
+            twist_first: j % 2 == 0,
         };
         mechanism = mechanism.with_limit(id(j), Limit::SwingTwist(limit));
     }

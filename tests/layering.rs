@@ -25,6 +25,7 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("retarget", 5, "joint map, rest alignment, transfer"),
     ("measure", 5, "quality metrics with published formulas"),
     ("feet", 5, "contacts locked, pelvis placed, feet out of the floor"),
+    ("limits", 5, "joints brought into their ranges of motion, smoothly over time"),
     ("placement", 5, "hands relative to the body, bodies out of themselves"),
     ("visible", 5, "a recording of bodies becomes a motion of visible solids"),
     ("render", 5, "software pictures of motions"),

@@ -1,9 +1,9 @@
 //! Where the joints of a body may turn: the mobility of a role becomes swing and twist in the joint's own axes.
 //!
 //! Measured from the anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
-//! Space: model space, Y up, facing +Z. Units: radians.
+//! Space: model space, Y up, facing +Z, and the body's own axes where its file leans it over. Units: radians.
 
-use super::figure::on_four_legs;
+use super::figure::{Figure, on_four_legs};
 use super::mobility::mobility;
 use crate::math::{Quat, Vec3, arc};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
@@ -22,46 +22,50 @@ pub struct MotionRange {
     pub swing: [[f64; 2]; 2],
     /// Least and greatest twist, radians.
     pub twist: [f64; 2],
+    /// Whether the joint twists before it swings, so that the swing is about axes which the twist has turned: a hand,
+    /// to which a rig gives the turning of the forearm.
+    pub twist_first: bool,
 }
 
 /// The range of a joint of a body that rests as `rest` (model space, normal form); `None` for joints without a role,
-/// without a mobility, or without a bone.
+/// without a mobility, or without a bone, and for those that hang elsewhere than people's do (a foot on the root, as
+/// rigs for animators have it): their local rotation is not the turn of the joint. What is told for a joint holds
+/// wherever it hangs.
 pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
     // What is published is published of people.
-    if rig.told_mobility(role).is_none() && on_four_legs(rig, rest) {
+    let told = rig.told_mobility(role).is_some();
+    if !told && (on_four_legs(rig, rest) || !hangs_like_people(rig, id, role)) {
         return None;
     }
     let mobility = mobility(rig, role)?;
     let skeleton = rig.skeleton();
     let at = rest.joint(id);
     let bone = bone_of(rig, rest, id)?;
+    let [left, up, ahead] = body_axes(rig, rest);
     // The bone's direction from which the ranges count, and the direction it bends to.
-    let parent_bone =
-        skeleton.parent(id).and_then(|p| rig.role(p).map(|_| p)).and_then(|p| bone_of(rig, rest, p));
-    let outward = role.side().map_or(Vec3::x(), |s| Vec3::x() * s.sign());
+    let parent_bone = above(rig, id).and_then(|(p, _)| bone_of(rig, rest, p));
+    let outward = role.side().map_or(left, |s| left * s.sign());
     let (neutral, towards) = match role {
-        Role::UpperLeg(_) => (-Vec3::y(), Vec3::z()),
-        Role::LowerLeg(_) => (parent_bone.unwrap_or(bone), -Vec3::z()),
-        Role::UpperArm(_) => (outward, Vec3::z()),
-        Role::LowerArm(_) => (parent_bone.unwrap_or(bone), Vec3::z()),
-        Role::Clavicle(_) => (bone, Vec3::z()),
-        Role::Hand(side) | Role::Finger(side, ..) => (bone, palm(rig, rest, side).unwrap_or(-Vec3::y())),
-        Role::Foot(_) | Role::Toes(_) => (bone, Vec3::y()),
-        _ => (bone, Vec3::z()),
+        Role::UpperLeg(_) => (-up, ahead),
+        Role::LowerLeg(_) => (parent_bone.unwrap_or(bone), -ahead),
+        Role::UpperArm(_) => (outward, ahead),
+        Role::LowerArm(_) => (parent_bone.unwrap_or(bone), ahead),
+        Role::Clavicle(_) => (bone, ahead),
+        Role::Hand(side) | Role::Finger(side, ..) => (bone, palm(rig, rest, side).unwrap_or(-up)),
+        Role::Foot(_) | Role::Toes(_) => (bone, up),
+        _ => (bone, ahead),
     };
-    let aligned = arc(&bone, &neutral, &Vec3::x()) * at.rotation;
+    let aligned = arc(&bone, &neutral, &left) * at.rotation;
     let joint_from_model = aligned.inverse();
     // A positive turn about `flexion` takes the bone to where it bends.
-    let flexion = neutral
-        .cross(&towards)
-        .try_normalize(1e-6)
-        .or_else(|| neutral.cross(&Vec3::x()).try_normalize(1e-6))?;
+    let flexion =
+        neutral.cross(&towards).try_normalize(1e-6).or_else(|| neutral.cross(&left).try_normalize(1e-6))?;
     let second = neutral.cross(&flexion);
     // A positive turn about `second` moves the bone along `-flexion`-wards or against it: outwards counts as positive.
     let moved = second.cross(&neutral);
     let out = match role {
-        Role::UpperArm(_) | Role::Clavicle(_) => Vec3::y(),
+        Role::UpperArm(_) | Role::Clavicle(_) => up,
         Role::Hand(s) | Role::Finger(s, ..) => towards.cross(&neutral) * s.sign(),
         _ => outward,
     };
@@ -75,7 +79,43 @@ pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Motio
         first: joint_from_model * flexion,
         swing: [mobility.bend, side],
         twist: mobility.twist,
+        twist_first: matches!(role, Role::Hand(_)),
     })
+}
+
+/// The directions to the left, up and ahead of a body as it rests: X, Y and Z, unless its file leans it over.
+fn body_axes(rig: &Rig, rest: &ModelPose) -> [Vec3; 3] {
+    match Figure::of(rig, rest) {
+        Some(Figure { up, left, .. }) if up != Vec3::y() => [left, up, left.cross(&up)],
+        _ => [Vec3::x(), Vec3::y(), Vec3::z()],
+    }
+}
+
+/// The nearest joint with a role above a joint.
+fn above(rig: &Rig, id: JointId) -> Option<(JointId, Role)> {
+    let skeleton = rig.skeleton();
+    std::iter::successors(skeleton.parent(id), |&p| skeleton.parent(p))
+        .find_map(|p| rig.role(p).map(|role| (p, role)))
+}
+
+/// Whether the nearest joint with a role above a joint is the one that people have there.
+fn hangs_like_people(rig: &Rig, id: JointId, role: Role) -> bool {
+    let above = above(rig, id).map(|(_, role)| role);
+    let trunk = matches!(above, Some(Role::Hips | Role::Spine(_) | Role::Neck(_)));
+    match role {
+        Role::LowerLeg(s) => above == Some(Role::UpperLeg(s)),
+        Role::Foot(s) => above == Some(Role::LowerLeg(s)),
+        Role::Toes(s) => above == Some(Role::Foot(s)),
+        Role::UpperArm(s) => trunk || above == Some(Role::Clavicle(s)),
+        Role::LowerArm(s) => above == Some(Role::UpperArm(s)),
+        Role::Hand(s) => above == Some(Role::LowerArm(s)),
+        Role::Finger(s, finger, _) => {
+            above == Some(Role::Hand(s))
+                || matches!(above, Some(Role::Finger(t, f, _)) if (t, f) == (s, finger))
+        }
+        Role::Spine(_) => trunk || above.is_none(),
+        _ => trunk,
+    }
 }
 
 /// The direction from a joint to the next one of its chain at rest, model space: to the child with a role that

@@ -188,11 +188,21 @@ impl Articulation {
 
     /// [`Articulation::applied_forces`], with or without the friction of the constraints.
     pub(super) fn forces(&self, states: &[BodyState], with_friction: bool) -> Vec<BodyForce> {
-        let mut forces: Vec<BodyForce> = self
-            .bodies
-            .iter()
-            .map(|b| BodyForce { force: self.gravity * b.mass, torque: Vec3::zeros() })
-            .collect();
+        let mut forces = Vec::new();
+        self.write_forces(states, with_friction, &mut forces);
+        forces
+    }
+
+    /// [`Articulation::forces`], written over `forces`.
+    pub(super) fn write_forces(
+        &self,
+        states: &[BodyState],
+        with_friction: bool,
+        forces: &mut Vec<BodyForce>,
+    ) {
+        forces.clear();
+        let weight = |b: &Body| BodyForce { force: self.gravity * b.mass, torque: Vec3::zeros() };
+        forces.extend(self.bodies.iter().map(weight));
         for c in &self.constraints {
             let friction = if with_friction { c.friction } else { 0.0 };
             if friction == 0.0 && c.motor == 0.0 {
@@ -222,7 +232,6 @@ impl Articulation {
                 forces[i].torque -= b.orientation.inverse_transform_vector(&e);
             }
         }
-        forces
     }
 }
 

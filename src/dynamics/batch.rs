@@ -8,6 +8,7 @@ use super::batch_kernel::{Hanging, Instant, Node, Plan, step};
 use super::body::BodyState;
 use super::constraint::ConstraintKind;
 use crate::math::{Quat, RawQuat, Real, RealX4, Vec3, from_columns};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Why skeletons cannot go side by side.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -95,8 +96,13 @@ impl Batch {
         self.skeletons
     }
 
-    /// Advances every skeleton by `h` seconds.
+    /// Advances every skeleton by `h` seconds, to the same bits on every processor.
     pub fn step(&mut self, h: f64) {
+        Arch::new().dispatch(Advance { batch: self, h });
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, h: f64) {
         for group in &mut self.groups {
             step(&self.plans, group, &mut self.nodes, self.gravity, h);
         }
@@ -122,6 +128,21 @@ impl Batch {
             };
         }
         states
+    }
+}
+
+/// A step as work that is compiled a second time for the wide registers that a processor may have. Nothing is
+/// contracted or reordered by that.
+struct Advance<'a> {
+    batch: &'a mut Batch,
+    h: f64,
+}
+
+impl WithSimd for Advance<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.batch.advance(self.h);
     }
 }
 
@@ -175,4 +196,43 @@ fn plan(
         moments: [i3, i1 - i3, i2 - i3],
         to_center,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::{Body, solid};
+    use super::super::constraint::Constraint;
+    use super::*;
+
+    #[test]
+    fn wide_registers_change_no_bit() {
+        let body =
+            |i| Body::new(format!("b{i}"), 1.5, solid::cuboid(1.5, &Vec3::new(0.1, 0.2, 0.3))).unwrap();
+        let at = |i: usize| BodyState::at_rest(Vec3::new(i as f64, 0.0, 0.0), Quat::identity());
+        let joint = |i: usize| {
+            let kind = if i.is_multiple_of(3) { ConstraintKind::Ball } else { ConstraintKind::Hinge };
+            let (above, axis) = ((i - 1) / 2, Vec3::new(0.6, 0.0, 0.8));
+            let sides = ((Some(above), &at(above)), (Some(i), &at(i)));
+            let anchor = Vec3::new(i as f64 - 0.4, 0.1, 0.2);
+            let mut joint =
+                Constraint::in_pose(format!("c{i}"), kind, sides.0, sides.1, &anchor, &axis, &axis);
+            (joint.friction, joint.motor) = (0.1, 0.2);
+            joint
+        };
+        let (bodies, joints) = ((0..9).map(body).collect(), (1..9).map(joint).collect());
+        let articulation = Articulation::new(bodies, joints, Vec3::new(0.0, -9.8, 0.1)).unwrap();
+        let spinning = |lane: usize| {
+            let spin = |i: usize| Vec3::new(0.3, (i + lane) as f64, -0.7) * 0.5;
+            (0..9).map(|i| BodyState { angular_velocity: spin(i), ..at(i) }).collect()
+        };
+        let mut wide = Batch::new(&articulation, &(0..7).map(spinning).collect::<Vec<_>>()).unwrap();
+        let mut plain = wide.clone();
+        for _ in 0..50 {
+            wide.step(1e-3);
+            plain.advance(1e-3);
+        }
+        for k in 0..7 {
+            assert_eq!(wide.states(k), plain.states(k));
+        }
+    }
 }

@@ -3,7 +3,8 @@
 //! The same elimination as [`super::Solver`], written for [`Real`] and for these two kinds only: every body in its
 //! principal axes, so that its turned inertia is `i3 1 + (i1 - i3) r1 r1^T + (i2 - i3) r2 r2^T`; angular velocities in
 //! world axes, where the step is the note's without turning anything (`R' omega' = R omega + h R omega-dot`, and
-//! `R exp(h omega') = exp(h R omega') R`). Space: world axes about the point where a body hangs on its parent. Units: SI.
+//! `R exp(h omega') = exp(h R omega') R`). All of it is inlined into one function, without the closures of arrays: what
+//! stays a function of its own is not compiled for the registers of its caller. Space: world axes about the point where a body hangs on its parent. Units: SI.
 
 use crate::math::{Real, Triple as V, cross, difference, dot, scaled, sum};
 
@@ -92,8 +93,19 @@ impl<T: Real> Node<T> {
 }
 
 #[inline(always)]
-fn splat<T: Real>(v: [f64; 3]) -> V<T> {
-    v.map(T::splat)
+fn splat<T: Real>([x, y, z]: [f64; 3]) -> V<T> {
+    [T::splat(x), T::splat(y), T::splat(z)]
+}
+
+/// A function of pairs of rows.
+#[inline(always)]
+fn by_rows<A: Copy, B: Copy, C>(f: impl Fn(A, B) -> C, a: [A; 3], b: [B; 3]) -> [C; 3] {
+    [f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2])]
+}
+
+#[inline(always)]
+fn plus<T: Real>(a: &Sym<T>, b: &Sym<T>) -> Sym<T> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]]
 }
 
 #[inline(always)]
@@ -162,6 +174,7 @@ fn combined<T: Real>(columns: &[V<T>; 3], v: [f64; 3]) -> V<T> {
 }
 
 /// One step of `h` seconds.
+#[inline(always)]
 pub(super) fn step<T: Real>(
     plans: &[Plan],
     instants: &mut [Instant<T>],
@@ -223,7 +236,10 @@ fn place<T: Real>(
             bias[1] = cross(parent_spin, cross(parent_spin, arm));
         }
         if let Some((own, above)) = hanging.axis {
-            let of_parent = plan.parent.map_or(splat(above), |p| combined(&nodes[p].axes, above));
+            let of_parent = match plan.parent {
+                Some(p) => combined(&nodes[p].axes, above),
+                None => splat(above),
+            };
             axis = scaled(sum(combined(&r, own), of_parent), c(0.5));
             let rate = dot(axis, difference(w, parent_spin));
             bias[0] = cross(sum(w, parent_spin), scaled(axis, rate * c(0.5)));
@@ -294,11 +310,11 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
         if let Some(p) = plans[i].parent {
             let parent = &mut nodes[p];
             let s = crossed(arm, &rest);
-            let [s0, s1, s2] = s.map(|row| cross(arm, row));
+            let [s0, s1, s2] = by_rows(cross, [arm; 3], s);
             let m = &mut parent.rotational;
             *m = [m[0] + s0[0], m[1] + s1[1], m[2] + s2[2], m[3] + s0[1], m[4] + s0[2], m[5] + s1[2]];
-            parent.coupling = std::array::from_fn(|k| sum(parent.coupling[k], s[k]));
-            parent.linear = std::array::from_fn(|k| parent.linear[k] + rest[k]);
+            parent.coupling = by_rows(sum, parent.coupling, s);
+            parent.linear = plus(&parent.linear, &rest);
             parent.b = [sum(parent.b[0], cross(arm, out)), sum(parent.b[1], out)];
         }
         return;
@@ -309,7 +325,7 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
     let away = [scaled(u[0], -inverse), scaled(u[1], -inverse)];
     let rotational = with_outer(node.rotational, u[0], away[0]);
     let linear = with_outer(node.linear, u[1], away[1]);
-    let coupling: [V<T>; 3] = std::array::from_fn(|k| sum(node.coupling[k], scaled(away[1], u[0][k])));
+    let coupling = by_rows(sum, node.coupling, by_rows(scaled, [away[1]; 3], u[0]));
     let g = dot(z, moment);
     // b' = b - U H^-1 g - A' bias
     let moment = difference(
@@ -325,9 +341,9 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
         let parent = &mut nodes[p];
         // As in `SpatialInertia::add_shifted`: s = h + r^ L, rotational' = rotational - s r^ + r^ h^T.
         let lift = crossed(arm, &linear);
-        let s: [V<T>; 3] = std::array::from_fn(|k| sum(coupling[k], lift[k]));
-        let [s0, s1, s2] = s.map(|row| cross(arm, row));
-        let [h0, h1, h2] = coupling.map(|row| cross(arm, row));
+        let s = by_rows(sum, coupling, lift);
+        let [s0, s1, s2] = by_rows(cross, [arm; 3], s);
+        let [h0, h1, h2] = by_rows(cross, [arm; 3], coupling);
         let (o, m) = (&rotational, &mut parent.rotational);
         *m = [
             m[0] + (o[0] + (s0[0] + h0[0])),
@@ -337,8 +353,8 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
             m[4] + (o[4] + (s0[2] + h2[0])),
             m[5] + (o[5] + (s1[2] + h2[1])),
         ];
-        parent.coupling = std::array::from_fn(|k| sum(parent.coupling[k], s[k]));
-        parent.linear = std::array::from_fn(|k| parent.linear[k] + linear[k]);
+        parent.coupling = by_rows(sum, parent.coupling, s);
+        parent.linear = plus(&parent.linear, &linear);
         parent.b = [sum(parent.b[0], sum(moment, cross(arm, force))), sum(parent.b[1], force)];
     }
 }
@@ -407,10 +423,7 @@ fn advance<T: Real>(s: &mut Instant<T>, node: &Node<T>, h: T) {
                     - x * (c(1.0 / 720.0) - x * (c(1.0 / 40_320.0) - x * c(1.0 / 3_628_800.0)))));
         (sine, cosine)
     } else {
-        let half = |k: usize| x.lane(k).sqrt();
-        let sine =
-            |k: usize| if half(k) < 1e-3 { 0.5 - x.lane(k) / 12.0 } else { 0.5 * half(k).sin() / half(k) };
-        (T::from_lanes(sine), T::from_lanes(|k| half(k).cos()))
+        far(x)
     };
     let (t, q) = (scaled(v, sine), s.rotation);
     let u = [q[1], q[2], q[3]];
@@ -419,4 +432,17 @@ fn advance<T: Real>(s: &mut Instant<T>, node: &Node<T>, h: T) {
     // One step of Newton's method for the length.
     let unit = c(1.5) - c(0.5) * (w * w + dot(turned, turned));
     s.rotation = [w * unit, turned[0] * unit, turned[1] * unit, turned[2] * unit];
+}
+
+/// The sine over the whole angle, and the cosine, of half angles that are not small; `square` is theirs.
+///
+/// Rare, so apart. What is handed over by address also has the stack aligned to lanes: spilled elsewhere, they would
+/// lie across pages.
+#[cold]
+#[inline(never)]
+fn far<T: Real>(square: T) -> (T, T) {
+    let half = |k: usize| square.lane(k).sqrt();
+    let sine =
+        |k: usize| if half(k) < 1e-3 { 0.5 - square.lane(k) / 12.0 } else { 0.5 * half(k).sin() / half(k) };
+    (T::from_lanes(sine), T::from_lanes(|k| half(k).cos()))
 }

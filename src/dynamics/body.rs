@@ -142,11 +142,11 @@ fn turn(v: &Vec3) -> Quat {
         return exp(v);
     }
     // sin(x) / x and cos(x) of the half angle x <= 0.1; the first terms left out are below 1e-17.
-    let sine = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0)));
+    let x = square;
+    let sine = 0.5 - x * (1.0 / 12.0 - x * (1.0 / 240.0 - x * (1.0 / 10_080.0 - x * (1.0 / 725_760.0))));
     let cosine = 1.0
-        - square / 2.0
-            * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0 * (1.0 - square / 90.0))));
-    Quat::new_unchecked(RawQuat::from_parts(cosine, v * (0.5 * sine)))
+        - x * (0.5 - x * (1.0 / 24.0 - x * (1.0 / 720.0 - x * (1.0 / 40_320.0 - x * (1.0 / 3_628_800.0)))));
+    Quat::new_unchecked(RawQuat::from_parts(cosine, v * sine))
 }
 
 /// The acceleration of a body: what the equations of motion answer.

@@ -44,6 +44,7 @@ pub struct Stepper {
     integrator: Integrator,
     stabilization: Stabilization,
     pub(super) conserved: Option<Conserved>,
+    forces: Vec<BodyForce>,
     pub(super) accelerations: Vec<BodyAcceleration>,
     /// How often the energy could not be restored: the scale left 0.9 to 1.1.
     pub refused_scalings: usize,
@@ -64,6 +65,7 @@ impl Stepper {
             integrator,
             stabilization,
             conserved,
+            forces: Vec::new(),
             accelerations: Vec::new(),
             refused_scalings: 0,
         }
@@ -84,8 +86,8 @@ impl Stepper {
     }
 
     pub(super) fn accelerate(&mut self, articulation: &Articulation, states: &[BodyState]) {
-        let forces = articulation.applied_forces(states);
-        self.solver.accelerations(articulation, states, &forces, &mut self.accelerations);
+        articulation.write_forces(states, true, &mut self.forces);
+        self.solver.accelerations(articulation, states, &self.forces, &mut self.accelerations);
     }
 
     fn note(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {

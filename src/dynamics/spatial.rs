@@ -161,6 +161,19 @@ impl SpatialInertia {
         }
     }
 
+    /// Subtracts `k u u^T`.
+    #[inline]
+    pub(super) fn subtract_outer(&mut self, u: &Wrench, k: f64) {
+        let (m, f) = (u.moment * k, u.force * k);
+        self.rotational.subtract_outer(&m, &u.moment);
+        self.linear.subtract_outer(&f, &u.force);
+        for row in 0..3 {
+            for column in 0..3 {
+                self.coupling[(row, column)] -= u.moment[row] * f[column];
+            }
+        }
+    }
+
     /// Adds `x^T other x`, where `other` is about the point `r` away from this reference point.
     #[inline]
     pub(super) fn add_shifted(&mut self, other: &SpatialInertia, r: &Vec3) {

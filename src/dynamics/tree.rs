@@ -51,8 +51,9 @@ pub(super) struct Node {
     pub(super) b: Wrench,
     pub(super) g: Vec3,
     pub(super) motion: Twist,
-    /// World angular velocity, and the velocity products of the last acceleration.
+    /// World angular velocity.
     pub(super) spin: Vec3,
+    /// The given part of the motion relative to the parent.
     pub(super) bias: Twist,
     /// Whether an impulse reaches this link on its way to the root.
     pub(super) on_path: bool,
@@ -117,7 +118,8 @@ impl Solver {
         forces: &[BodyForce],
         out: &mut Vec<BodyAcceleration>,
     ) {
-        for node in &mut self.nodes {
+        for i in 0..self.nodes.len() {
+            let node = &mut self.nodes[i];
             let (state, body) = (&states[node.body], &articulation.bodies()[node.body]);
             let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_center);
             let world = node.rotation * w;
@@ -126,17 +128,14 @@ impl Solver {
             let central = force.force - world.cross(&world.cross(&d)) * body.mass;
             node.b = Wrench { moment: moment + d.cross(&central), force: central };
             node.spin = world;
+            self.velocity_products(articulation, states, i);
         }
         for i in (0..self.nodes.len()).rev() {
-            let bias = self.velocity_products(articulation, states, i);
-            self.nodes[i].bias = bias;
-            self.lift(i, &bias, &Vec3::zeros());
+            self.lift(i, &Vec3::zeros());
         }
         for i in 0..self.nodes.len() {
-            let bias = self.nodes[i].bias;
-            self.drop(i, &bias);
+            self.drop(i);
         }
-        out.clear();
         out.resize(states.len(), BodyAcceleration { linear: Vec3::zeros(), angular: Vec3::zeros() });
         for node in &self.nodes {
             let w = node.spin;
@@ -176,26 +175,26 @@ impl Solver {
     ///
     /// `bias` is the given part of the relative motions (by link), or empty. The resistances' drives take part.
     pub(super) fn respond(&mut self, b: &[Wrench], bias: &[Twist]) {
-        let zero = Twist::zero();
-        for (node, b) in self.nodes.iter_mut().zip(b) {
+        for (i, (node, b)) in self.nodes.iter_mut().zip(b).enumerate() {
             node.b = *b;
+            node.bias = bias.get(i).copied().unwrap_or(Twist::zero());
         }
         for i in (0..self.nodes.len()).rev() {
             let drive = self.nodes[i].resistance.drive;
-            self.lift(i, bias.get(i).unwrap_or(&zero), &drive);
+            self.lift(i, &drive);
         }
         for i in 0..self.nodes.len() {
-            self.drop(i, bias.get(i).unwrap_or(&zero));
+            self.drop(i);
         }
     }
 
     /// The twists with which the links of the trees `touched` (ranges of links) answer impulses on a few links.
     pub(super) fn respond_to(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
-        let (still, no_drive) = (Twist::zero(), Vec3::zeros());
         for range in touched {
             for node in &mut self.nodes[range.clone()] {
                 node.b = Wrench::zero();
                 node.g = Vec3::zeros();
+                node.bias = Twist::zero();
                 node.on_path = false;
             }
         }
@@ -210,11 +209,11 @@ impl Solver {
         for range in touched {
             for i in range.clone().rev() {
                 if self.nodes[i].on_path {
-                    self.lift(i, &still, &no_drive);
+                    self.lift(i, &Vec3::zeros());
                 }
             }
             for i in range.clone() {
-                self.drop(i, &still);
+                self.drop(i);
             }
         }
     }

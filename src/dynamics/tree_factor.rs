@@ -91,7 +91,7 @@ impl Solver {
                 let z = node.axes[0];
                 let u = Wrench { moment: a.rotational.times(&z), force: a.coupling.tr_mul(&z) };
                 let inverse = 1.0 / (z.dot(&u.moment) + more);
-                rest = without(&rest, &u, inverse);
+                rest.subtract_outer(&u, inverse);
                 node.u[0] = u;
                 node.inverse.0[0] = inverse;
             }
@@ -99,7 +99,7 @@ impl Solver {
                 let z = node.axes[0];
                 let u = Wrench { moment: a.coupling * z, force: a.linear.times(&z) };
                 let inverse = 1.0 / (z.dot(&u.force) + more);
-                rest = without(&rest, &u, inverse);
+                rest.subtract_outer(&u, inverse);
                 node.u[0] = u;
                 node.inverse.0[0] = inverse;
             }
@@ -109,7 +109,7 @@ impl Solver {
                     let z = node.axes[1 - k];
                     let u = Wrench { moment: rest.rotational.times(&z), force: rest.coupling.tr_mul(&z) };
                     let inverse = 1.0 / (z.dot(&u.moment) + more);
-                    rest = without(&rest, &u, inverse);
+                    rest.subtract_outer(&u, inverse);
                     node.u[1 - k] = u;
                     node.inverse.0[1 - k] = inverse;
                 }
@@ -120,17 +120,4 @@ impl Solver {
             self.nodes[parent].inertia.add_shifted(&rest, &arm);
         }
     }
-}
-
-fn without(a: &SpatialInertia, u: &Wrench, inverse: f64) -> SpatialInertia {
-    let mut rest = *a;
-    let (m, f) = (u.moment * inverse, u.force * inverse);
-    rest.rotational.subtract_outer(&m, &u.moment);
-    rest.linear.subtract_outer(&f, &u.force);
-    for row in 0..3 {
-        for column in 0..3 {
-            rest.coupling[(row, column)] -= u.moment[row] * f[column];
-        }
-    }
-    rest
 }

@@ -10,15 +10,14 @@ use super::tree::{NO_PARENT, Solver};
 use crate::math::Vec3;
 
 impl Solver {
-    /// Passes the right-hand side of link `i` to its parent; `bias` is the given part of its relative motion,
-    /// `drive` what a spring adds along its free motions.
+    /// Passes the right-hand side of link `i` to its parent; `drive` is what a spring adds along its free motions.
     #[inline]
-    pub(super) fn lift(&mut self, i: usize, bias: &Twist, drive: &Vec3) {
+    pub(super) fn lift(&mut self, i: usize, drive: &Vec3) {
         let node = &mut self.nodes[i];
         let Some(kind) = node.kind else { return };
         let mut b = node.b;
         // b' = b - U H^-1 g - (A - U H^-1 U^T) bias = (b - A bias) - U H^-1 (g - U^T bias)
-        let a_bias = node.inertia.times(bias);
+        let a_bias = node.inertia.times(&node.bias);
         b.add_scaled(&a_bias, -1.0);
         match kind {
             ConstraintKind::Fixed => {}
@@ -55,7 +54,7 @@ impl Solver {
 
     /// The motion of link `i` from that of its parent.
     #[inline]
-    pub(super) fn drop(&mut self, i: usize, bias: &Twist) {
+    pub(super) fn drop(&mut self, i: usize) {
         let parent = self.nodes[i].parent;
         let above = if parent == NO_PARENT {
             Twist::zero()
@@ -67,7 +66,7 @@ impl Solver {
             node.motion = node.inertia.solve(&node.b);
             return;
         };
-        let mut motion = above.plus(bias);
+        let mut motion = above.plus(&node.bias);
         match kind {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
@@ -95,27 +94,19 @@ impl Solver {
         node.motion = motion;
     }
 
-    /// The part of the relative acceleration that velocities alone give.
+    /// Sets the bias of link `i` to the part of its relative acceleration that velocities alone give.
     #[inline]
-    pub(super) fn velocity_products(
-        &self,
-        articulation: &Articulation,
-        states: &[BodyState],
-        i: usize,
-    ) -> Twist {
-        let node = &self.nodes[i];
+    pub(super) fn velocity_products(&mut self, articulation: &Articulation, states: &[BodyState], i: usize) {
+        let parent = self.nodes[i].parent;
+        let wp = if parent == NO_PARENT { Vec3::zeros() } else { self.nodes[parent].spin };
         let link = &articulation.links()[i];
-        let Some(kind) = node.kind else { return Twist::zero() };
+        let node = &mut self.nodes[i];
+        let Some(kind) = node.kind else { return };
         let wc = node.spin;
-        let mut bias = Twist::zero();
-        let wp = if node.parent == NO_PARENT {
-            Vec3::zeros()
-        } else {
-            let wp = self.nodes[node.parent].spin;
-            bias.linear = wp.cross(&wp.cross(&node.arm));
-            wp
-        };
         let relative = wc - wp;
+        let bias = &mut node.bias;
+        bias.angular = Vec3::zeros();
+        bias.linear = wp.cross(&wp.cross(&node.arm));
         match kind {
             ConstraintKind::Ball | ConstraintKind::Fixed => {}
             ConstraintKind::Hinge => {
@@ -133,7 +124,6 @@ impl Solver {
                 }
             }
         }
-        bias
     }
 }
 

@@ -47,13 +47,15 @@ pub struct SwingTwist {
     pub swing: [Range; 2],
     /// How far it twists, radians.
     pub twist: Range,
+    /// Whether it twists before it swings: the swing axes are then those that the twist has turned.
+    pub twist_first: bool,
 }
 
 impl From<MotionRange> for SwingTwist {
     fn from(range: MotionRange) -> Self {
-        let MotionRange { reference, axis, first, swing, twist } = range;
+        let MotionRange { reference, axis, first, swing, twist, twist_first } = range;
         let range = |[low, high]: [f64; 2]| Range::new(low, high);
-        Self { reference, axis, first, swing: swing.map(range), twist: range(twist) }
+        Self { reference, axis, first, swing: swing.map(range), twist: range(twist), twist_first }
     }
 }
 
@@ -171,10 +173,20 @@ impl SwingTwist {
     /// Swing about the first and second axis, and twist, of a local rotation, in radians.
     pub fn angles(&self, local: &Quat) -> [f64; 3] {
         let relative = self.reference.inverse() * local;
-        let (swing, _) = swing_twist(&relative, &self.axis);
-        let swing = log(&swing);
+        let (swing, turned) = swing_twist(&relative, &self.axis);
+        let mut swing = log(&swing);
+        if self.twist_first {
+            swing = turned.inverse() * swing;
+        }
         let second = self.axis.cross(&self.first);
         [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
+    }
+
+    /// The local rotation of these angles.
+    pub fn rotation(&self, [first, second, twist]: [f64; 3]) -> Quat {
+        let swing = exp(&(self.first * first + self.axis.cross(&self.first) * second));
+        let twist = exp(&(self.axis * twist));
+        self.reference * if self.twist_first { twist * swing } else { swing * twist }
     }
 
     /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` from twice that on.
@@ -189,8 +201,13 @@ impl SwingTwist {
         let share = (first / (2.0 * least)).max(0.0);
         let bend = least * (1.0 + share * share);
         let aside = second * share * share * (3.0 - 2.0 * share);
-        let swing = self.first * bend + self.axis.cross(&self.first) * aside;
-        self.reference * exp(&swing) * exp(&(self.axis * twist))
+        self.rotation([bend, aside, twist])
+    }
+
+    /// The nearest angles inside, those of [`SwingTwist::angles`]; the twist counts on past half a turn.
+    pub fn nearest(&self, [first, second, twist]: [f64; 3]) -> [f64; 3] {
+        let [first, second] = nearest_in_ellipse(&self.swing, first, second);
+        [first, second, self.twist.clamp(twist)]
     }
 
     /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.
@@ -201,8 +218,7 @@ impl SwingTwist {
         if swing == [first, second] && bounded == twist {
             return *local;
         }
-        let swing = self.first * swing[0] + self.axis.cross(&self.first) * swing[1];
-        self.reference * exp(&swing) * exp(&(self.axis * bounded))
+        self.rotation([swing[0], swing[1], bounded])
     }
 }
 
@@ -250,13 +266,21 @@ mod tests {
             first: Vec3::y(),
             swing: [Range::new(-0.4, 1.3), Range::new(-0.2, 0.7)],
             twist: Range::new(-0.5, 0.9),
+            twist_first: false,
         }
     }
 
     proptest! {
         #[test]
-        fn projected_balls_are_inside_and_stay(v in [-3.0..3.0f64, -3.0..3.0f64, -3.0..3.0f64]) {
-            let limit = shoulder();
+        fn angles_are_those_of_their_rotation(x in -1.5..1.5f64, y in -1.5..1.5f64, t in -3.1..3.1f64, twist_first: bool) {
+            let limit = SwingTwist { twist_first, ..shoulder() };
+            let found = limit.angles(&limit.rotation([x, y, t]));
+            prop_assert!(found.iter().zip([x, y, t]).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+        }
+
+        #[test]
+        fn projected_balls_are_inside_and_stay(v in [-3.0..3.0f64, -3.0..3.0f64, -3.0..3.0f64], twist_first: bool) {
+            let limit = SwingTwist { twist_first, ..shoulder() };
             let q = exp(&Vec3::from(v));
             let inside = limit.project(&q);
             let [a, b, t] = limit.angles(&inside);
@@ -270,8 +294,7 @@ mod tests {
         #[test]
         fn straight_joints_start_bent_the_way_they_bend(x in -0.6..0.6f64, y in -0.3..0.3f64, t in -0.4..0.8f64) {
             let limit = shoulder();
-            let side = limit.axis.cross(&limit.first);
-            let at = |x: f64| limit.reference * exp(&(limit.first * x + side * y)) * exp(&(limit.axis * t));
+            let at = |x: f64| limit.rotation([x, y, t]);
             let bent = |x: f64| limit.bent(&at(x), 0.1);
             let [first, second, twist] = limit.angles(&bent(x));
             prop_assert!(first > 0.1 - 1e-9 && second.abs() <= y.abs() + 1e-9 && (twist - t).abs() < 1e-9);

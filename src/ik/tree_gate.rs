@@ -105,6 +105,7 @@ mod tests {
                 first: Vec3::y(),
                 swing: [Range::new(-0.5, 1.3), Range::new(-0.4, high)],
                 twist: Range::new(low, high),
+                twist_first: false,
             };
             let cases = [
                 (Freedom::Ball, Limit::SwingTwist(ball), exp(&Vec3::from(v))),

@@ -16,7 +16,7 @@ pub use nalgebra::{
     DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,
     Vector6 as Vec6,
 };
-pub use real::{Real, RealX4, RealX8};
+pub use real::{Real, RealX4};
 pub use rotation::{
     angle_between, any_perpendicular, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere,
     slerp, swing_twist, twist_angle,

@@ -4,7 +4,7 @@
 //! shown. Space: local rotations. Units: radians.
 
 use crate::anatomy::{MotionRange, range_of_motion};
-use crate::math::{log, swing_twist, twist_angle};
+use crate::ik::SwingTwist;
 use crate::model::{Motion, Role, Side};
 
 /// How many joints are shown.
@@ -53,14 +53,11 @@ pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
 
 /// The angle of a joint that leaves its range the furthest, or its bend where none does.
 fn worst_of(role: Role, range: &MotionRange, motion: &Motion, joint: usize) -> Angle {
-    let second = range.axis.cross(&range.first);
+    let limit = SwingTwist::from(*range);
     let frames = motion.clip.frames();
     let mut curves = [Vec::with_capacity(frames), Vec::with_capacity(frames), Vec::with_capacity(frames)];
     for frame in 0..frames {
-        let turned = range.reference.inverse() * motion.clip.rotations(frame)[joint];
-        let (swing, _) = swing_twist(&turned, &range.axis);
-        let swing = log(&swing);
-        let found = [swing.dot(&range.first), swing.dot(&second), twist_angle(&turned, &range.axis)];
+        let found = limit.angles(&motion.clip.rotations(frame)[joint]);
         for (curve, angle) in curves.iter_mut().zip(found) {
             curve.push(angle);
         }

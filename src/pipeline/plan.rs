@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The pipeline of `posemill retarget`.
 ///
 /// Limits come before the feet are locked: a joint of a leg that is brought back into its range afterwards would take
-/// the foot off its lock. They are at hand but not asked for: takes run so far outside of them that motions become sudden.
+/// the foot off its lock.
 pub const DEFAULT_PIPELINE: &str = r#"
 [output]
 report = false
@@ -30,7 +30,6 @@ use = "retarget"
 
 [[stage]]
 use = "limits"
-enabled = false
 
 [[stage]]
 use = "foot_lock"

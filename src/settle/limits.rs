@@ -103,6 +103,7 @@ mod tests {
             first: Vec3::x(),
             swing: [Range::new(-0.5, 0.5), Range::new(-0.5, 0.5)],
             twist: Range::new(-0.3, 0.3),
+            twist_first: false,
         };
         let root = JointId::new(0);
         let mechanism = Mechanism::floating(&skeleton).with_limit(root, Limit::SwingTwist(limit));

@@ -4,6 +4,7 @@
 //! angles. Every clip that leaves keeps its quaternions in one hemisphere from frame to frame.
 //! Space: whatever the channel is in. Units: metres, radians, seconds, hertz.
 
+mod correction;
 mod hemisphere;
 mod lowpass;
 mod polynomial;
@@ -12,6 +13,7 @@ mod resample;
 mod rotation;
 mod whittaker;
 
+pub use correction::{correction_penalty, least_correction};
 pub use hemisphere::{fix_hemispheres, fix_sequence};
 pub use lowpass::Butterworth;
 pub use polynomial::{SavitzkyGolay, SavitzkyGolayError};

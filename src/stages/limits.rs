@@ -1,7 +1,8 @@
-//! Stage `limits`: joints outside the published ranges of motion come back to the nearest rotation inside.
+//! Stage `limits`: joints outside their ranges of motion come back inside, smoothly over time.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
+use crate::limits::{Options, keep};
 use crate::math::same_hemisphere;
 use crate::model::{Character, JointId, Motion};
 use crate::report::Report;
@@ -15,13 +16,16 @@ use serde::{Deserialize, Serialize};
 pub struct LimitsConfig {
     /// How much of the way back is gone, 0 to 1: 1 keeps the limits exactly, less leaves some of the performance.
     pub strength: f64,
+    /// Changes are no quicker than this, hertz: less is smoother and begins further ahead of a bound.
+    pub cutoff_hz: f64,
     /// Roles that are left alone, such as `left_hand`.
     pub except: Vec<String>,
 }
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { strength: 1.0, except: Vec::new() }
+        let Options { cutoff, strength } = Options::default();
+        Self { strength, cutoff_hz: cutoff, except: Vec::new() }
     }
 }
 
@@ -33,6 +37,10 @@ impl StageConfig for LimitsConfig {
         if !(0.0..=1.0).contains(&self.strength) {
             let text = format!("`strength` is {}, allowed is 0 to 1", self.strength);
             faults.push(StageError::key("strength", text));
+        }
+        if !(0.5..=30.0).contains(&self.cutoff_hz) {
+            let text = format!("`cutoff_hz` is {}, allowed is 0.5 to 30", self.cutoff_hz);
+            faults.push(StageError::key("cutoff_hz", text));
         }
         for word in &self.except {
             if let Err(fault) = word.parse::<crate::model::Role>() {
@@ -50,7 +58,8 @@ impl StageConfig for LimitsConfig {
             mechanism.limit(*id).is_some() && rig.role(*id).is_some_and(|r| !named.contains(&r.to_string()))
         };
         let joints = rig.skeleton().ids().filter(limited).collect();
-        Ok(Box::new(LimitsStage { mechanism, joints, strength: self.strength }))
+        let options = Options { cutoff: self.cutoff_hz, strength: self.strength };
+        Ok(Box::new(LimitsStage { mechanism, joints, options }))
     }
 }
 
@@ -64,34 +73,18 @@ pub(super) fn body(character: &Character) -> Mechanism {
 struct LimitsStage {
     mechanism: Mechanism,
     joints: Vec<JointId>,
-    strength: f64,
+    options: Options,
 }
 
 impl Stage for LimitsStage {
-    fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        let skeleton = self.mechanism.skeleton();
-        let (mut frames, mut worst, mut touched) = (0, 0.0_f64, vec![false; skeleton.len()]);
-        for frame in 0..motion.clip.frames() {
-            let mut outside = false;
-            for &id in &self.joints {
-                let mut local = motion.clip.local(skeleton, frame, id);
-                let excess = self.mechanism.excess(id, &local);
-                if excess <= 1e-9 {
-                    continue;
-                }
-                (outside, touched[id.index()], worst) = (true, true, worst.max(excess));
-                let inside = self.mechanism.limited(id, &local).rotation;
-                local.rotation = crate::math::slerp(&local.rotation, &inside, self.strength);
-                let before = frame.checked_sub(1).map(|f| motion.clip.rotations(f)[id.index()]);
-                let rotations = motion.clip.rotations_mut(frame);
-                rotations[id.index()] = same_hemisphere(local.rotation, &before.unwrap_or(local.rotation));
-            }
-            frames += usize::from(outside);
-        }
-        follow(&mut motion);
-        report.measure("limits_frames_outside", frames as f64, "frames");
-        report.measure("limits_joints_outside", touched.iter().filter(|t| **t).count() as f64, "joints");
-        report.measure("limits_worst_excess", worst, "rad");
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let (motion, kept) = keep(motion, &self.mechanism, &self.joints, &self.options);
+        report.measure("limits_frames_outside", kept.frames as f64, "frames");
+        report.measure("limits_joints_outside", kept.joints.len() as f64, "joints");
+        report.measure("limits_worst_excess", kept.excess, "rad");
+        report.measure("limits_largest_turn", kept.turned, "rad");
+        report.measure("limits_largest_roll", kept.rolled, "rad");
+        report.measure("limits_joints_left", kept.left.len() as f64, "joints");
         Ok(motion)
     }
 }

@@ -1,0 +1,156 @@
+//! Every joint outside its range turns by the smallest and smoothest change that brings it inside.
+//!
+//! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
+//! twist past half a turn counts on; their allowed values are convex, and [`least_correction`] finds the change. Bringing
+//! each frame to its nearest inside instead stops a joint dead where it meets its bound. Units: radians, hertz.
+
+use super::roll::roll_limbs;
+use crate::ik::{Limit, Mechanism, SwingTwist};
+use crate::math::{Quat, same_hemisphere, slerp};
+use crate::model::{JointId, Motion};
+use crate::signal::{correction_penalty, least_correction};
+use rayon::prelude::*;
+use std::f64::consts::{PI, TAU};
+use std::ops::Range;
+
+/// How limits are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Changes are no quicker than this, hertz.
+    pub cutoff: f64,
+    /// How much of the way back is gone, 0 to 1.
+    pub strength: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { cutoff: 3.0, strength: 1.0 }
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Frames in which a joint was outside.
+    pub frames: usize,
+    /// The joints that were outside, in joint order.
+    pub joints: Vec<JointId>,
+    /// How far outside they were at most, and how far they were turned at most, radians.
+    pub excess: f64,
+    /// The greatest change of a joint's rotation, radians.
+    pub turned: f64,
+    /// How far an upper arm or a thigh was rolled at most, radians.
+    pub rolled: f64,
+    /// Joints left as they are: they point backwards at times, where a bone has no telling twist.
+    pub left: Vec<JointId>,
+}
+
+/// A joint further outside than this is, radians.
+const OUTSIDE: f64 = 1e-9;
+/// A bone that swings further than this off its axis has no telling twist, radians.
+const TELLING: f64 = 170.0 * PI / 180.0;
+/// How many periods of the cutoff a change may begin before it is needed.
+const AHEAD: f64 = 2.0;
+
+/// The motion with `joints` inside the limits of `mechanism`.
+pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: &Options) -> (Motion, Kept) {
+    let mut kept = Kept::default();
+    let mut outside = vec![false; motion.clip.frames()];
+    for &id in joints {
+        let skeleton = mechanism.skeleton();
+        let excess =
+            (0..motion.clip.frames()).map(|f| mechanism.excess(id, &motion.clip.local(skeleton, f, id)));
+        let mut worst = 0.0_f64;
+        for (excess, outside) in excess.zip(&mut outside) {
+            *outside |= excess > OUTSIDE;
+            worst = worst.max(excess);
+        }
+        if worst > OUTSIDE {
+            kept.joints.push(id);
+            kept.excess = kept.excess.max(worst);
+        }
+    }
+    kept.frames = outside.iter().filter(|o| **o).count();
+    if kept.joints.is_empty() {
+        return (motion, kept);
+    }
+    let (mut motion, rolled) = roll_limbs(motion, mechanism, joints, options);
+    kept.rolled = rolled;
+    let brought: Vec<(JointId, Option<Vec<Quat>>)> =
+        joints.par_iter().map(|&id| (id, brought_inside(&motion, mechanism, id, options))).collect();
+    for (id, rotations) in brought {
+        let Some(rotations) = rotations else {
+            kept.left.push(id);
+            continue;
+        };
+        for (f, rotation) in rotations.into_iter().enumerate() {
+            let before = f.checked_sub(1).map(|f| motion.clip.rotations(f)[id.index()]);
+            let here = &mut motion.clip.rotations_mut(f)[id.index()];
+            kept.turned = kept.turned.max(here.angle_to(&rotation));
+            *here = same_hemisphere(rotation, &before.unwrap_or(rotation));
+        }
+    }
+    (motion, kept)
+}
+
+/// The rotations of one joint inside its limit; none where they cannot be told.
+fn brought_inside(
+    motion: &Motion,
+    mechanism: &Mechanism,
+    id: JointId,
+    options: &Options,
+) -> Option<Vec<Quat>> {
+    let own = |f: usize| motion.clip.rotations(f)[id.index()];
+    let frames = motion.clip.frames();
+    let mut rotations: Vec<Quat> = (0..frames).map(own).collect();
+    let Some(Limit::SwingTwist(limit)) = mechanism.limit(id) else { return Some(rotations) };
+    let angles = followed(limit, &rotations);
+    let outside = |f: &usize| limit.nearest(angles[*f]) != angles[*f];
+    let needed: Vec<usize> = (0..frames).filter(outside).collect();
+    if needed.iter().any(|&f| angles[f][0].hypot(angles[f][1]) > TELLING) {
+        return None;
+    }
+    let penalty = correction_penalty(options.cutoff, motion.clip.sample_rate);
+    for span in spans(&needed, frames, ahead(motion, options)) {
+        let held = [span.start > 0, span.end < frames];
+        let change = least_correction(span.len(), held, penalty, |f, change: [f64; 3]| {
+            let from = angles[span.start + f];
+            let nearest = limit.nearest(std::array::from_fn(|k| from[k] + change[k]));
+            std::array::from_fn(|k| nearest[k] - from[k])
+        });
+        for (f, change) in span.clone().zip(change) {
+            let inside = limit.rotation(std::array::from_fn(|k| angles[f][k] + change[k]));
+            rotations[f] = slerp(&rotations[f], &same_hemisphere(inside, &rotations[f]), options.strength);
+        }
+    }
+    Some(rotations)
+}
+
+/// The angles of every frame, the twist without jumps of a whole turn.
+pub(super) fn followed(limit: &SwingTwist, rotations: &[Quat]) -> Vec<[f64; 3]> {
+    let mut near = 0.5 * (limit.twist.low + limit.twist.high);
+    let follow = |q: &Quat| {
+        let [first, second, twist] = limit.angles(q);
+        near = twist + ((near - twist) / TAU).round() * TAU;
+        [first, second, near]
+    };
+    rotations.iter().map(follow).collect()
+}
+
+/// How many frames before and after a need a change may reach.
+pub(super) fn ahead(motion: &Motion, options: &Options) -> usize {
+    (AHEAD * motion.clip.sample_rate / options.cutoff).ceil() as usize
+}
+
+/// The parts of a clip around the frames that need a change.
+pub(super) fn spans(needed: &[usize], frames: usize, ahead: usize) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for &f in needed {
+        let (start, end) = (f.saturating_sub(ahead), (f + ahead + 1).min(frames));
+        match spans.last_mut() {
+            Some(last) if start <= last.end => last.end = end,
+            _ => spans.push(start..end),
+        }
+    }
+    spans
+}

@@ -1,0 +1,10 @@
+//! Joints outside their ranges of motion come back inside, without jerks.
+//!
+//! First a limb above a hinge rolls, so that an elbow or a knee that bends sideways bends the way it can while hand and
+//! foot stay where they are; then every joint takes the smallest and smoothest change that keeps its range, over time
+//! rather than frame by frame. Space: local rotations. Units: radians, seconds, hertz.
+
+mod keep;
+mod roll;
+
+pub use keep::{Kept, Options, keep};

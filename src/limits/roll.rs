@@ -1,0 +1,137 @@
+//! An elbow or a knee that bends sideways bends the way it can: the limb above it rolls about its own length.
+//!
+//! A straight limb does not show about which axis its hinge turns, so takes roll upper arms as they please, and a
+//! copied forearm then bends sideways out of its elbow. Rolling the upper limb by `psi` and the lower one back by as
+//! much turns the direction of the bend by `-psi` and leaves the place of every joint below, and the lower limb itself,
+//! as they are. Of all rolls that keep both ranges the smallest and smoothest is taken. Units: radians.
+
+use super::keep::{Options, ahead, followed, spans};
+use crate::ik::{Limit, Mechanism, SwingTwist};
+use crate::math::{Quat, Vec3, exp};
+use crate::model::{JointId, Motion, Role, Side};
+use crate::signal::{correction_penalty, least_correction};
+use std::f64::consts::PI;
+
+/// A limb that bends more sideways than this bends backwards: no roll mends it, radians.
+const SIDEWAYS: f64 = 2.1;
+
+/// The motion with the limbs above its elbows and knees rolled, and the largest roll.
+pub(super) fn roll_limbs(
+    mut motion: Motion,
+    mechanism: &Mechanism,
+    joints: &[JointId],
+    options: &Options,
+) -> (Motion, f64) {
+    let mut largest = 0.0_f64;
+    for (upper, lower) in hinges(&motion) {
+        let Some(Limit::SwingTwist(hinge)) = mechanism.limit(lower) else { continue };
+        let above = match mechanism.limit(upper) {
+            Some(Limit::SwingTwist(limit)) => Some(limit),
+            _ => None,
+        };
+        // A limb that is left alone is not rolled either; one without a range may roll as it likes.
+        if !joints.contains(&lower) || above.is_some() && !joints.contains(&upper) {
+            continue;
+        }
+        let rolls = rolls(&motion, (upper, above), (lower, hinge), options);
+        for (f, roll) in rolls.into_iter().enumerate().filter(|(_, roll)| *roll != 0.0) {
+            let Some([in_upper, in_lower]) = along(&motion, f, upper, lower) else { continue };
+            largest = largest.max(roll.abs());
+            let roll = options.strength * roll;
+            let rotations = motion.clip.rotations_mut(f);
+            rotations[upper.index()] *= exp(&(in_upper * roll));
+            rotations[lower.index()] = exp(&(in_lower * -roll)) * rotations[lower.index()];
+        }
+    }
+    (motion, largest)
+}
+
+/// The direction from the upper joint to the lower one, in the space of the upper joint and in that above the lower one;
+/// between the two may lie joints that share the twist of a limb.
+fn along(motion: &Motion, frame: usize, upper: JointId, lower: JointId) -> Option<[Vec3; 2]> {
+    let skeleton = motion.character.skeleton();
+    let mut at = motion.clip.local(skeleton, frame, lower).translation;
+    let mut turned = Quat::identity();
+    let mut above = skeleton.parent(lower)?;
+    while above != upper {
+        let local = motion.clip.local(skeleton, frame, above);
+        at = local.point(&at);
+        turned = local.rotation * turned;
+        above = skeleton.parent(above)?;
+    }
+    let along = at.try_normalize(1e-12)?;
+    Some([along, turned.inverse() * along])
+}
+
+/// The upper and lower joints of the arms and legs that hang together.
+fn hinges(motion: &Motion) -> Vec<(JointId, JointId)> {
+    let rig = &motion.character.rig;
+    let pairs = Side::BOTH
+        .into_iter()
+        .flat_map(|s| [(Role::UpperArm(s), Role::LowerArm(s)), (Role::UpperLeg(s), Role::LowerLeg(s))]);
+    let of = |(a, b): (Role, Role)| {
+        let (a, b) = (rig.joint(a)?, rig.joint(b)?);
+        let mut above = std::iter::successors(rig.skeleton().parent(b), |&p| rig.skeleton().parent(p));
+        above.any(|p| p == a).then_some((a, b))
+    };
+    pairs.filter_map(of).collect()
+}
+
+/// The roll of every frame.
+fn rolls(
+    motion: &Motion,
+    (upper, above): (JointId, Option<&SwingTwist>),
+    (lower, hinge): (JointId, &SwingTwist),
+    options: &Options,
+) -> Vec<f64> {
+    let frames = motion.clip.frames();
+    let of =
+        |id: JointId| -> Vec<Quat> { (0..frames).map(|f| motion.clip.rotations(f)[id.index()]).collect() };
+    // The limb above has the last word: the rolls that its own twist leaves it.
+    let room: Vec<[f64; 2]> = match above {
+        Some(above) => followed(above, &of(upper))
+            .iter()
+            .map(|[_, _, twist]| [(above.twist.low - twist).min(0.0), (above.twist.high - twist).max(0.0)])
+            .collect(),
+        None => vec![[-PI, PI]; frames],
+    };
+    let bends = followed(hinge, &of(lower));
+    let allowed: Vec<[f64; 2]> = bends
+        .iter()
+        .zip(&room)
+        .map(|(bend, [least, most])| rolls_of_hinge(hinge, bend).map(|roll| roll.clamp(*least, *most)))
+        .collect();
+    let needed: Vec<usize> = (0..frames).filter(|&f| allowed[f][0] > 0.0 || allowed[f][1] < 0.0).collect();
+    let penalty = correction_penalty(options.cutoff, motion.clip.sample_rate);
+    let mut rolls = vec![0.0; frames];
+    for span in spans(&needed, frames, ahead(motion, options)) {
+        let held = [span.start > 0, span.end < frames];
+        let change = least_correction(span.len(), held, penalty, |f, [roll]: [f64; 1]| {
+            let [low, high] = allowed[span.start + f];
+            [roll.clamp(low, high)]
+        });
+        span.zip(change).for_each(|(f, [roll])| rolls[f] = roll);
+    }
+    rolls
+}
+
+/// The rolls after which a bend is no further sideways than its hinge allows; all where no roll is needed, or helps.
+fn rolls_of_hinge(hinge: &SwingTwist, [first, second, _]: &[f64; 3]) -> [f64; 2] {
+    let (bend, way) = (first.hypot(*second), second.atan2(*first));
+    if way.abs() > SIDEWAYS {
+        return [f64::NEG_INFINITY, f64::INFINITY];
+    }
+    // The direction in which the bend meets the ellipse: `(bend cos w / a)^2 + (bend sin w / b)^2 = 1`.
+    let a = hinge.swing[0].high;
+    let widest = |b: f64| {
+        let (reach, narrow, wide) = (bend.powi(-2), b.powi(-2), a.powi(-2));
+        if bend <= b {
+            f64::INFINITY
+        } else if bend >= a || b >= a {
+            0.0
+        } else {
+            ((reach - wide) / (narrow - wide)).sqrt().min(1.0).asin()
+        }
+    };
+    [way - widest(hinge.swing[1].high), way + widest(-hinge.swing[1].low)]
+}

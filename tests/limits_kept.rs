@@ -1,0 +1,182 @@
+//! Joints brought into their ranges over time: laws on a made figure, and every humanoid take on every humanoid character
+//! of the development data.
+
+mod development_data;
+mod humanoids;
+mod made_figure;
+
+use development_data::data;
+use humanoids::{CHARACTERS, TAKES};
+use made_figure::figure;
+use posemill::ik::{Limit, Mechanism};
+use posemill::import::{Options as Import, load};
+use posemill::limits::{Options, keep};
+use posemill::math::{Quat, Vec3, exp};
+use posemill::model::{Character, Clip, JointId, Motion, Role, Side};
+use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use std::sync::Arc;
+
+const FRAMES: usize = 240;
+const RATE: f64 = 60.0;
+
+/// The made figure, four seconds long, with the turns that `turn` gives for a role and a time in seconds.
+fn performance(turn: impl Fn(Role, f64) -> Quat) -> Motion {
+    let rig = figure();
+    let skeleton = rig.skeleton().clone();
+    let rotations = (0..FRAMES)
+        .flat_map(|f| skeleton.ids().map(move |id| (f, id)).collect::<Vec<_>>())
+        .map(|(f, id)| rig.role(id).map_or(Quat::identity(), |role| turn(role, f as f64 / RATE)))
+        .collect();
+    let clip = Clip::new("made", RATE, skeleton.len(), rotations, Vec::new(), Vec::new());
+    let character = Character { name: "made".into(), rig, bind: None, meshes: Vec::new(), document: None };
+    Motion::new(Arc::new(character), clip)
+}
+
+fn kept(motion: &Motion) -> (Motion, posemill::limits::Kept, Mechanism) {
+    let mechanism = mechanism(&motion.character);
+    let joints: Vec<JointId> = limited(&mechanism);
+    let (result, kept) = keep(motion.clone(), &mechanism, &joints, &Options::default());
+    result.check().unwrap();
+    (result, kept, mechanism)
+}
+
+fn mechanism(character: &Character) -> Mechanism {
+    Mechanism::humanoid(&character.rig, &calibration_pose(character))
+}
+
+fn limited(mechanism: &Mechanism) -> Vec<JointId> {
+    let ball = |id: &JointId| matches!(mechanism.limit(*id), Some(Limit::SwingTwist(_)));
+    mechanism.skeleton().ids().filter(ball).collect()
+}
+
+/// How far the joint that is furthest outside is outside, radians.
+fn excess(mechanism: &Mechanism, motion: &Motion) -> f64 {
+    let skeleton = mechanism.skeleton();
+    let of = |f: usize| {
+        limited(mechanism)
+            .into_iter()
+            .map(move |id| mechanism.excess(id, &motion.clip.local(skeleton, f, id)))
+            .fold(0.0, f64::max)
+    };
+    (0..motion.clip.frames()).map(of).fold(0.0, f64::max)
+}
+
+/// Root mean square of the third difference of the places of hands, feet, toes and head.
+fn jerk(motion: &Motion) -> f64 {
+    let rig = &motion.character.rig;
+    let ends: Vec<JointId> = Side::BOTH
+        .iter()
+        .flat_map(|&s| [Role::Foot(s), Role::Hand(s), Role::Toes(s)])
+        .chain([Role::Head])
+        .filter_map(|r| rig.joint(r))
+        .collect();
+    let poses: Vec<_> = (0..motion.clip.frames()).map(|f| motion.model_pose(f)).collect();
+    let third = |w: &[posemill::model::ModelPose], id: JointId| {
+        let p = |k: usize| w[k].position(id);
+        (p(3) - p(2) * 3.0 + p(1) * 3.0 - p(0)).norm_squared()
+    };
+    let sum: f64 = poses.windows(4).flat_map(|w| ends.iter().map(move |&id| third(w, id))).sum();
+    (sum / (ends.len() * poses.len()).max(1) as f64).sqrt()
+}
+
+#[test]
+fn what_is_inside_stays_to_the_bit() {
+    let motion = performance(|role, t| match role {
+        Role::LowerArm(s) => exp(&(Vec3::y() * (-s.sign() * (1.0 + t.sin())))),
+        Role::UpperLeg(_) => exp(&(Vec3::x() * -t.sin().abs())),
+        _ => Quat::identity(),
+    });
+    let (result, work, mechanism) = kept(&motion);
+    assert!(excess(&mechanism, &motion) < 1e-12);
+    assert_eq!(result.clip, motion.clip);
+    assert!(work.joints.is_empty() && work.frames == 0);
+}
+
+#[test]
+fn an_elbow_that_bends_sideways_rolls_and_the_hand_stays() {
+    // The forearm bends up instead of ahead, by up to 80 degrees.
+    let motion = performance(|role, t| match role {
+        Role::LowerArm(s) => exp(&(Vec3::z() * (s.sign() * (0.7 - 0.7 * t.cos())))),
+        _ => Quat::identity(),
+    });
+    let (result, work, mechanism) = kept(&motion);
+    assert!(excess(&mechanism, &motion) > 1.0 && excess(&mechanism, &result) < 1e-6);
+    assert!(work.rolled > 1.0 && work.left.is_empty(), "{work:?}");
+    let rig = &motion.character.rig;
+    for f in 0..FRAMES {
+        let (before, after) = (motion.model_pose(f), result.model_pose(f));
+        for id in
+            Side::BOTH.iter().flat_map(|&s| [Role::LowerArm(s), Role::Hand(s)]).filter_map(|r| rig.joint(r))
+        {
+            let away = (before.position(id) - after.position(id)).norm();
+            assert!(away < 0.02, "{away} m in frame {f}");
+        }
+    }
+    assert!(jerk(&result) < 1.5 * jerk(&motion));
+}
+
+#[test]
+fn a_moment_outside_is_mended_around_it_and_not_elsewhere() {
+    // The head turns by 100 degrees for a quarter of a second, 60 are allowed.
+    let turn = |t: f64| 1.75 * (-((t - 2.0) / 0.125).powi(2)).exp();
+    let motion = performance(|role, t| match role {
+        Role::Head => exp(&(Vec3::y() * turn(t))),
+        _ => Quat::identity(),
+    });
+    let (result, work, mechanism) = kept(&motion);
+    assert!(excess(&mechanism, &result) < 1e-6 && work.joints.len() == 1);
+    let head = motion.character.rig.joint(Role::Head).unwrap().index();
+    let angle = |m: &Motion, f: usize| m.clip.rotations(f)[head].angle();
+    assert!((angle(&result, 120) - std::f64::consts::FRAC_PI_3).abs() < 1e-3);
+    for f in (0..60).chain(180..FRAMES) {
+        assert_eq!(result.clip.rotations(f), motion.clip.rotations(f), "frame {f}");
+    }
+    // The head still turns at its own moment, as a whole, with less jerk than it had and far less than when it is stopped.
+    let third = |values: &[f64]| -> f64 {
+        let of = |w: &[f64]| (w[3] - 3.0 * w[2] + 3.0 * w[1] - w[0]).abs();
+        values.windows(4).map(of).fold(0.0, f64::max)
+    };
+    let own: Vec<f64> = (0..FRAMES).map(|f| angle(&motion, f)).collect();
+    let mended: Vec<f64> = (0..FRAMES).map(|f| angle(&result, f)).collect();
+    let stopped: Vec<f64> = own.iter().map(|a| a.min(std::f64::consts::FRAC_PI_3)).collect();
+    assert!(third(&mended) < third(&own) && third(&mended) < 0.3 * third(&stopped));
+}
+
+#[test]
+fn every_take_on_every_character_keeps_its_limits_without_jerks() {
+    let Some(folder) = data() else { return };
+    let characters: Vec<Arc<Character>> =
+        CHARACTERS.iter().map(|c| load(&folder.join(c), &Import::default()).unwrap().character).collect();
+    let (mut pairs, mut outside, mut worst_jerk) = (0, 0, 0.0_f64);
+    for file in TAKES {
+        let asset = load(&folder.join(file), &Import::default()).unwrap();
+        let Some(whole) = asset.motion(0) else { continue };
+        let source = whole.part(0..whole.clip.frames().min(900));
+        for (name, target) in CHARACTERS.iter().zip(&characters) {
+            let found = map(&source.character, target).unwrap();
+            let rigs = (&source.character.rig, &target.rig);
+            let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
+            let copy = ready.apply(&source);
+            let (result, work, mechanism) = kept(&copy);
+            let (before, after) = (excess(&mechanism, &copy), excess(&mechanism, &result));
+            let (jerk_before, jerk_after) = (jerk(&copy), jerk(&result));
+            let pair = format!("{file} on {name}");
+            println!(
+                "{pair}: outside by {:.1} > {:.1e} degrees, turned {:.1}, rolled {:.1}, jerk x{:.2}",
+                before.to_degrees(),
+                after.to_degrees(),
+                work.turned.to_degrees(),
+                work.rolled.to_degrees(),
+                jerk_after / jerk_before.max(1e-9),
+            );
+            assert!(work.left.is_empty() && after < 1e-6, "{pair}: {after}, left {:?}", work.left);
+            assert!(jerk_after <= 1.2 * jerk_before + 1e-9, "{pair}: {jerk_after} of {jerk_before}");
+            pairs += 1;
+            outside += usize::from(before > 5.0_f64.to_radians());
+            worst_jerk = worst_jerk.max(jerk_after / jerk_before.max(1e-9));
+        }
+    }
+    println!(
+        "{pairs} pairs, {outside} of them more than 5 degrees outside before, jerk at most x{worst_jerk:.2}"
+    );
+}

@@ -9,8 +9,7 @@ use super::legs_inside::legs_inside;
 use super::limits::keep_limits;
 use super::ragdoll::Ragdoll;
 use super::toes::bend_early;
-use super::windows::smoothstep;
-use crate::feet::{Options as PlantOptions, astray, ground, plant, put_feet_back, raise_heels};
+use crate::feet::{Options as PlantOptions, astray, ground, plant, raise_heels};
 use crate::ik::{Limit, Mechanism};
 use crate::math::Vec3;
 use crate::model::{
@@ -24,12 +23,6 @@ const BODY_CUTOFF: f64 = 3.0;
 
 /// Rounds in which heels rise: a heel that is up bends the knee, and that the ankle.
 const ANKLE_ROUNDS: usize = 6;
-
-/// Rounds in which flights and feet that rest before and behind them are made to fit each other.
-const FLIGHT_ROUNDS: usize = 1;
-
-/// Seconds over which feet get from where they take off into the flight of their body.
-const LEAVES: f64 = 0.12;
 
 /// An ankle may be bent too far by so much, radians.
 const ANKLE_EASE: f64 = 2e-3;
@@ -89,17 +82,6 @@ impl Passes<'_> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
         let mut poses = self.planted(&poses);
-        // Feet that are planted move the centre of mass, a body that takes off otherwise moves the feet.
-        if !self.flights.is_empty() {
-            let feet = self.motion_of(&poses);
-            let share = self.grounded(poses.len());
-            for _ in 0..FLIGHT_ROUNDS {
-                self.fly(&mut poses, true);
-                poses = self.poses_of(&put_feet_back(&self.motion_of(&poses), &feet, &share));
-            }
-            let floor = Floor::new(self.contacts.clone());
-            legs_inside(&self.motion.character, self.mechanism, &floor, &mut poses);
-        }
         self.fly(&mut poses, false);
         poses
     }
@@ -170,19 +152,6 @@ impl Passes<'_> {
             eased = self.poses_of(&raise_heels(&flat, &asked));
         }
         eased
-    }
-
-    /// How much the feet of every frame keep to the ground: 1 on it, smoothly falling to 0 in flight.
-    fn grounded(&self, frames: usize) -> Vec<f64> {
-        let mut share = vec![1.0; frames];
-        for flight in self.flights {
-            let (off, on) = (flight.frames.start - 1, flight.frames.end);
-            let fall = (LEAVES * self.motion.clip.sample_rate).min(0.5 * (on - off) as f64);
-            for f in flight.frames.clone() {
-                share[f] = 1.0 - smoothstep((f - off).min(on - f) as f64 / fall);
-            }
-        }
-        share
     }
 
     fn shift(&self, poses: &mut [Pose], shifts: &[Vec3]) {

@@ -13,10 +13,10 @@ use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Skeleton};
 use rayon::prelude::*;
 
 /// Joints farther outside than this are brought inside.
-const OUTSIDE: f64 = 4e-3;
+const OUTSIDE: f64 = 2e-3;
 
 /// What is less outside than this comes inside by a part only, so that no leg comes in suddenly, radians.
-const WHOLLY: f64 = 9e-3;
+const WHOLLY: f64 = 7e-3;
 
 /// How much the ball matters, the tip of the toes, and the heel.
 const WEIGHTS: [f64; 3] = [30.0, 3.0, 0.3];

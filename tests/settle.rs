@@ -121,6 +121,7 @@ fn a_flawed_squat_comes_right() {
     let settled = settle(&motion, &contacts, &Tracking::default()).unwrap();
     settled.motion.check().unwrap();
     told("flawed squat", &settled);
+    assert!(settled.refused.len() < 2 && settled.moments.iter().any(|m| m.physics == 1.0));
     let (a, b) = (settled.before, settled.after);
     assert!(a.penetration > 0.019 && b.penetration < 1e-3);
     assert!(a.skate > 0.03 && b.skate < 0.01);
@@ -160,6 +161,10 @@ fn a_body_in_the_air_comes_down_and_one_in_the_floor_comes_up() {
     let contacts = motion.contacts.clone().unwrap();
     let clean = settle(&motion, &contacts, &Tracking::default()).unwrap();
     told("walk", &clean);
+    // S10: what is clean stays as it is.
+    assert!(clean.after.is_clean());
+    let again = settle(&clean.motion, &clean.motion.contacts.clone().unwrap(), &Tracking::default()).unwrap();
+    assert!(again.after.moved <= 1e-3 && again.after.turned.to_degrees() <= 0.2);
     for off in [0.1, -0.1] {
         let mut moved = motion.clone();
         moved.clip.all_translations_mut().iter_mut().for_each(|t| t.y += off);

@@ -20,3 +20,4 @@ pub use ground::{GroundWork, ground, own_ground};
 pub use leg::{Leg, Sole, Step};
 pub use lock::levelled;
 pub use plant::{FootWork, Options, Work, plant, raise_heels};
+pub use ramp::envelope;

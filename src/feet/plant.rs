@@ -19,6 +19,9 @@ use rayon::prelude::*;
 /// How long a foot takes to get out of the floor and back, and the pelvis to heed a foot that comes to rest, seconds.
 pub const TRANSITION: f64 = 0.1;
 
+/// How long a heel takes to rise that an ankle asks for, and to come down again, seconds.
+const RISE: f64 = 0.25;
+
 /// How feet are planted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
@@ -128,7 +131,7 @@ pub fn raise_heels(motion: &Motion, asked: &[(Side, Vec<f64>)]) -> Motion {
     let legs: Vec<Leg> = legs.into_iter().filter(|leg| asked(leg).is_some()).collect();
     let Some(contacts) = motion.contacts.as_ref().filter(|_| !legs.is_empty()) else { return motion.clone() };
     let frames = motion.clip.frames();
-    let reach = (TRANSITION * motion.clip.sample_rate).max(1.0);
+    let reach = (RISE * motion.clip.sample_rate).max(1.0);
     let mut closed: Vec<Vec<(Step, f64)>> = Vec::new();
     let mut still = vec![true; frames];
     for (leg, steps) in legs.iter().zip(read(motion, &legs)) {

@@ -140,9 +140,7 @@ impl Judge<'_> {
         // What physics did not take part in tells nothing of forces.
         let real: Vec<(usize, &Moment)> =
             moments.iter().enumerate().filter(|(_, m)| m.physics > 0.5).collect();
-        let labelled: Vec<f64> =
-            real.iter().filter(|(f, _)| self.floor.carries(*f)).map(|(_, m)| m.carried).collect();
-        let share = labelled.iter().filter(|c| **c > 0.02).count() as f64 / labelled.len().max(1) as f64;
+        let carried = self.carried(real.iter().copied());
         let jerk = self.jerk(&own) / self.jerk(&came).max(JERK_FLOOR);
         let pop = largest_step(poses) / largest_step(input).max(1e-6);
         Criteria {
@@ -156,7 +154,7 @@ impl Judge<'_> {
             assist_moment: rms(real.iter().map(|(_, m)| m.assist_moment)),
             flight,
             spin,
-            carried: if labelled.is_empty() { 1.0 } else { share },
+            carried,
             jerk,
             pop,
             moved: own.par_iter().zip(&came).map(|(a, b)| farthest(a, b)).reduce(|| 0.0, f64::max),
@@ -174,11 +172,28 @@ impl Judge<'_> {
         (turned, mean(own.iter().zip(followed).map(|(a, b)| self.apart(a, b))) / self.ragdoll.height)
     }
 
-    /// Whether bodies in `poses` lost the `reference` (S4).
-    pub fn strays(&self, poses: &[Pose], reference: &[Pose]) -> bool {
+    /// Whether bodies in `poses` from frame `first` on, with these `moments`, lost the `reference` (S4, S5),
+    /// were helped too much (S6) or lost the ground (S8).
+    pub fn strays(&self, first: usize, poses: &[Pose], reference: &[Pose], moments: &[Moment]) -> bool {
         let (own, followed) = (self.models(poses), self.models(reference));
         let (turned, moved) = self.followed((poses, &own), (reference, &followed));
-        !(turned <= most("s4_joint_error") && moved <= most("s4_mpjpe_over_height"))
+        let kept = [
+            ("s4_joint_error", turned),
+            ("s4_mpjpe_over_height", moved),
+            ("s5_effector_error_over_height", self.effectors(&own, &followed, first)),
+            ("s6_assist_force_over_weight", rms(moments.iter().map(|m| m.assist_force))),
+            ("s6_assist_moment_over_weight_height", rms(moments.iter().map(|m| m.assist_moment))),
+            ("s8_uncarried_share", 1.0 - self.carried((first..).zip(moments))),
+        ];
+        !kept.iter().all(|(name, value)| *value <= most(name))
+    }
+
+    /// S8: the share of these frames with a label in which the floor carries something; 1 of none.
+    fn carried<'m>(&self, moments: impl Iterator<Item = (usize, &'m Moment)>) -> f64 {
+        let labelled: Vec<f64> =
+            moments.filter(|(f, _)| self.floor.carries(*f)).map(|(_, m)| m.carried).collect();
+        let carried = labelled.iter().filter(|c| **c > 0.02).count();
+        if labelled.is_empty() { 1.0 } else { carried as f64 / labelled.len() as f64 }
     }
 
     fn models(&self, poses: &[Pose]) -> Vec<ModelPose> {

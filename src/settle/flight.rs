@@ -3,10 +3,12 @@
 //! `c(t) = c0 + v0 t + g t^2 / 2`, with `v0` such that it lands where the clip lands. The clip left and landed at another
 //! speed; the difference fades over the steps before and after by a cubic. Space: model space. Units: SI, frames.
 
+use super::ballistic::ballistic;
 use super::floor::Floor;
 use super::ragdoll::{GRAVITY, Ragdoll};
 use crate::math::{Mat3, Quat, Transform, Vec3, exp, log};
 use crate::model::{ModelPose, Pose, Skeleton};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A time without contact between two contacts.
@@ -22,8 +24,9 @@ const SHORTEST: f64 = 0.08;
 /// Seconds on the ground over which a wrong speed at take-off and landing fades.
 const FADE: f64 = 0.2;
 
-/// A parabola farther from the clip than this part of the height is none.
-const FARTHEST: f64 = 0.15;
+/// What falls with less than this part of gravity is carried by something: a contact that has no label. A body that a
+/// jump was scaled to falls as much more slowly as it is smaller.
+const FALLS: f64 = 0.4;
 
 /// The flights of a clip of this many frames.
 pub fn flights(floor: &Floor, frames: usize, rate: f64) -> Vec<Flight> {
@@ -42,17 +45,31 @@ pub fn flights(floor: &Floor, frames: usize, rate: f64) -> Vec<Flight> {
     found
 }
 
-/// The flights whose parabolas lie within reach of what `poses` do: what is farther off is no flight, but a contact that
-/// has no label.
+/// The flights in which `poses` fall: the others are no flights, but contacts that have no label.
 pub fn plausible(
-    body: (&Ragdoll, &Skeleton),
+    (ragdoll, skeleton): (&Ragdoll, &Skeleton),
     poses: &[Pose],
     flights: Vec<Flight>,
     rate: f64,
 ) -> Vec<Flight> {
-    let most = FARTHEST * body.0.height;
-    let near = |flight: &Flight| shifts_of(body, poses, flight, rate).iter().all(|s| s.norm() <= most);
-    flights.into_iter().filter(near).collect()
+    let falls = |flight: &Flight| {
+        let frames = flight.frames.start - 1..=flight.frames.end;
+        let heights: Vec<f64> =
+            frames.map(|f| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f])).y).collect();
+        acceleration(&heights, rate) < -FALLS * GRAVITY
+    };
+    flights.into_iter().filter(falls).collect()
+}
+
+/// The second derivative of the parabola of least squares through these values, from its orthogonal polynomial.
+fn acceleration(values: &[f64], rate: f64) -> f64 {
+    let n = values.len() as f64;
+    let basis = |k: usize| (k as f64 - 0.5 * (n - 1.0)).powi(2) - (n * n - 1.0) / 12.0;
+    let (sum, squares) = values
+        .iter()
+        .enumerate()
+        .fold((0.0, 0.0), |(s, q), (k, y)| (s + y * basis(k), q + basis(k) * basis(k)));
+    2.0 * sum / squares * rate * rate
 }
 
 /// The shifts of the frames of a flight that put the centre of mass on its parabola.
@@ -76,38 +93,46 @@ fn shifts_of(
     (1..on - off).map(shift).collect()
 }
 
-/// Moves the hips of `poses` so that the centre of mass flies along its parabolas.
-pub fn make_ballistic(
+/// Moves the hips of `poses` so that the centre of mass flies along its parabolas, from where it takes off to where it
+/// lands.
+pub fn make_ballistic(body: (&Ragdoll, &Skeleton), poses: &mut [Pose], flights: &[Flight], rate: f64) {
+    let mut shifts = vec![Vec3::zeros(); poses.len()];
+    for flight in flights {
+        let found = shifts_of(body, poses, flight, rate);
+        shifts[flight.frames.clone()].iter_mut().zip(found).for_each(|(s, found)| *s += found);
+    }
+    shift_hips(body, poses, &shifts);
+}
+
+/// As [`make_ballistic`], with takes-off and landings changed so that the body gets into its parabolas smoothly.
+pub fn lead_into_flights(
     (ragdoll, skeleton): (&Ragdoll, &Skeleton),
     poses: &mut [Pose],
     flights: &[Flight],
     rate: f64,
-    fade: bool,
 ) {
-    let n = poses.len();
-    let mut shifts = vec![Vec3::zeros(); n];
-    for flight in flights {
-        let (off, on) = (flight.frames.start - 1, flight.frames.end);
-        let found = shifts_of((ragdoll, skeleton), poses, flight, rate);
-        shifts[flight.frames.clone()].iter_mut().zip(found).for_each(|(s, found)| *s += found);
-        if !fade {
-            continue;
-        }
-        // The speed at the ends that the shift adds.
-        let leaving = shifts[off + 1] * rate;
-        let landing = -shifts[on - 1] * rate;
-        let cubic = |s: f64, speed: Vec3| {
-            let u = s / FADE;
-            if u < 1.0 { speed * (-s * (1.0 - u) * (1.0 - u)) } else { Vec3::zeros() }
-        };
-        for (f, shift) in shifts.iter_mut().enumerate().take(off) {
-            *shift += cubic((off - f) as f64 / rate, leaving);
-        }
-        for (f, shift) in shifts.iter_mut().enumerate().skip(on + 1) {
-            *shift -= cubic((f - on) as f64 / rate, landing);
-        }
+    if flights.is_empty() {
+        return;
     }
-    shift_hips((ragdoll, skeleton), poses, &shifts);
+    let center = |p: &Pose| ragdoll.center_of_mass(&ModelPose::of(skeleton, p));
+    let centers: Vec<Vec3> = poses.par_iter().map(center).collect();
+    shift_hips((ragdoll, skeleton), poses, &ballistic(&centers, flights, rate));
+}
+
+/// Adds to values what fades before a flight that begins behind frame `off` and after one that ends before `on`, so
+/// that what the flight adds sets in with its slope; `ends` is what it adds in its first and last frame.
+fn faded((off, on): (usize, usize), ends: [Vec3; 2], rate: f64, values: &mut [Vec3]) {
+    let cubic = |s: f64, slope: Vec3| {
+        let u = s / FADE;
+        if u < 1.0 { slope * (-s * (1.0 - u) * (1.0 - u)) } else { Vec3::zeros() }
+    };
+    let [leaving, landing] = ends.map(|value| value * rate);
+    for (f, value) in values.iter_mut().enumerate().take(off) {
+        *value += cubic((off - f) as f64 / rate, leaving);
+    }
+    for (f, value) in values.iter_mut().enumerate().skip(on + 1) {
+        *value += cubic((f - on) as f64 / rate, landing);
+    }
 }
 
 /// Turns the body in flight so that its angular momentum stays as it is: by `w(t) = I(t)^-1 (L0 - L(t))` about the
@@ -117,6 +142,7 @@ pub fn keep_spin(
     poses: &mut [Pose],
     flights: &[Flight],
     rate: f64,
+    fade: bool,
 ) {
     for flight in flights {
         let (off, on) = (flight.frames.start - 1, flight.frames.end);
@@ -132,9 +158,17 @@ pub fn keep_spin(
         let drift: Vec3 = inverses.iter().zip(&spins).map(|(i, l)| i * l).sum();
         let Some(kept) = sum.try_inverse().map(|i| i * drift) else { continue };
         let mut turn = Quat::identity();
+        let mut turns = vec![Vec3::zeros(); poses.len()];
         for (k, f) in flight.frames.clone().enumerate() {
             turn = exp(&(inverses[k] * (kept - spins[k]) / rate)) * turn;
-            turn_body((ragdoll, skeleton), &mut poses[f], &models[k + 1], &turn);
+            turns[f] = log(&turn);
+        }
+        if fade {
+            faded((off, on), [turns[off + 1], turns[on - 1]], rate, &mut turns);
+        }
+        for (pose, turn) in poses.iter_mut().zip(&turns).filter(|(_, turn)| **turn != Vec3::zeros()) {
+            let model = ModelPose::of(skeleton, pose);
+            turn_body((ragdoll, skeleton), pose, &model, &exp(turn));
         }
     }
 }

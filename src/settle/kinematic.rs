@@ -3,10 +3,12 @@
 //! Physics is not asked to remove centimetres of error; and what it says is brought onto the contacts again in the same
 //! way. Space: model space. Units: SI, hertz.
 
-use super::flight::{Flight, keep_spin, make_ballistic, shift_hips};
+use super::flight::{Flight, keep_spin, lead_into_flights, make_ballistic, shift_hips};
+use super::floor::Floor;
 use super::legs_inside::legs_inside;
 use super::limits::keep_limits;
 use super::ragdoll::Ragdoll;
+use super::toes::bend_early;
 use crate::feet::{Options as PlantOptions, astray, ground, plant, raise_heels};
 use crate::ik::{Limit, Mechanism};
 use crate::math::Vec3;
@@ -79,10 +81,18 @@ impl Passes<'_> {
     pub fn finish(&self, poses: &[Pose]) -> Vec<Pose> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
-        let (planted, _) = plant(&self.motion_of(&poses), &PlantOptions::default());
-        let mut poses = self.ease_ankles(self.poses_of(&planted));
-        legs_inside(&self.motion.character, self.mechanism, &mut poses);
+        let mut poses = self.planted(&poses);
         self.fly(&mut poses, false);
+        poses
+    }
+
+    /// Feet planted, ankles and legs within what they can.
+    fn planted(&self, before: &[Pose]) -> Vec<Pose> {
+        let (planted, _) = plant(&self.motion_of(before), &PlantOptions::default());
+        let mut poses = self.ease_ankles(self.poses_of(&planted));
+        let (floor, rate) = (Floor::new(self.contacts.clone()), self.motion.clip.sample_rate);
+        legs_inside(&self.motion.character, self.mechanism, &floor, &mut poses);
+        bend_early((&self.motion.character, self.mechanism), &floor, before, &mut poses, rate);
         poses
     }
 
@@ -150,8 +160,11 @@ impl Passes<'_> {
 
     fn fly(&self, poses: &mut [Pose], fade: bool) {
         let (body, rate) = ((self.ragdoll, self.motion.character.skeleton()), self.motion.clip.sample_rate);
-        make_ballistic(body, poses, self.flights, rate, fade);
-        keep_spin(body, poses, self.flights, rate);
+        if fade {
+            lead_into_flights(body, poses, self.flights, rate);
+        }
+        make_ballistic(body, poses, self.flights, rate);
+        keep_spin(body, poses, self.flights, rate, fade);
     }
 }
 

@@ -4,13 +4,19 @@
 //! and toes are solved within their limits ([`TreeSolver`]), under a pelvis that stays. Space: model space. Units:
 //! metres, radians.
 
-use crate::feet::Leg;
+use super::floor::Floor;
+use super::windows::smoothstep;
+use crate::feet::{Leg, Sole};
 use crate::ik::{Freedom, Goal, Mechanism, Stop, Task, TreeSolver};
-use crate::model::{Character, JointId, ModelPose, Pose};
+use crate::math::slerp;
+use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Skeleton};
 use rayon::prelude::*;
 
 /// Joints farther outside than this are brought inside.
-const OUTSIDE: f64 = 1e-3;
+const OUTSIDE: f64 = 2e-3;
+
+/// What is less outside than this comes inside by a part only, so that no leg comes in suddenly, radians.
+const WHOLLY: f64 = 7e-3;
 
 /// How much the ball matters, the tip of the toes, and the heel.
 const WEIGHTS: [f64; 3] = [30.0, 3.0, 0.3];
@@ -18,11 +24,17 @@ const WEIGHTS: [f64; 3] = [30.0, 3.0, 0.3];
 /// A ball that moves by more than this, or a sole that sinks by it, does not stay, metres.
 const MOVED: f64 = 5e-4;
 
-/// How much the legs are held to how they arrive.
-const POSTURE: f64 = 1e-3;
+/// Rounds in which what strays matters more.
+const ROUNDS: usize = 5;
 
-/// Brings the legs of `poses` into the limits of `mechanism`.
-pub fn legs_inside(character: &Character, mechanism: &Mechanism, poses: &mut [Pose]) {
+/// By how much more.
+const HARDER: f64 = 8.0;
+
+/// How much the legs are held to how they arrive.
+const POSTURE: f64 = 1e-2;
+
+/// Brings the legs of `poses` into the limits of `mechanism`, over this `floor`.
+pub fn legs_inside(character: &Character, mechanism: &Mechanism, floor: &Floor, poses: &mut [Pose]) {
     let skeleton = mechanism.skeleton();
     // What does not hang together in the file cannot be solved together.
     let whole =
@@ -34,45 +46,124 @@ pub fn legs_inside(character: &Character, mechanism: &Mechanism, poses: &mut [Po
     let solved = still.fold(mechanism.clone(), |m, id| m.with_freedom(id, Freedom::Fixed));
     let outside = |pose: &Pose| moving.iter().any(|&id| mechanism.excess(id, pose.joint(id)) > OUTSIDE);
     let frames: Vec<usize> = (0..poses.len()).into_par_iter().filter(|&f| outside(&poses[f])).collect();
-    let mut changed: Vec<Pose> = frames.iter().map(|&f| poses[f].clone()).collect();
-    let tasks: Vec<Vec<Task>> = changed
+    let mut all: Vec<Inside> = frames
         .par_iter()
-        .map(|pose| {
-            let model = ModelPose::of(skeleton, pose);
-            let of_leg = |leg: &Leg| {
-                let front = leg.toes.unwrap_or(leg.foot);
-                let points = [(front, leg.front[0]), (front, leg.front[1]), (leg.foot, leg.heel)];
-                points.map(|(joint, at)| {
-                    Task::new(Goal::Position { joint, point: at, target: model.joint(joint).point(&at) })
-                })
-            };
-            let weighed =
-                |tasks: [Task; 3]| tasks.into_iter().zip(WEIGHTS).map(|(task, weight)| task.weigh(weight));
-            legs.iter().map(of_leg).flat_map(weighed).collect()
+        .map(|&f| {
+            let feet = legs.iter().map(|leg| Foot::of(leg, skeleton, &poses[f], floor, f)).collect();
+            let mut start = poses[f].clone();
+            solved.enforce(&mut start);
+            Inside { pose: start.clone(), start, feet, done: false }
         })
         .collect();
-    changed.par_iter_mut().for_each(|pose| {
-        solved.enforce(pose);
-    });
     let solver = TreeSolver { posture: POSTURE, ..TreeSolver::default() };
     let stop = Stop { position: 1e-5, angle: 1e-5, iterations: 40 };
-    solver.solve_frames(&solved, &mut changed, |k| tasks[k].clone(), &stop);
-    // A leg that cannot have both keeps its foot where it is: all the way, since half of it would be a jump.
-    for leg in &legs {
-        let joints = [Some(leg.upper), Some(leg.lower), Some(leg.foot), leg.toes];
-        let moved = |(f, new): (&usize, &Pose)| {
-            let [old, new] = [&poses[*f], new].map(|p| leg.sole(&leg.step(&ModelPose::of(skeleton, p))));
-            let sunk = old.iter().zip(&new).map(|(a, b)| a.y - b.y).fold(0.0, f64::max);
-            (old[1] - new[1]).norm().max(sunk)
-        };
-        let farthest = frames.par_iter().zip(&changed).map(moved).reduce(|| 0.0, f64::max);
-        if farthest > MOVED {
-            continue;
+    for _ in 0..ROUNDS {
+        let open: Vec<usize> = (0..all.len()).filter(|&k| !all[k].done).collect();
+        let mut found: Vec<Pose> = open.iter().map(|&k| all[k].start.clone()).collect();
+        solver.solve_frames(&solved, &mut found, |n| all[open[n]].tasks(&legs), &stop);
+        for (k, pose) in open.into_iter().zip(found) {
+            all[k].pose = pose;
+            all[k].judge(&legs, skeleton);
         }
-        for (f, new) in frames.iter().zip(&changed) {
-            for id in joints.iter().flatten() {
-                poses[*f].local_mut()[id.index()].rotation = new.joint(*id).rotation;
+    }
+    // Where a leg cannot have both it keeps its foot: for as long as it is outside, since half of that would be a jump.
+    let starts = (0..frames.len()).filter(|&k| k == 0 || frames[k - 1] + 1 < frames[k]);
+    let starts: Vec<usize> = starts.chain([frames.len()]).collect();
+    for (n, leg) in legs.iter().enumerate() {
+        let joints = [Some(leg.upper), Some(leg.lower), Some(leg.foot), leg.toes];
+        for run in starts.windows(2).map(|w| w[0]..w[1]) {
+            if !all[run.clone()].iter().all(|frame| frame.feet[n].stays) {
+                continue;
+            }
+            for k in run {
+                let pose = &mut poses[frames[k]];
+                let ids = || joints.iter().flatten().copied();
+                let excess = ids().map(|id| mechanism.excess(id, pose.joint(id))).fold(0.0, f64::max);
+                let share = smoothstep((excess - OUTSIDE) / (WHOLLY - OUTSIDE));
+                for id in ids() {
+                    let local = &mut pose.local_mut()[id.index()];
+                    local.rotation = slerp(&local.rotation, &all[k].pose.joint(id).rotation, share);
+                }
             }
         }
+    }
+}
+
+/// A frame whose legs come inside.
+struct Inside {
+    /// What is solved from.
+    start: Pose,
+    /// What is found.
+    pose: Pose,
+    feet: Vec<Foot>,
+    done: bool,
+}
+
+/// What a foot of a frame shall keep to.
+struct Foot {
+    /// Where ball, tip and heel are.
+    sole: Sole,
+    /// How much that matters.
+    weights: [f64; 3],
+    /// The height of the floor.
+    ground: f64,
+    /// Whether anything of it rests.
+    rests: bool,
+    /// Whether it kept to it.
+    stays: bool,
+}
+
+impl Foot {
+    fn of(leg: &Leg, skeleton: &Skeleton, pose: &Pose, floor: &Floor, frame: usize) -> Self {
+        let rests = |part: ContactPart| floor.contacts().rests(part, frame);
+        Self {
+            sole: front_first(leg.sole(&leg.step(&ModelPose::of(skeleton, pose)))),
+            weights: WEIGHTS,
+            ground: floor.under(Some(ContactPart::Ball(leg.side)), frame),
+            rests: rests(ContactPart::Heel(leg.side)) || rests(ContactPart::Ball(leg.side)),
+            stays: true,
+        }
+    }
+
+    /// Judges what was found; what strays matters more in the next round.
+    fn judge(&mut self, found: &Sole) {
+        self.stays = true;
+        for (k, (old, new)) in self.sole.iter_mut().zip(found).enumerate() {
+            let sunk = old.y.min(self.ground) - new.y;
+            let strays = sunk > MOVED || (k == 0 && self.rests && (*old - new).norm() > MOVED);
+            if strays {
+                self.stays = false;
+                self.weights[k] = (self.weights[k] * HARDER).max(WEIGHTS[0]);
+                old.y = old.y.max(self.ground);
+            }
+        }
+    }
+}
+
+/// Ball, tip and heel.
+fn front_first([heel, ball, tip]: Sole) -> Sole {
+    [ball, tip, heel]
+}
+
+impl Inside {
+    fn tasks(&self, legs: &[Leg]) -> Vec<Task> {
+        let of_leg = |(leg, foot): (&Leg, &Foot)| {
+            let front = leg.toes.unwrap_or(leg.foot);
+            let points = [(front, leg.front[0]), (front, leg.front[1]), (leg.foot, leg.heel)];
+            let goal = |k: usize| {
+                let (joint, point) = points[k];
+                Task::new(Goal::Position { joint, point, target: foot.sole[k] }).weigh(foot.weights[k])
+            };
+            [goal(0), goal(1), goal(2)]
+        };
+        legs.iter().zip(&self.feet).flat_map(of_leg).collect()
+    }
+
+    fn judge(&mut self, legs: &[Leg], skeleton: &Skeleton) {
+        let model = ModelPose::of(skeleton, &self.pose);
+        for (leg, foot) in legs.iter().zip(&mut self.feet) {
+            foot.judge(&front_first(leg.sole(&leg.step(&model))));
+        }
+        self.done = self.feet.iter().all(|foot| foot.stays);
     }
 }

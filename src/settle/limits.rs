@@ -4,8 +4,9 @@
 //! where the limit is met. It is spread over neighbouring frames and taken off, again and again, until little is left;
 //! that little is clamped. Units: radians, seconds.
 
+use super::windows::smoothstep;
 use crate::ik::Mechanism;
-use crate::math::{Transform, Vec3, exp, log};
+use crate::math::{Transform, Vec3, exp, log, slerp};
 use crate::model::{JointId, Pose};
 use rayon::prelude::*;
 
@@ -13,7 +14,13 @@ use rayon::prelude::*;
 const REACH: f64 = 0.12;
 
 /// Rounds of spreading.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 24;
+
+/// How much more than what is spread is taken off at a time.
+const MORE: f64 = 1.0;
+
+/// A turn from frame to frame that is not fast, radians.
+const LEAST_STEP: f64 = 0.05;
 
 /// Brings every joint of `poses` into its limit.
 pub fn keep_limits(mechanism: &Mechanism, poses: &mut [Pose], rate: f64) {
@@ -33,19 +40,40 @@ fn kept(mechanism: &Mechanism, id: JointId, mut way: Vec<Transform>, reach: usiz
     // In the joint's own axes.
     let outside =
         |local: &Transform| log(&(local.rotation.inverse() * mechanism.limited(id, local).rotation));
+    let fastest = way.windows(2).map(|w| w[0].rotation.angle_to(&w[1].rotation)).fold(LEAST_STEP, f64::max);
     for _ in 0..ROUNDS {
         let outside: Vec<Vec3> = way.iter().map(outside).collect();
         if outside.iter().all(|v| v.norm() < 1e-9) {
             break;
         }
-        way.iter_mut().zip(spread(&outside, reach)).for_each(|(local, v)| local.rotation *= exp(&v));
+        way.iter_mut().zip(spread(&outside, reach)).for_each(|(local, v)| local.rotation *= exp(&(v * MORE)));
     }
+    way.iter_mut().for_each(|local| *local = mechanism.limited(id, local));
+    bridge(&mut way, fastest);
     way.iter_mut().for_each(|local| *local = mechanism.limited(id, local));
     way
 }
 
+/// Puts a way that is no faster than it may be where what is far outside came in on one side and then on another.
+fn bridge(way: &mut [Transform], fastest: f64) {
+    let mut f = 1;
+    while f < way.len() {
+        let jump = way[f - 1].rotation.angle_to(&way[f].rotation);
+        if jump > 1.5 * fastest {
+            let half = (0.75 * jump / fastest).ceil() as usize;
+            let (from, to) = ((f - 1).saturating_sub(half), (f + half).min(way.len() - 1));
+            let (a, b) = (way[from].rotation, way[to].rotation);
+            for (k, local) in way[from..to].iter_mut().enumerate().skip(1) {
+                local.rotation = slerp(&a, &b, smoothstep(k as f64 / (to - from) as f64));
+            }
+            f = to;
+        }
+        f += 1;
+    }
+}
+
 /// The mean over a window whose weights fall towards its ends like a cosine.
-fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
+pub(super) fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
     let weight = |d: usize| 1.0 + (std::f64::consts::PI * d as f64 / (reach + 1) as f64).cos();
     let mean = |f: usize| {
         let window = f.saturating_sub(reach)..(f + reach + 1).min(values.len());

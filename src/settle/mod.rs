@@ -1,5 +1,6 @@
 //! A motion becomes one that weighs something: bodies follow the clip under gravity and contacts, and say what changed.
 
+mod ballistic;
 mod bounds;
 mod course;
 mod criteria;
@@ -12,6 +13,7 @@ mod limp;
 mod ragdoll;
 mod secondary;
 mod segments;
+mod toes;
 mod track;
 mod tracking;
 mod windows;

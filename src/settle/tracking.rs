@@ -39,7 +39,7 @@ pub struct Tracking {
 
 impl Default for Tracking {
     fn default() -> Self {
-        Self { gains: Gains::default(), step: 1.0 / 120.0, window: 2.0, overlap: 0.5, smooth: 6.0 }
+        Self { gains: Gains::default(), step: 1.0 / 120.0, window: 2.0, overlap: 0.5, smooth: 4.0 }
     }
 }
 
@@ -110,21 +110,23 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let still = |f: usize| Moment::of_clip(stand.ragdoll.states(&ModelPose::of(skeleton, &kinematic[f])));
     let clip_alone: Vec<Moment> = (0..clip.frames()).into_par_iter().map(still).collect();
     let alone = |w: &Window| w.flies || w.all.len() < SHORTEST;
-    let one = |w: &Window| {
-        if alone(w) {
-            return clip_alone[w.all.clone()].to_vec();
-        }
-        let frames = (w.all.start, w.all.end - 1);
-        track((&stand.ragdoll, skeleton), &course, &stand.floor, frames, &hung, &how.gains)
-    };
-    let followed: Vec<Vec<Moment>> = cut.par_iter().map(one).collect();
     let pose = |(m, like): (&Moment, &Pose)| stand.ragdoll.pose(skeleton, &m.states, like);
-    let loses = |(w, moments): (&Window, &Vec<Moment>)| {
-        let poses: Vec<Pose> = moments.iter().zip(&kinematic[w.all.clone()]).map(pose).collect();
-        let own = w.own.start - w.all.start..w.own.end - w.all.start;
-        alone(w) || stand.judged().strays(&poses[own], &kinematic[w.own.clone()])
+    let loses = |w: &Window, moments: &[Moment]| {
+        let own = &moments[w.own.start - w.all.start..w.own.end - w.all.start];
+        let poses: Vec<Pose> = own.iter().zip(&kinematic[w.own.clone()]).map(pose).collect();
+        stand.judged().strays(w.own.start, &poses, &kinematic[w.own.clone()], own)
     };
-    let mut lost: Vec<bool> = cut.par_iter().zip(&followed).map(loses).collect();
+    // What cannot be followed with the usual help is tried with more.
+    let one = |w: &Window| {
+        let frames = (w.all.start, w.all.end - 1);
+        let tries = HELP.map(|more| Gains { assist: how.gains.assist * more, ..how.gains });
+        let follow =
+            |gains: &Gains| track((&stand.ragdoll, skeleton), &course, &stand.floor, frames, &hung, gains);
+        let kept = |moments: &Vec<Moment>| !loses(w, moments);
+        let found = if alone(w) { None } else { tries.iter().map(follow).find(kept) };
+        found.map_or_else(|| (true, clip_alone[w.all.clone()].to_vec()), |moments| (false, moments))
+    };
+    let (mut lost, followed): (Vec<bool>, Vec<Vec<Moment>>) = cut.par_iter().map(one).collect();
     let together = |lost: &[bool]| {
         let windows = cut.iter().zip(&followed).zip(lost);
         joined(windows.map(|((w, moments), lost)| match lost {
@@ -246,6 +248,9 @@ impl Stand {
         result
     }
 }
+
+/// How much help is tried, as multiples of the usual.
+const HELP: [f64; 4] = [1.0, 1.2, 1.4, 1.7];
 
 /// Shorter windows are not worth a simulation, frames.
 const SHORTEST: usize = 3;

@@ -4,7 +4,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::contacts::{Options, detect};
 use posemill::import;
-use posemill::model::{Contacts, Motion};
+use posemill::model::{Clip, Contacts, Motion};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{Tracking, settle};
 use std::path::Path;
@@ -20,7 +20,7 @@ fn main() {
 
 /// Prints how many times real time one thread is, and how many times as fast two are: the medians of runs in turns.
 fn scaling() {
-    let (motion, contacts) = walk_in_the_air();
+    let (motion, contacts) = walk_in_the_air(ROUNDS_WALKED);
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
         for (threads, times) in times.iter_mut().enumerate() {
@@ -41,6 +41,9 @@ fn scaling() {
     );
 }
 
+/// How often the walk goes through its strides where cores are compared: takes are longer than one window for each.
+const ROUNDS_WALKED: usize = 4;
+
 /// Runs for a median.
 const ROUNDS: usize = 15;
 
@@ -48,8 +51,8 @@ fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start")
 }
 
-/// The walk on the mannequin, lifted by a centimetre so that there is something to do.
-fn walk_in_the_air() -> (Motion, Contacts) {
+/// The walk on the mannequin, on and on, lifted by a centimetre so that there is something to do.
+fn walk_in_the_air(rounds: usize) -> (Motion, Contacts) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let load =
         |name: &str| import::load(&data.join(name), &import::Options::default()).expect("it is shipped");
@@ -58,16 +61,38 @@ fn walk_in_the_air() -> (Motion, Contacts) {
     let rigs = (&take.character.rig, &hero.character.rig);
     let retarget =
         Retarget::new(&take.character, Arc::clone(&hero.character), &joint_map, rigs, RootScale::Legs);
-    let mut motion = retarget.apply(&take.motion(0).expect("it holds a clip"));
+    let mut motion = on_and_on(&retarget.apply(&take.motion(0).expect("it holds a clip")), rounds);
     let contacts = detect(&motion, &Options::default());
     motion.clip.all_translations_mut().iter_mut().for_each(|t| t.y += 0.01);
     (motion, contacts)
 }
 
+/// The motion, which ends as it begins, so many times one after the other.
+fn on_and_on(motion: &Motion, rounds: usize) -> Motion {
+    let (clip, frames) = (&motion.clip, motion.clip.frames() - 1);
+    let way: Vec<_> = clip
+        .translations(frames)
+        .iter()
+        .zip(clip.translations(0))
+        .map(|(last, first)| last - first)
+        .collect();
+    let (mut rotations, mut translations) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        for frame in 0..frames {
+            rotations.extend_from_slice(clip.rotations(frame));
+            let here = clip.translations(frame).iter().zip(&way);
+            translations.extend(here.map(|(at, way)| at + way * round as f64));
+        }
+    }
+    let (joints, translated) = (clip.joints(), clip.translated().to_vec());
+    let clip = Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
+    Motion::new(Arc::clone(&motion.character), clip)
+}
+
 /// Items are milliseconds of motion.
 #[divan::bench(args = [1, 2], sample_count = 5)]
 fn walk(bencher: Bencher, threads: usize) {
-    let (motion, contacts) = walk_in_the_air();
+    let (motion, contacts) = walk_in_the_air(1);
     let pool = pool(threads);
     bencher
         .counter(ItemsCount::new((motion.clip.duration() * 1000.0) as usize))

@@ -38,7 +38,8 @@ pub struct SettleConfig {
     /// hits the ground harder.
     pub stiffness: f64,
     /// Of `track`: the help that holds the pelvis up and in place, as a part of the body's weight. More follows what no
-    /// body could do; the report tells how much was used.
+    /// body could do, and a window that cannot be followed is tried again with up to 1.7 times as much; the report tells
+    /// how much was used.
     pub assist: f64,
     /// The height of the floor in metres. Left out: what the contact labels say, else what is found.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@
 use super::roll::roll_limbs;
 use crate::ik::{Limit, Mechanism, SwingTwist};
 use crate::math::{Quat, same_hemisphere, slerp};
-use crate::model::{JointId, Motion};
+use crate::model::{JointId, Motion, Role, Side};
 use crate::signal::{correction_penalty, least_correction};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
@@ -41,7 +41,8 @@ pub struct Kept {
     pub turned: f64,
     /// How far an upper arm or a thigh was rolled at most, radians.
     pub rolled: f64,
-    /// Joints left as they are: they point backwards at times, where a bone has no telling twist.
+    /// Joints left as they are, whole limbs: one of the limb leaves its range further than a body of its kind could, or
+    /// points backwards at times, where a bone has no telling twist.
     pub left: Vec<JointId>,
 }
 
@@ -49,6 +50,9 @@ pub struct Kept {
 const OUTSIDE: f64 = 1e-9;
 /// A bone that swings further than this off its axis has no telling twist, radians.
 const TELLING: f64 = 170.0 * PI / 180.0;
+/// A joint that leaves its range by more than this is none of a body that has the range: a robot's neck that goes round,
+/// radians.
+const FOREIGN: f64 = 60.0 * PI / 180.0;
 /// How many periods of the cutoff a change may begin before it is needed.
 const AHEAD: f64 = 2.0;
 
@@ -74,23 +78,44 @@ pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: 
     if kept.joints.is_empty() {
         return (motion, kept);
     }
+    let arrived = motion.clip.clone();
     let (mut motion, rolled) = roll_limbs(motion, mechanism, joints, options);
     kept.rolled = rolled;
     let brought: Vec<(JointId, Option<Vec<Quat>>)> =
         joints.par_iter().map(|&id| (id, brought_inside(&motion, mechanism, id, options))).collect();
-    for (id, rotations) in brought {
-        let Some(rotations) = rotations else {
-            kept.left.push(id);
-            continue;
-        };
+    let limb_of = |id: JointId| motion.character.rig.role(id).map(limb);
+    let foreign: Vec<_> = brought.iter().filter(|(_, r)| r.is_none()).map(|(id, _)| limb_of(*id)).collect();
+    let left = |id: JointId| foreign.contains(&limb_of(id));
+    kept.left = joints.iter().copied().filter(|id| left(*id)).collect();
+    let whole: Vec<JointId> = mechanism.skeleton().ids().filter(|id| left(*id)).collect();
+    for f in 0..arrived.frames() {
+        whole
+            .iter()
+            .for_each(|id| motion.clip.rotations_mut(f)[id.index()] = arrived.rotations(f)[id.index()]);
+    }
+    for (id, rotations) in brought.into_iter().filter(|(id, _)| !whole.contains(id)) {
+        let rotations = rotations.unwrap_or_default();
         for (f, rotation) in rotations.into_iter().enumerate() {
             let before = f.checked_sub(1).map(|f| motion.clip.rotations(f)[id.index()]);
             let here = &mut motion.clip.rotations_mut(f)[id.index()];
-            kept.turned = kept.turned.max(here.angle_to(&rotation));
+            let turned = arrived.rotations(f)[id.index()].angle_to(&rotation);
+            kept.turned = kept.turned.max(turned);
             *here = same_hemisphere(rotation, &before.unwrap_or(rotation));
         }
     }
     (motion, kept)
+}
+
+/// What is left together: a trunk, a neck with its head, an arm from the clavicle on, a leg.
+fn limb(role: Role) -> (u8, Option<Side>) {
+    match role {
+        Role::Neck(_) | Role::Head => (1, None),
+        Role::Clavicle(_) | Role::UpperArm(_) | Role::LowerArm(_) | Role::Hand(_) | Role::Finger(..) => {
+            (2, role.side())
+        }
+        Role::UpperLeg(_) | Role::LowerLeg(_) | Role::Foot(_) | Role::Toes(_) => (3, role.side()),
+        _ => (0, None),
+    }
 }
 
 /// The rotations of one joint inside its limit; none where they cannot be told.
@@ -107,7 +132,12 @@ fn brought_inside(
     let angles = followed(limit, &rotations);
     let outside = |f: &usize| limit.nearest(angles[*f]) != angles[*f];
     let needed: Vec<usize> = (0..frames).filter(outside).collect();
-    if needed.iter().any(|&f| angles[f][0].hypot(angles[f][1]) > TELLING) {
+    // What is told of a joint is a fact about the body; what is published is one about people.
+    let rig = &motion.character.rig;
+    let told = rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
+    let foreign =
+        |f: usize| !told && mechanism.excess(id, &motion.clip.local(mechanism.skeleton(), f, id)) > FOREIGN;
+    if needed.iter().any(|&f| angles[f][0].hypot(angles[f][1]) > TELLING || foreign(f)) {
         return None;
     }
     let penalty = correction_penalty(options.cutoff, motion.clip.sample_rate);

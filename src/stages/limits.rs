@@ -85,6 +85,12 @@ impl Stage for LimitsStage {
         report.measure("limits_largest_turn", kept.turned, "rad");
         report.measure("limits_largest_roll", kept.rolled, "rad");
         report.measure("limits_joints_left", kept.left.len() as f64, "joints");
+        for &id in &kept.left {
+            let name = &self.mechanism.skeleton().joint(id).name;
+            let message = "a joint leaves the range of people by more than people could and is left as it is; \
+                           `except` names it, or tell the character's own range in `[input.limits]`";
+            report.warnings.add("limits_foreign", message, name.clone());
+        }
         Ok(motion)
     }
 }

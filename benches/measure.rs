@@ -6,7 +6,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::import::{self, Options};
-use posemill::measure::{Gauge, assess, change};
+use posemill::measure::{Gauge, assess, change, hands};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
@@ -58,6 +58,15 @@ fn beside_a_copy(bencher: Bencher, character: &str) {
     bencher
         .counter(ItemsCount::new(motion.clip.frames()))
         .bench_local(|| assess(&gauge, divan::black_box(&motion), motion.contacts.as_ref(), Some(&copy)));
+}
+
+/// The walk's own hands after a copy of itself: every frame looks at both hands and all parts of the body.
+#[divan::bench(args = CHARACTERS)]
+fn hands_of_a_copy(bencher: Bencher, character: &str) {
+    let (_, motion) = scene(character);
+    bencher
+        .counter(ItemsCount::new(motion.clip.frames()))
+        .bench_local(|| hands(&motion, divan::black_box(&motion), &motion));
 }
 
 #[divan::bench(args = CHARACTERS)]

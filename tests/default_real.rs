@@ -129,7 +129,7 @@ fn hands(places: Option<&HandPlaces>, from: &[ModelPose], copy: &[ModelPose], re
     let Some(places) = places else { return 0.0 };
     let (mut sum, mut near) = (0.0, 0.0);
     for ((from, copy), result) in from.iter().zip(copy).zip(result) {
-        for (distance, nearness) in places.errors(from, copy, result) {
+        for (distance, _, nearness) in places.errors(from, copy, result) {
             sum += distance * nearness;
             near += nearness;
         }

@@ -23,7 +23,7 @@ fn poses(motion: &Motion) -> Vec<ModelPose> {
 fn error(places: &HandPlaces, [from, copy, result]: [&[ModelPose]; 3]) -> (f64, f64) {
     let (mut sum, mut near) = (0.0, 0.0);
     for ((from, copy), result) in from.iter().zip(copy).zip(result) {
-        for (distance, nearness) in places.errors(from, copy, result) {
+        for (distance, _, nearness) in places.errors(from, copy, result) {
             sum += distance * nearness;
             near += nearness;
         }

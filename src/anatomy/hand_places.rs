@@ -230,14 +230,16 @@ impl HandPlaces {
         (-x * x).exp()
     }
 
-    /// How far each hand of the target in `result` is from where it belongs, metres, and how near to the body it is; `copy`
-    /// is the plain copy of the source's pose `from`. Positions are told from the chest, which later stages may move.
-    pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64); 2] {
+    /// How far each hand of the target in `result` is from where it belongs, how far that of the copy is, both in metres, and
+    /// how near to the body it is; `copy` is the plain copy of the source's pose `from`. Positions are told from the chest,
+    /// which later stages may move.
+    pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {
         let places = self.at(from, copy);
         [0, 1].map(|k| {
-            let Some(hand) = self.hands[k] else { return (0.0, 0.0) };
+            let Some(hand) = self.hands[k] else { return (0.0, 0.0, 0.0) };
+            let HandPlace { offset, nearness, .. } = places[k];
             let palm = |pose: &ModelPose| middle(&hand.target, pose) - pose.position(self.chest);
-            ((palm(result) - palm(copy) - places[k].offset).norm(), places[k].nearness)
+            ((palm(result) - palm(copy) - offset).norm(), offset.norm(), nearness)
         })
     }
 }

@@ -31,10 +31,8 @@ pub fn hands(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> 
             forward(m.character.skeleton(), &m.clip, frame, pose, model);
         }
         let [from, copy, result] = &models;
-        for ((a, nearness), (b, _)) in
-            places.errors(from, copy, result).into_iter().zip(places.errors(from, copy, copy))
-        {
-            (own, plain, near) = (own + a * nearness, plain + b * nearness, near + nearness);
+        for (distance, of_copy, nearness) in places.errors(from, copy, result) {
+            (own, plain, near) = (own + distance * nearness, plain + of_copy * nearness, near + nearness);
         }
     }
     let share = |sum: f64| sum / (near * places.height());

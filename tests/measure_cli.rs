@@ -1,5 +1,6 @@
 //! `posemill measure`, and measures in pipelines, as scripts see them.
 
+use posemill::measure::MEASURES;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,10 @@ fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
     let skate = metric(&result["metrics"], "foot_skate_p95");
     assert_eq!((&skate["unit"], &skate["at_most"]), (&"m/s".into(), &0.01.into()));
     assert!(skate["copy"].is_number() && metric(&result["metrics"], "mpjpe")["value"].is_number());
+    let place = |m: &Value| MEASURES.iter().position(|k| m["name"] == k.name);
+    let places: Vec<Option<usize>> = result["metrics"].as_array().unwrap().iter().map(place).collect();
+    assert!(places.is_sorted() && places[0].is_some(), "not in the order of the catalogue");
+    assert!(metric(&result["metrics"], "hands_error")["copy"].is_number());
     // Files hold single precision; a bone keeps its length all the same.
     assert!(metric(&result["metrics"], "bone_stretch")["value"].as_f64().unwrap() < 1e-6);
 

@@ -22,6 +22,14 @@ pub struct Assessment {
     pub series: Vec<Series>,
 }
 
+impl Assessment {
+    /// Adds measures, each at its place in the catalogue.
+    pub fn add(&mut self, metrics: impl IntoIterator<Item = Metric>) {
+        self.metrics.extend(metrics);
+        self.metrics.sort_by_key(|m| super::MEASURES.iter().position(|k| k.name == m.name));
+    }
+}
+
 /// Measures `motion`, which plays on the character of `gauge`.
 ///
 /// `contacts` say what should rest when; without them nothing is said about feet and forces. `copy` is the plain rotation
@@ -54,8 +62,7 @@ pub fn assess(
             }
         }
     }
-    let place = |m: &Metric| super::MEASURES.iter().position(|k| k.name == m.name);
-    made.metrics.sort_by_key(place);
+    made.add([]);
     made
 }
 

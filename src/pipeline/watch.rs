@@ -59,9 +59,9 @@ impl Watch {
         // Without the stage `contacts` labels are found on the copy, which is nearest to the take.
         let known = motion.contacts.clone().or_else(|| found.contacts.clone());
         let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
-        let made = assess(gauge, motion, Some(&labels), copy);
-        let hands = carried.and_then(|(source, copy)| hands(source, copy, motion));
-        for metric in made.metrics.into_iter().chain(hands) {
+        let mut made = assess(gauge, motion, Some(&labels), copy);
+        made.add(carried.and_then(|(source, copy)| hands(source, copy, motion)));
+        for metric in made.metrics {
             keep_worst(&mut report.metrics, metric);
         }
         let named = |name: String| if several { format!("{}: {name}", motion.clip.name) } else { name };

@@ -3,6 +3,7 @@
 //! Units: frames.
 
 use crate::math::Vec3;
+use crate::signal::Parabola;
 
 /// Continues corrections that are known while something is `held` into the other frames: they fall to zero within
 /// `reach` frames, or by the next held frame where that is nearer.
@@ -60,8 +61,8 @@ pub fn ramps<K: Copy>(
 ///
 /// It is that of the parabola of least squares through the last values, as many as it fits to within their noise, which
 /// third differences tell (their variance is 20 times that of the values): noise is not carried out of a hold, and the
-/// slope of a smooth motion is exact; a hold of fewer frames than that takes tells none. What lies outside tells nothing: a foot that needs no correction while it rests
-/// needs none when it leaves.
+/// slope of a smooth motion is exact; a hold of fewer frames than that takes tells none. What lies outside tells
+/// nothing: a foot that needs no correction while it rests needs none when it leaves.
 fn slope(values: &[Vec3], window: usize) -> Vec3 {
     let thirds = values.windows(4).map(|v| (v[3] - v[2] * 3.0 + v[1] * 3.0 - v[0]).norm_squared());
     let noise = thirds.sum::<f64>() / (20 * values.len().saturating_sub(3).max(1)) as f64;
@@ -73,30 +74,12 @@ fn slope(values: &[Vec3], window: usize) -> Vec3 {
     })
 }
 
-/// The parabola of least squares through four values and more: its slope against their order at the first of them,
-/// and its mean squared residual.
+/// The slope of the parabola of least squares through these values against their order at the first of them, and its
+/// mean squared residual.
 fn parabola(values: &[Vec3]) -> (Vec3, f64) {
-    // The orthogonal polynomials 1, x, x^2 - (n^2 - 1) / 12 of n values around their middle.
-    let n = values.len() as f64;
-    let middle = 0.5 * (n - 1.0);
-    let basis = |i: usize| {
-        let x = middle - i as f64;
-        [1.0, x, x * x - (n * n - 1.0) / 12.0]
-    };
-    let mut parts = [(Vec3::zeros(), 0.0); 3];
-    for (i, value) in values.iter().enumerate() {
-        for ((sum, squares), b) in parts.iter_mut().zip(basis(i)) {
-            *sum += value * b;
-            *squares += b * b;
-        }
-    }
-    let [mean, line, bend] = parts.map(|(sum, squares)| sum / squares);
-    let at = |i: usize| {
-        let [a, b, c] = basis(i);
-        mean * a + line * b + bend * c
-    };
-    let residual = values.iter().enumerate().map(|(i, v)| (v - at(i)).norm_squared()).sum::<f64>() / n;
-    (line + bend * (2.0 * middle), residual)
+    let found = Parabola::through(values);
+    let squares = values.iter().enumerate().map(|(i, v)| (v - found.at(i)).norm_squared());
+    (-found.first_slope(), squares.sum::<f64>() / values.len() as f64)
 }
 
 /// A smooth channel nowhere below `needed` (which is not negative), zero where `pinned`, and not touched further than

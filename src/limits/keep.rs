@@ -1,17 +1,16 @@
 //! Every joint outside its range turns by the smallest and smoothest change that brings it inside.
 //!
 //! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
-//! twist past half a turn counts on; their allowed values are convex, and [`least_correction`] finds the change. Bringing
+//! twist past half a turn counts on; their allowed values are convex, and [`corrections`] finds the change. Bringing
 //! each frame to its nearest inside instead stops a joint dead where it meets its bound. Units: radians, hertz.
 
 use super::roll::roll_limbs;
 use crate::ik::{Limit, Mechanism, SwingTwist};
 use crate::math::{Quat, same_hemisphere, slerp};
 use crate::model::{JointId, Motion, Role, Side};
-use crate::signal::{correction_penalty, least_correction};
+use crate::signal::{corrections, fix_hemispheres};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
-use std::ops::Range;
 
 /// How limits are kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +34,7 @@ pub struct Kept {
     pub frames: usize,
     /// The joints that were outside, in joint order.
     pub joints: Vec<JointId>,
-    /// How far outside they were at most, and how far they were turned at most, radians.
+    /// How far outside they were at most, radians.
     pub excess: f64,
     /// The greatest change of a joint's rotation, radians.
     pub turned: f64,
@@ -50,11 +49,9 @@ pub struct Kept {
 const OUTSIDE: f64 = 1e-9;
 /// A bone that swings further than this off its axis has no telling twist, radians.
 const TELLING: f64 = 170.0 * PI / 180.0;
-/// A joint that leaves its range by more than this is none of a body that has the range: a robot's neck that goes round,
-/// radians.
+/// A joint that leaves its range by more than this is none of a body that has the range: a robot's neck that goes
+/// round, radians.
 const FOREIGN: f64 = 60.0 * PI / 180.0;
-/// How many periods of the cutoff a change may begin before it is needed.
-const AHEAD: f64 = 2.0;
 
 /// The motion with `joints` inside the limits of `mechanism`.
 pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: &Options) -> (Motion, Kept) {
@@ -94,15 +91,12 @@ pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: 
             .for_each(|id| motion.clip.rotations_mut(f)[id.index()] = arrived.rotations(f)[id.index()]);
     }
     for (id, rotations) in brought.into_iter().filter(|(id, _)| !whole.contains(id)) {
-        let rotations = rotations.unwrap_or_default();
-        for (f, rotation) in rotations.into_iter().enumerate() {
-            let before = f.checked_sub(1).map(|f| motion.clip.rotations(f)[id.index()]);
-            let here = &mut motion.clip.rotations_mut(f)[id.index()];
-            let turned = arrived.rotations(f)[id.index()].angle_to(&rotation);
-            kept.turned = kept.turned.max(turned);
-            *here = same_hemisphere(rotation, &before.unwrap_or(rotation));
+        for (f, rotation) in rotations.unwrap_or_default().into_iter().enumerate() {
+            kept.turned = kept.turned.max(arrived.rotations(f)[id.index()].angle_to(&rotation));
+            motion.clip.rotations_mut(f)[id.index()] = rotation;
         }
     }
+    fix_hemispheres(&mut motion.clip);
     (motion, kept)
 }
 
@@ -140,18 +134,14 @@ fn brought_inside(
     if needed.iter().any(|&f| angles[f][0].hypot(angles[f][1]) > TELLING || foreign(f)) {
         return None;
     }
-    let penalty = correction_penalty(options.cutoff, motion.clip.sample_rate);
-    for span in spans(&needed, frames, ahead(motion, options)) {
-        let held = [span.start > 0, span.end < frames];
-        let change = least_correction(span.len(), held, penalty, |f, change: [f64; 3]| {
-            let from = angles[span.start + f];
-            let nearest = limit.nearest(std::array::from_fn(|k| from[k] + change[k]));
-            std::array::from_fn(|k| nearest[k] - from[k])
-        });
-        for (f, change) in span.clone().zip(change) {
-            let inside = limit.rotation(std::array::from_fn(|k| angles[f][k] + change[k]));
-            rotations[f] = slerp(&rotations[f], &same_hemisphere(inside, &rotations[f]), options.strength);
-        }
+    let nearest = |f: usize, change: [f64; 3]| {
+        let from = angles[f];
+        let nearest = limit.nearest(std::array::from_fn(|k| from[k] + change[k]));
+        std::array::from_fn(|k| nearest[k] - from[k])
+    };
+    for (f, change) in corrections(&needed, frames, options.cutoff, motion.clip.sample_rate, nearest) {
+        let inside = limit.rotation(std::array::from_fn(|k| angles[f][k] + change[k]));
+        rotations[f] = slerp(&rotations[f], &same_hemisphere(inside, &rotations[f]), options.strength);
     }
     Some(rotations)
 }
@@ -165,22 +155,4 @@ pub(super) fn followed(limit: &SwingTwist, rotations: &[Quat]) -> Vec<[f64; 3]> 
         [first, second, near]
     };
     rotations.iter().map(follow).collect()
-}
-
-/// How many frames before and after a need a change may reach.
-pub(super) fn ahead(motion: &Motion, options: &Options) -> usize {
-    (AHEAD * motion.clip.sample_rate / options.cutoff).ceil() as usize
-}
-
-/// The parts of a clip around the frames that need a change.
-pub(super) fn spans(needed: &[usize], frames: usize, ahead: usize) -> Vec<Range<usize>> {
-    let mut spans: Vec<Range<usize>> = Vec::new();
-    for &f in needed {
-        let (start, end) = (f.saturating_sub(ahead), (f + ahead + 1).min(frames));
-        match spans.last_mut() {
-            Some(last) if start <= last.end => last.end = end,
-            _ => spans.push(start..end),
-        }
-    }
-    spans
 }

@@ -5,11 +5,11 @@
 //! much turns the direction of the bend by `-psi` and leaves the place of every joint below, and the lower limb itself,
 //! as they are. Of all rolls that keep both ranges the smallest and smoothest is taken. Units: radians.
 
-use super::keep::{Options, ahead, followed, spans};
+use super::keep::{Options, followed};
 use crate::ik::{Limit, Mechanism, SwingTwist};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{JointId, Motion, Role, Side};
-use crate::signal::{correction_penalty, least_correction};
+use crate::signal::corrections;
 use std::f64::consts::PI;
 
 /// A limb that bends more sideways than this bends backwards: no roll mends it, radians.
@@ -46,8 +46,8 @@ pub(super) fn roll_limbs(
     (motion, largest)
 }
 
-/// The direction from the upper joint to the lower one, in the space of the upper joint and in that above the lower one;
-/// between the two may lie joints that share the twist of a limb.
+/// The direction from the upper joint to the lower one, in the space of the upper joint and in that above the lower
+/// one; between the two may lie joints that share the twist of a limb.
 fn along(motion: &Motion, frame: usize, upper: JointId, lower: JointId) -> Option<[Vec3; 2]> {
     let skeleton = motion.character.skeleton();
     let mut at = motion.clip.local(skeleton, frame, lower).translation;
@@ -102,15 +102,10 @@ fn rolls(
         .map(|(bend, [least, most])| rolls_of_hinge(hinge, bend).map(|roll| roll.clamp(*least, *most)))
         .collect();
     let needed: Vec<usize> = (0..frames).filter(|&f| allowed[f][0] > 0.0 || allowed[f][1] < 0.0).collect();
-    let penalty = correction_penalty(options.cutoff, motion.clip.sample_rate);
     let mut rolls = vec![0.0; frames];
-    for span in spans(&needed, frames, ahead(motion, options)) {
-        let held = [span.start > 0, span.end < frames];
-        let change = least_correction(span.len(), held, penalty, |f, [roll]: [f64; 1]| {
-            let [low, high] = allowed[span.start + f];
-            [roll.clamp(low, high)]
-        });
-        span.zip(change).for_each(|(f, [roll])| rolls[f] = roll);
+    let nearest = |f: usize, [roll]: [f64; 1]| [roll.clamp(allowed[f][0], allowed[f][1])];
+    for (f, [roll]) in corrections(&needed, frames, options.cutoff, motion.clip.sample_rate, nearest) {
+        rolls[f] = roll;
     }
     rolls
 }

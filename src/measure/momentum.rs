@@ -14,7 +14,7 @@ use super::samples::Samples;
 use super::statistics::{percentile, rms};
 use crate::math::Vec3;
 use crate::report::Metric;
-use crate::signal::Butterworth;
+use crate::signal::{Butterworth, Parabola};
 
 /// Gravity, m/s^2.
 const GRAVITY: f64 = 9.81;
@@ -94,9 +94,8 @@ fn flight(samples: &Samples, courses: &[Course]) -> Vec<Metric> {
         let end = (start..samples.frames).find(|f| !free(f)).unwrap_or(samples.frames);
         let length = end - start;
         if length >= least {
-            let error = (acceleration(&samples.centers[start..end], samples.rate) + Vec3::y() * GRAVITY)
-                .norm()
-                / GRAVITY;
+            let bend = Parabola::through(&samples.centers[start..end]).acceleration();
+            let error = (bend * (samples.rate * samples.rate) + Vec3::y() * GRAVITY).norm() / GRAVITY;
             errors.extend(std::iter::repeat_n(error * error, length));
             let spins = &samples.spins[start..end];
             let mean = spins.iter().sum::<Vec3>() / length as f64;
@@ -113,37 +112,5 @@ fn flight(samples: &Samples, courses: &[Course]) -> Vec<Metric> {
             metric("flight_error", rms(errors.into_iter())),
             metric("flight_spin_drift", rms(drifts.into_iter())),
         ],
-    }
-}
-
-/// Twice the quadratic coefficient of the parabola through `places` in the least-squares sense.
-fn acceleration(places: &[Vec3], rate: f64) -> Vec3 {
-    // The quadratic that is orthogonal to lines over n equally spaced times: t^2 - (n^2 - 1) / 12.
-    let n = places.len() as f64;
-    let middle = 0.5 * (n - 1.0);
-    let (mut sum, mut size) = (Vec3::zeros(), 0.0);
-    for (k, place) in places.iter().enumerate() {
-        let t = k as f64 - middle;
-        let basis = t * t - (n * n - 1.0) / 12.0;
-        sum += place * basis;
-        size += basis * basis;
-    }
-    sum * (2.0 * rate * rate / size)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_acceleration_of_a_parabola_is_found_at_any_rate() {
-        for rate in [24.0, 30.0, 120.0] {
-            let place = |k: usize| {
-                let t = k as f64 / rate;
-                Vec3::new(1.0 + 2.0 * t, 3.0 * t - 0.5 * GRAVITY * t * t, -t)
-            };
-            let places: Vec<Vec3> = (0..7).map(place).collect();
-            assert!((acceleration(&places, rate) + Vec3::y() * GRAVITY).norm() < 1e-9);
-        }
     }
 }

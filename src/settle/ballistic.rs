@@ -7,6 +7,7 @@
 use super::flight::Flight;
 use super::ragdoll::GRAVITY;
 use crate::math::Vec3;
+use crate::signal::Bands;
 
 /// The shift leaves the clip alone below this frequency, hertz.
 const STAYS: f64 = 3.5;
@@ -14,48 +15,28 @@ const STAYS: f64 = 3.5;
 /// How much more gravity matters in flight than a smooth way.
 const FALLS: f64 = 1e6;
 
+/// The second difference.
+const CURVE: [f64; 3] = [1.0, -2.0, 1.0];
+
 /// The shift of every frame of a body whose centre of mass is at these places.
 pub fn ballistic(centers: &[Vec3], flights: &[Flight], rate: f64) -> Vec<Vec3> {
     let n = centers.len();
     let stays = (std::f64::consts::TAU * STAYS / rate).powi(6);
-    let mut bands = vec![[stays, 0.0, 0.0, 0.0]; n];
-    let mut shifts = vec![Vec3::zeros(); n];
-    let mut add = |first: usize, differences: &[f64], weight: f64, value: Vec3| {
-        for (i, a) in differences.iter().enumerate() {
-            for (j, b) in differences.iter().enumerate().skip(i) {
-                bands[first + i][j - i] += weight * a * b;
-            }
-            shifts[first + i] += value * (weight * a);
-        }
-    };
+    let mut matrix = Bands::<4>::diagonal(std::iter::repeat_n(stays, n));
     for first in 0..n.saturating_sub(3) {
-        add(first, &[-1.0, 3.0, -3.0, 1.0], 1.0, Vec3::zeros());
+        matrix.add(first as isize, [-1.0, 3.0, -3.0, 1.0], 1.0);
     }
+    let mut shifts = vec![[0.0; 3]; n];
     let falls = Vec3::y() * (-GRAVITY / (rate * rate));
     for f in flights.iter().flat_map(|flight| flight.frames.clone()) {
         let bend = centers[f + 1] - centers[f] * 2.0 + centers[f - 1];
-        add(f - 1, &[1.0, -2.0, 1.0], FALLS, falls - bend);
-    }
-    solve(bands, &mut shifts);
-    shifts
-}
-
-/// Solves a symmetric system with a diagonal and three bands beside it, `bands[i][k]` in row `i` and column `i + k`.
-fn solve(mut bands: Vec<[f64; 4]>, values: &mut [Vec3]) {
-    let n = values.len();
-    for i in 0..n {
-        let row = bands[i];
-        for k in (1..4).take_while(|k| i + k < n) {
-            let part = row[k] / row[0];
-            (k..4).take_while(|j| i + j < n).for_each(|j| bands[i + k][j - k] -= part * row[j]);
-            let value = values[i];
-            values[i + k] -= value * part;
+        matrix.add(f as isize - 1, CURVE, FALLS);
+        for (shift, a) in shifts[f - 1..].iter_mut().zip(CURVE) {
+            *shift = (Vec3::from(*shift) + (falls - bend) * (FALLS * a)).into();
         }
     }
-    for i in (0..n).rev() {
-        let known: Vec3 = (1..4).take_while(|k| i + k < n).map(|k| values[i + k] * bands[i][k]).sum();
-        values[i] = (values[i] - known) / bands[i][0];
-    }
+    matrix.factored().solve(&mut shifts);
+    shifts.into_iter().map(Vec3::from).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::floor::Floor;
 use super::ragdoll::{GRAVITY, Ragdoll};
 use crate::math::{Mat3, Quat, Transform, Vec3, exp, log};
 use crate::model::{ModelPose, Pose, Skeleton};
+use crate::signal::Parabola;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -54,22 +55,11 @@ pub fn plausible(
 ) -> Vec<Flight> {
     let falls = |flight: &Flight| {
         let frames = flight.frames.start - 1..=flight.frames.end;
-        let heights: Vec<f64> =
-            frames.map(|f| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f])).y).collect();
-        acceleration(&heights, rate) < -FALLS * GRAVITY
+        let centers: Vec<Vec3> =
+            frames.map(|f| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f]))).collect();
+        Parabola::through(&centers).acceleration().y * rate * rate < -FALLS * GRAVITY
     };
     flights.into_iter().filter(falls).collect()
-}
-
-/// The second derivative of the parabola of least squares through these values, from its orthogonal polynomial.
-fn acceleration(values: &[f64], rate: f64) -> f64 {
-    let n = values.len() as f64;
-    let basis = |k: usize| (k as f64 - 0.5 * (n - 1.0)).powi(2) - (n * n - 1.0) / 12.0;
-    let (sum, squares) = values
-        .iter()
-        .enumerate()
-        .fold((0.0, 0.0), |(s, q), (k, y)| (s + y * basis(k), q + basis(k) * basis(k)));
-    2.0 * sum / squares * rate * rate
 }
 
 /// The shifts of the frames of a flight that put the centre of mass on its parabola.

@@ -73,7 +73,7 @@ fn bridge(way: &mut [Transform], fastest: f64) {
 }
 
 /// The mean over a window whose weights fall towards its ends like a cosine.
-pub(super) fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
+fn spread(values: &[Vec3], reach: usize) -> Vec<Vec3> {
     let weight = |d: usize| 1.0 + (std::f64::consts::PI * d as f64 / (reach + 1) as f64).cos();
     let mean = |f: usize| {
         let window = f.saturating_sub(reach)..(f + reach + 1).min(values.len());

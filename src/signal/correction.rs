@@ -1,22 +1,61 @@
 //! The least and smoothest change of a channel that brings it into bounds.
 //!
-//! Minimises `sum |y_f|^2 + lambda sum |y_{f+3} - 3 y_{f+2} + 3 y_{f+1} - y_f|^2` over changes `y_f` of K numbers subject
-//! to `y_f` in `C_f`, closed convex sets that are told by their nearest points: the change has little jerk of its own and
-//! leaves that of the channel alone. Solved by the alternating direction method of multipliers (Boyd, Parikh, Chu, Peleato
-//! and Eckstein 2011, Foundations and Trends in Machine Learning 3:1, section 5; over-relaxed by 1.6), whose linear step
-//! is one factorisation with three bands. Units: hertz; the channel in any unit.
+//! Minimises `sum |y_f|^2 + lambda sum |y_{f+3} - 3 y_{f+2} + 3 y_{f+1} - y_f|^2` over changes `y_f` of K numbers
+//! subject to `y_f` in `C_f`, closed convex sets that are told by their nearest points: the change has little jerk of
+//! its own and leaves that of the channel alone. Solved by the alternating direction method of multipliers (Boyd,
+//! Parikh, Chu, Peleato and Eckstein 2011, Foundations and Trends in Machine Learning 3:1, section 5; over-relaxed by
+//! 1.6), whose linear step is one factorisation with four bands. Units: hertz; the channel in any unit.
 
-/// The bands of the matrix, the diagonal included.
-const BANDS: usize = 4;
+use super::banded::{Bands, FactoredBands};
+use std::ops::Range;
+
 /// The third difference.
-const DIFFERENCE: [f64; BANDS] = [-1.0, 3.0, -3.0, 1.0];
+const DIFFERENCE: [f64; 4] = [-1.0, 3.0, -3.0, 1.0];
 /// Rounds at most, and how near the two copies of the change come to each other, in units of the channel.
 const ROUNDS: usize = 400;
 const NEAR: f64 = 2e-5;
+/// How many periods of the cutoff a change may begin before it is needed.
+const AHEAD: f64 = 2.0;
+
+/// The changes that bring a channel of so many `frames` into its bounds, with their frames in order; a frame that is not
+/// there is far from every one of those in which a change is `needed` (ascending), and stays to the bit.
+///
+/// `nearest` gives for a frame the allowed change that is nearest to a wished one; changes are no quicker than `cutoff`
+/// hertz for channels at `sample_rate` hertz.
+pub fn corrections<const K: usize>(
+    needed: &[usize],
+    frames: usize,
+    cutoff: f64,
+    sample_rate: f64,
+    nearest: impl Fn(usize, [f64; K]) -> [f64; K],
+) -> Vec<(usize, [f64; K])> {
+    let penalty = correction_penalty(cutoff, sample_rate);
+    let ahead = (AHEAD * sample_rate / cutoff).ceil() as usize;
+    let of_span = |span: Range<usize>| {
+        let held = [span.start > 0, span.end < frames];
+        let nearest = |f: usize, wished| nearest(span.start + f, wished);
+        let changes = least_correction(span.len(), held, penalty, nearest);
+        span.zip(changes)
+    };
+    spans(needed, frames, ahead).into_iter().flat_map(of_span).collect()
+}
+
+/// The parts of a clip around the frames that need a change.
+fn spans(needed: &[usize], frames: usize, ahead: usize) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for &f in needed {
+        let (start, end) = (f.saturating_sub(ahead), (f + ahead + 1).min(frames));
+        match spans.last_mut() {
+            Some(last) if start <= last.end => last.end = end,
+            _ => spans.push(start..end),
+        }
+    }
+    spans
+}
 
 /// The penalty that halves the gain at `cutoff` hertz for channels at `sample_rate` hertz:
 /// `lambda = (2 sin(pi fc / fs))^-6`.
-pub fn correction_penalty(cutoff: f64, sample_rate: f64) -> f64 {
+fn correction_penalty(cutoff: f64, sample_rate: f64) -> f64 {
     let s = 2.0 * (std::f64::consts::PI * (cutoff / sample_rate).clamp(1e-4, 0.5)).sin();
     s.powi(-6)
 }
@@ -25,7 +64,7 @@ pub fn correction_penalty(cutoff: f64, sample_rate: f64) -> f64 {
 ///
 /// `nearest` gives for a frame the allowed change that is nearest to a wished one. Where an end is `held`, the change
 /// fades into the zeros beyond it.
-pub fn least_correction<const K: usize>(
+fn least_correction<const K: usize>(
     frames: usize,
     held: [bool; 2],
     penalty: f64,
@@ -33,7 +72,7 @@ pub fn least_correction<const K: usize>(
 ) -> Vec<[f64; K]> {
     // The step of the multipliers; found by trying bumps at 30 to 120 Hz, where it ends after 20 to 180 rounds.
     let rho = 8.0 * penalty.powf(1.0 / 6.0);
-    let factor = Factor::new(frames, held, penalty, 1.0 + rho);
+    let factor = factor(frames, held, penalty, 1.0 + rho);
     let mut inside: Vec<[f64; K]> = (0..frames).map(|f| nearest(f, [0.0; K])).collect();
     let mut owed = vec![[0.0; K]; frames];
     let mut smooth = vec![[0.0; K]; frames];
@@ -60,60 +99,15 @@ pub fn least_correction<const K: usize>(
     inside
 }
 
-/// `weight I + penalty D'D` as `L D L'`.
-struct Factor {
-    /// Of each column: the pivot, and what stands below it over the pivot.
-    columns: Vec<[f64; BANDS]>,
-}
-
-impl Factor {
-    fn new(n: usize, held: [bool; 2], penalty: f64, weight: f64) -> Self {
-        let mut columns = vec![[0.0; BANDS]; n];
-        columns.iter_mut().for_each(|c| c[0] = weight);
-        let first = if held[0] { -3 } else { 0 };
-        let last = if held[1] { n as isize } else { n as isize - 3 };
-        for row in first..last {
-            for (i, a) in DIFFERENCE.iter().enumerate() {
-                for (j, b) in DIFFERENCE.iter().enumerate().skip(i) {
-                    let (at, to) = (row + i as isize, row + j as isize);
-                    if at >= 0 && to < n as isize {
-                        columns[at as usize][j - i] += penalty * a * b;
-                    }
-                }
-            }
-        }
-        for f in 0..n {
-            let column = columns[f];
-            for i in 1..BANDS.min(n - f) {
-                let share = column[i] / column[0];
-                for j in i..BANDS {
-                    columns[f + i][j - i] -= share * column[j];
-                }
-                columns[f][i] = share;
-            }
-        }
-        Self { columns }
+/// `weight I + penalty D'D`, ready to solve.
+fn factor(n: usize, held: [bool; 2], penalty: f64, weight: f64) -> FactoredBands<4> {
+    let mut matrix = Bands::diagonal(std::iter::repeat_n(weight, n));
+    let first = if held[0] { -3 } else { 0 };
+    let last = if held[1] { n as isize } else { n as isize - 3 };
+    for row in first..last {
+        matrix.add(row, DIFFERENCE, penalty);
     }
-
-    fn solve<const K: usize>(&self, x: &mut [[f64; K]]) {
-        let n = x.len();
-        let subtract = |from: &mut [f64; K], share: f64, what: [f64; K]| {
-            from.iter_mut().zip(what).for_each(|(from, what)| *from -= share * what);
-        };
-        for f in 0..n {
-            let here = x[f];
-            for i in 1..BANDS.min(n - f) {
-                subtract(&mut x[f + i], self.columns[f][i], here);
-            }
-        }
-        for f in (0..n).rev() {
-            let mut here = x[f].map(|x| x / self.columns[f][0]);
-            for i in 1..BANDS.min(n - f) {
-                subtract(&mut here, self.columns[f][i], x[f + i]);
-            }
-            x[f] = here;
-        }
-    }
+    matrix.factored()
 }
 
 #[cfg(test)]
@@ -181,5 +175,18 @@ mod tests {
         let found = least_correction(50, [false, true], 1e4, |_, y: [f64; 3]| y);
         assert_eq!(found, vec![[0.0; 3]; 50]);
         assert!(least_correction(0, [true; 2], 1.0, |_, y: [f64; 1]| y).is_empty());
+    }
+
+    #[test]
+    fn changes_are_near_the_frames_that_need_them() {
+        // Two needs a second apart share a span, the third has its own; two periods of 4 Hz are 15 frames at 30 Hz.
+        let needed = [100, 130, 200];
+        let found = corrections(&needed, 210, 4.0, 30.0, |f, [y]: [f64; 1]| {
+            [if needed.contains(&f) { y.max(1.0) } else { y }]
+        });
+        let frames: Vec<usize> = found.iter().map(|c| c.0).collect();
+        assert_eq!(frames, (85..146).chain(185..210).collect::<Vec<_>>());
+        assert!(found.iter().all(|(f, [y])| !needed.contains(f) || *y >= 1.0));
+        assert!(corrections(&[], 210, 4.0, 30.0, |_, y: [f64; 1]| y).is_empty());
     }
 }

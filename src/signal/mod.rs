@@ -4,6 +4,7 @@
 //! angles. Every clip that leaves keeps its quaternions in one hemisphere from frame to frame.
 //! Space: whatever the channel is in. Units: metres, radians, seconds, hertz.
 
+mod banded;
 mod correction;
 mod hemisphere;
 mod lowpass;
@@ -13,10 +14,11 @@ mod resample;
 mod rotation;
 mod whittaker;
 
-pub use correction::{correction_penalty, least_correction};
+pub use banded::{Bands, FactoredBands};
+pub use correction::corrections;
 pub use hemisphere::{fix_hemispheres, fix_sequence};
 pub use lowpass::Butterworth;
-pub use polynomial::{SavitzkyGolay, SavitzkyGolayError};
+pub use polynomial::{Parabola, SavitzkyGolay, SavitzkyGolayError};
 pub use rate::Rate;
 pub use resample::{Resampling, RotationInterpolation, resample};
 pub use rotation::{smooth_positions, smooth_rotations};

@@ -1,10 +1,11 @@
-//! A channel becomes the values of polynomials fitted to a sliding window (Savitzky and Golay 1964).
+//! A channel becomes the values of polynomials fitted to a sliding window (Savitzky and Golay 1964), or one parabola.
 //!
 //! The fitted values of a window are `H x` with `H = V (V^T V)^-1 V^T`, `V` the Vandermonde matrix of the window;
 //! with a thin `V = Q R` that is `H = Q Q^T`; their slopes are `V' R^-1 Q^T x`. The inner samples take the middle row,
-//! the ends the outer rows of the end windows. Units: frames; the channel in any unit.
+//! the ends the outer rows of the end windows. Parabolas are sums of the polynomials `1, x, x^2 - (n^2 - 1) / 12`, which
+//! are orthogonal over `n` samples around their middle. Units: frames; the channel in any unit.
 
-use crate::math::DMatrix;
+use crate::math::{DMatrix, Vec3};
 
 /// Polynomials of one degree over windows of one size.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +105,55 @@ fn slide(answers: &DMatrix<f64>, from: &[f64], to: &mut [f64]) {
     }
 }
 
+/// The parabola of least squares through evenly spaced values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parabola {
+    count: usize,
+    /// The shares of the orthogonal polynomials.
+    parts: [Vec3; 3],
+}
+
+impl Parabola {
+    /// The parabola through these values, nearest to them where they are more than three; through fewer values the line
+    /// or the constant.
+    pub fn through(values: &[Vec3]) -> Self {
+        let count = values.len();
+        let mut parts = [(Vec3::zeros(), 0.0); 3];
+        for (i, value) in values.iter().enumerate() {
+            for ((sum, squares), b) in parts.iter_mut().zip(basis(count, i)) {
+                *sum += value * b;
+                *squares += b * b;
+            }
+        }
+        let share = |(sum, squares): (Vec3, f64)| if squares > 0.0 { sum / squares } else { Vec3::zeros() };
+        Self { count, parts: parts.map(share) }
+    }
+
+    /// Its value at sample `i`.
+    pub fn at(&self, i: usize) -> Vec3 {
+        let [a, b, c] = basis(self.count, i);
+        self.parts[0] * a + self.parts[1] * b + self.parts[2] * c
+    }
+
+    /// Its slope at the first sample, per frame.
+    pub fn first_slope(&self) -> Vec3 {
+        let middle = 0.5 * (self.count as f64 - 1.0);
+        self.parts[1] - self.parts[2] * (2.0 * middle)
+    }
+
+    /// Its second derivative, per frame squared.
+    pub fn acceleration(&self) -> Vec3 {
+        self.parts[2] * 2.0
+    }
+}
+
+/// The polynomials of [`Parabola`] over `n` samples, at sample `i`.
+fn basis(n: usize, i: usize) -> [f64; 3] {
+    let n = n as f64;
+    let x = i as f64 - 0.5 * (n - 1.0);
+    [1.0, x, x * x - (n * n - 1.0) / 12.0]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +179,33 @@ mod tests {
             }
             for (k, x) in x.iter().enumerate() {
                 prop_assert!((x - at(k)).abs() < 1e-9 * (1.0 + at(k).abs()), "{k}: {x} {}", at(k));
+            }
+        }
+    }
+
+    proptest! {
+        /// A parabola is found as it is, and what is left over is orthogonal to every other.
+        #[test]
+        fn the_parabola_of_least_squares_is_found(
+            c in prop::array::uniform3(-2.0..2.0f64), noise in proptest::collection::vec(-1.0..1.0f64, 1..40),
+        ) {
+            let of = |i: usize| c[0] + c[1] * i as f64 + c[2] * (i * i) as f64;
+            let exact: Vec<Vec3> = (0..noise.len()).map(|i| Vec3::y() * of(i)).collect();
+            let found = Parabola::through(&exact);
+            for (i, value) in exact.iter().enumerate() {
+                prop_assert!((found.at(i) - value).norm() < 1e-9 * (1.0 + value.norm()));
+            }
+            if noise.len() > 2 {
+                prop_assert!((found.first_slope() - Vec3::y() * c[1]).norm() < 1e-8);
+                prop_assert!((found.acceleration() - Vec3::y() * (2.0 * c[2])).norm() < 1e-9);
+            }
+            let noisy: Vec<Vec3> = exact.iter().zip(&noise).map(|(v, x)| v + Vec3::y() * *x).collect();
+            let found = Parabola::through(&noisy);
+            for power in 0..3 {
+                let size: f64 = (0..noisy.len()).map(|i| (i as f64).powi(power) * (1.0 + noisy[i].norm())).sum();
+                let left: f64 =
+                    (0..noisy.len()).map(|i| (i as f64).powi(power) * (noisy[i] - found.at(i)).y).sum();
+                prop_assert!(left.abs() <= 1e-11 * size, "{left} of {size}");
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Scattered values of differing weight become a smooth channel: the penalised least squares of Whittaker.
 //!
 //! Minimises `sum w_f (x_f - y_f)^2 + lambda sum (x_{f-1} - 2 x_f + x_{f+1})^2` (Whittaker 1923; Eilers 2003,
-//! Analytical Chemistry 75:3631, d = 2) by one banded Cholesky factorisation, so values without weight are
+//! Analytical Chemistry 75:3631, d = 2) by one factorisation with three bands, so values without weight are
 //! interpolated and nothing is delayed. With all weights 1 the gain at `cutoff` is one half. Units: hertz; the
 //! channel in any unit.
+
+use super::banded::Bands;
 
 /// The penalty that halves the gain at `cutoff` hertz for channels at `sample_rate` hertz of weight 1:
 /// `lambda = (2 sin(pi fc / fs))^-4`.
@@ -22,43 +24,15 @@ pub fn whittaker(weights: &[f64], values: &[f64], penalty: f64) -> Vec<f64> {
     if weights.iter().all(|&w| w <= 0.0) {
         return vec![0.0; n];
     }
-    // The matrix W + lambda D'D in three bands; a trace of weight keeps it definite where the data leaves a line open.
+    // The matrix W + lambda D'D; a trace of weight keeps it definite where the data leaves a line open.
     let trace = 1e-9;
-    let mut diagonal: Vec<f64> = weights.iter().map(|w| w + trace).collect();
-    let (mut first, mut second) = (vec![0.0; n], vec![0.0; n]);
-    for f in 1..n.saturating_sub(1) {
-        for (k, c) in [(f - 1, 1.0), (f, 4.0), (f + 1, 1.0)] {
-            diagonal[k] += penalty * c;
-        }
-        first[f - 1] -= 2.0 * penalty;
-        first[f] -= 2.0 * penalty;
-        second[f - 1] += penalty;
+    let mut matrix = Bands::<3>::diagonal(weights.iter().map(|w| w + trace));
+    for first in 0..n.saturating_sub(2) {
+        matrix.add(first as isize, [1.0, -2.0, 1.0], penalty);
     }
-    // L D L' with two bands below the diagonal.
-    let mut x: Vec<f64> = weights.iter().zip(values).map(|(w, y)| w * y).collect();
-    for f in 0..n {
-        let (pivot, l1, l2) = (diagonal[f], first[f], second[f]);
-        if f + 1 < n {
-            diagonal[f + 1] -= l1 * l1 / pivot;
-            first[f + 1] -= l1 * l2 / pivot;
-            x[f + 1] -= l1 / pivot * x[f];
-        }
-        if f + 2 < n {
-            diagonal[f + 2] -= l2 * l2 / pivot;
-            x[f + 2] -= l2 / pivot * x[f];
-        }
-    }
-    for f in (0..n).rev() {
-        let mut sum = x[f];
-        if f + 1 < n {
-            sum -= first[f] * x[f + 1];
-        }
-        if f + 2 < n {
-            sum -= second[f] * x[f + 2];
-        }
-        x[f] = sum / diagonal[f];
-    }
-    x
+    let mut x: Vec<[f64; 1]> = weights.iter().zip(values).map(|(w, y)| [w * y]).collect();
+    matrix.factored().solve(&mut x);
+    x.into_iter().map(|[x]| x).collect()
 }
 
 #[cfg(test)]

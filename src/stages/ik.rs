@@ -1,7 +1,7 @@
 //! Stage `ik`: effectors reach their targets, frame by frame, and the rest of the body helps.
 
 use super::effector::{Effector, EffectorConfig, GoalWord};
-use super::limits::{body, follow};
+use super::limits::body;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::anatomy::range_of_motion;
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
@@ -10,6 +10,7 @@ use crate::model::{Character, JointId, Motion, Pose, Role};
 use crate::render::{Mark, MarkKind};
 use crate::report::Report;
 use crate::retarget::calibration_pose;
+use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,7 +232,7 @@ impl Stage for IkStage {
         let mut made = crate::model::Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &poses);
         made.start = clip.start;
         let mut motion = Motion { clip: made, ..motion };
-        follow(&mut motion);
+        fix_hemispheres(&mut motion.clip);
         Ok(motion)
     }
 }

@@ -3,7 +3,6 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
 use crate::limits::{Options, keep};
-use crate::math::same_hemisphere;
 use crate::model::{Character, JointId, Motion};
 use crate::report::Report;
 use crate::retarget::calibration_pose;
@@ -92,16 +91,5 @@ impl Stage for LimitsStage {
             report.warnings.add("limits_foreign", message, name.clone());
         }
         Ok(motion)
-    }
-}
-
-/// Keeps consecutive rotations of every joint in one hemisphere, after single frames have changed.
-pub(super) fn follow(motion: &mut Motion) {
-    for frame in 1..motion.clip.frames() {
-        for j in 0..motion.clip.joints() {
-            let before = motion.clip.rotations(frame - 1)[j];
-            let here = &mut motion.clip.rotations_mut(frame)[j];
-            *here = same_hemisphere(*here, &before);
-        }
     }
 }

@@ -5,14 +5,15 @@ mod development_data;
 mod humanoids;
 
 use development_data::data;
-use humanoids::{CHARACTERS, TAKES};
-use posemill::anatomy::{Figure, HandPlaces, contact_points};
+use humanoids::{CHARACTERS, TAKES, end_jerk};
+use posemill::anatomy::{Figure, contact_points};
 use posemill::contacts::{Options as Detection, detect};
 use posemill::feet;
 use posemill::ik::{Limit, Mechanism};
 use posemill::import::{Options, load};
 use posemill::limits::keep;
 use posemill::math::{Vec3, angle_between};
+use posemill::measure::hands;
 use posemill::model::{Character, JointId, ModelPose, Motion, Role, Side};
 use posemill::placement::Placement;
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
@@ -95,21 +96,7 @@ fn measured(motion: &Motion) -> Feet {
     speeds.sort_by(f64::total_cmp);
     feet.skate = speeds.get(speeds.len() * 95 / 100).copied().unwrap_or(0.0);
     feet.floating = floating as f64 / labelled.max(1) as f64;
-    let ends: Vec<_> = Side::BOTH
-        .iter()
-        .flat_map(|&s| [Role::Foot(s), Role::Hand(s), Role::Toes(s)])
-        .chain([Role::Head])
-        .filter_map(|r| rig.joint(r))
-        .collect();
-    let (mut sum, mut count) = (0.0, 0.0);
-    for w in poses.windows(4) {
-        for &id in &ends {
-            let p = |k: usize| w[k].position(id);
-            sum += (p(3) - p(2) * 3.0 + p(1) * 3.0 - p(0)).norm_squared();
-            count += 1.0;
-        }
-    }
-    feet.jerk = (sum / f64::max(count, 1.0)).sqrt() * motion.clip.sample_rate.powi(3);
+    feet.jerk = end_jerk(rig, &poses) * motion.clip.sample_rate.powi(3);
     for side in Side::BOTH {
         let joints = [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|r| rig.joint(r));
         let [Some(a), Some(b), Some(c)] = joints else { continue };
@@ -122,19 +109,6 @@ fn measured(motion: &Motion) -> Feet {
         }
     }
     feet
-}
-
-/// How far near hands are from where they belong, in the mean over frames, as a share of the height.
-fn hands(places: Option<&HandPlaces>, from: &[ModelPose], copy: &[ModelPose], result: &[ModelPose]) -> f64 {
-    let Some(places) = places else { return 0.0 };
-    let (mut sum, mut near) = (0.0, 0.0);
-    for ((from, copy), result) in from.iter().zip(copy).zip(result) {
-        for (distance, _, nearness) in places.errors(from, copy, result) {
-            sum += distance * nearness;
-            near += nearness;
-        }
-    }
-    if near > 1.0 { sum / near / places.height() } else { 0.0 }
 }
 
 /// How far the joint that is furthest outside its range is outside, degrees.
@@ -180,14 +154,16 @@ fn every_take_on_every_character_stands() {
             let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
             let copy = ready.apply(&source);
             let ends = ((&*source.character, rigs.0), (&**target, rigs.1));
-            let (placement, places) = (Placement::new(ends.0, ends.1), HandPlaces::new(ends.0, ends.1));
+            let placement = Placement::new(ends.0, ends.1);
             let mechanism = Mechanism::humanoid(&target.rig, &calibration_pose(target));
             let (result, work) = performed(&source, &copy, placement.as_ref(), &mechanism);
             result.check().unwrap();
             let (before, after) = (measured(&copy), measured(&result));
-            let (from, copied, poses) = (models(&source), models(&copy), models(&result));
-            let [hands_before, hands_after] =
-                [&copied, &poses].map(|p| 100.0 * hands(places.as_ref(), &from, &copied, p));
+            // In percent of the height.
+            let hands = hands(&source, &copy, &result);
+            let of = |value: Option<f64>| 100.0 * value.unwrap_or(0.0);
+            let (hands_before, hands_after) =
+                (of(hands.as_ref().and_then(|m| m.copy)), of(hands.as_ref().map(|m| m.value)));
             let [out_before, out_after] = [&copy, &result].map(|m| outside(&mechanism, m));
             let ratio = after.jerk / before.jerk.max(1e-9);
             let short: usize = work.feet.iter().map(|f| f.unreached.0).sum();

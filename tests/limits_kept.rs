@@ -6,7 +6,7 @@ mod humanoids;
 mod made_figure;
 
 use development_data::data;
-use humanoids::{CHARACTERS, TAKES};
+use humanoids::{CHARACTERS, TAKES, end_jerk};
 use made_figure::figure;
 use posemill::ik::{Limit, Mechanism};
 use posemill::import::{Options as Import, load};
@@ -67,22 +67,10 @@ fn excess_but(mechanism: &Mechanism, motion: &Motion, left: &[JointId]) -> f64 {
     (0..motion.clip.frames()).map(of).fold(0.0, f64::max)
 }
 
-/// Root mean square of the third difference of the places of hands, feet, toes and head.
+/// How jerkily hands, feet, toes and head move.
 fn jerk(motion: &Motion) -> f64 {
-    let rig = &motion.character.rig;
-    let ends: Vec<JointId> = Side::BOTH
-        .iter()
-        .flat_map(|&s| [Role::Foot(s), Role::Hand(s), Role::Toes(s)])
-        .chain([Role::Head])
-        .filter_map(|r| rig.joint(r))
-        .collect();
     let poses: Vec<_> = (0..motion.clip.frames()).map(|f| motion.model_pose(f)).collect();
-    let third = |w: &[posemill::model::ModelPose], id: JointId| {
-        let p = |k: usize| w[k].position(id);
-        (p(3) - p(2) * 3.0 + p(1) * 3.0 - p(0)).norm_squared()
-    };
-    let sum: f64 = poses.windows(4).flat_map(|w| ends.iter().map(move |&id| third(w, id))).sum();
-    (sum / (ends.len() * poses.len()).max(1) as f64).sqrt()
+    end_jerk(&motion.character.rig, &poses)
 }
 
 #[test]

@@ -3,11 +3,12 @@
 //!
 //! Degrees after the American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording (1965),
 //! as tabulated in Norkin and White, Measurement of Joint Motion; the clavicle after Neumann, Kinesiology of the
-//! Musculoskeletal System; dorsiflexion under the body's weight, about twice that of a hanging foot, after Rabin, Kozol,
-//! Spitzer and Finestone (2015), Journal of Athletic Training 50:30. Where a rig has one joint for several of anatomy (a hand that also turns the forearm), the
-//! mobility is that of all of them; where it has several for one (a spine), each has up to twice an even share, because
-//! vertebrae differ as much: the first joint of the neck has half of its turning (White and Panjabi 1990, Clinical
-//! Biomechanics of the Spine). Units: degrees for people, radians inside.
+//! Musculoskeletal System; dorsiflexion under the body's weight, about twice that of a hanging foot, after Rabin,
+//! Kozol, Spitzer and Finestone (2015), Journal of Athletic Training 50:30. Where a rig has one joint for several of
+//! anatomy (a hand that also turns the forearm), the mobility is that of all of them; where it has several for one (a
+//! spine), each has up to twice an even share, because vertebrae differ as much: the first joint of the neck has half
+//! of its turning (White and Panjabi 1990, Clinical Biomechanics of the Spine). Units: degrees for people, radians
+//! inside.
 
 use crate::model::{Finger, Mobility, Rig, Role};
 
@@ -27,8 +28,8 @@ fn published(role: Role) -> Option<Mobility> {
         Role::Neck(_) | Role::Head => degrees(45.0, 45.0, 45.0, 45.0, 60.0),
         // Retraction and protraction; depression and elevation; it turns about itself as the arm goes up.
         Role::Clavicle(_) => degrees(30.0, 30.0, 10.0, 45.0, 50.0),
-        // From the arm held out sideways: backwards and forwards across the body; down past the body's side, and up. Held
-        // out it goes back by 45, but the hanging arm by 60, and the ellipse through that ends at 84.
+        // From the arm held out sideways: backwards and forwards across the body; down past the body's side, and up.
+        // Held out it goes back by 45, but the hanging arm by 60, and the ellipse through that ends at 84.
         Role::UpperArm(_) => degrees(84.0, 135.0, 120.0, 90.0, 90.0),
         // Some hyperextension; the carrying angle; pronation and supination.
         Role::LowerArm(_) => degrees(10.0, 150.0, 10.0, 10.0, 80.0),

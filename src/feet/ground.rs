@@ -13,9 +13,9 @@ use super::plant::{Options, TRANSITION};
 use super::ramp::envelope;
 use super::write::write;
 use crate::anatomy::{Figure, contact_points};
-use crate::kinematics::forward;
+use crate::kinematics::map_frames;
 use crate::math::Vec3;
-use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Pose};
+use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion};
 use crate::signal::{whittaker, whittaker_penalty};
 use rayon::prelude::*;
 
@@ -76,14 +76,10 @@ pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, Gro
 
 /// The height of the surface of every point in every frame.
 fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
-    let skeleton = motion.character.skeleton();
-    let at_frame = |(pose, model): &mut (Pose, ModelPose), frame: usize| -> Vec<f64> {
-        forward(skeleton, &motion.clip, frame, pose, model);
-        let height = |p: &ContactPoint| model.joint(p.joint).point(&p.at).y - p.radius;
-        points.iter().map(height).collect()
+    let of = |model: &ModelPose| -> Vec<f64> {
+        points.iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius).collect()
     };
-    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
-    let frames: Vec<Vec<f64>> = (0..motion.clip.frames()).into_par_iter().map_init(start, at_frame).collect();
+    let frames = map_frames(motion.character.skeleton(), &motion.clip, of);
     (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
 }
 

@@ -3,10 +3,9 @@
 //! Space: joint space unless said otherwise. Units: metres.
 
 use crate::anatomy::{Figure, contact_points};
-use crate::kinematics::forward;
+use crate::kinematics::map_frames;
 use crate::math::{Quat, Transform, Vec3, exp, from_columns};
-use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Pose, Role, Side};
-use rayon::prelude::*;
+use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Role, Side};
 
 /// One leg of a character and the sole under its foot.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,14 +190,8 @@ impl Leg {
 
 /// Every limb in every frame of a motion.
 pub fn read(motion: &Motion, limbs: &[Leg]) -> Vec<Vec<Step>> {
-    let skeleton = motion.character.skeleton();
-    let at_frame = |(pose, model): &mut (Pose, ModelPose), frame: usize| -> Vec<Step> {
-        forward(skeleton, &motion.clip, frame, pose, model);
-        limbs.iter().map(|limb| limb.step(model)).collect()
-    };
-    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
-    let frames: Vec<Vec<Step>> =
-        (0..motion.clip.frames()).into_par_iter().map_init(start, at_frame).collect();
+    let of = |model: &ModelPose| -> Vec<Step> { limbs.iter().map(|limb| limb.step(model)).collect() };
+    let frames = map_frames(motion.character.skeleton(), &motion.clip, of);
     (0..limbs.len()).map(|k| frames.iter().map(|steps| steps[k]).collect()).collect()
 }
 

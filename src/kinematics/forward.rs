@@ -1,7 +1,7 @@
 //! Forward kinematics: a frame, or all frames of a clip, from local to model space.
 //!
 //! One pass in joint order, parents first: `Q_i = Q_p q_i`, `x_i = x_p + Q_p o_i`. [`forward`] is the exact door
-//! for one frame. [`Forward`] computes eight frames at once in `f32` lanes (positions within 1e-5 of the exact
+//! for one frame, [`map_frames`] for all of them. [`Forward`] computes eight frames at once in `f32` lanes (positions within 1e-5 of the exact
 //! ones, relative to their distance from the model's origin and the size of the character) and shows each
 //! block to a consumer while it lies in the cache: results of whole clips are consumed, not stored.
 //! Space: model space from joint space. Units: metres.
@@ -21,6 +21,23 @@ use rayon::prelude::*;
 pub fn forward(skeleton: &Skeleton, clip: &Clip, frame: usize, scratch: &mut Pose, model: &mut ModelPose) {
     clip.read_pose(frame, scratch);
     model.set(skeleton, scratch);
+}
+
+/// What `of` makes of every frame of `clip` in model space, in order, computed on all threads: the exact poses.
+///
+/// # Panics
+/// Where the clip belongs to another skeleton.
+pub fn map_frames<T: Send>(
+    skeleton: &Skeleton,
+    clip: &Clip,
+    of: impl Fn(&ModelPose) -> T + Send + Sync,
+) -> Vec<T> {
+    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
+    let at_frame = |(scratch, model): &mut (Pose, ModelPose), frame: usize| {
+        forward(skeleton, clip, frame, scratch, model);
+        of(model)
+    };
+    (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
 }
 
 /// Up to eight consecutive frames in model space.
@@ -250,6 +267,13 @@ mod tests {
                 forward(&skeleton, &clip, frame, &mut scratch, &mut model);
                 prop_assert_eq!(&model, &ModelPose::of(&skeleton, &clip.pose(&skeleton, frame)));
             }
+        }
+
+        #[test]
+        fn all_frames_are_those_one_by_one((skeleton, clip) in scene()) {
+            let one_by_one: Vec<ModelPose> =
+                (0..clip.frames()).map(|f| ModelPose::of(&skeleton, &clip.pose(&skeleton, f))).collect();
+            prop_assert_eq!(map_frames(&skeleton, &clip, ModelPose::clone), one_by_one);
         }
 
         #[test]

@@ -6,5 +6,5 @@
 mod forward;
 mod jacobian;
 
-pub use forward::{Block, Forward, forward, map_blocks};
+pub use forward::{Block, Forward, forward, map_blocks, map_frames};
 pub use jacobian::{Jacobian, jacobian};

@@ -4,11 +4,11 @@
 //! smoothly from nothing as the surfaces meet. What arms cannot cure (thighs through each other) is counted only.
 //! Space: model space. Units: metres.
 
-use super::arms::{Arms, BLOCK, Placed};
+use super::arms::{Arms, Placed};
 use crate::anatomy::{BodyPart, Overlap, SelfContact};
+use crate::kinematics::map_frames;
 use crate::math::Vec3;
-use crate::model::{Character, ModelPose, Motion, Rig, Side};
-use rayon::prelude::*;
+use crate::model::{Character, Motion, Rig, Side};
 
 /// How much farther out than the surface a part is pushed, metres.
 const MARGIN: f64 = 0.005;
@@ -87,22 +87,12 @@ impl PushOut {
 
     /// Something of the overlaps of every frame.
     fn each<T: Send>(&self, motion: &Motion, of: impl Fn(&[Overlap]) -> T + Sync) -> Vec<T> {
-        let skeleton = motion.character.skeleton();
-        let frames = motion.clip.frames();
-        let block = |block: usize| {
-            let mut pose = skeleton.rest_pose();
-            let mut model = ModelPose::of(skeleton, &pose);
+        map_frames(motion.character.skeleton(), &motion.clip, |model| {
+            // Most frames have none, and nothing is allocated for them.
             let mut found = Vec::new();
-            let mut results = Vec::with_capacity(BLOCK);
-            for frame in block * BLOCK..(block * BLOCK + BLOCK).min(frames) {
-                motion.clip.read_pose(frame, &mut pose);
-                model.set(skeleton, &pose);
-                self.body.overlaps(&model, &mut found);
-                results.push(of(&found));
-            }
-            results
-        };
-        (0..frames.div_ceil(BLOCK)).into_par_iter().flat_map_iter(block).collect()
+            self.body.overlaps(model, &mut found);
+            of(&found)
+        })
     }
 }
 

@@ -1,4 +1,28 @@
-//! The humanoid takes and characters of the development data, the ones that are all tried with each other.
+//! The humanoid takes and characters of the development data, the ones that are all tried with each other, and how
+//! jerkily a body moves.
+
+#![allow(dead_code, reason = "every test takes what it needs")]
+
+use posemill::model::{JointId, ModelPose, Rig, Role, Side};
+
+/// Root mean square of the third difference of the places of hands, feet, toes and head, metres per frame cubed.
+pub fn end_jerk(rig: &Rig, poses: &[ModelPose]) -> f64 {
+    let ends: Vec<JointId> = Side::BOTH
+        .iter()
+        .flat_map(|&s| [Role::Foot(s), Role::Hand(s), Role::Toes(s)])
+        .chain([Role::Head])
+        .filter_map(|r| rig.joint(r))
+        .collect();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for w in poses.windows(4) {
+        for &id in &ends {
+            let p = |k: usize| w[k].position(id);
+            sum += (p(3) - p(2) * 3.0 + p(1) * 3.0 - p(0)).norm_squared();
+            count += 1.0;
+        }
+    }
+    (sum / f64::max(count, 1.0)).sqrt()
+}
 
 /// The takes, relative to the folder of the data.
 pub const TAKES: &[&str] = &[

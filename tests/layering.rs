@@ -24,16 +24,16 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("dynamics", 4, "bodies, constraints, contacts, worlds; knows no skeletons"),
     ("retarget", 5, "joint map, rest alignment, transfer"),
     ("measure", 5, "quality metrics with published formulas"),
-    ("feet", 5, "contacts locked, pelvis placed, feet out of the floor"),
     ("limits", 5, "joints brought into their ranges of motion, smoothly over time"),
     ("placement", 5, "hands relative to the body, bodies out of themselves"),
     ("visible", 5, "a recording of bodies becomes a motion of visible solids"),
     ("render", 5, "software pictures of motions"),
-    ("settle", 6, "a ragdoll from a rig follows a clip, and the way back"),
+    ("feet", 6, "contacts locked, pelvis placed, feet out of the floor, legs within their ranges"),
     ("page", 6, "plots, the report page, the player"),
-    ("stages", 7, "the steps of a pipeline, one file each, and their registry"),
-    ("pipeline", 8, "the file as written, the plan as understood, the run"),
-    ("cli", 9, "one file per command; the only place that prints"),
+    ("settle", 7, "a ragdoll from a rig follows a clip, and the way back"),
+    ("stages", 8, "the steps of a pipeline, one file each, and their registry"),
+    ("pipeline", 9, "the file as written, the plan as understood, the run"),
+    ("cli", 10, "one file per command; the only place that prints"),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -11,6 +11,12 @@ use crate::math::{Transform, Vec3, arc};
 /// The part of its length up to which a leg whose foot rests reaches all of its target; knees are then bent by 6 degrees.
 pub const STRAIGHT: f64 = 0.9985;
 
+/// What a knee may be bent backwards so that its foot reaches, radians: about what people's knees bend.
+const BACKWARDS: f64 = 10.4 * std::f64::consts::PI / 180.0;
+
+/// By how much of the leg's length its foot may fall short for that.
+const SHY: f64 = 0.005;
+
 /// Where the knee points, in the space of the upper leg: the mean over the take, the standing body's own direction for
 /// takes of straight legs.
 pub fn knee_direction(leg: &Leg, steps: &[Step]) -> Vec3 {
@@ -48,9 +54,7 @@ pub fn close(
     let (Some(before), Some(after)) = (before, after) else { return (*step, line.norm()) };
     let soft = longest(length(step), (ankle - hip).norm());
     let most = soft + (STRAIGHT * length(step) - soft).max(0.0) * rests;
-    let distance = softened(line.norm(), most, length(step));
-    let target = root + after * distance;
-    let missed = line.norm() - distance;
+    let mut distance = softened(line.norm(), most, length(step));
 
     // How far beside the new line the knee will be decides how much its own side counts.
     let turn = arc(&before, &after, &Vec3::x());
@@ -61,6 +65,13 @@ pub fn close(
     let straight = step.upper.rotation * ahead;
     let straight = straight - before * straight.dot(&before);
     let pole = beside + straight.try_normalize(1e-9).unwrap_or_default() * (out - beside.norm()).max(0.0);
+    // A knee that is bent backwards bends no further.
+    if pole.dot(&straight) < 0.0 {
+        let bent = (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * BACKWARDS.cos()).sqrt();
+        distance = distance.max(bent.min((ankle - hip).norm()).min(distance + SHY * length(step)));
+    }
+    let target = root + after * distance;
+    let missed = (line.norm() - distance).abs();
     let limb = Limb { root, lengths, pole: turn * pole, spare_pole: turn * straight, softness: 0.0 };
     let bent = limb.bend(&target);
 

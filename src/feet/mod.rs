@@ -2,6 +2,7 @@
 //!
 //! [`plant`] locks feet, the labels come with the motion; [`ground()`] puts a motion on the floor. Space: model space, Y up. Units: metres, radians, frames.
 
+mod arrived;
 mod astray;
 mod closure;
 mod foot;
@@ -12,12 +13,16 @@ mod lock;
 mod pelvis;
 mod plant;
 mod ramp;
+mod ranges;
 mod tops;
+mod work;
 mod write;
 
 pub use astray::astray;
 pub use ground::{GroundWork, ground, own_ground};
 pub use leg::{Leg, Sole, Step};
 pub use lock::levelled;
-pub use plant::{FootWork, Options, Work, plant, raise_heels};
+pub use plant::{Options, plant, plant_within, raise_heels};
 pub use ramp::envelope;
+pub use ranges::Ranges;
+pub use work::{FootWork, Work};

@@ -8,3 +8,4 @@ mod keep;
 mod roll;
 
 pub use keep::{Kept, Options, keep};
+pub use roll::roll_limbs;

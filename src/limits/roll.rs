@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 const SIDEWAYS: f64 = 2.1;
 
 /// The motion with the limbs above its elbows and knees rolled, and the largest roll.
-pub(super) fn roll_limbs(
+pub fn roll_limbs(
     mut motion: Motion,
     mechanism: &Mechanism,
     joints: &[JointId],

@@ -1,8 +1,10 @@
 //! Stage `foot_lock`: feet stay where they rest.
 
+use super::limits::body;
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::feet::{Options, plant};
-use crate::model::{Motion, Role};
+use crate::feet::{Options, Ranges, plant, plant_within};
+use crate::ik::Mechanism;
+use crate::model::{JointId, Motion, Role};
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +19,16 @@ pub struct FootLockConfig {
     /// The most that the hips move up or down so that both feet reach, as a part of the leg: 0 leaves them where they
     /// are, and lets feet slip instead.
     pub hips_most: f64,
+    /// Whether a foot at rest gives way where it would take an ankle, toes, a knee or a thigh out of a range that they
+    /// keep as they arrive: its ball stays, heel or side rise and no longer count as resting. Without it feet lie as
+    /// flat as the labels say, whatever that asks of an ankle.
+    pub keep_limits: bool,
 }
 
 impl Default for FootLockConfig {
     fn default() -> Self {
         let Options { blend, pelvis } = Options::default();
-        Self { blend_s: blend, hips_most: pelvis }
+        Self { blend_s: blend, hips_most: pelvis, keep_limits: true }
     }
 }
 
@@ -41,14 +47,23 @@ impl StageConfig for FootLockConfig {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        Ok(Box::new(FootLock(Options { blend: self.blend_s, pelvis: self.hips_most })))
+    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let options = Options { blend: self.blend_s, pelvis: self.hips_most };
+        let ranges = self.keep_limits.then(|| {
+            let mechanism = body(&setting.arriving);
+            let joints = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+            (mechanism, joints)
+        });
+        Ok(Box::new(FootLock { options, ranges }))
     }
 }
 
 /// The stage, ready.
 #[derive(Debug)]
-struct FootLock(Options);
+struct FootLock {
+    options: Options,
+    ranges: Option<(Mechanism, Vec<JointId>)>,
+}
 
 impl Stage for FootLock {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
@@ -60,7 +75,10 @@ impl Stage for FootLock {
             );
         }
         let skeleton = motion.character.skeleton();
-        let (result, work) = plant(&motion, &self.0);
+        let (result, work) = match &self.ranges {
+            Some((mechanism, joints)) => plant_within(&motion, &self.options, &Ranges { mechanism, joints }),
+            None => plant(&motion, &self.options),
+        };
         for foot in &work.feet {
             let name = |what: &str| format!("foot_lock_{}_{what}", Role::Foot(foot.side));
             report.measure(name("moved_most"), foot.shift.0, "m");
@@ -68,6 +86,7 @@ impl Stage for FootLock {
             report.measure(name("moved_mean"), foot.mean_shift, "m");
             report.measure(name("turned_most"), foot.turn.0, "rad");
             report.measure(name("turned_most_at"), foot.turn.1 as f64, "frame");
+            report.measure(name("gave_way"), foot.gave_way.0 as f64, "frames");
             report.measure(name("unreached"), foot.unreached.0 as f64, "frames");
             if foot.unreached.0 > 0 {
                 let joint = &skeleton.joint(foot.joint).name;

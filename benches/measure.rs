@@ -63,10 +63,10 @@ fn beside_a_copy(bencher: Bencher, character: &str) {
 /// The walk's own hands after a copy of itself: every frame looks at both hands and all parts of the body.
 #[divan::bench(args = CHARACTERS)]
 fn hands_of_a_copy(bencher: Bencher, character: &str) {
-    let (_, motion) = scene(character);
+    let (gauge, motion) = scene(character);
     bencher
         .counter(ItemsCount::new(motion.clip.frames()))
-        .bench_local(|| hands(&motion, divan::black_box(&motion), &motion));
+        .bench_local(|| hands(&gauge, &motion, divan::black_box(&motion), &motion));
 }
 
 #[divan::bench(args = CHARACTERS)]

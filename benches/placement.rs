@@ -2,6 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use posemill::anatomy::capsules;
 use posemill::import::{Options, load};
 use posemill::model::Motion;
 use posemill::placement::{Placement, PushOut};
@@ -24,6 +25,13 @@ fn pair() -> (Motion, Motion) {
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
     let copy = ready.apply(&motion);
     (motion, copy)
+}
+
+/// A body of 52 joints with its skin becomes capsules, once.
+#[divan::bench]
+fn body_measured(bencher: Bencher) {
+    let (_, copy) = pair();
+    bencher.bench(|| capsules(&copy.character, &copy.character.rig));
 }
 
 #[divan::bench]

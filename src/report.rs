@@ -46,6 +46,22 @@ impl Warnings {
         }
     }
 
+    /// Adds all of `other`, which were met in this file: what another file says in the same words is counted, what it says
+    /// in other words stands beside.
+    pub fn extend_from(&mut self, other: Warnings, file: &str) {
+        for mut warning in other.0 {
+            match self.0.iter_mut().find(|w| w.code == warning.code && w.message == warning.message) {
+                Some(known) => known.count += warning.count,
+                None => {
+                    let within = std::mem::take(&mut warning.first);
+                    warning.first =
+                        if within.is_empty() { file.to_owned() } else { format!("{file}: {within}") };
+                    self.0.push(warning);
+                }
+            }
+        }
+    }
+
     /// The warnings in the order they were first met.
     pub fn iter(&self) -> std::slice::Iter<'_, Warning> {
         self.0.iter()
@@ -193,5 +209,20 @@ mod tests {
         all.extend(warnings);
         let only = all.iter().next().unwrap();
         assert_eq!((only.first.as_str(), only.count), ("line 3", 4));
+    }
+
+    #[test]
+    fn what_files_say_in_other_words_is_told_apart() {
+        let of = |message: &str| {
+            let mut warnings = Warnings::new();
+            warnings.add("unit", message, "line 1");
+            warnings
+        };
+        let mut all = Warnings::new();
+        for (file, message) in [("a", "metres"), ("b", "inches"), ("c", "metres")] {
+            all.extend_from(of(message), file);
+        }
+        let told: Vec<_> = all.iter().map(|w| (w.message.as_str(), w.first.as_str(), w.count)).collect();
+        assert_eq!(told, [("metres", "a: line 1", 2), ("inches", "b: line 1", 1)]);
     }
 }

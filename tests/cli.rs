@@ -315,6 +315,41 @@ fn outputs_that_make_no_sense_are_refused() {
     assert!(stderr(&output).starts_with("error: 2 takes cannot all go to the file `x.glb`\n"));
 }
 
+#[test]
+fn files_of_the_wrong_kind_are_told_what_they_are() {
+    let studio = studio(&["takes/a.bvh"]);
+    write(&studio, "note.txt", "some words");
+    write(&studio, "scene.toml", "name = \"fall\"\n[simulation]\nstep = 0.01\n[[body]]\nname = \"a\"\n");
+    let said = |arguments: &[&str]| {
+        let output = posemill(&studio, arguments);
+        (code(&output), stderr(&output))
+    };
+    assert_eq!(said(&["inspect", "takes"]), (2, "error: `takes` is a folder, not a file\n".to_owned()));
+    let (exit, text) = said(&["inspect", "note.txt"]);
+    assert!(exit == 1 && text.contains("`note.txt` is neither BVH nor glTF\n"), "{text}");
+    let (exit, text) = said(&["run", "scene.toml"]);
+    assert!(exit == 2 && text.contains("this is a scene: `posemill simulate` carries it out"), "{text}");
+    assert_eq!(text.matches("error:").count(), 1, "{text}");
+    write(&studio, "in/p.toml", "[input]\nmotion = [\"takes/*.bvh\"]\n");
+    let text = said(&["run", "in/p.toml"]).1;
+    assert_eq!(text, "error: no file matches `takes/*.bvh`, seen from `in`\n");
+}
+
+#[test]
+fn a_warning_is_only_the_same_where_it_says_the_same() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    write(&studio, "takes/large.bvh", &TAKE.replace("OFFSET 0 0.5 0", "OFFSET 0 50 0"));
+    let said = |arguments: &[&str]| {
+        let output = posemill(&studio, arguments);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        stderr(&output)
+    };
+    let text = said(&["convert", "takes/a.bvh", "takes/b.bvh", "-o", "same/"]);
+    assert!(text.contains("hint: the same in 1 more file; `--verbose` shows it\n"), "{text}");
+    let text = said(&["convert", "takes/a.bvh", "takes/large.bvh", "-o", "other/"]);
+    assert!(text.contains("hint: 1 more warning of this kind; `--verbose` shows it\n"), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn outputs_have_the_rights_of_any_new_file_and_no_part_is_left() {

@@ -13,7 +13,7 @@ use posemill::ik::{Limit, Mechanism};
 use posemill::import::{Options, load};
 use posemill::limits::keep;
 use posemill::math::{Vec3, angle_between};
-use posemill::measure::hands;
+use posemill::measure::{Gauge, hands};
 use posemill::model::{Character, JointId, ModelPose, Motion, Role, Side};
 use posemill::placement::Placement;
 use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
@@ -160,7 +160,7 @@ fn every_take_on_every_character_stands() {
             result.check().unwrap();
             let (before, after) = (measured(&copy), measured(&result));
             // In percent of the height.
-            let hands = hands(&source, &copy, &result);
+            let hands = hands(&Gauge::new(target), &source, &copy, &result);
             let of = |value: Option<f64>| 100.0 * value.unwrap_or(0.0);
             let (hands_before, hands_after) =
                 (of(hands.as_ref().and_then(|m| m.copy)), of(hands.as_ref().map(|m| m.value)));

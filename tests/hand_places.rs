@@ -9,7 +9,7 @@ use humanoids::{CHARACTERS, TAKES};
 use made_bodies::{ADULT, Build, GESTURES, body, perform};
 use posemill::anatomy::{BodyPart, HandPlaces};
 use posemill::import::{Options, load};
-use posemill::measure::hands;
+use posemill::measure::{Gauge, hands};
 use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
 use posemill::placement::{Placement, PushOut};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -115,21 +115,22 @@ const BUILDS: [Build; 5] = [
 fn the_measure_is_none_for_the_place_itself_and_that_of_the_copy_for_the_copy() {
     let source = Arc::new(body(&ADULT));
     let motion = perform(&source, GESTURES[0]);
-    assert!(hands(&motion, &motion, &motion).unwrap().value < 1e-9);
+    assert!(hands(&Gauge::new(&motion.character), &motion, &motion, &motion).unwrap().value < 1e-9);
     let target = Arc::new(body(&BUILDS[0]));
     let found = map(&source, &target).unwrap();
     let rigs = (&source.rig, &target.rig);
     let copy = Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
     let (placed, _) =
         Placement::new((&source, rigs.0), (&target, rigs.1)).unwrap().apply(&motion, copy.clone());
-    let of_copy = hands(&motion, &copy, &copy).unwrap();
+    let gauge = Gauge::new(&copy.character);
+    let of_copy = hands(&gauge, &motion, &copy, &copy).unwrap();
     assert_eq!(Some(of_copy.value), of_copy.copy);
-    let of_placed = hands(&motion, &copy, &placed).unwrap();
+    let of_placed = hands(&gauge, &motion, &copy, &placed).unwrap();
     assert_eq!(of_placed.copy, of_copy.copy);
     assert!(of_copy.value > 0.02 && of_placed.value < 0.02, "{} {}", of_copy.value, of_placed.value);
     let mut slower = placed;
     slower.clip.sample_rate *= 0.5;
-    assert_eq!(hands(&motion, &copy, &slower), None);
+    assert_eq!(hands(&gauge, &motion, &copy, &slower), None);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::body_part::BodyPart;
 use super::skin::{Sample, around, flat, range, samples, spread};
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All points within `radius` of a segment that a joint carries.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,9 +72,12 @@ pub fn capsules(character: &Character, rig: &Rig) -> Vec<Capsule> {
     let skeleton = character.skeleton();
     let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
     let Some(figure) = Figure::of(rig, &bind) else { return Vec::new() };
-    let skin = samples(character, &bind, 0.03 * figure.leg);
     let parts = parts_of_joints(rig, &bind);
-    let body = Body { rig, bind: &bind, figure, skin: &skin, parts: &parts };
+    let kinds: BTreeSet<BodyPart> = parts.iter().flatten().copied().collect();
+    let list = |part: &Option<BodyPart>| kinds.iter().position(|kind| Some(*kind) == *part);
+    let lists: Vec<Option<usize>> = parts.iter().map(list).collect();
+    let skin = kinds.iter().copied().zip(samples(character, &bind, 0.03 * figure.leg, &lists)).collect();
+    let body = Body { rig, bind: &bind, figure, skin };
     let mut found = body.trunk();
     found.extend(body.neck());
     found.extend(body.head());
@@ -186,13 +190,12 @@ struct Body<'a> {
     rig: &'a Rig,
     bind: &'a ModelPose,
     figure: Figure,
-    skin: &'a [Sample],
-    parts: &'a [Option<BodyPart>],
+    skin: BTreeMap<BodyPart, Vec<Sample>>,
 }
 
 impl Body<'_> {
     fn skin_of(&self, part: BodyPart) -> impl Iterator<Item = &Sample> {
-        self.skin.iter().filter(move |s| self.parts[s.joint.index()] == Some(part))
+        self.skin.get(&part).into_iter().flatten()
     }
 
     fn stature(&self) -> f64 {

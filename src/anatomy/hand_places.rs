@@ -26,11 +26,11 @@
 //!
 //! Space: model space; both bodies heading the same way. Units: metres.
 
-use super::Figure;
+use super::armed_body::ArmedBody;
 use super::body_part::BodyPart;
-use super::capsules::{Capsule, capsules, stature};
+use super::capsules::Capsule;
 use crate::math::{Vec3, nearest_on_segment};
-use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+use crate::model::{Character, JointId, ModelPose, Rig, Side};
 
 /// Within this distance a hand touches, metres on a body of the height below.
 const TOUCH: f64 = 0.02;
@@ -56,6 +56,8 @@ pub struct HandPlaces {
     scale: f64,
     source_height: f64,
     height: f64,
+    /// Surfaces farther apart than this on the source are not near each other, metres.
+    far: f64,
 }
 
 /// One hand of one frame.
@@ -93,31 +95,81 @@ struct Near {
     gap: f64,
 }
 
+/// What the parts near one hand come to.
+#[derive(Clone, Copy)]
+struct Sum {
+    beside: Vec3,
+    place: Vec3,
+    share: f64,
+    weight: f64,
+    nearest: f64,
+    gap: Option<[f64; 2]>,
+}
+
+impl Sum {
+    const EMPTY: Sum = Sum {
+        beside: Vec3::new(0.0, 0.0, 0.0),
+        place: Vec3::new(0.0, 0.0, 0.0),
+        share: 0.0,
+        weight: 0.0,
+        nearest: f64::INFINITY,
+        gap: None,
+    };
+
+    fn add(&mut self, near: &Near, scale: f64) {
+        self.beside += near.beside * near.share;
+        self.place += near.place * near.share;
+        self.share += near.share;
+        self.weight += near.share * near.weight;
+        if near.distance < self.nearest {
+            self.nearest = near.distance;
+            self.gap = Some([scale * near.distance, near.gap]);
+        }
+    }
+
+    /// Where `hand`, whose palm is `here`, belongs.
+    fn place(&self, hand: &Hand, here: &Vec3, to: &ModelPose) -> HandPlace {
+        if self.share <= 0.0 {
+            return HandPlace { gap: self.gap, ..HandPlace::FREE };
+        }
+        let [beside, on] = [self.beside, self.place].map(|sum| sum / self.share);
+        let nearness = self.weight / self.share;
+        // The wrist reaches; the palm lies ahead of it as it does now.
+        let wrist = to.position(hand.target.joint) - here - to.position(hand.shoulder);
+        let [short, far] = [beside, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
+        let slide = if far > 0.0 { (far / (far - short).max(1e-9)).clamp(0.0, 1.0) } else { 0.0 };
+        HandPlace { offset: (on.lerp(&beside, slide) - here) * nearness, nearness, gap: self.gap }
+    }
+}
+
 impl HandPlaces {
     /// The relation of `target`'s hands to its body after `source`; `None` where one of them has no arms or goes on four
     /// legs.
     pub fn new(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<HandPlaces> {
-        let both = [source, target].map(|(character, rig)| {
-            let all = capsules(character, rig);
-            let size = size(character, rig, &all)?;
-            Some((all, size))
+        let [source, target] = [source, target].map(|(character, rig)| ArmedBody::of(character, rig));
+        HandPlaces::between(&source?, &target?)
+    }
+
+    /// As [`HandPlaces::new`], of two bodies that have been measured; `None` where the target has no chest.
+    pub fn between(source: &ArmedBody, target: &ArmedBody) -> Option<HandPlaces> {
+        let pair = |part: BodyPart| Some([source.capsule(part)?, target.capsule(part)?]);
+        let hands = Side::BOTH.map(|side| {
+            let [here, there] = [target, source].map(|body| body.capsule(BodyPart::Hand(side)));
+            Some(Hand { source: there?, target: here?, shoulder: target.shoulder(side)?, length: target.arm })
         });
-        let [Some((from, [source_arm, source_height])), Some((to, [arm, height]))] = both else {
-            return None;
-        };
-        let rig = target.1;
-        let pair = |part: BodyPart| {
-            let of = |all: &[Capsule]| all.iter().find(|c| c.part == part).copied();
-            Some([of(&from)?, of(&to)?])
-        };
-        let hands = Side::BOTH.map(|s| {
-            let [source, target] = pair(BodyPart::Hand(s))?;
-            Some(Hand { source, target, shoulder: rig.joint(Role::UpperArm(s))?, length: arm })
-        });
-        let chest = to.iter().find(|c| c.part == BodyPart::Chest)?.joint;
         let apart = |part: &BodyPart| !matches!(part, BodyPart::Hand(_) | BodyPart::Foot(_));
-        let parts = from.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
-        Some(HandPlaces { parts, hands, chest, scale: arm / source_arm, source_height, height })
+        let parts = source.capsules.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
+        // Where `fall` comes to FAR, and a little beyond.
+        let far = 1.001 * source.height * (TOUCH / HEIGHT + REACH * (-FAR.ln()).sqrt());
+        Some(HandPlaces {
+            parts,
+            hands,
+            chest: target.capsule(BodyPart::Chest)?.joint,
+            scale: target.arm / source.arm,
+            source_height: source.height,
+            height: target.height,
+            far,
+        })
     }
 
     /// The height of the target, from the sole to the top of the head, metres.
@@ -127,7 +179,7 @@ impl HandPlaces {
 
     /// The hands, left and right, of the target in `to` when the source is in `from`.
     pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandPlace; 2] {
-        let mut places = Side::BOTH.map(|side| self.on_body(side, from, to));
+        let mut places = self.on_body(from, to);
         let [Some(left), Some(right)] = self.hands else { return places };
         // Both hands: about the middle between where each belongs by itself.
         let [a, b] = [left, right].map(|hand| middle(&hand.source, from));
@@ -154,49 +206,43 @@ impl HandPlaces {
         places
     }
 
-    /// One hand in relation to the rest of the body, the other arm included, the other hand not.
-    fn on_body(&self, side: Side, from: &ModelPose, to: &ModelPose) -> HandPlace {
-        let Some(hand) = self.hands[index(side)] else { return HandPlace::FREE };
-        let (y, here) = (middle(&hand.source, from), middle(&hand.target, to));
-        let own = |part: BodyPart| matches!(part, BodyPart::UpperArm(s) | BodyPart::LowerArm(s) if s == side);
-        let mut place = HandPlace::FREE;
-        let (mut sums, mut shares, mut weights) = ([Vec3::zeros(); 2], 0.0, 0.0);
-        let mut nearest = f64::INFINITY;
-        for pair in self.parts.iter().filter(|pair| !own(pair[0].part)) {
-            let Some(near) = self.near(&hand, pair, [from, to], &y, &here) else { continue };
-            sums = [sums[0] + near.beside * near.share, sums[1] + near.place * near.share];
-            shares += near.share;
-            weights += near.share * near.weight;
-            if near.distance < nearest {
-                nearest = near.distance;
-                place.gap = Some([self.scale * near.distance, near.gap]);
+    /// Each hand in relation to the rest of the body, the other arm included, the other hand not.
+    fn on_body(&self, from: &ModelPose, to: &ModelPose) -> [HandPlace; 2] {
+        let palms = self.hands.map(|hand| hand.map(|h| [middle(&h.source, from), middle(&h.target, to)]));
+        let mut sums = [Sum::EMPTY; 2];
+        for pair in &self.parts {
+            let segment = pair[0].ends(from);
+            for (k, side) in Side::BOTH.into_iter().enumerate() {
+                let own = matches!(pair[0].part, BodyPart::UpperArm(s) | BodyPart::LowerArm(s) if s == side);
+                let (Some(hand), Some(palm), false) = (&self.hands[k], &palms[k], own) else { continue };
+                if let Some(near) = self.near(hand, palm, &segment, pair, to) {
+                    sums[k].add(&near, self.scale);
+                }
             }
         }
-        if shares > 0.0 {
-            let [beside, on] = sums.map(|sum| sum / shares);
-            place.nearness = weights / shares;
-            // The wrist reaches; the palm lies ahead of it as it does now.
-            let wrist = to.position(hand.target.joint) - here - to.position(hand.shoulder);
-            let [short, far] = [beside, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
-            let slide = if far > 0.0 { (far / (far - short).max(1e-9)).clamp(0.0, 1.0) } else { 0.0 };
-            place.offset = (on.lerp(&beside, slide) - here) * place.nearness;
-        }
-        place
+        [0, 1].map(|k| match (&self.hands[k], &palms[k]) {
+            (Some(hand), Some([_, here])) => sums[k].place(hand, here, to),
+            _ => HandPlace::FREE,
+        })
     }
 
-    /// The relation of a palm at `y` on the source and `here` on the target to one part of both.
+    /// The relation of a palm, there and here, to one part of both, whose segment on the source is this one.
     fn near(
         &self,
         hand: &Hand,
+        [y, here]: &[Vec3; 2],
+        segment: &[Vec3; 2],
         [source, target]: &[Capsule; 2],
-        [from, to]: [&ModelPose; 2],
-        y: &Vec3,
-        here: &Vec3,
+        to: &ModelPose,
     ) -> Option<Near> {
-        let [a, b] = source.ends(from);
-        let along = nearest_on_segment(&[a, b], y);
-        let off = y - (a + (b - a) * along);
-        let (reach, thick) = (off.norm(), source.radius + hand.source.radius);
+        let along = nearest_on_segment(segment, y);
+        let off = y - (segment[0] + (segment[1] - segment[0]) * along);
+        let thick = source.radius + hand.source.radius;
+        // Most parts are far from a hand.
+        if off.norm_squared() > (thick + self.far) * (thick + self.far) {
+            return None;
+        }
+        let reach = off.norm();
         let distance = reach - thick;
         let weight = self.fall(distance, REACH) * solid(reach, thick);
         if weight < FAR {
@@ -244,10 +290,6 @@ impl HandPlaces {
     }
 }
 
-fn index(side: Side) -> usize {
-    usize::from(side == Side::Right)
-}
-
 fn middle(capsule: &Capsule, pose: &ModelPose) -> Vec3 {
     pose.joint(capsule.joint).point(&((capsule.from + capsule.to) * 0.5))
 }
@@ -258,21 +300,50 @@ fn solid(reach: f64, radius: f64) -> f64 {
     x * x * (3.0 - 2.0 * x)
 }
 
-/// The length of the arms and the height of an upright body with arms.
-fn size(character: &Character, rig: &Rig, all: &[Capsule]) -> Option<[f64; 2]> {
-    let skeleton = character.skeleton();
-    let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
-    let figure = Figure::of(rig, &bind)?;
-    let at = |role: Role| rig.joint(role).map(|id| bind.position(id));
-    let arm = |s: Side| {
-        let (shoulder, wrist) = (at(Role::UpperArm(s))?, at(Role::Hand(s))?);
-        let elbow = at(Role::LowerArm(s))?;
-        Some((elbow - shoulder).norm() + (wrist - elbow).norm())
-    };
-    let arms = [arm(Side::Left), arm(Side::Right)];
-    let length = arms.iter().flatten().sum::<f64>() / arms.iter().flatten().count().max(1) as f64;
-    let shoulder = at(Role::UpperArm(Side::Left)).or_else(|| at(Role::UpperArm(Side::Right)))?;
-    let trunk = shoulder - figure.pelvis;
-    let upright = trunk.dot(&figure.up) > 0.7 * trunk.norm();
-    (upright && length > 0.0).then_some([length, stature(all, &figure, &bind)])
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Transform, exp};
+    use proptest::prelude::*;
+
+    /// A body of a trunk, a head and two hands, each on a joint of its own, and another twice as large.
+    fn places() -> HandPlaces {
+        let capsule = |joint: usize, part, half: f64, radius| {
+            let [from, to] = [-half, half].map(|x| Vec3::new(0.0, x, 0.01));
+            let one = Capsule { part, joint: JointId::new(joint), from, to, radius };
+            [one, Capsule { from: from * 2.0, to: to * 2.0, radius: 2.0 * radius, ..one }]
+        };
+        let hand = |joint, side| {
+            let [source, target] = capsule(joint, BodyPart::Hand(side), 0.04, 0.03);
+            Some(Hand { source, target, shoulder: JointId::new(0), length: 1.1 })
+        };
+        let parts = [
+            capsule(0, BodyPart::Chest, 0.1, 0.12),
+            capsule(1, BodyPart::Head, 0.05, 0.09),
+            capsule(2, BodyPart::LowerArm(Side::Left), 0.12, 0.04),
+        ];
+        let body = |k: usize| ArmedBody {
+            capsules: parts.iter().map(|pair| pair[k]).collect(),
+            shoulders: [None; 2],
+            arm: [0.55, 1.1][k],
+            height: [1.75, 3.5][k],
+        };
+        let hands = [hand(3, Side::Left), hand(4, Side::Right)];
+        HandPlaces { hands, ..HandPlaces::between(&body(0), &body(1)).unwrap() }
+    }
+
+    proptest! {
+        /// A part that is passed over for its distance is one that says nothing.
+        #[test]
+        fn nothing_near_is_passed_over(at in proptest::collection::vec(prop::array::uniform6(-0.5..0.5f64), 5)) {
+            let joint = |v: &[f64; 6]| {
+                Transform::new(exp(&(Vec3::new(v[3], v[4], v[5]) * 6.0)), Vec3::new(v[0], v[1], v[2]))
+            };
+            let from = ModelPose::new(at.iter().map(joint).collect());
+            let to = ModelPose::new(at.iter().map(|v| joint(&[v[0] * 2.0, v[1] * 2.0, v[2] * 2.0, v[5], v[4], v[3]])).collect());
+            let places = places();
+            let all = HandPlaces { far: f64::INFINITY, ..places.clone() };
+            prop_assert_eq!(places.at(&from, &to), all.at(&from, &to));
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Evidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
 //! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
 
+mod armed_body;
 mod body_part;
 mod capsules;
 mod contact_points;
@@ -19,6 +20,7 @@ mod skin;
 mod trunk;
 mod vocabulary;
 
+pub use armed_body::ArmedBody;
 pub use body_part::BodyPart;
 pub use capsules::{Capsule, capsules, stature};
 pub use contact_points::contact_points;

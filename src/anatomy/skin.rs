@@ -1,11 +1,11 @@
-//! A skinned surface becomes samples of its area, each with the joint that moves it most, and samples become widths.
+//! A skinned surface becomes samples of its area, in lists by the joint that moves it most, and samples become widths.
 //!
 //! Samples stand for equal treatment of all skin: a face of ten thousand triangles weighs no more than its area, and the
 //! large triangles of a low-poly model are as dense in samples as small ones. Space: model space of the pose in which
 //! the skin was attached. Units: metres.
 
 use crate::math::Vec3;
-use crate::model::{Character, JointId, Mesh, ModelPose};
+use crate::model::{Character, Mesh, ModelPose};
 
 /// A piece of skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,19 +14,23 @@ pub(super) struct Sample {
     pub at: Vec3,
     /// How much skin it stands for, in square metres.
     pub area: f64,
-    /// The joint that moves the nearest vertex most.
-    pub joint: JointId,
 }
 
 /// Triangles of one mesh that are looked at, at most: more are passed over evenly, for models of millions.
 const MOST: usize = 30_000;
 
-/// The samples of all meshes, about `spacing` apart, in the pose in which the skin was attached.
-pub(super) fn samples(character: &Character, bind: &ModelPose, spacing: f64) -> Vec<Sample> {
-    let mut found = Vec::new();
+/// The samples of all meshes, about `spacing` apart, in the pose in which the skin was attached: for each list the skin
+/// that is nearest to vertices whose joint has that list, by its number; joints may have none.
+pub(super) fn samples(
+    character: &Character,
+    bind: &ModelPose,
+    spacing: f64,
+    list_of_joint: &[Option<usize>],
+) -> Vec<Vec<Sample>> {
+    let mut found = vec![Vec::new(); list_of_joint.iter().flatten().max().map_or(0, |last| last + 1)];
     for mesh in &character.meshes {
-        let placed: Vec<Option<(Vec3, JointId)>> =
-            (0..mesh.positions.len()).map(|v| attached(mesh, bind, v)).collect();
+        let placed: Vec<Option<Corner>> =
+            (0..mesh.positions.len()).map(|v| attached(mesh, bind, v, list_of_joint)).collect();
         let step = mesh.triangles.len().div_ceil(MOST).max(1);
         for corners in mesh.triangles.iter().step_by(step) {
             let [Some(a), Some(b), Some(c)] = corners.map(|v| placed[v as usize]) else { continue };
@@ -36,19 +40,25 @@ pub(super) fn samples(character: &Character, bind: &ModelPose, spacing: f64) -> 
     found
 }
 
-/// A vertex in model space, with the joint that moves it most: in the bind pose all its joints agree where it is.
-fn attached(mesh: &Mesh, bind: &ModelPose, vertex: usize) -> Option<(Vec3, JointId)> {
+/// A vertex in model space, and the list that the skin around it goes into.
+type Corner = (Vec3, Option<usize>);
+
+/// A vertex by the joint that moves it most: in the bind pose all its joints agree where it is.
+fn attached(mesh: &Mesh, bind: &ModelPose, vertex: usize, lists: &[Option<usize>]) -> Option<Corner> {
     let (joints, weights) = (mesh.joints[vertex], mesh.weights[vertex]);
     let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
     let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
     let p = mesh.positions[vertex];
     let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
     let inside = binding.joint_from_mesh.transform_point(&p.into()).coords;
-    Some((bind.joint(binding.joint).point(&inside), binding.joint))
+    Some((bind.joint(binding.joint).point(&inside), lists[binding.joint.index()]))
 }
 
 /// Cuts a triangle into `n x n` of its shape and adds their centres.
-fn divide(corners: &[(Vec3, JointId); 3], spacing: f64, stands_for: f64, found: &mut Vec<Sample>) {
+fn divide(corners: &[Corner; 3], spacing: f64, stands_for: f64, found: &mut [Vec<Sample>]) {
+    if corners.iter().all(|(_, list)| list.is_none()) {
+        return;
+    }
     let [a, b, c] = [0, 1, 2].map(|k| corners[k].0);
     let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
     let n = if spacing > 0.0 { (longest / spacing).ceil().clamp(1.0, 16.0) as usize } else { 1 };
@@ -64,24 +74,49 @@ fn divide(corners: &[(Vec3, JointId); 3], spacing: f64, stands_for: f64, found: 
                 let v = (j as f64 + third / 3.0) / n as f64;
                 let shares = [1.0 - u - v, u, v];
                 let nearest = (0..3).max_by(|&x, &y| shares[x].total_cmp(&shares[y])).unwrap_or(0);
-                found.push(Sample { at: a * shares[0] + b * u + c * v, area, joint: corners[nearest].1 });
+                if let Some(list) = corners[nearest].1 {
+                    found[list].push(Sample { at: a * shares[0] + b * u + c * v, area });
+                }
             }
         }
     }
 }
 
-/// The value below which `share` of the total weight lies; `None` of nothing.
-fn quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = values.iter().map(|v| v.1).sum();
-    let mut below = 0.0;
-    for (value, weight) in values.iter() {
-        below += weight;
-        if below >= share * total {
-            return Some(*value);
-        }
+/// Steps from the least value to the greatest by which many values are put in order.
+const STEPS: usize = 256;
+
+/// The values below which these `shares` of the total weight lie; `None` of nothing.
+///
+/// Values are weighed in even steps, and only those of the step in which a share ends are put in order.
+fn quantiles<const N: usize>(values: &[(f64, f64)], shares: [f64; N]) -> Option<[f64; N]> {
+    let ends = |(low, high): (f64, f64), v: &(f64, f64)| (low.min(v.0), high.max(v.0));
+    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    let per_step = STEPS as f64 / (high - low);
+    let step = |value: f64| (((value - low) * per_step) as usize).min(STEPS - 1);
+    let (mut weights, mut total) = ([0.0; STEPS], 0.0);
+    for (value, weight) in values {
+        weights[step(*value)] += weight;
+        total += weight;
     }
-    values.last().map(|v| v.0)
+    let quantile = |share: f64| {
+        let (mut below, mut last) = (0.0, 0);
+        for (k, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            last = k;
+            if below + weight >= share * total {
+                break;
+            }
+            below += weight;
+        }
+        let mut near: Vec<(f64, f64)> = values.iter().copied().filter(|v| step(v.0) == last).collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let reached = near.iter().find(|(_, weight)| {
+            below += weight;
+            below >= share * total
+        });
+        reached.or(near.last()).map(|v| v.0)
+    };
+    let found = shares.map(quantile);
+    found.iter().all(Option::is_some).then(|| found.map(Option::unwrap_or_default))
 }
 
 /// Fewer samples than this are no skin to measure.
@@ -93,15 +128,13 @@ fn along(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<Vec<(f64, f64)>> {
 
 /// The middle and half the width of the middle 90 % of the skin along an axis.
 pub(super) fn spread(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(f64, f64)> {
-    let mut values = along(skin, at, axis)?;
-    let (low, high) = (quantile(&mut values, 0.05)?, quantile(&mut values, 0.95)?);
+    let [low, high] = quantiles(&along(skin, at, axis)?, [0.05, 0.95])?;
     Some((0.5 * (low + high), 0.5 * (high - low)))
 }
 
 /// The ends of all but the outermost skin along an axis.
 pub(super) fn range(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<[f64; 2]> {
-    let mut values = along(skin, at, axis)?;
-    Some([quantile(&mut values, 0.02)?, quantile(&mut values, 0.98)?])
+    quantiles(&along(skin, at, axis)?, [0.02, 0.98])
 }
 
 /// The two directions across `axis` in which the skin is widest and narrowest.
@@ -130,8 +163,9 @@ pub(super) fn around(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, 
         let off = s.at - at - shift;
         ((off - axis * off.dot(axis)).norm(), s.area)
     };
-    let mut values: Vec<(f64, f64)> = skin.iter().map(distance).collect();
-    Some((shift, quantile(&mut values, 0.8)?))
+    let values: Vec<(f64, f64)> = skin.iter().map(distance).collect();
+    let [radius] = quantiles(&values, [0.8])?;
+    Some((shift, radius))
 }
 
 /// As [`around`] for what is flat: the geometric mean of half its width and half its thickness.
@@ -145,24 +179,54 @@ pub(super) fn flat(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_large_triangle_gives_many_samples_that_share_its_area() {
-        let corner = |x: f64, y: f64, j: usize| (Vec3::new(x, y, 0.0), JointId::new(j));
-        let mut found = Vec::new();
-        divide(&[corner(0.0, 0.0, 0), corner(1.0, 0.0, 1), corner(0.0, 1.0, 2)], 0.3, 1.0, &mut found);
+        let corner = |x: f64, y: f64, list: usize| (Vec3::new(x, y, 0.0), Some(list));
+        let mut lists = vec![Vec::new(); 3];
+        divide(&[corner(0.0, 0.0, 0), corner(1.0, 0.0, 1), corner(0.0, 1.0, 2)], 0.3, 1.0, &mut lists);
+        assert!(!lists[1].is_empty() && lists[1].iter().all(|s| s.at.x > 0.3));
+        let found = lists.concat();
         assert_eq!(found.len(), 25);
         assert!((found.iter().map(|s| s.area).sum::<f64>() - 0.5).abs() < 1e-12);
         let middle = found.iter().fold(Vec3::zeros(), |m, s| m + s.at * s.area) / 0.5;
         assert!((middle - Vec3::new(1.0, 1.0, 0.0) / 3.0).norm() < 1e-12);
-        assert!(found.iter().filter(|s| s.joint == JointId::new(1)).all(|s| s.at.x > 0.3));
+    }
+
+    /// Found by putting all values in order.
+    fn plainly(values: &[(f64, f64)], share: f64) -> Option<f64> {
+        let mut values = values.to_vec();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = values.iter().map(|v| v.1).sum();
+        let mut below = 0.0;
+        let reached = values.iter().find(|(_, weight)| {
+            below += weight;
+            below >= share * total
+        });
+        reached.or(values.last()).map(|v| v.0)
+    }
+
+    proptest! {
+        /// Weights are whole numbers, so that sums in any order are the same.
+        #[test]
+        fn quantiles_are_those_of_all_values_in_order(
+            values in proptest::collection::vec((-1.0..1.0f64, 1..9u8), 0..400), far in 1.0..1e6f64, share in 0.0..1.0f64,
+        ) {
+            let mut values: Vec<(f64, f64)> = values.into_iter().map(|(v, w)| (v, f64::from(w))).collect();
+            // What lies far out leaves one step for the rest.
+            values.extend((far > 10.0).then_some((far, 1.0)));
+            let shares = [share, 0.05];
+            let plain = shares.map(|s| plainly(&values, s));
+            prop_assert_eq!(quantiles(&values, shares).map_or([None; 2], |q| q.map(Some)), plain);
+        }
     }
 
     #[test]
     fn quantiles_follow_the_weights() {
-        let mut values = vec![(3.0, 1.0), (1.0, 8.0), (2.0, 1.0)];
-        assert_eq!(quantile(&mut values, 0.8), Some(1.0));
-        assert_eq!(quantile(&mut values, 0.9), Some(2.0));
-        assert_eq!(quantile(&mut [], 0.5), None);
+        let values = [(3.0, 1.0), (1.0, 8.0), (2.0, 1.0)];
+        assert_eq!(quantiles(&values, [0.8, 0.9]), Some([1.0, 2.0]));
+        assert_eq!(quantiles(&[(2.0, 1.0); 9], [0.5]), Some([2.0]));
+        assert_eq!(quantiles(&[], [0.5]), None);
     }
 }

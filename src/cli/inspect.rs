@@ -140,7 +140,8 @@ fn page(asset: &Asset, file: &str) -> String {
     if !asset.warnings.is_empty() {
         text += "\nwarnings\n";
         for w in asset.warnings.iter() {
-            let _ = writeln!(text, "  {}: {} (first: {}, {} times)", w.code, w.message, w.first, w.count);
+            let times = if w.count > 1 { format!(", {} times", w.count) } else { String::new() };
+            let _ = writeln!(text, "  {}: {} (first: {}{times})", w.code, w.message, w.first);
         }
     }
     text

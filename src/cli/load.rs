@@ -16,6 +16,9 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
     if !path.exists() {
         return Err(Failure::Argument(format!("the file `{}` does not exist", path.display())));
     }
+    if path.is_dir() {
+        return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.display())));
+    }
     import::load(path, &config.input.options())
         .map_err(|error| Failure::Import { path: path.display().to_string(), error })
 }

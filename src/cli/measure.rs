@@ -187,7 +187,7 @@ fn of_file(
             None => (detect(&motion, &Options::default()), "result"),
         };
         let mut made = assess(&gauge, &motion, Some(&contacts), copy);
-        made.add(carried.as_ref().and_then(|(source, copy)| hands(source, copy, &motion)));
+        made.add(carried.as_ref().and_then(|(source, copy)| hands(&gauge, source, copy, &motion)));
         // Labels agree with themselves: that is no measure.
         made.metrics.retain(|m| from == "source" || !AGREEMENT.contains(&m.name.as_str()));
         found.push(Measured {

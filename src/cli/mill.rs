@@ -175,7 +175,8 @@ fn plan_lines(outcome: &Outcome) -> Vec<String> {
 
 /// Warnings on stderr: with `--verbose` those of every file, else one line for each kind.
 fn show_warnings(outcomes: &[&Outcome], console: &Console) {
-    let mut kinds: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    // The line of the first, its message, and how many say the same or something else.
+    let mut kinds: BTreeMap<String, (String, String, [usize; 2])> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|o| o.status == Status::Written) {
         let of = names(&outcome.inputs);
         for warning in outcome.warnings.as_array().into_iter().flatten() {
@@ -190,15 +191,18 @@ fn show_warnings(outcomes: &[&Outcome], console: &Console) {
             if console.verbose {
                 console.warning(&line);
             }
-            kinds.entry(text("code")).or_insert((line, 0)).1 += 1;
+            let kind = kinds.entry(text("code")).or_insert((line, message.clone(), [0; 2]));
+            kind.2[usize::from(kind.1 != message)] += 1;
         }
     }
     if !console.verbose {
-        for (line, files) in kinds.into_values() {
+        for (line, _, files) in kinds.into_values() {
             let more = match files {
-                1 => String::new(),
-                2 => "\nthe same in 1 more file; `--verbose` shows it".to_owned(),
-                n => format!("\nthe same in {} more files; `--verbose` shows them", n - 1),
+                [1, 0] => String::new(),
+                [2, 0] => "\nthe same in 1 more file; `--verbose` shows it".to_owned(),
+                [n, 0] => format!("\nthe same in {} more files; `--verbose` shows them", n - 1),
+                [1, 1] => "\n1 more warning of this kind; `--verbose` shows it".to_owned(),
+                [n, k] => format!("\n{} more warnings of this kind; `--verbose` shows them", n + k - 1),
             };
             console.warning(line + &more);
         }

@@ -109,6 +109,7 @@ pub fn from_bytes(
     folder: Option<&Path>,
     options: &Options,
 ) -> Result<Asset, ImportError> {
+    let file = extension.map_or_else(|| name.to_owned(), |extension| format!("{name}.{extension}"));
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     let is_gltf = bytes.starts_with(b"glTF") || matches!(extension.as_str(), "glb" | "gltf" | "vrm" | "vrma");
     if is_gltf {
@@ -127,7 +128,7 @@ pub fn from_bytes(
     } else {
         ""
     };
-    Err(ImportError::Unknown { name: name.to_owned(), found: found.into() })
+    Err(ImportError::Unknown { name: file, found: found.into() })
 }
 
 /// Roles of a glTF character, and the turn that makes it face +Z: a multiple of 90 degrees, since the format says
@@ -210,7 +211,9 @@ fn understand_bvh(
             } else {
                 ("bvh-unit-odd", "the legs fit no usual unit and are taken to be those of an adult")
             };
-            let message = format!("units are {} ({} m each): {sure}", unit.name, unit.metres);
+            // Five digits say enough: a CMU unit is 1/45 inch and has no end.
+            let metres: f64 = format!("{:.4e}", unit.metres).parse().unwrap_or(unit.metres);
+            let message = format!("units are {} ({metres} m each): {sure}", unit.name);
             warnings.add(code, message, "HIERARCHY");
             unit.metres
         }

@@ -3,7 +3,7 @@
 use super::particles::{Particle, particles};
 use super::skin::Skin;
 use super::stature::{COMMON_HEIGHT, height, standing_pose};
-use crate::anatomy::{capsules, contact_points};
+use crate::anatomy::{ArmedBody, capsules, contact_points};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub struct Gauge {
     pub(super) limited: Vec<JointId>,
     pub(super) particles: Vec<Particle>,
     pub(super) skin: Skin,
+    /// What hands are near to; nothing of bodies without arms.
+    pub(super) body: Option<ArmedBody>,
 }
 
 impl Gauge {
@@ -57,6 +59,7 @@ impl Gauge {
             mechanism,
             particles: particles(character, &standing, height),
             skin: Skin::of(character, &capsules, &standing, height),
+            body: ArmedBody::from_capsules(character, rig, capsules),
             character: Arc::clone(character),
         }
     }

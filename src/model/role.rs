@@ -153,6 +153,13 @@ impl fmt::Display for Role {
     }
 }
 
+impl Role {
+    /// The words of all roles, for messages: numbers count on, sides are left and right.
+    pub const WORDS: &str = "`hips`, `spine_0`, `neck_0`, `head`, `tail_0`, and with `left_` or `right_` before them \
+                             `clavicle`, `upper_arm`, `lower_arm`, `hand`, `upper_leg`, `lower_leg`, `foot`, `toes`, \
+                             `thumb_0`, `index_0`, `middle_0`, `ring_0`, `little_0`";
+}
+
 impl FromStr for Role {
     type Err = String;
 
@@ -210,6 +217,9 @@ mod tests {
             roles.extend(Finger::ALL.map(|f| Role::Finger(s, f, 2)));
         }
         for role in roles {
+            let word = role.to_string().replace(|c: char| c.is_ascii_digit(), "0");
+            let word = word.trim_start_matches("left_").trim_start_matches("right_");
+            assert!(Role::WORDS.contains(&format!("`{word}`")), "{word}");
             assert_eq!(role.to_string().parse(), Ok(role));
             assert_eq!(role.mirrored().mirrored(), role);
             assert_eq!(role.side().is_some(), role.mirrored() != role);

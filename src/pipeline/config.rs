@@ -136,9 +136,15 @@ impl<'i> Collected<'i> {
         let mut collected = Self::default();
         collected.input.name = "[input]".to_owned();
         collected.output.name = "[output]".to_owned();
+        let scene = table.contains_key("simulation") || table.contains_key("body");
         for (key, value) in table {
             let span = value.span();
             match (key.get_ref().as_ref(), value.into_inner()) {
+                (name, _) if scene => {
+                    let fault = ConfigFault::at(0, key.span(), format!("unknown section `{name}`"));
+                    faults.push(fault.hint(Some("this is a scene: `posemill simulate` carries it out")));
+                    break;
+                }
                 ("input", DeValue::Table(table)) => collected.input.fill(table, span),
                 ("output", DeValue::Table(table)) => collected.output.fill(table, span),
                 ("stage", DeValue::Array(steps)) => {
@@ -328,6 +334,7 @@ fn read_limits(
                 }),
                 Err(message) => Err((name.span(), message)),
             };
+            let role = name.get_ref().parse::<Role>();
             match read {
                 Ok(told) => {
                     let place = place(character.span());
@@ -335,7 +342,8 @@ fn read_limits(
                 }
                 Err((span, message)) => {
                     let (source, span) = place(span);
-                    faults.push(ConfigFault::at(source, span, format!("[input]: `limits`: {message}")));
+                    let fault = ConfigFault::at(source, span, format!("[input]: `limits`: {message}"));
+                    faults.push(fault.hint(role.is_err().then(|| format!("roles are {}", Role::WORDS))));
                 }
             }
         }

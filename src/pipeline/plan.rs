@@ -216,7 +216,7 @@ impl Pipeline {
                 true => asset.character,
                 false => Arc::new(Character { rig, ..(*asset.character).clone() }),
             });
-            warnings = asset.warnings;
+            warnings.extend_from(asset.warnings, path);
         }
         let stages = config.stages.drain(..).map(|s| s.stage).collect();
         Ok(Self {

@@ -98,7 +98,11 @@ pub fn run(
         for (uri, bytes) in resources(&asset) {
             sources.push(hashed(&take.path.with_file_name(uri), bytes));
         }
-        report.warnings.extend(std::mem::take(&mut asset.warnings));
+        let warnings = std::mem::take(&mut asset.warnings);
+        match job.takes.len() {
+            1 if report.warnings.is_empty() => report.warnings = warnings,
+            _ => report.warnings.extend_from(warnings, &take.path.display().to_string()),
+        }
         let steps = resolve(pipeline, &asset.character)?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {

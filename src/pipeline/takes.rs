@@ -23,12 +23,12 @@ pub enum TakesError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A path without wildcards that is not there.
-    #[error("the file `{0}` does not exist")]
-    Missing(String),
-    /// Wildcards that match nothing.
-    #[error("no file matches `{0}`")]
-    NoMatch(String),
+    /// A path without wildcards that is not there, and where it was looked for, as the end of the sentence.
+    #[error("the file `{0}` does not exist{1}")]
+    Missing(String, String),
+    /// Wildcards that match nothing, likewise.
+    #[error("no file matches `{0}`{1}")]
+    NoMatch(String, String),
     /// A folder where files are expected.
     #[error("`{0}` is a folder\nwrite `{0}/**/*.bvh` for every BVH file in it")]
     Folder(String),
@@ -41,6 +41,11 @@ pub enum TakesError {
 /// A [`TakesError`] for the first pattern that gives no file.
 pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Vec<Take>, TakesError> {
     let mut found = BTreeMap::new();
+    // Paths from the command line are seen from where the user is.
+    let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
+        true => format!(", seen from `{}`", folder.display()),
+        false => String::new(),
+    };
     for pattern in patterns {
         let literal = folder.join(pattern);
         if literal.is_dir() {
@@ -48,7 +53,7 @@ pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result
         }
         if literal.exists() || !pattern.contains(['*', '?', '[']) {
             let Some(name) = literal.file_name().filter(|_| literal.exists()) else {
-                return Err(TakesError::Missing(pattern.clone()));
+                return Err(TakesError::Missing(pattern.clone(), seen(pattern)));
             };
             let relative = PathBuf::from(name);
             found.entry(literal).or_insert(relative);
@@ -74,7 +79,7 @@ pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result
             }
         }
         if found.len() == before && !matched {
-            return Err(TakesError::NoMatch(pattern.clone()));
+            return Err(TakesError::NoMatch(pattern.clone(), seen(pattern)));
         }
     }
     Ok(found.into_iter().map(|(path, relative)| Take { path, relative }).collect())
@@ -140,8 +145,10 @@ mod tests {
     fn patterns_that_give_nothing_are_named() {
         let folder = folder(&["t/a.bvh"]);
         let error = |pattern: &str| found(folder.path(), &[pattern], None).unwrap_err().to_string();
-        assert_eq!(error("x/*.bvh"), "no file matches `x/*.bvh`");
-        assert_eq!(error("x.bvh"), "the file `x.bvh` does not exist");
+        let seen = format!(", seen from `{}`", folder.path().display());
+        assert_eq!(error("x/*.bvh"), format!("no file matches `x/*.bvh`{seen}"));
+        assert_eq!(error("x.bvh"), format!("the file `x.bvh` does not exist{seen}"));
+        assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
         assert_eq!(error("t/"), "`t` is a folder\nwrite `t/**/*.bvh` for every BVH file in it");
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
     }

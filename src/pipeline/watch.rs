@@ -60,7 +60,7 @@ impl Watch {
         let known = motion.contacts.clone().or_else(|| found.contacts.clone());
         let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
         let mut made = assess(gauge, motion, Some(&labels), copy);
-        made.add(carried.and_then(|(source, copy)| hands(source, copy, motion)));
+        made.add(carried.and_then(|(source, copy)| hands(gauge, source, copy, motion)));
         for metric in made.metrics {
             keep_worst(&mut report.metrics, metric);
         }

@@ -47,7 +47,7 @@ pub struct JointMap {
 pub enum MapError {
     /// A role without which motion cannot be carried over is missing or too unsure.
     #[error(
-        "the {side} `{name}` has no joint that is surely its `{role}`{candidate}\n  hint: write the map with `posemill map`, add the line below, and pass it with `--map`\n  {line}"
+        "the {side} `{name}` has no joint that is surely its `{role}`{candidate}\n  hint: write the map with `posemill map`, add the line below, and pass it with `--map`, or as `map` of the stage `retarget`\n  {line}"
     )]
     Role {
         /// `source` or `target`.

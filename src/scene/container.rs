@@ -67,7 +67,10 @@ impl<'a> Chunks<'a> {
             return Err(GltfError::Version { found: version.to_string() });
         }
         let length = word(bytes, 8) as usize;
-        if length > bytes.len() || length < HEADER + CHUNK {
+        if length < HEADER + CHUNK {
+            return Err(GltfError::Length { stated: length as u64, needed: (HEADER + CHUNK) as u64 });
+        }
+        if length > bytes.len() {
             return Err(cut(0, "GLB", length as u64, bytes.len()));
         }
         if &bytes[16..20] != JSON {

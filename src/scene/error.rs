@@ -23,6 +23,14 @@ pub enum GltfError {
         /// What is left of the file.
         found: u64,
     },
+    /// A GLB whose header gives it no room.
+    #[error("byte 8: the GLB is {stated} bytes long as its header says, and the header alone needs {needed}")]
+    Length {
+        /// Its length as stated.
+        stated: u64,
+        /// The least that it can be.
+        needed: u64,
+    },
     /// A GLB whose first chunk is not JSON.
     #[error("byte 16: the first chunk is not `JSON`")]
     FirstChunk,

@@ -3,7 +3,7 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
 use crate::limits::{Options, keep};
-use crate::model::{Character, JointId, Motion};
+use crate::model::{Character, JointId, Motion, Role};
 use crate::report::Report;
 use crate::retarget::calibration_pose;
 use schemars::JsonSchema;
@@ -42,8 +42,8 @@ impl StageConfig for LimitsConfig {
             faults.push(StageError::key("cutoff_hz", text));
         }
         for word in &self.except {
-            if let Err(fault) = word.parse::<crate::model::Role>() {
-                faults.push(StageError::key("except", fault));
+            if let Err(fault) = word.parse::<Role>() {
+                faults.push(StageError::key("except", format!("{fault}\nroles are {}", Role::WORDS)));
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }

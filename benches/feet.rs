@@ -1,10 +1,11 @@
 //! Feet planted and put on the ground, on one core, 60 joints: frames (items) a second.
 
 use divan::counter::ItemsCount;
-use posemill::feet::{self, ground, plant};
+use posemill::feet::{self, Ranges, ground, plant, plant_within};
+use posemill::ik::Mechanism;
 use posemill::import::{Options, load};
 use posemill::model::{Contacts, Motion};
-use posemill::retarget::{Retarget, RootScale, map};
+use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,6 +40,19 @@ fn foot_lock(bencher: divan::Bencher<'_, '_>) {
     bencher
         .counter(ItemsCount::new(frames))
         .bench_local(|| alone().install(|| plant(&motion, &feet::Options::default())));
+}
+
+/// As the stage does it by default.
+#[divan::bench]
+fn foot_lock_within_limits(bencher: divan::Bencher<'_, '_>) {
+    let (motion, _) = walk();
+    let frames = motion.clip.frames();
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
+    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let ranges = Ranges { mechanism: &mechanism, joints: &joints };
+    bencher
+        .counter(ItemsCount::new(frames))
+        .bench_local(|| alone().install(|| plant_within(&motion, &feet::Options::default(), &ranges)));
 }
 
 #[divan::bench]

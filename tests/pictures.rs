@@ -32,14 +32,9 @@ fn drawn(
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let take_file = data(&format!("{take}.bvh")).display().to_string();
-    let (result, picture) = (path(&format!("out/{take}.glb")), path(name));
+    let (result, picture) = (path(&format!("{take}.glb")), path(name));
     let character = data(&format!("{character}.glb")).display().to_string();
-    // The stage alone: pictures change with the renderer, the retargeting and the data, not with every clean-up.
-    let pipeline = format!(
-        "[input]\nmotion = [{take_file:?}]\ncharacter = {character:?}\n[output]\nreport = false\n[[stage]]\nuse = \"retarget\"\n"
-    );
-    fs::write(folder.path().join("p.toml"), pipeline).unwrap();
-    posemill(threads, &["run", &path("p.toml")]);
+    posemill(threads, &["retarget", &take_file, "--onto", &character, "-o", &result]);
     let mut arguments = vec!["preview"];
     arguments.extend(beside.then_some(take_file.as_str()));
     arguments.extend([result.as_str(), "-o", &picture]);

@@ -78,11 +78,13 @@ pub fn give_way(arrived: &Arrived<'_>, mut changes: Vec<Vec<Change>>, ranges: &R
         helpless.iter().for_each(|&k| changes[k].clone_from(&lying[k]));
         planted = arrived.close(changes);
     }
-    let (motion, work) = planted;
-    let limbs: Vec<JointId> = feet.iter().flat_map(Foot::limb).collect();
+    let (motion, mut work) = planted;
+    let sideways = |foot: &&Foot<'_>| worst(&motion, ranges.mechanism, foot.leg.lower) > NEAR;
+    let limbs: Vec<JointId> = feet.iter().filter(sideways).flat_map(Foot::limb).collect();
     let (mut motion, _) = roll_limbs(motion, ranges.mechanism, &limbs, &limits::Options::default());
-    let mut work = work;
-    release(&locked, &mut motion, &arrived.legs, &mut work);
+    if motion.clip != locked.clip {
+        release(&locked, &mut motion, &arrived.legs, &mut work);
+    }
     (motion, work)
 }
 

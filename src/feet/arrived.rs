@@ -10,8 +10,10 @@ use super::leg::{Change, Leg, Step, read};
 use super::lock::{Held, Locks};
 use super::pelvis::{Moved, pelvis, share};
 use super::plant::{Options, TRANSITION};
+use super::ranges::Ranges;
 use super::work::{Work, foot_work, largest, mean};
 use super::write::write;
+use crate::ik::Limit;
 use crate::math::Vec3;
 use crate::model::{Contacts, Motion};
 use rayon::prelude::*;
@@ -30,6 +32,8 @@ pub struct Arrived<'a> {
     floors: Vec<Vec<f64>>,
     /// The frames in which other parts of the body rest.
     others: Vec<bool>,
+    /// The lengths of the legs below which their knees would leave their ranges.
+    shortest: Vec<f64>,
     /// How far the pelvis may move.
     most: f64,
     /// A transition, in frames.
@@ -38,7 +42,11 @@ pub struct Arrived<'a> {
 
 impl<'a> Arrived<'a> {
     /// The legs of a motion, and the changes of their feet that plant them; nothing without legs, labels or frames.
-    pub fn of(motion: &'a Motion, options: &Options) -> Option<(Self, Vec<Vec<Change>>)> {
+    pub fn of(
+        motion: &'a Motion,
+        options: &Options,
+        ranges: Option<&Ranges<'_>>,
+    ) -> Option<(Self, Vec<Vec<Change>>)> {
         let (legs, frames) = (Leg::of(&motion.character), motion.clip.frames());
         let contacts = motion.contacts.as_ref().filter(|_| frames > 0 && !legs.is_empty())?;
         let steps = read(motion, &legs);
@@ -52,6 +60,7 @@ impl<'a> Arrived<'a> {
             helds: Vec::new(),
             floors: Vec::new(),
             others: Vec::new(),
+            shortest: Vec::new(),
             most,
             reach,
         };
@@ -63,6 +72,7 @@ impl<'a> Arrived<'a> {
             changed.push(changes(leg, steps, &locks, &floor, [reach, blend]));
             arrived.helds.push(locks.held);
             arrived.floors.push(floor);
+            arrived.shortest.push(ranges.map_or(0.0, |ranges| shortest(leg, &steps[0], ranges)));
         }
         arrived.others = others_rest(contacts, frames);
         Some((arrived, changed))
@@ -104,9 +114,21 @@ impl<'a> Arrived<'a> {
             steps: &self.steps[k],
             changes: &changed[k],
             held: &self.helds[k],
+            shortest: self.shortest[k],
         };
         (0..self.legs.len()).map(of).collect()
     }
+}
+
+/// The length of a leg whose knee is as bent as its range allows; 0 without one.
+fn shortest(leg: &Leg, step: &Step, ranges: &Ranges<'_>) -> f64 {
+    let bend = match ranges.mechanism.limit(leg.lower) {
+        Some(Limit::SwingTwist(limit)) if ranges.joints.contains(&leg.lower) => limit.swing[0].high,
+        _ => return 0.0,
+    };
+    let [thigh, shin] = [step.lower, step.foot].map(|t| t.translation);
+    let [thigh, shin] = [(thigh - step.upper.translation).norm(), (shin - step.lower.translation).norm()];
+    (thigh * thigh + shin * shin + 2.0 * thigh * shin * bend.cos()).max(0.0).sqrt()
 }
 
 /// The frames in which a part rests that is no foot.

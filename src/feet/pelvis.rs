@@ -24,6 +24,8 @@ pub struct Moved<'a> {
     pub changes: &'a [Change],
     /// What rests.
     pub held: &'a [Held],
+    /// The length below which its knee would leave its range, metres; 0 where it has none.
+    pub shortest: f64,
 }
 
 /// The pelvis follows nothing faster than this, hertz.
@@ -93,6 +95,14 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: 
                 let hip = step.upper.translation;
                 let line = step.foot.translation + leg.changes[f].shift - hip - Vec3::y() * offset[f];
                 let excess = line.norm() - longest(length(step), (step.foot.translation - hip).norm());
+                let deficit = leg.shortest.min((step.foot.translation - hip).norm()) - line.norm();
+                if deficit > 1e-4 {
+                    let down = (-line.y / line.norm()).max(0.3);
+                    let weight = REACH * share[f];
+                    weights[f] += weight;
+                    values[f] += weight * (offset[f] + deficit / down);
+                    short = true;
+                }
                 if excess > 1e-4 {
                     let down = (-line.y / line.norm()).max(0.3);
                     let weight = REACH * share[f];

@@ -45,7 +45,7 @@ impl Default for Options {
 /// The motion with its feet planted by its contacts, and what was done; the motion itself where the character has no
 /// legs to plant or nothing is known about contacts.
 pub fn plant(motion: &Motion, options: &Options) -> (Motion, Work) {
-    match Arrived::of(motion, options) {
+    match Arrived::of(motion, options, None) {
         Some((arrived, changes)) => arrived.close(changes),
         None => (motion.clone(), Work::default()),
     }
@@ -54,7 +54,7 @@ pub fn plant(motion: &Motion, options: &Options) -> (Motion, Work) {
 /// As [`plant`], but joints that arrive within their ranges stay there as far as a foot can give way: its ball stays
 /// where it is, heel or side rise, and are no longer labelled as resting.
 pub fn plant_within(motion: &Motion, options: &Options, ranges: &Ranges<'_>) -> (Motion, Work) {
-    match Arrived::of(motion, options) {
+    match Arrived::of(motion, options, Some(ranges)) {
         Some((arrived, changes)) => give_way(&arrived, changes, ranges),
         None => (motion.clone(), Work::default()),
     }

@@ -1,70 +1,80 @@
-//! A body that does not fly as it should goes the way of least jerk whose flights are parabolas.
+//! A body that does not fly as it should goes the way of least jerk on which its flights bend as they should.
 //!
-//! The shift `d` of the centre of mass `c` minimises `sum |D3 d|^2 + (2 pi f / rate)^6 sum |d|^2` over all frames and
-//! `W sum |D2 (c + d) - g / rate^2|^2` over frames in the air (`D2`, `D3`: second and third differences): a body that
-//! must take off faster crouches before, and no flight begins with a kink. Space: model space. Units: metres, hertz.
+//! The change `d` minimises `sum |D3 d|^2 + (2 pi f / rate)^6 sum |d|^2` over all frames and `firm sum |D2 d - b|^2` over
+//! frames whose neighbours are in the air as well (`D2`, `D3`: second and third differences, `b`: the bend that is
+//! missing): a body that must take off faster crouches before, and no flight begins with a kink. Units: hertz; the change
+//! in any unit.
 
-use super::flight::Flight;
-use super::ragdoll::GRAVITY;
 use crate::math::Vec3;
 use crate::signal::Bands;
 
-/// The shift leaves the clip alone below this frequency, hertz.
+/// The change leaves the clip alone below this frequency, hertz.
 const STAYS: f64 = 3.5;
 
-/// How much more gravity matters in flight than a smooth way.
-const FALLS: f64 = 1e6;
+/// How much more it matters that what is held stays.
+const HELD: f64 = 1e12;
 
 /// The second difference.
 const CURVE: [f64; 3] = [1.0, -2.0, 1.0];
 
-/// The shift of every frame of a body whose centre of mass is at these places.
-pub fn ballistic(centers: &[Vec3], flights: &[Flight], rate: f64) -> Vec<Vec3> {
-    let n = centers.len();
+/// The change of every frame for which second differences around some frames change by these `bends`, which matter `firm`
+/// times as much as a smooth way; nothing changes where it is `held`.
+pub fn least_jerk(
+    frames: usize,
+    bends: &[(usize, Vec3)],
+    held: impl Fn(usize) -> bool,
+    firm: f64,
+    rate: f64,
+) -> Vec<Vec3> {
     let stays = (std::f64::consts::TAU * STAYS / rate).powi(6);
-    let mut matrix = Bands::<4>::diagonal(std::iter::repeat_n(stays, n));
-    for first in 0..n.saturating_sub(3) {
+    let mut matrix = Bands::<4>::diagonal((0..frames).map(|f| if held(f) { HELD } else { stays }));
+    for first in 0..frames.saturating_sub(3) {
         matrix.add(first as isize, [-1.0, 3.0, -3.0, 1.0], 1.0);
     }
-    let mut shifts = vec![[0.0; 3]; n];
-    let falls = Vec3::y() * (-GRAVITY / (rate * rate));
-    for f in flights.iter().flat_map(|flight| flight.frames.clone()) {
-        let bend = centers[f + 1] - centers[f] * 2.0 + centers[f - 1];
-        matrix.add(f as isize - 1, CURVE, FALLS);
-        for (shift, a) in shifts[f - 1..].iter_mut().zip(CURVE) {
-            *shift = (Vec3::from(*shift) + (falls - bend) * (FALLS * a)).into();
+    let mut change = vec![[0.0; 3]; frames];
+    for &(f, bend) in bends {
+        matrix.add(f as isize - 1, CURVE, firm);
+        for (change, a) in change[f - 1..].iter_mut().zip(CURVE) {
+            *change = (Vec3::from(*change) + bend * (firm * a)).into();
         }
     }
-    matrix.factored().solve(&mut shifts);
-    shifts.into_iter().map(Vec3::from).collect()
+    matrix.factored().solve(&mut change);
+    let kept = |(f, change): (usize, [f64; 3])| if held(f) { Vec3::zeros() } else { change.into() };
+    change.into_iter().enumerate().map(kept).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const GRAVITY: f64 = 9.81;
+
     #[test]
     fn flights_are_parabolas_and_begin_without_a_kink() {
         let rate = 60.0;
         // On a moon whose gravity is half of ours.
-        let flight = Flight { frames: 41..71 };
+        let air = 41..71;
         let t = |f: usize| (f.clamp(40, 71) - 40) as f64 / rate;
         let height = |f: usize| 1.0 + 0.25 * GRAVITY * t(f) * (31.0 / rate - t(f));
-        let centers: Vec<Vec3> = (0..120).map(|f| Vec3::y() * height(f)).collect();
-        let shifts = ballistic(&centers, std::slice::from_ref(&flight), rate);
-        let moved: Vec<f64> = centers.iter().zip(&shifts).map(|(c, d)| c.y + d.y).collect();
-        for f in flight.frames {
-            let acceleration = (moved[f + 1] - 2.0 * moved[f] + moved[f - 1]) * rate * rate;
-            assert!((acceleration + GRAVITY).abs() < 0.02 * GRAVITY, "{f}: {acceleration}");
+        let missing = Vec3::y() * (-0.5 * GRAVITY / (rate * rate));
+        let bends: Vec<(usize, Vec3)> = (42..70).map(|f| (f, missing)).collect();
+        for held in [false, true] {
+            let change = least_jerk(120, &bends, |f| held && !air.contains(&f), 1e3, rate);
+            let moved: Vec<f64> = (0..120).map(|f| height(f) + change[f].y).collect();
+            for f in 42..70 {
+                let acceleration = (moved[f + 1] - 2.0 * moved[f] + moved[f - 1]) * rate * rate;
+                assert!((acceleration + GRAVITY).abs() < 0.02 * GRAVITY, "{f}: {acceleration}");
+            }
+            let kink = |f: usize| (change[f + 1] - change[f] * 2.0 + change[f - 1]).norm() * rate * rate;
+            let most = (1..119).map(kink).fold(0.0, f64::max);
+            assert!(most < if held { 16.0 } else { 4.0 } * GRAVITY, "{most}");
+            assert!(change[0].norm() < 0.01 && change[119].norm() < 0.01);
+            assert!(!held || (0..120).all(|f| air.contains(&f) || change[f] == Vec3::zeros()));
         }
-        let kink = |f: usize| (shifts[f + 1] - shifts[f] * 2.0 + shifts[f - 1]).norm() * rate * rate;
-        assert!((1..119).all(|f| kink(f) < 4.0 * GRAVITY));
-        assert!(shifts[0].norm() < 0.01 && shifts[119].norm() < 0.01);
     }
 
     #[test]
     fn without_a_flight_nothing_moves() {
-        let centers: Vec<Vec3> = (0..9).map(|f| Vec3::x() * f64::from(f * f)).collect();
-        assert!(ballistic(&centers, &[], 30.0).iter().all(|d| d.norm() == 0.0));
+        assert!(least_jerk(9, &[], |_| false, 1e3, 30.0).iter().all(|d| d.norm() == 0.0));
     }
 }

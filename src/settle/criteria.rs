@@ -68,6 +68,12 @@ pub const TARGETS: [(&str, &str, f64); 15] = [
     ("s10_turned", "rad", f64::INFINITY),
 ];
 
+/// How much these `moments` were helped (S6), over the most that is good: above 1 is too much.
+pub fn helped<'m>(moments: impl Iterator<Item = &'m Moment> + Clone) -> f64 {
+    let force = rms(moments.clone().map(|m| m.assist_force)) / most("s6_assist_force_over_weight");
+    force.max(rms(moments.map(|m| m.assist_moment)) / most("s6_assist_moment_over_weight_height"))
+}
+
 /// What a good clip does not exceed.
 fn most(name: &str) -> f64 {
     TARGETS.iter().find(|t| t.0 == name).map_or(f64::INFINITY, |t| t.2)
@@ -172,8 +178,8 @@ impl Judge<'_> {
         (turned, mean(own.iter().zip(followed).map(|(a, b)| self.apart(a, b))) / self.ragdoll.height)
     }
 
-    /// Whether bodies in `poses` from frame `first` on, with these `moments`, lost the `reference` (S4, S5),
-    /// were helped too much (S6) or lost the ground (S8).
+    /// Whether bodies in `poses` from frame `first` on, with these `moments`, lost the `reference` (S4, S5) or the ground
+    /// (S8).
     pub fn strays(&self, first: usize, poses: &[Pose], reference: &[Pose], moments: &[Moment]) -> bool {
         let (own, followed) = (self.models(poses), self.models(reference));
         let (turned, moved) = self.followed((poses, &own), (reference, &followed));
@@ -181,8 +187,6 @@ impl Judge<'_> {
             ("s4_joint_error", turned),
             ("s4_mpjpe_over_height", moved),
             ("s5_effector_error_over_height", self.effectors(&own, &followed, first)),
-            ("s6_assist_force_over_weight", rms(moments.iter().map(|m| m.assist_force))),
-            ("s6_assist_moment_over_weight_height", rms(moments.iter().map(|m| m.assist_moment))),
             ("s8_uncarried_share", 1.0 - self.carried((first..).zip(moments))),
         ];
         !kept.iter().all(|(name, value)| *value <= most(name))

@@ -1,9 +1,10 @@
-//! Times without contact: the centre of mass takes the parabola from where it leaves the ground to where it lands.
+//! Times without contact: the centre of mass falls freely, and the body turns as nothing turns it.
 //!
-//! `c(t) = c0 + v0 t + g t^2 / 2`, with `v0` such that it lands where the clip lands. The clip left and landed at another
-//! speed; the difference fades over the steps before and after by a cubic. Space: model space. Units: SI, frames.
+//! `c'' = g`, and `I w + L` stays, with `w` the turn that is added to a body of inertia `I` and angular momentum `L`. Only
+//! what lies wholly in the air must do so: when a frame between two touches and leaves nobody knows. Source of the way
+//! that leads there: [`least_jerk`]. Space: model space. Units: SI, frames.
 
-use super::ballistic::ballistic;
+use super::ballistic::least_jerk;
 use super::floor::Floor;
 use super::ragdoll::{GRAVITY, Ragdoll};
 use crate::math::{Mat3, Quat, Transform, Vec3, exp, log};
@@ -22,8 +23,19 @@ pub struct Flight {
 /// Shorter times without a label are gaps of the labels, seconds.
 const SHORTEST: f64 = 0.08;
 
-/// Seconds on the ground over which a wrong speed at take-off and landing fades.
-const FADE: f64 = 0.2;
+/// Over so many seconds to either side it is told how a body falls.
+const WIDTH: f64 = 1.0 / 30.0;
+
+/// A body that falls with less than this part of what it falls with in the middle of a flight may touch something; with
+/// more than the second part it does not.
+const SHARES: [f64; 2] = [0.6, 0.85];
+
+/// How much more it matters that a body falls freely, and that it keeps its spin, than that its way is smooth.
+const FALLS_FREELY: f64 = 1e3;
+const SPINS: f64 = 50.0;
+
+/// Rounds of turning: the inertia and the momentum turn with the body.
+const TURNS: usize = 2;
 
 /// What falls with less than this part of gravity is carried by something: a contact that has no label. A body that a
 /// jump was scaled to falls as much more slowly as it is smaller.
@@ -46,121 +58,114 @@ pub fn flights(floor: &Floor, frames: usize, rate: f64) -> Vec<Flight> {
     found
 }
 
-/// The flights in which `poses` fall: the others are no flights, but contacts that have no label.
+/// The flights in which `poses` fall, as long as they do: the others are no flights, but contacts that have no label, and
+/// a foot that pushes off or comes down moves too fast for a label.
 pub fn plausible(
     (ragdoll, skeleton): (&Ragdoll, &Skeleton),
     poses: &[Pose],
-    flights: Vec<Flight>,
+    flights: &[Flight],
     rate: f64,
-) -> Vec<Flight> {
-    let falls = |flight: &Flight| {
-        let frames = flight.frames.start - 1..=flight.frames.end;
-        let centers: Vec<Vec3> =
-            frames.map(|f| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f]))).collect();
-        Parabola::through(&centers).acceleration().y * rate * rate < -FALLS * GRAVITY
+) -> [Vec<Flight>; 2] {
+    let center = |p: &Pose| ragdoll.center_of_mass(&ModelPose::of(skeleton, p));
+    let centers: Vec<Vec3> = poses.par_iter().map(center).collect();
+    let falls = |frames: &Range<usize>| {
+        acceleration(&centers[frames.start - 1..=frames.end], rate) < -FALLS * GRAVITY
     };
-    flights.into_iter().filter(falls).collect()
+    let whole: Vec<Range<usize>> = flights.iter().map(|flight| flight.frames.clone()).filter(falls).collect();
+    SHARES.map(|share| {
+        let found =
+            whole.iter().filter_map(|frames| falling(&centers, frames.clone(), rate, share)).filter(falls);
+        found.map(|frames| Flight { frames }).collect()
+    })
 }
 
-/// The shifts of the frames of a flight that put the centre of mass on its parabola.
-fn shifts_of(
+/// The flights of both, those that share frames as one.
+pub fn joined_flights(some: &[Flight], others: &[Flight]) -> Vec<Flight> {
+    let mut all: Vec<Range<usize>> = some.iter().chain(others).map(|flight| flight.frames.clone()).collect();
+    all.sort_by_key(|frames| frames.start);
+    let mut joined: Vec<Flight> = Vec::new();
+    for frames in all {
+        match joined.last_mut().filter(|last| frames.start < last.frames.end) {
+            Some(last) => last.frames.end = last.frames.end.max(frames.end),
+            None => joined.push(Flight { frames }),
+        }
+    }
+    joined
+}
+
+/// The frames of a flight between the first and the last in which the body falls about as it does in their middle.
+fn falling(centers: &[Vec3], frames: Range<usize>, rate: f64, share: f64) -> Option<Range<usize>> {
+    let k = (WIDTH * rate).round().max(1.0) as usize;
+    let inner = frames.len() / 4;
+    let middle = acceleration(&centers[frames.start + inner - 1..=frames.end - inner], rate);
+    let bend = |f: &usize| {
+        let k = k.min(*f).min(centers.len() - 1 - f);
+        (centers[f + k] - centers[*f] * 2.0 + centers[f - k]).y * (rate / k as f64).powi(2)
+    };
+    let mut inside = frames.filter(|f| bend(f) < share * middle);
+    let first = inside.next()?;
+    let last = inside.next_back()?;
+    ((last + 1 - first) as f64 >= SHORTEST * rate).then_some(first..last + 1)
+}
+
+/// How fast places over time get faster upwards, m/s^2.
+fn acceleration(centers: &[Vec3], rate: f64) -> f64 {
+    Parabola::through(centers).acceleration().y * rate * rate
+}
+
+/// Moves and turns the body of `poses` so that it flies as bodies do, getting into its flights smoothly; where it touches
+/// it stays if that is `held`.
+pub fn fly(body: (&Ragdoll, &Skeleton), poses: &mut [Pose], flights: &[Flight], rate: f64, held: bool) {
+    if flights.is_empty() {
+        return;
+    }
+    let (ragdoll, skeleton) = body;
+    let mut air = vec![false; poses.len()];
+    flights.iter().for_each(|flight| air[flight.frames.clone()].fill(true));
+    let change =
+        |bends: &[(usize, Vec3)], firm: f64| least_jerk(air.len(), bends, |f| held && !air[f], firm, rate);
+    for _ in 0..TURNS {
+        let bends: Vec<_> =
+            flights.iter().flat_map(|flight| turns_missing(body, poses, flight, rate)).collect();
+        for (pose, turn) in
+            poses.iter_mut().zip(change(&bends, SPINS)).filter(|(_, turn)| *turn != Vec3::zeros())
+        {
+            let model = ModelPose::of(skeleton, pose);
+            turn_body(body, pose, &model, &exp(&turn));
+        }
+    }
+    let center = |p: &Pose| ragdoll.center_of_mass(&ModelPose::of(skeleton, p));
+    let centers: Vec<Vec3> = poses.par_iter().map(center).collect();
+    let falls = Vec3::y() * (-GRAVITY / (rate * rate));
+    let bend = |f: usize| (f, falls - (centers[f + 1] - centers[f] * 2.0 + centers[f - 1]));
+    let bends: Vec<_> = flights.iter().flat_map(|flight| inside(flight).map(bend)).collect();
+    shift_hips(body, poses, &change(&bends, FALLS_FREELY));
+}
+
+/// The frames of a flight whose neighbours are in the air as well.
+fn inside(flight: &Flight) -> Range<usize> {
+    flight.frames.start + 1..flight.frames.end.saturating_sub(1)
+}
+
+/// How the turns from frame to frame of a body in flight should change for its angular momentum to stay at its mean.
+fn turns_missing(
     (ragdoll, skeleton): (&Ragdoll, &Skeleton),
     poses: &[Pose],
     flight: &Flight,
     rate: f64,
-) -> Vec<Vec3> {
-    let (off, on) = (flight.frames.start - 1, flight.frames.end);
-    let center = |f: usize| ragdoll.center_of_mass(&ModelPose::of(skeleton, &poses[f]));
-    let centers: Vec<Vec3> = (off..=on).map(center).collect();
-    let time = (on - off) as f64 / rate;
-    let gravity = Vec3::new(0.0, -GRAVITY, 0.0);
-    let (first, last) = (centers[0], centers[on - off]);
-    let speed = (last - first) / time - gravity * (0.5 * time);
-    let shift = |k: usize| {
-        let t = k as f64 / rate;
-        first + speed * t + gravity * (0.5 * t * t) - centers[k]
+) -> Vec<(usize, Vec3)> {
+    let models: Vec<ModelPose> = flight.frames.clone().map(|f| ModelPose::of(skeleton, &poses[f])).collect();
+    let pairs: Vec<&[ModelPose]> = models.windows(2).collect();
+    let spins: Vec<Vec3> = pairs.iter().map(|w| angular_momentum(ragdoll, &w[0], &w[1], rate)).collect();
+    let mean = spins.iter().sum::<Vec3>() / spins.len().max(1) as f64;
+    let missing = |(w, spin): (&&[ModelPose], &Vec3)| {
+        let inverse: Mat3<f64> = ragdoll.inertia_about_center(&w[0]).try_inverse()?;
+        Some(inverse * (mean - spin) / rate)
     };
-    (1..on - off).map(shift).collect()
-}
-
-/// Moves the hips of `poses` so that the centre of mass flies along its parabolas, from where it takes off to where it
-/// lands.
-pub fn make_ballistic(body: (&Ragdoll, &Skeleton), poses: &mut [Pose], flights: &[Flight], rate: f64) {
-    let mut shifts = vec![Vec3::zeros(); poses.len()];
-    for flight in flights {
-        let found = shifts_of(body, poses, flight, rate);
-        shifts[flight.frames.clone()].iter_mut().zip(found).for_each(|(s, found)| *s += found);
-    }
-    shift_hips(body, poses, &shifts);
-}
-
-/// As [`make_ballistic`], with takes-off and landings changed so that the body gets into its parabolas smoothly.
-pub fn lead_into_flights(
-    (ragdoll, skeleton): (&Ragdoll, &Skeleton),
-    poses: &mut [Pose],
-    flights: &[Flight],
-    rate: f64,
-) {
-    if flights.is_empty() {
-        return;
-    }
-    let center = |p: &Pose| ragdoll.center_of_mass(&ModelPose::of(skeleton, p));
-    let centers: Vec<Vec3> = poses.par_iter().map(center).collect();
-    shift_hips((ragdoll, skeleton), poses, &ballistic(&centers, flights, rate));
-}
-
-/// Adds to values what fades before a flight that begins behind frame `off` and after one that ends before `on`, so
-/// that what the flight adds sets in with its slope; `ends` is what it adds in its first and last frame.
-fn faded((off, on): (usize, usize), ends: [Vec3; 2], rate: f64, values: &mut [Vec3]) {
-    let cubic = |s: f64, slope: Vec3| {
-        let u = s / FADE;
-        if u < 1.0 { slope * (-s * (1.0 - u) * (1.0 - u)) } else { Vec3::zeros() }
+    let Some(turns) = pairs.iter().zip(&spins).map(missing).collect::<Option<Vec<Vec3>>>() else {
+        return Vec::new();
     };
-    let [leaving, landing] = ends.map(|value| value * rate);
-    for (f, value) in values.iter_mut().enumerate().take(off) {
-        *value += cubic((off - f) as f64 / rate, leaving);
-    }
-    for (f, value) in values.iter_mut().enumerate().skip(on + 1) {
-        *value += cubic((f - on) as f64 / rate, landing);
-    }
-}
-
-/// Turns the body in flight so that its angular momentum stays as it is: by `w(t) = I(t)^-1 (L0 - L(t))` about the
-/// centre of mass, with the `L0` for which the turn is over when it lands.
-pub fn keep_spin(
-    (ragdoll, skeleton): (&Ragdoll, &Skeleton),
-    poses: &mut [Pose],
-    flights: &[Flight],
-    rate: f64,
-    fade: bool,
-) {
-    for flight in flights {
-        let (off, on) = (flight.frames.start - 1, flight.frames.end);
-        let models: Vec<ModelPose> = (off..=on).map(|f| ModelPose::of(skeleton, &poses[f])).collect();
-        let spins: Vec<Vec3> =
-            models.windows(2).map(|w| angular_momentum(ragdoll, &w[0], &w[1], rate)).collect();
-        let inverses: Vec<Mat3<f64>> =
-            models[1..].iter().filter_map(|m| ragdoll.inertia_about_center(m).try_inverse()).collect();
-        if inverses.len() != spins.len() {
-            continue;
-        }
-        let sum: Mat3<f64> = inverses.iter().sum();
-        let drift: Vec3 = inverses.iter().zip(&spins).map(|(i, l)| i * l).sum();
-        let Some(kept) = sum.try_inverse().map(|i| i * drift) else { continue };
-        let mut turn = Quat::identity();
-        let mut turns = vec![Vec3::zeros(); poses.len()];
-        for (k, f) in flight.frames.clone().enumerate() {
-            turn = exp(&(inverses[k] * (kept - spins[k]) / rate)) * turn;
-            turns[f] = log(&turn);
-        }
-        if fade {
-            faded((off, on), [turns[off + 1], turns[on - 1]], rate, &mut turns);
-        }
-        for (pose, turn) in poses.iter_mut().zip(&turns).filter(|(_, turn)| **turn != Vec3::zeros()) {
-            let model = ModelPose::of(skeleton, pose);
-            turn_body((ragdoll, skeleton), pose, &model, &exp(turn));
-        }
-    }
+    inside(flight).zip(turns.windows(2)).map(|(f, w)| (f, w[1] - w[0])).collect()
 }
 
 /// Turns a whole body about its centre of mass.
@@ -198,5 +203,38 @@ pub fn shift_hips((ragdoll, skeleton): (&Ragdoll, &Skeleton), poses: &mut [Pose]
             let turn = skeleton.parent(id).map(|p| model.joint(p).rotation.inverse());
             pose.local_mut()[id.index()].translation += turn.map_or(*shift, |q| q * shift);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flight_is_as_long_as_the_body_falls() {
+        // Nothing has a label from frame 20 on, but the body falls from 30 to 90 only, at three quarters of gravity.
+        let rate = 120.0;
+        let mut speed = 0.75 * GRAVITY * 30.0 / rate;
+        let mut centers = vec![Vec3::zeros()];
+        for f in 0..120 {
+            let last = centers[f];
+            speed -= if (30..90).contains(&f) { 0.75 * GRAVITY / rate } else { 0.0 };
+            centers.push(last + Vec3::y() * (speed / rate));
+        }
+        for share in SHARES {
+            let found = falling(&centers, 20..100, rate, share).unwrap();
+            assert!(found.start.abs_diff(30) < 4 && found.end.abs_diff(90) < 4, "{share}: {found:?}");
+        }
+        let [wide, narrow] = SHARES.map(|share| falling(&centers, 20..100, rate, share).unwrap());
+        assert!(wide.start <= narrow.start && narrow.end <= wide.end);
+    }
+
+    #[test]
+    fn flights_that_share_frames_are_one() {
+        let flights = |all: &[(usize, usize)]| -> Vec<Flight> {
+            all.iter().map(|&(a, b)| Flight { frames: a..b }).collect()
+        };
+        let joined = joined_flights(&flights(&[(3, 9), (20, 30)]), &flights(&[(8, 12), (15, 20), (21, 25)]));
+        assert_eq!(joined, flights(&[(3, 12), (15, 20), (20, 30)]));
     }
 }

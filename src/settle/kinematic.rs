@@ -3,7 +3,7 @@
 //! Physics is not asked to remove centimetres of error; and what it says is brought onto the contacts again in the same
 //! way. Space: model space. Units: SI, hertz.
 
-use super::flight::{Flight, keep_spin, lead_into_flights, make_ballistic, shift_hips};
+use super::flight::{Flight, fly, shift_hips};
 use super::floor::Floor;
 use super::legs_inside::legs_inside;
 use super::limits::keep_limits;
@@ -28,7 +28,16 @@ const ANKLE_ROUNDS: usize = 6;
 const ANKLE_EASE: f64 = 2e-3;
 
 /// A heel that is higher than this above where it rests has risen, metres.
-const RISEN: f64 = 0.01;
+const RISEN: f64 = 0.003;
+
+/// Rounds in which legs come inside by changes that are smooth over time, before what is left is taken frame by frame.
+const LEG_ROUNDS: usize = 2;
+
+/// Rounds of a body that flies and feet that get out of its floor.
+const FLIGHT_ROUNDS: usize = 3;
+
+/// Once the pelvis is where the feet need it, it goes no further than flights ask for.
+const PELVIS_STAYS: PlantOptions = PlantOptions { blend: 0.3, pelvis: 0.0 };
 
 /// What the passes know of the body.
 #[derive(Debug)]
@@ -43,6 +52,8 @@ pub struct Passes<'a> {
     pub mechanism: &'a Mechanism,
     /// The times without contact.
     pub flights: &'a [Flight],
+    /// The points that may touch.
+    pub points: &'a [ContactPoint],
 }
 
 impl Passes<'_> {
@@ -65,42 +76,80 @@ impl Passes<'_> {
     pub fn clean(&self, poses: &[Pose]) -> Vec<Pose> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
+        if !self.flights.is_empty() {
+            // The body alone: what its feet are in the floor by may be gone when it flies as it should.
+            self.over_ground(&mut poses);
+            self.over_feet(&mut poses);
+            self.fly(&mut poses, false);
+        }
         let (motion, _) = ground(&self.motion_of(&poses), self.contacts, self.contacts.ground);
         let mut poses = self.poses_of(&motion);
-        // The body follows its feet to where they rest; in the air it goes on in between.
-        let mut shifts = filled(&astray(&motion));
-        if let Some(filter) = Butterworth::new(BODY_CUTOFF, self.motion.clip.sample_rate) {
-            smooth_positions(&mut shifts, |x| filter.apply(x));
-        }
-        self.shift(&mut poses, &shifts);
-        self.fly(&mut poses, true);
+        self.over_feet(&mut poses);
+        self.fly(&mut poses, false);
         self.finish(&poses)
     }
 
-    /// Limits kept, feet planted, ankles and legs within what they can, flights on their parabolas.
+    /// The body as high over the ground as its feet say, and its limbs as they are.
+    fn over_ground(&self, poses: &mut [Pose]) {
+        let (motion, _) = ground(&self.motion_of(poses), self.contacts, self.contacts.ground);
+        let (skeleton, hips) = (motion.character.skeleton(), self.ragdoll.parts[0].joint);
+        let place = |pose: &Pose| ModelPose::of(skeleton, pose).position(hips);
+        let lifted = self.poses_of(&motion);
+        let shifts: Vec<Vec3> = lifted.par_iter().zip(&*poses).map(|(a, b)| place(a) - place(b)).collect();
+        self.shift(poses, &shifts);
+    }
+
+    /// The body follows its feet to where they rest; in the air it goes on in between.
+    fn over_feet(&self, poses: &mut [Pose]) {
+        let mut shifts = filled(&astray(&self.motion_of(poses)));
+        if let Some(filter) = Butterworth::new(BODY_CUTOFF, self.motion.clip.sample_rate) {
+            smooth_positions(&mut shifts, |x| filter.apply(x));
+        }
+        self.shift(poses, &shifts);
+    }
+
+    /// Limits kept, feet planted, ankles and legs within what they can, flights as bodies fly.
     pub fn finish(&self, poses: &[Pose]) -> Vec<Pose> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
-        let mut poses = self.planted(&poses);
+        let mut poses = self.planted(&poses, &PlantOptions::default());
+        if self.flights.is_empty() {
+            return poses;
+        }
         self.fly(&mut poses, false);
-        poses
+        poses = self.planted(&poses, &PELVIS_STAYS);
+        // A foot that gets out of the floor moves the centre of mass, and a body that falls another way its feet.
+        for _ in 0..FLIGHT_ROUNDS {
+            self.fly(&mut poses, true);
+            poses = self.poses_of(&plant(&self.motion_of(&poses), &PELVIS_STAYS).0);
+        }
+        self.planted(&poses, &PELVIS_STAYS)
     }
 
     /// Feet planted, ankles and legs within what they can.
-    fn planted(&self, before: &[Pose]) -> Vec<Pose> {
-        let (planted, _) = plant(&self.motion_of(before), &PlantOptions::default());
+    fn planted(&self, before: &[Pose], options: &PlantOptions) -> Vec<Pose> {
+        let (planted, _) = plant(&self.motion_of(before), options);
         let mut poses = self.ease_ankles(self.poses_of(&planted));
         let (floor, rate) = (Floor::new(self.contacts.clone()), self.motion.clip.sample_rate);
-        legs_inside(&self.motion.character, self.mechanism, &floor, &mut poses);
+        let legs = (&*self.motion.character, self.mechanism);
+        for _ in 0..LEG_ROUNDS {
+            if !legs_inside(legs, &floor, &mut poses, Some(rate)) {
+                break;
+            }
+            // What was spread over time has taken feet off their places.
+            let labelled = Motion { contacts: Some(self.risen(&poses)), ..self.motion_of(&poses) };
+            poses = self.poses_of(&plant(&labelled, &PELVIS_STAYS).0);
+        }
+        legs_inside(legs, &floor, &mut poses, None);
         bend_early((&self.motion.character, self.mechanism), &floor, before, &mut poses, rate);
         poses
     }
 
     /// The labels without the frames in which a heel had to rise: it does not rest there.
-    pub fn risen(&self, poses: &[Pose], points: &[ContactPoint]) -> Contacts {
+    pub fn risen(&self, poses: &[Pose]) -> Contacts {
         let skeleton = self.motion.character.skeleton();
         let mut labels = self.contacts.clone();
-        for point in points.iter().filter(|p| matches!(p.part, ContactPart::Heel(_))) {
+        for point in self.points.iter().filter(|p| matches!(p.part, ContactPart::Heel(_))) {
             let height = |f: usize| ModelPose::of(skeleton, &poses[f]).joint(point.joint).point(&point.at).y;
             let mut holds: Vec<Hold> = Vec::new();
             for hold in self.contacts.holds(point.part) {
@@ -158,13 +207,9 @@ impl Passes<'_> {
         shift_hips((self.ragdoll, self.motion.character.skeleton()), poses, shifts);
     }
 
-    fn fly(&self, poses: &mut [Pose], fade: bool) {
-        let (body, rate) = ((self.ragdoll, self.motion.character.skeleton()), self.motion.clip.sample_rate);
-        if fade {
-            lead_into_flights(body, poses, self.flights, rate);
-        }
-        make_ballistic(body, poses, self.flights, rate);
-        keep_spin(body, poses, self.flights, rate, fade);
+    fn fly(&self, poses: &mut [Pose], held: bool) {
+        let body = (self.ragdoll, self.motion.character.skeleton());
+        fly(body, poses, self.flights, self.motion.clip.sample_rate, held);
     }
 }
 

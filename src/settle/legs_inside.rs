@@ -8,8 +8,9 @@ use super::floor::Floor;
 use super::windows::smoothstep;
 use crate::feet::{Leg, Sole};
 use crate::ik::{Freedom, Goal, Mechanism, Stop, Task, TreeSolver};
-use crate::math::slerp;
+use crate::math::{Vec3, exp, log, slerp};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Skeleton};
+use crate::signal::corrections;
 use rayon::prelude::*;
 
 /// Joints farther outside than this are brought inside.
@@ -30,11 +31,20 @@ const ROUNDS: usize = 5;
 /// By how much more.
 const HARDER: f64 = 8.0;
 
+/// Changes that are smooth over time are no quicker than this, hertz.
+const CUTOFF: f64 = 6.0;
+
 /// How much the legs are held to how they arrive.
 const POSTURE: f64 = 1e-2;
 
-/// Brings the legs of `poses` into the limits of `mechanism`, over this `floor`.
-pub fn legs_inside(character: &Character, mechanism: &Mechanism, floor: &Floor, poses: &mut [Pose]) {
+/// Brings the legs of `poses` into the limits of `mechanism`, over this `floor`; with a `rate` in hertz by changes that
+/// are smooth over time, which take feet off their places. Says whether there was anything to bring.
+pub fn legs_inside(
+    (character, mechanism): (&Character, &Mechanism),
+    floor: &Floor,
+    poses: &mut [Pose],
+    rate: Option<f64>,
+) -> bool {
     let skeleton = mechanism.skeleton();
     // What does not hang together in the file cannot be solved together.
     let whole =
@@ -46,6 +56,10 @@ pub fn legs_inside(character: &Character, mechanism: &Mechanism, floor: &Floor, 
     let solved = still.fold(mechanism.clone(), |m, id| m.with_freedom(id, Freedom::Fixed));
     let outside = |pose: &Pose| moving.iter().any(|&id| mechanism.excess(id, pose.joint(id)) > OUTSIDE);
     let frames: Vec<usize> = (0..poses.len()).into_par_iter().filter(|&f| outside(&poses[f])).collect();
+    if frames.is_empty() {
+        return false;
+    }
+    let arrived = rate.map(|_| poses.to_vec()).unwrap_or_default();
     let mut all: Vec<Inside> = frames
         .par_iter()
         .map(|&f| {
@@ -85,6 +99,38 @@ pub fn legs_inside(character: &Character, mechanism: &Mechanism, floor: &Floor, 
                     local.rotation = slerp(&local.rotation, &all[k].pose.joint(id).rotation, share);
                 }
             }
+        }
+        if let Some(rate) = rate {
+            spread(&joints, &arrived, poses, rate);
+        }
+    }
+    true
+}
+
+/// The numbers of the turns of a leg.
+const TURNS: usize = 12;
+
+/// Replaces what has changed since the poses `arrived` by the least and smoothest change that goes at least as far.
+fn spread(joints: &[Option<JointId>; 4], arrived: &[Pose], poses: &mut [Pose], rate: f64) {
+    let turn =
+        |a: &Pose, b: &Pose, id: JointId| log(&(a.joint(id).rotation.inverse() * b.joint(id).rotation));
+    let change = |(a, b): (&Pose, &Pose)| -> [f64; TURNS] {
+        let turns = joints.map(|id| id.map_or(Vec3::zeros(), |id| turn(a, b, id)));
+        std::array::from_fn(|k| turns[k / 3][k % 3])
+    };
+    let changes: Vec<[f64; TURNS]> = arrived.iter().zip(&*poses).map(change).collect();
+    let dot = |a: &[f64; TURNS], b: &[f64; TURNS]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let needed: Vec<usize> = (0..changes.len()).filter(|&f| changes[f] != [0.0; TURNS]).collect();
+    let spread = corrections(&needed, poses.len(), CUTOFF, rate, |f, wish: [f64; TURNS]| {
+        // The nearest change that is as long along the one that is needed.
+        let size = dot(&changes[f], &changes[f]);
+        let more = if size > 0.0 { (1.0 - dot(&wish, &changes[f]) / size).max(0.0) } else { 0.0 };
+        std::array::from_fn(|k| wish[k] + changes[f][k] * more)
+    });
+    for (f, turns) in spread {
+        for (k, id) in joints.iter().enumerate().filter_map(|(k, id)| Some((3 * k, (*id)?))) {
+            let turn = exp(&Vec3::new(turns[k], turns[k + 1], turns[k + 2]));
+            poses[f].local_mut()[id.index()].rotation = arrived[f].joint(id).rotation * turn;
         }
     }
 }

@@ -5,13 +5,13 @@
 //! after. Where the bodies could not follow, the kinematic result stays. Space: model space. Units: SI.
 
 use super::course::Course;
-use super::criteria::{Criteria, Judge};
-use super::flight::{Flight, flights, plausible};
+use super::criteria::{Criteria, Judge, helped};
+use super::flight::{Flight, flights, joined_flights, plausible};
 use super::floor::Floor;
 use super::kinematic::Passes;
 use super::ragdoll::{Part, Ragdoll};
 use super::track::{Gains, Moment, track};
-use super::windows::{Window, joined, leaps, windows};
+use super::windows::{Window, halves, joined, leaps, windows};
 use crate::anatomy::contact_points;
 use crate::feet::levelled;
 use crate::ik::Mechanism;
@@ -68,6 +68,8 @@ struct Stand {
     mechanism: Mechanism,
     points: Vec<ContactPoint>,
     floor: Floor,
+    /// Where the body flies, and the part of it in which that is beyond doubt.
+    air: Vec<Flight>,
     flights: Vec<Flight>,
     rate: f64,
 }
@@ -81,10 +83,12 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let ragdoll = Ragdoll::of(character)?;
     let input: Vec<Pose> = (0..clip.frames()).into_par_iter().map(|f| clip.pose(skeleton, f)).collect();
     let found = flights(&floor, clip.frames(), clip.sample_rate);
+    let [air, sure] = plausible((&ragdoll, skeleton), &input, &found, clip.sample_rate);
     let mut stand = Stand {
         mechanism: Mechanism::humanoid(&character.rig, &calibration_pose(character)),
         points: contact_points(character, &character.rig),
-        flights: plausible((&ragdoll, skeleton), &input, found, clip.sample_rate),
+        flights: sure,
+        air,
         ragdoll,
         floor,
         rate: clip.sample_rate,
@@ -98,35 +102,65 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
         let labels = stand.floor.contacts().clone();
         let passes = stand.passes(motion, &labels);
         kinematic = passes.clean(&input);
-        let risen = passes.risen(&kinematic, &stand.points);
+        let risen = passes.risen(&kinematic);
         stand.floor = Floor::new(risen);
+        // What has become a flight, or a longer one, is one: a clip that is settled again finds the same.
+        for _ in 0..FLIGHT_ROUNDS {
+            let gaps = flights(&stand.floor, clip.frames(), clip.sample_rate);
+            let [air, sure] = plausible((&stand.ragdoll, skeleton), &kinematic, &gaps, clip.sample_rate);
+            stand.flights = sure;
+            let joined = joined_flights(&stand.air, &air);
+            if joined == stand.air {
+                break;
+            }
+            stand.air = joined;
+            kinematic = stand.passes(motion, stand.floor.contacts()).finish(&kinematic);
+        }
     }
     let stand = stand;
     let passes = stand.passes(motion, stand.floor.contacts());
     let hung = ModelPose::of(skeleton, &kinematic[0]);
     let course = Course::new(&passes.motion_of(&kinematic).clip, how.step);
     let leaps = leaps((&stand.ragdoll, skeleton), &kinematic, stand.rate);
-    let cut = windows(clip.frames(), &leaps, &stand.flights, stand.rate, [how.window, how.overlap]);
+    let cut = windows(clip.frames(), &leaps, &stand.air, stand.rate, [how.window, how.overlap]);
     let still = |f: usize| Moment::of_clip(stand.ragdoll.states(&ModelPose::of(skeleton, &kinematic[f])));
     let clip_alone: Vec<Moment> = (0..clip.frames()).into_par_iter().map(still).collect();
     let alone = |w: &Window| w.flies || w.all.len() < SHORTEST;
     let pose = |(m, like): (&Moment, &Pose)| stand.ragdoll.pose(skeleton, &m.states, like);
     let loses = |w: &Window, moments: &[Moment]| {
-        let own = &moments[w.own.start - w.all.start..w.own.end - w.all.start];
+        let own = own(w, moments);
         let poses: Vec<Pose> = own.iter().zip(&kinematic[w.own.clone()]).map(pose).collect();
         stand.judged().strays(w.own.start, &poses, &kinematic[w.own.clone()], own)
     };
     // What cannot be followed with the usual help is tried with more.
-    let one = |w: &Window| {
+    let one = |w: Window| {
         let frames = (w.all.start, w.all.end - 1);
-        let tries = HELP.map(|more| Gains { assist: how.gains.assist * more, ..how.gains });
-        let follow =
-            |gains: &Gains| track((&stand.ragdoll, skeleton), &course, &stand.floor, frames, &hung, gains);
-        let kept = |moments: &Vec<Moment>| !loses(w, moments);
-        let found = if alone(w) { None } else { tries.iter().map(follow).find(kept) };
-        found.map_or_else(|| (true, clip_alone[w.all.clone()].to_vec()), |moments| (false, moments))
+        let follow = |more: &f64| {
+            let gains = Gains { assist: how.gains.assist * more, ..how.gains };
+            track((&stand.ragdoll, skeleton), &course, &stand.floor, frames, &hung, &gains)
+        };
+        let kept = |moments: &Vec<Moment>| !loses(&w, moments);
+        let found = if alone(&w) { None } else { HELP.iter().map(follow).find(kept) };
+        let moments = found.unwrap_or_default();
+        let lost = moments.is_empty();
+        (w, moments, lost)
     };
-    let (mut lost, followed): (Vec<bool>, Vec<Vec<Moment>>) = cut.par_iter().map(one).collect();
+    let mut found: Vec<(Window, Vec<Moment>, bool)> = cut.into_par_iter().map(one).collect();
+    // What goes astray over a window may not do so over half of it.
+    for _ in 0..HALVINGS {
+        let again = |(w, moments, lost): (Window, Vec<Moment>, bool)| match halves(&w) {
+            Some(halves) if lost && !alone(&w) => halves.map(one).to_vec(),
+            _ => vec![(w, moments, lost)],
+        };
+        found = found.into_par_iter().flat_map_iter(again).collect();
+    }
+    let followed = |(w, moments, lost): (Window, Vec<Moment>, bool)| match lost {
+        true => (clip_alone[w.all.clone()].to_vec(), (w, lost)),
+        false => (moments, (w, lost)),
+    };
+    let (followed, cut): (Vec<Vec<Moment>>, Vec<(Window, bool)>) = found.into_iter().map(followed).unzip();
+    let (cut, mut lost): (Vec<Window>, Vec<bool>) = cut.into_iter().unzip();
+    give_up_the_most_helped(&cut, &followed, &mut lost);
     let together = |lost: &[bool]| {
         let windows = cut.iter().zip(&followed).zip(lost);
         joined(windows.map(|((w, moments), lost)| match lost {
@@ -135,11 +169,14 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
         }))
     };
     let refused = |lost: &[bool]| {
-        cut.iter()
-            .zip(lost)
-            .filter(|(w, lost)| **lost && !alone(w))
-            .map(|(w, _)| w.own.clone())
-            .collect::<Vec<_>>()
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for (w, _) in cut.iter().zip(lost).filter(|(w, lost)| **lost && !alone(w)) {
+            match runs.last_mut() {
+                Some(last) if last.end == w.own.start => last.end = w.own.end,
+                _ => runs.push(w.own.clone()),
+            }
+        }
+        runs
     };
     if before.is_clean() {
         let moments = together(&lost);
@@ -181,6 +218,25 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     Some(Settled { motion, before, after, moments, refused, untouched: false, changes })
 }
 
+/// The moments that no other window answers for.
+fn own<'m>(window: &Window, moments: &'m [Moment]) -> &'m [Moment] {
+    &moments[window.own.start - window.all.start..window.own.end - window.all.start]
+}
+
+/// Loses windows until the clip as a whole is not helped too much (S6), those that are helped most first.
+fn give_up_the_most_helped(windows: &[Window], followed: &[Vec<Moment>], lost: &mut [bool]) {
+    let parts: Vec<&[Moment]> = windows.iter().zip(followed).map(|(w, moments)| own(w, moments)).collect();
+    loop {
+        let kept: Vec<usize> = (0..parts.len()).filter(|&k| !lost[k]).collect();
+        if helped(kept.iter().flat_map(|&k| parts[k])) <= 1.0 {
+            return;
+        }
+        let help = |k: &usize| helped(parts[*k].iter());
+        let Some(worst) = kept.into_iter().max_by(|a, b| help(a).total_cmp(&help(b))) else { return };
+        lost[worst] = true;
+    }
+}
+
 fn unchanged(motion: &Motion, before: Criteria, moments: Vec<Moment>) -> Settled {
     Settled {
         motion: motion.clone(),
@@ -196,7 +252,7 @@ fn unchanged(motion: &Motion, before: Criteria, moments: Vec<Moment>) -> Settled
 impl Stand {
     fn passes<'a>(&'a self, motion: &'a Motion, contacts: &'a Contacts) -> Passes<'a> {
         let (ragdoll, mechanism) = (&self.ragdoll, &self.mechanism);
-        Passes { motion, contacts, ragdoll, mechanism, flights: &self.flights }
+        Passes { motion, contacts, ragdoll, mechanism, flights: &self.air, points: &self.points }
     }
 
     fn judge(&self, poses: &[Pose], reference: &[Pose], input: &[Pose], moments: &[Moment]) -> Criteria {
@@ -251,6 +307,12 @@ impl Stand {
 
 /// How much help is tried, as multiples of the usual.
 const HELP: [f64; 4] = [1.0, 1.2, 1.4, 1.7];
+
+/// Rounds in which flights are looked for again.
+const FLIGHT_ROUNDS: usize = 3;
+
+/// How often a window is halved that cannot be followed.
+const HALVINGS: usize = 2;
 
 /// Shorter windows are not worth a simulation, frames.
 const SHORTEST: usize = 3;

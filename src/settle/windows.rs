@@ -80,6 +80,18 @@ pub fn windows(frames: usize, cuts: &[usize], flights: &[Flight], rate: f64, how
     all
 }
 
+/// A window as two that reach as far beyond what is their own; nothing for one that is not longer than its overlaps.
+pub fn halves(window: &Window) -> Option<[Window; 2]> {
+    let Window { own, all, flies } = window;
+    let reach = (own.start - all.start).max(all.end - own.end);
+    let middle = own.start + own.len() / 2;
+    let half = |own: Range<usize>| {
+        let reached = own.start.saturating_sub(reach).max(all.start)..(own.end + reach).min(all.end);
+        Window { own, all: reached, flies: *flies }
+    };
+    (own.len() >= 2 * reach.max(4)).then(|| [half(own.start..middle), half(middle..own.end)])
+}
+
 /// The moments of every window put together; where windows overlap, from one to the other.
 pub fn joined<'a>(followed: impl Iterator<Item = (&'a Window, &'a [Moment])>) -> Vec<Moment> {
     let mut all: Vec<Moment> = Vec::new();
@@ -139,6 +151,19 @@ mod tests {
             assert_eq!(at, frames);
             let overlaps = |w: &[Window]| w[1].all.start < w[0].all.end;
             assert!(all.windows(2).all(|w| overlaps(w) != cuts.contains(&w[1].own.start)));
+        }
+    }
+
+    #[test]
+    fn halves_have_the_frames_of_the_whole_and_overlap() {
+        for w in windows(130, &[7], &[], 30.0, [2.0, 0.5]) {
+            let Some([a, b]) = halves(&w) else {
+                assert!(w.own.len() < 60, "{w:?}");
+                continue;
+            };
+            assert_eq!((a.own.start, a.own.end, b.own.end), (w.own.start, b.own.start, w.own.end));
+            assert_eq!((a.all.start, b.all.end), (w.all.start, w.all.end));
+            assert!(b.all.start < a.own.end && a.all.end > b.own.start);
         }
     }
 }

@@ -108,7 +108,8 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
         for _ in 0..FLIGHT_ROUNDS {
             let gaps = flights(&stand.floor, clip.frames(), clip.sample_rate);
             let [air, sure] = plausible((&stand.ragdoll, skeleton), &kinematic, &gaps, clip.sample_rate);
-            stand.flights = sure;
+            // What fell as it came in is judged, whatever became of it.
+            stand.flights = joined_flights(&stand.flights, &sure);
             let joined = joined_flights(&stand.air, &air);
             if joined == stand.air {
                 break;

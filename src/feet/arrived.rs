@@ -29,7 +29,7 @@ pub struct Arrived<'a> {
     /// What rests of them.
     pub helds: Vec<Vec<Held>>,
     /// The height of the floor under them.
-    floors: Vec<Vec<f64>>,
+    pub floors: Vec<Vec<f64>>,
     /// The frames in which other parts of the body rest.
     others: Vec<bool>,
     /// The lengths of the legs below which their knees would leave their ranges.

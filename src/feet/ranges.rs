@@ -101,6 +101,8 @@ struct Foot<'a> {
     joints: Vec<JointId>,
     /// How far it turns about its ball, 1, or about its heel, 0.
     about_ball: Vec<f64>,
+    /// The height of the floor under it.
+    floor: &'a [f64],
     /// How long a transition is, in frames.
     reach: f64,
     /// Whether its heel rises for its thigh, and by how much it has.
@@ -118,6 +120,7 @@ impl<'a> Foot<'a> {
             leg,
             joints: all.into_iter().flatten().filter(inside).collect(),
             about_ball: about_ball(&arrived.helds[k], arrived.reach),
+            floor: &arrived.floors[k],
             reach: arrived.reach,
             heel_helps: false,
             raised: vec![0.0; arrived.steps[k].len()],
@@ -183,7 +186,7 @@ impl<'a> Foot<'a> {
             let pitch = exp(&(step.foot.rotation * self.leg.across[0] * (up[f] - down[f])));
             step.foot.rotation = pitch * step.foot.rotation;
             step.toes.rotation = pitch * step.toes.rotation;
-            changes[f] = self.change(&arrived[f], &planted[f], &step, self.about_ball[f]);
+            changes[f] = self.change(f, &arrived[f], &planted[f], &step);
         }
     }
 
@@ -214,8 +217,8 @@ impl<'a> Foot<'a> {
     }
 
     /// The change with which a foot that `arrived` is turned as in `step`, its ball (or heel) where it was `planted`, and
-    /// nothing of its sole lower.
-    fn change(&self, arrived: &Step, planted: &Step, step: &Step, about_ball: f64) -> Change {
+    /// nothing of its sole deeper in the floor.
+    fn change(&self, frame: usize, arrived: &Step, planted: &Step, step: &Step) -> Change {
         let leg = self.leg;
         let turn = step.foot.rotation * arrived.foot.rotation.inverse();
         let toes = match leg.toes {
@@ -224,9 +227,11 @@ impl<'a> Foot<'a> {
         };
         let mut change = Change { turn: log(&turn), toes, shift: Vec3::zeros() };
         let (old, new) = (leg.sole(planted), leg.sole(&leg.changed(arrived, &change)));
+        let about_ball = self.about_ball[frame];
         change.shift = (old[1] - new[1]) * about_ball + (old[0] - new[0]) * (1.0 - about_ball);
         let lowest = |sole: &Sole| sole.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
-        change.shift.y += (lowest(&old) - lowest(&new) - change.shift.y).max(0.0);
+        let least = lowest(&old).min(self.floor[frame]);
+        change.shift.y += (least - lowest(&new) - change.shift.y).max(0.0);
         change
     }
 }

@@ -68,6 +68,9 @@ pub const TARGETS: [(&str, &str, f64); 15] = [
     ("s10_turned", "rad", f64::INFINITY),
 ];
 
+/// A window may let go of hands, head and free feet by so many times what is good for a clip.
+const FAR: f64 = 2.0;
+
 /// How much these `moments` were helped (S6), over the most that is good: above 1 is too much.
 pub fn helped<'m>(moments: impl Iterator<Item = &'m Moment> + Clone) -> f64 {
     let force = rms(moments.clone().map(|m| m.assist_force)) / most("s6_assist_force_over_weight");
@@ -178,18 +181,25 @@ impl Judge<'_> {
         (turned, mean(own.iter().zip(followed).map(|(a, b)| self.apart(a, b))) / self.ragdoll.height)
     }
 
-    /// Whether bodies in `poses` from frame `first` on, with these `moments`, lost the `reference` (S4, S5) or the ground
-    /// (S8).
-    pub fn strays(&self, first: usize, poses: &[Pose], reference: &[Pose], moments: &[Moment]) -> bool {
+    /// How far bodies in `poses` from frame `first` on, with these `moments`, let hands, head and free feet go from the
+    /// `reference` (S5), over what is good; nothing where they lost the performance (S4) or the ground (S8), or let go by
+    /// more than [`FAR`].
+    pub fn let_go(
+        &self,
+        first: usize,
+        poses: &[Pose],
+        reference: &[Pose],
+        moments: &[Moment],
+    ) -> Option<f64> {
         let (own, followed) = (self.models(poses), self.models(reference));
         let (turned, moved) = self.followed((poses, &own), (reference, &followed));
         let kept = [
             ("s4_joint_error", turned),
             ("s4_mpjpe_over_height", moved),
-            ("s5_effector_error_over_height", self.effectors(&own, &followed, first)),
             ("s8_uncarried_share", 1.0 - self.carried((first..).zip(moments))),
         ];
-        !kept.iter().all(|(name, value)| *value <= most(name))
+        let far = self.effectors(&own, &followed, first) / most("s5_effector_error_over_height");
+        (far <= FAR && kept.iter().all(|(name, value)| *value <= most(name))).then_some(far)
     }
 
     /// S8: the share of these frames with a label in which the floor carries something; 1 of none.
@@ -215,7 +225,7 @@ impl Judge<'_> {
         let lost = [
             turned > most("s4_joint_error"),
             moved > most("s4_mpjpe_over_height"),
-            self.effectors(&own, &followed, first) > most("s5_effector_error_over_height"),
+            self.effectors(&own, &followed, first) > FAR * most("s5_effector_error_over_height"),
             shakes(self.jerk(&own), self.jerk(&followed), self.jerk(&came), most("s9_jerk_ratio")),
             shakes(largest_step(a), largest_step(b), largest_step(c), most("s9_pop_ratio")),
         ];

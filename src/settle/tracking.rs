@@ -128,10 +128,10 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let clip_alone: Vec<Moment> = (0..clip.frames()).into_par_iter().map(still).collect();
     let alone = |w: &Window| w.flies || w.all.len() < SHORTEST;
     let pose = |(m, like): (&Moment, &Pose)| stand.ragdoll.pose(skeleton, &m.states, like);
-    let loses = |w: &Window, moments: &[Moment]| {
+    let let_go = |w: &Window, moments: &[Moment]| {
         let own = own(w, moments);
         let poses: Vec<Pose> = own.iter().zip(&kinematic[w.own.clone()]).map(pose).collect();
-        stand.judged().strays(w.own.start, &poses, &kinematic[w.own.clone()], own)
+        stand.judged().let_go(w.own.start, &poses, &kinematic[w.own.clone()], own)
     };
     // What cannot be followed with the usual help is tried with more.
     let one = |w: Window| {
@@ -140,27 +140,35 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
             let gains = Gains { assist: how.gains.assist * more, ..how.gains };
             track((&stand.ragdoll, skeleton), &course, &stand.floor, frames, &hung, &gains)
         };
-        let kept = |moments: &Vec<Moment>| !loses(&w, moments);
-        let found = if alone(&w) { None } else { HELP.iter().map(follow).find(kept) };
-        let moments = found.unwrap_or_default();
-        let lost = moments.is_empty();
-        (w, moments, lost)
+        let (mut moments, mut far) = (Vec::new(), f64::INFINITY);
+        for more in HELP.iter().filter(|_| !alone(&w)) {
+            let found = follow(more);
+            if let Some(found_far) = let_go(&w, &found).filter(|f| *f < far) {
+                (moments, far) = (found, found_far);
+            }
+            if far <= 1.0 {
+                break;
+            }
+        }
+        (w, moments, far)
     };
-    let mut found: Vec<(Window, Vec<Moment>, bool)> = cut.into_par_iter().map(one).collect();
+    let mut found: Vec<(Window, Vec<Moment>, f64)> = cut.into_par_iter().map(one).collect();
     // What goes astray over a window may not do so over half of it.
     for _ in 0..HALVINGS {
-        let again = |(w, moments, lost): (Window, Vec<Moment>, bool)| match halves(&w) {
-            Some(halves) if lost && !alone(&w) => halves.map(one).to_vec(),
-            _ => vec![(w, moments, lost)],
+        let again = |(w, moments, far): (Window, Vec<Moment>, f64)| match halves(&w) {
+            Some(halves) if far > 1.0 && !alone(&w) => halves.map(one).to_vec(),
+            _ => vec![(w, moments, far)],
         };
         found = found.into_par_iter().flat_map_iter(again).collect();
     }
-    let followed = |(w, moments, lost): (Window, Vec<Moment>, bool)| match lost {
-        true => (clip_alone[w.all.clone()].to_vec(), (w, lost)),
-        false => (moments, (w, lost)),
+    let mut lost: Vec<bool> = found.iter().map(|(_, moments, _)| moments.is_empty()).collect();
+    let fars: Vec<f64> = found.iter().map(|(_, _, far)| *far).collect();
+    let followed = |(w, moments, _): (Window, Vec<Moment>, f64)| match moments.is_empty() {
+        true => (clip_alone[w.all.clone()].to_vec(), w),
+        false => (moments, w),
     };
-    let (followed, cut): (Vec<Vec<Moment>>, Vec<(Window, bool)>) = found.into_iter().map(followed).unzip();
-    let (cut, mut lost): (Vec<Window>, Vec<bool>) = cut.into_iter().unzip();
+    let (followed, cut): (Vec<Vec<Moment>>, Vec<Window>) = found.into_iter().map(followed).unzip();
+    give_up_the_farthest(&cut, &fars, &mut lost);
     give_up_the_most_helped(&cut, &followed, &mut lost);
     let together = |lost: &[bool]| {
         let windows = cut.iter().zip(&followed).zip(lost);
@@ -222,6 +230,21 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
 /// The moments that no other window answers for.
 fn own<'m>(window: &Window, moments: &'m [Moment]) -> &'m [Moment] {
     &moments[window.own.start - window.all.start..window.own.end - window.all.start]
+}
+
+/// Loses windows until the clip as a whole does not let go of hands, head and free feet (S5), the farthest first: what is
+/// not simulated does not let go at all.
+fn give_up_the_farthest(windows: &[Window], fars: &[f64], lost: &mut [bool]) {
+    let frames: usize = windows.iter().map(|w| w.own.len()).sum();
+    loop {
+        let kept: Vec<usize> = (0..windows.len()).filter(|&k| !lost[k]).collect();
+        let sum: f64 = kept.iter().map(|&k| fars[k] * windows[k].own.len() as f64).sum();
+        if sum <= frames as f64 {
+            return;
+        }
+        let Some(farthest) = kept.into_iter().max_by(|&a, &b| fars[a].total_cmp(&fars[b])) else { return };
+        lost[farthest] = true;
+    }
 }
 
 /// Loses windows until the clip as a whole is not helped too much (S6), those that are helped most first.

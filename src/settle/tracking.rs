@@ -15,8 +15,9 @@ use super::windows::{Window, halves, joined, leaps, windows};
 use crate::anatomy::contact_points;
 use crate::feet::levelled;
 use crate::ik::Mechanism;
+use crate::limits::{self, keep};
 use crate::math::{Quat, Vec3, exp, log};
-use crate::model::{Character, ContactPoint, Contacts, ModelPose, Motion, Pose};
+use crate::model::{Character, ContactPoint, Contacts, JointId, ModelPose, Motion, Pose};
 use crate::retarget::calibration_pose;
 use crate::signal::{Butterworth, smooth_positions};
 use rayon::prelude::*;
@@ -85,7 +86,7 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let found = flights(&floor, clip.frames(), clip.sample_rate);
     let [air, sure] = plausible((&ragdoll, skeleton), &input, &found, clip.sample_rate);
     let mut stand = Stand {
-        mechanism: Mechanism::humanoid(&character.rig, &calibration_pose(character)),
+        mechanism: ranges(motion),
         points: contact_points(character, &character.rig),
         flights: sure,
         air,
@@ -225,6 +226,18 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
     let motion = result;
     let refused = refused(&lost);
     Some(Settled { motion, before, after, moments, refused, untouched: false, changes })
+}
+
+/// The ranges of the joints of a body, but for limbs that the motion takes where no person's go: those are left.
+fn ranges(motion: &Motion) -> Mechanism {
+    let character = &*motion.character;
+    let all = Mechanism::humanoid(&character.rig, &calibration_pose(character));
+    let joints: Vec<JointId> = character.skeleton().ids().filter(|id| all.limit(*id).is_some()).collect();
+    let (_, kept) = keep(motion.clone(), &all, &joints, &limits::Options::default());
+    kept.left.into_iter().fold(all, |ranges, id| {
+        let freedom = ranges.freedom(id);
+        ranges.with_freedom(id, freedom)
+    })
 }
 
 /// The moments that no other window answers for.

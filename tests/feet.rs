@@ -4,11 +4,16 @@ mod made_walk;
 
 use made_walk::{difference, walk};
 use posemill::feet::{self, ground};
+use posemill::ik::Mechanism;
 use posemill::model::{Contacts, Motion};
+use posemill::retarget::calibration_pose;
 
 /// The motion with its feet planted as they are by default, and what was done.
 fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    feet::plant(motion, &feet::Options::default())
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
+    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
+    feet::plant_within(motion, &feet::Options::default(), &ranges)
 }
 
 #[test]

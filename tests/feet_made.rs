@@ -8,8 +8,10 @@ use perturbed::{Noise, scaled};
 use posemill::anatomy::contact_points;
 use posemill::contacts::{Options as Detection, detect};
 use posemill::feet::{self, ground};
+use posemill::ik::Mechanism;
 use posemill::math::{Vec3, exp};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Role, Side};
+use posemill::retarget::calibration_pose;
 
 /// The walk of a body so many times as large.
 fn walk(scale: f64) -> Motion {
@@ -59,7 +61,10 @@ fn spoilt(motion: &Motion, seed: u64, scale: f64) -> Motion {
 
 /// The motion with its feet planted as they are by default, and what was done.
 fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    feet::plant(motion, &feet::Options::default())
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
+    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
+    feet::plant_within(motion, &feet::Options::default(), &ranges)
 }
 
 #[test]

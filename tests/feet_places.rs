@@ -6,8 +6,10 @@ use made_walk::{carried, models, shipped, take};
 use posemill::anatomy::contact_points;
 use posemill::contacts::{Options as Detection, detect, read};
 use posemill::feet;
+use posemill::ik::Mechanism;
 use posemill::math::{Vec3, exp};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Role, Side};
+use posemill::retarget::calibration_pose;
 
 /// The way of every point of the soles.
 fn soles(motion: &Motion) -> Vec<(ContactPart, Vec<Vec3>)> {
@@ -63,7 +65,10 @@ fn climb(step: f64) -> Motion {
 
 /// The motion with its feet planted as they are by default, and what was done.
 fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    feet::plant(motion, &feet::Options::default())
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
+    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
+    feet::plant_within(motion, &feet::Options::default(), &ranges)
 }
 
 #[test]

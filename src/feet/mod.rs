@@ -1,6 +1,8 @@
-//! Feet that slide, float or sink become feet that stand: contacts locked, the pelvis placed, the rest kept out of the floor.
+//! Feet that slide, float or sink become feet that stand: contacts locked, the pelvis placed, the rest kept out of the
+//! floor.
 //!
-//! [`plant`] locks feet, the labels come with the motion; [`ground()`] puts a motion on the floor. Space: model space, Y up. Units: metres, radians, frames.
+//! [`plant`] locks feet, the labels come with the motion; [`plant_within`] does so within ranges; [`ground()`] puts a
+//! motion on the floor. Space: model space, Y up. Units: metres, radians, frames.
 
 mod arrived;
 mod astray;

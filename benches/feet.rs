@@ -48,7 +48,7 @@ fn foot_lock_within_limits(bencher: divan::Bencher<'_, '_>) {
     let (motion, _) = walk();
     let frames = motion.clip.frames();
     let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
-    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let joints: Vec<_> = mechanism.joints_with_limits().collect();
     let ranges = Ranges { mechanism: &mechanism, joints: &joints };
     bencher
         .counter(ItemsCount::new(frames))

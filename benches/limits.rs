@@ -30,7 +30,7 @@ fn performance(take: &str) -> Motion {
 fn limits(bencher: divan::Bencher<'_, '_>, take: &str) {
     let motion = performance(take);
     let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
-    let ids: Vec<JointId> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let ids: Vec<JointId> = mechanism.joints_with_limits().collect();
     let (_, kept) = keep(motion.clone(), &mechanism, &ids, &Options::default());
     println!("{take}: {} joints outside, in {} frames", kept.joints.len(), kept.frames);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");

@@ -116,7 +116,7 @@ fn outside(mechanism: &Mechanism, motion: &Motion, left: &[JointId]) -> f64 {
     let skeleton = mechanism.skeleton();
     let of = |f: usize| {
         let excess = |id: JointId| mechanism.excess(id, &motion.clip.local(skeleton, f, id));
-        let kept = skeleton.ids().filter(|id| mechanism.limit(*id).is_some() && !left.contains(id));
+        let kept = mechanism.joints_with_limits().filter(|id| !left.contains(id));
         kept.map(excess).fold(0.0, f64::max)
     };
     (0..motion.clip.frames()).map(of).fold(0.0, f64::max).to_degrees()

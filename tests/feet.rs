@@ -1,20 +1,12 @@
 //! The made walk, whose contacts are known: without labels nothing changes, and the ground goes where it is wanted.
 
 mod made_walk;
+mod planted;
 
 use made_walk::{difference, walk};
-use posemill::feet::{self, ground};
-use posemill::ik::Mechanism;
-use posemill::model::{Contacts, Motion};
-use posemill::retarget::calibration_pose;
-
-/// The motion with its feet planted as they are by default, and what was done.
-fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
-    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
-    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
-    feet::plant_within(motion, &feet::Options::default(), &ranges)
-}
+use planted::planted;
+use posemill::feet::ground;
+use posemill::model::Contacts;
 
 #[test]
 fn a_ground_is_put_where_it_is_wanted_and_a_clean_one_stays() {

@@ -3,11 +3,12 @@
 
 mod development_data;
 mod humanoids;
+mod planted;
 
 use development_data::data;
 use humanoids::{CHARACTERS, TAKES};
+use planted::planted;
 use posemill::contacts::{Options as Detection, detect};
-use posemill::feet;
 use posemill::ik::Mechanism;
 use posemill::import::{Options, load};
 use posemill::model::{Character, JointId, Motion, Role, Side};
@@ -46,14 +47,6 @@ fn excess(motion: &Motion, mechanism: &Mechanism, joints: &[JointId]) -> f64 {
     let all = frames.flat_map(|f| joints.iter().map(move |id| (f, *id)));
     all.map(|(f, id)| mechanism.excess(id, &motion.clip.local(skeleton, f, id)).to_degrees())
         .fold(0.0, f64::max)
-}
-
-/// The motion with its feet planted as they are by default, and what was done.
-fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
-    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
-    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
-    feet::plant_within(motion, &feet::Options::default(), &ranges)
 }
 
 /// How much more than in the plain copy a joint may turn in one frame, in degrees: thigh and shin, foot and toes. A foot

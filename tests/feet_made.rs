@@ -2,16 +2,16 @@
 
 mod made_walk;
 mod perturbed;
+mod planted;
 
 use made_walk::{carried, difference, models};
 use perturbed::{Noise, scaled};
+use planted::planted;
 use posemill::anatomy::contact_points;
 use posemill::contacts::{Options as Detection, detect};
-use posemill::feet::{self, ground};
-use posemill::ik::Mechanism;
+use posemill::feet::ground;
 use posemill::math::{Vec3, exp};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Role, Side};
-use posemill::retarget::calibration_pose;
 
 /// The walk of a body so many times as large.
 fn walk(scale: f64) -> Motion {
@@ -57,14 +57,6 @@ fn spoilt(motion: &Motion, seed: u64, scale: f64) -> Motion {
         result.clip.translations_mut(f)[0] += (drift + noise.vector(0.001)) * scale;
     }
     result
-}
-
-/// The motion with its feet planted as they are by default, and what was done.
-fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
-    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
-    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
-    feet::plant_within(motion, &feet::Options::default(), &ranges)
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! Feet on stairs, in a jump, on all fours and in a roll: made motions whose answer is known.
 
 mod made_walk;
+mod planted;
 
 use made_walk::{carried, models, shipped, take};
+use planted::planted;
 use posemill::anatomy::contact_points;
 use posemill::contacts::{Options as Detection, detect, read};
-use posemill::feet;
-use posemill::ik::Mechanism;
 use posemill::math::{Vec3, exp};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Role, Side};
-use posemill::retarget::calibration_pose;
 
 /// The way of every point of the soles.
 fn soles(motion: &Motion) -> Vec<(ContactPart, Vec<Vec3>)> {
@@ -61,14 +60,6 @@ fn climb(step: f64) -> Motion {
     }
     motion.contacts = Some(contacts);
     motion
-}
-
-/// The motion with its feet planted as they are by default, and what was done.
-fn planted(motion: &Motion) -> (Motion, feet::Work) {
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
-    let joints: Vec<_> = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
-    let ranges = feet::Ranges { mechanism: &mechanism, joints: &joints };
-    feet::plant_within(motion, &feet::Options::default(), &ranges)
 }
 
 #[test]

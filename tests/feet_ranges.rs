@@ -25,7 +25,7 @@ fn walk_with_ankles(most: f64) -> (Motion, Mechanism, Vec<JointId>) {
         limit.swing[0] = Range::new(limit.swing[0].low, most.to_radians());
         mechanism = mechanism.with_limit(foot, Limit::SwingTwist(limit));
     }
-    let joints = rig.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+    let joints = mechanism.joints_with_limits().collect();
     (motion, mechanism, joints)
 }
 

@@ -2,10 +2,11 @@
 
 mod development_data;
 mod humanoids;
+mod planted;
 
 use humanoids::{CHARACTERS, TAKES};
+use planted::planted;
 use posemill::contacts::{Options, detect};
-use posemill::feet;
 use posemill::ik::Mechanism;
 use posemill::import;
 use posemill::limits;
@@ -137,11 +138,9 @@ fn takes_that_are_clean_on_their_own_characters_stay_as_they_are() {
         let mut take = shortened(&whole);
         take.contacts = Some(detect(&take, &Options::default()));
         let mechanism = Mechanism::humanoid(&asset.character.rig, &calibration_pose(&asset.character));
-        let skeleton = asset.character.skeleton();
-        let limited: Vec<_> = skeleton.ids().filter(|&id| mechanism.limit(id).is_some()).collect();
+        let limited: Vec<_> = mechanism.joints_with_limits().collect();
         let (kept, _) = limits::keep(take, &mechanism, &limited, &limits::Options::default());
-        let ranges = feet::Ranges { mechanism: &mechanism, joints: &limited };
-        let (locked, _) = feet::plant_within(&kept, &feet::Options::default(), &ranges);
+        let (locked, _) = planted(&kept);
         let settled = settle(&locked, &locked.contacts.clone().unwrap(), &Tracking::default()).unwrap();
         let (before, after) = (settled.before, settled.after);
         println!(

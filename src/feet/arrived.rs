@@ -8,7 +8,7 @@ use super::foot::{changes, floor_under};
 use super::heel_rise::rise;
 use super::leg::{Change, Leg, Step, read};
 use super::lock::{Held, Locks};
-use super::pelvis::{Moved, pelvis, share};
+use super::pelvis::{Moved, length_bent, pelvis, share};
 use super::plant::{Options, TRANSITION};
 use super::ranges::Ranges;
 use super::work::{Work, foot_work, largest, mean};
@@ -122,13 +122,12 @@ impl<'a> Arrived<'a> {
 
 /// The length of a leg whose knee is as bent as its range allows; 0 without one.
 fn shortest(leg: &Leg, step: &Step, ranges: &Ranges<'_>) -> f64 {
-    let bend = match ranges.mechanism.limit(leg.lower) {
-        Some(Limit::SwingTwist(limit)) if ranges.joints.contains(&leg.lower) => limit.swing[0].high,
-        _ => return 0.0,
-    };
-    let [thigh, shin] = [step.lower, step.foot].map(|t| t.translation);
-    let [thigh, shin] = [(thigh - step.upper.translation).norm(), (shin - step.lower.translation).norm()];
-    (thigh * thigh + shin * shin + 2.0 * thigh * shin * bend.cos()).max(0.0).sqrt()
+    match ranges.mechanism.limit(leg.lower) {
+        Some(Limit::SwingTwist(limit)) if ranges.joints.contains(&leg.lower) => {
+            length_bent(step, limit.swing[0].high)
+        }
+        _ => 0.0,
+    }
 }
 
 /// The frames in which a part rests that is no foot.

@@ -4,7 +4,7 @@
 //! A leg that comes out of reach is stretched softly, and the ankle falls short. Space: model space. Units: metres.
 
 use super::leg::{Change, Leg, Step};
-use super::pelvis::{length, longest};
+use super::pelvis::{length, length_bent, longest};
 use crate::ik::{Limb, reframe};
 use crate::math::{Transform, Vec3, arc};
 
@@ -67,8 +67,8 @@ pub fn close(
     let pole = beside + straight.try_normalize(1e-9).unwrap_or_default() * (out - beside.norm()).max(0.0);
     // A knee that is bent backwards bends no further.
     if pole.dot(&straight) < 0.0 {
-        let bent = (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * BACKWARDS.cos()).sqrt();
-        distance = distance.max(bent.min((ankle - hip).norm()).min(distance + SHY * length(step)));
+        let least = length_bent(step, BACKWARDS);
+        distance = distance.max(least.min((ankle - hip).norm()).min(distance + SHY * length(step)));
     }
     let target = root + after * distance;
     let missed = (line.norm() - distance).abs();

@@ -96,18 +96,13 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: 
                 let line = step.foot.translation + leg.changes[f].shift - hip - Vec3::y() * offset[f];
                 let excess = line.norm() - longest(length(step), (step.foot.translation - hip).norm());
                 let deficit = leg.shortest.min((step.foot.translation - hip).norm()) - line.norm();
-                if deficit > 1e-4 {
+                // At most one of the two is above 0: the shortest leg is shorter than the longest.
+                let longer = deficit.max(0.0) - excess.max(0.0);
+                if longer.abs() > 1e-4 {
                     let down = (-line.y / line.norm()).max(0.3);
                     let weight = REACH * share[f];
                     weights[f] += weight;
-                    values[f] += weight * (offset[f] + deficit / down);
-                    short = true;
-                }
-                if excess > 1e-4 {
-                    let down = (-line.y / line.norm()).max(0.3);
-                    let weight = REACH * share[f];
-                    weights[f] += weight;
-                    values[f] += weight * (offset[f] - excess / down);
+                    values[f] += weight * (offset[f] + longer / down);
                     short = true;
                 }
             }
@@ -132,6 +127,13 @@ fn knee_weight(step: &Step) -> f64 {
 pub fn length(step: &Step) -> f64 {
     let [hip, knee, ankle] = [step.upper, step.lower, step.foot].map(|t| t.translation);
     (knee - hip).norm() + (ankle - knee).norm()
+}
+
+/// From hip to ankle in a step whose knee were bent by this angle.
+pub fn length_bent(step: &Step, bend: f64) -> f64 {
+    let [hip, knee, ankle] = [step.upper, step.lower, step.foot].map(|t| t.translation);
+    let (thigh, shin) = ((knee - hip).norm(), (ankle - knee).norm());
+    (thigh * thigh + shin * shin + 2.0 * thigh * shin * bend.cos()).max(0.0).sqrt()
 }
 
 /// 1 while a foot rests and for `stay` frames beside, falling to 0 over the next `reach`.

@@ -51,9 +51,6 @@ pub fn give_way(arrived: &Arrived<'_>, mut changes: Vec<Vec<Change>>, ranges: &R
     let mut feet: Vec<Foot> = (0..arrived.legs.len()).map(|k| Foot::of(arrived, k, ranges)).collect();
     feet.iter_mut().for_each(|foot| foot.judge_thigh(&planted.0, ranges.mechanism));
     let (locked, lying) = (planted.0.clone(), changes.clone());
-    let outside = |motion: &Motion, foot: &Foot| -> f64 {
-        foot.ends().map(|id| worst(motion, ranges.mechanism, id)).fold(0.0, f64::max)
-    };
     for _ in 0..ROUNDS {
         let outside = |id: &JointId| worst(&planted.0, ranges.mechanism, *id) > NEAR;
         let ends: Vec<JointId> = feet.iter().flat_map(Foot::ends).filter(outside).collect();
@@ -70,7 +67,8 @@ pub fn give_way(arrived: &Arrived<'_>, mut changes: Vec<Vec<Change>>, ranges: &R
     }
     // A foot that no giving way helps stays where it was put.
     let helpless = |foot: &Foot| {
-        let (before, after) = (outside(&locked, foot), outside(&planted.0, foot));
+        let worst = |motion| foot.ends().map(|id| worst(motion, ranges.mechanism, id)).fold(0.0, f64::max);
+        let (before, after) = (worst(&locked), worst(&planted.0));
         after > NEAR && after > HELPED * before
     };
     let helpless: Vec<usize> = (0..feet.len()).filter(|&k| helpless(&feet[k])).collect();

@@ -224,6 +224,11 @@ impl Mechanism {
         }
     }
 
+    /// The joints that have a limit, in joint order.
+    pub fn joints_with_limits(&self) -> impl Iterator<Item = JointId> {
+        self.skeleton.ids().filter(|id| self.limits[id.index()].is_some())
+    }
+
     /// By how many radians (metres for slides) one joint is outside its limit; 0 inside.
     pub fn excess(&self, id: JointId, local: &Transform) -> f64 {
         let nearest = self.limited(id, local);
@@ -233,7 +238,7 @@ impl Mechanism {
     /// Brings every joint of `pose` into its limit and says how many were outside by more than a nanoradian.
     pub fn enforce(&self, pose: &mut Pose) -> usize {
         let mut outside = 0;
-        for id in self.skeleton.ids().filter(|id| self.limits[id.index()].is_some()) {
+        for id in self.joints_with_limits() {
             let local = pose.joint(id);
             if self.excess(id, local) > 1e-9 {
                 outside += 1;

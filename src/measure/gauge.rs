@@ -55,7 +55,7 @@ impl Gauge {
             ends,
             root: of_role(Role::Hips).unwrap_or(JointId::new(0)),
             joints,
-            limited: skeleton.ids().filter(|id| mechanism.limit(*id).is_some()).collect(),
+            limited: mechanism.joints_with_limits().collect(),
             mechanism,
             particles: particles(character, &standing, height),
             skin: Skin::of(character, &capsules, &standing, height),

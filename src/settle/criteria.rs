@@ -183,7 +183,7 @@ impl Judge<'_> {
 
     /// How far bodies in `poses` from frame `first` on, with these `moments`, let hands, head and free feet go from the
     /// `reference` (S5), over what is good; nothing where they lost the performance (S4) or the ground (S8), or let go by
-    /// more than [`FAR`].
+    /// more than twice what is good for a clip.
     pub fn let_go(
         &self,
         first: usize,
@@ -264,8 +264,7 @@ impl Judge<'_> {
     }
 
     fn excess(&self, poses: &[Pose]) -> f64 {
-        let skeleton = self.mechanism.skeleton();
-        let limited: Vec<JointId> = skeleton.ids().filter(|&id| self.mechanism.limit(id).is_some()).collect();
+        let limited: Vec<JointId> = self.mechanism.joints_with_limits().collect();
         let worst =
             |p: &Pose| limited.iter().map(|&id| self.mechanism.excess(id, p.joint(id))).fold(0.0, f64::max);
         poses.par_iter().map(worst).reduce(|| 0.0, f64::max)

@@ -12,9 +12,7 @@ use super::toes::bend_early;
 use crate::feet::{Options as PlantOptions, astray, ground, plant, raise_heels};
 use crate::ik::{Limit, Mechanism};
 use crate::math::Vec3;
-use crate::model::{
-    Clip, ContactPart, ContactPoint, Contacts, Hold, JointId, ModelPose, Motion, Pose, Role, Side,
-};
+use crate::model::{Clip, ContactPart, ContactPoint, Contacts, JointId, ModelPose, Motion, Pose, Role, Side};
 use crate::signal::{Butterworth, fix_hemispheres, smooth_positions};
 use rayon::prelude::*;
 
@@ -151,19 +149,9 @@ impl Passes<'_> {
         let mut labels = self.contacts.clone();
         for point in self.points.iter().filter(|p| matches!(p.part, ContactPart::Heel(_))) {
             let height = |f: usize| ModelPose::of(skeleton, &poses[f]).joint(point.joint).point(&point.at).y;
-            let mut holds: Vec<Hold> = Vec::new();
-            for hold in self.contacts.holds(point.part) {
-                for f in hold.frames.start..hold.frames.end.min(poses.len()) {
-                    if height(f) > hold.height + RISEN {
-                        continue;
-                    }
-                    match holds.last_mut() {
-                        Some(last) if last.frames.end == f && f > hold.frames.start => last.frames.end += 1,
-                        _ => holds.push(Hold { frames: f..f + 1, height: hold.height }),
-                    }
-                }
-            }
-            labels.set(point.part, holds);
+            let up =
+                |f: usize| self.contacts.hold(point.part, f).is_some_and(|h| height(f) > h.height + RISEN);
+            labels.release(point.part, |f| f >= poses.len() || up(f));
         }
         labels
     }

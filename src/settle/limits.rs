@@ -25,7 +25,7 @@ const LEAST_STEP: f64 = 0.05;
 /// Brings every joint of `poses` into its limit.
 pub fn keep_limits(mechanism: &Mechanism, poses: &mut [Pose], rate: f64) {
     let reach = (REACH * rate).round() as usize;
-    let limited = mechanism.skeleton().ids().filter(|&id| mechanism.limit(id).is_some());
+    let limited = mechanism.joints_with_limits();
     let ways: Vec<(JointId, Vec<Transform>)> =
         limited.map(|id| (id, poses.iter().map(|p| *p.joint(id)).collect())).collect();
     let kept = |(id, way): (JointId, Vec<Transform>)| (id, kept(mechanism, id, way, reach));

@@ -232,7 +232,7 @@ pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Se
 fn ranges(motion: &Motion) -> Mechanism {
     let character = &*motion.character;
     let all = Mechanism::humanoid(&character.rig, &calibration_pose(character));
-    let joints: Vec<JointId> = character.skeleton().ids().filter(|id| all.limit(*id).is_some()).collect();
+    let joints: Vec<JointId> = all.joints_with_limits().collect();
     let (_, kept) = keep(motion.clone(), &all, &joints, &limits::Options::default());
     kept.left.into_iter().fold(all, |ranges, id| {
         let freedom = ranges.freedom(id);

@@ -51,7 +51,7 @@ impl StageConfig for FootLockConfig {
         let options = Options { blend: self.blend_s, pelvis: self.hips_most };
         let ranges = self.keep_limits.then(|| {
             let mechanism = body(&setting.arriving);
-            let joints = mechanism.skeleton().ids().filter(|id| mechanism.limit(*id).is_some()).collect();
+            let joints = mechanism.joints_with_limits().collect();
             (mechanism, joints)
         });
         Ok(Box::new(FootLock { options, ranges }))

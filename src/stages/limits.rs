@@ -53,10 +53,8 @@ impl StageConfig for LimitsConfig {
         let rig = &setting.arriving.rig;
         let mechanism = body(&setting.arriving);
         let named: Vec<String> = self.except.clone();
-        let limited = |id: &JointId| {
-            mechanism.limit(*id).is_some() && rig.role(*id).is_some_and(|r| !named.contains(&r.to_string()))
-        };
-        let joints = rig.skeleton().ids().filter(limited).collect();
+        let wanted = |id: &JointId| rig.role(*id).is_some_and(|r| !named.contains(&r.to_string()));
+        let joints = mechanism.joints_with_limits().filter(wanted).collect();
         let options = Options { cutoff: self.cutoff_hz, strength: self.strength };
         Ok(Box::new(LimitsStage { mechanism, joints, options }))
     }

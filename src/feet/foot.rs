@@ -18,6 +18,13 @@ const DIP: f64 = 5e-4;
 /// The most that toes are bent up to keep their tip out of the floor, radians.
 const TOES_UP: f64 = 1.7;
 
+/// Toes that bend up and then down go from one to the other no faster than this in the time of getting out of the floor,
+/// radians: 30 a second.
+const TOES_FAST: f64 = 3.0;
+
+/// Toes bend the other way where that takes less than this part of the turn.
+const INSTEP: f64 = 0.7;
+
 /// Where the floor is under a foot in every frame: the height of what it rests on, the lower of the two that it leaves
 /// and comes to in between.
 pub fn floor_under(locks: &Locks, ground: f64) -> Vec<f64> {
@@ -193,7 +200,7 @@ pub fn toes_out_of_floor(leg: &Leg, step: &Step, base: f64, change: &mut Change)
     if leg.toes.is_some() {
         let moved = leg.changed(step, change);
         let [_, ball, tip] = leg.sole(&moved);
-        bend_toes(leg, &moved, &(tip - ball), base, change);
+        bend_toes(leg, &moved, toes_angle(leg, &moved, &(tip - ball), base), change);
     }
 }
 
@@ -215,12 +222,23 @@ fn raise(lever: &Vec3, axis: &Vec3, base: f64) -> f64 {
     at - ((-base - along) / most).clamp(-1.0, 1.0).acos()
 }
 
-/// Turns the toes up about their joint until the end of a lever is out of the floor.
-fn bend_toes(leg: &Leg, moved: &Step, lever: &Vec3, base: f64, change: &mut Change) {
-    let axis = -(moved.toes.rotation * leg.across[1]);
-    let angle = raise(lever, &axis, base).clamp(0.0, TOES_UP);
-    if angle > 0.0 {
-        change.toes = log(&(exp(&(axis * angle)) * exp(&change.toes)));
+/// The axis about which the toes of a step bend up.
+fn toes_axis(leg: &Leg, step: &Step) -> Vec3 {
+    -(step.toes.rotation * leg.across[1])
+}
+
+/// The angle by which toes bend up about their joint until the end of a lever is out of the floor, or, below 0, by which
+/// they bend down where a foot lies on its instep and that is much shorter.
+fn toes_angle(leg: &Leg, moved: &Step, lever: &Vec3, base: f64) -> f64 {
+    let axis = toes_axis(leg, moved);
+    let [up, down] = [axis, -axis].map(|axis| raise(lever, &axis, base));
+    if down < INSTEP * up { -down.min(TOES_UP) } else { up.min(TOES_UP) }
+}
+
+/// Bends the toes of a moved foot up by an angle.
+fn bend_toes(leg: &Leg, moved: &Step, angle: f64, change: &mut Change) {
+    if angle != 0.0 {
+        change.toes = log(&(exp(&(toes_axis(leg, moved) * angle)) * exp(&change.toes)));
     }
 }
 
@@ -237,28 +255,45 @@ fn put_on_locks(leg: &Leg, steps: &[Step], locks: &Locks, changes: &mut [Change]
     changes.iter_mut().zip(shifts).for_each(|(c, s)| c.shift = s);
 }
 
-/// Lifts the foot out of the floor while nothing of it rests, and bends up toes whose tip alone is in it.
+/// Lifts the foot out of the floor while nothing of it rests, and bends toes out of it.
 fn lift(leg: &Leg, steps: &[Step], locks: &Locks, floor: &[f64], changes: &mut [Change], reach: f64) {
-    let deepest = |f: usize, change: &Change| {
-        let [heel, ball, tip] = leg.sole(&leg.changed(&steps[f], change));
-        let low = heel.y.min(ball.y).min(if leg.toes.is_some() { f64::INFINITY } else { tip.y });
-        floor[f] - low
-    };
     let free = |f: usize| locks.held[f] == Held::Free;
-    // Toes that are bent up press their ball down: a second round lifts it.
-    for _ in 0..2 {
-        let needed: Vec<f64> = (0..steps.len())
-            .map(|f| if free(f) { (deepest(f, &changes[f]) - DIP).max(0.0) } else { 0.0 })
-            .collect();
+    let deepest = |f: usize, change: &Change, tip_counts: bool| {
+        let [heel, ball, tip] = leg.sole(&leg.changed(&steps[f], change));
+        floor[f] - heel.y.min(ball.y).min(if tip_counts { tip.y } else { f64::INFINITY })
+    };
+    // Toes that are bent press their ball down, and what they do not bend leaves their tip in the floor.
+    for tip_counts in [leg.toes.is_none(), true] {
+        let deep = |f: usize| (deepest(f, &changes[f], tip_counts) - DIP).max(0.0);
+        let needed: Vec<f64> = (0..steps.len()).map(|f| if free(f) { deep(f) } else { 0.0 }).collect();
         let lifts = envelope(&needed, |f| !free(f), reach as usize);
-        for (f, step) in steps.iter().enumerate().filter(|(f, _)| free(*f)) {
+        for f in (0..steps.len()).filter(|&f| free(f)) {
             changes[f].shift.y += lifts[f];
-            if leg.toes.is_some() {
-                let moved = leg.changed(step, &changes[f]);
-                let [_, _, tip] = leg.sole(&moved);
-                let lever = tip - moved.toes.translation;
-                bend_toes(leg, &moved, &lever, moved.toes.translation.y - floor[f], &mut changes[f]);
+        }
+        if leg.toes.is_none() {
+            continue;
+        }
+        let moved: Vec<Step> = steps.iter().zip(&*changes).map(|(s, c)| leg.changed(s, c)).collect();
+        let bent: Vec<f64> =
+            moved.iter().zip(&*changes).map(|(step, c)| c.toes.dot(&toes_axis(leg, step))).collect();
+        let more = |f: usize| {
+            let (toes, tip) = (moved[f].toes.translation, leg.sole(&moved[f])[2]);
+            if free(f) { toes_angle(leg, &moved[f], &(tip - toes), toes.y - floor[f]) } else { 0.0 }
+        };
+        let more: Vec<f64> = (0..steps.len()).map(more).collect();
+        let mut angles: Vec<f64> = bent.iter().zip(&more).map(|(bent, more)| bent + more).collect();
+        // Toes do not turn over from one frame to the next.
+        let (most, mut turning) = (TOES_FAST / reach, false);
+        for f in 1..angles.len() {
+            turning = free(f) && free(f - 1) && (turning || more[f] * more[f - 1] < 0.0);
+            if turning {
+                let wanted = angles[f];
+                angles[f] = wanted.clamp(angles[f - 1] - most, angles[f - 1] + most);
+                turning = angles[f] != wanted;
             }
+        }
+        for f in (0..steps.len()).filter(|&f| free(f)) {
+            bend_toes(leg, &moved[f], angles[f] - bent[f], &mut changes[f]);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::anatomy::{Figure, contact_points};
 use crate::kinematics::map_frames;
 use crate::math::Vec3;
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion};
-use crate::signal::{whittaker, whittaker_penalty};
+use crate::signal::{Difference, whittaker, whittaker_penalty};
 use rayon::prelude::*;
 
 /// Drift is what is slower than this, hertz: a walk up and down within ten seconds is no drift.
@@ -46,7 +46,7 @@ pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, Gro
         return (motion.clone(), GroundWork::default());
     }
     let rate = motion.clip.sample_rate;
-    let reach = (TRANSITION * rate).max(1.0);
+    let [reach, blend] = [TRANSITION, Options::default().blend].map(|seconds| (seconds * rate).max(1.0));
     let heights = heights(motion, &points);
     let mut offset = misses(contacts, &points, &heights, rate);
     let rise = height - contacts.ground;
@@ -57,19 +57,17 @@ pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, Gro
     let (low, high) = offset.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range);
     work.drift = high - low;
 
-    for (point, heights) in
-        points.iter().zip(&heights).filter(|(p, _)| matches!(p.part, ContactPart::Knee(_)))
-    {
-        let rests = |f: usize| contacts.rests(point.part, f);
-        let deep = |f: usize| if rests(f) { 0.0 } else { (height - heights[f] - offset[f]).max(0.0) };
-        let needed: Vec<f64> = (0..frames).map(deep).collect();
-        let lift = envelope(&needed, rests, reach as usize);
+    // A knee has no lock: where it rests the body comes up as well.
+    let knees = points.iter().zip(&heights).filter(|(p, _)| matches!(p.part, ContactPart::Knee(_)));
+    for (_, heights) in knees {
+        let needed: Vec<f64> = (0..frames).map(|f| (height - heights[f] - offset[f]).max(0.0)).collect();
+        let lift = envelope(&needed, |_| false, blend as usize);
         offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
         work.knees = lift.iter().copied().fold(work.knees, f64::max);
     }
     let clip = write(motion, &[], &[], &offset, |f| offset[f].abs() < 1e-12);
     let lifted = Motion { clip, contacts: Some(contacts), ..motion.clone() };
-    let (result, limbs) = out_of_floor(lifted, reach);
+    let (result, limbs) = out_of_floor(lifted, [reach, blend]);
     work.limbs = limbs;
     (result, work)
 }
@@ -96,11 +94,11 @@ fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], ra
         }
     }
     let values: Vec<f64> = lowest.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect();
-    let penalty = whittaker_penalty(DRIFT, rate);
+    let penalty = whittaker_penalty(Difference::Second, DRIFT, rate);
     let mut weights = known.clone();
     let mut curve = vec![0.0; frames];
     for _ in 0..6 {
-        curve = whittaker(&weights, &values, penalty);
+        curve = whittaker(Difference::Second, &weights, &values, penalty);
         let misfits = values.iter().zip(&curve).map(|(y, x)| (y - x) / OUTLIER);
         for ((weight, known), misfit) in weights.iter_mut().zip(&known).zip(misfits) {
             *weight = known / (1.0 + misfit * misfit);
@@ -109,15 +107,15 @@ fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], ra
     curve
 }
 
-/// The motion with feet and hands out of the floor where they do not rest, and the most that one was lifted.
-fn out_of_floor(motion: Motion, reach: f64) -> (Motion, f64) {
+/// The motion with feet and hands out of the floor where they do not rest, and the most that one was lifted; as
+/// [`changes`] has it, in frames.
+fn out_of_floor(motion: Motion, [reach, blend]: [f64; 2]) -> (Motion, f64) {
     let legs = Leg::of(&motion.character);
     let arms = Leg::arms(&motion.character);
     let limbs: Vec<Leg> = legs.iter().cloned().chain(arms.iter().map(|a| a.0.clone())).collect();
     let Some(contacts) = motion.contacts.as_ref().filter(|_| !limbs.is_empty()) else { return (motion, 0.0) };
     let steps = read(&motion, &limbs);
     let frames = motion.clip.frames();
-    let blend = (Options::default().blend * motion.clip.sample_rate).max(1.0);
     let mut changed: Vec<Vec<Change>> = Vec::new();
     for (k, (leg, steps)) in limbs.iter().zip(&steps).enumerate() {
         let arm = k.checked_sub(legs.len()).map(|k| &arms[k]);

@@ -1,6 +1,6 @@
 //! Where the ankles go becomes where the pelvis goes, before any knee bends.
 //!
-//! Minimises `sum_f [sum_legs w (e . (s - D))^2 + rho D^2] + lambda sum D''^2` over the height `D` of the pelvis:
+//! Minimises `sum_f [sum_legs w (e . (s - D))^2 + rho D^2] + lambda sum D'''^2` over the height `D` of the pelvis:
 //! `s` is the way of an ankle, `e` the direction of its leg, so that `e . (s - D)` is by how much the leg would have to
 //! become longer or shorter; `w` falls from 1 to 0 outside the time of rest, times the square of how much the knee turns
 //! for a change of length, `d / (l1 l2 sin)`, which is greatest for straight legs. The last term
@@ -11,7 +11,7 @@ use super::leg::{Change, Leg, Step};
 use super::lock::Held;
 use super::ramp::fall;
 use crate::math::Vec3;
-use crate::signal::{whittaker, whittaker_penalty};
+use crate::signal::{Difference, whittaker, whittaker_penalty};
 
 /// A leg and what shall become of its foot.
 #[derive(Clone, Debug)]
@@ -40,6 +40,9 @@ const NEAR: f64 = 3.0;
 /// The weight of a leg that cannot reach, against one whose knee would turn.
 const REACH: f64 = 300.0;
 
+/// Rounds in which legs that cannot reach weigh more and more.
+const ROUNDS: usize = 8;
+
 /// The part of its length up to which a leg may be stretched, if it does not arrive straighter.
 pub const STRETCH: f64 = 0.99;
 
@@ -54,7 +57,7 @@ pub fn longest(length: f64, arriving: f64) -> f64 {
 /// pelvis may move in metres, `reach` the length of a transition in frames.
 pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: f64) -> Vec<f64> {
     let n = others.len();
-    let penalty = whittaker_penalty(CUTOFF, rate);
+    let penalty = whittaker_penalty(Difference::Third, CUTOFF, rate);
     let (mut weights, mut values) = (vec![0.0; n], vec![0.0; n]);
     for (weight, _) in weights.iter_mut().zip(others).filter(|(_, rests)| **rests) {
         *weight += 1.0;
@@ -79,12 +82,12 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: 
     }
     let solve = |weights: &[f64], values: &[f64]| {
         let wanted: Vec<f64> = weights.iter().zip(values).map(|(w, v)| v / w).collect();
-        let mut found = whittaker(weights, &wanted, penalty);
+        let mut found = whittaker(Difference::Third, weights, &wanted, penalty);
         found.iter_mut().for_each(|d| *d = bounded(*d, most));
         found
     };
     let mut offset = solve(&weights, &values);
-    for _ in 0..4 {
+    for _ in 0..ROUNDS {
         let mut short = false;
         for (leg, share) in legs.iter().zip(&shares) {
             for f in 0..n {

@@ -11,23 +11,14 @@ use crate::signal::Bands;
 /// The change leaves the clip alone below this frequency, hertz.
 const STAYS: f64 = 3.5;
 
-/// How much more it matters that what is held stays.
-const HELD: f64 = 1e12;
-
 /// The second difference.
 const CURVE: [f64; 3] = [1.0, -2.0, 1.0];
 
 /// The change of every frame for which second differences around some frames change by these `bends`, which matter `firm`
-/// times as much as a smooth way; nothing changes where it is `held`.
-pub fn least_jerk(
-    frames: usize,
-    bends: &[(usize, Vec3)],
-    held: impl Fn(usize) -> bool,
-    firm: f64,
-    rate: f64,
-) -> Vec<Vec3> {
+/// times as much as a smooth way.
+pub fn least_jerk(frames: usize, bends: &[(usize, Vec3)], firm: f64, rate: f64) -> Vec<Vec3> {
     let stays = (std::f64::consts::TAU * STAYS / rate).powi(6);
-    let mut matrix = Bands::<4>::diagonal((0..frames).map(|f| if held(f) { HELD } else { stays }));
+    let mut matrix = Bands::<4>::diagonal(vec![stays; frames]);
     for first in 0..frames.saturating_sub(3) {
         matrix.add(first as isize, [-1.0, 3.0, -3.0, 1.0], 1.0);
     }
@@ -39,8 +30,7 @@ pub fn least_jerk(
         }
     }
     matrix.factored().solve(&mut change);
-    let kept = |(f, change): (usize, [f64; 3])| if held(f) { Vec3::zeros() } else { change.into() };
-    change.into_iter().enumerate().map(kept).collect()
+    change.into_iter().map(Vec3::from).collect()
 }
 
 #[cfg(test)]
@@ -53,28 +43,24 @@ mod tests {
     fn flights_are_parabolas_and_begin_without_a_kink() {
         let rate = 60.0;
         // On a moon whose gravity is half of ours.
-        let air = 41..71;
         let t = |f: usize| (f.clamp(40, 71) - 40) as f64 / rate;
         let height = |f: usize| 1.0 + 0.25 * GRAVITY * t(f) * (31.0 / rate - t(f));
         let missing = Vec3::y() * (-0.5 * GRAVITY / (rate * rate));
         let bends: Vec<(usize, Vec3)> = (42..70).map(|f| (f, missing)).collect();
-        for held in [false, true] {
-            let change = least_jerk(120, &bends, |f| held && !air.contains(&f), 1e3, rate);
-            let moved: Vec<f64> = (0..120).map(|f| height(f) + change[f].y).collect();
-            for f in 42..70 {
-                let acceleration = (moved[f + 1] - 2.0 * moved[f] + moved[f - 1]) * rate * rate;
-                assert!((acceleration + GRAVITY).abs() < 0.02 * GRAVITY, "{f}: {acceleration}");
-            }
-            let kink = |f: usize| (change[f + 1] - change[f] * 2.0 + change[f - 1]).norm() * rate * rate;
-            let most = (1..119).map(kink).fold(0.0, f64::max);
-            assert!(most < if held { 16.0 } else { 4.0 } * GRAVITY, "{most}");
-            assert!(change[0].norm() < 0.01 && change[119].norm() < 0.01);
-            assert!(!held || (0..120).all(|f| air.contains(&f) || change[f] == Vec3::zeros()));
+        let change = least_jerk(120, &bends, 1e3, rate);
+        let moved: Vec<f64> = (0..120).map(|f| height(f) + change[f].y).collect();
+        for f in 42..70 {
+            let acceleration = (moved[f + 1] - 2.0 * moved[f] + moved[f - 1]) * rate * rate;
+            assert!((acceleration + GRAVITY).abs() < 0.02 * GRAVITY, "{f}: {acceleration}");
         }
+        let kink = |f: usize| (change[f + 1] - change[f] * 2.0 + change[f - 1]).norm() * rate * rate;
+        let most = (1..119).map(kink).fold(0.0, f64::max);
+        assert!(most < 4.0 * GRAVITY, "{most}");
+        assert!(change[0].norm() < 0.01 && change[119].norm() < 0.01);
     }
 
     #[test]
     fn without_a_flight_nothing_moves() {
-        assert!(least_jerk(9, &[], |_| false, 1e3, 30.0).iter().all(|d| d.norm() == 0.0));
+        assert!(least_jerk(9, &[], 1e3, 30.0).iter().all(|d| d.norm() == 0.0));
     }
 }

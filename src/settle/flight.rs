@@ -113,23 +113,18 @@ fn acceleration(centers: &[Vec3], rate: f64) -> f64 {
     Parabola::through(centers).acceleration().y * rate * rate
 }
 
-/// Moves and turns the body of `poses` so that it flies as bodies do, getting into its flights smoothly; where it touches
-/// it stays if that is `held`.
-pub fn fly(body: (&Ragdoll, &Skeleton), poses: &mut [Pose], flights: &[Flight], rate: f64, held: bool) {
+/// Moves and turns the body of `poses` so that it flies as bodies do, getting into its flights smoothly.
+pub fn fly(body: (&Ragdoll, &Skeleton), poses: &mut [Pose], flights: &[Flight], rate: f64) {
     if flights.is_empty() {
         return;
     }
     let (ragdoll, skeleton) = body;
-    let mut air = vec![false; poses.len()];
-    flights.iter().for_each(|flight| air[flight.frames.clone()].fill(true));
-    let change =
-        |bends: &[(usize, Vec3)], firm: f64| least_jerk(air.len(), bends, |f| held && !air[f], firm, rate);
+    let frames = poses.len();
     for _ in 0..TURNS {
         let bends: Vec<_> =
             flights.iter().flat_map(|flight| turns_missing(body, poses, flight, rate)).collect();
-        for (pose, turn) in
-            poses.iter_mut().zip(change(&bends, SPINS)).filter(|(_, turn)| *turn != Vec3::zeros())
-        {
+        let turns = least_jerk(frames, &bends, SPINS, rate);
+        for (pose, turn) in poses.iter_mut().zip(turns).filter(|(_, turn)| *turn != Vec3::zeros()) {
             let model = ModelPose::of(skeleton, pose);
             turn_body(body, pose, &model, &exp(&turn));
         }
@@ -139,7 +134,7 @@ pub fn fly(body: (&Ragdoll, &Skeleton), poses: &mut [Pose], flights: &[Flight], 
     let falls = Vec3::y() * (-GRAVITY / (rate * rate));
     let bend = |f: usize| (f, falls - (centers[f + 1] - centers[f] * 2.0 + centers[f - 1]));
     let bends: Vec<_> = flights.iter().flat_map(|flight| inside(flight).map(bend)).collect();
-    shift_hips(body, poses, &change(&bends, FALLS_FREELY));
+    shift_hips(body, poses, &least_jerk(frames, &bends, FALLS_FREELY, rate));
 }
 
 /// The frames of a flight whose neighbours are in the air as well.

@@ -74,16 +74,9 @@ impl Passes<'_> {
     pub fn clean(&self, poses: &[Pose]) -> Vec<Pose> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
-        if !self.flights.is_empty() {
-            // The body alone: what its feet are in the floor by may be gone when it flies as it should.
-            self.over_ground(&mut poses);
-            self.over_feet(&mut poses);
-            self.fly(&mut poses, false);
-        }
-        let (motion, _) = ground(&self.motion_of(&poses), self.contacts, self.contacts.ground);
-        let mut poses = self.poses_of(&motion);
+        self.over_ground(&mut poses);
         self.over_feet(&mut poses);
-        self.fly(&mut poses, false);
+        self.fly(&mut poses);
         self.finish(&poses)
     }
 
@@ -110,23 +103,21 @@ impl Passes<'_> {
     pub fn finish(&self, poses: &[Pose]) -> Vec<Pose> {
         let mut poses = poses.to_vec();
         keep_limits(self.mechanism, &mut poses, self.motion.clip.sample_rate);
-        let mut poses = self.planted(&poses, &PlantOptions::default());
+        let mut poses = self.planted(&poses);
         if self.flights.is_empty() {
             return poses;
         }
-        self.fly(&mut poses, false);
-        poses = self.planted(&poses, &PELVIS_STAYS);
         // A foot that gets out of the floor moves the centre of mass, and a body that falls another way its feet.
         for _ in 0..FLIGHT_ROUNDS {
-            self.fly(&mut poses, true);
-            poses = self.poses_of(&plant(&self.motion_of(&poses), &PELVIS_STAYS).0);
+            self.fly(&mut poses);
+            poses = self.poses_of(&plant(&self.motion_of(&poses), &PlantOptions::default()).0);
         }
-        self.planted(&poses, &PELVIS_STAYS)
+        self.planted(&poses)
     }
 
     /// Feet planted, ankles and legs within what they can.
-    fn planted(&self, before: &[Pose], options: &PlantOptions) -> Vec<Pose> {
-        let (planted, _) = plant(&self.motion_of(before), options);
+    fn planted(&self, before: &[Pose]) -> Vec<Pose> {
+        let (planted, _) = plant(&self.motion_of(before), &PlantOptions::default());
         let mut poses = self.ease_ankles(self.poses_of(&planted));
         let (floor, rate) = (Floor::new(self.contacts.clone()), self.motion.clip.sample_rate);
         let legs = (&*self.motion.character, self.mechanism);
@@ -195,9 +186,9 @@ impl Passes<'_> {
         shift_hips((self.ragdoll, self.motion.character.skeleton()), poses, shifts);
     }
 
-    fn fly(&self, poses: &mut [Pose], held: bool) {
+    fn fly(&self, poses: &mut [Pose]) {
         let body = (self.ragdoll, self.motion.character.skeleton());
-        fly(body, poses, self.flights, self.motion.clip.sample_rate, held);
+        fly(body, poses, self.flights, self.motion.clip.sample_rate);
     }
 }
 

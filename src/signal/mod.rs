@@ -22,4 +22,4 @@ pub use polynomial::{Parabola, SavitzkyGolay, SavitzkyGolayError};
 pub use rate::Rate;
 pub use resample::{Resampling, RotationInterpolation, resample};
 pub use rotation::{smooth_positions, smooth_rotations};
-pub use whittaker::{whittaker, whittaker_penalty};
+pub use whittaker::{Difference, whittaker, whittaker_penalty};

@@ -15,8 +15,8 @@ const FLAT: f64 = 12.0 / 180.0 * std::f64::consts::PI;
 /// What a point may dip into the floor before something is done about it, metres.
 const DIP: f64 = 5e-4;
 
-/// The most that toes are bent up to keep their tip out of the floor, radians.
-const TOES_UP: f64 = 1.7;
+/// The most that toes are bent, up or down, to keep their tip out of the floor, radians.
+const TOES_BENT: f64 = 1.7;
 
 /// Toes that bend up and then down go from one to the other no faster than this in the time of getting out of the floor,
 /// radians: 30 a second.
@@ -148,7 +148,7 @@ fn turn_out_of_floor(
                 match locks.held[f] {
                     Held::Free => {
                         let lever = leg.sole(&moved)[1] - ankle;
-                        raise(&lever, &-axis(leg, &moved), ankle.y - floor[f]).min(TOES_UP)
+                        raise(&lever, &-axis(leg, &moved), ankle.y - floor[f]).min(TOES_BENT)
                     }
                     _ => 0.0,
                 }
@@ -232,7 +232,7 @@ fn toes_axis(leg: &Leg, step: &Step) -> Vec3 {
 fn toes_angle(leg: &Leg, moved: &Step, lever: &Vec3, base: f64) -> f64 {
     let axis = toes_axis(leg, moved);
     let [up, down] = [axis, -axis].map(|axis| raise(lever, &axis, base));
-    if down < INSTEP * up { -down.min(TOES_UP) } else { up.min(TOES_UP) }
+    if down < INSTEP * up { -down.min(TOES_BENT) } else { up.min(TOES_BENT) }
 }
 
 /// Bends the toes of a moved foot up by an angle.

@@ -6,13 +6,10 @@
 //! in any unit.
 
 use crate::math::Vec3;
-use crate::signal::Bands;
+use crate::signal::{BEND, Bands, JERK};
 
 /// The change leaves the clip alone below this frequency, hertz.
 const STAYS: f64 = 3.5;
-
-/// The second difference.
-const CURVE: [f64; 3] = [1.0, -2.0, 1.0];
 
 /// The change of every frame for which second differences around some frames change by these `bends`, which matter `firm`
 /// times as much as a smooth way.
@@ -20,12 +17,12 @@ pub fn least_jerk(frames: usize, bends: &[(usize, Vec3)], firm: f64, rate: f64) 
     let stays = (std::f64::consts::TAU * STAYS / rate).powi(6);
     let mut matrix = Bands::<4>::diagonal(vec![stays; frames]);
     for first in 0..frames.saturating_sub(3) {
-        matrix.add(first as isize, [-1.0, 3.0, -3.0, 1.0], 1.0);
+        matrix.add(first as isize, JERK, 1.0);
     }
     let mut change = vec![[0.0; 3]; frames];
     for &(f, bend) in bends {
-        matrix.add(f as isize - 1, CURVE, firm);
-        for (change, a) in change[f - 1..].iter_mut().zip(CURVE) {
+        matrix.add(f as isize - 1, BEND, firm);
+        for (change, a) in change[f - 1..].iter_mut().zip(BEND) {
             *change = (Vec3::from(*change) + bend * (firm * a)).into();
         }
     }

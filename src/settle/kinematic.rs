@@ -34,7 +34,7 @@ const LEG_ROUNDS: usize = 2;
 /// Rounds of a body that flies and feet that get out of its floor.
 const FLIGHT_ROUNDS: usize = 3;
 
-/// Once the pelvis is where the feet need it, it goes no further than flights ask for.
+/// Legs that have come inside leave the pelvis where it is.
 const PELVIS_STAYS: PlantOptions = PlantOptions { blend: 0.3, pelvis: 0.0 };
 
 /// What the passes know of the body.

@@ -4,6 +4,12 @@
 //! differences give it. It is factored as `L D L'` without exchanges (Golub and Van Loan, Matrix Computations, 2013,
 //! section 4.3), which a positive matrix allows; time and space grow with the unknowns. Units: those of the entries.
 
+/// The second difference of three neighbours: how a channel bends.
+pub const BEND: [f64; 3] = [1.0, -2.0, 1.0];
+
+/// The third difference of four neighbours: its jerk.
+pub const JERK: [f64; 4] = [-1.0, 3.0, -3.0, 1.0];
+
 /// A symmetric matrix with B bands, the diagonal and those on one side of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bands<const B: usize> {

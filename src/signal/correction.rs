@@ -6,11 +6,9 @@
 //! Parikh, Chu, Peleato and Eckstein 2011, Foundations and Trends in Machine Learning 3:1, section 5; over-relaxed by
 //! 1.6), whose linear step is one factorisation with four bands. Units: hertz; the channel in any unit.
 
-use super::banded::{Bands, FactoredBands};
+use super::banded::{Bands, FactoredBands, JERK};
 use std::ops::Range;
 
-/// The third difference.
-const DIFFERENCE: [f64; 4] = [-1.0, 3.0, -3.0, 1.0];
 /// Rounds at most, and how near the two copies of the change come to each other, in units of the channel.
 const ROUNDS: usize = 400;
 const NEAR: f64 = 2e-5;
@@ -105,7 +103,7 @@ fn factor(n: usize, held: [bool; 2], penalty: f64, weight: f64) -> FactoredBands
     let first = if held[0] { -3 } else { 0 };
     let last = if held[1] { n as isize } else { n as isize - 3 };
     for row in first..last {
-        matrix.add(row, DIFFERENCE, penalty);
+        matrix.add(row, JERK, penalty);
     }
     matrix.factored()
 }
@@ -120,14 +118,14 @@ mod tests {
         let n = y.len();
         let mut slope = y.to_vec();
         for f in 0..n.saturating_sub(3) {
-            let third: f64 = (0..4).map(|k| DIFFERENCE[k] * y[f + k]).sum();
-            (0..4).for_each(|k| slope[f + k] += penalty * DIFFERENCE[k] * third);
+            let third: f64 = (0..4).map(|k| JERK[k] * y[f + k]).sum();
+            (0..4).for_each(|k| slope[f + k] += penalty * JERK[k] * third);
         }
         slope
     }
 
     fn cost(y: &[f64], penalty: f64) -> f64 {
-        let third = |w: &[f64]| (0..4).map(|k| DIFFERENCE[k] * w[k]).sum::<f64>().powi(2);
+        let third = |w: &[f64]| (0..4).map(|k| JERK[k] * w[k]).sum::<f64>().powi(2);
         y.iter().map(|y| y * y).sum::<f64>() + penalty * y.windows(4).map(third).sum::<f64>()
     }
 

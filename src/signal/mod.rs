@@ -14,7 +14,7 @@ mod resample;
 mod rotation;
 mod whittaker;
 
-pub use banded::{Bands, FactoredBands};
+pub use banded::{BEND, Bands, FactoredBands, JERK};
 pub use correction::corrections;
 pub use hemisphere::{fix_hemispheres, fix_sequence};
 pub use lowpass::Butterworth;

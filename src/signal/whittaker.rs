@@ -5,7 +5,7 @@
 //! interpolated and nothing is delayed. With all weights 1 the gain at `cutoff` is one half. Units: hertz; the
 //! channel in any unit.
 
-use super::banded::Bands;
+use super::banded::{BEND, Bands, JERK};
 
 /// What a smooth channel has little of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ pub fn whittaker(difference: Difference, weights: &[f64], values: &[f64], penalt
     let mut matrix = Bands::<4>::diagonal(weights.iter().map(|w| w + trace));
     match difference {
         Difference::Second => {
-            (0..n.saturating_sub(2)).for_each(|f| matrix.add(f as isize, [1.0, -2.0, 1.0], penalty));
+            (0..n.saturating_sub(2)).for_each(|f| matrix.add(f as isize, BEND, penalty));
         }
         Difference::Third => {
-            (0..n.saturating_sub(3)).for_each(|f| matrix.add(f as isize, [-1.0, 3.0, -3.0, 1.0], penalty));
+            (0..n.saturating_sub(3)).for_each(|f| matrix.add(f as isize, JERK, penalty));
         }
     }
     let mut x: Vec<[f64; 1]> = weights.iter().zip(values).map(|(w, y)| [w * y]).collect();
@@ -86,7 +86,7 @@ mod tests {
             let curve = |f: usize| 0.1 * f as f64 - 2.0 + bend * (f * f) as f64;
             let values: Vec<f64> = (0..60).map(curve).collect();
             let found = whittaker(difference, &w, &values, 50.0);
-            assert!(found.iter().zip(&values).all(|(a, b)| (a - b).abs() < 1e-5), "{difference:?}");
+            assert!(found.iter().zip(&values).all(|(a, b)| (a - b).abs() < 1e-6), "{difference:?}");
             let wave: Vec<f64> =
                 (0..600).map(|f| (std::f64::consts::TAU * 3.0 * f as f64 / 30.0).cos()).collect();
             let penalty = whittaker_penalty(difference, 3.0, 30.0);

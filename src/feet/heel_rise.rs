@@ -41,14 +41,6 @@ pub fn rise(
     }
 }
 
-/// Raises the heel by an angle about the ball, which stays, and the tip of the toes out of the floor.
-pub fn raise_heel(leg: &Leg, step: &Step, angle: f64, floor: f64, change: &mut Change) {
-    let before = leg.sole(&leg.changed(step, change))[1];
-    pitch(leg, step, change, angle);
-    toes_out_of_floor(leg, step, before.y - floor, change);
-    change.shift += before - leg.sole(&leg.changed(step, change))[1];
-}
-
 /// The angle by which the heel must rise.
 fn needed(leg: &Leg, step: &Step, change: &Change, offset: f64) -> f64 {
     let moved = leg.changed(step, change);

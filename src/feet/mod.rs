@@ -24,7 +24,7 @@ pub use astray::astray;
 pub use ground::{GroundWork, ground, own_ground};
 pub use leg::{Leg, Sole, Step};
 pub use lock::levelled;
-pub use plant::{Options, plant, plant_within, raise_heels};
+pub use plant::{Options, plant, plant_within};
 pub use ramp::envelope;
 pub use ranges::Ranges;
 pub use work::{FootWork, Work};

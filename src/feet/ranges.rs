@@ -42,6 +42,11 @@ const RISE: f64 = 2.5;
 /// A foot that comes no nearer to its range than this part of where it was is not helped.
 const HELPED: f64 = 0.5;
 
+/// How long before it must a foot that turns gets out of the floor, in transitions, and by how much more than it must it
+/// then rises at most, metres for legs of 0.9 m.
+const EARLY: f64 = 0.5;
+const EARLY_LIFT: f64 = 0.01;
+
 /// What gave way by more than this no longer rests, metres for legs of 0.9 m.
 const LEFT: f64 = 2e-4;
 
@@ -99,6 +104,8 @@ struct Foot<'a> {
     joints: Vec<JointId>,
     /// How far it turns about its ball, 1, or about its heel, 0.
     about_ball: Vec<f64>,
+    /// Whether anything of it rests.
+    rests: Vec<bool>,
     /// The height of the floor under it.
     floor: &'a [f64],
     /// How long a transition is, in frames.
@@ -118,6 +125,7 @@ impl<'a> Foot<'a> {
             leg,
             joints: all.into_iter().flatten().filter(inside).collect(),
             about_ball: about_ball(&arrived.helds[k], arrived.reach),
+            rests: arrived.helds[k].iter().map(|held| *held != Held::Free).collect(),
             floor: &arrived.floors[k],
             reach: arrived.reach,
             heel_helps: false,
@@ -176,6 +184,7 @@ impl<'a> Foot<'a> {
             let asked = back.iter().zip(&self.raised).map(|(back, raised)| back.min(MOST - raised).max(0.0));
             up = envelope(&asked.collect::<Vec<_>>(), |_| false, (RISE * self.reach) as usize);
         }
+        let mut deep = vec![0.0; arrived.len()];
         for (f, (mut step, _)) in steps.into_iter().enumerate() {
             if step == planted[f] && down[f] == 0.0 && up[f] == 0.0 {
                 continue;
@@ -184,7 +193,13 @@ impl<'a> Foot<'a> {
             let pitch = exp(&(step.foot.rotation * self.leg.across[0] * (up[f] - down[f])));
             step.foot.rotation = pitch * step.foot.rotation;
             step.toes.rotation = pitch * step.toes.rotation;
-            changes[f] = self.change(f, &arrived[f], &planted[f], &step);
+            (changes[f], deep[f]) = self.change(f, &arrived[f], &planted[f], &step);
+        }
+        // A foot gets out of the floor before it must.
+        let lifts = envelope(&deep, |f| self.rests[f], (EARLY * self.reach) as usize);
+        let more = EARLY_LIFT * self.leg.reach / 0.9;
+        for ((change, lift), deep) in changes.iter_mut().zip(lifts).zip(&deep) {
+            change.shift.y += lift.min(deep + more);
         }
     }
 
@@ -215,8 +230,8 @@ impl<'a> Foot<'a> {
     }
 
     /// The change with which a foot that `arrived` is turned as in `step`, its ball (or heel) where it was `planted`, and
-    /// nothing of its sole deeper in the floor.
-    fn change(&self, frame: usize, arrived: &Step, planted: &Step, step: &Step) -> Change {
+    /// how much deeper in the floor its sole then is.
+    fn change(&self, frame: usize, arrived: &Step, planted: &Step, step: &Step) -> (Change, f64) {
         let leg = self.leg;
         let turn = step.foot.rotation * arrived.foot.rotation.inverse();
         let toes = match leg.toes {
@@ -229,8 +244,7 @@ impl<'a> Foot<'a> {
         change.shift = (old[1] - new[1]) * about_ball + (old[0] - new[0]) * (1.0 - about_ball);
         let lowest = |sole: &Sole| sole.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
         let least = lowest(&old).min(self.floor[frame]);
-        change.shift.y += (least - lowest(&new) - change.shift.y).max(0.0);
-        change
+        (change, (least - lowest(&new) - change.shift.y).max(0.0))
     }
 }
 

@@ -1,7 +1,8 @@
 //! A character and a clip that plays on it: the value that flows, and the one oracle of its promises.
 
-use super::{Character, Clip, Contacts, JointId, ModelPose};
+use super::{Character, Clip, Contacts, JointId, ModelPose, Pose};
 use crate::math::Quat;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -91,6 +92,12 @@ impl Motion {
     /// A motion whose contacts are not known yet.
     pub fn new(character: Arc<Character>, clip: Clip) -> Self {
         Self { character, clip, contacts: None }
+    }
+
+    /// The pose of every frame.
+    pub fn poses(&self) -> Vec<Pose> {
+        let skeleton = self.character.skeleton();
+        (0..self.clip.frames()).into_par_iter().map(|f| self.clip.pose(skeleton, f)).collect()
     }
 
     /// The joints of one frame in model space.

@@ -108,8 +108,16 @@ impl Criteria {
 
     /// Whether a clip with these numbers needs nothing: S1, S2, S3 and S7 hold.
     pub fn is_clean(&self) -> bool {
-        let ok = |k: usize| self.values()[k] <= TARGETS[k].2;
-        [0, 1, 2, 8, 9].into_iter().all(ok)
+        [0, 1, 2, 8, 9].into_iter().all(|k| self.meets(k))
+    }
+
+    /// Whether a clip with these numbers shakes or pops: S9 does not hold.
+    pub fn shakes(&self) -> bool {
+        ![11, 12].into_iter().all(|k| self.meets(k))
+    }
+
+    fn meets(&self, k: usize) -> bool {
+        self.values()[k] <= TARGETS[k].2
     }
 }
 

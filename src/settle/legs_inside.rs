@@ -1,23 +1,19 @@
 //! Legs that had to leave their limits for a foot on the ground come inside again: the ball stays, the heel gives way.
 //!
-//! A foot that is put flat may ask more of the ankle than an ankle can. People raise the heel then. Hip, knee, ankle
-//! and toes are solved within their limits ([`TreeSolver`]), under a pelvis that stays. Space: model space. Units:
-//! metres, radians.
+//! What feet that give way leave: thighs that stand too wide, mostly. Hip, knee, ankle and toes are solved within their
+//! limits ([`TreeSolver`]), under a pelvis that stays, and the turns spread over time. Space: model space. Units: metres,
+//! radians.
 
 use super::floor::Floor;
-use super::windows::smoothstep;
 use crate::feet::{Leg, Sole};
 use crate::ik::{Freedom, Goal, Mechanism, Stop, Task, TreeSolver};
-use crate::math::{Vec3, exp, log, slerp};
-use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Skeleton};
-use crate::signal::corrections;
+use crate::math::{Vec3, exp, log};
+use crate::model::{ContactPart, JointId, ModelPose, Motion, Pose, Skeleton};
+use crate::signal::{corrections, with_poses};
 use rayon::prelude::*;
 
 /// Joints farther outside than this are brought inside.
 const OUTSIDE: f64 = 2e-3;
-
-/// What is less outside than this comes inside by a part only, so that no leg comes in suddenly, radians.
-const WHOLLY: f64 = 7e-3;
 
 /// How much the ball matters, the tip of the toes, and the heel.
 const WEIGHTS: [f64; 3] = [30.0, 3.0, 0.3];
@@ -37,34 +33,27 @@ const CUTOFF: f64 = 6.0;
 /// How much the legs are held to how they arrive.
 const POSTURE: f64 = 1e-2;
 
-/// Brings the legs of `poses` into the limits of `mechanism`, over this `floor`; with a `rate` in hertz by changes that
-/// are smooth over time, which take feet off their places. Says whether there was anything to bring.
-pub fn legs_inside(
-    (character, mechanism): (&Character, &Mechanism),
-    floor: &Floor,
-    poses: &mut [Pose],
-    rate: Option<f64>,
-) -> bool {
+/// The motion with the legs inside the limits of `mechanism`, over the floor of its labels, by changes that are smooth
+/// over time, which take feet off their places; nothing where there is nothing to bring.
+pub fn legs_inside(motion: &Motion, mechanism: &Mechanism) -> Option<Motion> {
     let skeleton = mechanism.skeleton();
     // What does not hang together in the file cannot be solved together.
     let whole =
         |leg: &Leg| skeleton.is_ancestor(leg.upper, leg.lower) && skeleton.is_ancestor(leg.lower, leg.foot);
-    let legs: Vec<Leg> = Leg::of(character).into_iter().filter(whole).collect();
+    let legs: Vec<Leg> = Leg::of(&motion.character).into_iter().filter(whole).collect();
     let moving: Vec<JointId> =
         legs.iter().flat_map(|l| [Some(l.upper), Some(l.lower), Some(l.foot), l.toes]).flatten().collect();
     let still = skeleton.ids().filter(|id| !moving.contains(id));
     let solved = still.fold(mechanism.clone(), |m, id| m.with_freedom(id, Freedom::Fixed));
     let outside = |pose: &Pose| moving.iter().any(|&id| mechanism.excess(id, pose.joint(id)) > OUTSIDE);
-    let frames: Vec<usize> = (0..poses.len()).into_par_iter().filter(|&f| outside(&poses[f])).collect();
-    if frames.is_empty() {
-        return false;
-    }
-    let arrived = rate.map(|_| poses.to_vec()).unwrap_or_default();
+    let arrived = motion.poses();
+    let frames: Vec<usize> = (0..arrived.len()).into_par_iter().filter(|&f| outside(&arrived[f])).collect();
+    let floor = Floor::new(motion.contacts.clone().filter(|_| !frames.is_empty())?);
     let mut all: Vec<Inside> = frames
         .par_iter()
         .map(|&f| {
-            let feet = legs.iter().map(|leg| Foot::of(leg, skeleton, &poses[f], floor, f)).collect();
-            let mut start = poses[f].clone();
+            let feet = legs.iter().map(|leg| Foot::of(leg, skeleton, &arrived[f], &floor, f)).collect();
+            let mut start = arrived[f].clone();
             solved.enforce(&mut start);
             Inside { pose: start.clone(), start, feet, done: false }
         })
@@ -83,6 +72,7 @@ pub fn legs_inside(
     // Where a leg cannot have both it keeps its foot: for as long as it is outside, since half of that would be a jump.
     let starts = (0..frames.len()).filter(|&k| k == 0 || frames[k - 1] + 1 < frames[k]);
     let starts: Vec<usize> = starts.chain([frames.len()]).collect();
+    let mut poses = arrived.clone();
     for (n, leg) in legs.iter().enumerate() {
         let joints = [Some(leg.upper), Some(leg.lower), Some(leg.foot), leg.toes];
         for run in starts.windows(2).map(|w| w[0]..w[1]) {
@@ -90,21 +80,14 @@ pub fn legs_inside(
                 continue;
             }
             for k in run {
-                let pose = &mut poses[frames[k]];
-                let ids = || joints.iter().flatten().copied();
-                let excess = ids().map(|id| mechanism.excess(id, pose.joint(id))).fold(0.0, f64::max);
-                let share = smoothstep((excess - OUTSIDE) / (WHOLLY - OUTSIDE));
-                for id in ids() {
-                    let local = &mut pose.local_mut()[id.index()];
-                    local.rotation = slerp(&local.rotation, &all[k].pose.joint(id).rotation, share);
+                for id in joints.iter().flatten() {
+                    poses[frames[k]].local_mut()[id.index()].rotation = all[k].pose.joint(*id).rotation;
                 }
             }
         }
-        if let Some(rate) = rate {
-            spread(&joints, &arrived, poses, rate);
-        }
+        spread(&joints, &arrived, &mut poses, motion.clip.sample_rate);
     }
-    true
+    Some(with_poses(motion, &poses))
 }
 
 /// The numbers of the turns of a leg.

@@ -10,8 +10,8 @@ use crate::dynamics::{
     Articulation, Body, BodyState, Constraint, ConstraintKind, Drive, World, WorldSettings, solid,
 };
 use crate::math::{Quat, Vec3, arc, log};
-use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Skeleton};
-use crate::signal::fix_hemispheres;
+use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
+use crate::signal::with_poses;
 
 /// How chains swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,11 +133,7 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
             }
         }
     }
-    let mut made = Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &poses);
-    made.start = clip.start;
-    made.tolerance = clip.tolerance;
-    fix_hemispheres(&mut made);
-    (Motion { clip: made, ..motion.clone() }, farthest)
+    (with_poses(motion, &poses), farthest)
 }
 
 fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[JointId]) -> Vec<Rod> {

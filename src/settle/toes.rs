@@ -3,11 +3,11 @@
 //! What a free foot bends its toes by sets in when their tip meets the floor, within a frame or two. The bend is
 //! replaced by a smooth curve that is nowhere below it ([`envelope`]). Units: radians, seconds.
 
-use super::floor::Floor;
 use crate::feet::{Leg, envelope};
 use crate::ik::Mechanism;
 use crate::math::{Transform, exp, log};
-use crate::model::{Character, ContactPart, Pose};
+use crate::model::{ContactPart, Motion, Pose};
+use crate::signal::with_poses;
 
 /// How far a bend reaches into neighbouring frames, seconds.
 const REACH: f64 = 0.12;
@@ -15,24 +15,20 @@ const REACH: f64 = 0.12;
 /// Parts of a bend that are tried where all of it is outside the limit.
 const STEPS: u32 = 16;
 
-/// Lets the toes of `poses` bend up smoothly from what they do in `like`.
-pub fn bend_early(
-    (character, mechanism): (&Character, &Mechanism),
-    floor: &Floor,
-    like: &[Pose],
-    poses: &mut [Pose],
-    rate: f64,
-) {
-    let reach = (REACH * rate).round().max(1.0) as usize;
-    for leg in Leg::of(character) {
+/// The motion whose toes bend up smoothly from what they do in `like`.
+pub fn bend_early(mechanism: &Mechanism, like: &Motion, motion: &Motion) -> Motion {
+    let reach = (REACH * motion.clip.sample_rate).round().max(1.0) as usize;
+    let (before, mut poses) = (like.poses(), motion.poses());
+    for leg in Leg::of(&motion.character) {
         let Some(toes) = leg.toes else { continue };
         let up = -leg.across[1];
         let bend = |(a, b): (&Pose, &Pose)| {
             let turn = log(&(a.joint(toes).rotation.inverse() * b.joint(toes).rotation));
             turn.dot(&up).max(0.0)
         };
-        let bends: Vec<f64> = like.iter().zip(&*poses).map(bend).collect();
-        let rests = |f: usize| floor.contacts().rests(ContactPart::Ball(leg.side), f);
+        let bends: Vec<f64> = before.iter().zip(&poses).map(bend).collect();
+        let rests =
+            |f: usize| motion.contacts.as_ref().is_some_and(|c| c.rests(ContactPart::Ball(leg.side), f));
         for ((pose, curve), bend) in poses.iter_mut().zip(envelope(&bends, rests, reach)).zip(&bends) {
             // Only within the limit.
             let joint = *pose.joint(toes);
@@ -46,4 +42,5 @@ pub fn bend_early(
             pose.local_mut()[toes.index()] = most.unwrap_or(joint);
         }
     }
+    with_poses(motion, &poses)
 }

@@ -3,7 +3,7 @@
 //! `q` and `-q` are the same rotation; between two of opposite signs an interpolation takes the long way round.
 
 use crate::math::{Quat, same_hemisphere};
-use crate::model::Clip;
+use crate::model::{Clip, Motion, Pose};
 
 /// Gives every rotation the sign that lies nearest to the one before it; the first frame stays.
 ///
@@ -14,6 +14,15 @@ pub fn fix_hemispheres(clip: &mut Clip) {
     for k in joints..rotations.len() {
         rotations[k] = same_hemisphere(rotations[k], &rotations[k - joints]);
     }
+}
+
+/// The motion with these poses in place of its own, frame by frame, their signs continuous.
+pub fn with_poses(motion: &Motion, poses: &[Pose]) -> Motion {
+    let like = &motion.clip;
+    let mut clip = Clip::from_poses(like.name.clone(), like.sample_rate, motion.character.skeleton(), poses);
+    (clip.start, clip.tolerance) = (like.start, like.tolerance);
+    fix_hemispheres(&mut clip);
+    Motion { clip, ..motion.clone() }
 }
 
 /// As [`fix_hemispheres`], for the rotations of one joint.

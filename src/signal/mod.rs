@@ -16,7 +16,7 @@ mod whittaker;
 
 pub use banded::{BEND, Bands, FactoredBands, JERK};
 pub use correction::corrections;
-pub use hemisphere::{fix_hemispheres, fix_sequence};
+pub use hemisphere::{fix_hemispheres, fix_sequence, with_poses};
 pub use lowpass::Butterworth;
 pub use polynomial::{Parabola, SavitzkyGolay, SavitzkyGolayError};
 pub use rate::Rate;

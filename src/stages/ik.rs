@@ -10,7 +10,7 @@ use crate::model::{Character, JointId, Motion, Pose, Role};
 use crate::render::{Mark, MarkKind};
 use crate::report::Report;
 use crate::retarget::calibration_pose;
-use crate::signal::fix_hemispheres;
+use crate::signal::with_poses;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -229,11 +229,7 @@ impl Stage for IkStage {
         }
         let outcomes = self.solve(&mut poses, &tasks);
         self.tell(&outcomes, report);
-        let mut made = crate::model::Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &poses);
-        made.start = clip.start;
-        let mut motion = Motion { clip: made, ..motion };
-        fix_hemispheres(&mut motion.clip);
-        Ok(motion)
+        Ok(with_poses(&motion, &poses))
     }
 }
 

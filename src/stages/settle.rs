@@ -321,6 +321,13 @@ fn tell(settled: &Settled, report: &mut Report) {
         );
         report.warnings.add("settle-refused", text, format!("frame {}", first.start));
     }
+    if let Some(first) = settled.flights_left.first() {
+        let text = format!(
+            "{} times in the air stay as they came: the clip would shake if the body flew as bodies do",
+            settled.flights_left.len()
+        );
+        report.warnings.add("settle-flights-left", text, format!("frame {}", first.start));
+    }
     let skeleton = settled.motion.character.skeleton();
     for (place, (joint, frame, angle)) in settled.changes.iter().enumerate().take(1) {
         let name = &skeleton.joint(JointId::new(*joint)).name;

@@ -252,6 +252,10 @@ fn hostile_scenes_are_refused_with_the_line() {
     let slop = text("chain.toml").replacen("\"rk4\"\n", "\"rk4\"\nslop = 0.001\n", 1);
     let error = Scene::parse(&slop).unwrap_err().to_string();
     assert_eq!(error, "line 9: the integrator `rk4` knows no `slop`\n  hint: `world` does");
+    // What would fall through its ground is not simulated at all.
+    let ground = text("chain.toml") + "\n[[plane]]\nnormal = [0.0, 1.0, 0.0]\n";
+    let error = Scene::parse(&ground).unwrap_err().to_string();
+    assert_eq!(error, "line 8: the integrator `rk4` knows no contacts with planes\n  hint: `world` does");
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn the_ending_decides_what_is_drawn() {
     for (out, start) in [("a.png", &b"\x89PNG"[..]), ("b.GIF", b"GIF89a"), ("c.apng", b"\x89PNG")] {
         let output = posemill(folder.path(), &["preview", "take.bvh", "take.bvh", "-o", out, "--size", "64"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stdout.is_empty() && output.stderr.is_empty());
+        assert!(output.stdout.is_empty());
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("wrote {out}\n"));
         assert!(fs::read(folder.path().join(out)).unwrap().starts_with(start), "{out}");
     }
 }

@@ -36,7 +36,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let (source, target) = (&source.character, &target.character);
     let text = retarget::map(source, target)?.to_toml(source, target);
     match &arguments.output {
-        Some(path) => write_whole(path, text.as_bytes())?,
+        Some(path) => {
+            write_whole(path, text.as_bytes())?;
+            console.note(format!("wrote {}", path.display()));
+        }
         None => console.data(&text),
     }
     Ok(Exit::Good)

@@ -94,6 +94,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let drawn = preview(&subjects, &options, format, &done);
     bar.finish_and_clear();
     write_whole(&arguments.output, &drawn.map_err(|e| Failure::Argument(e.to_string()))?)?;
+    console.note(format!("wrote {}", arguments.output.display()));
     Ok(Exit::Good)
 }
 

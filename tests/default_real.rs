@@ -25,7 +25,7 @@ const KNOWN_MISSES: [usize; 18] = [1, 1, 1, 1, 0, 1, 2, 11, 6, 2, 2, 0, 2, 0, 5,
 
 /// The pairs in which planting a foot takes mostly a hip out of its range, which all joints kept before but those that
 /// no person's range fits. This number may only become smaller.
-const KNOWN_BEYOND: usize = 66;
+const KNOWN_BEYOND: usize = 59;
 
 /// Long takes are judged by their first part.
 const FRAMES: usize = 900;

@@ -63,16 +63,16 @@ fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
 }
 
 /// For each criterion, the pairs of a take and a character that miss it. These numbers may only become smaller.
-const KNOWN_MISSES: [usize; 13] = [2, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0, 3, 2];
+const KNOWN_MISSES: [usize; 13] = [2, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 2, 2];
 
 /// The pairs that miss nothing; this number may only grow.
-const KNOWN_GOOD: usize = 49;
+const KNOWN_GOOD: usize = 50;
 
 /// Frames that physics was refused in, of all pairs; the same.
-const KNOWN_REFUSED: usize = 1988;
+const KNOWN_REFUSED: usize = 1933;
 
 /// Settled pairs that meet S1, S2, S3 and S7, and so need nothing any more; this number may only grow.
-const KNOWN_CLEAN: usize = 50;
+const KNOWN_CLEAN: usize = 51;
 
 #[test]
 fn recorded_takes_settle_on_characters_of_different_build() {

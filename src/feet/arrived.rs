@@ -34,6 +34,8 @@ pub struct Arrived<'a> {
     others: Vec<bool>,
     /// The lengths of the legs below which their knees would leave their ranges.
     shortest: Vec<f64>,
+    /// The lengths of the legs in every frame above which their thighs would leave their ranges backwards.
+    pub longest: Vec<Vec<f64>>,
     /// How far the pelvis may move.
     most: f64,
     /// A transition, in frames.
@@ -61,6 +63,7 @@ impl<'a> Arrived<'a> {
             floors: Vec::new(),
             others: Vec::new(),
             shortest: Vec::new(),
+            longest: Vec::new(),
             most,
             reach,
         };
@@ -75,6 +78,7 @@ impl<'a> Arrived<'a> {
             arrived.shortest.push(ranges.map_or(0.0, |ranges| shortest(leg, &steps[0], ranges)));
         }
         arrived.others = others_rest(contacts, frames);
+        arrived.longest = vec![vec![f64::INFINITY; frames]; arrived.legs.len()];
         Some((arrived, changed))
     }
 
@@ -115,6 +119,7 @@ impl<'a> Arrived<'a> {
             changes: &changed[k],
             held: &self.helds[k],
             shortest: self.shortest[k],
+            longest: &self.longest[k],
         };
         (0..self.legs.len()).map(of).collect()
     }

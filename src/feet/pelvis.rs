@@ -26,6 +26,8 @@ pub struct Moved<'a> {
     pub held: &'a [Held],
     /// The length below which its knee would leave its range, metres; 0 where it has none.
     pub shortest: f64,
+    /// In every frame the length above which its thigh would leave its range backwards, metres.
+    pub longest: &'a [f64],
 }
 
 /// The pelvis follows nothing faster than this, hertz.
@@ -97,7 +99,8 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: 
                 }
                 let hip = step.upper.translation;
                 let line = step.foot.translation + leg.changes[f].shift - hip - Vec3::y() * offset[f];
-                let excess = line.norm() - longest(length(step), (step.foot.translation - hip).norm());
+                let arriving = (step.foot.translation - hip).norm();
+                let excess = line.norm() - longest(length(step), arriving).min(leg.longest[f]);
                 let deficit = leg.shortest.min((step.foot.translation - hip).norm()) - line.norm();
                 // At most one of the two is above 0: the shortest leg is shorter than the longest.
                 let longer = deficit.max(0.0) - excess.max(0.0);

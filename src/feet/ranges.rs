@@ -1,7 +1,8 @@
 //! Feet that ask more of a joint than it can give way: the ball stays, the heel or the side of the foot rises.
 //!
-//! Ankles and toes of the planted motion come into their ranges by the least and smoothest turns ([`keep`]), and heels
-//! rise by what thighs are too far back. The feet take these turns about their balls (about their heels while those rest
+//! The pelvis gets lower where thighs are too far back: bent legs ask less of them. Ankles and toes of the planted motion
+//! come into their ranges by the least and smoothest turns ([`keep`]), and heels rise by what thighs still are too far
+//! back. The feet take these turns about their balls (about their heels while those rest
 //! alone), pelvis and knees follow, and what the shins, which moved, then ask of the ankles is asked for again. Last,
 //! knees that bend sideways roll ([`roll_limbs`]). Space: model space, Y up. Units: metres, radians.
 
@@ -33,6 +34,12 @@ const NEAR: f64 = 2e-3;
 /// A thigh that is further back than this is brought forward by no heel, radians.
 const FAR_BACK: f64 = 0.1;
 
+/// The most that a leg becomes shorter for its thigh at a time, as an angle between the two, radians.
+const SHORTER: f64 = 0.3;
+
+/// How often the pelvis gets lower for thighs.
+const LOWERING: usize = 2;
+
 /// The most that a heel rises for a thigh, radians.
 const MOST: f64 = 0.3;
 
@@ -51,8 +58,19 @@ const EARLY_LIFT: f64 = 0.01;
 const LEFT: f64 = 2e-4;
 
 /// The motion planted with these `changes`, whose feet then give way; labels end where they do.
-pub fn give_way(arrived: &Arrived<'_>, mut changes: Vec<Vec<Change>>, ranges: &Ranges<'_>) -> (Motion, Work) {
+pub fn give_way(
+    arrived: &mut Arrived<'_>,
+    mut changes: Vec<Vec<Change>>,
+    ranges: &Ranges<'_>,
+) -> (Motion, Work) {
     let mut planted = arrived.close(changes.clone());
+    for _ in 0..LOWERING {
+        if !shorten(arrived, &planted.0, ranges) {
+            break;
+        }
+        planted = arrived.close(changes.clone());
+    }
+    let arrived = &*arrived;
     let mut feet: Vec<Foot> = (0..arrived.legs.len()).map(|k| Foot::of(arrived, k, ranges)).collect();
     feet.iter_mut().for_each(|foot| foot.judge_thigh(&planted.0, ranges.mechanism));
     let (locked, lying) = (planted.0.clone(), changes.clone());
@@ -89,6 +107,34 @@ pub fn give_way(arrived: &Arrived<'_>, mut changes: Vec<Vec<Change>>, ranges: &R
         release(&locked, &mut motion, &arrived.legs, &mut work);
     }
     (motion, work)
+}
+
+/// Asks legs of `planted` whose thighs are too far back to be so short that they are not, which lowers the pelvis; says
+/// whether there were any.
+///
+/// With the angle `t` between thigh and the line from hip to ankle that brings the thigh inside, and bones of lengths `a`
+/// and `b`, that line is `a cos t + sqrt(b^2 - a^2 sin^2 t)` long.
+fn shorten(arrived: &mut Arrived<'_>, planted: &Motion, ranges: &Ranges<'_>) -> bool {
+    let steps = read(planted, &arrived.legs);
+    let backs: Vec<Vec<f64>> = (0..arrived.legs.len())
+        .map(|k| Foot::of(arrived, k, ranges).too_far_back(planted, ranges.mechanism))
+        .collect();
+    let mut any = false;
+    for (k, back) in backs.iter().enumerate() {
+        for (f, back) in back.iter().enumerate().filter(|(_, back)| **back > NEAR) {
+            let [hip, knee, ankle] =
+                [steps[k][f].upper, steps[k][f].lower, steps[k][f].foot].map(|t| t.translation);
+            let (thigh, shin, line) = (knee - hip, ankle - knee, ankle - hip);
+            let angle = thigh.cross(&line).norm().atan2(thigh.dot(&line)) + back.min(SHORTER);
+            let (a, b) = (thigh.norm(), shin.norm());
+            let across = a * angle.sin();
+            if across < b {
+                arrived.longest[k][f] = a * angle.cos() + (b * b - across * across).sqrt();
+                any = true;
+            }
+        }
+    }
+    any
 }
 
 /// How far a joint is outside its range at most.

@@ -11,7 +11,7 @@ use super::track::Moment;
 use crate::anatomy::contact_points;
 use crate::ik::Mechanism;
 use crate::limits::{self, keep};
-use crate::model::{ContactPoint, Contacts, JointId, Motion, Pose};
+use crate::model::{ContactPoint, Contacts, JointId, ModelPose, Motion, Pose};
 use crate::retarget::calibration_pose;
 
 /// A body over a floor.
@@ -36,6 +36,9 @@ pub struct Stand {
     /// Frames per second.
     pub rate: f64,
 }
+
+/// A body of which no point ever is higher than this does not fly, metres.
+const CLEAR: f64 = 0.01;
 
 /// Rounds in which flights are looked for again.
 const FLIGHT_ROUNDS: usize = 3;
@@ -63,7 +66,16 @@ impl Stand {
 
     /// The flights of these poses between what rests, and the part of them that is beyond doubt.
     fn flights_of(&self, poses: &[Pose], floor: &Floor) -> [Vec<Flight>; 2] {
-        let gaps = flights(floor, poses.len(), self.rate);
+        let skeleton = self.mechanism.skeleton();
+        let lowest = |f: usize| {
+            let model = ModelPose::of(skeleton, &poses[f]);
+            let height = |p: &ContactPoint| {
+                model.joint(p.joint).point(&p.at).y - p.radius - floor.under(Some(p.part), f)
+            };
+            self.points.iter().map(height).fold(f64::INFINITY, f64::min)
+        };
+        let mut gaps = flights(floor, poses.len(), self.rate);
+        gaps.retain(|gap| gap.frames.clone().any(|f| lowest(f) > CLEAR));
         plausible((&self.ragdoll, self.mechanism.skeleton()), poses, &gaps, self.rate)
     }
 

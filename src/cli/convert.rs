@@ -20,7 +20,7 @@ pub struct Arguments {
     /// Motion files or globs
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<String>,
-    /// A file or a folder
+    /// A file, which is replaced, or a folder
     #[arg(long, short, value_name = "OUT")]
     output: String,
     /// The format of outputs in a folder [default: glb]

@@ -25,7 +25,7 @@ pub struct Arguments {
     /// The rigged character (glTF, GLB, VRM)
     #[arg(long, value_name = "CHARACTER")]
     onto: PathBuf,
-    /// A file or a folder
+    /// A file, which is replaced, or a folder
     #[arg(long, short, value_name = "OUT")]
     output: String,
     /// A joint map, as `posemill map` writes it

@@ -33,7 +33,7 @@ pub struct Arguments {
     /// The scene
     #[arg(value_name = "SCENE.toml")]
     scene: PathBuf,
-    /// A file or a folder
+    /// A file, which is replaced, or a folder
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     /// Frames a second of animation and table instead of the scene's `output_rate`

@@ -6,6 +6,7 @@
 
 use super::leg::{Change, Leg, Step, level};
 use super::lock::{Held, Locks, median};
+use super::pelvis::share;
 use super::ramp::{envelope, ramps};
 use crate::math::{Quat, Vec3, arc, exp, log};
 
@@ -155,7 +156,9 @@ fn turn_out_of_floor(
             })
             .collect();
         let less = envelope(&needed, |f| locks.held[f] != Held::Free, reach as usize);
-        (0..n).for_each(|f| pitch(leg, &steps[f], &mut changes[f], -less[f]));
+        // Near a rest it is still on its lock's way, which lifts it.
+        let near = share(&locks.held, 0.0, reach);
+        (0..n).for_each(|f| pitch(leg, &steps[f], &mut changes[f], -less[f] * (1.0 - near[f])));
     }
     let (mut heel_up, mut front_up) = (vec![0.0; n], vec![0.0; n]);
     for (f, step) in steps.iter().enumerate() {

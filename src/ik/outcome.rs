@@ -64,6 +64,18 @@ pub struct Outcome {
     pub limited: usize,
 }
 
+impl Outcome {
+    /// Counts tasks as reached that are within the tolerances of `stop`, wherever the solver stopped.
+    pub fn judge(&mut self, tasks: &[Task], stop: &Stop) {
+        for (effector, task) in self.effectors.iter_mut().zip(tasks) {
+            if effector.residual <= stop.tolerance(task) {
+                effector.reach = Reach::Reached;
+            }
+        }
+        self.converged = self.effectors.iter().all(|e| e.reach == Reach::Reached);
+    }
+}
+
 /// Steps made, and whether the last one changed nothing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {

@@ -5,6 +5,7 @@ use crate::ik::{Goal, Task};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Role};
 use crate::retarget::calibration_pose;
+use crate::signal::monotone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ pub struct EffectorConfig {
     pub axis: [f64; 3],
     /// The target: a point in metres, `[x, y, z]`. With `follow` or `hold` it is an offset in metres.
     pub target: Option<[f64; 3]>,
-    /// Keys `[time in seconds, x, y, z]`, ascending: the target moves along straight lines between them.
+    /// Keys `[time in seconds, x, y, z]`, ascending: the target moves smoothly from one to the next, never beyond it.
     pub keys: Vec<[f64; 4]>,
     /// A role or a joint that the target is taken from, as it moves before this stage.
     pub follow: String,
@@ -175,8 +176,13 @@ fn read_csv(path: &std::path::Path) -> Result<Vec<[f64; 4]>, StageError> {
 #[derive(Clone, Debug)]
 enum Source {
     Constant,
-    Keys(Vec<[f64; 4]>),
+    Keys(Vec<(f64, [f64; 3])>),
     Joint(JointId),
+}
+
+/// Rows of a time and a place.
+fn timed(rows: &[[f64; 4]]) -> Vec<(f64, [f64; 3])> {
+    rows.iter().map(|&[time, x, y, z]| (time, [x, y, z])).collect()
 }
 
 /// An effector with its joint found.
@@ -200,9 +206,9 @@ impl Effector {
         let source = if !config.follow.is_empty() {
             Source::Joint(find(character, &config.follow)?)
         } else if !config.csv.is_empty() {
-            Source::Keys(read_csv(&setting.folder.join(&config.csv))?)
+            Source::Keys(timed(&read_csv(&setting.folder.join(&config.csv))?))
         } else if !config.keys.is_empty() {
-            Source::Keys(config.keys.clone())
+            Source::Keys(timed(&config.keys))
         } else if config.goal == GoalWord::Hold {
             Source::Joint(joint)
         } else {
@@ -219,15 +225,7 @@ impl Effector {
         match &self.source {
             Source::Constant => self.offset,
             Source::Joint(id) => model.position(*id) + self.offset,
-            Source::Keys(keys) => {
-                let place = |k: &[f64; 4]| Vec3::new(k[1], k[2], k[3]);
-                let after = keys.partition_point(|k| k[0] <= time);
-                match (after.checked_sub(1).map(|i| &keys[i]), keys.get(after)) {
-                    (Some(a), Some(b)) => place(a).lerp(&place(b), (time - a[0]) / (b[0] - a[0])),
-                    (Some(only), None) | (None, Some(only)) => place(only),
-                    (None, None) => self.offset,
-                }
-            }
+            Source::Keys(keys) => monotone(keys, time).map_or(self.offset, Vec3::from),
         }
     }
 

@@ -129,6 +129,9 @@ fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
     still.fold(mechanism, |m, id| m.with_freedom(id, Freedom::Fixed))
 }
 
+/// The part of the tolerances at which the whole-body solver stops.
+const EXACT: f64 = 1e-2;
+
 /// A knee or an elbow that is straighter than twice this has hardly a side to bend to, and what side it has swings about as it
 /// passes through straight: the solver starts with at least so much, the way such joints bend.
 const STRAIGHT: f64 = 0.12;
@@ -178,10 +181,14 @@ impl IkStage {
         if self.config.solver == SolverWord::Tree {
             let solver = TreeSolver { damping: 1e-6, posture: self.config.posture };
             let of_frame = |frame: usize| tasks[frame].clone();
-            return match self.config.warm_start {
-                true => solver.follow_frames(&self.mechanism, poses, of_frame, &stop),
-                false => solver.solve_frames(&self.mechanism, poses, of_frame, &stop),
+            // Frames that stop anywhere within the tolerance do not lie on one smooth way.
+            let exact = Stop { position: EXACT * stop.position, angle: EXACT * stop.angle, ..stop };
+            let mut outcomes = match self.config.warm_start {
+                true => solver.follow_frames(&self.mechanism, poses, of_frame, &exact),
+                false => solver.solve_frames(&self.mechanism, poses, of_frame, &exact),
             };
+            outcomes.iter_mut().zip(tasks).for_each(|(outcome, tasks)| outcome.judge(tasks, &stop));
+            return outcomes;
         }
         let solver = self.solver();
         let one = |(pose, tasks): (&mut Pose, &Vec<Task>)| solver.solve(&self.mechanism, tasks, pose, &stop);

@@ -32,7 +32,7 @@ impl Default for RetargetConfig {
 
 /// The scale of the root's path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a scale is `legs` or a number")]
 pub enum Scale {
     /// By a word.
     Word(ScaleWord),

@@ -34,8 +34,6 @@ pub struct Arrived<'a> {
     others: Vec<bool>,
     /// The lengths of the legs below which their knees would leave their ranges.
     shortest: Vec<f64>,
-    /// The lengths of the legs in every frame above which their thighs would leave their ranges backwards.
-    pub longest: Vec<Vec<f64>>,
     /// How far the pelvis may move.
     most: f64,
     /// A transition, in frames.
@@ -63,7 +61,6 @@ impl<'a> Arrived<'a> {
             floors: Vec::new(),
             others: Vec::new(),
             shortest: Vec::new(),
-            longest: Vec::new(),
             most,
             reach,
         };
@@ -78,15 +75,15 @@ impl<'a> Arrived<'a> {
             arrived.shortest.push(ranges.map_or(0.0, |ranges| shortest(leg, &steps[0], ranges)));
         }
         arrived.others = others_rest(contacts, frames);
-        arrived.longest = vec![vec![f64::INFINITY; frames]; arrived.legs.len()];
         Some((arrived, changed))
     }
 
-    /// The motion whose feet have changed, with the labels that came, and what was done.
-    pub fn close(&self, mut changed: Vec<Vec<Change>>) -> (Motion, Work) {
+    /// The motion whose feet have changed, with the labels that came, and what was done; under a pelvis that makes the
+    /// legs in every frame at most as long as `longest` says, in metres.
+    pub fn close(&self, mut changed: Vec<Vec<Change>>, longest: Option<&[Vec<f64>]>) -> (Motion, Work) {
         let Self { motion, legs, steps, helds, floors, .. } = self;
         let (frames, rate) = (motion.clip.frames(), motion.clip.sample_rate);
-        let offset = pelvis(&self.moved(&changed), &self.others, rate, self.most, self.reach);
+        let offset = pelvis(&self.moved(&changed), longest, &self.others, rate, [self.most, self.reach]);
         for (k, leg) in legs.iter().enumerate() {
             rise(leg, &steps[k], &helds[k], &floors[k], &offset, &mut changed[k], self.reach);
         }
@@ -119,7 +116,6 @@ impl<'a> Arrived<'a> {
             changes: &changed[k],
             held: &self.helds[k],
             shortest: self.shortest[k],
-            longest: &self.longest[k],
         };
         (0..self.legs.len()).map(of).collect()
     }

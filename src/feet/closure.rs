@@ -4,7 +4,7 @@
 //! A leg that comes out of reach is stretched softly, and the ankle falls short. Space: model space. Units: metres.
 
 use super::leg::{Change, Leg, Step};
-use super::pelvis::{length, length_bent, longest};
+use super::pelvis::{length, length_bent, stretched};
 use crate::ik::{Limb, reframe};
 use crate::math::{Transform, Vec3, arc};
 
@@ -52,7 +52,7 @@ pub fn close(
     let line = result.foot.translation - root;
     let (before, after) = ((ankle - hip).try_normalize(1e-9), line.try_normalize(1e-9));
     let (Some(before), Some(after)) = (before, after) else { return (*step, line.norm()) };
-    let soft = longest(length(step), (ankle - hip).norm());
+    let soft = stretched(length(step), (ankle - hip).norm());
     let most = soft + (STRAIGHT * length(step) - soft).max(0.0) * rests;
     let mut distance = softened(line.norm(), most, length(step));
 

@@ -8,7 +8,7 @@ use super::closure::STRAIGHT;
 use super::foot::{axis, pitch, toes_out_of_floor};
 use super::leg::{Change, Leg, Step, level};
 use super::lock::Held;
-use super::pelvis::{length, longest};
+use super::pelvis::{length, stretched};
 use super::ramp::envelope;
 use crate::math::Vec3;
 
@@ -46,7 +46,7 @@ fn needed(leg: &Leg, step: &Step, change: &Change, offset: f64) -> f64 {
     let moved = leg.changed(step, change);
     let hip = step.upper.translation + Vec3::y() * offset;
     let ankle = moved.foot.translation;
-    let most = longest(length(step), (step.foot.translation - step.upper.translation).norm());
+    let most = stretched(length(step), (step.foot.translation - step.upper.translation).norm());
     let most = most.max(STRAIGHT * length(step));
     if (ankle - hip).norm() <= most {
         return 0.0;

@@ -26,8 +26,6 @@ pub struct Moved<'a> {
     pub held: &'a [Held],
     /// The length below which its knee would leave its range, metres; 0 where it has none.
     pub shortest: f64,
-    /// In every frame the length above which its thigh would leave its range backwards, metres.
-    pub longest: &'a [f64],
 }
 
 /// The pelvis follows nothing faster than this, hertz.
@@ -49,15 +47,22 @@ const ROUNDS: usize = 8;
 pub const STRETCH: f64 = 0.99;
 
 /// The length up to which a leg that arrives at `arriving` metres may be stretched.
-pub fn longest(length: f64, arriving: f64) -> f64 {
+pub fn stretched(length: f64, arriving: f64) -> f64 {
     arriving.clamp(STRETCH * length, 0.9995 * length)
 }
 
 /// The height of the pelvis over where it arrives, for every frame.
 ///
-/// `others` says in which frames other parts of the body rest, which are not to be pushed; `most` is how far the
-/// pelvis may move in metres, `reach` the length of a transition in frames.
-pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: f64) -> Vec<f64> {
+/// `longest` says how long each leg may be at most in every frame, whatever it arrives with; `others` in which frames other
+/// parts of the body rest, which are not to be pushed; `most` is how far the pelvis may move in metres, `reach` the
+/// length of a transition in frames.
+pub fn pelvis(
+    legs: &[Moved<'_>],
+    longest: Option<&[Vec<f64>]>,
+    others: &[bool],
+    rate: f64,
+    [most, reach]: [f64; 2],
+) -> Vec<f64> {
     let n = others.len();
     let penalty = whittaker_penalty(Difference::Third, CUTOFF, rate);
     let (mut weights, mut values) = (vec![0.0; n], vec![0.0; n]);
@@ -91,7 +96,7 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: 
     let mut offset = solve(&weights, &values);
     for _ in 0..ROUNDS {
         let mut short = false;
-        for (leg, share) in legs.iter().zip(&shares) {
+        for (k, (leg, share)) in legs.iter().zip(&shares).enumerate() {
             for f in 0..n {
                 let step = &leg.steps[f];
                 if share[f] <= 0.0 {
@@ -100,8 +105,9 @@ pub fn pelvis(legs: &[Moved<'_>], others: &[bool], rate: f64, most: f64, reach: 
                 let hip = step.upper.translation;
                 let line = step.foot.translation + leg.changes[f].shift - hip - Vec3::y() * offset[f];
                 let arriving = (step.foot.translation - hip).norm();
-                let excess = line.norm() - longest(length(step), arriving).min(leg.longest[f]);
-                let deficit = leg.shortest.min((step.foot.translation - hip).norm()) - line.norm();
+                let bound = longest.map_or(f64::INFINITY, |longest| longest[k][f]);
+                let excess = line.norm() - stretched(length(step), arriving).min(bound);
+                let deficit = leg.shortest.min(arriving) - line.norm();
                 // At most one of the two is above 0: the shortest leg is shorter than the longest.
                 let longer = deficit.max(0.0) - excess.max(0.0);
                 if longer.abs() > 1e-4 {

@@ -33,7 +33,7 @@ impl Default for Options {
 /// legs to plant or nothing is known about contacts.
 pub fn plant(motion: &Motion, options: &Options) -> (Motion, Work) {
     match Arrived::of(motion, options, None) {
-        Some((arrived, changes)) => arrived.close(changes),
+        Some((arrived, changes)) => arrived.close(changes, None),
         None => (motion.clone(), Work::default()),
     }
 }
@@ -42,7 +42,7 @@ pub fn plant(motion: &Motion, options: &Options) -> (Motion, Work) {
 /// where it is, heel or side rise, and are no longer labelled as resting.
 pub fn plant_within(motion: &Motion, options: &Options, ranges: &Ranges<'_>) -> (Motion, Work) {
     match Arrived::of(motion, options, Some(ranges)) {
-        Some((mut arrived, changes)) => give_way(&mut arrived, changes, ranges),
+        Some((arrived, changes)) => give_way(&arrived, changes, ranges),
         None => (motion.clone(), Work::default()),
     }
 }

@@ -58,20 +58,17 @@ const EARLY_LIFT: f64 = 0.01;
 const LEFT: f64 = 2e-4;
 
 /// The motion planted with these `changes`, whose feet then give way; labels end where they do.
-pub fn give_way(
-    arrived: &mut Arrived<'_>,
-    mut changes: Vec<Vec<Change>>,
-    ranges: &Ranges<'_>,
-) -> (Motion, Work) {
-    let mut planted = arrived.close(changes.clone());
+pub fn give_way(arrived: &Arrived<'_>, mut changes: Vec<Vec<Change>>, ranges: &Ranges<'_>) -> (Motion, Work) {
+    let frames = arrived.motion.clip.frames();
+    let mut longest = vec![vec![f64::INFINITY; frames]; arrived.legs.len()];
+    let mut feet: Vec<Foot> = (0..arrived.legs.len()).map(|k| Foot::of(arrived, k, ranges)).collect();
+    let mut planted = arrived.close(changes.clone(), None);
     for _ in 0..LOWERING {
-        if !shorten(arrived, &planted.0, ranges) {
+        if !shorten(&feet, &planted.0, ranges.mechanism, &mut longest) {
             break;
         }
-        planted = arrived.close(changes.clone());
+        planted = arrived.close(changes.clone(), Some(&longest));
     }
-    let arrived = &*arrived;
-    let mut feet: Vec<Foot> = (0..arrived.legs.len()).map(|k| Foot::of(arrived, k, ranges)).collect();
     feet.iter_mut().for_each(|foot| foot.judge_thigh(&planted.0, ranges.mechanism));
     let (locked, lying) = (planted.0.clone(), changes.clone());
     for _ in 0..ROUNDS {
@@ -86,7 +83,7 @@ pub fn give_way(
         for (k, foot) in feet.iter_mut().enumerate() {
             foot.turn(&kept, ranges.mechanism, [&arrived.steps[k], &before[k], &after[k]], &mut changes[k]);
         }
-        planted = arrived.close(changes.clone());
+        planted = arrived.close(changes.clone(), Some(&longest));
     }
     // A foot that no giving way helps stays where it was put.
     let helpless = |foot: &Foot| {
@@ -97,7 +94,7 @@ pub fn give_way(
     let helpless: Vec<usize> = (0..feet.len()).filter(|&k| helpless(&feet[k])).collect();
     if !helpless.is_empty() {
         helpless.iter().for_each(|&k| changes[k].clone_from(&lying[k]));
-        planted = arrived.close(changes);
+        planted = arrived.close(changes, Some(&longest));
     }
     let (motion, mut work) = planted;
     let sideways = |foot: &&Foot<'_>| worst(&motion, ranges.mechanism, foot.leg.lower) > NEAR;
@@ -112,24 +109,23 @@ pub fn give_way(
 /// Asks legs of `planted` whose thighs are too far back to be so short that they are not, which lowers the pelvis; says
 /// whether there were any.
 ///
-/// With the angle `t` between thigh and the line from hip to ankle that brings the thigh inside, and bones of lengths `a`
-/// and `b`, that line is `a cos t + sqrt(b^2 - a^2 sin^2 t)` long.
-fn shorten(arrived: &mut Arrived<'_>, planted: &Motion, ranges: &Ranges<'_>) -> bool {
-    let steps = read(planted, &arrived.legs);
-    let backs: Vec<Vec<f64>> = (0..arrived.legs.len())
-        .map(|k| Foot::of(arrived, k, ranges).too_far_back(planted, ranges.mechanism))
-        .collect();
+/// With the angle `t` between thigh and the line from hip to ankle that brings the thigh inside, and bones of lengths
+/// `a` and `b`, that line is `a cos t + sqrt(b^2 - a^2 sin^2 t)` long.
+fn shorten(feet: &[Foot<'_>], planted: &Motion, mechanism: &Mechanism, longest: &mut [Vec<f64>]) -> bool {
     let mut any = false;
-    for (k, back) in backs.iter().enumerate() {
-        for (f, back) in back.iter().enumerate().filter(|(_, back)| **back > NEAR) {
-            let [hip, knee, ankle] =
-                [steps[k][f].upper, steps[k][f].lower, steps[k][f].foot].map(|t| t.translation);
+    for (foot, longest) in feet.iter().zip(longest) {
+        for (f, back) in foot.too_far_back(planted, mechanism).into_iter().enumerate() {
+            if back <= NEAR {
+                continue;
+            }
+            let step = foot.leg.step(&planted.model_pose(f));
+            let [hip, knee, ankle] = [step.upper, step.lower, step.foot].map(|t| t.translation);
             let (thigh, shin, line) = (knee - hip, ankle - knee, ankle - hip);
             let angle = thigh.cross(&line).norm().atan2(thigh.dot(&line)) + back.min(SHORTER);
             let (a, b) = (thigh.norm(), shin.norm());
             let across = a * angle.sin();
             if across < b {
-                arrived.longest[k][f] = a * angle.cos() + (b * b - across * across).sqrt();
+                longest[f] = a * angle.cos() + (b * b - across * across).sqrt();
                 any = true;
             }
         }

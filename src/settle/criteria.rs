@@ -108,16 +108,8 @@ impl Criteria {
 
     /// Whether a clip with these numbers needs nothing: S1, S2, S3 and S7 hold.
     pub fn is_clean(&self) -> bool {
-        [0, 1, 2, 8, 9].into_iter().all(|k| self.meets(k))
-    }
-
-    /// Whether a clip with these numbers shakes or pops: S9 does not hold.
-    pub fn shakes(&self) -> bool {
-        ![11, 12].into_iter().all(|k| self.meets(k))
-    }
-
-    fn meets(&self, k: usize) -> bool {
-        self.values()[k] <= TARGETS[k].2
+        let ok = |k: usize| self.values()[k] <= TARGETS[k].2;
+        [0, 1, 2, 8, 9].into_iter().all(ok)
     }
 }
 
@@ -158,8 +150,7 @@ impl Judge<'_> {
         let real: Vec<(usize, &Moment)> =
             moments.iter().enumerate().filter(|(_, m)| m.physics > 0.5).collect();
         let carried = self.carried(real.iter().copied());
-        let jerk = self.jerk(&own) / self.jerk(&came).max(JERK_FLOOR);
-        let pop = largest_step(poses) / largest_step(input).max(1e-6);
+        let [jerk, pop] = self.smoothness((poses, &own), (input, &came));
         Criteria {
             penetration: self.penetration(&own),
             skate: self.skate(&own),
@@ -240,15 +231,29 @@ impl Judge<'_> {
         lost.contains(&true)
     }
 
+    /// S9: jerk and the largest step of `poses`, over those of the `input`.
+    fn smoothness(
+        &self,
+        (poses, own): (&[Pose], &[ModelPose]),
+        (input, came): (&[Pose], &[ModelPose]),
+    ) -> [f64; 2] {
+        let jerk = self.jerk(own) / self.jerk(came).max(JERK_FLOOR);
+        [jerk, largest_step(poses) / largest_step(input).max(1e-6)]
+    }
+
+    /// Whether `poses` shake or pop against the `input`: S9 does not hold.
+    pub fn shakes(&self, poses: &[Pose], input: &[Pose]) -> bool {
+        let found = self.smoothness((poses, &self.models(poses)), (input, &self.models(input)));
+        let kept = ["s9_jerk_ratio", "s9_pop_ratio"].map(most);
+        !found.iter().zip(kept).all(|(found, most)| *found <= most)
+    }
+
     fn touching(&self) -> impl Iterator<Item = &ContactPoint> {
         self.points.iter().filter(|p| p.part.of_foot() || matches!(p.part, ContactPart::Hand(_)))
     }
 
     fn penetration(&self, models: &[ModelPose]) -> f64 {
-        let depth = |f: usize, p: &ContactPoint| {
-            let at = models[f].joint(p.joint).point(&p.at);
-            self.floor.under(Some(p.part), f) + p.radius - at.y
-        };
+        let depth = |f: usize, p: &ContactPoint| -self.floor.clearance(p, &models[f], f);
         let deepest = |f: usize| self.touching().map(|p| depth(f, p)).fold(0.0, f64::max);
         (0..models.len()).into_par_iter().map(deepest).reduce(|| 0.0, f64::max)
     }

@@ -3,7 +3,7 @@
 //! A part that rests stands on what its label says; between two rests it may come as low as the lower of the two, so
 //! that a foot on its way up a stair is not in the air at once. Space: model space. Units: metres, frames.
 
-use crate::model::{ContactPart, Contacts};
+use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose};
 
 /// The floor under a body over a clip.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,12 @@ impl Floor {
             (Some(one), None) | (None, Some(one)) => one.height,
             (None, None) => ground,
         }
+    }
+
+    /// How high a point of a body is above the floor under it, metres.
+    pub fn clearance(&self, point: &ContactPoint, model: &ModelPose, frame: usize) -> f64 {
+        let at = model.joint(point.joint).point(&point.at);
+        at.y - (self.under(Some(point.part), frame) + point.radius)
     }
 
     /// Whether a part rests at a frame; the tip of the toes with the ball, and ends without a name always.

@@ -69,14 +69,11 @@ impl Stand {
         let skeleton = self.mechanism.skeleton();
         let lowest = |f: usize| {
             let model = ModelPose::of(skeleton, &poses[f]);
-            let height = |p: &ContactPoint| {
-                model.joint(p.joint).point(&p.at).y - p.radius - floor.under(Some(p.part), f)
-            };
-            self.points.iter().map(height).fold(f64::INFINITY, f64::min)
+            self.points.iter().map(|p| floor.clearance(p, &model, f)).fold(f64::INFINITY, f64::min)
         };
         let mut gaps = flights(floor, poses.len(), self.rate);
         gaps.retain(|gap| gap.frames.clone().any(|f| lowest(f) > CLEAR));
-        plausible((&self.ragdoll, self.mechanism.skeleton()), poses, &gaps, self.rate)
+        plausible((&self.ragdoll, skeleton), poses, &gaps, self.rate)
     }
 
     /// The kinematic result of a motion whose poses are `input`; from here on the floor is what it stands on.
@@ -86,11 +83,11 @@ impl Stand {
         let arriving = Motion { contacts: Some(self.floor.contacts().clone()), ..motion.clone() };
         let mut kinematic = self.flown(&arriving);
         if !self.air.is_empty() && self.shakes(&kinematic, input) {
-            let mut left = Self { air: Vec::new(), left: self.air.clone(), ..self.clone() };
+            let left = Self { air: Vec::new(), left: self.air.clone(), ..self.clone() };
             let smooth = left.passes().clean(&arriving);
-            left.stand_on(&smooth);
             if !left.shakes(&smooth, input) {
-                (*self, kinematic) = (left, smooth);
+                *self = left;
+                kinematic = smooth;
             }
         }
         self.stand_on(&kinematic);
@@ -118,8 +115,7 @@ impl Stand {
 
     /// Whether a motion shakes or pops (S9) against `input`.
     fn shakes(&self, motion: &Motion, input: &[Pose]) -> bool {
-        let poses = motion.poses();
-        self.judge(&poses, &poses, input, &[]).shakes()
+        self.judged(&self.floor).shakes(&motion.poses(), input)
     }
 
     /// The floor is what a motion rests on.

@@ -221,7 +221,7 @@ impl Stage for IkStage {
         }
         let skeleton = self.mechanism.skeleton();
         let clip = &motion.clip;
-        let mut poses: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
+        let mut poses = motion.poses();
         let mut tasks = Vec::with_capacity(poses.len());
         let mut model = skeleton.rest_model_pose();
         for (frame, pose) in poses.iter_mut().enumerate() {

@@ -10,7 +10,7 @@ use crate::kinematics::Forward;
 use crate::math::{Quat, Transform, Vec3, exp, log, twist_angle};
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Pose, Role, Skeleton};
 use crate::report::Report;
-use crate::signal::fix_hemispheres;
+use crate::signal::with_poses;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,12 +112,9 @@ impl Stage for Loop {
         let mut poses: Vec<Pose> = (start..=end).map(|f| clip.pose(skeleton, f)).collect();
         let blend = ((self.config.blend_s * rate).round() as usize).clamp(2, poses.len() / 2);
         close(skeleton, &mut poses, mover(skeleton, clip, self.hips), blend);
-        let mut part = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
-        (part.start, part.tolerance) = (clip.start, clip.tolerance);
-        fix_hemispheres(&mut part);
         let frame = |f: usize| f.clamp(start, end + 1) - start;
-        let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
-        Ok(Motion { clip: part, contacts, ..motion })
+        let contacts = motion.contacts.as_ref().map(|c| c.changed(frame, |height| height));
+        Ok(Motion { contacts, ..with_poses(&motion, &poses) })
     }
 }
 

@@ -7,9 +7,9 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::math::{Quat, Transform, Vec3, exp, twist_angle};
-use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Role};
+use crate::model::{JointId, ModelPose, Motion, Pose, Role};
 use crate::report::Report;
-use crate::signal::{Butterworth, fix_hemispheres};
+use crate::signal::{Butterworth, with_poses};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
@@ -130,7 +130,7 @@ impl Stage for Carry {
         if clip.frames() == 0 {
             return Ok(motion);
         }
-        let poses: Vec<Pose> = (0..clip.frames()).map(|f| clip.pose(skeleton, f)).collect();
+        let poses = motion.poses();
         let models: Vec<ModelPose> = poses.iter().map(|pose| ModelPose::of(skeleton, pose)).collect();
         let ground = self.ground(&models, clip.sample_rate);
         let root = JointId::new(0);
@@ -164,10 +164,7 @@ impl Stage for Carry {
         for local in changed.iter_mut().flat_map(|p| p.local_mut()) {
             local.rotation = Quat::new_normalize(local.rotation.into_inner());
         }
-        let mut new = Clip::from_poses(clip.name.clone(), clip.sample_rate, skeleton, &changed);
-        (new.start, new.tolerance) = (clip.start, clip.tolerance);
-        fix_hemispheres(&mut new);
-        Ok(Motion { clip: new, ..motion })
+        Ok(with_poses(&motion, &changed))
     }
 }
 

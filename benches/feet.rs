@@ -5,7 +5,7 @@ use posemill::feet::{self, Ranges, ground, plant, plant_within};
 use posemill::ik::Mechanism;
 use posemill::import::{Options, load};
 use posemill::model::{Contacts, Motion};
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn foot_lock(bencher: divan::Bencher<'_, '_>) {
 fn foot_lock_within_limits(bencher: divan::Bencher<'_, '_>) {
     let (motion, _) = walk();
     let frames = motion.clip.frames();
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &motion.character.calibration_pose());
     let joints: Vec<_> = mechanism.joints_with_limits().collect();
     let ranges = Ranges { mechanism: &mechanism, joints: &joints };
     bencher

@@ -21,7 +21,7 @@ fn character() -> Character {
         Joint::new(format!("joint {k}"), parent, rest)
     };
     let skeleton = Skeleton::new((0..JOINTS).map(joint).collect()).expect("parents come first");
-    Character { name: "tree".into(), rig: Rig::new(skeleton, []), bind: None, meshes: vec![], document: None }
+    Character::new("tree", Rig::new(skeleton, []))
 }
 
 fn clip() -> Clip {

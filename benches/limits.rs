@@ -5,7 +5,7 @@ use posemill::ik::Mechanism;
 use posemill::import::{Options as Import, load};
 use posemill::limits::{Options, keep};
 use posemill::model::{JointId, Motion};
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn performance(take: &str) -> Motion {
 #[divan::bench(args = ["walk.bvh", "jump.bvh"])]
 fn limits(bencher: divan::Bencher<'_, '_>, take: &str) {
     let motion = performance(take);
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &calibration_pose(&motion.character));
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &motion.character.calibration_pose());
     let ids: Vec<JointId> = mechanism.joints_with_limits().collect();
     let (_, kept) = keep(motion.clone(), &mechanism, &ids, &Options::default());
     println!("{take}: {} joints outside, in {} frames", kept.joints.len(), kept.frames);

@@ -58,7 +58,7 @@ fn character() -> Motion {
     let poses: Vec<Pose> = (0..61).map(pose).collect();
     let clip = Clip::from_poses("walk", 30.0, &skeleton, &poses);
     let rig = Rig::new(skeleton, []);
-    let character = Character { name: "column".into(), rig, bind: None, meshes: vec![mesh], document: None };
+    let character = Character { meshes: vec![mesh], ..Character::new("column", rig) };
     Motion::new(Arc::new(character), clip)
 }
 

@@ -36,7 +36,7 @@ fn replace() -> BvhOptions {
 
 fn motion(raw: &RawBvh) -> Motion {
     let rig = Rig::new(raw.skeleton.clone(), []);
-    let character = Character { name: String::new(), rig, bind: None, meshes: Vec::new(), document: None };
+    let character = Character::new(String::new(), rig);
     Motion::new(character.into(), raw.clip.clone())
 }
 
@@ -484,7 +484,7 @@ proptest! {
         let rotations = vec![turn(3), turn(4), turn(5)];
         let clip = Clip::new("", 50.0, 3, rotations, vec![JointId::new(2)], vec![Vec3::new(0.5, 0.1, 0.0)]);
         let (rig, name) = (Rig::new(skeleton.clone(), []), String::new());
-        let character = Character { name, rig, bind: None, meshes: Vec::new(), document: None };
+        let character = Character::new(name, rig);
         let text = export::write(&Motion::new(character.into(), clip.clone()), &Default::default());
         let raw = read(&text, &replace()).unwrap();
         let expected = ModelPose::of(&skeleton, &clip.pose(&skeleton, 0));

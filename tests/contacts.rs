@@ -179,7 +179,7 @@ fn clips_of_any_length_and_bodies_without_legs_are_answered() {
     }
     let joints = vec![Joint::new("only", None, Transform::identity())];
     let rig = Rig::new(Skeleton::new(joints).unwrap(), []);
-    let character = Character { name: "stick".into(), rig, bind: None, meshes: vec![], document: None };
+    let character = Character::new("stick", rig);
     let clip = Clip::new("", 30.0, 1, vec![exp(&Vec3::zeros()); 5], vec![], vec![]);
     let contacts = found(&Motion::new(Arc::new(character), clip), Detector::Hysteresis);
     assert_eq!(contacts.parts().count(), 0);
@@ -240,7 +240,7 @@ fn heel_ball_and_toe_tip_lie_in_a_row_on_the_sole() {
     }
     for file in files {
         let character = import::load(&file, &import::Options::default()).unwrap().character;
-        let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+        let bind = character.calibration_pose();
         let points = contact_points(&character, &character.rig);
         let leg = Figure::of(&character.rig, &bind).unwrap().leg;
         let at = |part: ContactPart| {

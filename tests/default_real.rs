@@ -16,7 +16,7 @@ use posemill::math::{Vec3, angle_between};
 use posemill::measure::{Gauge, hands};
 use posemill::model::{Character, JointId, ModelPose, Motion, Role, Side};
 use posemill::placement::Placement;
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn models(motion: &Motion) -> Vec<ModelPose> {
 fn measured(motion: &Motion) -> Feet {
     let contacts = motion.contacts.as_ref().unwrap();
     let rig = &motion.character.rig;
-    let Some(figure) = Figure::of(rig, &calibration_pose(&motion.character)) else { return Feet::default() };
+    let Some(figure) = Figure::of(rig, &motion.character.calibration_pose()) else { return Feet::default() };
     let scale = 0.53 * 1.75 / figure.leg;
     let points = contact_points(&motion.character, rig);
     let soles: Vec<_> = points.iter().filter(|p| p.part.of_foot()).collect();
@@ -159,7 +159,7 @@ fn every_take_on_every_character_stands() {
             let copy = ready.apply(&source);
             let ends = ((&*source.character, rigs.0), (&**target, rigs.1));
             let placement = Placement::new(ends.0, ends.1);
-            let mechanism = Mechanism::humanoid(&target.rig, &calibration_pose(target));
+            let mechanism = Mechanism::humanoid(&target.rig, &target.calibration_pose());
             let (result, left, work) = performed(&source, &copy, placement.as_ref(), &mechanism);
             result.check().unwrap();
             let (before, after) = (measured(&copy), measured(&result));

@@ -12,7 +12,7 @@ use posemill::contacts::{Options as Detection, detect};
 use posemill::ik::Mechanism;
 use posemill::import::{Options, load};
 use posemill::model::{Character, JointId, Motion, Role, Side};
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
 /// Long takes are judged by their first part.
@@ -73,7 +73,7 @@ fn no_joint_of_a_leg_flips() {
             let rigs = (&source.character.rig, &target.rig);
             let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
             let copy = ready.apply(&source);
-            let mechanism = Mechanism::humanoid(&target.rig, &calibration_pose(target));
+            let mechanism = Mechanism::humanoid(&target.rig, &target.calibration_pose());
             let locked = planted(&copy).0;
             let parts = [joints(target, thigh_and_shin), joints(target, foot_and_toes)];
             let turns = parts.each_ref().map(|joints| flip(&locked, &copy, joints));

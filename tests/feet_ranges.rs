@@ -10,14 +10,13 @@ use posemill::ik::{Limit, Mechanism, Range};
 use posemill::limits::{self, keep};
 use posemill::math::Vec3;
 use posemill::model::{ContactPart, JointId, Motion, Role, Side};
-use posemill::retarget::calibration_pose;
 
 /// The walk, its contacts found, and a body whose ankles bend up by so many degrees at most.
 fn walk_with_ankles(most: f64) -> (Motion, Mechanism, Vec<JointId>) {
     let mut motion = walk(|motion| motion);
     motion.contacts = Some(detect(&motion, &Detection::default()));
     let rig = &motion.character.rig;
-    let mut mechanism = Mechanism::humanoid(rig, &calibration_pose(&motion.character));
+    let mut mechanism = Mechanism::humanoid(rig, &motion.character.calibration_pose());
     for foot in Side::BOTH.into_iter().filter_map(|side| rig.joint(Role::Foot(side))) {
         let Some(Limit::SwingTwist(mut limit)) = mechanism.limit(foot).copied() else {
             panic!("ankles have ranges")

@@ -220,13 +220,7 @@ fn stick_figure() -> Character {
     let leg =
         Joint::new("Leg", Some(JointId::new(0)), Transform::from_translation(Vec3::new(0.2, -0.5, 0.0)));
     let skeleton = Skeleton::new(vec![hips, head, leg]).unwrap();
-    Character {
-        name: "stick".into(),
-        rig: Rig::new(skeleton, []),
-        bind: None,
-        meshes: vec![],
-        document: None,
-    }
+    Character::new("stick", Rig::new(skeleton, []))
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 fn character() -> Arc<Character> {
     let name = "made".to_owned();
-    Arc::new(Character { name, rig: figure(), bind: None, meshes: Vec::new(), document: None })
+    Arc::new(Character::new(name, figure()))
 }
 
 /// Two seconds in which the knees bend and the arms swing.

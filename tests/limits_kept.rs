@@ -13,7 +13,7 @@ use posemill::import::{Options as Import, load};
 use posemill::limits::{Options, keep};
 use posemill::math::{Quat, Vec3, exp};
 use posemill::model::{Character, Clip, JointId, Motion, Role, Side};
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
 const FRAMES: usize = 240;
@@ -28,7 +28,7 @@ fn performance(turn: impl Fn(Role, f64) -> Quat) -> Motion {
         .map(|(f, id)| rig.role(id).map_or(Quat::identity(), |role| turn(role, f as f64 / RATE)))
         .collect();
     let clip = Clip::new("made", RATE, skeleton.len(), rotations, Vec::new(), Vec::new());
-    let character = Character { name: "made".into(), rig, bind: None, meshes: Vec::new(), document: None };
+    let character = Character::new("made", rig);
     Motion::new(Arc::new(character), clip)
 }
 
@@ -41,7 +41,7 @@ fn kept(motion: &Motion) -> (Motion, posemill::limits::Kept, Mechanism) {
 }
 
 fn mechanism(character: &Character) -> Mechanism {
-    Mechanism::humanoid(&character.rig, &calibration_pose(character))
+    Mechanism::humanoid(&character.rig, &character.calibration_pose())
 }
 
 fn limited(mechanism: &Mechanism) -> Vec<JointId> {

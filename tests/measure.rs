@@ -36,7 +36,7 @@ fn standing(frames: usize, rate: f64, place: impl Fn(f64) -> Vec3) -> (Gauge, Mo
 
 /// The lowest place of the soles of a standing figure.
 fn ground(character: &Arc<Character>) -> f64 {
-    let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+    let bind = character.calibration_pose();
     let points = contact_points(character, &character.rig);
     let heights = points.iter().filter(|p| p.part.of_foot()).map(|p| bind.joint(p.joint).point(&p.at).y);
     heights.fold(f64::INFINITY, f64::min)
@@ -356,13 +356,7 @@ fn a_body_without_legs_is_measured_as_far_as_it_goes() {
     let skeleton = Skeleton::new(vec![joint("a", None, 0.0), joint("b", Some(0), 1.0)]).unwrap();
     let rotations = vec![Quat::identity(); 10];
     let clip = Clip::new("none", 30.0, 2, rotations, Vec::new(), Vec::new());
-    let character = Arc::new(Character {
-        name: "stick".into(),
-        rig: Rig::new(skeleton, []),
-        bind: None,
-        meshes: Vec::new(),
-        document: None,
-    });
+    let character = Arc::new(Character::new("stick", Rig::new(skeleton, [])));
     let motion = Motion::new(Arc::clone(&character), clip);
     let made = assess(&Gauge::new(&character), &motion, Some(&Contacts::new(0.0, [])), Some(&motion));
     assert!(made.metrics.iter().all(|m| m.value.is_finite() && !m.name.starts_with("foot")));

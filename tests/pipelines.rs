@@ -3,7 +3,6 @@
 use posemill::import::{Options, load};
 use posemill::math::{Transform, Vec3, angle_between};
 use posemill::model::{Motion, Role, Side};
-use posemill::retarget::calibration_pose;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -134,7 +133,7 @@ fn the_hand_of_the_reach_is_where_its_target_is_and_the_feet_stay() {
 #[test]
 fn the_head_looks_at_what_it_passes() {
     let motion = made("look_at.toml");
-    let rest = calibration_pose(&motion.character);
+    let rest = motion.character.calibration_pose();
     let ahead = rest.joint(motion.character.rig.joint(Role::Head).unwrap()).rotation.inverse() * Vec3::z();
     let thing = Vec3::new(0.7, 1.5, 2.5);
     let seen: Vec<f64> = path(&motion, Role::Head)

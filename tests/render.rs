@@ -49,7 +49,7 @@ fn walker(frames: usize) -> Motion {
         j.3.map(|role| (role, assignment))
     };
     let rig = Rig::new(skeleton, joints.iter().enumerate().filter_map(assign).collect::<Vec<_>>());
-    let character = Character { name: "walker".into(), rig, bind: None, meshes: Vec::new(), document: None };
+    let character = Character::new("walker", rig);
     Motion::new(Arc::new(character), clip)
 }
 
@@ -83,7 +83,7 @@ fn square(facing: f64, double_sided: bool) -> Motion {
     };
     let clip = Clip::new("still", 30.0, 1, vec![Quat::identity()], Vec::new(), Vec::new());
     let rig = Rig::new(skeleton, []);
-    let character = Character { name: "square".into(), rig, bind: None, meshes: vec![mesh], document: None };
+    let character = Character { meshes: vec![mesh], ..Character::new("square", rig) };
     Motion::new(Arc::new(character), clip)
 }
 

@@ -105,7 +105,7 @@ impl Body {
         let skeleton = self.skeleton();
         let rest = skeleton.rest_model_pose();
         let rig = understand(skeleton, &rest, &[]);
-        Character { name: "body".into(), rig, bind: None, meshes: Vec::new(), document: None }
+        Character::new("body", rig)
     }
 }
 

@@ -11,7 +11,7 @@ use posemill::export::{GltfOptions, write_gltf};
 use posemill::import::{Options, from_bytes, load};
 use posemill::math::{Vec3, angle_between};
 use posemill::model::{Asset, Character, Clip, Container, JointId, ModelPose, Motion, Role, Side};
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ struct Deviation {
 /// joint called hips.
 fn pelvis_axis(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
     let character = &motion.character;
-    let rest = calibration_pose(character);
+    let rest = character.calibration_pose();
     let figure = Figure::of(&character.rig, &rest)?;
     let hips = character.rig.joint(Role::Hips)?;
     Some(pose.joint(hips).rotation * (rest.joint(hips).rotation.inverse() * figure.left))
@@ -85,7 +85,7 @@ fn pelvis_axis(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
 fn trunk(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
     let character = &motion.character;
     let chest = *character.rig.chain(Role::Spine).last()?;
-    let rest = calibration_pose(character);
+    let rest = character.calibration_pose();
     let up = Figure::of(&character.rig, &rest)?.up;
     Some(pose.joint(chest).rotation * (rest.joint(chest).rotation.inverse() * up))
 }

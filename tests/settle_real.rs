@@ -11,7 +11,7 @@ use posemill::ik::Mechanism;
 use posemill::import;
 use posemill::limits;
 use posemill::model::{Clip, ModelPose, Motion, Pose};
-use posemill::retarget::{Retarget, RootScale, calibration_pose, map};
+use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{LetGo, Ragdoll, TARGETS, Tracking, let_go, settle};
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ fn takes_that_are_clean_on_their_own_characters_stay_as_they_are() {
         let Some(whole) = asset.motion(0) else { continue };
         let mut take = shortened(&whole);
         take.contacts = Some(detect(&take, &Options::default()));
-        let mechanism = Mechanism::humanoid(&asset.character.rig, &calibration_pose(&asset.character));
+        let mechanism = Mechanism::humanoid(&asset.character.rig, &asset.character.calibration_pose());
         let limited: Vec<_> = mechanism.joints_with_limits().collect();
         let (kept, _) = limits::keep(take, &mechanism, &limited, &limits::Options::default());
         let (locked, _) = planted(&kept);

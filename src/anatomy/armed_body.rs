@@ -26,7 +26,7 @@ impl ArmedBody {
 
     /// As [`ArmedBody::of`] with the capsules of the character known.
     pub fn from_capsules(character: &Character, rig: &Rig, capsules: Vec<Capsule>) -> Option<ArmedBody> {
-        let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+        let bind = character.calibration_pose();
         let figure = Figure::of(rig, &bind)?;
         let at = |role: Role| rig.joint(role).map(|id| bind.position(id));
         let arm = |s: Side| {

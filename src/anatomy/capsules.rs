@@ -69,8 +69,7 @@ const UNEVEN: f64 = 1.5;
 
 /// The capsules of `character` in the order of [`BodyPart`], at most one for each part; none of a body without legs.
 pub fn capsules(character: &Character, rig: &Rig) -> Vec<Capsule> {
-    let skeleton = character.skeleton();
-    let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let bind = character.calibration_pose();
     let Some(figure) = Figure::of(rig, &bind) else { return Vec::new() };
     let parts = parts_of_joints(rig, &bind);
     let kinds: BTreeSet<BodyPart> = parts.iter().flatten().copied().collect();

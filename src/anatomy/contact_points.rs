@@ -28,8 +28,7 @@ const SOLE: f64 = 0.15;
 /// Points of the foot lie on the sole; those of hands, elbows, knees, pelvis and head lie at the joint or in the middle
 /// of the hand, with the thickness of the body around them.
 pub fn contact_points(character: &Character, rig: &Rig) -> Vec<ContactPoint> {
-    let skeleton = character.skeleton();
-    let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let bind = character.calibration_pose();
     let Some(figure) = Figure::of(rig, &bind) else { return Vec::new() };
     let skin = skin_of_feet(character, rig, &bind);
     let mut points = Vec::new();

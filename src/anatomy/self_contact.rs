@@ -32,7 +32,7 @@ pub struct Overlap {
 impl SelfContact {
     /// The pairs of `character` that are apart when it stands as it was bound.
     pub fn new(character: &Character, rig: &Rig) -> SelfContact {
-        let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+        let bind = character.calibration_pose();
         let capsules = capsules(character, rig);
         let mut pairs = Vec::new();
         for (i, a) in capsules.iter().enumerate() {

@@ -19,7 +19,7 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
     if path.is_dir() {
         return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.display())));
     }
-    import::load(path, &config.input.options())
+    import::load(path, &config.input.options(Path::new("")))
         .map_err(|error| Failure::Import { path: path.display().to_string(), error })
 }
 

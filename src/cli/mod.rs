@@ -1,5 +1,6 @@
 //! The command line: one file for each command; the only place that prints.
 
+mod calibrate;
 mod completions;
 mod console;
 mod convert;

@@ -2,7 +2,9 @@
 
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
-use super::{completions, convert, inspect, joints, map, measure, preview, retarget, run, simulate, stages};
+use super::{
+    calibrate, completions, convert, inspect, joints, map, measure, preview, retarget, run, simulate, stages,
+};
 use crate::pipeline::PlanError;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -39,6 +41,7 @@ enum Command {
     Preview(preview::Arguments),
     Simulate(simulate::Arguments),
     Stages(stages::Arguments),
+    Calibrate(calibrate::Arguments),
     Completions(completions::Arguments),
     /// Print the manual page
     Man,
@@ -58,6 +61,7 @@ pub fn start() -> ExitCode {
         Command::Measure(a) => measure::run(a, &console),
         Command::Preview(a) => preview::run(a, &console),
         Command::Simulate(a) => simulate::run(a, &console),
+        Command::Calibrate(a) => calibrate::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Man => completions::man(&console, Arguments::command()),

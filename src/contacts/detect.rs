@@ -176,7 +176,7 @@ pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
 /// By how much the legs are longer than [`LEG`].
 fn scale(motion: &Motion) -> f64 {
     let character = &motion.character;
-    let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+    let bind = character.calibration_pose();
     Figure::of(&character.rig, &bind).map_or(1.0, |figure| figure.leg / LEG)
 }
 

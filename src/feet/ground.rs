@@ -153,7 +153,7 @@ fn out_of_floor(motion: Motion, [reach, blend]: [f64; 2]) -> (Motion, f64) {
 /// The height that a character stands on in its own file: that of its soles where it stands upright; 0 of a body
 /// without soles or without a file, whose ground is the zero of its world.
 pub fn own_ground(character: &Character) -> f64 {
-    let stand = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+    let stand = character.calibration_pose();
     let upright = Figure::of(&character.rig, &stand).is_some_and(|f| f.up.y > 0.9);
     if character.document.is_none() || !upright {
         return 0.0;

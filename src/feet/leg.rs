@@ -71,7 +71,7 @@ impl Leg {
     /// The legs of a character that has the joints and the soles for it.
     pub fn of(character: &Character) -> Vec<Leg> {
         let rig = &character.rig;
-        let stand = character.bind.clone().unwrap_or_else(|| rig.skeleton().rest_model_pose());
+        let stand = character.calibration_pose();
         let Some(figure) = Figure::of(rig, &stand) else { return Vec::new() };
         let points = contact_points(character, rig);
         let leg = |side: Side| {
@@ -113,7 +113,7 @@ impl Leg {
     /// The arms as limbs whose sole is the palm, with the thickness of the hand around it.
     pub fn arms(character: &Character) -> Vec<(Leg, f64)> {
         let rig = &character.rig;
-        let stand = character.bind.clone().unwrap_or_else(|| rig.skeleton().rest_model_pose());
+        let stand = character.calibration_pose();
         let points = contact_points(character, rig);
         let arm = |side: Side| {
             let joint = |role: fn(Side) -> Role| rig.joint(role(side));

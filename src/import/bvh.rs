@@ -2,7 +2,7 @@
 //!
 //! [`read`] is the raw reading: rest rotations are the identity, rest translations the OFFSETs, tips the End
 //! Sites; rotations are the products of the listed channels in order. [`RawBvh::normalize`] then applies what
-//! somebody who understands the figure has found out about its size and axes, and [`import`] does both.
+//! somebody who understands the figure has found out about its size and axes.
 //!
 //! Space: model space of the file, then Y up, facing +Z. Units: the file's, then metres; degrees become
 //! quaternions.
@@ -13,10 +13,9 @@ use super::bvh_rows::Layout;
 use super::bvh_scan::{Header, scan};
 use super::{bvh_model, bvh_motion, bvh_scan};
 use crate::math::{Quat, Transform, Vec3};
-use crate::model::{Asset, Character, Clip, Joint, JointId, Rig, Skeleton};
+use crate::model::{Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 pub use bvh_motion::MAX_ROTATIONS;
 pub use bvh_scan::{DEFAULT_FRAME_TIME, MAX_JOINTS};
@@ -81,28 +80,6 @@ pub fn read(bytes: &[u8], options: &BvhOptions) -> Result<RawBvh, BvhError> {
     let layout = Layout::new(&header, added_roots(&header));
     let rows = rows(bytes, header.rows, &layout, header.frames, &mut warnings)?;
     assemble(&header, &layout, rows, options, warnings)
-}
-
-/// Reads a BVH file and brings it to normal form with what `understand` says about its size and axes. The
-/// roles of the joints are left open.
-///
-/// # Errors
-/// As [`read`].
-pub fn import(
-    bytes: &[u8],
-    name: &str,
-    options: &BvhOptions,
-    understand: impl FnOnce(&Skeleton, &Clip, &mut Warnings) -> Normalization,
-) -> Result<Asset, BvhError> {
-    let mut raw = read(bytes, options)?;
-    let normalization = understand(&raw.skeleton, &raw.clip, &mut raw.warnings);
-    let mut raw = raw.normalize(&normalization);
-    raw.clip.name = name.to_owned();
-    let rig = Rig::new(raw.skeleton, []);
-    let character = Character { name: name.to_owned(), rig, bind: None, meshes: Vec::new(), document: None };
-    // A clip without frames is a file without a clip: its rest pose is all there is.
-    let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
-    Ok(Asset { character: Arc::new(character), clips, meant: 0, warnings: raw.warnings })
 }
 
 /// 1 where the file's several roots go under an added one.

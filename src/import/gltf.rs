@@ -2,7 +2,7 @@
 //!
 //! [`GltfFile::read`] gives everything but the understanding: joints with their rest and bind pose, clips,
 //! meshes, the humanoid map of VRM. Who knows anatomy then names the roles and the turn that makes the character
-//! face +Z, and [`GltfFile::into_asset`] applies both; [`import`] is the two in one.
+//! face +Z, and [`GltfFile::into_asset`] applies both.
 //!
 //! Space: until the turn the file's own world (right-handed, Y up), then model space. Units: metres, seconds.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
@@ -127,30 +127,12 @@ impl GltfFile {
             name: name.into(),
             rig: Rig::new(skeleton, assignments),
             bind: self.bind.map(turned),
+            calibration: None,
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
         };
         Asset { character: Arc::new(character), clips, meant: self.meant, warnings: self.warnings }
     }
-}
-
-/// The asset of the file `bytes` called `name`; `understand` gives the roles of its joints and the turn that
-/// makes it face +Z.
-///
-/// # Errors
-/// As [`GltfFile::read`].
-pub fn import<R>(
-    bytes: &[u8],
-    folder: Option<&Path>,
-    name: &str,
-    understand: impl FnOnce(&GltfFile) -> (R, Quat),
-) -> Result<Asset, GltfError>
-where
-    R: IntoIterator<Item = (Role, Assignment)>,
-{
-    let file = GltfFile::read(bytes, folder)?;
-    let (assignments, model_from_file) = understand(&file);
-    Ok(file.into_asset(name, assignments, model_from_file))
 }
 
 fn check_version(json: &Json) -> Result<(), GltfError> {

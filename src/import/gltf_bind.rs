@@ -4,13 +4,18 @@
 //! node that carries the mesh is ignored by the specification, and quantised meshes put their dequantisation
 //! into the matrices, so skin space and world differ by a similarity that no property of the file states. It is
 //! found from what a pose keeps, the distances between joints (scale), and from the spaces that exporters use:
-//! where all joints agree, the rest pose is the bind pose; else the space of one of the nodes above.
+//! where all joints agree, the rest pose is the bind pose; else the space of one of the nodes above that is nearest to
+//! what most of the body has turned by. A joint counts as the bones that start at it: two hands have forty joints, and
+//! fists at rest would outvote the body.
+//!
+//! Several skins: the one with the longest bones is the body. Another that binds shared joints elsewhere, or tears a joint
+//! off the body (a sword that was bound in its own origin), says nothing about it.
 //!
 //! Space: the file's own world. Units: metres.
 
 use super::gltf_accessor::{Accessors, Numbers};
 use super::gltf_skeleton::Joints;
-use crate::math::{Mat4, Quat, Transform, Vec3, log, nearest_rotation};
+use crate::math::{Mat4, Quat, Transform, Vec3, median_rotation, nearest_rotation, rotation_between};
 use crate::model::{JointId, ModelPose};
 use crate::report::Warnings;
 use crate::scene::{Affine, GltfError, NodeTree, World, figure_size};
@@ -77,8 +82,15 @@ pub(super) fn bind(
     warnings: &mut Warnings,
 ) -> Option<ModelPose> {
     let size = figure_size(&joints.skeleton);
+    let rest = joints.skeleton.rest_model_pose();
     let mut bound: Vec<Option<Transform>> = vec![None; joints.nodes.len()];
-    for (s, skin) in skins.iter().enumerate().filter(|(_, skin)| skin.stated) {
+    let mut stated: Vec<(usize, &Skin)> = skins.iter().enumerate().filter(|(_, skin)| skin.stated).collect();
+    let length = |skin: &Skin| -> f64 {
+        let ids: Vec<JointId> = skin.nodes.iter().filter_map(|n| joints.of_node[*n]).collect();
+        bone_lengths(&ids, joints, &rest).iter().sum()
+    };
+    stated.sort_by(|a, b| length(b.1).total_cmp(&length(a.1)));
+    for (s, skin) in stated {
         let mut attached = Vec::new();
         for (node, matrix) in skin.nodes.iter().zip(&skin.joint_from_skin) {
             match (joints.of_node[*node], matrix.inverse()) {
@@ -90,22 +102,30 @@ pub(super) fn bind(
                 ),
             }
         }
-        let Some(placed) = place(&attached, skin, tree, worlds, joints, size) else {
+        let Some(placed) = place(&attached, skin, tree, worlds, joints, &rest, size) else {
             if !attached.is_empty() {
                 let said = "the inverse bind matrices do not fit the skeleton at rest and were ignored";
                 warnings.add("gltf-bind-unusable", said, format!("skins[{s}]"));
             }
             continue;
         };
+        let apart = |joint: JointId, frame: &Transform| match &bound[joint.index()] {
+            Some(known) => (known.translation - frame.translation).norm() > AGREES * size,
+            // A bone keeps its length to a joint that the body binds.
+            None => joints.skeleton.parent(joint).and_then(|p| Some((p, bound[p.index()]?))).is_some_and(
+                |(parent, known)| {
+                    let length = (rest.position(joint) - rest.position(parent)).norm();
+                    ((frame.translation - known.translation).norm() - length).abs() > AGREES * size
+                },
+            ),
+        };
+        if attached.iter().zip(&placed).any(|((joint, ..), frame)| apart(*joint, frame)) {
+            let said = "skins bind joints at different places; the one with the longest bones counts";
+            warnings.add("gltf-skins-disagree", said, format!("skins[{s}]"));
+            continue;
+        }
         for ((joint, ..), frame) in attached.iter().zip(placed) {
-            match &bound[joint.index()] {
-                None => bound[joint.index()] = Some(frame),
-                Some(known) if (known.translation - frame.translation).norm() > AGREES * size => {
-                    let said = "skins bind a joint at different places; the first one counts";
-                    warnings.add("gltf-skins-disagree", said, format!("skins[{s}]"));
-                }
-                Some(_) => {}
-            }
+            bound[joint.index()].get_or_insert(frame);
         }
     }
     if bound.iter().all(Option::is_none) {
@@ -131,6 +151,7 @@ fn place(
     tree: &NodeTree,
     worlds: &[World],
     joints: &Joints,
+    rest: &ModelPose,
     size: f64,
 ) -> Option<Vec<Transform>> {
     let frames: Vec<Quat> =
@@ -148,22 +169,30 @@ fn place(
         let placed = attached.iter().map(|a| worlds[a.1].rigid().0);
         return Some(placed.collect());
     }
-    let scale = length_ratio(attached, joints)?;
-    // The turn that fits best on the whole, and of the spaces that exist in the file the one closest to it.
-    let mean = mean_turn(attached, &frames, worlds);
+    let scale = length_ratio(attached, joints, rest)?;
+    // What most of the body has turned by, and of the spaces that exist in the file the one closest to it.
+    let turns: Vec<Quat> =
+        attached.iter().zip(&frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
+    let ids: Vec<JointId> = attached.iter().map(|a| a.0).collect();
+    let body = common_turn(&turns, &bone_lengths(&ids, joints, rest))?;
     let top = attached.iter().map(|a| a.0).min()?;
-    let (_, top_node, top_bind) = attached.iter().find(|a| a.0 == top)?;
+    let top = attached.iter().position(|a| a.0 == top)?;
+    let ((_, top_node, top_bind), top_turn) = (&attached[top], turns[top]);
     let carriers = tree.nodes().iter().enumerate().filter_map(|(i, n)| {
         let carries = n.skin.is_some_and(|_| n.mesh.is_some()) && !skin.nodes.contains(&i);
         carries.then_some(i)
     });
     let spaces = tree.path_to_top(*top_node).skip(1).chain(carriers.flat_map(|i| tree.path_to_top(i)));
     let worlds_of = std::iter::once(World::identity()).chain(spaces.map(|i| worlds[i]));
-    let candidates = worlds_of.filter_map(|w| Some((w.affine(), nearest_rotation(&w.linear())?.0)));
-    let (map, turn) = candidates.min_by(|a, b| a.1.angle_to(&mean).total_cmp(&b.1.angle_to(&mean)))?;
-    if turn.angle_to(&mean) > std::f64::consts::FRAC_PI_3 {
-        return None;
-    }
+    let candidates: Vec<(Affine, Quat)> =
+        worlds_of.filter_map(|w| Some((w.affine(), nearest_rotation(&w.linear())?.0))).collect();
+    let nearest = |to: Quat| {
+        let off = |c: &(Affine, Quat)| rotation_between(&c.1, &to);
+        let best = candidates.iter().copied().min_by(|a, b| off(a).total_cmp(&off(b)));
+        best.filter(|c| off(c) <= std::f64::consts::FRAC_PI_3)
+    };
+    // Where the body has turned elsewhere on the whole (a chain that is curled up), its topmost joint may not have.
+    let (map, turn) = nearest(body).or_else(|| nearest(top_turn))?;
     let shift = match similarity_scale(&map) {
         Some(s) if (s / scale - 1.0).abs() < AGREES => map.translation,
         // Dequantisation moves the origin of skin space too: then the topmost joint stands where it rests.
@@ -181,8 +210,7 @@ fn similarity_scale(m: &Affine) -> Option<f64> {
 }
 
 /// World lengths over skin lengths: the median over pairs of parent and child, if half of the pairs share it.
-fn length_ratio(attached: &[Attached], joints: &Joints) -> Option<f64> {
-    let rest = joints.skeleton.rest_model_pose();
+fn length_ratio(attached: &[Attached], joints: &Joints, rest: &ModelPose) -> Option<f64> {
     let mut in_skin: Vec<Option<Vec3>> = vec![None; joints.nodes.len()];
     attached.iter().for_each(|a| in_skin[a.0.index()] = Some(a.2.translation));
     let mut ratios = Vec::new();
@@ -201,14 +229,32 @@ fn length_ratio(attached: &[Attached], joints: &Joints) -> Option<f64> {
     (2 * agree >= ratios.len()).then_some(median)
 }
 
-/// The mean of `rest * bind^-1` over the joints: an average in the tangent space of its first guess.
-fn mean_turn(attached: &[Attached], frames: &[Quat], worlds: &[World]) -> Quat {
-    let turns: Vec<Quat> =
-        attached.iter().zip(frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
-    let mut mean = turns.first().copied().unwrap_or_default();
-    for _ in 0..8 {
-        let sum: Vec3 = turns.iter().map(|t| log(&(mean.inverse() * t))).sum();
-        mean *= crate::math::exp(&(sum / turns.len().max(1) as f64));
+/// The length of the bones that start at each of `ids`, between joints of the list.
+fn bone_lengths(ids: &[JointId], joints: &Joints, rest: &ModelPose) -> Vec<f64> {
+    let mut lengths = vec![0.0; joints.nodes.len()];
+    let mut listed = vec![false; joints.nodes.len()];
+    ids.iter().for_each(|id| listed[id.index()] = true);
+    for &id in ids {
+        if let Some(parent) = joints.skeleton.parent(id).filter(|p| listed[p.index()]) {
+            lengths[parent.index()] += (rest.position(id) - rest.position(parent)).norm();
+        }
     }
-    mean
+    ids.iter().map(|id| lengths[id.index()]).collect()
+}
+
+/// The longest bones that may be the start of the search: the medoid of all would cost their square.
+const MOST_STARTS: usize = 64;
+
+/// What most of the body has turned by: the L1 median of `turns`, weighted, started at the medoid of the heaviest.
+fn common_turn(turns: &[Quat], weights: &[f64]) -> Option<Quat> {
+    let heavy = weights.iter().any(|w| *w > 0.0);
+    let weights: Vec<f64> = if heavy { weights.to_vec() } else { vec![1.0; turns.len()] };
+    let mut order: Vec<usize> = (0..turns.len()).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    order.truncate(MOST_STARTS);
+    let distance = |k: usize| -> f64 {
+        order.iter().map(|&j| weights[j] * rotation_between(&turns[k], &turns[j])).sum()
+    };
+    let start = order.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
+    Some(median_rotation(turns, &weights, turns[start]))
 }

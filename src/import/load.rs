@@ -5,7 +5,8 @@
 
 use super::bvh::{self, BvhOptions, Normalization, Positions};
 use super::bvh_error::BvhError;
-use super::gltf::{self, GltfFile};
+use super::calibration::{self, BVH, Body, Calibrate, Calibrated};
+use super::gltf::GltfFile;
 use crate::anatomy::{Figure, guess_unit, motion_up, orientation, understand};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
@@ -24,7 +25,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    fn vector(self) -> Vec3 {
+    pub(super) fn vector(self) -> Vec3 {
         match self {
             Axis::Y => Vec3::y(),
             Axis::Z => Vec3::z(),
@@ -41,6 +42,8 @@ pub struct Options {
     pub up: Option<Axis>,
     /// How position channels and offsets go together; `None`: decided from the data.
     pub bvh_positions: Option<Positions>,
+    /// The pose in which the body is compared with others.
+    pub calibration: Calibrate,
 }
 
 /// Why a file cannot be imported.
@@ -63,6 +66,24 @@ pub enum ImportError {
         name: String,
         /// What the first bytes look like, as a clause; may be empty.
         found: String,
+    },
+    /// The frame to calibrate by is not there.
+    #[error(
+        "there is no frame {frame} to calibrate by: the take has {frames} frames, counted from 0\n  hint: `input.calibration.frame` is the number of a frame in which the figure stands in a T-pose"
+    )]
+    CalibrationFrame {
+        /// The frame that was asked for.
+        frame: usize,
+        /// Frames of the take.
+        frames: usize,
+    },
+    /// The file to calibrate by is of another skeleton.
+    #[error(
+        "no joint of the take has the name of a joint in `{}`\n  hint: `input.calibration.file` is a take of the same skeleton", path.display()
+    )]
+    CalibrationFile {
+        /// The file.
+        path: PathBuf,
     },
     /// A fault of a BVH file.
     #[error(transparent)]
@@ -113,13 +134,13 @@ pub fn from_bytes(
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     let is_gltf = bytes.starts_with(b"glTF") || matches!(extension.as_str(), "glb" | "gltf" | "vrm" | "vrma");
     if is_gltf {
-        return Ok(gltf::import(bytes, folder, name, understand_gltf)?);
+        return import_gltf(bytes, name, folder, options);
     }
     let head = &bytes[..bytes.len().min(4096)];
     let says_bvh = head.to_ascii_uppercase().windows(9).any(|w| w == b"HIERARCHY");
     // UTF-16 hides the word; the reader then says so.
     if extension == "bvh" || says_bvh {
-        return Ok(import_bvh(bytes, name, options)?);
+        return import_bvh(bytes, name, options);
     }
     let found = if head.starts_with(b"Kaydara FBX") || head.starts_with(b"; FBX") {
         ", but FBX"
@@ -131,29 +152,56 @@ pub fn from_bytes(
     Err(ImportError::Unknown { name: file, found: found.into() })
 }
 
-/// Roles of a glTF character, and the turn that makes it face +Z: a multiple of 90 degrees, since the format says
-/// +Z and what is less than 45 degrees off is the figure's own.
-fn understand_gltf(file: &GltfFile) -> (Vec<(crate::model::Role, crate::model::Assignment)>, Quat) {
+/// Reads a glTF file; its roles, calibration pose and the turn that makes it face +Z: a multiple of 90 degrees, since the
+/// format says +Z and what is less than 45 degrees off is the figure's own.
+fn import_gltf(
+    bytes: &[u8],
+    name: &str,
+    folder: Option<&Path>,
+    options: &Options,
+) -> Result<Asset, ImportError> {
+    let mut file = GltfFile::read(bytes, folder)?;
+    let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
     let rig = understand(file.skeleton.clone(), &rest, humanoid);
-    let turn =
-        orientation(&rig, &rest, Some(Vec3::y()), true).map_or_else(Quat::identity, |o| o.normal_from_rest);
-    (rig.assignments().map(|(r, a)| (r, a.clone())).collect(), turn)
+    let clips: Vec<&Clip> = file.clips.iter().collect();
+    // A VRM and a VRM animation rest in a T-pose by their specification.
+    let bound = file.bind.is_some() || file.humanoid.is_some();
+    let body = Body { rig: &rig, rest: &rest, bound, clips: &clips, up: Some(Vec3::y()), place: "nodes" };
+    let calibrated = body.calibrate(options, &mut warnings)?;
+    let turn = match &calibrated {
+        Some(calibrated) => calibrated.turn,
+        None => orientation(&rig, &rest, Some(Vec3::y()), true)
+            .map_or_else(Quat::identity, |o| o.normal_from_rest),
+    };
+    let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+    file.warnings = warnings;
+    let mut asset = file.into_asset(name, roles, turn);
+    let calibration = match (calibrated, &options.calibration) {
+        (Some(calibrated), _) => Some(calibrated.calibration),
+        (None, Calibrate::Rest) => Some(calibration::rest(asset.character.skeleton())),
+        (None, _) => None,
+    };
+    if calibration.is_some() {
+        asset.character = Arc::new(Character { calibration, ..(*asset.character).clone() });
+    }
+    Ok(asset)
 }
 
 /// Reads a BVH file and finds its units and axes.
-fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, BvhError> {
-    let reading = BvhOptions { positions: options.bvh_positions };
-    let mut roles = Vec::new();
-    let asset = bvh::import(bytes, name, &reading, |skeleton, clip, warnings| {
-        let (rig, normalization) = understand_bvh(skeleton, clip, options, warnings);
-        roles = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
-        normalization
-    })?;
-    let rig = Rig::new(asset.character.skeleton().clone(), roles);
-    let character = Character { rig, ..(*asset.character).clone() };
-    Ok(Asset { character: Arc::new(character), ..asset })
+fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, ImportError> {
+    let mut raw = bvh::read(bytes, &BvhOptions { positions: options.bvh_positions })?;
+    let (rig, normalization, calibrated) =
+        understand_bvh(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
+    let mut raw = raw.normalize(&normalization);
+    raw.clip.name = name.to_owned();
+    let roles = rig.assignments().map(|(r, a)| (r, a.clone()));
+    let mut character = Character::new(name, Rig::new(raw.skeleton, roles));
+    character.calibration = calibrated.map(|c| c.scaled(normalization.metres_per_unit));
+    // A clip without frames is a file without a clip: its rest pose is all there is.
+    let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
+    Ok(Asset { character: Arc::new(character), clips, meant: 0, warnings: raw.warnings })
 }
 
 /// Roles, units and axes of a BVH file.
@@ -162,9 +210,9 @@ fn understand_bvh(
     clip: &Clip,
     options: &Options,
     warnings: &mut Warnings,
-) -> (Rig, Normalization) {
+) -> Result<(Rig, Normalization, Option<Calibrated>), ImportError> {
     let rest = skeleton.rest_model_pose();
-    let told = options.up.map(Axis::vector);
+    let told = options.up_vector();
     // Names need no up axis, shapes do: where a figure standing along Y shows no legs, one along Z may.
     let upright = |up: Vec3| {
         let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
@@ -180,7 +228,15 @@ fn understand_bvh(
         let second = upright(Vec3::z());
         if second.1.is_some() { second } else { first }
     };
+    let clips = [clip];
+    let clips = if clip.frames() > 0 { &clips[..] } else { &[] };
+    let body = Body { rig: &rig, rest: &rest, bound: false, clips, up: told, place: BVH };
+    let calibrated = body.calibrate(options, warnings)?;
     let (rest_from_file, world_from_file) = match (&stands, told) {
+        _ if calibrated.is_some() => {
+            let turn = calibrated.as_ref().map_or_else(Quat::identity, |c| c.turn);
+            (turn, turn)
+        }
         (Some(o), None) => (o.normal_from_rest, motion_up(&rig, clip, o)),
         (Some(o), Some(_)) => (o.normal_from_rest, o.normal_from_rest),
         (None, up) => {
@@ -188,7 +244,7 @@ fn understand_bvh(
             (turn, turn)
         }
     };
-    if stands.is_none() {
+    if stands.is_none() && calibrated.is_none() {
         warnings.add(
             "bvh-no-figure",
             "no legs were recognised: up is taken to be the file's own and the front +Z",
@@ -201,8 +257,13 @@ fn understand_bvh(
             "MOTION",
         );
     }
-    let turn = Transform::from_rotation(rest_from_file);
-    let upright = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
+    let upright = match &calibrated {
+        Some(calibrated) => calibrated.calibration.pose.clone(),
+        None => {
+            let turn = Transform::from_rotation(rest_from_file);
+            ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect())
+        }
+    };
     let metres_per_unit = options.units.unwrap_or_else(|| match Figure::of(&rig, &upright) {
         Some(figure) => {
             let unit = guess_unit(figure.leg);
@@ -226,5 +287,5 @@ fn understand_bvh(
             metres
         }
     });
-    (rig, Normalization { metres_per_unit, rest_from_file, world_from_file })
+    Ok((rig, Normalization { metres_per_unit, rest_from_file, world_from_file }, calibrated))
 }

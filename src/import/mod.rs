@@ -11,6 +11,7 @@ mod bvh_motion;
 mod bvh_number;
 mod bvh_rows;
 mod bvh_scan;
+mod calibration;
 mod gltf;
 mod gltf_accessor;
 mod gltf_animation;
@@ -24,6 +25,7 @@ mod load;
 
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};
-pub use gltf::{GltfFile, import as import_gltf};
+pub use calibration::Calibrate;
+pub use gltf::GltfFile;
 pub use gltf_skeleton::{Humanoid, VrmVersion};
 pub use load::{Axis, ImportError, Options, from_bytes, from_file, load, read};

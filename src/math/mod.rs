@@ -4,6 +4,7 @@
 //! Units: metres and radians. Rotations are Hamilton unit quaternions acting on column vectors,
 //! `a * b` meaning "first `b`, then `a`".
 
+mod average;
 mod lanes;
 mod real;
 mod rotation;
@@ -11,6 +12,10 @@ mod segment;
 mod transform;
 mod triple;
 
+pub use average::{
+    mean_direction, mean_rotation, median, median_of, median_rotation, percentile, plain_mean_rotation,
+    rotation_between, weighted_quantile,
+};
 pub use lanes::{F32x4, F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{
     DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,

@@ -2,7 +2,7 @@
 
 use super::particles::{Particle, particles};
 use super::skin::Skin;
-use super::stature::{COMMON_HEIGHT, height, standing_pose};
+use super::stature::{COMMON_HEIGHT, height};
 use crate::anatomy::{ArmedBody, capsules, contact_points};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
@@ -37,7 +37,7 @@ impl Gauge {
     pub fn new(character: &Arc<Character>) -> Self {
         let rig = &character.rig;
         let skeleton = rig.skeleton();
-        let standing = standing_pose(character);
+        let standing = character.calibration_pose();
         let mechanism = Mechanism::humanoid(rig, &standing);
         let of_role = |role: Role| rig.joint(role);
         let sides = |role: fn(Side) -> Role| Side::BOTH.into_iter().filter_map(move |s| of_role(role(s)));

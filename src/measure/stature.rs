@@ -8,11 +8,6 @@ use crate::model::{Character, ModelPose};
 /// The height that lengths are scaled to before they are compared, metres.
 pub const COMMON_HEIGHT: f64 = 1.75;
 
-/// The pose that bodies are measured in, model space: the bind pose, else the rest pose.
-pub fn standing_pose(character: &Character) -> ModelPose {
-    character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose())
-}
-
 /// The height of a body of these capsules; the extent of the skeleton without legs. At least a micrometre.
 pub fn height(character: &Character, capsules: &[Capsule], standing: &ModelPose) -> f64 {
     let figure = Figure::of(&character.rig, standing);

@@ -8,6 +8,7 @@
 //! Space: model space is right-handed, Y up, the character facing +Z. Units: metres, seconds, radians.
 
 mod asset;
+mod calibration;
 mod character;
 mod clip;
 mod contacts;
@@ -21,6 +22,7 @@ mod role;
 mod skeleton;
 
 pub use asset::Asset;
+pub use calibration::{CalibratedJoint, Calibration, CalibrationSource};
 pub use character::Character;
 pub use clip::Clip;
 pub use contacts::{ContactPart, ContactPoint, Contacts, Hold};

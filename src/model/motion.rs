@@ -79,7 +79,7 @@ pub enum Fault {
     /// Something else of the character has another number of joints than its skeleton.
     #[error("the {what} has {found} joints, the skeleton {expected}")]
     Character {
-        /// The bind pose or the document.
+        /// The bind pose, the calibration pose or the document.
         what: &'static str,
         /// Joints of the skeleton.
         expected: usize,
@@ -176,6 +176,7 @@ impl Character {
         let expected = self.skeleton().len();
         let counts = [
             ("bind pose", self.bind.as_ref().map(|b| b.joints().len())),
+            ("calibration pose", self.calibration.as_ref().map(|c| c.pose.joints().len())),
             ("document", self.document.as_ref().map(|d| d.nodes.len())),
         ];
         for (what, found) in counts {

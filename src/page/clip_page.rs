@@ -243,7 +243,7 @@ mod tests {
         let rotations = (0..joints * frames).map(turn).collect();
         let clip = Clip::new(EVIL, 100.0, joints, rotations, Vec::new(), Vec::new());
         let rig = Rig::new(skeleton, []);
-        let character = Character { name: EVIL.into(), rig, bind: None, meshes: Vec::new(), document: None };
+        let character = Character::new(EVIL, rig);
         Motion::new(Arc::new(character), clip)
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Angle {
 pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
     let character = &*motion.character;
     let rig = &character.rig;
-    let bind = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+    let bind = character.calibration_pose();
     let fingers = |role: &Role| matches!(role, Role::Finger(..) | Role::Toes(_));
     let mut all: Vec<Angle> = rig
         .assignments()

@@ -194,7 +194,7 @@ impl<'i> Collected<'i> {
         };
         let parts: Vec<&str> = path.trim().split('.').collect();
         let (section, key) = match parts[..] {
-            ["input", key] => (&mut self.input, key),
+            ["input", key @ "calibration", _] | ["input", key] => (&mut self.input, key),
             ["output", key] => (&mut self.output, key),
             ["stage", stage, key] => match self.stage(source, stage, registry) {
                 Ok(section) => (section, key),
@@ -212,10 +212,23 @@ impl<'i> Collected<'i> {
             Ok(value) => value.into_inner(),
             Err(_) => DeValue::String(value.trim().to_owned().into()),
         };
+        let value = match parts[..] {
+            // A table of one entry: `input.calibration.frame=12`.
+            ["input", "calibration", inner] => {
+                let at = path.trim_end().len();
+                let mut table = DeTable::new();
+                table.insert(
+                    Spanned::new(at - inner.len()..at, inner.into()),
+                    Spanned::new(span.clone(), value),
+                );
+                DeValue::Table(table)
+            }
+            _ => value,
+        };
         let written = WrittenKey { name: key.to_owned(), value: Spanned::new(span, value) };
         section.keys.retain(|k| k.written.name != key);
         let at = path.trim_end().len();
-        section.keys.push(Key { written, span: at - key.len()..at, source });
+        section.keys.push(Key { written, span: at.saturating_sub(key.len())..at, source });
     }
 
     /// The stage of this name or number.

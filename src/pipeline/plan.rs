@@ -184,9 +184,12 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = (config.input.options(), output.replace_animations, output.report, output.contacts);
+        let kept = (config.input.options(folder), output.replace_animations, output.report, output.contacts);
         let kept = format!("{kept:?}");
         add(kept.as_bytes());
+        if let import::Calibrate::File(path) = config.input.options(folder).calibration {
+            add(&read(folder, &path.to_string_lossy())?);
+        }
         if !output.fail_on.is_empty() {
             // Outputs that were never measured are out of date once measures are asked for.
             add(b"measured");
@@ -222,7 +225,7 @@ impl Pipeline {
         Ok(Self {
             name: config.sources[0].name.clone(),
             folder: folder.to_owned(),
-            import: config.input.options(),
+            import: config.input.options(folder),
             character: loaded,
             warnings,
             stages,

@@ -8,6 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use toml::Spanned;
 
 /// What goes in.
@@ -35,6 +36,76 @@ pub struct Input {
     /// How position channels of a BVH file go together with the offset of their joint. Left out: decided from
     /// the data of each file.
     pub bvh_positions: Option<BvhPositions>,
+    /// The pose in which the motion files are compared with a character: "auto" takes the bind pose, else the rest pose
+    /// unless it says nothing of the body, else one that is read off the motion; "bind", "rest" and "motion" insist on
+    /// one; `{ frame = 12 }` takes that frame of each take as it is, `{ file = "rig.pose.bvh" }` the pose of that file
+    /// (as `posemill calibrate` writes it), matched by joint names.
+    pub calibration: Calibration,
+}
+
+/// The pose in which motion files are compared with a character.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "`auto`, `bind`, `rest`, `motion`, `{ frame = 12 }` or `{ file = \"rig.pose.bvh\" }`"
+)]
+pub enum Calibration {
+    /// By a word.
+    Word(CalibrationWord),
+    /// A frame of each take.
+    Frame(CalibrationFrame),
+    /// A file.
+    File(CalibrationFile),
+}
+
+/// Where a calibration pose is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CalibrationWord {
+    /// What says something of the body.
+    Auto,
+    /// Where the skin was attached.
+    Bind,
+    /// The rest pose.
+    Rest,
+    /// The motion.
+    Motion,
+}
+
+/// A frame to calibrate by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFrame {
+    /// The number of the frame, from 0.
+    pub frame: usize,
+}
+
+/// A file to calibrate by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFile {
+    /// The file, relative to the pipeline.
+    pub file: String,
+}
+
+impl Default for Calibration {
+    fn default() -> Self {
+        Calibration::Word(CalibrationWord::Auto)
+    }
+}
+
+impl Calibration {
+    /// What the importer calls it, files seen from `folder`.
+    fn calibrate(&self, folder: &Path) -> import::Calibrate {
+        match self {
+            Calibration::Word(CalibrationWord::Auto) => import::Calibrate::Auto,
+            Calibration::Word(CalibrationWord::Bind) => import::Calibrate::Bind,
+            Calibration::Word(CalibrationWord::Rest) => import::Calibrate::Rest,
+            Calibration::Word(CalibrationWord::Motion) => import::Calibrate::Motion,
+            Calibration::Frame(frame) => import::Calibrate::Frame(frame.frame),
+            Calibration::File(file) => import::Calibrate::File(folder.join(&file.file)),
+        }
+    }
 }
 
 /// Angles by their words, by the role of a joint, by the name of a character.
@@ -81,9 +152,10 @@ impl Default for Output {
 }
 
 impl Input {
-    /// What the importer wants to know.
-    pub fn options(&self) -> import::Options {
+    /// What the importer wants to know; files are seen from `folder`, that of the pipeline.
+    pub fn options(&self, folder: &Path) -> import::Options {
         import::Options {
+            calibration: self.calibration.calibrate(folder),
             units: self.units.as_ref().map(|u| u.metres),
             up: self.up.map(|up| match up {
                 Up::Y => import::Axis::Y,

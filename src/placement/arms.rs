@@ -45,7 +45,7 @@ impl Placed {
 impl Arms {
     /// The arms of a body with legs.
     pub(super) fn of(character: &Character, rig: &Rig) -> Option<Arms> {
-        let rest = character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose());
+        let rest = character.calibration_pose();
         let figure = Figure::of(rig, &rest)?;
         Some(Arms(Side::BOTH.map(|side| Arm::of(rig, &rest, &figure, side))))
     }

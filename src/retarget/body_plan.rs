@@ -1,15 +1,7 @@
-//! What hangs from what in a body, whatever the tree of the file says, and the pose that bodies are compared in.
+//! What hangs from what in a body, whatever the tree of the file says, and the calibration pose that a tree can take.
 
 use crate::math::Transform;
-use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
-
-/// The pose in which a character is compared with others, in model space: the bind pose where the file has a
-/// consistent one, else the rest pose.
-///
-/// Files often rest in the first frame of some clip, while skins are bound in a T or A pose.
-pub fn calibration_pose(character: &Character) -> ModelPose {
-    character.bind.clone().unwrap_or_else(|| character.skeleton().rest_model_pose())
-}
+use crate::model::{JointId, ModelPose, Rig, Role, Side};
 
 /// The role that `role` hangs from in a complete body; `None` for the hips.
 fn role_parent(role: Role) -> Option<Role> {

@@ -1,6 +1,5 @@
 //! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
 
-use super::body_plan::calibration_pose;
 use crate::anatomy::{Label, on_four_legs};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 use crate::report::{MappedJoint, Mapping};
@@ -124,7 +123,7 @@ pub fn map(source: &Character, target: &Character) -> Result<JointMap, MapError>
             require(side, character, role)?;
         }
     }
-    let rests = [calibration_pose(source), calibration_pose(target)];
+    let rests = [source.calibration_pose(), target.calibration_pose()];
     match (on_four_legs(s, &rests[0]), on_four_legs(t, &rests[1])) {
         (true, false) => return Err(body_plan(source, target)),
         (false, true) => return Err(body_plan(target, source)),

@@ -9,6 +9,5 @@ mod map_file;
 mod rest_alignment;
 mod transfer;
 
-pub use body_plan::calibration_pose;
 pub use joint_map::{JointMap, MapError, Pair, map};
 pub use transfer::{Retarget, RootScale};

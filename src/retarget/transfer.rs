@@ -12,7 +12,7 @@
 //! file then stands on the height of its own soles, skin included. Without contacts a capture's floor is the zero of its
 //! world, and heights are those of joints.
 
-use super::body_plan::{body_parent, calibration_pose, outward, reachable};
+use super::body_plan::{body_parent, outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use crate::anatomy::{Figure, contact_points, same_words};
@@ -149,8 +149,8 @@ impl Retarget {
         let (s_rig, t_rig) = rigs;
         let skeleton = t_rig.skeleton();
         let driven = |id: JointId| map.driving(id).is_some();
-        let s_rest = calibration_pose(source);
-        let bound = calibration_pose(&target);
+        let s_rest = source.calibration_pose();
+        let bound = target.calibration_pose();
         let (s_pose, t_pose) = (compared(s_rig, &s_rest, |_| true), compared(t_rig, &bound, driven));
         let s = Standing { character: source, rig: s_rig, rest: &s_pose, figure: Figure::of(s_rig, &s_rest) };
         let t = Standing { character: &target, rig: t_rig, rest: &t_pose, figure: Figure::of(t_rig, &bound) };

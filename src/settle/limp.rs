@@ -130,7 +130,7 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     if from >= clip.frames() {
         return None;
     }
-    let rest = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let rest = character.calibration_pose();
     let mechanism = Mechanism::humanoid(&character.rig, &rest);
     let mut poses: Vec<Pose> = (0..=from).map(|f| clip.pose(skeleton, f)).collect();
     for (f, pose) in poses.iter_mut().enumerate() {

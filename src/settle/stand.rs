@@ -12,7 +12,6 @@ use crate::anatomy::contact_points;
 use crate::ik::Mechanism;
 use crate::limits::{self, keep};
 use crate::model::{ContactPoint, Contacts, JointId, ModelPose, Motion, Pose};
-use crate::retarget::calibration_pose;
 
 /// A body over a floor.
 #[derive(Clone, Debug)]
@@ -156,7 +155,7 @@ impl Stand {
 /// The ranges of the joints of a body, but for limbs that the motion takes where no person's go: those are left.
 fn ranges(motion: &Motion) -> Mechanism {
     let character = &*motion.character;
-    let all = Mechanism::humanoid(&character.rig, &calibration_pose(character));
+    let all = Mechanism::humanoid(&character.rig, &character.calibration_pose());
     let joints: Vec<JointId> = all.joints_with_limits().collect();
     let (_, kept) = keep(motion.clone(), &all, &joints, &limits::Options::default());
     kept.left.into_iter().fold(all, |ranges, id| {

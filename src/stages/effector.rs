@@ -4,7 +4,6 @@ use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Role};
-use crate::retarget::calibration_pose;
 use crate::signal::monotone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -215,7 +214,7 @@ impl Effector {
             Source::Constant
         };
         let offset = Vec3::from(config.target.unwrap_or_default());
-        let rest = calibration_pose(character);
+        let rest = character.calibration_pose();
         let axis = rest.joint(joint).rotation.inverse() * Vec3::from(config.axis).normalize();
         Ok(Self { joint, source, offset, axis, config: config.clone() })
     }

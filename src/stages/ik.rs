@@ -9,7 +9,6 @@ use crate::ik::{Freedom, SwingTwist, Task, TreeSolver, TwoBone};
 use crate::model::{Character, JointId, Motion, Pose, Role};
 use crate::render::{Mark, MarkKind};
 use crate::report::Report;
-use crate::retarget::calibration_pose;
 use crate::signal::with_poses;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -139,7 +138,7 @@ const STRAIGHT: f64 = 0.12;
 /// The knees and elbows that move for an effector, with the way they bend.
 fn bends(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Vec<(JointId, SwingTwist)> {
     let (rig, skeleton) = (&character.rig, character.skeleton());
-    let rest = calibration_pose(character);
+    let rest = character.calibration_pose();
     let moves = |id: &JointId| {
         let bends = matches!(rig.role(*id), Some(Role::LowerLeg(_) | Role::LowerArm(_)));
         let helps = |e: &Effector| e.joint != *id && skeleton.is_ancestor(*id, e.joint);

@@ -5,7 +5,6 @@ use crate::ik::Mechanism;
 use crate::limits::{Options, keep};
 use crate::model::{Character, JointId, Motion, Role};
 use crate::report::Report;
-use crate::retarget::calibration_pose;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +61,7 @@ impl StageConfig for LimitsConfig {
 
 /// The mechanism of a character with the published ranges, measured from its bind pose, else from its rest pose.
 pub(super) fn body(character: &Character) -> Mechanism {
-    Mechanism::humanoid(&character.rig, &calibration_pose(character))
+    Mechanism::humanoid(&character.rig, &character.calibration_pose())
 }
 
 /// The stage, ready.

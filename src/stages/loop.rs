@@ -103,7 +103,7 @@ impl Stage for Loop {
             ));
         }
         let longest = self.config.longest_s.map_or(clip.frames(), |s| ((s * rate) as usize).max(shortest));
-        let seen = Seen::of(skeleton, clip, &self.joints, self.hips);
+        let seen = Seen::of(&motion, &self.joints, self.hips);
         let (start, end, miss) = cut(&seen, motion.contacts.as_ref(), shortest, longest);
         report.measure("loop_start", clip.time(start), "s");
         report.measure("loop_duration", (end - start) as f64 / rate, "s");
@@ -131,8 +131,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(skeleton: &Skeleton, clip: &Clip, joints: &[JointId], hips: JointId) -> Self {
-        let rest = skeleton.rest_model_pose().joint(hips).rotation.inverse();
+    fn of(motion: &Motion, joints: &[JointId], hips: JointId) -> Self {
+        let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
+        let rest = motion.character.calibration_pose().joint(hips).rotation.inverse();
         let mut positions: Vec<Vec<Vec3>> = Vec::with_capacity(clip.frames());
         let mut grounds = Vec::with_capacity(clip.frames());
         Forward::new(skeleton, clip).for_each(|block| {
@@ -260,7 +261,7 @@ mod tests {
     fn seen(motion: &Motion) -> Seen {
         let skeleton = motion.character.skeleton();
         let joints: Vec<JointId> = skeleton.ids().filter(|id| skeleton.joint(*id).name != "camera").collect();
-        Seen::of(skeleton, &motion.clip, &joints[1..], motion.character.rig.joint(Role::Hips).unwrap())
+        Seen::of(motion, &joints[1..], motion.character.rig.joint(Role::Hips).unwrap())
     }
 
     fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {

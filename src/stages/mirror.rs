@@ -104,7 +104,7 @@ struct Mirror {
 impl Mirror {
     fn new(character: &Character, partner: Vec<JointId>) -> Self {
         let skeleton = character.skeleton();
-        let pose = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+        let pose = character.calibration_pose();
         let reference: Vec<Quat> = pose.joints().iter().map(|t| t.rotation).collect();
         let plane = Mat3::from_diagonal(&Vec3::new(-1.0, 1.0, 1.0));
         let of = |id: Option<JointId>| {

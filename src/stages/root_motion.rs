@@ -74,7 +74,7 @@ impl StageConfig for RootMotionConfig {
                 ),
             ));
         }
-        let rest = skeleton.rest_model_pose().joint(hips).rotation;
+        let rest = setting.arriving.calibration_pose().joint(hips).rotation;
         Ok(Box::new(Carry { config: self.clone(), hips, rest }))
     }
 }
@@ -92,7 +92,7 @@ impl Stage for Keep {
 struct Carry {
     config: RootMotionConfig,
     hips: JointId,
-    /// The hips' model rotation at rest.
+    /// The hips' model rotation in the calibration pose.
     rest: Quat,
 }
 

@@ -89,6 +89,6 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     let mut clip = Clip::new("walk", 30.0, n, rotations, vec![hips], translations);
     clip.start = 0.5;
     fix_hemispheres(&mut clip);
-    let character = Character { name: "walker".into(), rig, bind: None, meshes: vec![], document: None };
+    let character = Character::new("walker", rig);
     Motion::new(Arc::new(character), clip)
 }

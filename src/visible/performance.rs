@@ -53,7 +53,7 @@ pub fn motion(recording: &Recording) -> Result<Motion, SkeletonError> {
     let meshes = meshes(recording, &poses, &model_from_scene, &bindings);
     let rig = Rig::new(skeleton, []);
     let name = recording.name.clone();
-    let character = Character { name, rig, bind: Some(bind), meshes, document: None };
+    let character = Character { bind: Some(bind), meshes, ..Character::new(name, rig) };
     Ok(Motion::new(Arc::new(character), clip))
 }
 

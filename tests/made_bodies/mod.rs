@@ -55,7 +55,7 @@ pub fn bones(build: &Build) -> Character {
         (*role, Assignment { joint: JointId::new(k), confidence: 1.0, reason: String::new() })
     });
     let rig = Rig::new(skeleton, roles.collect::<Vec<_>>());
-    Character { name: "made".into(), rig, bind: None, meshes: Vec::new(), document: None }
+    Character::new("made", rig)
 }
 
 /// The same in skin: tubes around trunk, head and limbs.

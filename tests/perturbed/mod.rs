@@ -42,6 +42,7 @@ pub fn scaled(motion: &Motion, k: f64) -> Motion {
     let character = Character {
         rig: Rig::new(skeleton, roles),
         bind: None,
+        calibration: None,
         document: None,
         meshes: vec![],
         ..(*motion.character).clone()

@@ -1,0 +1,122 @@
+//! `posemill calibrate`: a T-pose for a library of takes whose rest pose says nothing.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use super::load::load;
+use crate::anatomy::rest_from_motion;
+use crate::export::{self, Format};
+use crate::math::{Quat, Transform, Vec3};
+use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Skeleton};
+use crate::pipeline::{OutputFormat, find_takes, write_whole};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Read a T-pose off the motion of takes whose rest pose says nothing
+///
+/// The pose is written as one frame over the skeleton of the first take. Takes of one skeleton agree better when all are
+/// read with the pose that six or more of them give: `--set input.calibration.file=rig.pose.bvh`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill calibrate 'lafan1/*.bvh' -o lafan1.pose.bvh\n  \
+    posemill retarget dance.bvh --onto hero.glb -o dance.glb --set input.calibration.file=lafan1.pose.bvh")]
+pub struct Arguments {
+    /// Takes of one skeleton, files or globs
+    #[arg(required = true, value_name = "TAKE")]
+    takes: Vec<String>,
+    /// The file of the pose, `.bvh` or `.glb`, which is replaced
+    #[arg(long, short, value_name = "POSE")]
+    output: PathBuf,
+    /// Say how to read the takes: `input.up=z`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+}
+
+/// Writes the pose.
+///
+/// # Errors
+/// A [`Failure`] where a take cannot be read, is of another skeleton, or shows no body.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
+    let format =
+        OutputFormat::of_extension(&extension).filter(|f| *f != OutputFormat::Gltf).ok_or_else(|| {
+            Failure::Argument(format!(
+                "`{}` has no extension of a pose file\nwrite `.bvh` for BVH takes, `.glb` for glTF takes",
+                arguments.output.display()
+            ))
+        })?;
+    let takes =
+        find_takes(Path::new(""), &arguments.takes, None).map_err(crate::pipeline::PlanError::Takes)?;
+    let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
+    for take in &takes {
+        let asset = load(&take.path, &arguments.sets)?;
+        if let Some((first, known)) = assets.first()
+            && tree(&known.character) != tree(&asset.character)
+        {
+            return Err(Failure::Argument(format!(
+                "`{}` and `{}` have different joints\ncalibrate takes of one skeleton at a time",
+                first.display(),
+                take.path.display()
+            )));
+        }
+        assets.push((take.path.clone(), asset));
+    }
+    let Some((path, first)) = assets.first() else { return Ok(Exit::NoStart) };
+    let clips: Vec<&Clip> = assets.iter().flat_map(|(_, asset)| &asset.clips).collect();
+    let rig = &first.character.rig;
+    let Some(estimate) = rest_from_motion(rig, &clips, Some(Vec3::y())) else {
+        return Err(Failure::Argument(format!(
+            "`{}` shows no body in motion: hips, both thighs and something above them are needed\n\
+             `posemill inspect` prints what each joint was taken for",
+            path.display()
+        )));
+    };
+    if first.character.document.is_some() == (format == OutputFormat::Bvh) {
+        return Err(Failure::Argument(format!(
+            "a pose for `{}` has to be written as `{}`: the joint axes of the formats differ",
+            path.display(),
+            arguments
+                .output
+                .with_extension(if format == OutputFormat::Bvh { "glb" } else { "bvh" })
+                .display()
+        )));
+    }
+    let skeleton = as_in_the_file(&first.character);
+    let pose = estimate.pose.to_local(&skeleton);
+    let clip = Clip::from_poses("T-pose", 30.0, &skeleton, &[pose]);
+    let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+    let character = Character::new(&first.character.name, Rig::new(skeleton, roles));
+    let format = if format == OutputFormat::Bvh { Format::Bvh } else { Format::Glb };
+    let (files, _) =
+        export::save(&[Motion::new(Arc::new(character), clip)], format, &export::Options::default())
+            .map_err(|e| Failure::Argument(e.to_string()))?;
+    for file in &files {
+        write_whole(&arguments.output, &file.bytes)?;
+    }
+    let unsure = estimate.joints.iter().filter(|j| j.confidence < 0.45).count();
+    let sure = match unsure {
+        0 => String::new(),
+        1 => "; one joint is a guess".to_owned(),
+        n => format!("; {n} joints are guesses"),
+    };
+    let axes = if estimate.conventional { "; the joints' axes follow the body" } else { "" };
+    let of = if assets.len() == 1 { "one take".to_owned() } else { format!("{} takes", assets.len()) };
+    console.note(format!("wrote {}: the T-pose of {of}{axes}{sure}", arguments.output.display()));
+    Ok(Exit::Good)
+}
+
+/// Names and parents, by which takes are of one skeleton.
+fn tree(character: &Character) -> Vec<(&str, Option<usize>)> {
+    let joints = character.skeleton().joints().iter();
+    joints.map(|j| (j.name.as_str(), j.parent.map(|p| p.index()))).collect()
+}
+
+/// The skeleton with the axes that its file has: those of a BVH rest without a turn.
+fn as_in_the_file(character: &Character) -> Skeleton {
+    let mut joints: Vec<Joint> = character.skeleton().joints().to_vec();
+    if character.document.is_none() {
+        let rest = joints[0].rest;
+        joints[0].rest = Transform::new(Quat::identity(), rest.rotation.inverse() * rest.translation);
+    }
+    Skeleton::new(joints).expect("turning a root keeps a skeleton")
+}

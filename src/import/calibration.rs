@@ -1,0 +1,241 @@
+//! Which pose a file's body is compared in: its bind or rest pose, one read off its motion, or one that was told.
+//!
+//! A rest pose that says nothing is found out by holding it against the motion, and the pose is then estimated
+//! (`anatomy::rest_from_motion`). Never refuses where it can estimate: a pose with a warning beats an error that nobody can
+//! act on. Space: the file's own world, then Y up and facing +Z. Units: those of the skeleton.
+
+use super::load::{Axis, ImportError, Options};
+use crate::anatomy::{Estimate, RestFault, orientation, posed_rest, rest_fault, rest_from_motion};
+use crate::math::{Quat, Transform, Vec3, arc};
+use crate::model::{Calibration, CalibrationSource, Clip, ModelPose, Rig, Role, Side, Skeleton};
+use crate::report::Warnings;
+use std::path::PathBuf;
+
+/// The pose in which takes are compared with characters, as the user asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Calibrate {
+    /// The bind pose, else the rest pose, else, where that says nothing, the motion.
+    #[default]
+    Auto,
+    /// The bind pose, where the file has one.
+    Bind,
+    /// The rest pose, whatever it says.
+    Rest,
+    /// A pose that is read off the motion.
+    Motion,
+    /// This frame of the take, as it is.
+    Frame(usize),
+    /// The pose of another file, matched by joint names.
+    File(PathBuf),
+}
+
+/// A calibration pose that replaces bind and rest pose, and how the file's world stands.
+pub(super) struct Calibrated {
+    /// The pose: Y up, facing +Z, in the skeleton's unit.
+    pub(super) calibration: Calibration,
+    /// Y up from the world of the clips; their heading is left alone.
+    pub(super) turn: Quat,
+}
+
+/// What is known of a file before it is calibrated.
+pub(super) struct Body<'a> {
+    pub(super) rig: &'a Rig,
+    /// The pose that would calibrate it: bind or rest, in the file's own axes.
+    pub(super) rest: &'a ModelPose,
+    /// Whether that is a bind pose.
+    pub(super) bound: bool,
+    pub(super) clips: &'a [&'a Clip],
+    /// The up axis of its world, where format or user say it.
+    pub(super) up: Option<Vec3>,
+    /// Where warnings point to.
+    pub(super) place: &'static str,
+}
+
+/// Confidence below which the turn of a joint about its bone is worth a warning: errors of 9 degrees are then usual.
+const UNSURE: f64 = 0.45;
+
+impl Body<'_> {
+    /// The calibration pose that `options` ask for; `None` where bind or rest pose do.
+    ///
+    /// # Errors
+    /// A frame that is not there, a file that cannot be read or has no joint in common.
+    pub(super) fn calibrate(
+        &self,
+        options: &Options,
+        warnings: &mut Warnings,
+    ) -> Result<Option<Calibrated>, ImportError> {
+        match &options.calibration {
+            Calibrate::Auto => Ok(self.found(warnings)),
+            Calibrate::Bind | Calibrate::Rest => Ok(None),
+            Calibrate::Motion => {
+                let estimate = self.estimate();
+                if estimate.is_none() {
+                    let said =
+                        "there is no motion of a body with hips and legs to read a calibration pose from";
+                    warnings.add("rest-from-motion-none", said, self.place);
+                }
+                Ok(estimate.map(|estimate| self.told(estimate, None, warnings)))
+            }
+            Calibrate::Frame(frame) => self.frame(*frame, warnings).map(Some),
+            Calibrate::File(path) => self.file(path, options).map(Some),
+        }
+    }
+
+    /// The pose that is read off the motion where the one that the file brings says nothing.
+    fn found(&self, warnings: &mut Warnings) -> Option<Calibrated> {
+        if self.bound {
+            return None;
+        }
+        let posed =
+            || posed_rest(self.rig, self.rest).filter(|_| self.place != BVH && !self.clips.is_empty());
+        let fault = rest_fault(self.rig, self.rest, self.clips).or_else(posed)?;
+        match self.estimate() {
+            Some(estimate) => Some(self.told(estimate, Some(fault), warnings)),
+            None => {
+                let said = format!("{fault}, and there is no motion to read a calibration pose from");
+                warnings.add("rest-says-nothing", said, self.place);
+                None
+            }
+        }
+    }
+
+    fn estimate(&self) -> Option<Estimate> {
+        rest_from_motion(self.rig, self.clips, self.up)
+    }
+
+    /// An estimate as a calibration, with what is to be said of it.
+    fn told(&self, estimate: Estimate, fault: Option<RestFault>, warnings: &mut Warnings) -> Calibrated {
+        let posed = matches!(fault, Some(RestFault::Posed(_)));
+        let mut said = "the calibration pose was read off the motion".to_owned();
+        if let Some(fault) = fault {
+            said += &format!(" ({fault})");
+        }
+        if estimate.conventional {
+            said += "; the joints' axes follow the body";
+        }
+        warnings.add(if posed { "rest-posed" } else { "rest-from-motion" }, said, self.place);
+        if !estimate.sure_of_up {
+            let said = "the figure stands along no axis on average: which way is up is a guess (`input.up` settles it)";
+            warnings.add("rest-from-motion-up", said, self.place);
+        }
+        let unsure: Vec<String> = (estimate.joints.iter())
+            .filter(|j| j.confidence < UNSURE)
+            .filter_map(|j| self.rig.role(j.joint))
+            .filter(|role| !matches!(role, Role::Finger(..) | Role::Toes(_)))
+            .map(|role| role.to_string())
+            .collect();
+        if !unsure.is_empty() {
+            let said = format!(
+                "{}: the turn about the bone is a guess (a take that bends and stands, or `input.calibration.file`, \
+                 settles it)",
+                unsure.join(", ")
+            );
+            warnings.add("rest-from-motion-unsure", said, self.place);
+        }
+        let calibration =
+            Calibration { pose: estimate.pose, from: CalibrationSource::Motion, joints: estimate.joints };
+        Calibrated { calibration, turn: estimate.turn }
+    }
+
+    /// One frame of the first clip as it is, turned so that it stands and faces +Z.
+    fn frame(&self, frame: usize, warnings: &mut Warnings) -> Result<Calibrated, ImportError> {
+        let frames = self.clips.first().map_or(0, |c| c.frames());
+        let Some(clip) = self.clips.first().filter(|c| frame < c.frames()) else {
+            return Err(ImportError::CalibrationFrame { frame, frames });
+        };
+        let skeleton = self.rig.skeleton();
+        let pose = ModelPose::of(skeleton, &clip.pose(skeleton, frame));
+        let stands = orientation(self.rig, &pose, self.up, false);
+        if stands.is_none() {
+            let said = "no legs were recognised in the frame to calibrate by: it is taken as it stands";
+            warnings.add("rest-frame-unsure", said, self.place);
+        }
+        let up = stands.as_ref().map_or_else(|| self.up.unwrap_or_else(Vec3::y), |o| o.up);
+        let facing = stands.map_or_else(Quat::identity, |o| o.normal_from_rest);
+        let turned = Transform::from_rotation(facing);
+        let pose = grounded(self.rig, pose.joints().iter().map(|t| turned * *t).collect());
+        let from = CalibrationSource::Frame(frame);
+        Ok(Calibrated {
+            calibration: Calibration { pose, from, joints: Vec::new() },
+            turn: arc(&up, &Vec3::y(), &Vec3::x()),
+        })
+    }
+
+    /// The pose of another file: of a file with one frame that frame, of a longer one what is read off its motion.
+    fn file(&self, path: &PathBuf, options: &Options) -> Result<Calibrated, ImportError> {
+        let inner = Options { calibration: Calibrate::Auto, ..options.clone() };
+        let bytes = super::load::read(path)?;
+        let asset = super::load::from_file(&bytes, path, &inner)?;
+        let long = asset.clips.iter().map(Clip::frames).sum::<usize>() > 1;
+        let told = match asset.motion(0).filter(|_| !long) {
+            Some(motion) => motion.model_pose(0),
+            None => {
+                let inner = Options { calibration: Calibrate::Motion, ..options.clone() };
+                super::load::from_file(&bytes, path, &inner)?.character.calibration_pose()
+            }
+        };
+        let (rig, skeleton, other) = (self.rig, self.rig.skeleton(), asset.character.skeleton());
+        let name = |id| skeleton.joint(id).name.as_str();
+        let matched = skeleton.ids().filter(|id| other.find(name(*id)).is_some()).count();
+        if matched == 0 {
+            return Err(ImportError::CalibrationFile { path: path.clone() });
+        }
+        let mut joints: Vec<Transform> = Vec::with_capacity(skeleton.len());
+        for id in skeleton.ids() {
+            let rest = skeleton.joint(id).rest;
+            let mut at = skeleton.parent(id).map_or(rest, |p| joints[p.index()] * rest);
+            if let Some(found) = other.find(name(id)) {
+                at.rotation = told.joint(found).rotation;
+            }
+            joints.push(at);
+        }
+        // The pose stands in the world of its own file; the figure says how.
+        let pose = ModelPose::new(joints);
+        let stands = orientation(rig, &pose, None, false).map_or_else(Quat::identity, |o| o.normal_from_rest);
+        let stands = Transform::from_rotation(stands);
+        let joints = pose.joints().iter().map(|t| stands * *t).collect();
+        let turn = match (self.up, self.estimate()) {
+            (None, Some(estimate)) => estimate.turn,
+            (up, _) => arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x()),
+        };
+        let calibration =
+            Calibration { pose: grounded(rig, joints), from: CalibrationSource::File, joints: Vec::new() };
+        Ok(Calibrated { calibration, turn })
+    }
+}
+
+/// Where warnings about a BVH file's rest pose point to.
+pub(super) const BVH: &str = "HIERARCHY";
+
+/// The pose with the lowest joint of the feet at height 0; as it is where there are no feet.
+fn grounded(rig: &Rig, mut joints: Vec<Transform>) -> ModelPose {
+    let roles = Side::BOTH.into_iter().flat_map(|s| [Role::Foot(s), Role::Toes(s)]);
+    let feet = roles.filter_map(|role| rig.joint(role));
+    let low = feet.map(|id| joints[id.index()].translation.y).fold(f64::INFINITY, f64::min);
+    if low.is_finite() {
+        joints.iter_mut().for_each(|t| t.translation.y -= low);
+    }
+    ModelPose::new(joints)
+}
+
+impl Calibrated {
+    /// The same in metres.
+    pub(super) fn scaled(mut self, metres_per_unit: f64) -> Calibration {
+        let joints = self.calibration.pose.joints().iter();
+        let scaled = joints.map(|t| Transform::new(t.rotation, t.translation * metres_per_unit));
+        self.calibration.pose = ModelPose::new(scaled.collect());
+        self.calibration
+    }
+}
+
+/// The rest pose of a skeleton as a calibration that was asked for.
+pub(super) fn rest(skeleton: &Skeleton) -> Calibration {
+    Calibration { pose: skeleton.rest_model_pose(), from: CalibrationSource::Rest, joints: Vec::new() }
+}
+
+impl Options {
+    /// The up axis that was told, as a vector.
+    pub(super) fn up_vector(&self) -> Option<Vec3> {
+        self.up.map(Axis::vector)
+    }
+}

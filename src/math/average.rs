@@ -1,0 +1,183 @@
+//! Weighted means of directions and rotations that outliers do not pull: in the sense of L1, by reweighting.
+//!
+//! The mean minimises the weighted sum of distances, not of their squares (Weiszfeld 1937, on the sphere and on the
+//! rotations): a third of the values may say something else altogether. Each round is a weighted mean in the sense of
+//! L2, of rotations the one of Markley and others (2007): the eigenvector of the largest eigenvalue of
+//! `sum w q q^T`.
+
+use super::{Quat, RawQuat, Vec3};
+use nalgebra::{Matrix4, SymmetricEigen, Vector4};
+
+/// Rounds of reweighting: each about halves what is left, and 15 leave less than measurements do.
+const ROUNDS: usize = 15;
+/// Below this distance (of unit vectors) a direction weighs no more: what is nearer is noise.
+const DIRECTION_FLOOR: f64 = 0.03;
+/// The same of rotations, in radians (2 degrees).
+const ROTATION_FLOOR: f64 = 2.0 * std::f64::consts::PI / 180.0;
+
+/// The direction nearest to the unit vectors `v` with the weights `w`; `None` where they cancel out.
+pub fn mean_direction(v: &[Vec3], w: &[f64]) -> Option<Vec3> {
+    let weighted = |near: Option<&Vec3>| {
+        let mut sum = Vec3::zeros();
+        for (v, w) in v.iter().zip(w) {
+            sum += v * near.map_or(*w, |m| w / (v - m).norm().max(DIRECTION_FLOOR));
+        }
+        sum.try_normalize(1e-12)
+    };
+    let mut mean = weighted(None)?;
+    for _ in 0..ROUNDS {
+        let next = weighted(Some(&mean))?;
+        let change = (next - mean).norm_squared();
+        mean = next;
+        if change < 1e-20 {
+            break;
+        }
+    }
+    Some(mean)
+}
+
+/// The rotation nearest to the rotations `q` with the weights `w`; the identity where there are none.
+pub fn mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
+    median_rotation(q, w, plain_mean_rotation(q, w))
+}
+
+/// As [`mean_rotation`], from a first guess of one's own: where the values fall into camps, it ends in that of the guess.
+pub fn median_rotation(q: &[Quat], w: &[f64], start: Quat) -> Quat {
+    let mut mean = start;
+    let mut weights = vec![0.0; w.len()];
+    for _ in 0..ROUNDS {
+        for ((weight, q), w) in weights.iter_mut().zip(q).zip(w) {
+            *weight = w / rotation_between(&mean, q).max(ROTATION_FLOOR);
+        }
+        let next = plain_mean_rotation(q, &weights);
+        let change = rotation_between(&mean, &next);
+        mean = next;
+        if change < 1e-9 {
+            break;
+        }
+    }
+    mean
+}
+
+/// The mean in the sense of L2: least squares of the rotation matrices.
+pub fn plain_mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
+    let mut sum = Matrix4::zeros();
+    for (q, w) in q.iter().zip(w) {
+        let c = &q.coords;
+        sum.ger(*w, c, c, 1.0);
+    }
+    if sum.trace() <= 0.0 || !sum.trace().is_finite() {
+        return Quat::identity();
+    }
+    let eigen = SymmetricEigen::new(sum);
+    let axis: Vector4<f64> = eigen.eigenvectors.column(eigen.eigenvalues.imax()).into_owned();
+    // One of two signs, so that equal inputs give equal outputs.
+    let axis = if axis.w < 0.0 { -axis } else { axis };
+    Quat::new_normalize(RawQuat::from(axis))
+}
+
+/// The angle between two rotations in radians, 0 to pi.
+///
+/// By the sine for small angles, where the cosine has no digits left.
+pub fn rotation_between(a: &Quat, b: &Quat) -> f64 {
+    let between = a.coords.dot(&b.coords).abs();
+    if between < 0.9 {
+        return 2.0 * between.acos();
+    }
+    let (plus, minus) = ((a.coords - b.coords).norm(), (a.coords + b.coords).norm());
+    4.0 * (0.5 * plus.min(minus)).min(1.0).asin()
+}
+
+/// The value below which the share `q` of the total weight lies; 0 without values.
+pub fn weighted_quantile(values: &[f64], weights: &[f64], q: f64) -> f64 {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let total: f64 = order.iter().map(|&k| weights[k]).sum();
+    let mut sum = 0.0;
+    for &k in &order {
+        sum += weights[k];
+        if sum >= q * total {
+            return values[k];
+        }
+    }
+    order.last().map_or(0.0, |&k| values[k])
+}
+
+/// The value below which the share `q` of the values lies, interpolated linearly; 0 without values.
+pub fn percentile(values: &[f64], q: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let at = q.clamp(0.0, 1.0) * last as f64;
+    let low = at.floor() as usize;
+    let high = (low + 1).min(last);
+    sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64)
+}
+
+/// The median of each component; 0 without values. The mean of the two middle ones of an even number.
+pub fn median_of(vectors: impl Iterator<Item = Vec3>) -> Vec3 {
+    let mut columns: [Vec<f64>; 3] = Default::default();
+    for v in vectors {
+        for (column, x) in columns.iter_mut().zip(v.iter()) {
+            column.push(*x);
+        }
+    }
+    let [x, y, z] = columns.map(|column| median(column));
+    Vec3::new(x, y, z)
+}
+
+/// The median of some numbers; 0 without any.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    let n = values.len();
+    if n == 0 {
+        return 0.0;
+    }
+    let (_, upper, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let upper = *upper;
+    if n % 2 == 1 {
+        return upper;
+    }
+    let lower = values[..n / 2].iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
+    0.5 * (lower + upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+
+    #[test]
+    fn a_third_of_the_values_may_say_something_else() {
+        let near = Vec3::new(0.1, 1.0, 0.0).normalize();
+        let v = [near, near, Vec3::x()];
+        assert!((mean_direction(&v, &[1.0; 3]).unwrap() - near).norm() < 0.02);
+        let q = exp(&Vec3::new(0.3, -0.2, 0.5));
+        let far = exp(&Vec3::new(0.0, 2.5, 0.0));
+        assert!(rotation_between(&mean_rotation(&[q, q, far], &[1.0; 3]), &q) < 0.03);
+    }
+
+    #[test]
+    fn the_mean_of_one_rotation_is_that_rotation_in_either_sign() {
+        let q = exp(&Vec3::new(2.0, 1.0, -1.5));
+        let minus = Quat::new_unchecked(-q.into_inner());
+        assert!(rotation_between(&mean_rotation(&[q, minus], &[0.3, 0.7]), &q) < 1e-12);
+        assert_eq!(mean_rotation(&[], &[]), Quat::identity());
+        assert!(mean_direction(&[Vec3::x(), -Vec3::x()], &[1.0, 1.0]).is_none());
+    }
+
+    #[test]
+    fn angles_between_rotations_keep_their_digits() {
+        for angle in [1e-9, 1e-3, 0.5, 1.0, 2.0, 3.1] {
+            let found = rotation_between(&Quat::identity(), &exp(&Vec3::new(0.0, angle, 0.0)));
+            assert!((found - angle).abs() < 1e-12 + 1e-9 * angle, "{angle} {found}");
+        }
+    }
+
+    #[test]
+    fn quantiles_and_medians() {
+        assert_eq!(weighted_quantile(&[3.0, 1.0, 2.0], &[1.0, 1.0, 2.0], 0.5), 2.0);
+        assert_eq!(weighted_quantile(&[], &[], 0.5), 0.0);
+        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
+        assert_eq!(median_of([Vec3::x(), Vec3::y(), Vec3::x()].into_iter()), Vec3::x());
+    }
+}

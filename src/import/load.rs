@@ -6,7 +6,7 @@
 use super::bvh::{self, BvhOptions, Normalization, Positions};
 use super::bvh_error::BvhError;
 use super::gltf::{self, GltfFile};
-use crate::anatomy::{Figure, guess_unit, motion_up, orientation, understand};
+use crate::anatomy::{Figure, Vocabulary, Word, guess_unit, motion_up, orientation, understand_by};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -41,6 +41,15 @@ pub struct Options {
     pub up: Option<Axis>,
     /// How position channels and offsets go together; `None`: decided from the data.
     pub bvh_positions: Option<Positions>,
+    /// Words in the names of joints, beside those that are known.
+    pub words: Vec<Word>,
+}
+
+impl Options {
+    /// The words that names are read by.
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::built_in().with(&self.words)
+    }
 }
 
 /// Why a file cannot be imported.
@@ -113,7 +122,7 @@ pub fn from_bytes(
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     let is_gltf = bytes.starts_with(b"glTF") || matches!(extension.as_str(), "glb" | "gltf" | "vrm" | "vrma");
     if is_gltf {
-        return Ok(gltf::import(bytes, folder, name, understand_gltf)?);
+        return Ok(gltf::import(bytes, folder, name, |file| understand_gltf(file, options))?);
     }
     let head = &bytes[..bytes.len().min(4096)];
     let says_bvh = head.to_ascii_uppercase().windows(9).any(|w| w == b"HIERARCHY");
@@ -133,10 +142,13 @@ pub fn from_bytes(
 
 /// Roles of a glTF character, and the turn that makes it face +Z: a multiple of 90 degrees, since the format says
 /// +Z and what is less than 45 degrees off is the figure's own.
-fn understand_gltf(file: &GltfFile) -> (Vec<(crate::model::Role, crate::model::Assignment)>, Quat) {
+fn understand_gltf(
+    file: &GltfFile,
+    options: &Options,
+) -> (Vec<(crate::model::Role, crate::model::Assignment)>, Quat) {
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
-    let rig = understand(file.skeleton.clone(), &rest, humanoid);
+    let rig = understand_by(&options.vocabulary(), file.skeleton.clone(), &rest, humanoid);
     let turn =
         orientation(&rig, &rest, Some(Vec3::y()), true).map_or_else(Quat::identity, |o| o.normal_from_rest);
     (rig.assignments().map(|(r, a)| (r, a.clone())).collect(), turn)
@@ -165,11 +177,12 @@ fn understand_bvh(
 ) -> (Rig, Normalization) {
     let rest = skeleton.rest_model_pose();
     let told = options.up.map(Axis::vector);
+    let vocabulary = options.vocabulary();
     // Names need no up axis, shapes do: where a figure standing along Y shows no legs, one along Z may.
     let upright = |up: Vec3| {
         let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
         let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
-        let rig = understand(skeleton.clone(), &turned, &[]);
+        let rig = understand_by(&vocabulary, skeleton.clone(), &turned, &[]);
         let stands = orientation(&rig, &rest, told, false);
         (rig, stands)
     };

@@ -10,10 +10,16 @@ use posemill::import::{Options, from_bytes};
 use std::collections::BTreeSet;
 
 /// The texts, by family.
-const TEXTS: &[&str] = &[include_str!("conventions/characters.txt"), include_str!("conventions/engines.txt")];
+const TEXTS: &[&str] = &[
+    include_str!("conventions/characters.txt"),
+    include_str!("conventions/engines.txt"),
+    include_str!("conventions/studios.txt"),
+    include_str!("conventions/capture.txt"),
+    include_str!("conventions/languages.txt"),
+];
 
 /// Conventions that are whole today: every role where it belongs and none elsewhere, from GLB and from BVH alike.
-const WHOLE: usize = 17;
+const WHOLE: usize = 27;
 
 /// How a convention was understood from one format.
 struct Verdict {

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! [Name of it | Left Right | T]         the words for the sides, and how the arms rest: T or A
-//! [Another name | Name of it | ^=mixamorig: | Left=L_]     the same with other names: `^` is their beginning
+//! [Another name | Name of it | ^=hero: | Left=L_ | lower]  the same with other names: `^` is their beginning
 //! Hips = hips                           the name, and its role
 //!   Spine{,1,2} = spine_0               Spine, Spine1 and Spine2, one below the other; roles count on
 //!   *UpLeg = upper_leg > *Leg = lower_leg     `*` is the side: a joint for each; `>` is a child on the same line
@@ -96,12 +96,18 @@ fn heading(head: &str, before: &[Text]) -> Text {
     let second = parts.next().expect("sides, or the name of a convention above");
     if let Some(like) = before.iter().find(|t| t.name == second) {
         let mut text = Text { name, ..like.clone() };
-        for (from, to) in parts.map(|p| p.split_once('=').expect("from=to")) {
-            for line in &mut text.lines {
-                line.name =
-                    if from == "^" { format!("{to}{}", line.name) } else { line.name.replace(from, to) };
+        let Text { lines, sides, .. } = &mut text;
+        let mut names: Vec<&mut String> = lines.iter_mut().map(|l| &mut l.name).collect();
+        let own = names.len();
+        names.extend(sides);
+        for part in parts {
+            for (k, name) in names.iter_mut().enumerate() {
+                **name = match part.split_once('=') {
+                    None => name.to_lowercase(),
+                    Some(("^", to)) if k < own => format!("{to}{name}"),
+                    Some((from, to)) => name.replace(from, to),
+                };
             }
-            text.sides = text.sides.map(|s| s.replace(from, to));
         }
         return text;
     }

@@ -1,7 +1,8 @@
 //! One human body under the names that tools and people give its joints: who is taken for what?
 //!
 //! `cargo test --test conventions -- --nocapture` prints the table, and below it every joint that is taken for
-//! something else than it is. The conventions lie in `tests/conventions/`, the format is told in `named_body`.
+//! something else than it is. The conventions lie in `tests/conventions/`, the format is told in `named_body`. With
+//! `POSEMILL_CONVENTIONS=folder` the bodies are written there, to be looked at.
 
 mod named_body;
 
@@ -70,7 +71,12 @@ fn judge(convention: &Convention, bytes: &[u8], extension: &str) -> Verdict {
         }
         if !right {
             let word = |r: &Option<String>| r.clone().unwrap_or_else(|| "nothing".into());
-            verdict.faults.push(format!("`{}` is {}, not {}", joint.name, word(&joint.role), word(&found)));
+            verdict.faults.push(format!(
+                "`{}` is {}, taken for {}",
+                joint.name,
+                word(&joint.role),
+                word(&found)
+            ));
         }
     }
     verdict
@@ -86,8 +92,12 @@ fn a_body_is_understood_whatever_its_joints_are_called() {
     let mut sums = [[0; 2]; 2];
     println!("{:<44} GLB core  fingers extra   BVH core  fingers extra", "convention");
     for convention in &all {
-        let glb = judge(convention, &convention.glb(), "glb");
-        let bvh = judge(convention, &convention.bvh(), "bvh");
+        let [glb, bvh] = [(convention.glb(), "glb"), (convention.bvh(), "bvh")].map(|(bytes, extension)| {
+            if let Ok(folder) = std::env::var("POSEMILL_CONVENTIONS") {
+                std::fs::write(format!("{folder}/{}.{extension}", convention.name), &bytes).unwrap();
+            }
+            judge(convention, &bytes, extension)
+        });
         let mark = if glb.whole() && bvh.whole() { "whole" } else { "" };
         whole += usize::from(!mark.is_empty());
         println!("{:<44} {}   {}   {mark}", convention.name, glb.row(), bvh.row());

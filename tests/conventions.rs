@@ -8,6 +8,7 @@ mod named_body;
 
 use named_body::{Convention, conventions};
 use posemill::import::{Options, from_bytes};
+use posemill::model::Role;
 use std::collections::BTreeSet;
 
 /// The texts, by family.
@@ -83,6 +84,20 @@ fn judge(convention: &Convention, bytes: &[u8], extension: &str) -> Verdict {
 }
 
 #[test]
+fn the_truth_is_a_truth() {
+    for convention in TEXTS.iter().flat_map(|text| conventions(text)) {
+        let mut seen = BTreeSet::new();
+        for joint in &convention.joints {
+            let (name, joint_name) = (&convention.name, &joint.name);
+            assert!(seen.insert(joint_name.clone()), "{name}: two joints `{joint_name}`");
+            let Some(role) = &joint.role else { continue };
+            assert!(role.parse::<Role>().is_ok(), "{name}: `{joint_name}` is `{role}`");
+            assert!(joint.optional || seen.insert(format!("= {role}")), "{name}: two joints are {role}");
+        }
+    }
+}
+
+#[test]
 fn a_body_is_understood_whatever_its_joints_are_called() {
     let all: Vec<Convention> = TEXTS.iter().flat_map(|text| conventions(text)).collect();
     let names: BTreeSet<&str> = all.iter().map(|c| c.name.as_str()).collect();
@@ -102,9 +117,8 @@ fn a_body_is_understood_whatever_its_joints_are_called() {
         whole += usize::from(!mark.is_empty());
         println!("{:<44} {}   {}   {mark}", convention.name, glb.row(), bvh.row());
         for verdict in [&glb, &bvh] {
-            for k in 0..2 {
-                sums[0][k] += verdict.core[k];
-                sums[1][k] += verdict.fingers[k];
+            for (sum, count) in sums.iter_mut().zip([verdict.core, verdict.fingers]) {
+                *sum = [sum[0] + count[0], sum[1] + count[1]];
             }
         }
         // The two formats mostly agree: what is wrong in both is told once.

@@ -41,12 +41,12 @@ const BONES: &[(&str, [f64; 3], [f64; 3])] = &[
 ];
 
 /// The fingers: the first joint, the way they point, and the lengths of their three bones.
-const FINGERS: &[(&str, [f64; 3], [f64; 3], [f64; 3])] = &[
-    ("thumb", [0.715, 1.4, 0.025], [0.75, -0.2, 0.63], [0.045, 0.032, 0.026]),
-    ("index", [0.785, 1.42, 0.03], [1.0, 0.0, 0.05], [0.042, 0.025, 0.021]),
-    ("middle", [0.788, 1.423, 0.008], [1.0, 0.0, 0.0], [0.046, 0.029, 0.022]),
-    ("ring", [0.783, 1.42, -0.014], [1.0, 0.0, -0.04], [0.042, 0.027, 0.022]),
-    ("little", [0.775, 1.413, -0.034], [1.0, 0.0, -0.1], [0.033, 0.02, 0.019]),
+const FINGERS: &[(&str, [[f64; 3]; 3])] = &[
+    ("thumb", [[0.715, 1.4, 0.025], [0.75, -0.2, 0.63], [0.045, 0.032, 0.026]]),
+    ("index", [[0.785, 1.42, 0.03], [1.0, 0.0, 0.05], [0.042, 0.025, 0.021]]),
+    ("middle", [[0.788, 1.423, 0.008], [1.0, 0.0, 0.0], [0.046, 0.029, 0.022]]),
+    ("ring", [[0.783, 1.42, -0.014], [1.0, 0.0, -0.04], [0.042, 0.027, 0.022]]),
+    ("little", [[0.775, 1.413, -0.034], [1.0, 0.0, -0.1], [0.033, 0.02, 0.019]]),
 ];
 
 /// The bones of a body with so many joints in spine and neck.
@@ -100,7 +100,7 @@ impl Body {
             "neck" if n < self.neck => return Some(Bone { at: neck(n), end: neck(n + 1) }),
             _ => {}
         }
-        let (_, knuckle, way, lengths) = FINGERS.iter().find(|f| f.0 == word).filter(|_| n < 3)?;
+        let (_, [knuckle, way, lengths]) = FINGERS.iter().find(|f| f.0 == word).filter(|_| n < 3)?;
         let reach =
             |k: usize| Vec3::from(*knuckle) + Vec3::from(*way).normalize() * lengths[..k].iter().sum::<f64>();
         Some(Bone { at: reach(n), end: reach(n + 1) })

@@ -37,6 +37,8 @@ pub struct Named {
     pub optional: bool,
     /// In model space, metres.
     pub at: Vec3,
+    /// Where its bone ends on the body, as seen from `at`; `None` for a joint that the body does not have.
+    pub way: Option<Vec3>,
 }
 
 /// A body under a convention: joints with the parents first.
@@ -172,7 +174,8 @@ impl Text {
             let line = &self.lines[l.line];
             let name = l.side.map_or(line.name.clone(), |s| line.name.replace('*', &self.sides[s]));
             let role = line.role.as_ref().map(|r| sided(r, l.side));
-            Named { name, parent: l.parent, role, optional: line.optional, at }
+            let way = l.bone.map(|b| b.end - b.at);
+            Named { name, parent: l.parent, role, optional: line.optional, at, way }
         };
         Convention { name: self.name.clone(), joints: laid.iter().zip(at).map(joint).collect() }
     }
@@ -246,8 +249,8 @@ impl Convention {
         let mut model: Vec<Transform> = Vec::new();
         for (k, joint) in self.joints.iter().enumerate() {
             let child = self.joints.iter().find(|j| j.parent == Some(k) && (j.at - joint.at).norm() > 1e-6);
-            let turn = match (child, joint.parent) {
-                (Some(child), _) => arc(&Vec3::y(), &(child.at - joint.at), &Vec3::x()),
+            let turn = match (child.map(|c| c.at - joint.at).or(joint.way), joint.parent) {
+                (Some(way), _) => arc(&Vec3::y(), &way, &Vec3::x()),
                 (None, Some(parent)) => model[parent].rotation,
                 (None, None) => Quat::identity(),
             };
@@ -294,7 +297,7 @@ impl Convention {
             self.write_joint(child, depth + 1, text);
         }
         if children.is_empty() {
-            let end = offset.try_normalize(1e-6).unwrap_or_else(Vec3::y) * 3.0;
+            let end = joint.way.map_or(Vec3::y() * 3.0, |way| way * 100.0);
             writeln!(
                 text,
                 "{pad}\tEnd Site\n{pad}\t{{\n{pad}\t\tOFFSET {:.4} {:.4} {:.4}",

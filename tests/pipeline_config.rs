@@ -73,7 +73,7 @@ fn a_sound_pipeline_is_read_with_its_defaults() {
     let text = "[input]\nmotion = \"a.bvh\"\nunits = \"cm\"\n[[stage]]\nuse = \"hasten\"\nfactor = 3\n";
     let config = parse(text, &["stage.hasten.ends=blend", "output.formats=[\"glb\", \"bvh\"]"]).unwrap();
     assert_eq!(config.input.motion, ["a.bvh"]);
-    assert_eq!(config.input.options().units, Some(0.01));
+    assert_eq!(config.input.options("".as_ref()).units, Some(0.01));
     assert_eq!(config.output.formats.len(), 2);
     assert_eq!(config.output.dir, "out");
     let canonical = config.stages[0].stage.canonical().to_string();
@@ -243,7 +243,7 @@ fn stages_of_the_wrong_shape_are_refused() {
 
 #[test]
 fn units_are_names_or_positive_numbers() {
-    let units = |text: &str| parse("", &[&format!("input.units={text}")]).map(|c| c.input.options().units);
+    let units = |text: &str| parse("", &[&format!("input.units={text}")]).map(|c| c.input.options("".as_ref()).units);
     assert_eq!(units("in"), Ok(Some(0.0254)));
     assert_eq!(units("0.5"), Ok(Some(0.5)));
     for bad in ["-1", "0", "inf", "furlong", "true"] {

@@ -1,8 +1,11 @@
-//! A joint's name becomes words, a side and a number, whatever the convention it follows.
+//! A joint's name becomes words, a side and numbers, whatever the convention it follows.
 //!
-//! `mixamorig:LeftForeArm`, `DEF-forearm.L.001`, `J_Bip_L_LowerArm`, `LHipJoint`, `bip01 l forearm` all say a side
-//! and a body part; namespaces, tool prefixes and separators say nothing.
+//! `mixamorig:LeftForeArm`, `DEF-forearm.L.001`, `J_Bip_L_LowerArm`, `LFArm`, `lForearmBend`, `左ひじ` all say a side
+//! and a body part; namespaces, tool prefixes and separators say nothing. Words that stand together without a
+//! separator are cut with the dictionary, words that only together mean something are joined.
 
+use super::spelling::{Run, runs, usual_width};
+use super::vocabulary::{Sense, Vocabulary};
 use crate::model::Side;
 
 /// What a name says.
@@ -16,94 +19,86 @@ pub struct Label {
     pub numbers: Vec<u32>,
 }
 
-/// Words that name the tool or the kind of node and not the body part.
-const PREFIXES: &[&str] = &[
-    "mixamorig",
-    "bip",
-    "bip01",
-    "bip001",
-    "def",
-    "org",
-    "jnt",
-    "joint",
-    "bone",
-    "character",
-    "cc",
-    "base",
-    "j",
-    "valvebiped",
-    "rig",
-    "skel",
-    "bn",
-    "sk",
-    "c",
-    "b",
-];
+/// How many words of a name may make one: `upper`, `arm`; `colonne`, `vertebrale`.
+const MOST_JOINED: usize = 4;
 
-/// Body words that a glued side letter may stand before, as in `lhand` or `rthumb`.
-const GLUED: &[&str] = &[
-    "hand", "foot", "arm", "leg", "thigh", "shin", "calf", "toe", "toes", "thumb", "fingers", "hip", "knee",
-    "elbow", "wrist", "ankle", "shoulder", "collar", "clavicle", "forearm", "upperarm", "femur", "tibia",
-    "humerus", "radius", "shldr", "eye",
-];
+/// A word of a name and the run that it stands in.
+struct Token {
+    word: String,
+    run: usize,
+}
 
 impl Label {
-    /// The label of a joint name.
+    /// The label of a joint name, by the words of the table.
     pub fn of(name: &str) -> Label {
-        let name = name.rsplit([':', '|']).next().unwrap_or(name);
+        Label::by(Vocabulary::built_in(), name)
+    }
+
+    /// The label of a joint name, by the words of `vocabulary`.
+    pub fn by(vocabulary: &Vocabulary, name: &str) -> Label {
+        let local = name.rsplit([':', '|']).next().unwrap_or(name);
+        let runs = runs(&usual_width(local));
         let mut label = Label::default();
         if name.starts_with("__") {
             // MakeHuman's stubs that only lead to the joint of the same name.
             label.words.push("helper".into());
         }
-        for token in tokens(name) {
-            if let Ok(number) = token.parse::<u32>() {
-                label.numbers.push(number);
-                continue;
-            }
-            match token.as_str() {
-                "l" | "left" | "lft" | "lf" | "左" => label.side = label.side.or(Some(Side::Left)),
-                "r" | "right" | "rgt" | "rt" | "右" => label.side = label.side.or(Some(Side::Right)),
-                _ => label.words.push(token),
+        // The whole name is a word, with its digits: Xsens' `L5` and `T12`, and what the user tells.
+        let whole: String = runs.iter().map(|r| r.text.as_str()).collect();
+        if runs.iter().any(|r| r.digits) && vocabulary.knows(&whole) {
+            label.words.push(whole);
+            return label;
+        }
+        let mut tokens: Vec<Token> = Vec::new();
+        let mut tool_numbers = 0;
+        for (run, found) in runs.iter().enumerate() {
+            if found.digits {
+                let only_tool = tokens.iter().all(|t| vocabulary.is_noise(&t.word));
+                if found.glued && only_tool && !tokens.is_empty() {
+                    tool_numbers += 1;
+                }
+                let after_finger =
+                    found.glued && tokens.last().is_some_and(|t| is_any_finger(vocabulary, &t.word));
+                label.numbers.extend(numbers(&found.text, after_finger));
+            } else {
+                tokens.extend(words_of(vocabulary, found).into_iter().map(|word| Token { word, run }));
             }
         }
-        // A lone prefix is the name itself: a joint called `base` or `bone` keeps its word.
-        let says_more = label.words.iter().any(|w| !PREFIXES.contains(&w.as_str()));
-        // CMU's `LHipJoint` is a stub between the hips and the thigh, not the hip: there `joint` says something.
-        let stub = label.words.windows(2).any(|w| w[0] == "hip" && w[1] == "joint");
-        if says_more && !stub {
-            label.words.retain(|w| !PREFIXES.contains(&w.as_str()));
-        }
-        if label.side.is_none() {
-            label.unglue_side();
+        label.take_side(vocabulary, &mut tokens);
+        label.words.extend(join(vocabulary, tokens));
+        // A lone tool word is the name itself: a joint called `base` or `bone` keeps its word and its number.
+        if label.words.iter().any(|w| !vocabulary.is_noise(w)) {
+            label.words.retain(|w| !vocabulary.is_noise(w));
+            label.numbers.drain(..tool_numbers.min(label.numbers.len()));
         }
         label
     }
 
-    /// Takes the side out of a word such as `lhand`, `leftarm` or `rtoes`.
-    fn unglue_side(&mut self) {
-        for word in &mut self.words {
-            let sides = [("left", Side::Left), ("right", Side::Right), ("l", Side::Left), ("r", Side::Right)];
-            let split = sides.iter().find_map(|(prefix, side)| {
-                let rest = word.strip_prefix(prefix)?;
-                GLUED.contains(&rest).then(|| (rest.to_owned(), *side))
-            });
-            if let Some((rest, side)) = split {
-                *word = rest;
-                self.side = Some(side);
-                return;
-            }
-        }
+    /// Takes the words that name a side out of `tokens`; the first one counts.
+    ///
+    /// Short ones such as the `g` of `bras.g` are sides beside a word of their language only.
+    fn take_side(&mut self, vocabulary: &Vocabulary, tokens: &mut Vec<Token>) {
+        let languages: Vec<&str> = tokens
+            .iter()
+            .filter(|t| vocabulary.side(&t.word).is_none())
+            .flat_map(|t| vocabulary.meanings(&t.word))
+            .flat_map(|m| m.languages.iter().map(String::as_str))
+            .collect();
+        let is_side = |token: &Token| {
+            let (side, spoken) = vocabulary.side(&token.word)?;
+            let long = token.word.chars().count() > 2 || !token.word.chars().all(char::is_lowercase);
+            let fits = |l: &String| l == "en" || languages.contains(&l.as_str());
+            (long || spoken.is_empty() || spoken.iter().any(fits)).then_some(side)
+        };
+        let sides: Vec<Option<Side>> = tokens.iter().map(is_side).collect();
+        self.side = sides.iter().find_map(|s| *s);
+        let mut keep = sides.iter().map(Option::is_none);
+        tokens.retain(|_| keep.next().unwrap_or(true));
     }
 
     /// Whether two labels name the same thing: words, side and numbers. Labels without words name nothing.
     pub fn says_the_same(&self, other: &Label) -> bool {
         !self.words.is_empty() && self == other
-    }
-
-    /// The words without separators: `upper arm` and `UpperArm` both give `upperarm`.
-    pub fn joined(&self) -> String {
-        self.words.concat()
     }
 }
 
@@ -112,46 +107,58 @@ pub fn same_words(a: &str, b: &str) -> bool {
     a == b || Label::of(a).says_the_same(&Label::of(b))
 }
 
-/// The lower-case tokens of a name: split at separators, at digits, and where the case changes.
-fn tokens(name: &str) -> Vec<String> {
-    #[derive(PartialEq, Clone, Copy)]
-    enum Kind {
-        Lower,
-        Upper,
-        Digit,
-        Other,
+fn is_any_finger(vocabulary: &Vocabulary, word: &str) -> bool {
+    vocabulary.meanings(word).iter().any(|m| m.sense == Sense::AnyFinger)
+}
+
+/// The number in `digits`; two where they follow the word `finger` at once: Biped's `Finger01` is finger 0, joint 1.
+fn numbers(digits: &str, after_finger: bool) -> Vec<u32> {
+    match digits.as_bytes() {
+        [finger, joint] if after_finger => vec![u32::from(finger - b'0'), u32::from(joint - b'0')],
+        _ => digits.parse().into_iter().collect(),
     }
-    let kind = |c: char| match c {
-        c if c.is_ascii_digit() => Kind::Digit,
-        c if c.is_uppercase() => Kind::Upper,
-        c if c.is_alphabetic() => Kind::Lower,
-        _ => Kind::Other,
-    };
-    let chars: Vec<char> = name.chars().collect();
-    let mut tokens: Vec<String> = Vec::new();
-    let mut current = String::new();
-    for (i, &c) in chars.iter().enumerate() {
-        let here = kind(c);
-        let before = if i == 0 { Kind::Other } else { kind(chars[i - 1]) };
-        let after = chars.get(i + 1).map_or(Kind::Other, |&c| kind(c));
-        // `LHip` splits before `Hip`: an upper-case letter followed by a lower-case one starts a word.
-        let starts = match (before, here) {
-            (Kind::Lower | Kind::Digit, Kind::Upper) => true,
-            (Kind::Upper, Kind::Upper) => after == Kind::Lower,
-            (Kind::Digit, Kind::Lower) | (Kind::Lower | Kind::Upper, Kind::Digit) => true,
-            _ => false,
-        };
-        if (starts || here == Kind::Other) && !current.is_empty() {
-            tokens.push(std::mem::take(&mut current));
-        }
-        if here != Kind::Other {
-            current.extend(c.to_lowercase());
-        }
+}
+
+/// The words of a run of letters.
+fn words_of(vocabulary: &Vocabulary, run: &Run) -> Vec<String> {
+    if vocabulary.knows(&run.text) {
+        return vec![run.text.clone()];
     }
-    if !current.is_empty() {
-        tokens.push(current);
+    // A side letter before a word with a capital of its own: `LFArm` is a left `farm`, not an `lf` arm.
+    if run.led
+        && let Some(rest) = run.text.strip_prefix(['l', 'r'])
+        && vocabulary.knows(rest)
+    {
+        return vec![run.text[..1].to_owned(), rest.to_owned()];
     }
-    tokens
+    if run.words.iter().all(|w| vocabulary.knows(w)) {
+        return run.words.clone();
+    }
+    if let Some(cut) = vocabulary.cut(&run.text) {
+        return cut;
+    }
+    let cut = |word: &String| vocabulary.cut(word).unwrap_or_else(|| vec![word.clone()]);
+    run.words.iter().flat_map(cut).collect()
+}
+
+/// Joins neighbours that are one word together, the most first: `upper`, `arm` are `upperarm`.
+///
+/// A helper joins within a run only: `LHipJoint` is CMU's stub above the thigh, `left_hip_joint` is a hip.
+fn join(vocabulary: &Vocabulary, tokens: Vec<Token>) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let joined = (2..=MOST_JOINED.min(tokens.len() - at)).rev().find_map(|count| {
+            let part = &tokens[at..at + count];
+            let one_run = part.iter().all(|t| t.run == part[0].run);
+            let word: String = part.iter().map(|t| t.word.as_str()).collect();
+            (vocabulary.knows(&word) && (one_run || !vocabulary.is_helper(&word))).then_some((count, word))
+        });
+        let (count, word) = joined.unwrap_or_else(|| (1, tokens[at].word.clone()));
+        words.push(word);
+        at += count;
+    }
+    words
 }
 
 #[cfg(test)]
@@ -160,7 +167,7 @@ mod tests {
 
     fn say(name: &str) -> (String, Option<Side>, Vec<u32>) {
         let label = Label::of(name);
-        (label.joined(), label.side, label.numbers)
+        (label.words.join(" "), label.side, label.numbers)
     }
 
     #[test]
@@ -168,32 +175,78 @@ mod tests {
         let left = Some(Side::Left);
         for name in [
             "mixamorig:LeftForeArm",
+            "mixamorig1:LeftForeArm",
+            "mixamorigLeftForeArm",
+            "Character1_LeftForeArm",
             "DEF-forearm.L",
             "l_forearm",
             "Bip01 L Forearm",
+            "Bip001_L_Forearm",
+            "ValveBiped.Bip01_L_Forearm",
             "forearm_l",
             "LForeArm",
+            "lForearmBend",
+            "FullBody_Left_Forearm",
+            "left_forearm_joint",
+            "LEFT_FOREARM",
+            "LEFTFOREARM",
+            "Bone.ForearmLeft",
+            "ForeArmL",
         ] {
-            let (words, side, _) = say(name);
-            assert_eq!((words.as_str(), side), ("forearm", left), "{name}");
+            assert_eq!(say(name), ("forearm".into(), left, vec![]), "{name}");
         }
         assert_eq!(say("J_Bip_L_UpperArm").0, "upperarm");
+        assert_eq!(say("LUArm"), ("uarm".into(), left, vec![]));
+        assert_eq!(say("LFArm"), ("farm".into(), left, vec![]));
+        assert_eq!(say("lf_arm"), ("arm".into(), left, vec![]));
+        assert_eq!(say("ltoes"), ("toes".into(), left, vec![]));
+        assert_eq!(say("lThighTwist"), ("thigh twist".into(), left, vec![]));
+        assert_eq!(say("mShoulderLeft"), ("shoulder".into(), left, vec![]));
         assert_eq!(say("LHipJoint"), ("hipjoint".into(), left, vec![]));
+        assert_eq!(say("lhipjoint"), ("hipjoint".into(), left, vec![]));
+        assert_eq!(say("left_hip_joint"), ("hip".into(), left, vec![]));
+        assert_eq!(say("upper body2"), ("upperbody".into(), None, vec![2]));
+        assert_eq!(say("LEFT_TOE_BASE"), ("toebase".into(), left, vec![]));
         assert_eq!(say("rhand"), ("hand".into(), Some(Side::Right), vec![]));
         assert_eq!(say("DEF-thigh.R.001"), ("thigh".into(), Some(Side::Right), vec![1]));
         assert_eq!(say("finger2-1.L"), ("finger".into(), left, vec![2, 1]));
-        assert_eq!(say("Spine1"), ("spine".into(), None, vec![1]));
+        assert_eq!(say("Bip01 L Finger01"), ("finger".into(), left, vec![0, 1]));
+        assert_eq!(say("Bip01 L Finger1"), ("finger".into(), left, vec![1]));
+        assert_eq!(say("left_handIndex_1_joint"), ("hand index".into(), left, vec![1]));
+        assert_eq!(say("Spine1_M"), ("spine".into(), None, vec![1]));
         assert_eq!(say("ring_01.r"), ("ring".into(), Some(Side::Right), vec![1]));
+        assert_eq!(say("L5"), ("l5".into(), None, vec![]));
         assert_eq!(say("Base"), ("base".into(), None, vec![]));
+        assert_eq!(say("Bone01"), ("bone".into(), None, vec![1]));
         assert_eq!(say(""), (String::new(), None, vec![]));
+    }
+
+    #[test]
+    fn names_in_many_languages_are_cut() {
+        let left = Some(Side::Left);
+        assert_eq!(say("左ひざ"), ("ひざ".into(), left, vec![]));
+        assert_eq!(say("腕.L"), ("腕".into(), left, vec![]));
+        assert_eq!(say("左人指１"), ("人指".into(), left, vec![1]));
+        assert_eq!(say("左足ＩＫ"), ("足 ik".into(), left, vec![]));
+        assert_eq!(say("左大腿"), ("大腿".into(), left, vec![]));
+        assert_eq!(say("왼쪽 발목"), ("발목".into(), left, vec![]));
+        assert_eq!(say("Левое_Предплечье"), ("предплечье".into(), left, vec![]));
+        assert_eq!(say("Épaule.G"), ("epaule".into(), left, vec![]));
+        assert_eq!(say("Oberschenkel links"), ("oberschenkel".into(), left, vec![]));
+        assert_eq!(say("Muslo_Izq"), ("muslo".into(), left, vec![]));
+        // A `g` says no side beside an English word, and the copies that MikuMikuDance calls `D` none at all.
+        assert_eq!(say("hand.g"), ("hand g".into(), None, vec![]));
+        assert_eq!(say("左足D"), ("足 d".into(), left, vec![]));
     }
 
     #[test]
     fn names_in_other_spellings_are_the_same() {
         assert!(same_words("mixamorig:LeftArm", "left_arm"));
+        assert!(same_words("Upper Arm.L", "LeftUpperArm"));
         assert!(same_words("odd name", "odd name"));
         assert!(!same_words("LeftArm", "RightArm"));
         assert!(!same_words("Spine1", "Spine2"));
+        assert!(!same_words("Bone01", "Bone02"));
         assert!(!same_words("", "1"));
     }
 }

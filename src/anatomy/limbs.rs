@@ -1,8 +1,9 @@
-//! Arms, legs and fingers: which joints of a side fill the slots of a limb, by weight of words and order in the tree.
+//! Names become arms and legs: which joints of a side fill the slots of a limb, by weight of words and order in the
+//! tree.
 
-use super::labels::Label;
-use super::vocabulary::{Part, finger, readings};
-use crate::model::{Finger, JointId, Side, Skeleton};
+use super::names::Names;
+use super::vocabulary::Part;
+use crate::model::{JointId, ModelPose, Side, Skeleton};
 
 /// The slots of an arm, from the body outwards.
 pub const ARM: [Part; 4] = [Part::Clavicle, Part::UpperArm, Part::LowerArm, Part::Hand];
@@ -12,103 +13,93 @@ pub const LEG: [Part; 4] = [Part::UpperLeg, Part::LowerLeg, Part::Foot, Part::To
 /// A joint in a slot and how well its words fit, 0 to 1.
 pub type Slot = Option<(JointId, f64)>;
 
+/// What it is worth that a joint lies below the one in the slot before it. More than two words of full weight differ
+/// by: of two sets of joints with the names of a limb (bones, and the volumes that hang from them) the chain wins.
+const FOLLOWS: f64 = 0.5;
+
+/// What it is worth to fill a slot that every limb has. Collar bones and toes may be missing: a lone shoulder is an
+/// upper arm. Less than the difference of any two words that say different parts.
+const NEEDED: f64 = 0.05;
+
+/// A limb has a handful of candidates for a slot; more than this would be no limb.
+const MOST_CANDIDATES: usize = 12;
+
+/// How far along the way from the ankle to the tip of the toes a joint is no second ankle any more.
+const BALL: f64 = 0.3;
+
 /// The best filling of the four `slots` of one limb with the joints of one side.
 ///
 /// Maximises the sum of word weights; two slots whose joints lie on one path of the tree must lie in the limb's
-/// order, and a small bonus rewards that they do. Of equal fillings the joints nearest to the root win, so that a
-/// chain of twist joints is taken at its beginning.
-pub fn by_words(skeleton: &Skeleton, labels: &[Label], side: Side, slots: &[Part; 4]) -> [Slot; 4] {
-    let candidates: Vec<Vec<(JointId, f64)>> = slots
-        .iter()
-        .map(|slot| {
-            let weight = |id: JointId| {
-                let label = &labels[id.index()];
-                let found = readings(label).into_iter().find(|r| r.0 == *slot && label.side == Some(side));
-                found.map(|r| (id, r.1))
-            };
-            // A limb has a handful of candidates for a slot; more than this would be no limb.
-            skeleton.ids().filter_map(weight).take(12).collect()
-        })
-        .collect();
-    let mut best = (0.0, [None; 4]);
-    let mut chosen = [None; 4];
-    search(skeleton, &candidates, 0, 0.0, &mut chosen, &mut best);
-    best.1
+/// order, and a bonus rewards that they do. Of equal fillings the joints nearest to the root win, so that a chain of
+/// twist joints is taken at its beginning.
+pub fn by_words(skeleton: &Skeleton, names: &Names, side: Side, slots: &[Part; 4]) -> [Slot; 4] {
+    let candidates = slots.map(|slot| -> Vec<(JointId, f64)> {
+        let of_side = skeleton.ids().filter(|&id| names.side(id) == Some(side));
+        let weighed = of_side.map(|id| (id, names.weight(id, slot)));
+        weighed.filter(|c| c.1 > 0.0).take(MOST_CANDIDATES).collect()
+    });
+    let mut search =
+        Search { names, slots, candidates: &candidates, chosen: [None; 4], best: (0.0, [None; 4]) };
+    search.fill(0, 0.0);
+    search.best.1
 }
 
-/// Tries every candidate for slot `depth`, and leaving it empty.
-fn search(
-    skeleton: &Skeleton,
-    candidates: &[Vec<(JointId, f64)>],
-    depth: usize,
-    score: f64,
-    chosen: &mut [Slot; 4],
-    best: &mut (f64, [Slot; 4]),
-) {
-    if depth == candidates.len() {
-        if score > best.0 + 1e-9 {
-            *best = (score, *chosen);
+/// A search through all fillings of a limb.
+struct Search<'a> {
+    names: &'a Names,
+    slots: &'a [Part; 4],
+    candidates: &'a [Vec<(JointId, f64)>; 4],
+    chosen: [Slot; 4],
+    best: (f64, [Slot; 4]),
+}
+
+impl Search<'_> {
+    /// Tries every candidate for slot `depth`, and leaving it empty.
+    fn fill(&mut self, depth: usize, score: f64) {
+        let Some(candidates) = self.candidates.get(depth) else {
+            if score > self.best.0 + 1e-9 {
+                self.best = (score, self.chosen);
+            }
+            return;
+        };
+        for &(id, weight) in candidates {
+            let inner = self.chosen[..depth].iter().flatten();
+            if inner.clone().any(|other| self.names.is_below(other.0, id)) {
+                continue;
+            }
+            let follows = inner.last().is_some_and(|other| self.names.is_below(id, other.0));
+            let needed = !matches!(self.slots[depth], Part::Clavicle | Part::Toes);
+            let bonus = if follows { FOLLOWS } else { 0.0 } + if needed { NEEDED } else { 0.0 };
+            self.chosen[depth] = Some((id, weight));
+            self.fill(depth + 1, score + weight + bonus);
         }
-        return;
+        self.chosen[depth] = None;
+        self.fill(depth + 1, score);
     }
-    for &(id, weight) in &candidates[depth] {
-        let inner: Vec<JointId> = chosen[..depth].iter().flatten().map(|c| c.0).collect();
-        if inner.iter().any(|&other| skeleton.is_ancestor(id, other)) {
-            continue;
-        }
-        let follows = inner.last().is_some_and(|&other| skeleton.is_ancestor(other, id));
-        chosen[depth] = Some((id, weight));
-        let bonus = if follows { 0.2 } else { 0.0 };
-        search(skeleton, candidates, depth + 1, score + weight + bonus, chosen, best);
-    }
-    chosen[depth] = None;
-    search(skeleton, candidates, depth + 1, score, chosen, best);
 }
 
 /// A quadruped's hind leg is often named one joint too far out: `BackLeg`, `BackUpperLeg`, `BackLowerLeg` and a
 /// foot elsewhere are thigh, shin and foot. Moves the slots inwards where a plain `leg` stands above the thigh.
-pub fn straighten_hind_leg(skeleton: &Skeleton, labels: &[Label], leg: &mut [Slot; 4]) {
+pub fn straighten_hind_leg(skeleton: &Skeleton, names: &Names, leg: &mut [Slot; 4]) {
     let [Some((thigh, weight)), Some((shin, shin_weight)), ..] = *leg else { return };
     let Some(above) = skeleton.parent(thigh) else { return };
-    let label = &labels[above.index()];
-    let is_leg = label.words.last().is_some_and(|w| w == "leg") && label.side == labels[thigh.index()].side;
-    let foot_follows = leg[2].is_some_and(|(foot, _)| skeleton.is_ancestor(shin, foot));
+    let is_leg = names.is_leg(above) && names.side(above) == names.side(thigh);
+    let foot_follows = leg[2].is_some_and(|(foot, _)| names.is_below(foot, shin));
     if is_leg && !foot_follows {
         leg[3] = leg[2];
         *leg = [Some((above, weight)), Some((thigh, weight)), Some((shin, shin_weight)), leg[3]];
     }
 }
 
-/// The finger chains below one hand, each from the knuckle outwards.
-///
-/// The side comes from the hand and not from the name: rigs mislabel thumbs.
-pub fn fingers(skeleton: &Skeleton, labels: &[Label], hand: JointId) -> Vec<(Finger, Vec<JointId>)> {
-    let mut chains: Vec<(Finger, Vec<JointId>)> = Vec::new();
-    for id in skeleton.ids().filter(|&id| id != hand && skeleton.is_ancestor(hand, id)) {
-        let Some(finger) = finger(&labels[id.index()]) else { continue };
-        match chains.iter_mut().find(|c| c.0 == finger) {
-            None => chains.push((finger, vec![id])),
-            Some((_, chain)) => {
-                let tip = chain[chain.len() - 1];
-                if chain.len() < 4 && skeleton.is_ancestor(tip, id) {
-                    chain.push(id);
-                }
-            }
-        }
+/// A foot between ankle and toes lies at the ball, where the toes turn, and the toes are its tip (Second Life). `rest`
+/// is the calibration pose in model space.
+pub fn ball_of_foot(skeleton: &Skeleton, names: &Names, rest: &ModelPose, leg: &mut [Slot; 4]) {
+    let [_, _, Some((ankle, _)), Some((tip, _))] = *leg else { return };
+    let between =
+        skeleton.path_to_root(tip).skip(1).take_while(|&id| id != ankle && names.is_below(id, ankle));
+    let Some(foot) = between.filter(|&id| names.weight(id, Part::Foot) > 0.0).last() else { return };
+    let from_ankle = |id: JointId| (rest.position(id) - rest.position(ankle)).norm();
+    if from_ankle(foot) > BALL * from_ankle(tip) {
+        leg[3] = Some((foot, names.weight(foot, Part::Foot)));
     }
-    for (finger, chain) in &mut chains {
-        // Four joints and no metacarpal in the name: the first lies in the palm, the last three bend; a thumb of
-        // four ends in a tip joint. A `_end`-less tip joint beyond the third bends nothing.
-        if chain.len() == 4 && *finger != Finger::Thumb {
-            let palm = skeleton.rest_model_pose();
-            let first = (palm.position(chain[1]) - palm.position(chain[0])).norm();
-            let second = (palm.position(chain[2]) - palm.position(chain[1])).norm();
-            if first > second * 1.3 {
-                chain.remove(0);
-            }
-        }
-        chain.truncate(3);
-    }
-    chains.sort_by_key(|c| c.0);
-    chains
 }

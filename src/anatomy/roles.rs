@@ -1,9 +1,11 @@
 //! All evidence together: a skeleton becomes a rig.
 
-use super::labels::Label;
+use super::fingers::fingers;
 use super::limbs::{self, ARM, LEG, Slot};
+use super::names::Names;
 use super::shape;
 use super::trunk;
+use super::vocabulary::Vocabulary;
 use crate::model::{Assignment, Finger, JointId, ModelPose, Rig, Role, Side, Skeleton};
 
 /// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
@@ -15,9 +17,19 @@ pub type Humanoid = [(String, JointId)];
 /// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. A skeleton
 /// that is no body gets a rig without roles.
 pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
+    understand_by(Vocabulary::built_in(), skeleton, rest, humanoid)
+}
+
+/// As [`understand`], with names read by the words of `vocabulary`.
+pub fn understand_by(
+    vocabulary: &Vocabulary,
+    skeleton: Skeleton,
+    rest: &ModelPose,
+    humanoid: &Humanoid,
+) -> Rig {
     let mut found = Found::default();
     if humanoid.is_empty() {
-        guess(&skeleton, rest, &mut found);
+        guess(&skeleton, rest, vocabulary, &mut found);
     } else {
         let roles = humanoid.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint)));
         for (role, joint) in compact_spine(roles.collect()) {
@@ -60,13 +72,14 @@ fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
 }
 
 /// Roles from words first, from the shape where the words name no legs.
-fn guess(skeleton: &Skeleton, rest: &ModelPose, found: &mut Found) {
-    let labels: Vec<Label> = skeleton.joints().iter().map(|j| Label::of(&j.name)).collect();
-    let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, &labels, s, &LEG));
+fn guess(skeleton: &Skeleton, rest: &ModelPose, vocabulary: &Vocabulary, found: &mut Found) {
+    let names = Names::of(skeleton, vocabulary);
+    let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &LEG));
     for leg in &mut legs {
-        limbs::straighten_hind_leg(skeleton, &labels, leg);
+        limbs::straighten_hind_leg(skeleton, &names, leg);
+        limbs::ball_of_foot(skeleton, &names, rest, leg);
     }
-    let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &labels, s, &ARM));
+    let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &ARM));
     let mut reason = "its name says so";
     let wordless = legs.iter().flatten().all(Option::is_none) && arms.iter().flatten().all(Option::is_none);
     let shape = if wordless { shape::find(skeleton, rest) } else { None };
@@ -80,7 +93,7 @@ fn guess(skeleton: &Skeleton, rest: &ModelPose, found: &mut Found) {
     let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
-    let mut trunk = trunk::find(skeleton, &labels, rest, &thighs, &shoulders);
+    let mut trunk = trunk::find(skeleton, &names, rest, &thighs, &shoulders);
     if let Some(shape) = shape {
         trunk.hips = Some((shape.hips, 0.6, "legs and trunk part from it"));
         trunk.spine = shape.spine;
@@ -107,7 +120,7 @@ fn guess(skeleton: &Skeleton, rest: &ModelPose, found: &mut Found) {
     found.chain(Role::Tail, &trunk.tail, 0.9, "its name says so");
     for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
         let Some((hand, _)) = arm[3] else { continue };
-        for (finger, chain) in limbs::fingers(skeleton, &labels, hand) {
+        for (finger, chain) in fingers(skeleton, &names, rest, hand) {
             found.chain(
                 |n| Role::Finger(side, finger, n),
                 &chain,

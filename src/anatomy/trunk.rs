@@ -1,7 +1,7 @@
 //! Hips, spine, neck, head and tail, given the limbs that hang from them.
 
-use super::labels::Label;
-use super::vocabulary::{Part, readings};
+use super::names::Names;
+use super::vocabulary::Part;
 use crate::model::{JointId, ModelPose, Skeleton};
 
 /// The joints of the trunk, each chain from the hips outwards.
@@ -20,20 +20,18 @@ pub struct Trunk {
 }
 
 /// The last joint that all of `ids` have on their way to the root.
-pub fn common_ancestor(skeleton: &Skeleton, ids: &[JointId]) -> Option<JointId> {
+pub fn common_ancestor(skeleton: &Skeleton, names: &Names, ids: &[JointId]) -> Option<JointId> {
     let (first, rest) = ids.split_first()?;
-    skeleton.path_to_root(*first).find(|&a| rest.iter().all(|&id| skeleton.is_ancestor(a, id)))
+    skeleton.path_to_root(*first).find(|&a| rest.iter().all(|&id| names.is_below(id, a)))
 }
 
 /// The best joint for `part` by its words: the heaviest reading, of equal ones the nearest to the root.
-fn named(skeleton: &Skeleton, labels: &[Label], part: Part) -> Option<JointId> {
-    let weight =
-        |id: &JointId| readings(&labels[id.index()]).iter().find(|r| r.0 == part).map_or(0.0, |r| r.1);
+fn named(skeleton: &Skeleton, names: &Names, part: Part) -> Option<JointId> {
     let mut best: Option<(JointId, f64)> = None;
     for id in skeleton.ids() {
-        let w = weight(&id);
-        if w > best.map_or(0.0, |b| b.1) {
-            best = Some((id, w));
+        let weight = names.weight(id, part);
+        if weight > best.map_or(0.0, |b| b.1) {
+            best = Some((id, weight));
         }
     }
     best.map(|b| b.0)
@@ -42,66 +40,77 @@ fn named(skeleton: &Skeleton, labels: &[Label], part: Part) -> Option<JointId> {
 /// The trunk between the legs and the arms. `rest` is the calibration pose in model space, Y up.
 pub fn find(
     skeleton: &Skeleton,
-    labels: &[Label],
+    names: &Names,
     rest: &ModelPose,
     thighs: &[JointId],
     shoulders: &[JointId],
 ) -> Trunk {
     let root_is_added = skeleton.joints()[0].file_name.is_none();
     let real = |id: JointId| !(root_is_added && id.index() == 0);
-    let mut trunk = Trunk { head: named(skeleton, labels, Part::Head), ..Trunk::default() };
+    let mut trunk = Trunk { head: named(skeleton, names, Part::Head), ..Trunk::default() };
     let top = trunk.head.or_else(|| shoulders.first().copied());
 
     // The hips carry legs and trunk: the last joint that both hang from. A rig in pieces has none, there the words
-    // and the nearness to the thighs decide.
+    // and the nearness to the thighs decide; its root carries the arms at once as well.
     let mut ends: Vec<JointId> = thighs.to_vec();
     ends.extend(top);
-    let carrier = common_ancestor(skeleton, &ends).filter(|&id| real(id) && !thighs.contains(&id));
-    let by_name = named(skeleton, labels, Part::Hips).filter(|&id| real(id));
+    let chest = common_ancestor(skeleton, names, shoulders).filter(|&id| shoulders.len() == 2 && real(id));
+    let in_pieces = |id: JointId| {
+        Some(id) == chest
+            && skeleton.parent(id).is_none()
+            && nearest_spine(skeleton, names, rest, thighs).is_some()
+    };
+    let carrier = common_ancestor(skeleton, names, &ends)
+        .filter(|&id| real(id) && !thighs.contains(&id) && !in_pieces(id));
+    let by_name = named(skeleton, names, Part::Hips).filter(|&id| real(id));
     trunk.hips = match (carrier.filter(|_| thighs.len() == 2), by_name) {
         (Some(c), Some(n)) if c == n => Some((c, 1.0, "named so, and legs and trunk hang from it")),
+        // Biped and Valve hang the thighs under the spine, and the spine under the pelvis.
+        (Some(c), Some(n)) if names.is_below(c, n) && is_spine(names, c) => {
+            Some((n, 0.9, "named so, and the spine that legs and trunk hang from hangs from it"))
+        }
         (Some(c), _) => Some((c, 0.9, "legs and trunk hang from it")),
         (None, Some(n)) => Some((n, 0.8, "named so")),
-        (None, None) => nearest_spine(skeleton, labels, rest, thighs)
+        (None, None) => nearest_spine(skeleton, names, rest, thighs)
             .map(|id| (id, 0.7, "the trunk joint nearest to the thighs")),
     };
     let Some((hips, ..)) = trunk.hips else { return trunk };
 
-    let chest = common_ancestor(skeleton, shoulders).filter(|&id| shoulders.len() == 2 && real(id));
-    let line = trunk_line(skeleton, labels, hips, trunk.head, chest);
+    let line = trunk_line(skeleton, names, hips, trunk.head, chest);
     if trunk.head.is_none() {
-        trunk.head = unnamed_head(rest, hips, &line, shoulders);
+        trunk.head = unnamed_head(names, rest, hips, &line, shoulders);
     }
     let line: Vec<JointId> = line.into_iter().filter(|&id| Some(id) != trunk.head).collect();
+    // Biped hangs the collar bones under the neck.
+    let neck = line.iter().position(|&id| is_neck(names, id));
     let split = match chest.and_then(|c| line.iter().position(|&id| id == c)) {
-        Some(at) => at + 1,
-        None => line
-            .iter()
-            .position(|&id| is_neck(labels, id) || beyond_shoulders(rest, hips, shoulders, id))
-            .unwrap_or(line.len()),
+        Some(at) => neck.unwrap_or(at + 1).min(at + 1),
+        None => {
+            let beyond = line.iter().position(|&id| beyond_shoulders(rest, hips, shoulders, id));
+            neck.unwrap_or(line.len()).min(beyond.unwrap_or(line.len()))
+        }
     };
     trunk.neck = line[split..].to_vec();
     trunk.spine = line[..split].to_vec();
-    trunk.tail = tail(skeleton, labels, hips);
+    trunk.tail = tail(skeleton, names, hips);
     trunk
 }
 
 /// The chain of joints above the hips, hips excluded, up to the head, or as far up as the trunk goes.
 fn trunk_line(
     skeleton: &Skeleton,
-    labels: &[Label],
+    names: &Names,
     hips: JointId,
     head: Option<JointId>,
     chest: Option<JointId>,
 ) -> Vec<JointId> {
-    let end = head.or(chest).filter(|&id| skeleton.is_ancestor(hips, id));
-    let end = end.unwrap_or_else(|| {
-        // No head in this tree: follow the spine's own words upwards.
-        let mut at = hips;
-        let is_trunk = |id: &JointId| {
-            readings(&labels[id.index()]).iter().any(|r| matches!(r.0, Part::Spine | Part::Neck))
-        };
-        while let Some(&next) = skeleton.children(at).iter().find(|id| is_trunk(id)) {
+    let above_hips = |id: &JointId| names.is_below(*id, hips);
+    let end = head.filter(above_hips).unwrap_or_else(|| {
+        // No head by name: from the chest on, or from the hips, the spine's and the neck's own words lead upwards.
+        let mut at = chest.filter(above_hips).unwrap_or(hips);
+        while let Some(&next) =
+            skeleton.children(at).iter().find(|&&id| is_spine(names, id) || is_neck(names, id))
+        {
             at = next;
         }
         at
@@ -117,21 +126,25 @@ fn trunk_line(
 /// Of the joints named like a spine, the one nearest to the middle of the thighs.
 fn nearest_spine(
     skeleton: &Skeleton,
-    labels: &[Label],
+    names: &Names,
     rest: &ModelPose,
     thighs: &[JointId],
 ) -> Option<JointId> {
     let [a, b] = thighs else { return None };
     let middle = (rest.position(*a) + rest.position(*b)) * 0.5;
-    let spine = skeleton.ids().filter(|id| readings(&labels[id.index()]).iter().any(|r| r.0 == Part::Spine));
+    let spine = skeleton.ids().filter(|&id| is_spine(names, id));
     spine.min_by(|&x, &y| {
         let distance = |id| (rest.position(id) - middle).norm();
         distance(x).total_cmp(&distance(y))
     })
 }
 
-fn is_neck(labels: &[Label], id: JointId) -> bool {
-    readings(&labels[id.index()]).iter().any(|r| r.0 == Part::Neck)
+fn is_neck(names: &Names, id: JointId) -> bool {
+    names.weight(id, Part::Neck) > 0.0
+}
+
+fn is_spine(names: &Names, id: JointId) -> bool {
+    names.weight(id, Part::Spine) > 0.0
 }
 
 /// Whether a joint lies further from the hips than the shoulders do, along the trunk (upright or not).
@@ -141,14 +154,21 @@ fn beyond_shoulders(rest: &ModelPose, hips: JointId, shoulders: &[JointId], id: 
     (rest.position(id) - middle).dot(&(middle - rest.position(hips))) > 0.0
 }
 
-/// The last joint of a trunk that ends beyond the shoulders without a joint called head.
-fn unnamed_head(rest: &ModelPose, hips: JointId, line: &[JointId], shoulders: &[JointId]) -> Option<JointId> {
-    line.last().copied().filter(|&id| line.len() > 1 && beyond_shoulders(rest, hips, shoulders, id))
+/// The last joint of a trunk that ends beyond the shoulders without a joint called head: Rigify's `spine.006`.
+fn unnamed_head(
+    names: &Names,
+    rest: &ModelPose,
+    hips: JointId,
+    line: &[JointId],
+    shoulders: &[JointId],
+) -> Option<JointId> {
+    let last = line.last().copied().filter(|&id| line.len() > 1 && !is_neck(names, id))?;
+    beyond_shoulders(rest, hips, shoulders, last).then_some(last)
 }
 
 /// The chain of joints called tail, from the body outwards.
-fn tail(skeleton: &Skeleton, labels: &[Label], hips: JointId) -> Vec<JointId> {
-    let is_tail = |id: &JointId| readings(&labels[id.index()]).iter().any(|r| r.0 == Part::Tail);
+fn tail(skeleton: &Skeleton, names: &Names, hips: JointId) -> Vec<JointId> {
+    let is_tail = |id: &JointId| names.weight(*id, Part::Tail) > 0.0;
     let Some(mut at) = skeleton.ids().find(|id| is_tail(id) && *id != hips) else { return Vec::new() };
     let mut chain = vec![at];
     while let Some(&next) = skeleton.children(at).iter().find(|id| is_tail(id)) {

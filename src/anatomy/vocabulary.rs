@@ -1,11 +1,14 @@
-//! What the words of joint names stand for, in the conventions people use.
+//! What words stand for: the table `words.txt` and the words that the user adds become a dictionary.
 //!
-//! Mixamo, MotionBuilder/HumanIK, Biovision, CMU (ASF), Unreal, Unity and VRM, Rigify, MakeHuman, Biped, DAZ,
-//! Quaternius and KayKit rigs were looked at. A word may stand for several parts (`LeftShoulder` is a collar bone
-//! here and an upper arm there): each reading has a weight, and the order along the limb decides.
+//! The words of Mixamo, MotionBuilder (HumanIK), Biovision, CMU (ASF), Unreal, Unity and VRM, Rigify, MakeHuman,
+//! Biped, Daz, Kinect, MikuMikuDance and many others were looked at, in a dozen languages. A word may stand for
+//! several parts (`LeftShoulder` is a collar bone here and an upper arm there): each meaning has a weight from 0 to
+//! 1, and the order along the limb decides.
 
-use super::labels::Label;
-use crate::model::Finger;
+use super::spelling::{plain, runs, usual_width};
+use crate::model::{Finger, Side};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// A body part without its side: the slots of a limb, from the body outwards, and the parts of the trunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,193 +28,292 @@ pub enum Part {
     Tail,
 }
 
-/// Words that mark a joint as a helper of the rig and not a part of the body.
-const HELPERS: &[&str] = &[
-    "pole",
-    "target",
-    "ik",
-    "ctrl",
-    "control",
-    "socket",
-    "twist",
-    "roll",
-    "helper",
-    "nub",
-    "end",
-    "eff",
-    "breast",
-    "ear",
-    "eye",
-    "brow",
-    "lid",
-    "lip",
-    "jaw",
-    "teeth",
-    "tongue",
-    "nose",
-    "cheek",
-    "weapon",
-    "prop",
-    "attach",
-    "metacarpal",
-    "ff",
-    "ffb",
-    "hat",
+impl Part {
+    /// Whether the part lies in the middle of the body, and its names say no side.
+    pub fn is_trunk(self) -> bool {
+        matches!(self, Part::Hips | Part::Spine | Part::Neck | Part::Head | Part::Tail)
+    }
+
+    /// The front leg of a quadruped is its arm; its toes have no slot.
+    pub fn of_front_leg(self) -> Option<Part> {
+        match self {
+            Part::UpperLeg => Some(Part::UpperArm),
+            Part::LowerLeg => Some(Part::LowerArm),
+            Part::Foot => Some(Part::Hand),
+            Part::Toes => None,
+            other => Some(other),
+        }
+    }
+}
+
+/// What a word says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sense {
+    /// A part of the body.
+    Body(Part),
+    /// A finger.
+    Finger(Finger),
+    /// A finger, told apart from the others by its number.
+    AnyFinger,
+    /// The number of a finger.
+    Ordinal(u32),
+    /// A joint in the palm.
+    Metacarpal,
+    /// A side.
+    Side(Side),
+    /// The front legs of an animal.
+    Front,
+    /// The hind legs of an animal.
+    Hind,
+    /// No part of the body.
+    Helper,
+    /// Nothing: the tool, the kind of node.
+    Noise,
+}
+
+/// The names of all senses, as the table and the user write them.
+const SENSES: [(&str, Sense); 31] = [
+    ("hips", Sense::Body(Part::Hips)),
+    ("spine", Sense::Body(Part::Spine)),
+    ("neck", Sense::Body(Part::Neck)),
+    ("head", Sense::Body(Part::Head)),
+    ("tail", Sense::Body(Part::Tail)),
+    ("clavicle", Sense::Body(Part::Clavicle)),
+    ("upper_arm", Sense::Body(Part::UpperArm)),
+    ("lower_arm", Sense::Body(Part::LowerArm)),
+    ("hand", Sense::Body(Part::Hand)),
+    ("upper_leg", Sense::Body(Part::UpperLeg)),
+    ("lower_leg", Sense::Body(Part::LowerLeg)),
+    ("foot", Sense::Body(Part::Foot)),
+    ("toes", Sense::Body(Part::Toes)),
+    ("thumb", Sense::Finger(Finger::Thumb)),
+    ("index", Sense::Finger(Finger::Index)),
+    ("middle", Sense::Finger(Finger::Middle)),
+    ("ring", Sense::Finger(Finger::Ring)),
+    ("little", Sense::Finger(Finger::Little)),
+    ("finger", Sense::AnyFinger),
+    ("first", Sense::Ordinal(1)),
+    ("second", Sense::Ordinal(2)),
+    ("third", Sense::Ordinal(3)),
+    ("fourth", Sense::Ordinal(4)),
+    ("fifth", Sense::Ordinal(5)),
+    ("metacarpal", Sense::Metacarpal),
+    ("left", Sense::Side(Side::Left)),
+    ("right", Sense::Side(Side::Right)),
+    ("front", Sense::Front),
+    ("hind", Sense::Hind),
+    ("helper", Sense::Helper),
+    ("noise", Sense::Noise),
 ];
 
-/// What the label may stand for, with a weight from 0 to 1 each; nothing for helpers and unknown words.
-pub fn readings(label: &Label) -> Vec<(Part, f64)> {
-    if label.words.iter().any(|w| HELPERS.contains(&w.as_str())) {
-        return Vec::new();
-    }
-    let (words, limb) = limb_of(label);
-    let sided = label.side.is_some();
-    use Part::*;
-    let found: &[(Part, f64)] = match words.as_str() {
-        "hips" | "pelvis" if !sided => &[(Hips, 1.0)],
-        "hip" if !sided => &[(Hips, 0.9)],
-        "cog" | "centerofgravity" => &[(Hips, 0.7)],
-        "bodylow" | "lowerbody" => &[(Hips, 0.6)],
-        "spine" | "chest" | "upperchest" | "torso" | "abdomen" | "ab" | "lowerback" | "upperback"
-        | "thorax" | "belly" | "bodyup" | "upperbody" | "ribcage" | "stomach" | "waist"
-            if !sided =>
-        {
-            &[(Spine, 1.0)]
-        }
-        "neck" | "lowerneck" | "upperneck" | "necktop" if !sided => &[(Neck, 1.0)],
-        "head" if !sided => &[(Head, 1.0)],
-        "tail" if !sided => &[(Tail, 1.0)],
-        _ if !sided => &[],
-        "clavicle" | "collar" | "collarbone" | "scapula" => &[(Clavicle, 1.0)],
-        "shoulder" | "shldr" => &[(Clavicle, 0.6), (UpperArm, 0.6)],
-        "upperarm" | "uparm" | "upparm" | "humerus" | "bicep" | "armupper" => &[(UpperArm, 1.0)],
-        "arm" => &[(UpperArm, 0.8)],
-        "lowerarm" | "loarm" | "lowarm" | "forearm" | "elbow" | "ulna" | "radius" | "armlower" => {
-            &[(LowerArm, 1.0)]
-        }
-        "wrist" => &[(Hand, 0.95)],
-        "hand" => &[(Hand, 0.9)],
-        "palm" => &[(Hand, 0.7)],
-        "upperleg" | "upleg" | "uppleg" | "thigh" | "femur" | "legupper" => &[(UpperLeg, 1.0)],
-        "hip" => &[(UpperLeg, 0.8)],
-        "lowerleg" | "loleg" | "lowleg" | "shin" | "calf" | "knee" | "tibia" | "leglower" => {
-            &[(LowerLeg, 1.0)]
-        }
-        "leg" => &[(LowerLeg, 0.7), (UpperLeg, 0.3)],
-        "ankle" => &[(Foot, 1.0)],
-        "foot" | "feet" => &[(Foot, 0.95)],
-        "toe" | "toes" | "toebase" | "ball" | "foretoe" => &[(Toes, 1.0)],
-        _ => &[],
-    };
-    found
-        .iter()
-        .map(|&(part, weight)| (if limb == Limb::Front { part.of_front_leg() } else { part }, weight))
-        .collect()
+/// What `part` is called in the table.
+fn sense(part: &str) -> Option<Sense> {
+    SENSES.iter().find(|s| s.0 == part).map(|s| s.1)
 }
 
-/// Which pair of limbs a quadruped's name speaks of.
-#[derive(PartialEq)]
-enum Limb {
-    Any,
-    Front,
+/// One line of the dictionary: a word and one thing that it may stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    /// In plain spelling, without separators.
+    pub(super) text: String,
+    pub(super) sense: Sense,
+    /// How surely, 0 to 1.
+    pub(super) weight: f64,
+    /// Whose word it is.
+    pub(super) languages: Vec<String>,
 }
 
-/// The words without `front` and `back`, which tell the legs of a quadruped apart.
-fn limb_of(label: &Label) -> (String, Limb) {
-    let mut limb = Limb::Any;
-    let mut words = Vec::new();
-    for word in &label.words {
-        match word.as_str() {
-            "front" | "fore" if label.words.len() > 1 => limb = Limb::Front,
-            "back" | "hind" | "rear" if label.words.len() > 1 => {}
-            _ => words.push(word.as_str()),
-        }
+/// Why a word cannot be added.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WordError {
+    /// The word has no letters.
+    #[error("`{0}` has no letters: it is no word of a name")]
+    Empty(String),
+    /// There is no such part.
+    #[error("`{found}` is no part that a word may stand for, known are {}", Word::parts().join(", "))]
+    Part {
+        /// What was written.
+        found: String,
+    },
+}
+
+impl Word {
+    /// The parts that words may stand for.
+    pub fn parts() -> Vec<&'static str> {
+        SENSES.iter().map(|s| s.0).collect()
     }
-    let joined = words.concat();
-    // `fore arm` and `lower back` are one word each, not a front limb and a hind one.
-    match joined.as_str() {
-        "arm" | "toe" if limb == Limb::Front && !label.words.iter().any(|w| w == "front") => {
-            (format!("fore{joined}"), Limb::Any)
+
+    /// The word `text`, which stands for `part` and nothing else.
+    ///
+    /// # Errors
+    /// The word has no letters, or there is no such part.
+    pub fn told(text: &str, part: &str) -> Result<Word, WordError> {
+        let word: String = runs(&usual_width(text)).into_iter().map(|r| r.text).collect();
+        if !word.chars().any(char::is_alphabetic) {
+            return Err(WordError::Empty(text.to_owned()));
         }
-        "lower" | "upper" => (label.joined(), Limb::Any),
-        _ => (joined, limb),
+        let sense = sense(part).ok_or_else(|| WordError::Part { found: part.to_owned() })?;
+        Ok(Word { text: word, sense, weight: 1.0, languages: Vec::new() })
+    }
+
+    /// A line of the table: word, part, weight, languages.
+    fn of_line(line: &str) -> Option<Word> {
+        let mut columns = line.split_whitespace();
+        let text = plain(columns.next()?);
+        let sense = sense(columns.next()?)?;
+        let weight = columns.next()?.parse().ok().filter(|w| (0.0..=1.0).contains(w))?;
+        let languages: Vec<String> = columns.map(str::to_owned).collect();
+        (!languages.is_empty()).then_some(Word { text, sense, weight, languages })
     }
 }
 
-impl Part {
-    /// The front leg of a quadruped is its arm.
-    fn of_front_leg(self) -> Part {
-        match self {
-            Part::UpperLeg => Part::UpperArm,
-            Part::LowerLeg => Part::LowerArm,
-            Part::Foot => Part::Hand,
-            other => other,
-        }
-    }
+/// The words in the names of joints.
+#[derive(Clone, Debug)]
+pub struct Vocabulary {
+    /// Only looked up, never walked through: the order of a hash map reaches no result.
+    words: HashMap<String, Vec<Word>>,
+    /// The letters of the longest word.
+    longest: usize,
 }
 
-/// The finger that a label speaks of, if any.
-pub fn finger(label: &Label) -> Option<Finger> {
-    if label.words.iter().any(|w| HELPERS.contains(&w.as_str())) {
-        return None;
+/// The lines of the table.
+fn lines() -> impl Iterator<Item = &'static str> {
+    include_str!("words.txt").lines().filter(|l| !l.is_empty() && !l.starts_with('#'))
+}
+
+static BUILT_IN: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(lines().filter_map(Word::of_line)));
+
+impl Vocabulary {
+    /// The words of the table `words.txt`.
+    pub fn built_in() -> &'static Vocabulary {
+        &BUILT_IN
     }
-    let by_word = label.words.iter().find_map(|w| match w.as_str() {
-        "thumb" => Some(Finger::Thumb),
-        "index" | "findex" | "pointer" => Some(Finger::Index),
-        "middle" | "mid" | "fmiddle" => Some(Finger::Middle),
-        "ring" | "fring" => Some(Finger::Ring),
-        "pinky" | "little" | "pinkie" | "fpinky" => Some(Finger::Little),
-        _ => None,
-    });
-    // MakeHuman and Biped count the fingers from the thumb: MakeHuman from 1, Biped from 0.
-    by_word.or_else(|| match (label.joined().as_str(), label.numbers.as_slice()) {
-        ("finger", [n @ 1..=5, _, ..]) => Some(Finger::ALL[*n as usize - 1]),
-        _ => None,
-    })
+
+    fn of(words: impl Iterator<Item = Word>) -> Vocabulary {
+        let mut vocabulary = Vocabulary { words: HashMap::new(), longest: 0 };
+        for word in words {
+            vocabulary.longest = vocabulary.longest.max(word.text.chars().count());
+            vocabulary.words.entry(word.text.clone()).or_default().push(word);
+        }
+        vocabulary
+    }
+
+    /// The same with the words that the user tells: they replace those of the table.
+    #[must_use]
+    pub fn with(&self, told: &[Word]) -> Vocabulary {
+        let mut all = self.clone();
+        for word in told {
+            all.longest = all.longest.max(word.text.chars().count());
+            all.words.insert(word.text.clone(), vec![word.clone()]);
+        }
+        all
+    }
+
+    /// What `word`, in plain spelling, may stand for.
+    pub fn meanings(&self, word: &str) -> &[Word] {
+        self.words.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the word is known.
+    pub fn knows(&self, word: &str) -> bool {
+        self.words.contains_key(word)
+    }
+
+    /// Whether the word says nothing.
+    pub fn is_noise(&self, word: &str) -> bool {
+        self.meanings(word).first().is_some_and(|m| m.sense == Sense::Noise)
+    }
+
+    /// Whether the word says that a joint is no part of the body.
+    pub fn is_helper(&self, word: &str) -> bool {
+        self.meanings(word).first().is_some_and(|m| m.sense == Sense::Helper)
+    }
+
+    /// The side that the word names, and the languages of those who say it so.
+    pub fn side(&self, word: &str) -> Option<(Side, &[String])> {
+        self.meanings(word).iter().find_map(|m| match m.sense {
+            Sense::Side(side) => Some((side, m.languages.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// Cuts `text`, in plain spelling and without separators, into the fewest known words, of equally many the
+    /// longest first; `None` where not all of it is known.
+    ///
+    /// The side letters `l` and `r` stand at an end only, and other words of one or two Latin letters nowhere: they
+    /// fit anywhere by chance.
+    pub fn cut(&self, text: &str) -> Option<Vec<String>> {
+        let letters: Vec<char> = text.chars().collect();
+        let n = letters.len();
+        let piece = |from: usize, to: usize| -> Option<String> {
+            let word: String = letters[from..to].iter().collect();
+            let at_end = from == 0 || to == n;
+            let chance = word.is_ascii() && to - from < 3 && !(at_end && (word == "l" || word == "r"));
+            (!chance && self.knows(&word)).then_some(word)
+        };
+        // From the end: the fewest pieces from every letter on, and where the first of them ends.
+        let mut fewest: Vec<Option<(usize, usize)>> = vec![None; n + 1];
+        fewest[n] = Some((0, n));
+        for from in (0..n).rev() {
+            for to in (from + 1..=n.min(from + self.longest)).rev() {
+                let Some((pieces, _)) = fewest[to] else { continue };
+                let better = fewest[from].is_none_or(|(best, _)| pieces + 1 < best);
+                if better && piece(from, to).is_some() {
+                    fewest[from] = Some((pieces + 1, to));
+                }
+            }
+        }
+        let mut cut = Vec::new();
+        let mut at = 0;
+        while at < n {
+            let (_, to) = fewest[at]?;
+            cut.push(letters[at..to].iter().collect());
+            at = to;
+        }
+        Some(cut)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
-    fn best(name: &str) -> Option<Part> {
-        readings(&Label::of(name)).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|r| r.0)
+    #[test]
+    fn every_line_of_the_table_is_a_word_with_a_known_part_and_stands_once() {
+        let mut seen = BTreeSet::new();
+        for line in lines() {
+            let word = Word::of_line(line).unwrap_or_else(|| panic!("`{line}` is no word"));
+            assert_eq!(plain(&word.text), word.text, "{line}");
+            let key: Vec<&str> = line.split_whitespace().take(2).collect();
+            assert!(seen.insert(key), "`{line}` stands twice");
+        }
+        assert!(seen.len() > 500);
     }
 
     #[test]
-    fn names_of_many_conventions_find_their_part() {
-        for (name, part) in [
-            ("mixamorig:LeftUpLeg", Part::UpperLeg),
-            ("LeftLeg", Part::LowerLeg),
-            ("LeftHip", Part::UpperLeg),
-            ("Hips", Part::Hips),
-            ("lowerback", Part::Spine),
-            ("thigh.l", Part::UpperLeg),
-            ("DEF-front_thigh.L", Part::UpperArm),
-            ("FrontLowerLeg.R", Part::LowerArm),
-            ("BackUpperLeg.L", Part::UpperLeg),
-            ("LeftForeArm", Part::LowerArm),
-            ("l_foreToe", Part::Toes),
-            ("LoArm_L", Part::LowerArm),
-            ("J_Bip_C_UpperChest", Part::Spine),
-            ("wrist.l", Part::Hand),
-            ("RightToeBase", Part::Toes),
-        ] {
-            assert_eq!(best(name), Some(part), "{name}");
-        }
-        for name in
-            ["PoleTarget.L", "IKBackLeg.L", "pelvis.L", "socket_hand_L", "upperarm_twist_l", "Armature", ""]
-        {
-            assert_eq!(best(name), None, "{name}");
-        }
+    fn words_without_separators_are_cut() {
+        let cut = |text| Vocabulary::built_in().cut(text).map(|c| c.join(" "));
+        assert_eq!(cut("lforearm").as_deref(), Some("l forearm"));
+        assert_eq!(cut("luarm").as_deref(), Some("l uarm"));
+        assert_eq!(cut("leftupleg").as_deref(), Some("left upleg"));
+        assert_eq!(cut("handr").as_deref(), Some("hand r"));
+        assert_eq!(cut("左足首").as_deref(), Some("左 足首"));
+        assert_eq!(cut("왼발목").as_deref(), Some("왼 발목"));
+        assert_eq!(cut("armature").as_deref(), Some("armature"));
+        assert_eq!(cut("handler"), None);
+        assert_eq!(cut("lantern"), None);
     }
 
     #[test]
-    fn fingers_are_named_or_counted() {
-        let of = |name| finger(&Label::of(name));
-        assert_eq!(of("mixamorig:LeftHandThumb1"), Some(Finger::Thumb));
-        assert_eq!(of("finger5-2.R"), Some(Finger::Little));
-        assert_eq!(of("DEF-f_ring.01.L"), Some(Finger::Ring));
-        assert_eq!(of("LeftHand"), None);
+    fn told_words_replace_those_of_the_table() {
+        let told =
+            [Word::told("Flügel Arm", "upper_arm").unwrap(), Word::told("shoulder", "clavicle").unwrap()];
+        let all = Vocabulary::built_in().with(&told);
+        assert_eq!(all.meanings("flugelarm").len(), 1);
+        assert_eq!(all.meanings("shoulder").len(), 1);
+        assert_eq!(Vocabulary::built_in().meanings("shoulder").len(), 2);
+        assert!(matches!(Word::told("paw", "pfote"), Err(WordError::Part { .. })));
+        assert!(matches!(Word::told("._", "hand"), Err(WordError::Empty(_))));
     }
 }

@@ -7,7 +7,7 @@ use super::bvh::{self, BvhOptions, Normalization, Positions};
 use super::bvh_error::BvhError;
 use super::calibration::{self, BVH, Body, Calibrate, Calibrated};
 use super::gltf::GltfFile;
-use crate::anatomy::{Figure, guess_unit, motion_up, orientation, understand};
+use crate::anatomy::{Figure, Vocabulary, Word, guess_unit, motion_up, orientation, understand_by};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -44,6 +44,15 @@ pub struct Options {
     pub bvh_positions: Option<Positions>,
     /// The pose in which the body is compared with others.
     pub calibration: Calibrate,
+    /// Words in the names of joints, beside those that are known.
+    pub words: Vec<Word>,
+}
+
+impl Options {
+    /// The words that names are read by.
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::built_in().with(&self.words)
+    }
 }
 
 /// Why a file cannot be imported.
@@ -164,7 +173,7 @@ fn import_gltf(
     let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
-    let rig = understand(file.skeleton.clone(), &rest, humanoid);
+    let rig = understand_by(&options.vocabulary(), file.skeleton.clone(), &rest, humanoid);
     let clips: Vec<&Clip> = file.clips.iter().collect();
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
@@ -213,11 +222,12 @@ fn understand_bvh(
 ) -> Result<(Rig, Normalization, Option<Calibrated>), ImportError> {
     let rest = skeleton.rest_model_pose();
     let told = options.up_vector();
+    let vocabulary = options.vocabulary();
     // Names need no up axis, shapes do: where a figure standing along Y shows no legs, one along Z may.
     let upright = |up: Vec3| {
         let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
         let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
-        let rig = understand(skeleton.clone(), &turned, &[]);
+        let rig = understand_by(&vocabulary, skeleton.clone(), &turned, &[]);
         let stands = orientation(&rig, &rest, told, false);
         (rig, stands)
     };

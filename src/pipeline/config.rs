@@ -5,7 +5,7 @@
 
 use super::fault::{ConfigError, ConfigFault, Source};
 use super::sections::{Input, Output, WrittenLimits};
-use crate::anatomy::ToldMobility;
+use crate::anatomy::{ToldMobility, Word, WordError};
 use crate::model::Role;
 use crate::stages::keys::{self, KeyFault, WrittenKey, listed, nearest};
 use crate::stages::{Entry, WrittenStage};
@@ -94,7 +94,8 @@ impl PipelineConfig {
         for (k, set) in sources.iter().enumerate().skip(1) {
             collected.set(k, &set.text, registry, &mut faults);
         }
-        let input = read_section::<Input>(&collected.input, &mut faults);
+        let mut input = read_section::<Input>(&collected.input, &mut faults);
+        read_words(&mut input, &collected, &mut faults);
         let output = read_section::<Output>(&collected.output, &mut faults);
         if output.formats.is_empty() {
             let place = collected.output.place_of("formats");
@@ -129,6 +130,15 @@ struct Collected<'i> {
     input: Section<'i>,
     output: Section<'i>,
     stages: Vec<Section<'i>>,
+    /// What `--set input.roles.words.WORD=PART` tells.
+    words: Vec<SetWord>,
+}
+
+/// A word and its part that were set on top of the file.
+struct SetWord {
+    source: usize,
+    word: Spanned<String>,
+    part: Spanned<String>,
 }
 
 impl<'i> Collected<'i> {
@@ -192,8 +202,20 @@ impl<'i> Collected<'i> {
             faults.push(ConfigFault::at(source, whole, message).hint(Some(shape)));
             return;
         };
+        let start = path.len() + 1 + (value.len() - value.trim_start().len());
+        let span = start..(start + value.trim().len()).max(start);
         let parts: Vec<&str> = path.trim().split('.').collect();
         let (section, key) = match parts[..] {
+            ["input", "roles", "words", ref word @ ..] if !word.is_empty() => {
+                let word = word.join(".");
+                let at = path.trim_end().len();
+                let part = value.trim().trim_matches(['"', '\'']).to_owned();
+                return self.words.push(SetWord {
+                    source,
+                    word: Spanned::new(at - word.len()..at, word),
+                    part: Spanned::new(span, part),
+                });
+            }
             ["input", key @ "calibration", _] | ["input", key] => (&mut self.input, key),
             ["output", key] => (&mut self.output, key),
             ["stage", stage, key] => match self.stage(source, stage, registry) {
@@ -206,8 +228,6 @@ impl<'i> Collected<'i> {
                 return;
             }
         };
-        let start = path.len() + 1 + (value.len() - value.trim_start().len());
-        let span = start..(start + value.trim().len()).max(start);
         let value = match DeValue::parse(value.trim()) {
             Ok(value) => value.into_inner(),
             Err(_) => DeValue::String(value.trim().to_owned().into()),
@@ -362,6 +382,27 @@ fn read_limits(
         }
     }
     limits
+}
+
+/// Checks the words that the file tells, and puts those of `--set` on top of them.
+fn read_words(input: &mut Input, collected: &Collected<'_>, faults: &mut Vec<ConfigFault>) {
+    let whole = collected.input.place_of("roles");
+    let written = input.roles.words.iter().map(|(word, part)| (whole.0, word, part));
+    let set = collected.words.iter().map(|set| (set.source, &set.word, &set.part));
+    for (source, word, part) in written.chain(set) {
+        let Err(error) = Word::told(word.get_ref(), part.get_ref()) else { continue };
+        let (at, near) = match &error {
+            WordError::Empty(_) => (word.span(), None),
+            WordError::Part { found } => (part.span(), nearest(found, Word::parts().into_iter())),
+        };
+        let at = if source == 0 || source != whole.0 { at } else { whole.1.clone() };
+        let label = near.map(|n| format!("did you mean `{n}`?"));
+        faults.push(ConfigFault::at(source, at, format!("[input]: `roles.words`: {error}")).label(label));
+    }
+    for set in &collected.words {
+        input.roles.words.remove(&set.word);
+        input.roles.words.insert(set.word.clone(), set.part.clone());
+    }
 }
 
 fn read_stage(

@@ -208,7 +208,9 @@ impl Pipeline {
         let mut warnings = Warnings::new();
         if let Some(path) = character {
             add(&read(folder, path)?);
-            let asset = import::load(&folder.join(path), &import::Options::default())
+            let words =
+                import::Options { words: config.input.options(folder).words, ..import::Options::default() };
+            let asset = import::load(&folder.join(path), &words)
                 .map_err(|error| PlanError::Character { path: path.to_owned(), error })?;
             for (_, bytes) in resources(&asset) {
                 add(bytes);

@@ -1,5 +1,6 @@
 //! The sections `[input]` and `[output]` as written: one field per key, each with its default.
 
+use crate::anatomy::Word;
 use crate::measure::Threshold;
 use crate::render::Format;
 use crate::{export, import};
@@ -28,6 +29,13 @@ pub struct Input {
     /// `limits` keep to it. A joint map may tell the same.
     #[schemars(with = "BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>")]
     pub limits: WrittenLimits,
+    /// What joints are for, where their names do not say so in a word that is known. `[input.roles.words]` with
+    /// `zampa = "hand"` adds the word `zampa`, in names of motion files and characters; `--set
+    /// input.roles.words.zampa=hand` does the same. A word may stand for `hips`, `spine`, `neck`, `head`, `tail`,
+    /// `clavicle`, `upper_arm`, `lower_arm`, `hand`, `upper_leg`, `lower_leg`, `foot`, `toes`, `thumb`, `index`,
+    /// `middle`, `ring`, `little`, `finger` (told apart by number), `first` to `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`,
+    /// `helper` (no part of the body) or `noise` (says nothing).
+    pub roles: Roles,
     /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
     /// from the size of the figure.
     pub units: Option<Units>,
@@ -112,6 +120,15 @@ impl Calibration {
 pub type WrittenLimits =
     BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>>;
 
+/// What joints are for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Roles {
+    /// Words in the names of joints, and the part that each stands for.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub words: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
 /// What comes out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -152,6 +169,12 @@ impl Default for Output {
 }
 
 impl Input {
+    /// What is told of words in names; faulty ones were told when the section was read.
+    fn words(&self) -> Vec<Word> {
+        let told = self.roles.words.iter();
+        told.filter_map(|(word, part)| Word::told(word.get_ref(), part.get_ref()).ok()).collect()
+    }
+
     /// What the importer wants to know; files are seen from `folder`, that of the pipeline.
     pub fn options(&self, folder: &Path) -> import::Options {
         import::Options {
@@ -165,6 +188,7 @@ impl Input {
                 BvhPositions::Replace => import::Positions::Replace,
                 BvhPositions::Add => import::Positions::Add,
             }),
+            words: self.words(),
         }
     }
 }

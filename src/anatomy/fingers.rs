@@ -1,0 +1,115 @@
+//! Names become fingers: the joints below a hand, each finger from its knuckle outwards.
+//!
+//! Named fingers are told by name, numbered ones by number. Of fingers with four joints either the first lies in the
+//! palm or the last is a tip; that is decided once for the whole hand: by the numbers where they tell, else by where
+//! the joints lie at rest (any unit). The side comes from the hand and not from the name: rigs mislabel thumbs.
+
+use super::names::{FingerName, Names, WhichFinger};
+use crate::model::{Finger, JointId, ModelPose, Skeleton};
+
+/// The joints of a finger that bend.
+const BENDING: usize = 3;
+
+/// From the wrist to a knuckle it is more than twice as far as on to the next joint; from the wrist to a joint in the
+/// palm it is half as far, and not further where the rig puts it in the middle of the palm.
+const NEAR_WRIST: f64 = 1.5;
+
+/// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit.
+pub fn fingers(
+    skeleton: &Skeleton,
+    names: &Names,
+    rest: &ModelPose,
+    hand: JointId,
+) -> Vec<(Finger, Vec<JointId>)> {
+    let mut named: Vec<(JointId, &FingerName)> = below(skeleton, hand)
+        .into_iter()
+        .filter_map(|id| names.finger(id).map(|finger| (id, finger)))
+        .collect();
+    if named.iter().any(|(id, name)| counts_joints(skeleton, names, *id, name.which)) {
+        named.retain(|(_, name)| matches!(name.which, WhichFinger::Named(_)));
+    }
+    let first = first_counted(&named);
+    let mut chains: Vec<(Finger, Vec<JointId>)> = Vec::new();
+    for (id, name) in named {
+        let Some(finger) = which(name.which, first) else { continue };
+        // The thumb's first joint is its metacarpal; it bends.
+        if name.metacarpal && finger != Finger::Thumb {
+            continue;
+        }
+        match chains.iter_mut().find(|c| c.0 == finger) {
+            None => chains.push((finger, vec![id])),
+            Some((_, chain)) if chain.last().is_some_and(|&tip| names.is_below(id, tip)) => chain.push(id),
+            Some(_) => {}
+        }
+    }
+    if let Some(number) = in_palm(names, rest, hand, &chains) {
+        for (_, chain) in chains.iter_mut().filter(|c| c.0 != Finger::Thumb) {
+            let same = names.finger(chain[0]).is_some_and(|f| f.number == number);
+            if chain.len() > BENDING || (same && number.is_some() && chain.len() > 1) {
+                chain.remove(0);
+            }
+        }
+    }
+    for (_, chain) in &mut chains {
+        chain.truncate(BENDING);
+    }
+    chains.sort_by_key(|c| c.0);
+    chains
+}
+
+/// All joints below `hand`, parents first.
+fn below(skeleton: &Skeleton, hand: JointId) -> Vec<JointId> {
+    let mut found = skeleton.children(hand).to_vec();
+    let mut at = 0;
+    while let Some(&id) = found.get(at) {
+        found.extend(skeleton.children(id));
+        at += 1;
+    }
+    found.sort();
+    found
+}
+
+/// Whether the number of a finger is that of its joint: `Finger_02` below `Finger_01` is no other finger.
+fn counts_joints(skeleton: &Skeleton, names: &Names, id: JointId, which: WhichFinger) -> bool {
+    let above = skeleton.parent(id).and_then(|parent| names.finger(parent)).map(|name| name.which);
+    matches!((above, which), (Some(WhichFinger::Counted(a)), WhichFinger::Counted(b)) if a != b)
+}
+
+/// The finger that the lowest number of this hand counts: Biped counts the thumb as 0, MakeHuman as 1, and where the
+/// thumb has a name of its own the numbers begin with the index finger.
+fn first_counted(named: &[(JointId, &FingerName)]) -> (u32, Finger) {
+    let has = |which: WhichFinger| named.iter().any(|(_, name)| name.which == which);
+    let thumb = if has(WhichFinger::Named(Finger::Thumb)) { Finger::Index } else { Finger::Thumb };
+    (u32::from(!has(WhichFinger::Counted(0))), thumb)
+}
+
+fn which(name: WhichFinger, (number, finger): (u32, Finger)) -> Option<Finger> {
+    match name {
+        WhichFinger::Named(finger) => Some(finger),
+        WhichFinger::Counted(n) => {
+            let place = n.checked_sub(number)? as usize + finger as usize;
+            Finger::ALL.get(place).copied()
+        }
+    }
+}
+
+/// Whether the first joints of this hand's four-joint fingers lie in the palm, and the number that they carry.
+fn in_palm(
+    names: &Names,
+    rest: &ModelPose,
+    hand: JointId,
+    chains: &[(Finger, Vec<JointId>)],
+) -> Option<Option<u32>> {
+    let number = |id: JointId| names.finger(id).and_then(|f| f.number);
+    let long: Vec<&Vec<JointId>> =
+        chains.iter().filter(|c| c.0 != Finger::Thumb && c.1.len() > BENDING).map(|c| &c.1).collect();
+    let first = number(*long.first()?.first()?);
+    // A thumb has no joint between its metacarpal and its knuckle: where it has four joints too, the last is a tip.
+    if chains.iter().any(|c| c.0 == Finger::Thumb && c.1.len() > BENDING) {
+        return None;
+    }
+    let distance = |a: JointId, b: JointId| (rest.position(a) - rest.position(b)).norm();
+    let near = |chain: &&&Vec<JointId>| distance(hand, chain[0]) < NEAR_WRIST * distance(chain[0], chain[1]);
+    let votes = long.iter().filter(near).count();
+    (first == Some(0) || 2 * votes > long.len()).then_some(first)
+}

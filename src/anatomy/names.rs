@@ -1,0 +1,319 @@
+//! The names of a whole skeleton become what each joint may be: parts of the body with a weight, or a finger.
+//!
+//! Read once for all joints. A word that most joints share and no dictionary knows (the name of the character, a
+//! suffix of the tool) says nothing and is left out first. Ancestors are told in one step, by the order in which a
+//! walk through the tree comes and goes, so that ten thousand joints take no longer than their names.
+
+use super::labels::Label;
+use super::vocabulary::{Part, Sense, Vocabulary};
+use crate::model::{Finger, JointId, Side, Skeleton};
+use std::collections::BTreeMap;
+
+/// What the names of a skeleton say.
+#[derive(Clone, Debug)]
+pub struct Names {
+    joints: Vec<Named>,
+    /// When a walk through the tree comes to a joint, and the last joint that it meets below.
+    walk: Vec<(usize, usize)>,
+}
+
+/// What one name says.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Named {
+    side: Option<Side>,
+    readings: Vec<(Part, f64)>,
+    finger: Option<FingerName>,
+    leg: bool,
+}
+
+/// What a name says of a finger's joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FingerName {
+    /// Which finger.
+    pub which: WhichFinger,
+    /// The number of the joint.
+    pub number: Option<u32>,
+    /// Whether the joint lies in the palm.
+    pub metacarpal: bool,
+}
+
+/// How a name tells fingers apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhichFinger {
+    /// By name.
+    Named(Finger),
+    /// By number.
+    Counted(u32),
+}
+
+/// A skeleton of fewer joints has no word that most of its joints share by convention.
+const FEWEST_TO_SHARE: usize = 8;
+
+impl Names {
+    /// What the joint names of `skeleton` say, by the words of `vocabulary`.
+    pub fn of(skeleton: &Skeleton, vocabulary: &Vocabulary) -> Names {
+        let mut labels: Vec<Label> =
+            skeleton.joints().iter().map(|j| Label::by(vocabulary, &j.name)).collect();
+        drop_shared(vocabulary, &mut labels);
+        let joints = labels.iter().map(|label| Named::of(vocabulary, label)).collect();
+        Names { joints, walk: walk(skeleton) }
+    }
+
+    /// The side that the name claims.
+    pub fn side(&self, id: JointId) -> Option<Side> {
+        self.joints[id.index()].side
+    }
+
+    /// What the joint may be, with a weight from 0 to 1 each; nothing for helpers and unknown words.
+    pub fn readings(&self, id: JointId) -> &[(Part, f64)] {
+        &self.joints[id.index()].readings
+    }
+
+    /// How surely the joint is `part`: 0 where its name does not say so.
+    pub fn weight(&self, id: JointId, part: Part) -> f64 {
+        self.readings(id).iter().find(|r| r.0 == part).map_or(0.0, |r| r.1)
+    }
+
+    /// The finger that the name speaks of.
+    pub fn finger(&self, id: JointId) -> Option<&FingerName> {
+        self.joints[id.index()].finger.as_ref()
+    }
+
+    /// Whether the name ends in a plain `leg`, which may be any part of one.
+    pub fn is_leg(&self, id: JointId) -> bool {
+        self.joints[id.index()].leg
+    }
+
+    /// Whether `id` lies below `ancestor`, or is it.
+    pub fn is_below(&self, id: JointId, ancestor: JointId) -> bool {
+        let (first, last) = self.walk[ancestor.index()];
+        (first..=last).contains(&self.walk[id.index()].0)
+    }
+}
+
+/// For every joint its place in a walk that meets parents before children, and the place of the last joint below.
+fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
+    let n = skeleton.len();
+    // Children stand behind their parents: backward sums give sizes, forward sums give places.
+    let mut below = vec![1_usize; n];
+    for id in skeleton.ids().rev() {
+        if let Some(parent) = skeleton.parent(id) {
+            below[parent.index()] += below[id.index()];
+        }
+    }
+    let mut walk = vec![(0, 0); n];
+    let mut free = vec![0; n];
+    let mut roots = 0;
+    for id in skeleton.ids() {
+        let i = id.index();
+        let first = match skeleton.parent(id) {
+            Some(parent) => {
+                let place = free[parent.index()];
+                free[parent.index()] += below[i];
+                place
+            }
+            None => {
+                roots += below[i];
+                roots - below[i]
+            }
+        };
+        walk[i] = (first, first + below[i] - 1);
+        free[i] = first + 1;
+    }
+    walk
+}
+
+/// Takes out of `labels` the unknown words that more than half of them share.
+fn drop_shared(vocabulary: &Vocabulary, labels: &mut [Label]) {
+    if labels.len() < FEWEST_TO_SHARE {
+        return;
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for label in labels.iter() {
+        for (at, word) in label.words.iter().enumerate() {
+            if !vocabulary.knows(word) && !label.words[..at].contains(word) {
+                *counts.entry(word).or_default() += 1;
+            }
+        }
+    }
+    let shared: Vec<String> =
+        counts.into_iter().filter(|c| c.1 * 2 > labels.len()).map(|c| c.0.to_owned()).collect();
+    for label in labels.iter_mut().filter(|_| !shared.is_empty()) {
+        label.words.retain(|w| !shared.contains(w));
+    }
+}
+
+impl Named {
+    fn of(vocabulary: &Vocabulary, label: &Label) -> Named {
+        let senses = |word: &String| vocabulary.meanings(word).iter().map(|m| m.sense);
+        let mut named = Named { side: label.side, ..Named::default() };
+        if label.words.iter().any(|w| vocabulary.is_helper(w)) {
+            return named;
+        }
+        // `fore` is a finger alone, and a front leg beside other words.
+        let of_leg = |w: &&String| senses(w).any(|s| matches!(s, Sense::Front | Sense::Hind));
+        let words = || label.words.iter().filter(|w| label.words.len() == 1 || !of_leg(w));
+        let first = |wanted: &dyn Fn(Sense) -> Option<WhichFinger>| words().flat_map(senses).find_map(wanted);
+        let by_name = first(&|s| match s {
+            Sense::Finger(finger) => Some(WhichFinger::Named(finger)),
+            _ => None,
+        });
+        let by_ordinal = || {
+            first(&|s| match s {
+                Sense::Ordinal(n) => Some(WhichFinger::Counted(n)),
+                _ => None,
+            })
+        };
+        let counted = label.numbers.first().copied().map(WhichFinger::Counted);
+        let by_number = || first(&|s| counted.filter(|_| s == Sense::AnyFinger));
+        let used = usize::from(by_name.is_none() && by_ordinal().is_none());
+        if let Some(which) = by_name.or_else(by_ordinal).or_else(by_number) {
+            let number = label.numbers.get(used..).and_then(|rest| rest.last().copied());
+            let metacarpal = words().flat_map(senses).any(|s| s == Sense::Metacarpal);
+            named.finger = Some(FingerName { which, number, metacarpal });
+            return named;
+        }
+        named.readings = readings(vocabulary, label);
+        named.leg = label.words.last().is_some_and(|w| w == "leg");
+        named
+    }
+}
+
+/// What the label may stand for: each of its words has to allow it.
+fn readings(vocabulary: &Vocabulary, label: &Label) -> Vec<(Part, f64)> {
+    let mark = |sense: Sense| {
+        let is = |w: &&String| vocabulary.meanings(w).iter().any(|m| m.sense == sense);
+        (label.words.len() > 1).then(|| label.words.iter().find(is)).flatten()
+    };
+    let (front, hind) = (mark(Sense::Front), mark(Sense::Hind));
+    let words = label.words.iter().filter(|w| Some(*w) != front && Some(*w) != hind);
+    let mut found: Option<Vec<(Part, f64)>> = None;
+    for word in words {
+        let parts = vocabulary.meanings(word).iter().filter_map(|m| match m.sense {
+            Sense::Body(part) => Some((part, m.weight)),
+            _ => None,
+        });
+        let allowed = |part: Part| match &found {
+            None => Some(1.0),
+            Some(before) => before.iter().find(|b| b.0 == part).map(|b| b.1),
+        };
+        found = Some(parts.filter_map(|(part, w)| Some((part, allowed(part)?.min(w)))).collect());
+    }
+    let sided = |part: Part| if part.is_trunk() { label.side.is_none() } else { label.side.is_some() };
+    let on_front = |(part, weight): (Part, f64)| match front {
+        Some(_) => Some((part.of_front_leg()?, weight)),
+        None => Some((part, weight)),
+    };
+    found.unwrap_or_default().into_iter().filter(|r| sided(r.0)).filter_map(on_front).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::model::Joint;
+
+    fn named(name: &str) -> Named {
+        let vocabulary = Vocabulary::built_in();
+        Named::of(vocabulary, &Label::by(vocabulary, name))
+    }
+
+    fn best(name: &str) -> Option<Part> {
+        named(name).readings.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|r| r.0)
+    }
+
+    #[test]
+    fn names_of_many_conventions_find_their_part() {
+        for (name, part) in [
+            ("mixamorig:LeftUpLeg", Part::UpperLeg),
+            ("LeftLeg", Part::LowerLeg),
+            ("LeftHip", Part::UpperLeg),
+            ("Hips", Part::Hips),
+            ("lowerback", Part::Spine),
+            ("thigh.l", Part::UpperLeg),
+            ("DEF-front_thigh.L", Part::UpperArm),
+            ("FrontLowerLeg.R", Part::LowerArm),
+            ("BackUpperLeg.L", Part::UpperLeg),
+            ("LeftForeArm", Part::LowerArm),
+            ("l_foreToe", Part::Toes),
+            ("LoArm_L", Part::LowerArm),
+            ("J_Bip_C_UpperChest", Part::Spine),
+            ("wrist.l", Part::Hand),
+            ("RightToeBase", Part::Toes),
+            ("LFArm", Part::LowerArm),
+            ("lThighBend", Part::UpperLeg),
+            ("LowerTorso", Part::Hips),
+            ("SpineShoulder", Part::Spine),
+            ("CC_Base_L_Upperarm", Part::UpperArm),
+            ("FullBody_LeftArmLower", Part::LowerArm),
+            ("左手首", Part::Hand),
+            ("T12", Part::Spine),
+        ] {
+            assert_eq!(best(name), Some(part), "{name}");
+        }
+        for name in [
+            "PoleTarget.L",
+            "IKBackLeg.L",
+            "pelvis.L",
+            "socket_hand_L",
+            "upperarm_twist_l",
+            "lThighTwist",
+            "calf_knee_l",
+            "LHipJoint",
+            "lBigToe",
+            "lCarpal1",
+            "FF.L",
+            "Armature",
+            "",
+        ] {
+            assert_eq!(best(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn fingers_are_named_or_counted() {
+        let of = |name| named(name).finger.map(|f| (f.which, f.number, f.metacarpal));
+        let index = WhichFinger::Named(Finger::Index);
+        assert_eq!(of("mixamorig:LeftHandIndex1"), Some((index, Some(1), false)));
+        assert_eq!(of("LeftInHandIndex"), Some((index, None, true)));
+        assert_eq!(of("index_metacarpal_l"), Some((index, None, true)));
+        assert_eq!(of("finger5-2.R"), Some((WhichFinger::Counted(5), Some(2), false)));
+        assert_eq!(of("Bip01 L Finger01"), Some((WhichFinger::Counted(0), Some(1), false)));
+        assert_eq!(of("DEF-f_ring.01.L"), Some((WhichFinger::Named(Finger::Ring), Some(1), false)));
+        assert_eq!(of("LeftSecondMC"), Some((WhichFinger::Counted(2), None, true)));
+        assert_eq!(of("fore1_L"), Some((index, Some(1), false)));
+        assert_eq!(of("fore_leg_L"), None);
+        assert_eq!(of("index-finger-tip"), None);
+        assert_eq!(of("LeftHand"), None);
+    }
+
+    fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
+        let joint = |&(name, parent): &(&str, Option<usize>)| {
+            Joint::new(name, parent.map(JointId::new), Transform::identity())
+        };
+        Skeleton::new(joints.iter().map(joint).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_word_that_most_joints_share_says_nothing() {
+        let parts = ["Hips", "Spine", "Neck", "Head", "LeftArm", "LeftHand", "RightArm", "RightHand"];
+        let joints: Vec<String> = parts.iter().map(|p| format!("Zorro_{p}")).collect();
+        let joints: Vec<(&str, Option<usize>)> =
+            joints.iter().enumerate().map(|(n, j)| (j.as_str(), n.checked_sub(1))).collect();
+        let names = Names::of(&skeleton(&joints), Vocabulary::built_in());
+        assert_eq!(names.weight(JointId::new(0), Part::Hips), 1.0);
+        assert_eq!(names.weight(JointId::new(5), Part::Hand), 0.9);
+    }
+
+    #[test]
+    fn a_walk_tells_ancestors() {
+        let tree = skeleton(&[("a", None), ("b", Some(0)), ("c", Some(0)), ("d", Some(1)), ("e", Some(2))]);
+        let names = Names::of(&tree, Vocabulary::built_in());
+        for id in tree.ids() {
+            for ancestor in tree.ids() {
+                let below = id == ancestor || tree.is_ancestor(ancestor, id);
+                assert_eq!(names.is_below(id, ancestor), below, "{id:?} {ancestor:?}");
+            }
+        }
+    }
+}

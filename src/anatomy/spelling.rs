@@ -1,0 +1,180 @@
+//! A joint's name becomes runs of letters and runs of digits in one plain spelling.
+//!
+//! Full-width letters and digits, half-width and full katakana, accents and capital letters are written in one way
+//! each, as Unicode's NFKC does for the few signs that names of joints use. Words are parted at separators, at
+//! digits, and where the case changes (`LeftForeArm`).
+
+/// Letters or digits of a name between two separators.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// All of it, plain.
+    pub text: String,
+    /// Its words by the change of case, plain; digits are one word.
+    pub words: Vec<String>,
+    /// Whether it is made of digits.
+    pub digits: bool,
+    /// Whether it follows the run before it without a separator.
+    pub glued: bool,
+    /// Whether one capital letter stands before a word that has its own: `LThigh`, `RUArm`, `lShin`.
+    pub led: bool,
+}
+
+/// Half-width katakana from U+FF66 on, in the order of Unicode.
+const HALF_WIDTH: &str = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン";
+
+/// More letters than any name of a joint has; what stands beyond says nothing.
+const LONGEST_NAME: usize = 200;
+
+/// The name with full-width, half-width and combined signs in their usual form; case stays.
+pub fn usual_width(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars().take(LONGEST_NAME) {
+        match c {
+            '\u{ff01}'..='\u{ff5e}' => out.extend(char::from_u32(c as u32 - 0xfee0)),
+            '\u{3000}' => out.push(' '),
+            '\u{ff66}'..='\u{ff9d}' => out.extend(HALF_WIDTH.chars().nth(c as usize - 0xff66)),
+            // The two marks that voice a kana follow it; the voiced kana are the next ones in Unicode.
+            '\u{3099}' | '\u{ff9e}' => voice(&mut out, 1),
+            '\u{309a}' | '\u{ff9f}' => voice(&mut out, 2),
+            // Accents that follow their letter.
+            '\u{300}'..='\u{36f}' => {}
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn voice(out: &mut String, by: u32) {
+    if let Some(kana) = out.pop() {
+        out.extend(char::from_u32(kana as u32 + by));
+    }
+}
+
+/// Lower case, without accents, kana as hiragana.
+pub fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars().flat_map(char::to_lowercase) {
+        match c {
+            'à'..='å' | 'ā' | 'ă' | 'ą' => out.push('a'),
+            'è'..='ë' | 'ē' | 'ę' | 'ě' => out.push('e'),
+            'ì'..='ï' | 'ī' | 'ı' => out.push('i'),
+            'ò'..='ö' | 'ø' | 'ō' | 'ő' => out.push('o'),
+            'ù'..='ü' | 'ū' | 'ů' | 'ű' => out.push('u'),
+            'ý' | 'ÿ' => out.push('y'),
+            'ñ' | 'ń' | 'ň' => out.push('n'),
+            'ç' | 'ć' | 'č' => out.push('c'),
+            'ś' | 'š' | 'ş' => out.push('s'),
+            'ź' | 'ż' | 'ž' => out.push('z'),
+            'ł' => out.push('l'),
+            'ř' => out.push('r'),
+            'ğ' => out.push('g'),
+            'ť' => out.push('t'),
+            'ď' => out.push('d'),
+            'ß' => out.push_str("ss"),
+            'œ' => out.push_str("oe"),
+            'æ' => out.push_str("ae"),
+            'ё' => out.push('е'),
+            'й' => out.push('и'),
+            'ァ'..='ヶ' => out.extend(char::from_u32(c as u32 - 0x60)),
+            '\u{300}'..='\u{36f}' => {}
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Kind {
+    Lower,
+    Upper,
+    Digit,
+    Other,
+}
+
+fn kind(c: char) -> Kind {
+    match c {
+        c if c.is_ascii_digit() => Kind::Digit,
+        c if c.is_uppercase() => Kind::Upper,
+        c if c.is_alphabetic() => Kind::Lower,
+        _ => Kind::Other,
+    }
+}
+
+/// The runs of a name of [`usual_width`].
+pub fn runs(name: &str) -> Vec<Run> {
+    let chars: Vec<char> = name.chars().collect();
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start < chars.len() {
+        let first = kind(chars[start]);
+        if first == Kind::Other {
+            start += 1;
+            continue;
+        }
+        let digits = first == Kind::Digit;
+        let same = |c: &&char| !matches!(kind(**c), Kind::Other) && (kind(**c) == Kind::Digit) == digits;
+        let end = start + chars[start..].iter().take_while(same).count();
+        let run = &chars[start..end];
+        runs.push(Run {
+            text: plain(&run.iter().collect::<String>()),
+            words: words(run),
+            digits,
+            glued: start > 0 && kind(chars[start - 1]) != Kind::Other,
+            led: run.len() > 2 && kind(run[1]) == Kind::Upper,
+        });
+        start = end;
+    }
+    runs
+}
+
+/// A run cut where the case changes.
+fn words(run: &[char]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut from = 0;
+    for at in 1..=run.len() {
+        // `LHip` splits before `Hip`: a capital letter followed by a small one starts a word.
+        let starts = at == run.len()
+            || match (kind(run[at - 1]), kind(run[at])) {
+                (Kind::Lower, Kind::Upper) => true,
+                (Kind::Upper, Kind::Upper) => run.get(at + 1).is_some_and(|&c| kind(c) == Kind::Lower),
+                _ => false,
+            };
+        if starts {
+            words.push(plain(&run[from..at].iter().collect::<String>()));
+            from = at;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words_of(name: &str) -> Vec<String> {
+        runs(&usual_width(name)).into_iter().flat_map(|r| r.words).collect()
+    }
+
+    #[test]
+    fn names_part_at_separators_digits_and_capitals() {
+        assert_eq!(words_of("mixamorig_LeftForeArm1"), ["mixamorig", "left", "fore", "arm", "1"]);
+        assert_eq!(words_of("LHipJoint"), ["l", "hip", "joint"]);
+        assert_eq!(words_of("upper_arm.L.001"), ["upper", "arm", "l", "001"]);
+        assert_eq!(words_of(""), [""; 0]);
+        let led = |name: &str| runs(name)[0].led;
+        assert!(led("LUArm") && led("lThigh") && led("ARM") && !led("Left") && !led("arm"));
+    }
+
+    #[test]
+    fn signs_of_all_widths_are_one() {
+        assert_eq!(words_of("左人指１"), words_of("左人指1"));
+        assert_eq!(words_of("足ＩＫ"), ["足", "ik"]);
+        assert_eq!(words_of("ヒザ"), words_of("ひざ"));
+        assert_eq!(words_of("ﾋｻﾞ"), words_of("ひざ"));
+        assert_eq!(words_of("ひさ\u{3099}"), words_of("ひざ"));
+        assert_eq!(words_of("Épaule"), ["epaule"]);
+        assert_eq!(words_of("E\u{301}paule"), ["epaule"]);
+        assert_eq!(words_of("Fuß"), ["fuss"]);
+        assert_eq!(words_of("ЛеваяСтопа"), ["левая", "стопа"]);
+    }
+}

@@ -7,7 +7,7 @@
 use super::candidates::Body;
 use super::joint_map::{JointMap, REQUIRED};
 use super::map_text::quoted;
-use crate::model::{Assignment, Character, JointId, Rig, Role, Side};
+use crate::model::{Assignment, Character, Finger, JointId, Rig, Role, Side};
 use crate::report::{Warning, Warnings, one_line};
 use std::fmt;
 
@@ -46,11 +46,10 @@ pub struct Gap {
 /// Joints below this many under a hand or foot are ends of bones; as many or more are fingers or toes.
 const DIGITS: usize = 3;
 
-/// The roles that are told of, from the body outwards.
+/// The roles that are told of: limbs before what may lie between them and the hips, so that joints between are seen to be.
 fn core() -> Vec<Role> {
     let limbs = |s| {
         [
-            Role::Clavicle(s),
             Role::UpperArm(s),
             Role::LowerArm(s),
             Role::Hand(s),
@@ -59,8 +58,9 @@ fn core() -> Vec<Role> {
             Role::Foot(s),
         ]
     };
-    let trunk = [Role::Hips, Role::Spine(0), Role::Neck(0), Role::Head];
-    trunk.into_iter().chain(Side::BOTH.into_iter().flat_map(limbs)).collect()
+    let between = [Role::Spine(0), Role::Neck(0)].into_iter().chain(Side::BOTH.map(Role::Clavicle));
+    let ends = [Role::Hips, Role::Head].into_iter().chain(Side::BOTH.into_iter().flat_map(limbs));
+    ends.chain(between).collect()
 }
 
 /// The line that tells a role.
@@ -81,6 +81,8 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
     }
     let bodies = [Body::new(source.0, source.1), Body::new(target.0, target.1)];
     let mut pairing = Pairing { bodies, map };
+    // Fingers are missed below hands that are known, not below those that are supposed to be some.
+    let digits = [End::Source, End::Target].map(|end| pairing.digits(end));
     let mut found = Vec::new();
     for role in core() {
         let has = pairing.bodies.each_ref().map(|b| b.rig.joint(role).is_some());
@@ -93,9 +95,7 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
             [false, false] => pairing.both_lack(role, &mut found),
         }
     }
-    for end in [End::Source, End::Target] {
-        found.extend(pairing.digits(end));
-    }
+    found.extend(digits.into_iter().flatten());
     found
 }
 
@@ -187,7 +187,7 @@ impl Pairing<'_> {
         let message = match end {
             End::Source => {
                 format!(
-                    "`{theirs}`, `{role}` of `{}`, is not driven: `{}` has no joint for it",
+                    "nothing drives `{theirs}`, `{role}` of `{}`: `{}` has no joint for it",
                     names[1], names[0]
                 )
             }
@@ -271,16 +271,17 @@ impl Pairing<'_> {
         let toes = |body: &Body<'_>, s: Side| usize::from(body.rig.joint(Role::Toes(s)).is_some());
         let mut parts = Vec::new();
         for side in Side::BOTH {
-            for (holder, what, counts) in [
-                (Role::Hand(side), "fingers", [own, other].map(|b| fingers(b, side))),
-                (Role::Foot(side), "toes", [own, other].map(|b| toes(b, side))),
+            for (role, what, counts) in [
+                (Role::Finger(side, Finger::Index, 0), "fingers", [own, other].map(|b| fingers(b, side))),
+                (Role::Toes(side), "toes", [own, other].map(|b| toes(b, side))),
             ] {
+                let holder = if what == "fingers" { Role::Hand(side) } else { Role::Foot(side) };
                 let Some(joint) = own.rig.joint(holder).filter(|_| counts[0] < counts[1]) else { continue };
                 let free = |id: &JointId| own.rig.role(*id).is_none() && !self.moves(end, *id);
                 let below: Vec<JointId> =
                     skeleton.ids().filter(|&id| skeleton.is_ancestor(joint, id)).filter(free).collect();
                 if below.len() >= DIGITS {
-                    parts.push((holder, what, below));
+                    parts.push((role, what, below));
                 }
             }
         }

@@ -169,7 +169,9 @@ pub fn draft(source: &Character, target: &Character) -> Draft {
         let known = std::mem::take(&mut all);
         all = required(source, target);
         let new = |g: &Gap| !all.iter().any(|a| (a.role, a.end) == (g.role, g.end));
-        let others: Vec<Gap> = known.into_iter().filter(new).collect();
+        // A pair would be all that is driven in a file that has none yet.
+        let unpaired = |g: Gap| Gap { mend: g.mend.filter(|m| !m.starts_with("[[")), ..g };
+        let others: Vec<Gap> = known.into_iter().filter(new).map(unpaired).collect();
         all.extend(others);
     }
     Draft { map, gaps: all, refused }

@@ -13,6 +13,25 @@ pub struct Warning {
     pub first: String,
     /// How often it was met.
     pub count: usize,
+    /// The lines of a joint map that mend it, where lines can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mend: Option<String>,
+}
+
+/// The text as it may stand in a message or in a line of a file: control characters, and those that turn the writing
+/// direction or end a line, are written as escapes, so that no name can add a line or command a terminal.
+pub fn one_line(text: &str) -> String {
+    let unsafe_here = |c: char| {
+        c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match unsafe_here(c) {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
 }
 
 /// Warnings in the order they were first met; repeated ones are counted, not repeated.
@@ -31,8 +50,17 @@ impl Warnings {
         match self.0.iter_mut().find(|w| w.code == code) {
             Some(known) => known.count += 1,
             None => {
-                self.0.push(Warning { code, message: message.into(), first: first.into(), count: 1 });
+                let (message, first) = (message.into(), first.into());
+                self.0.push(Warning { code, message, first, count: 1, mend: None });
             }
+        }
+    }
+
+    /// Adds a fact that stands beside others of its code, and is counted only where the same words were met before.
+    pub fn tell(&mut self, warning: Warning) {
+        match self.0.iter_mut().find(|w| w.code == warning.code && w.message == warning.message) {
+            Some(known) => known.count += warning.count,
+            None => self.0.push(warning),
         }
     }
 
@@ -209,6 +237,11 @@ mod tests {
         all.extend(warnings);
         let only = all.iter().next().unwrap();
         assert_eq!((only.first.as_str(), only.count), ("line 3", 4));
+    }
+
+    #[test]
+    fn names_stay_on_their_line() {
+        assert_eq!(one_line("a\nb\u{1b}[2J\u{202e}\u{85}ü 左"), "a\\nb\\u{1b}[2J\\u{202e}\\u{85}ü 左");
     }
 
     #[test]

@@ -243,7 +243,8 @@ fn stages_of_the_wrong_shape_are_refused() {
 
 #[test]
 fn units_are_names_or_positive_numbers() {
-    let units = |text: &str| parse("", &[&format!("input.units={text}")]).map(|c| c.input.options("".as_ref()).units);
+    let units =
+        |text: &str| parse("", &[&format!("input.units={text}")]).map(|c| c.input.options("".as_ref()).units);
     assert_eq!(units("in"), Ok(Some(0.0254)));
     assert_eq!(units("0.5"), Ok(Some(0.5)));
     for bad in ["-1", "0", "inf", "furlong", "true"] {

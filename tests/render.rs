@@ -45,7 +45,7 @@ fn walker(frames: usize) -> Motion {
     let poses: Vec<Pose> = (0..frames).map(pose).collect();
     let clip = Clip::from_poses("walk", 30.0, &skeleton, &poses);
     let assign = |(k, j): (usize, &Made)| {
-        let assignment = Assignment { joint: JointId::new(k), confidence: 1.0, reason: "made".into() };
+        let assignment = Assignment::new(JointId::new(k), 1.0, "made");
         j.3.map(|role| (role, assignment))
     };
     let rig = Rig::new(skeleton, joints.iter().enumerate().filter_map(assign).collect::<Vec<_>>());

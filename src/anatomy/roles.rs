@@ -46,7 +46,7 @@ struct Found(Vec<(Role, Assignment)>);
 impl Found {
     fn add(&mut self, role: Role, joint: JointId, confidence: f64, reason: String) {
         if !self.0.iter().any(|(r, a)| *r == role || a.joint == joint) {
-            self.0.push((role, Assignment { joint, confidence, reason }));
+            self.0.push((role, Assignment::new(joint, confidence, reason)));
         }
     }
 

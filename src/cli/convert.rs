@@ -14,7 +14,7 @@ use clap::Args;
 #[command(after_help = "Examples:\n  \
     posemill convert take.bvh -o take.glb\n  \
     posemill convert 'library/**/*.bvh' -o glb/ --jobs 8\n  \
-    posemill convert hero-walk.glb -o walk.bvh\n  \
+    posemill convert hero-moves.glb -o walk.bvh --clip Walk\n  \
     posemill convert take.bvh -o take.glb --set input.units=cm --set input.up=z")]
 pub struct Arguments {
     /// Motion files or globs
@@ -23,6 +23,9 @@ pub struct Arguments {
     /// A file, which is replaced, or a folder
     #[arg(long, short, value_name = "OUT")]
     output: String,
+    /// Which clip of a file that holds several, by name or number from 0 [default: all]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
     /// The format of outputs in a folder [default: glb]
     #[arg(long)]
     format: Option<OutputFormat>,
@@ -41,6 +44,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         takes: &arguments.inputs,
         character: None,
         output: &arguments.output,
+        clip: arguments.clip.as_deref(),
         format: arguments.format,
         merge: false,
         sets: Vec::new(),

@@ -19,6 +19,8 @@ pub struct Request<'a> {
     pub character: Option<&'a Path>,
     /// A file, or a folder.
     pub output: &'a str,
+    /// Which clip of each take.
+    pub clip: Option<&'a str>,
     /// The format in a folder.
     pub format: Option<OutputFormat>,
     /// Whether all takes go into one file.
@@ -35,6 +37,9 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let mut sets = request.sets;
     if let Some(format) = request.format {
         sets.push(format!("output.formats={}", format.extension()));
+    }
+    if let Some(clip) = request.clip {
+        sets.push(format!("input.clip={}", toml::Value::String(clip.to_owned())));
     }
     sets.extend(arguments.sets.iter().cloned());
     let mut config =

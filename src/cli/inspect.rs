@@ -3,7 +3,8 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
-use crate::model::{Asset, Container, JointId, Skeleton};
+use crate::model::{Asset, Assignment, Container, JointId, Skeleton};
+use crate::report::one_line;
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -70,6 +71,9 @@ fn document(asset: &Asset, file: &str) -> Value {
             "role": role.map(|r| r.to_string()),
             "confidence": assignment.map(|a| a.confidence),
             "reason": assignment.map(|a| a.reason.clone()),
+            "runner_up": assignment.and_then(|a| a.runner_up).map(|(id, confidence)| {
+                json!({ "name": skeleton.joint(id).name, "confidence": confidence })
+            }),
         })
     };
     let clips = asset.clips.iter().map(|c| {
@@ -110,7 +114,7 @@ fn page(asset: &Asset, file: &str) -> String {
         text += "bind pose: from the inverse bind matrices\n";
     }
 
-    text += "\nskeleton (role, confidence)\n";
+    let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::SURE);
     let depth = |id: JointId| skeleton.path_to_root(id).count();
     let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
     let widest = skeleton.ids().map(width).max().unwrap_or(0);
@@ -120,7 +124,13 @@ fn page(asset: &Asset, file: &str) -> String {
         open.extend(skeleton.children(id).iter().rev());
         let label = format!("{:indent$}{}", "", skeleton.joint(id).name, indent = 2 * depth(id));
         let line = match character.rig.role(id).and_then(|r| Some((r, character.rig.assignment(r)?))) {
-            Some((role, a)) => format!("{label:widest$}  {role} ({:.2})", a.confidence),
+            Some((role, a)) if a.is_sure() => format!("{label:widest$}  {role} ({:.2})", a.confidence),
+            Some((role, a)) => {
+                let second = a.runner_up.map_or_else(String::new, |(id, confidence)| {
+                    format!(", second-best `{}` ({confidence:.2})", skeleton.joint(id).name)
+                });
+                format!("{label:widest$}  {role} ({:.2}), only a guess{second}", a.confidence)
+            }
             None => label,
         };
         let _ = writeln!(text, "{line}");
@@ -128,14 +138,14 @@ fn page(asset: &Asset, file: &str) -> String {
 
     let _ = writeln!(text, "\n{}", count(asset.clips.len(), "clip"));
     for (k, clip) in asset.clips.iter().enumerate() {
-        let name = if clip.name.is_empty() { "(no name)" } else { &clip.name };
+        let name = if clip.name.is_empty() { "(no name)".to_owned() } else { one_line(&clip.name) };
         let (frames, rate) = (count(clip.frames(), "frame"), clip.sample_rate);
         let _ = writeln!(text, "  {k}: {name}, {frames} at {rate:.6} Hz, {:.3} s", clip.duration());
     }
     let _ = writeln!(text, "\n{}", count(character.meshes.len(), "skinned mesh part"));
     for mesh in &character.meshes {
         let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
-        let _ = writeln!(text, "  {}: {vertices} vertices, {triangles} triangles", mesh.name);
+        let _ = writeln!(text, "  {}: {vertices} vertices, {triangles} triangles", one_line(&mesh.name));
     }
     if !asset.warnings.is_empty() {
         text += "\nwarnings\n";

@@ -7,6 +7,7 @@ use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use crate::math::Quat;
 use crate::model::{Asset, JointId, ModelPose};
+use crate::report::one_line;
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
@@ -168,7 +169,8 @@ fn table(document: &Document) -> String {
     for frame in &document.frames {
         let _ = writeln!(text, "frame {} at {:.4} s", frame.frame, frame.time);
         for (joint, [x, y, z]) in document.joints.iter().zip(&frame.positions) {
-            let _ = writeln!(text, "  {:width$} {x:10.4} {y:10.4} {z:10.4}", joint.name);
+            let name = one_line(&joint.name);
+            let _ = writeln!(text, "  {name:width$} {x:10.4} {y:10.4} {z:10.4}");
         }
     }
     text

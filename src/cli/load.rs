@@ -3,8 +3,7 @@
 use super::exit::Failure;
 use crate::import;
 use crate::model::{Asset, Clip};
-use crate::pipeline::{PipelineConfig, PlanError};
-use crate::stages::keys::{listed, nearest};
+use crate::pipeline::{PipelineConfig, PlanError, find_clip};
 use std::path::Path;
 
 /// The asset in `path`, read as `sets` (`input.units=cm`, ...) say.
@@ -29,18 +28,6 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
 /// A [`Failure`] that lists the clips.
 pub fn clip<'a>(asset: &'a Asset, wanted: Option<&str>) -> Result<Option<&'a Clip>, Failure> {
     let Some(wanted) = wanted else { return Ok(asset.clips.get(asset.meant)) };
-    let by_name = asset.clips.iter().find(|c| c.name == wanted);
-    let by_number = || wanted.parse::<usize>().ok().and_then(|k| asset.clips.get(k));
-    if let Some(clip) = by_name.or_else(by_number) {
-        return Ok(Some(clip));
-    }
-    let names = || asset.clips.iter().map(|c| c.name.as_str());
-    let hint = match (asset.clips.is_empty(), nearest(wanted, names())) {
-        (true, _) => "the file holds no clips".to_owned(),
-        (false, Some(near)) => format!("did you mean `{near}`?"),
-        (false, None) => {
-            format!("its clips are {}, or 0 to {}", listed(names()), asset.clips.len() - 1)
-        }
-    };
-    Err(Failure::Argument(format!("there is no clip `{wanted}`\n{hint}")))
+    let found = find_clip(asset, wanted).map_err(Failure::Argument)?;
+    Ok(asset.clips.get(found))
 }

@@ -1,14 +1,18 @@
-//! `posemill map`: the automatic joint map, to be read, edited and fed back.
+//! `posemill map`: the automatic joint map, to be read, edited and fed back, with all that it leaves out.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
-use crate::pipeline::write_whole;
-use crate::retarget;
+use crate::model::Asset;
+use crate::pipeline::{swapped, write_whole};
+use crate::retarget::{self, Draft, MapError};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Print which joint of a take drives which joint of a character, and why
+///
+/// What no joint was found for stands on top, with the joints that come nearest as lines to be uncommented. Where
+/// motion cannot be carried over without being told more, the file is written all the same, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill map take.bvh hero.glb\n  \
@@ -29,12 +33,16 @@ pub struct Arguments {
 /// Prints or writes the map.
 ///
 /// # Errors
-/// A [`Failure`] where a file cannot be read or written.
+/// A [`Failure`] where a file cannot be read or written, and where the map cannot be used as it is.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
-    let source = load(&arguments.motion, &[])?;
-    let target = load(&arguments.character, &[])?;
-    let (source, target) = (&source.character, &target.character);
-    let text = retarget::map(source, target)?.to_toml(source, target);
+    let take = load(&arguments.motion, &[])?;
+    let onto = load(&arguments.character, &[])?;
+    if let Some(guess) = guess_swapped(&take, &onto, arguments) {
+        console.warning(guess);
+    }
+    let (source, target) = (&take.character, &onto.character);
+    let draft = retarget::draft(source, target);
+    let text = draft.to_toml(source, target);
     match &arguments.output {
         Some(path) => {
             write_whole(path, text.as_bytes())?;
@@ -42,5 +50,47 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         }
         None => console.data(&text),
     }
-    Ok(Exit::Good)
+    match &draft.refused {
+        Some(refused) => {
+            console.error(to_do(refused, &draft, arguments));
+            Ok(Exit::SomeFailed)
+        }
+        None => {
+            for gap in &draft.gaps {
+                console.warning(&gap.message);
+            }
+            Ok(Exit::Good)
+        }
+    }
+}
+
+/// Why the map cannot be used, and what has to be filled in where.
+fn to_do(refused: &MapError, draft: &Draft, arguments: &Arguments) -> String {
+    let file = match &arguments.output {
+        Some(path) => format!("`{}`", path.display()),
+        None => "what was printed".to_owned(),
+    };
+    let hint = match refused {
+        MapError::Missing(wanted) => {
+            let lines: String = wanted.iter().map(|w| format!("\n{}", w.line)).collect();
+            format!(
+                "fill these in in {file}, where the joints to choose from stand, and pass it with `--map`{lines}"
+            )
+        }
+        _ => format!(
+            "{file} has {} pairs as comments: say there which joints shall follow which, and pass it with `--map`",
+            draft.map.pairs.len()
+        ),
+    };
+    format!("{}\nhint: {hint}", refused.sentence())
+}
+
+fn guess_swapped(take: &Asset, onto: &Asset, arguments: &Arguments) -> Option<String> {
+    let (motion, character) = (arguments.motion.display(), arguments.character.display());
+    swapped(take, onto).then(|| {
+        format!(
+            "`{motion}` has a skin and `{character}` has none: are take and character swapped?\n\
+             hint: try `posemill map {character} {motion}`"
+        )
+    })
 }

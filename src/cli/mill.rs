@@ -175,10 +175,12 @@ fn plan_lines(outcome: &Outcome) -> Vec<String> {
 
 /// Warnings on stderr: with `--verbose` those of every file, else one line for each kind.
 fn show_warnings(outcomes: &[&Outcome], console: &Console) {
-    // The line of the first, its message, and how many say the same or something else.
-    let mut kinds: BTreeMap<String, (String, String, [usize; 2])> = BTreeMap::new();
+    // By code and the how-manieth of that code in its file: the line of the first, its message, and how many files say
+    // the same or something else there.
+    let mut kinds: BTreeMap<(String, usize), (String, String, [usize; 2])> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|o| o.status == Status::Written) {
         let of = names(&outcome.inputs);
+        let mut met: BTreeMap<String, usize> = BTreeMap::new();
         for warning in outcome.warnings.as_array().into_iter().flatten() {
             let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
             let (message, first) = (text("message"), text("first"));
@@ -187,11 +189,21 @@ fn show_warnings(outcomes: &[&Outcome], console: &Console) {
                 Some(n) if n > 1 => format!(", {n} times"),
                 _ => String::new(),
             };
-            let line = format!("{of}: {message}{place}{times}");
+            let mend = match text("mend") {
+                none if none.is_empty() => none,
+                lines if lines.starts_with("[[pair]]") => {
+                    format!("\nhint: add to the map that `posemill map` writes:\n{lines}")
+                }
+                lines => format!(
+                    "\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}"
+                ),
+            };
+            let line = format!("{of}: {message}{place}{times}{mend}");
             if console.verbose {
                 console.warning(&line);
             }
-            let kind = kinds.entry(text("code")).or_insert((line, message.clone(), [0; 2]));
+            let nth = met.entry(text("code")).and_modify(|n| *n += 1).or_default();
+            let kind = kinds.entry((text("code"), *nth)).or_insert((line, message.clone(), [0; 2]));
             kind.2[usize::from(kind.1 != message)] += 1;
         }
     }

@@ -31,6 +31,9 @@ pub struct Arguments {
     /// A joint map, as `posemill map` writes it
     #[arg(long, value_name = "MAP.toml")]
     map: Option<PathBuf>,
+    /// Which clip of a file that holds several, by name or number from 0 [default: all]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
     /// The format of outputs in a folder [default: glb]
     #[arg(long)]
     format: Option<OutputFormat>,
@@ -62,6 +65,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         takes: &arguments.motions,
         character: Some(&arguments.onto),
         output: &arguments.output,
+        clip: arguments.clip.as_deref(),
         format: arguments.format,
         merge: arguments.merge,
         sets,

@@ -3,7 +3,7 @@
 use super::bvh::{self, BvhOptions};
 use super::gltf::{self, GltfOptions};
 use crate::model::{Clip, Container, Motion};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use crate::scene::GltfError;
 
 /// A format that can be written.
@@ -45,11 +45,13 @@ pub enum ExportError {
     Empty,
     /// A format of one clip was asked to hold several.
     #[error(
-        "a BVH file holds one clip, {clips} were to be written into one\n  hint: write GLB, or one file per take"
+        "a BVH file holds one clip, {} were to be written into one\n  hint: write GLB, or one file per take, and of a take with several clips one: `--clip NAME`, here {}",
+        clips.len(),
+        clips.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ")
     )]
     OneClip {
-        /// How many there are.
-        clips: usize,
+        /// What they are called.
+        clips: Vec<String>,
     },
     /// The character's document cannot take the clips.
     #[error(transparent)]
@@ -68,7 +70,10 @@ pub fn save(
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let name = |extension: &str| format!("{}.{extension}", options.stem);
     let container = match format {
-        Format::Bvh if motions.len() > 1 => return Err(ExportError::OneClip { clips: motions.len() }),
+        Format::Bvh if motions.len() > 1 => {
+            let clips = motions.iter().map(|m| one_line(&m.clip.name)).collect();
+            return Err(ExportError::OneClip { clips });
+        }
         Format::Bvh => {
             let bytes = bvh::write(first, &BvhOptions::default());
             return Ok((vec![OutputFile { name: name("bvh"), bytes }], Warnings::new()));

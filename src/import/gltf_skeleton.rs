@@ -8,7 +8,7 @@
 
 use crate::math::Transform;
 use crate::model::{Joint, JointId, Skeleton};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use crate::scene::{GltfError, Json, NodeTree, World};
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -89,7 +89,7 @@ impl Joints {
                 None => (tops > 1).then(|| JointId::new(0)),
             };
             let file_name = tree.node(node).name.clone().unwrap_or_default();
-            let name = match file_name.as_str() {
+            let name = match one_line(&file_name).as_str() {
                 "" => fresh(&format!("joint_{node}"), &mut taken),
                 name if used.contains(name) => {
                     let said = "joint names repeat; later ones got a number";

@@ -12,6 +12,30 @@ pub struct Assignment {
     pub confidence: f64,
     /// Why, for people: names the evidence.
     pub reason: String,
+    /// The joint that came second and its confidence, where one was weighed.
+    pub runner_up: Option<(JointId, f64)>,
+}
+
+impl Assignment {
+    /// Below this an assignment is a guess: told with its second-best, and for roles that a body cannot do without not
+    /// used unless the user says so. Half of what a plain name gives (1.0): the evidence against weighs as much.
+    pub const SURE: f64 = 0.5;
+
+    /// An assignment for which no other joint was weighed.
+    pub fn new(joint: JointId, confidence: f64, reason: impl Into<String>) -> Self {
+        Self { joint, confidence, reason: reason.into(), runner_up: None }
+    }
+
+    /// The same, with the joint that came second.
+    #[must_use]
+    pub fn with_runner_up(self, runner_up: Option<(JointId, f64)>) -> Self {
+        Self { runner_up, ..self }
+    }
+
+    /// Whether the joint can be taken without asking.
+    pub fn is_sure(&self) -> bool {
+        self.confidence >= Self::SURE
+    }
 }
 
 /// A skeleton that is understood: every role has at most one joint and every joint at most one role.

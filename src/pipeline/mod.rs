@@ -6,6 +6,7 @@
 
 mod batch;
 mod beside;
+mod clips;
 mod config;
 mod fault;
 mod manifest;
@@ -20,6 +21,7 @@ mod watch;
 mod write;
 
 pub use batch::{BatchOptions, Outcome, Status, run_all};
+pub use clips::{find_clip, is_skinned, swapped};
 pub use config::{PipelineConfig, StageAsWritten};
 pub use fault::{ConfigError, ConfigFault, Source};
 pub use manifest::{FileHash, MANIFEST, Manifest, Record, State, hash_of};

@@ -1,5 +1,6 @@
 //! A pipeline as understood: the character is loaded, the outputs have names; only this can run.
 
+use super::clips::is_bare_take;
 use super::config::PipelineConfig;
 use super::fault::{ConfigError, ConfigFault};
 use super::sections::{OutputFormat, Preview};
@@ -46,6 +47,10 @@ pub struct Pipeline {
     pub import: import::Options,
     /// The character that takes are carried onto.
     pub character: Option<Arc<Character>>,
+    /// The path of the character's file where it holds motion and no skin, as takes do.
+    pub bare_take: Option<String>,
+    /// Which clip of each take; all of them where none is named.
+    pub clip: Option<String>,
     /// What had to be bent in the character's file.
     pub warnings: Warnings,
     /// The steps, in order.
@@ -190,6 +195,10 @@ impl Pipeline {
         if let import::Calibrate::File(path) = config.input.options(folder).calibration {
             add(&read(folder, &path.to_string_lossy())?);
         }
+        if let Some(clip) = &config.input.clip {
+            add(b"clip");
+            add(clip.as_bytes());
+        }
         if !output.fail_on.is_empty() {
             // Outputs that were never measured are out of date once measures are asked for.
             add(b"measured");
@@ -204,7 +213,7 @@ impl Pipeline {
                 add(&read(folder, &path.to_string_lossy())?);
             }
         }
-        let mut loaded = None;
+        let (mut loaded, mut bare_take) = (None, None);
         let mut warnings = Warnings::new();
         if let Some(path) = character {
             add(&read(folder, path)?);
@@ -216,6 +225,7 @@ impl Pipeline {
                 add(bytes);
             }
             add(format!("{own_limits:?}").as_bytes());
+            bare_take = is_bare_take(&asset).then(|| path.to_owned());
             let rig = own_limits.iter().fold(asset.character.rig.clone(), |rig, told| told.on(rig));
             loaded = Some(match own_limits.is_empty() {
                 true => asset.character,
@@ -229,6 +239,8 @@ impl Pipeline {
             folder: folder.to_owned(),
             import: config.input.options(folder),
             character: loaded,
+            bare_take,
+            clip: config.input.clip.clone(),
             warnings,
             stages,
             replace_animations: config.output.replace_animations,

@@ -1,6 +1,7 @@
 //! One job from its takes to its outputs: the story of a run.
 
 use super::beside;
+use super::clips::{find_clip, is_skinned};
 use super::manifest::FileHash;
 use super::plan::{Job, Pipeline, resources};
 use super::watch::Watch;
@@ -34,6 +35,20 @@ pub enum RunError {
     /// The file has a skeleton only.
     #[error("the file holds no motion\n`posemill inspect` shows what it holds")]
     NoClip,
+    /// The take is a character, and what stands as the character is a take.
+    #[error(
+        "the file holds a skin and no motion, `{character}` motion and no skin: take and character are swapped\n\
+         try `posemill retarget {character} --onto {take}`"
+    )]
+    Swapped {
+        /// What was given as the take.
+        take: String,
+        /// What was given as the character.
+        character: String,
+    },
+    /// The clip that was asked for is not there.
+    #[error("{0}")]
+    Clip(String),
     /// A stage cannot handle this take.
     #[error("stage {number} (`{name}`): {error}")]
     Stage {
@@ -103,9 +118,10 @@ pub fn run(
             1 if report.warnings.is_empty() => report.warnings = warnings,
             _ => report.warnings.extend_from(warnings, &take.path.display().to_string()),
         }
+        chosen(pipeline, &mut asset, &take.path, &mut report)?;
         let steps = resolve(pipeline, &asset.character)?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
-        for motion in named_motions(asset, &take.relative, job.takes.len() > 1)? {
+        for motion in named_motions(asset, &take.relative, job.takes.len() > 1) {
             if pipeline.report {
                 arrived.push(motion.clone());
             }
@@ -118,11 +134,13 @@ pub fn run(
     }
 
     let mut outputs = Vec::new();
+    let untouched = pipeline.stages.is_empty();
     for (format, path) in &job.outputs {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let options = export::Options {
-            replace_animations: pipeline.replace_animations,
-            clips_inside: pipeline.stages.is_empty(),
+            // Of a document that stays as it is one clip is kept by writing that one in place of all.
+            replace_animations: pipeline.replace_animations || (untouched && pipeline.clip.is_some()),
+            clips_inside: untouched && pipeline.clip.is_none(),
             stem,
         };
         let (files, warnings) = export::save(&motions, format.exported(), &options)?;
@@ -151,11 +169,35 @@ pub fn run(
     Ok(Done { report, sources, outputs })
 }
 
-/// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.
-fn named_motions(asset: Asset, take: &Path, merged: bool) -> Result<Vec<Motion>, RunError> {
+/// Leaves the clips in the asset that the pipeline asks for.
+///
+/// # Errors
+/// A [`RunError`] where there is none, with a guess why.
+fn chosen(pipeline: &Pipeline, asset: &mut Asset, path: &Path, report: &mut Report) -> Result<(), RunError> {
+    let take = path.display().to_string();
+    match &pipeline.bare_take {
+        Some(character) if is_skinned(asset) && asset.clips.is_empty() => {
+            return Err(RunError::Swapped { take, character: character.clone() });
+        }
+        Some(character) if is_skinned(asset) => {
+            let message = format!("`{character}` has no skin and the take has one: are the two swapped?");
+            report.warnings.add("swapped", message, take);
+        }
+        _ => {}
+    }
     if asset.clips.is_empty() {
         return Err(RunError::NoClip);
     }
+    if let Some(wanted) = &pipeline.clip {
+        let found = find_clip(asset, wanted).map_err(RunError::Clip)?;
+        asset.clips = vec![asset.clips.swap_remove(found)];
+        asset.meant = 0;
+    }
+    Ok(())
+}
+
+/// The clips of an asset as motions; clips without a name, and those that are merged, are named after the take.
+fn named_motions(asset: Asset, take: &Path, merged: bool) -> Vec<Motion> {
     let stem = take.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let several = asset.clips.len() > 1;
     let motion = |clip: crate::model::Clip| {
@@ -168,7 +210,7 @@ fn named_motions(asset: Asset, take: &Path, merged: bool) -> Result<Vec<Motion>,
         };
         motion
     };
-    Ok(asset.clips.into_iter().map(motion).collect())
+    asset.clips.into_iter().map(motion).collect()
 }
 
 /// A stage that is ready, with its place in the pipeline.

@@ -41,6 +41,10 @@ pub struct Input {
     pub units: Option<Units>,
     /// The axis that points up in the motion files. Left out: found from the figure.
     pub up: Option<Up>,
+    /// Which clip of a motion file that holds several, by name or number from 0. Left out: all of them.
+    #[serde(deserialize_with = "name_or_number")]
+    #[schemars(with = "Option<String>")]
+    pub clip: Option<String>,
     /// How position channels of a BVH file go together with the offset of their joint. Left out: decided from
     /// the data of each file.
     pub bvh_positions: Option<BvhPositions>,
@@ -336,6 +340,32 @@ impl Visitor<'_> for UnitsVisitor {
     fn visit_i64<E: de::Error>(self, metres: i64) -> Result<Units, E> {
         self.visit_f64(metres as f64)
     }
+}
+
+/// A name, or a number that stands for one.
+fn name_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    struct NameOrNumber;
+
+    impl Visitor<'_> for NameOrNumber {
+        type Value = Option<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the name of a clip or its number, 0 or more")
+        }
+
+        fn visit_str<E: de::Error>(self, name: &str) -> Result<Option<String>, E> {
+            Ok(Some(name.to_owned()))
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<Option<String>, E> {
+            match u32::try_from(number) {
+                Ok(number) => Ok(Some(number.to_string())),
+                Err(_) => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
+            }
+        }
+    }
+
+    deserializer.deserialize_any(NameOrNumber)
 }
 
 /// A list, or one value that stands for a list of one.

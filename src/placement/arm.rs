@@ -123,9 +123,7 @@ mod tests {
         let skeleton = Skeleton::new(joints.collect()).unwrap();
         let roles =
             [(Role::UpperArm(Side::Left), 0), (Role::LowerArm(Side::Left), 2), (Role::Hand(Side::Left), 4)];
-        let roles = roles.map(|(role, k)| {
-            (role, Assignment { joint: JointId::new(k), confidence: 1.0, reason: String::new() })
-        });
+        let roles = roles.map(|(role, k)| (role, Assignment::new(JointId::new(k), 1.0, "")));
         let rig = Rig::new(skeleton.clone(), roles);
         let figure = Figure { pelvis: Vec3::zeros(), up: Vec3::y(), sole: 0.0, leg: 0.9, left: Vec3::x() };
         let found = Arm::of(&rig, &skeleton.rest_model_pose(), &figure, Side::Left).unwrap();

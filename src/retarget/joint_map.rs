@@ -1,8 +1,9 @@
 //! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
 
+use super::gaps::{End, Gap, gaps, required};
 use crate::anatomy::{Label, on_four_legs};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
-use crate::report::{MappedJoint, Mapping};
+use crate::report::{MappedJoint, Mapping, one_line};
 
 /// One target joint and what drives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,22 +45,13 @@ pub struct JointMap {
 /// Why no map can be made or taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MapError {
-    /// A role without which motion cannot be carried over is missing or too unsure.
+    /// Roles without which motion cannot be carried over are missing or too unsure; all of both characters at once.
     #[error(
-        "the {side} `{name}` has no joint that is surely its `{role}`{candidate}\n  hint: write the map with `posemill map`, add the line below, and pass it with `--map`, or as `map` of the stage `retarget`\n  {line}"
+        "{}\n  hint: `posemill map` writes a file with these lines and the joints to choose from; put the right ones in and pass it with `--map`, or as `map` of the stage `retarget`{}",
+        sentence(.0),
+        .0.iter().map(|w| format!("\n  {}", w.line)).collect::<String>()
     )]
-    Role {
-        /// `source` or `target`.
-        side: &'static str,
-        /// The character.
-        name: String,
-        /// The role.
-        role: Role,
-        /// The joint that came nearest, as a clause; may be empty.
-        candidate: String,
-        /// The exact line to add.
-        line: String,
-    },
+    Missing(Vec<Wanted>),
     /// One goes on four legs, the other on two.
     #[error(
         "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that says which joints shall follow which"
@@ -84,51 +76,132 @@ pub enum MapError {
         /// Joints of the target.
         joints: usize,
     },
-    /// The map file cannot be read.
-    #[error("{place}: {message}")]
-    File {
-        /// File and line.
-        place: String,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
+    /// The map file cannot be read; every fault of it.
+    #[error("{}", listed(.0))]
+    File(Vec<FileFault>),
+}
+
+/// One fault of a map file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileFault {
+    /// File and line.
+    pub place: String,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// A role that has to be told before there is a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Which of the two lacks it.
+    pub end: End,
+    /// The character.
+    pub name: String,
+    /// The role.
+    pub role: Role,
+    /// The guess that was too unsure, as a clause; may be empty.
+    pub guess: String,
+    /// The exact line to add to a map file.
+    pub line: String,
+}
+
+impl MapError {
+    /// What is wrong, without the hints.
+    pub fn sentence(&self) -> String {
+        self.to_string().lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+/// "the source `a` has no joint that is surely its `hips`, and the target `b` none ..."
+fn sentence(wanted: &[Wanted]) -> String {
+    let of = |end: End| {
+        let of_end: Vec<&Wanted> = wanted.iter().filter(|w| w.end == end).collect();
+        let first = of_end.first()?;
+        let roles: Vec<String> = of_end.iter().map(|w| format!("`{}`", w.role)).collect();
+        let guesses: String = of_end.iter().map(|w| w.guess.as_str()).collect();
+        let name = one_line(&first.name);
+        Some(format!("the {end} `{name}` has no joint that is surely its {}{guesses}", roles.join(", ")))
+    };
+    [End::Source, End::Target].into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// The first fault as the sentence, the others below it.
+fn listed(faults: &[FileFault]) -> String {
+    let said: Vec<String> = faults.iter().map(|f| format!("{}: {}", f.place, f.message)).collect();
+    match said.as_slice() {
+        [] | [_] => said.concat(),
+        [first, more @ ..] => format!("{first}\n  hint: the file has more faults\n  {}", more.join("\n  ")),
+    }
 }
 
 /// Roles without which there is no root motion and no stride.
-const REQUIRED: [Role; 3] = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
-/// Below this a required role is not used without being asked.
-const SURE: f64 = 0.5;
+pub(super) const REQUIRED: [Role; 3] = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
+
+/// What is known of a map, whether or not it is enough to carry motion over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// The pairs that were found.
+    pub map: JointMap,
+    /// What it leaves out.
+    pub gaps: Vec<Gap>,
+    /// Why it cannot be used.
+    pub refused: Option<MapError>,
+}
 
 /// Finds the map from `source` to `target`.
 ///
 /// # Errors
-/// A [`MapError`] that names the role that is missing or unsure and the line to add, or what the two do not share.
+/// A [`MapError`] that names every role that is missing or unsure with the lines to add, or what the two do not share.
 pub fn map(source: &Character, target: &Character) -> Result<JointMap, MapError> {
+    let (found, refused) = find(source, target);
+    refused.map_or(Ok(found), Err)
+}
+
+/// The map from `source` to `target` as far as it can be found, with all that it leaves out.
+pub fn draft(source: &Character, target: &Character) -> Draft {
+    let (map, refused) = find(source, target);
+    let mut all = match refused {
+        Some(MapError::BodyPlan { .. }) => Vec::new(),
+        _ => gaps(&map, (source, &source.rig), (target, &target.rig)),
+    };
+    if matches!(refused, Some(MapError::Missing(_) | MapError::NothingShared { .. })) {
+        let known = std::mem::take(&mut all);
+        all = required(source, target);
+        let new = |g: &Gap| !all.iter().any(|a| (a.role, a.end) == (g.role, g.end));
+        // A pair would be all that is driven in a file that has none yet.
+        let unpaired = |g: Gap| Gap { mend: g.mend.filter(|m| !m.starts_with("[[")), ..g };
+        let others: Vec<Gap> = known.into_iter().filter(new).map(unpaired).collect();
+        all.extend(others);
+    }
+    Draft { map, gaps: all, refused }
+}
+
+/// The pairs that can be found, and why they are not enough where they are not.
+fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) {
     let (s, t) = (&source.rig, &target.rig);
     let bodies = [s, t].map(|rig| rig.joint(Role::Hips).is_some());
     if bodies == [false, false] {
         let pairs = by_name(s, t, &[]);
-        if pairs.len() * 2 < t.skeleton().len() {
-            return Err(MapError::NothingShared {
-                source_name: source.name.clone(),
-                target_name: target.name.clone(),
-                shared: pairs.len(),
-                joints: t.skeleton().len(),
-            });
-        }
-        return Ok(JointMap::of(pairs, s, t));
-    }
-    for (side, character) in [("source", source), ("target", target)] {
-        for role in REQUIRED {
-            require(side, character, role)?;
-        }
+        let shared = pairs.len();
+        let refused = (shared * 2 < t.skeleton().len()).then(|| MapError::NothingShared {
+            source_name: one_line(&source.name),
+            target_name: one_line(&target.name),
+            shared,
+            joints: t.skeleton().len(),
+        });
+        return (JointMap::of(pairs, s, t), refused);
     }
     let rests = [source.calibration_pose(), target.calibration_pose()];
-    match (on_four_legs(s, &rests[0]), on_four_legs(t, &rests[1])) {
-        (true, false) => return Err(body_plan(source, target)),
-        (false, true) => return Err(body_plan(target, source)),
-        _ => {}
-    }
+    let refused = match required(source, target) {
+        missing if !missing.is_empty() => {
+            Some(MapError::Missing(missing.iter().map(|gap| wanted(gap, source, target)).collect()))
+        }
+        _ => match (on_four_legs(s, &rests[0]), on_four_legs(t, &rests[1])) {
+            (true, false) => Some(body_plan(source, target)),
+            (false, true) => Some(body_plan(target, source)),
+            _ => None,
+        },
+    };
     let mut pairs = by_role(s, t);
     chain(s, t, &rests, Role::Spine, Role::Hips, None, &mut pairs);
     let chests = [s, t].map(|rig| rig.chain(Role::Spine).last().copied().or(rig.joint(Role::Hips)));
@@ -137,25 +210,24 @@ pub fn map(source: &Character, target: &Character) -> Result<JointMap, MapError>
     }
     let named = by_name(s, t, &pairs);
     pairs.extend(named);
-    Ok(JointMap::of(pairs, s, t))
+    (JointMap::of(pairs, s, t), refused)
+}
+
+fn wanted(gap: &Gap, source: &Character, target: &Character) -> Wanted {
+    let character = if gap.end == End::Source { source } else { target };
+    let guess = gap.guess.as_ref().map_or_else(String::new, |a| {
+        let joint = &character.skeleton().joint(a.joint).name;
+        format!(
+            "; the nearest to `{}` is `{joint}` with confidence {:.2}: {}",
+            gap.role, a.confidence, a.reason
+        )
+    });
+    let line = gap.mend.clone().unwrap_or_default();
+    Wanted { end: gap.end, name: character.name.clone(), role: gap.role, guess, line }
 }
 
 fn body_plan(quadruped: &Character, biped: &Character) -> MapError {
-    MapError::BodyPlan { quadruped: quadruped.name.clone(), biped: biped.name.clone() }
-}
-
-fn require(side: &'static str, character: &Character, role: Role) -> Result<(), MapError> {
-    let found = character.rig.assignment(role);
-    if found.is_some_and(|a| a.confidence >= SURE) {
-        return Ok(());
-    }
-    let name = |id: JointId| character.skeleton().joint(id).name.clone();
-    let joint = found.map_or_else(|| "JOINT".to_owned(), |a| name(a.joint));
-    let candidate = found.map_or_else(String::new, |a| {
-        format!("; the nearest is `{}` with confidence {:.2}: {}", name(a.joint), a.confidence, a.reason)
-    });
-    let line = format!("{side}_roles.{role} = {joint:?}");
-    Err(MapError::Role { side, name: character.name.clone(), role, candidate, line })
+    MapError::BodyPlan { quadruped: one_line(&quadruped.name), biped: one_line(&biped.name) }
 }
 
 /// Pairs of roles that both rigs have, chains of the trunk left out where their lengths differ.
@@ -209,6 +281,9 @@ fn chain(
         foot.into_iter().chain(rig.chain(role)).chain(top).collect()
     };
     let (from, to) = (ends(s), ends(t));
+    if from.is_empty() {
+        return;
+    }
     let (at_source, at_target) = (arc_length(&from, &rests[0]), arc_length(&to, &rests[1]));
     for (&joint, tau) in to.iter().zip(&at_target).filter(|(joint, _)| links.contains(joint)) {
         // Of several source joints in one place the last one carries all their rotations.

@@ -12,24 +12,29 @@
 //! flexion = 120
 //! ```
 
-use super::joint_map::{JointMap, MapError, Pair, map};
+use super::joint_map::{FileFault, JointMap, MapError, Pair, map};
 use crate::anatomy::ToldMobility;
 use crate::model::{Assignment, Character, JointId, Rig, Role, Skeleton};
+use crate::report::one_line;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use toml::Spanned;
 
+/// Joints by roles, as written.
+type Roles = BTreeMap<Spanned<String>, Spanned<String>>;
+/// Degrees by words, as written.
+type Angles = BTreeMap<Spanned<String>, Spanned<f64>>;
+
 /// The file as written.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MapFile {
     #[serde(default)]
-    source_roles: BTreeMap<Spanned<String>, Spanned<String>>,
+    source_roles: Roles,
     #[serde(default)]
-    target_roles: BTreeMap<Spanned<String>, Spanned<String>>,
+    target_roles: Roles,
     #[serde(default)]
-    limits: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>,
+    limits: BTreeMap<Spanned<String>, Angles>,
     #[serde(default)]
     pair: Option<Vec<PairEntry>>,
 }
@@ -51,140 +56,185 @@ struct PairEntry {
     reason: Option<String>,
 }
 
-impl JointMap {
-    /// The map as an editable file: every pair with its confidence and reason, and what stays out as comments.
-    pub fn to_toml(&self, source: &Character, target: &Character) -> String {
-        let quote = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let name = |character: &Character, id: JointId| quote(&character.skeleton().joint(id).name);
-        let mut out = String::new();
-        let mut line = |text: String| out.push_str(&(text + "\n"));
-        line(format!("# Joint map from {} to {}.", quote(&source.name), quote(&target.name)));
-        line(
-            "# Change, remove or add pairs; read it back with --map. A target joint without a pair rests."
-                .into(),
-        );
-        for pair in &self.pairs {
-            line("\n[[pair]]".into());
-            if let Some(role) = pair.role {
-                line(format!("role = \"{role}\""));
-            }
-            line(format!("source = {}", name(source, pair.source)));
-            if let Some((joint, share)) = pair.blend {
-                line(format!("blend = {}", name(source, joint)));
-                line(format!("blend_share = {share:?}"));
-            }
-            line(format!("target = {}", name(target, pair.target)));
-            line(format!("confidence = {:.2}", pair.confidence));
-            line(format!("reason = {}", quote(&pair.reason)));
-        }
-        for (character, rest, what) in [
-            (source, &self.source_only, "source joints that drive nothing"),
-            (target, &self.target_only, "target joints that rest"),
-        ] {
-            if rest.is_empty() {
-                continue;
-            }
-            let _ = write!(out, "\n# {what}:\n");
-            for unmapped in rest {
-                let role = unmapped.role.map_or_else(|| "no role".to_owned(), |r| r.to_string());
-                let _ = writeln!(out, "#   {} ({role})", name(character, unmapped.joint));
-            }
-        }
-        out
+/// The faults of one file, collected while it is understood.
+struct Reader<'a> {
+    text: &'a str,
+    file: &'a str,
+    faults: Vec<(usize, String)>,
+}
+
+impl Reader<'_> {
+    /// Notes a fault at a byte of the text.
+    fn fault(&mut self, at: usize, message: String) {
+        self.faults.push((at, message));
     }
 
+    /// The value, or a fault at its place.
+    fn value<T>(&mut self, at: usize, value: Result<T, String>) -> Option<T> {
+        value.map_err(|message| self.fault(at, message)).ok()
+    }
+
+    fn joint(&mut self, skeleton: &Skeleton, name: &Spanned<String>) -> Option<JointId> {
+        let names = || skeleton.joints().iter().map(|j| j.name.as_str());
+        let found = skeleton.find(name.get_ref()).ok_or_else(|| unknown("joint", name.get_ref(), names()));
+        self.value(name.span().start, found)
+    }
+
+    fn role(&mut self, name: &Spanned<String>) -> Option<Role> {
+        self.value(name.span().start, name.get_ref().parse())
+    }
+
+    /// The character's rig with the roles that are told, and which those are.
+    fn told(&mut self, character: &Character, roles: &Roles) -> (Rig, Vec<(Role, JointId)>) {
+        let mut told = Vec::new();
+        for (role, name) in roles {
+            let (role, joint) = (self.role(role), self.joint(character.skeleton(), name));
+            told.extend(role.zip(joint));
+        }
+        (with_told(&character.rig, &told), told)
+    }
+
+    fn limits(&mut self, limits: &BTreeMap<Spanned<String>, Angles>, mut rig: Rig) -> Rig {
+        for (name, angles) in limits {
+            let Some(role) = self.role(name) else { continue };
+            let words = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
+            match ToldMobility::read(role, words) {
+                Ok(told) => rig = told.on(rig),
+                Err((at, error)) => {
+                    let place = angles.keys().nth(at).unwrap_or(name);
+                    self.fault(place.span().start, error.to_string());
+                }
+            }
+        }
+        rig
+    }
+
+    fn pair(&mut self, entry: &PairEntry, source: &Character, target: &Character) -> Option<Pair> {
+        let role = match &entry.role {
+            Some(role) => Some(self.role(role)?),
+            None => None,
+        };
+        let share = entry.blend_share.as_ref().map_or(0.5, |s| *s.get_ref());
+        if let Some(at) = entry.blend_share.as_ref().filter(|_| !(0.0..=1.0).contains(&share)) {
+            self.fault(at.span().start, format!("`blend_share` is {share}, allowed is 0 to 1"));
+        }
+        let blend = entry.blend.as_ref().map(|name| self.joint(source.skeleton(), name));
+        let from = self.joint(source.skeleton(), &entry.source);
+        let target = self.joint(target.skeleton(), &entry.target);
+        let blend = match blend {
+            Some(joint) => Some((joint?, share)),
+            None => None,
+        };
+        let reason = TOLD.to_owned();
+        Some(Pair { role, source: from?, blend, target: target?, confidence: 1.0, reason })
+    }
+
+    /// The pairs as written; each target joint once, and none against a role that is told.
+    fn pairs(
+        &mut self,
+        entries: &[PairEntry],
+        (source, told_source): (&Character, &[(Role, JointId)]),
+        (target, told_target): (&Character, &[(Role, JointId)]),
+    ) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let Some(pair) = self.pair(entry, source, target) else { continue };
+            if pairs.iter().any(|p| p.target == pair.target) {
+                let message = format!("target joint `{}` is driven twice", one_line(entry.target.get_ref()));
+                self.fault(entry.target.span().start, message);
+            }
+            for (told, joint, name) in
+                [(told_source, pair.source, &entry.source), (told_target, pair.target, &entry.target)]
+            {
+                let against = told.iter().any(|(role, id)| Some(*role) == pair.role && *id != joint);
+                if let Some(role) = pair.role.filter(|_| against) {
+                    let name_of = one_line(name.get_ref());
+                    let message = format!(
+                        "`{role}` is told above to be another joint than `{name_of}`: leave one of them out"
+                    );
+                    self.fault(name.span().start, message);
+                }
+            }
+            pairs.push(pair);
+        }
+        pairs
+    }
+
+    /// Every fault in the order of the text, or none.
+    fn done(mut self) -> Result<(), MapError> {
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        self.faults.sort();
+        let (text, file) = (self.text, self.file);
+        let line = |at: usize| text.get(..(at + 1).min(text.len())).unwrap_or(text).lines().count().max(1);
+        let fault = |(at, message)| FileFault { place: format!("{file}:{}", line(at)), message };
+        Err(MapError::File(self.faults.into_iter().map(fault).collect()))
+    }
+}
+
+/// Why, for roles and pairs of a file.
+const TOLD: &str = "the map file says so";
+
+/// The rig with these roles told.
+fn with_told(rig: &Rig, told: &[(Role, JointId)]) -> Rig {
+    let mut all: Vec<(Role, Assignment)> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+    for (role, joint) in told {
+        all.retain(|(r, a)| r != role && a.joint != *joint);
+        all.push((*role, Assignment::new(*joint, 1.0, TOLD)));
+    }
+    rig.with_roles(all)
+}
+
+impl JointMap {
     /// Reads a map file. Roles told in it replace those that were found, limits those that were told before; without
-    /// any `[[pair]]` the map is then found as usual, with them only what the pairs say is driven.
+    /// any `[[pair]]` the map is then found as usual, with them only what the pairs say is driven, and the roles that
+    /// are told.
     ///
     /// Returns the map and both characters' rigs with the told roles, the target's with the told limits.
     ///
     /// # Errors
-    /// A [`MapError`] that names line and nearest joint or role.
+    /// A [`MapError`] with every fault, each with its line and the nearest joint or role.
     pub fn read(
         text: &str,
         file: &str,
         source: &Character,
         target: &Character,
     ) -> Result<(JointMap, Rig, Rig), MapError> {
-        let place = |at: usize| format!("{file}:{}", text[..at.min(text.len())].lines().count().max(1));
-        let written: MapFile = toml::from_str(text).map_err(|e| MapError::File {
-            place: place(e.span().map_or(0, |s| s.start + 1)),
-            message: e.message().to_owned(),
-        })?;
-        let fault = |at: usize, message: String| MapError::File { place: place(at + 1), message };
-        let joint = |skeleton: &Skeleton, name: &Spanned<String>| {
-            skeleton.find(name.get_ref()).ok_or_else(|| {
-                let names = skeleton.joints().iter().map(|j| j.name.as_str());
-                fault(name.span().start, unknown("joint", name.get_ref(), names))
-            })
-        };
-        let told = |character: &Character, roles: &BTreeMap<_, Spanned<String>>| {
-            let mut assignments: Vec<(Role, Assignment)> =
-                character.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
-            for (role, name) in roles {
-                let role: &Spanned<String> = role;
-                let known: Role = role.get_ref().parse().map_err(|m| fault(role.span().start, m))?;
-                let id = joint(character.skeleton(), name)?;
-                assignments.retain(|(r, a)| *r != known && a.joint != id);
-                let reason = "the map file says so".to_owned();
-                assignments.push((known, Assignment { joint: id, confidence: 1.0, reason }));
-            }
-            Ok::<Rig, MapError>(character.rig.with_roles(assignments))
-        };
-        let source_rig = told(source, &written.source_roles)?;
-        let mut target_rig = told(target, &written.target_roles)?;
-        for (name, angles) in &written.limits {
-            let role: Role = name.get_ref().parse().map_err(|m| fault(name.span().start, m))?;
-            let told = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
-            let told = ToldMobility::read(role, told).map_err(|(at, error)| {
-                let place = angles.keys().nth(at).unwrap_or(name);
-                fault(place.span().start, error.to_string())
-            })?;
-            target_rig = told.on(target_rig);
-        }
-        let Some(entries) = written.pair else {
+        let mut reader = Reader { text, file, faults: Vec::new() };
+        let unreadable =
+            |error: &toml::de::Error| (error.span().map_or(0, |s| s.start), error.message().to_owned());
+        let written = toml::from_str(text).unwrap_or_else(|error| {
+            reader.faults.push(unreadable(&error));
+            MapFile::default()
+        });
+        let (source_rig, told_source) = reader.told(source, &written.source_roles);
+        let (target_rig, told_target) = reader.told(target, &written.target_roles);
+        let target_rig = reader.limits(&written.limits, target_rig);
+        let entries = written.pair.as_deref().unwrap_or_default();
+        let pairs = reader.pairs(entries, (source, &told_source), (target, &told_target));
+        reader.done()?;
+        if written.pair.is_none() {
             let with = |character: &Character, rig: &Rig| Character { rig: rig.clone(), ..character.clone() };
             let found = map(&with(source, &source_rig), &with(target, &target_rig))?;
             return Ok((found, source_rig, target_rig));
-        };
-        let mut pairs: Vec<Pair> = Vec::with_capacity(entries.len());
-        for entry in &entries {
-            let id = joint(target.skeleton(), &entry.target)?;
-            if pairs.iter().any(|p| p.target == id) {
-                let message = format!("target joint `{}` is driven twice", entry.target.get_ref());
-                return Err(fault(entry.target.span().start, message));
-            }
-            let role = match &entry.role {
-                Some(r) => Some(r.get_ref().parse().map_err(|m| fault(r.span().start, m))?),
-                None => None,
-            };
-            let share = entry.blend_share.as_ref().map_or(0.5, |s| *s.get_ref());
-            if !(0.0..=1.0).contains(&share) {
-                let at = entry.blend_share.as_ref().map_or(0, |s| s.span().start);
-                return Err(fault(at, format!("`blend_share` is {share}, allowed is 0 to 1")));
-            }
-            let blend = match &entry.blend {
-                Some(name) => Some((joint(source.skeleton(), name)?, share)),
-                None => None,
-            };
-            let source = joint(source.skeleton(), &entry.source)?;
-            let reason = "the map file says so".to_owned();
-            pairs.push(Pair { role, source, blend, target: id, confidence: 1.0, reason });
         }
         let assign = |rig: &Rig, of: &dyn Fn(&Pair) -> JointId| {
             // A role in a pair tells it for both rigs; chains keep what was found.
-            let mut all: Vec<(Role, Assignment)> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
-            for pair in pairs.iter().filter(|p| !matches!(p.role, Some(Role::Spine(_) | Role::Neck(_)))) {
-                if let Some(role) = pair.role {
-                    all.retain(|(r, a)| *r != role && a.joint != of(pair));
-                    let reason = pair.reason.clone();
-                    all.push((role, Assignment { joint: of(pair), confidence: 1.0, reason }));
-                }
-            }
-            rig.with_roles(all)
+            let chain = |role: &Role| matches!(role, Role::Spine(_) | Role::Neck(_));
+            let told = pairs.iter().filter_map(|p| Some((p.role.filter(|r| !chain(r))?, of(p))));
+            with_told(rig, &told.collect::<Vec<_>>())
         };
         let (s, t) = (assign(&source_rig, &|p| p.source), assign(&target_rig, &|p| p.target));
-        Ok((JointMap::of(pairs, &s, &t), s, t))
+        let mut all = pairs;
+        for (role, _) in told_source.iter().chain(&told_target) {
+            let Some((source, target)) = s.joint(*role).zip(t.joint(*role)) else { continue };
+            if all.iter().all(|p| p.target != target) {
+                let (role, reason) = (Some(*role), TOLD.to_owned());
+                all.push(Pair { role, source, blend: None, target, confidence: 1.0, reason });
+            }
+        }
+        Ok((JointMap::of(all, &s, &t), s, t))
     }
 }
 
@@ -194,8 +244,9 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
         .map(|k| (strsim::jaro_winkler(name, k), k))
         .filter(|(score, _)| *score > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
+    let name = one_line(name);
     match near {
-        Some((_, k)) => format!("there is no {what} `{name}`; did you mean `{k}`?"),
+        Some((_, k)) => format!("there is no {what} `{name}`; did you mean `{}`?", one_line(k)),
         None => format!("there is no {what} `{name}`"),
     }
 }

@@ -4,10 +4,14 @@
 //! and parents never matter (`ALGORITHMS`: global form). The take's frames never take part in the calibration.
 
 mod body_plan;
+mod candidates;
+mod gaps;
 mod joint_map;
 mod map_file;
+mod map_text;
 mod rest_alignment;
 mod transfer;
 
-pub use joint_map::{JointMap, MapError, Pair, map};
+pub use gaps::{End, Gap, gaps, warnings};
+pub use joint_map::{Draft, FileFault, JointMap, MapError, Pair, Wanted, draft, map};
 pub use transfer::{Retarget, RootScale};

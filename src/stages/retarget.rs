@@ -3,8 +3,8 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, Motion};
 use crate::placement::Placement;
-use crate::report::{Mapping, Report};
-use crate::retarget::{JointMap, Retarget, RootScale, map};
+use crate::report::{Mapping, Report, Warnings};
+use crate::retarget::{JointMap, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -98,8 +98,9 @@ impl StageConfig for RetargetConfig {
         };
         let retarget = Retarget::new(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
+        let told = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
         let placement = self.hands.then(|| Placement::new((source, &s_rig), (&target, &t_rig))).flatten();
-        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), sure, placement }))
+        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), told, sure, placement }))
     }
 }
 
@@ -108,6 +109,8 @@ impl StageConfig for RetargetConfig {
 struct RetargetStage {
     retarget: Retarget,
     mapping: Mapping,
+    /// What the map leaves out.
+    told: Warnings,
     sure: f64,
     placement: Option<Placement>,
 }
@@ -127,6 +130,9 @@ impl Stage for RetargetStage {
         report.measure("retarget_lowest_confidence", self.sure, "1");
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
         report.mapped(&self.mapping);
+        for warning in self.told.iter() {
+            report.warnings.tell(warning.clone());
+        }
         let performed = self.retarget.apply(&motion);
         let Some(placement) = &self.placement else { return Ok(performed) };
         let (performed, placed) = placement.apply(&motion, performed);

@@ -69,7 +69,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     let skeleton = Skeleton::new(joints).unwrap();
     let assign = |(i, p): (usize, &Plan)| {
         let joint = JointId::new(i);
-        Some((p.3?, Assignment { joint, confidence: 1.0, reason: "by construction".into() }))
+        Some((p.3?, Assignment::new(joint, 1.0, "by construction")))
     };
     let rig = Rig::new(skeleton.clone(), plan.iter().enumerate().filter_map(assign));
     let hips = skeleton.find("hips").unwrap();

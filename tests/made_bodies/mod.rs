@@ -51,9 +51,8 @@ pub fn bones(build: &Build) -> Character {
         Joint::new(role.to_string(), parent.map(JointId::new), Transform::from_translation(at))
     });
     let skeleton = Skeleton::new(made.collect()).unwrap();
-    let roles = joints.iter().enumerate().map(|(k, (role, _, _))| {
-        (*role, Assignment { joint: JointId::new(k), confidence: 1.0, reason: String::new() })
-    });
+    let roles =
+        joints.iter().enumerate().map(|(k, (role, _, _))| (*role, Assignment::new(JointId::new(k), 1.0, "")));
     let rig = Rig::new(skeleton, roles.collect::<Vec<_>>());
     Character::new("made", rig)
 }

@@ -263,8 +263,7 @@ impl Convention {
         let skeleton = Skeleton::new(joints.collect()).unwrap_or_else(|e| panic!("{}: {e}", self.name));
         let clip = Clip::from_poses("rest", 30.0, &skeleton, &[skeleton.rest_pose(), skeleton.rest_pose()]);
         let rig = Rig::new(skeleton, []);
-        let character =
-            Character { name: self.name.clone(), rig, bind: None, meshes: Vec::new(), document: None };
+        let character = Character::new(&self.name, rig);
         let motion = Motion::new(Arc::new(character), clip);
         let options = export::Options { stem: "body".into(), ..export::Options::default() };
         export::save(&[motion], Format::Glb, &options).unwrap().0.swap_remove(0).bytes

@@ -1,0 +1,51 @@
+//! What a take and a character's file hold becomes what is meant by them: which clip, and whether the two are swapped.
+
+use crate::model::Asset;
+use crate::report::one_line;
+use crate::stages::keys::nearest;
+
+/// More clips than this are not listed one by one: the list has to fit under the message.
+const LISTED: usize = 12;
+
+/// The clip of this name, else of this number from 0.
+///
+/// # Errors
+/// A sentence with a hint that lists the clips.
+pub fn find_clip(asset: &Asset, wanted: &str) -> Result<usize, String> {
+    let by_name = asset.clips.iter().position(|c| c.name == wanted);
+    let by_number = || wanted.parse::<usize>().ok().filter(|&k| k < asset.clips.len());
+    if let Some(clip) = by_name.or_else(by_number) {
+        return Ok(clip);
+    }
+    let names = || asset.clips.iter().map(|c| c.name.as_str());
+    let hint = match (asset.clips.len(), nearest(wanted, names())) {
+        (0, _) => "the file holds no clips".to_owned(),
+        (_, Some(near)) => format!("did you mean `{}`?", one_line(near)),
+        (n, None) => format!("its clips are {}, or 0 to {}", clip_list(names()), n - 1),
+    };
+    Err(format!("there is no clip `{}`\n{hint}", one_line(wanted)))
+}
+
+/// The names in backticks, the first ones where there are many.
+pub fn clip_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.map(|n| format!("`{}`", one_line(n))).collect();
+    match names.len() {
+        n if n > LISTED => format!("{} and {} more", names[..LISTED].join(", "), n - LISTED),
+        _ => names.join(", "),
+    }
+}
+
+/// Whether the file has a skin or a skeleton that was bound to one.
+pub fn is_skinned(asset: &Asset) -> bool {
+    !asset.character.meshes.is_empty() || asset.character.bind.is_some()
+}
+
+/// Whether the take looks like a character and the character's file like a take.
+pub fn swapped(take: &Asset, character: &Asset) -> bool {
+    is_skinned(take) && is_bare_take(character)
+}
+
+/// Whether the file holds what takes do: motion, and no skin.
+pub fn is_bare_take(asset: &Asset) -> bool {
+    !asset.clips.is_empty() && !is_skinned(asset)
+}

@@ -1,0 +1,325 @@
+//! A joint map becomes what it leaves out: body parts that only one of two bodies has, guesses, and hands or feet whose
+//! joints were not recognised, each with the lines of a map file that mend it.
+//!
+//! What leaves a part of the target undriven, or loses what a limb of the take does, is told; what is harmless is not:
+//! a neck, a collar bone or toes that a body simply does not have.
+
+use super::candidates::Body;
+use super::joint_map::{JointMap, REQUIRED};
+use super::map_text::quoted;
+use crate::model::{Assignment, Character, Finger, JointId, Rig, Role, Side};
+use crate::report::{Warning, Warnings, one_line};
+use std::fmt;
+
+/// One of the two bodies of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The one that drives.
+    Source,
+    /// The one that is driven.
+    Target,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == End::Source { "source" } else { "target" })
+    }
+}
+
+/// A role that one body lacks, or is unsure of, and the joints that may be it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gap {
+    /// The role.
+    pub role: Role,
+    /// Which body lacks it.
+    pub end: End,
+    /// What was found, where it is only a guess.
+    pub guess: Option<Assignment>,
+    /// The joints that may be it, likeliest first.
+    pub candidates: Vec<JointId>,
+    /// What happens for want of it.
+    pub message: String,
+    /// The lines of a map file that mend it, where lines can.
+    pub mend: Option<String>,
+}
+
+/// Joints below this many under a hand or foot are ends of bones; as many or more are fingers or toes.
+const DIGITS: usize = 3;
+
+/// The roles that are told of: limbs before what may lie between them and the hips, so that joints between are seen to be.
+fn core() -> Vec<Role> {
+    let limbs = |s| {
+        [
+            Role::UpperArm(s),
+            Role::LowerArm(s),
+            Role::Hand(s),
+            Role::UpperLeg(s),
+            Role::LowerLeg(s),
+            Role::Foot(s),
+        ]
+    };
+    let between = [Role::Spine(0), Role::Neck(0)].into_iter().chain(Side::BOTH.map(Role::Clavicle));
+    let ends = [Role::Hips, Role::Head].into_iter().chain(Side::BOTH.into_iter().flat_map(limbs));
+    ends.chain(between).collect()
+}
+
+/// The line that tells a role.
+pub(super) fn line(end: End, role: Role, joint: &str) -> String {
+    format!("{end}_roles.{role} = {}", quoted(joint))
+}
+
+/// Source and target in the order of [`End`].
+struct Pairing<'a> {
+    bodies: [Body<'a>; 2],
+    map: &'a JointMap,
+}
+
+/// Every gap of `map`, which is between bodies with these rigs; none where neither is a body.
+pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Rig)) -> Vec<Gap> {
+    if [source.1, target.1].iter().all(|rig| rig.joint(Role::Hips).is_none()) {
+        return Vec::new();
+    }
+    let bodies = [Body::new(source.0, source.1), Body::new(target.0, target.1)];
+    let mut pairing = Pairing { bodies, map };
+    // Fingers are missed below hands that are known, not below those that are supposed to be some.
+    let digits = [End::Source, End::Target].map(|end| pairing.digits(end));
+    let mut found = Vec::new();
+    for role in core() {
+        let has = pairing.bodies.each_ref().map(|b| b.rig.joint(role).is_some());
+        match has {
+            [true, true] => found.extend(pairing.guesses(role)),
+            [false, true] if pairing.driven(End::Target, role) => {}
+            [true, false] if pairing.driven(End::Source, role) => {}
+            [true, false] => pairing.lacks(role, End::Target, &mut found),
+            [false, true] => pairing.lacks(role, End::Source, &mut found),
+            [false, false] => pairing.both_lack(role, &mut found),
+        }
+    }
+    found.extend(digits.into_iter().flatten());
+    found
+}
+
+/// The roles without which there is no map and that one of the bodies lacks or is unsure of, each with the line that
+/// tells it.
+pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
+    let unsure = |c: &Character| {
+        REQUIRED.map(|role| c.rig.assignment(role).is_none_or(|a| !a.is_sure())).contains(&true)
+    };
+    if !unsure(source) && !unsure(target) {
+        return Vec::new();
+    }
+    let nothing = JointMap::of(Vec::new(), &source.rig, &target.rig);
+    let bodies = [Body::new(source, &source.rig), Body::new(target, &target.rig)];
+    let mut pairing = Pairing { bodies, map: &nothing };
+    let mut found = Vec::new();
+    for end in [End::Source, End::Target] {
+        for role in REQUIRED {
+            let (own, _) = pairing.of(end);
+            let gap = match own.rig.assignment(role) {
+                Some(a) if a.is_sure() => continue,
+                Some(a) => pairing.guess(role, end, a),
+                None => {
+                    let candidates = pairing.candidates(role, end);
+                    let (own, _) = pairing.of(end);
+                    let message = format!("`{}` has no joint for `{role}`", one_line(&own.character.name));
+                    let joint = candidates.first().map_or("JOINT", |&id| own.name(id));
+                    let mend = Some(line(end, role, joint));
+                    pairing.suppose(role, end, &candidates);
+                    Gap { role, end, guess: None, candidates, message, mend }
+                }
+            };
+            found.push(gap);
+        }
+    }
+    found
+}
+
+impl Pairing<'_> {
+    fn of(&self, end: End) -> (&Body<'_>, &Body<'_>) {
+        let [source, target] = &self.bodies;
+        if end == End::Source { (source, target) } else { (target, source) }
+    }
+
+    /// Whether the joint of `role` drives or is driven, by whatever pair.
+    fn driven(&self, end: End, role: Role) -> bool {
+        let Some(joint) = self.of(end).0.rig.joint(role) else { return false };
+        self.moves(end, joint)
+    }
+
+    fn moves(&self, end: End, joint: JointId) -> bool {
+        match end {
+            End::Source => self.map.pairs.iter().any(|p| p.source == joint),
+            End::Target => self.map.driving(joint).is_some(),
+        }
+    }
+
+    fn candidates(&self, role: Role, end: End) -> Vec<JointId> {
+        let (own, other) = self.of(end);
+        // A target joint that is driven by its name has what it needs.
+        own.candidates(role, Some(other), &|id| end == End::Source || !self.moves(end, id))
+    }
+
+    /// Takes the likeliest joint for the role while the roles beyond it are looked for.
+    fn suppose(&mut self, role: Role, end: End, candidates: &[JointId]) {
+        let Some(&joint) = candidates.first() else { return };
+        let body = &mut self.bodies[end as usize];
+        let known: Vec<_> = body.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+        let supposed = (role, Assignment::new(joint, 0.0, "supposed"));
+        body.rig = body.rig.with_roles(known.into_iter().chain([supposed]));
+    }
+
+    /// One body has a joint for `role` and `end` has none.
+    fn lacks(&mut self, role: Role, end: End, found: &mut Vec<Gap>) {
+        let candidates = self.candidates(role, end);
+        let (own, other) = self.of(end);
+        // A part that bodies may do without is missed only where a joint stands in its place, or on the other side.
+        let optional = match role {
+            Role::Clavicle(_) | Role::Neck(_) => true,
+            Role::Spine(_) => end == End::Target,
+            _ => false,
+        };
+        let one_sided = role.mirrored() != role && own.rig.joint(role.mirrored()).is_some();
+        if optional && !one_sided && (candidates.is_empty() || !own.encloses(role)) {
+            return;
+        }
+        let names = [&own.character.name, &other.character.name].map(|n| one_line(n));
+        let theirs = other.rig.joint(role).map(|id| other.name(id)).unwrap_or_default();
+        let message = match end {
+            End::Source => {
+                format!(
+                    "nothing drives `{theirs}`, `{role}` of `{}`: `{}` has no joint for it",
+                    names[1], names[0]
+                )
+            }
+            End::Target => format!(
+                "`{}` has no joint for `{role}`: what `{theirs}` of `{}` does is lost",
+                names[0], names[1]
+            ),
+        };
+        let mend = match (candidates.first(), end) {
+            (Some(&id), _) => Some(line(end, role, own.name(id))),
+            // Nothing is left on the source: the joint that the part hangs from may take it along.
+            (None, End::Source) => super::body_plan::body_parent(&own.rig, role).map(|inner| {
+                let pair = [own.name(inner), theirs].map(quoted);
+                format!("[[pair]]\nsource = {}\ntarget = {}", pair[0], pair[1])
+            }),
+            (None, End::Target) => None,
+        };
+        self.suppose(role, end, &candidates);
+        found.push(Gap { role, end, guess: None, candidates, message, mend });
+    }
+
+    /// Neither body has a joint for `role`: told where a joint of the target stands still for want of it.
+    fn both_lack(&mut self, role: Role, found: &mut Vec<Gap>) {
+        let optional = matches!(role, Role::Clavicle(_) | Role::Neck(_) | Role::Spine(_));
+        let candidates = [End::Source, End::Target].map(|end| self.candidates(role, end));
+        if optional || candidates[1].is_empty() {
+            return;
+        }
+        let names = self.bodies.each_ref().map(|b| one_line(&b.character.name));
+        let message = format!("neither `{}` nor `{}` has a joint for `{role}`", names[0], names[1]);
+        let [ours, theirs] = [End::Source, End::Target].map(|end| {
+            let joint = candidates[end as usize].first();
+            line(end, role, joint.map_or("JOINT", |&id| self.of(end).0.name(id)))
+        });
+        let mend = (!candidates[0].is_empty()).then(|| format!("{ours}\n{theirs}"));
+        for end in [End::Source, End::Target] {
+            self.suppose(role, end, &candidates[end as usize]);
+        }
+        let [_, candidates] = candidates;
+        found.push(Gap { role, end: End::Target, guess: None, candidates, message, mend });
+    }
+
+    /// Joints of `role` that are guesses, with what else they may be.
+    fn guesses(&self, role: Role) -> Vec<Gap> {
+        let of = |end: End| {
+            let (own, _) = self.of(end);
+            let guess = own.rig.assignment(role).filter(|a| !a.is_sure())?;
+            Some(self.guess(role, end, guess))
+        };
+        [End::Source, End::Target].into_iter().filter_map(of).collect()
+    }
+
+    fn guess(&self, role: Role, end: End, guess: &Assignment) -> Gap {
+        let (own, _) = self.of(end);
+        let second = guess.runner_up.map(|r| r.0);
+        let candidates = second.map_or_else(|| self.candidates(role, end), |id| vec![id]);
+        let said = match (candidates.first(), guess.runner_up) {
+            (Some(&id), Some((_, c))) => format!("; the second-best is `{}` with {c:.2}", own.name(id)),
+            (Some(&id), None) => format!("; the second-best is `{}`", own.name(id)),
+            (None, _) => String::new(),
+        };
+        let message = format!(
+            "`{}` is only a guess for `{role}` of `{}`, confidence {:.2}, sure is {:.2}: {}{said}",
+            own.name(guess.joint),
+            one_line(&own.character.name),
+            guess.confidence,
+            Assignment::SURE,
+            guess.reason
+        );
+        let mend = Some(line(end, role, own.name(*candidates.first().unwrap_or(&guess.joint))));
+        Gap { role, end, guess: Some(guess.clone()), candidates, message, mend }
+    }
+
+    /// The fingers and toes that `end` lacks although joints for them are there, in one gap.
+    fn digits(&self, end: End) -> Option<Gap> {
+        let (own, other) = self.of(end);
+        let skeleton = own.rig.skeleton();
+        let fingers = |body: &Body<'_>, s: Side| {
+            body.rig.assignments().filter(|(r, _)| matches!(r, Role::Finger(side, ..) if *side == s)).count()
+        };
+        let toes = |body: &Body<'_>, s: Side| usize::from(body.rig.joint(Role::Toes(s)).is_some());
+        let mut parts = Vec::new();
+        for side in Side::BOTH {
+            for (role, what, counts) in [
+                (Role::Finger(side, Finger::Index, 0), "fingers", [own, other].map(|b| fingers(b, side))),
+                (Role::Toes(side), "toes", [own, other].map(|b| toes(b, side))),
+            ] {
+                let holder = if what == "fingers" { Role::Hand(side) } else { Role::Foot(side) };
+                let Some(joint) = own.rig.joint(holder).filter(|_| counts[0] < counts[1]) else { continue };
+                let free = |id: &JointId| own.rig.role(*id).is_none() && !self.moves(end, *id);
+                let below: Vec<JointId> =
+                    skeleton.ids().filter(|&id| skeleton.is_ancestor(joint, id)).filter(free).collect();
+                if below.len() >= DIGITS {
+                    parts.push((role, what, below));
+                }
+            }
+        }
+        let (role, ..) = *parts.first()?;
+        let joints: usize = parts.iter().map(|p| p.2.len()).sum();
+        let mut words: Vec<&str> = parts.iter().map(|p| p.1).collect();
+        words.dedup();
+        words.sort_unstable();
+        words.dedup();
+        let message = format!(
+            "`{}` has {joints} joints below its {} that were not recognised as {}, which `{}` has",
+            one_line(&own.character.name),
+            if words == ["toes"] {
+                "feet"
+            } else if words == ["fingers"] {
+                "hands"
+            } else {
+                "hands and feet"
+            },
+            words.join(" and "),
+            one_line(&other.character.name),
+        );
+        Some(Gap { role, end, guess: None, candidates: Vec::new(), message, mend: None })
+    }
+}
+
+/// The gaps as warnings, one each.
+pub fn warnings(gaps: &[Gap]) -> Warnings {
+    let mut all = Warnings::new();
+    for gap in gaps {
+        let code = if gap.guess.is_some() { "retarget-guess" } else { "retarget-missing" };
+        all.tell(Warning {
+            code,
+            message: one_line(&gap.message),
+            first: String::new(),
+            count: 1,
+            mend: gap.mend.clone(),
+        });
+    }
+    all
+}

@@ -29,5 +29,6 @@ pub use hand_places::{HandPlace, HandPlaces};
 pub use labels::{Label, same_words};
 pub use mobility::{MobilityError, ToldMobility, mobility};
 pub use range_of_motion::{MotionRange, range_of_motion};
-pub use roles::{Humanoid, understand};
+pub use roles::{Humanoid, Understood, understand, understand_with};
 pub use self_contact::{Overlap, SelfContact};
+pub use shape::{Evidence, mass};

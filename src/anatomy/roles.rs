@@ -2,29 +2,50 @@
 
 use super::labels::Label;
 use super::limbs::{self, ARM, LEG, Slot};
-use super::shape;
+use super::shape::{self, Evidence, Shape};
 use super::trunk;
 use crate::model::{Assignment, Finger, JointId, ModelPose, Rig, Role, Side, Skeleton};
+use crate::report::Warnings;
 
 /// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
 pub type Humanoid = [(String, JointId)];
+
+/// A rig, and what had to be guessed or put right on the way to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Understood {
+    /// The skeleton with its roles.
+    pub rig: Rig,
+    /// What the names say and the shape does not, and guesses.
+    pub warnings: Warnings,
+}
+
+/// Finds out what the joints are for, from names and the rest pose alone: as [`understand_with`] without more evidence.
+pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
+    understand_with(skeleton, rest, humanoid, &Evidence::default()).rig
+}
 
 /// Finds out what the joints are for.
 ///
 /// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
 /// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. A skeleton
 /// that is no body gets a rig without roles.
-pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
+pub fn understand_with(
+    skeleton: Skeleton,
+    rest: &ModelPose,
+    humanoid: &Humanoid,
+    evidence: &Evidence,
+) -> Understood {
     let mut found = Found::default();
+    let mut warnings = Warnings::new();
     if humanoid.is_empty() {
-        guess(&skeleton, rest, &mut found);
+        guess(&skeleton, rest, evidence, &mut found, &mut warnings);
     } else {
         let roles = humanoid.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint)));
         for (role, joint) in compact_spine(roles.collect()) {
             found.add(role, joint, 1.0, "the file's humanoid map says so".into());
         }
     }
-    Rig::new(skeleton, found.0)
+    Understood { rig: Rig::new(skeleton, found.0), warnings }
 }
 
 /// Assignments in the order they were found.
@@ -59,46 +80,56 @@ fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
     }
 }
 
-/// Roles from words first, from the shape where the words name no legs.
-fn guess(skeleton: &Skeleton, rest: &ModelPose, found: &mut Found) {
+/// Why a role is given by the shape.
+const BY_SHAPE: &str = "the shape of the tree says so";
+/// Why a role that no name gives is given by the shape.
+const GAP: &str = "no name says so, but the shape of the tree does";
+/// How sure a role is that fills a gap that the names left.
+const GAP_SURE: f64 = 0.55;
+
+/// Roles from words first; the shape fills gaps, settles sides, and speaks alone where words name no limb.
+fn guess(
+    skeleton: &Skeleton,
+    rest: &ModelPose,
+    evidence: &Evidence,
+    found: &mut Found,
+    warnings: &mut Warnings,
+) {
     let labels: Vec<Label> = skeleton.joints().iter().map(|j| Label::of(&j.name)).collect();
     let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, &labels, s, &LEG));
     for leg in &mut legs {
         limbs::straighten_hind_leg(skeleton, &labels, leg);
     }
     let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &labels, s, &ARM));
-    let mut reason = "its name says so";
-    let wordless = legs.iter().flatten().all(Option::is_none) && arms.iter().flatten().all(Option::is_none);
-    let shape = if wordless { shape::find(skeleton, rest) } else { None };
-    if let Some(shape) = &shape {
-        (legs, arms, reason) = (shape.legs, shape.arms, "the shape of the tree says so");
-    }
-    if wordless && shape.is_none() {
+    let shape = shape::find(skeleton, rest, evidence);
+    if legs.iter().chain(&arms).flatten().all(Option::is_none) {
+        if let Some(shape) = &shape {
+            by_shape(skeleton, shape, found, warnings);
+        }
         return;
+    }
+    if let Some(shape) = &shape
+        && sides_contradict(shape, &legs, &arms)
+    {
+        legs.reverse();
+        arms.reverse();
+        let thigh =
+            legs[0].iter().flatten().next().map_or_else(String::new, |s| skeleton.joint(s.0).name.clone());
+        let said = format!(
+            "the names say left where the body is right{}: left and right are taken from the shape",
+            if shape.knees.is_some_and(|k| k > 0.5) { ", as the knees bend in the clip" } else { "" }
+        );
+        warnings.add("sides-swapped", said, format!("joint {thigh}"));
     }
 
     let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
-    let mut trunk = trunk::find(skeleton, &labels, rest, &thighs, &shoulders);
-    if let Some(shape) = shape {
-        trunk.hips = Some((shape.hips, 0.6, "legs and trunk part from it"));
-        trunk.spine = shape.spine;
-        trunk.neck = shape.neck_and_head;
-        trunk.head = trunk.neck.pop();
-    }
+    let trunk = trunk::find(skeleton, &labels, rest, &thighs, &shoulders);
     if let Some((hips, confidence, why)) = trunk.hips {
         found.add(Role::Hips, hips, confidence, why.into());
     }
-    for (leg, limb_pair) in [(true, &legs), (false, &arms)] {
-        for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
-            for (slot, filled) in limb.iter().enumerate() {
-                if let Some((joint, confidence)) = filled {
-                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason.into());
-                }
-            }
-        }
-    }
+    add_limbs(found, &legs, &arms, "its name says so");
     found.chain(Role::Spine, &trunk.spine, 0.9, "it lies between the hips and the arms");
     found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
     if let Some(head) = trunk.head {
@@ -108,13 +139,110 @@ fn guess(skeleton: &Skeleton, rest: &ModelPose, found: &mut Found) {
     for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
         let Some((hand, _)) = arm[3] else { continue };
         for (finger, chain) in limbs::fingers(skeleton, &labels, hand) {
-            found.chain(
-                |n| Role::Finger(side, finger, n),
-                &chain,
-                0.9,
-                "its name and the hand above it say so",
-            );
+            let role = |n| Role::Finger(side, finger, n);
+            found.chain(role, &chain, 0.9, "its name and the hand above it say so");
         }
+    }
+    if let Some(shape) = &shape {
+        fill_gaps(shape, [&legs, &arms], found);
+    }
+}
+
+/// All roles from the shape.
+fn by_shape(skeleton: &Skeleton, shape: &Shape, found: &mut Found, warnings: &mut Warnings) {
+    found.add(Role::Hips, shape.hips, shape.sure, "legs and trunk part from it".into());
+    add_limbs(found, &shape.legs, &shape.arms, BY_SHAPE);
+    found.chain(Role::Spine, &shape.spine, shape.trunk_sure, "it lies between the hips and the arms");
+    found.chain(Role::Neck, &shape.neck, shape.trunk_sure, "it lies between the arms and the head");
+    if let Some(head) = shape.head {
+        found.add(Role::Head, head, shape.sure, "the trunk ends in it".into());
+    }
+    found.chain(Role::Tail, &shape.tail, shape.sure.min(GAP_SURE), "it goes on behind the hips");
+    for (side, hand) in shape::SIDES.into_iter().zip(&shape.fingers) {
+        for (finger, chain) in hand {
+            // Two branches are a thumb and a mitten.
+            let sure = if hand.len() < 3 { shape.sure.min(MITTEN) } else { shape.sure };
+            let role = |n| Role::Finger(side, *finger, n);
+            found.chain(role, chain, sure, "its place in the palm says so");
+        }
+    }
+    if shape.sides_sure < 0.5 {
+        let hips = &skeleton.joint(shape.hips).name;
+        warnings.add(
+            "sides-guessed",
+            "neither names, feet, knees nor hands tell the front of the body: it is taken to be +Z",
+            format!("joint {hips}"),
+        );
+    }
+}
+
+/// How sure the fingers of a hand of two branches are.
+const MITTEN: f64 = 0.45;
+
+/// The roles of all four limbs.
+fn add_limbs(found: &mut Found, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2], reason: &str) {
+    for (leg, limb_pair) in [(true, legs), (false, arms)] {
+        for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
+            for (slot, filled) in limb.iter().enumerate() {
+                if let Some((joint, confidence)) = filled {
+                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason.into());
+                }
+            }
+        }
+    }
+}
+
+/// Whether the shape is sure that what the names call left is right: all limbs that both know lie on the other side.
+fn sides_contradict(shape: &Shape, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2]) -> bool {
+    let (mut same, mut other) = (0, 0);
+    for (named, seen) in [(legs, &shape.legs), (arms, &shape.arms)] {
+        for (side, limb) in named.iter().enumerate() {
+            for joint in limb.iter().flatten().map(|s| s.0) {
+                let on = |side: usize| seen[side].iter().flatten().any(|s| s.0 == joint);
+                same += usize::from(on(side));
+                other += usize::from(on(1 - side));
+            }
+        }
+    }
+    shape.sides_proven && same == 0 && other >= 2
+}
+
+/// What the names left open and the shape knows, where both agree about the rest of the limb.
+fn fill_gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2], found: &mut Found) {
+    // Legs that both know as the same joints show that they speak of one body.
+    let agree = |a: &[Slot; 4], b: &[Slot; 4]| {
+        let both = a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.0, b.as_ref()?.0)));
+        let (mut same, mut other) = (0, 0);
+        both.for_each(|(a, b)| if a == b { same += 1 } else { other += 1 });
+        (same, other)
+    };
+    let seen = [&shape.legs, &shape.arms];
+    let mut one_body = false;
+    for (named, seen) in named.iter().zip(seen) {
+        for (a, b) in named.iter().zip(seen) {
+            let (same, other) = agree(a, b);
+            one_body |= same >= 2 && other == 0;
+        }
+    }
+    if !one_body {
+        return;
+    }
+    let sure = GAP_SURE.min(shape.sure);
+    for (leg, (named, seen)) in [true, false].into_iter().zip(named.iter().zip(seen)) {
+        for (side, (a, b)) in shape::SIDES.into_iter().zip(named.iter().zip(seen)) {
+            if agree(a, b).1 > 0 {
+                continue;
+            }
+            for slot in 0..4 {
+                if let (None, Some((joint, _))) = (a[slot], b[slot]) {
+                    found.add(limb_role(leg, slot, side), joint, sure, GAP.into());
+                }
+            }
+        }
+    }
+    found.add(Role::Hips, shape.hips, sure, GAP.into());
+    if let Some(head) = shape.head {
+        found.add(Role::Head, head, sure, GAP.into());
     }
 }
 

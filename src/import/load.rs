@@ -6,7 +6,7 @@
 use super::bvh::{self, BvhOptions, Normalization, Positions};
 use super::bvh_error::BvhError;
 use super::gltf::{self, GltfFile};
-use crate::anatomy::{Figure, guess_unit, motion_up, orientation, understand};
+use crate::anatomy::{Evidence, Figure, guess_unit, mass, motion_up, orientation, understand_with};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -113,7 +113,10 @@ pub fn from_bytes(
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     let is_gltf = bytes.starts_with(b"glTF") || matches!(extension.as_str(), "glb" | "gltf" | "vrm" | "vrma");
     if is_gltf {
-        return Ok(gltf::import(bytes, folder, name, understand_gltf)?);
+        let mut told = Warnings::new();
+        let mut asset = gltf::import(bytes, folder, name, |file| understand_gltf(file, &mut told))?;
+        asset.warnings.extend(told);
+        return Ok(asset);
     }
     let head = &bytes[..bytes.len().min(4096)];
     let says_bvh = head.to_ascii_uppercase().windows(9).any(|w| w == b"HIERARCHY");
@@ -133,10 +136,17 @@ pub fn from_bytes(
 
 /// Roles of a glTF character, and the turn that makes it face +Z: a multiple of 90 degrees, since the format says
 /// +Z and what is less than 45 degrees off is the figure's own.
-fn understand_gltf(file: &GltfFile) -> (Vec<(crate::model::Role, crate::model::Assignment)>, Quat) {
+fn understand_gltf(
+    file: &GltfFile,
+    warnings: &mut Warnings,
+) -> (Vec<(crate::model::Role, crate::model::Assignment)>, Quat) {
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
-    let rig = understand(file.skeleton.clone(), &rest, humanoid);
+    let mass = mass(&file.meshes, file.skeleton.len());
+    let evidence = Evidence { mass: mass.as_deref(), clip: file.clips.get(file.meant) };
+    let understood = understand_with(file.skeleton.clone(), &rest, humanoid, &evidence);
+    warnings.extend(understood.warnings);
+    let rig = understood.rig;
     let turn =
         orientation(&rig, &rest, Some(Vec3::y()), true).map_or_else(Quat::identity, |o| o.normal_from_rest);
     (rig.assignments().map(|(r, a)| (r, a.clone())).collect(), turn)
@@ -169,17 +179,20 @@ fn understand_bvh(
     let upright = |up: Vec3| {
         let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
         let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
-        let rig = understand(skeleton.clone(), &turned, &[]);
-        let stands = orientation(&rig, &rest, told, false);
-        (rig, stands)
+        let evidence = Evidence { mass: None, clip: Some(clip) };
+        let understood = understand_with(skeleton.clone(), &turned, &[], &evidence);
+        let stands = orientation(&understood.rig, &rest, told, false);
+        (understood, stands)
     };
     let first = upright(told.unwrap_or_else(Vec3::y));
-    let (rig, stands) = if first.1.is_some() || told.is_some() {
+    let (understood, stands) = if first.1.is_some() || told.is_some() {
         first
     } else {
         let second = upright(Vec3::z());
         if second.1.is_some() { second } else { first }
     };
+    warnings.extend(understood.warnings);
+    let rig = understood.rig;
     let (rest_from_file, world_from_file) = match (&stands, told) {
         (Some(o), None) => (o.normal_from_rest, motion_up(&rig, clip, o)),
         (Some(o), Some(_)) => (o.normal_from_rest, o.normal_from_rest),

@@ -1,0 +1,176 @@
+//! Twin branches become limbs: which of their joints turn at shoulder, elbow and wrist, or at hip, knee and ankle.
+//!
+//! Every choice of three joints along the branch gets points for what limbs are like: two long bones of about the same
+//! length that make up most of the branch, joints between them that lie in line (twist joints), a bend, fingers behind
+//! the wrist, a foot that points elsewhere than the shin. The sums act as log-likelihoods; weights are set by hand.
+
+use super::tree::Tree;
+use super::twins::Twin;
+use crate::math::Vec3;
+
+/// What the limb would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Thigh, shin, foot, toes.
+    Leg,
+    /// Collar bone, upper arm, forearm, hand.
+    Arm,
+}
+
+/// Twins read as limbs; numbers count along the twins' paths.
+#[derive(Clone, Debug)]
+pub(super) struct Limb {
+    /// The branches.
+    pub twin: Twin,
+    /// Upper arm or thigh.
+    pub upper: usize,
+    /// Forearm or shin.
+    pub lower: usize,
+    /// Hand or foot; `None` where the branch ends before it.
+    pub end: Option<usize>,
+    /// Points; a limb has more than [`LEAST`].
+    pub points: f64,
+}
+
+/// Points that a limb has at least. A robot with forearms twice as long as its upper arms has 0.
+pub(super) const LEAST: f64 = -3.0;
+/// Joints of a branch that are looked at: limbs with all their twist joints have a dozen.
+const MOST: usize = 14;
+
+impl Limb {
+    /// The best reading of the twins.
+    pub fn of(tree: &Tree, twin: &Twin, kind: Kind) -> Option<Limb> {
+        let n = twin.paths[0].len().min(MOST);
+        let mut best: Option<Limb> = None;
+        for upper in 0..n {
+            for lower in upper + 1..n {
+                for end in (lower + 1..n).map(Some).chain([None]) {
+                    let Some(points) = points(tree, twin, kind, upper, lower, end) else { continue };
+                    if best.as_ref().is_none_or(|b| points > b.points) {
+                        best = Some(Limb { twin: twin.clone(), upper, lower, end, points });
+                    }
+                }
+            }
+        }
+        best.filter(|b| b.points > LEAST)
+    }
+
+    /// The joint at position `k` of one side's branch.
+    pub fn joint(&self, side: usize, k: usize) -> usize {
+        self.twin.paths[side][k]
+    }
+
+    /// Where the lower bone of one side ends: at hand or foot, else at the tip, else where the branch was left.
+    pub fn end_place(&self, tree: &Tree, side: usize) -> Vec3 {
+        let lower = self.joint(side, self.lower);
+        match self.end {
+            Some(k) => tree.at[self.joint(side, k)],
+            None => tree.tip[lower].unwrap_or(tree.at[lower]),
+        }
+    }
+}
+
+/// Points for one choice; `None` where there is no second bone.
+fn points(
+    tree: &Tree,
+    twin: &Twin,
+    kind: Kind,
+    upper: usize,
+    lower: usize,
+    end: Option<usize>,
+) -> Option<f64> {
+    let sides = [&twin.paths[0], &twin.paths[1]];
+    let last = sides[0].len() - 1;
+    // Without an end joint the lower bone is the last one, and its tip tells how long it is.
+    if end.is_none() && lower != last {
+        return None;
+    }
+    let place = |side: usize, k: usize| tree.at[sides[side][k]];
+    let behind = |side: usize| match end {
+        Some(k) => Some(place(side, k)),
+        None => tree.tip[sides[side][lower]],
+    };
+    let mean = |f: &dyn Fn(usize) -> f64| 0.5 * (f(0) + f(1));
+    let first = mean(&|s| (place(s, lower) - place(s, upper)).norm());
+    let second = mean(&|s| behind(s).map_or(0.0, |e| (e - place(s, lower)).norm()));
+    let whole = twin.length.max(1e-12);
+    if first < 0.05 * whole {
+        return None;
+    }
+    let mut points = 0.0;
+    if second > 0.0 {
+        if second < 0.05 * whole {
+            return None;
+        }
+        // Upper arms are a little longer than forearms, thighs as long as shins.
+        let usual: f64 = if kind == Kind::Arm { 1.15 } else { 1.0 };
+        points -= 0.5 * ((first / second / usual).ln() / 0.35).powi(2);
+        points += 4.0 * (first + second) / (whole + mean(&|s| tree.bone[sides[s][0]]).min(0.3 * whole));
+    } else {
+        points += 2.0 * first / whole;
+    }
+
+    // What lies between the joints is in line with them, and never bends.
+    let mut between = |from: usize, to: usize| {
+        for k in from + 1..to {
+            let aside = |s: usize| {
+                let (a, b) = (place(s, from), place(s, to));
+                let along = (b - a).try_normalize(1e-12).unwrap_or_default();
+                let v = place(s, k) - a;
+                (v - along * v.dot(&along)).norm() / (b - a).norm().max(1e-12)
+            };
+            let bends = mean(&|s| tree.bends(sides[s][k - 1], sides[s][k], sides[s][k + 1]));
+            points -= if mean(&aside) > 0.12 { 3.0 } else { 0.4 } + 6.0 * bends.min(0.5);
+        }
+    };
+    between(upper, lower);
+    if let Some(end) = end {
+        between(lower, end);
+        let at_rest = mean(&|s| {
+            (place(s, lower) - place(s, upper)).angle(&(place(s, end) - place(s, lower))).min(0.35)
+        });
+        let moving = mean(&|s| tree.bends(sides[s][upper], sides[s][lower], sides[s][end]));
+        points += at_rest / 0.35 + 2.0 * moving.min(0.5);
+    } else {
+        points -= 1.0;
+    }
+
+    // What comes before: a collar bone, or a stub at the hip.
+    points -= match (kind, upper) {
+        (Kind::Arm, 1) | (Kind::Leg, 0) => 0.0,
+        (Kind::Arm, 0) => 0.2,
+        (Kind::Leg, 1) => 0.3,
+        (_, n) => 1.2 * (n - 1) as f64 - 0.7,
+    };
+    let apart = 0.5 * (place(0, upper) - place(1, upper)).norm();
+    if kind == Kind::Arm && apart < 0.12 * (first + second) {
+        points -= 1.5;
+    }
+
+    // What comes after.
+    let Some(end) = end else { return Some(points) };
+    let rest: f64 = mean(&|s| tree.reach[sides[s][end]]);
+    let most = if kind == Kind::Arm { 0.85 } else { 0.75 };
+    points -= 4.0 * (rest / second - most).max(0.0);
+    match kind {
+        Kind::Arm => {
+            let fingers = |s: usize| {
+                let chains = tree.children[sides[s][end]].iter();
+                chains.filter(|&&c| tree.reach[c] > 0.0 || tree.skin.is_none()).count() >= 2
+            };
+            points += if fingers(0) && fingers(1) { 1.5 } else { 0.0 };
+        }
+        Kind::Leg => {
+            let next = |s: usize| {
+                let foot = sides[s][end];
+                sides[s].get(end + 1).map(|&k| tree.at[k]).or(tree.tip[foot])
+            };
+            let turns = |s: usize| {
+                let Some(next) = next(s) else { return 0.0 };
+                (place(s, end) - place(s, lower)).angle(&(next - place(s, end)))
+            };
+            points += if mean(&turns) > 0.6 { 1.5 } else { 0.0 };
+        }
+    }
+    Some(points)
+}

@@ -1,14 +1,13 @@
 //! All evidence together: a skeleton becomes a rig.
 
+use super::gaps;
+use super::humanoid::{self, Humanoid};
 use super::labels::Label;
 use super::limbs::{self, ARM, LEG, Slot};
 use super::shape::{self, Evidence, Shape};
 use super::trunk;
-use crate::model::{Assignment, Finger, JointId, ModelPose, Rig, Role, Side, Skeleton};
+use crate::model::{Assignment, JointId, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
-
-/// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
-pub type Humanoid = [(String, JointId)];
 
 /// A rig, and what had to be guessed or put right on the way to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +39,7 @@ pub fn understand_with(
     if humanoid.is_empty() {
         guess(&skeleton, rest, evidence, &mut found, &mut warnings);
     } else {
-        let roles = humanoid.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint)));
-        for (role, joint) in compact_spine(roles.collect()) {
+        for (role, joint) in humanoid::roles(humanoid) {
             found.add(role, joint, 1.0, "the file's humanoid map says so".into());
         }
     }
@@ -67,7 +65,7 @@ impl Found {
 }
 
 /// The limb slots as roles of one side.
-fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
+pub(super) fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
     match (leg, slot) {
         (true, 0) => Role::UpperLeg(side),
         (true, 1) => Role::LowerLeg(side),
@@ -84,8 +82,6 @@ fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
 const BY_SHAPE: &str = "the shape of the tree says so";
 /// Why a role that no name gives is given by the shape.
 const GAP: &str = "no name says so, but the shape of the tree does";
-/// How sure a role is that fills a gap that the names left.
-const GAP_SURE: f64 = 0.55;
 
 /// Roles from words first; the shape fills gaps, settles sides, and speaks alone where words name no limb.
 fn guess(
@@ -109,7 +105,7 @@ fn guess(
         return;
     }
     if let Some(shape) = &shape
-        && sides_contradict(shape, &legs, &arms)
+        && gaps::sides_contradict(shape, &legs, &arms)
     {
         legs.reverse();
         arms.reverse();
@@ -144,7 +140,9 @@ fn guess(
         }
     }
     if let Some(shape) = &shape {
-        fill_gaps(shape, [&legs, &arms], found);
+        for (role, joint, sure) in gaps::gaps(shape, [&legs, &arms]) {
+            found.add(role, joint, sure, GAP.into());
+        }
     }
 }
 
@@ -157,7 +155,7 @@ fn by_shape(skeleton: &Skeleton, shape: &Shape, found: &mut Found, warnings: &mu
     if let Some(head) = shape.head {
         found.add(Role::Head, head, shape.sure, "the trunk ends in it".into());
     }
-    found.chain(Role::Tail, &shape.tail, shape.sure.min(GAP_SURE), "it goes on behind the hips");
+    found.chain(Role::Tail, &shape.tail, shape.sure.min(gaps::SURE), "it goes on behind the hips");
     for (side, hand) in shape::SIDES.into_iter().zip(&shape.fingers) {
         for (finger, chain) in hand {
             // Two branches are a thumb and a mitten.
@@ -190,126 +188,6 @@ fn add_limbs(found: &mut Found, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2], re
             }
         }
     }
-}
-
-/// Whether the shape is sure that what the names call left is right: all limbs that both know lie on the other side.
-fn sides_contradict(shape: &Shape, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2]) -> bool {
-    let (mut same, mut other) = (0, 0);
-    for (named, seen) in [(legs, &shape.legs), (arms, &shape.arms)] {
-        for (side, limb) in named.iter().enumerate() {
-            for joint in limb.iter().flatten().map(|s| s.0) {
-                let on = |side: usize| seen[side].iter().flatten().any(|s| s.0 == joint);
-                same += usize::from(on(side));
-                other += usize::from(on(1 - side));
-            }
-        }
-    }
-    shape.sides_proven && same == 0 && other >= 2
-}
-
-/// What the names left open and the shape knows, where both agree about the rest of the limb.
-fn fill_gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2], found: &mut Found) {
-    // Legs that both know as the same joints show that they speak of one body.
-    let agree = |a: &[Slot; 4], b: &[Slot; 4]| {
-        let both = a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.0, b.as_ref()?.0)));
-        let (mut same, mut other) = (0, 0);
-        both.for_each(|(a, b)| if a == b { same += 1 } else { other += 1 });
-        (same, other)
-    };
-    let seen = [&shape.legs, &shape.arms];
-    let mut one_body = false;
-    for (named, seen) in named.iter().zip(seen) {
-        for (a, b) in named.iter().zip(seen) {
-            let (same, other) = agree(a, b);
-            one_body |= same >= 2 && other == 0;
-        }
-    }
-    if !one_body {
-        return;
-    }
-    let sure = GAP_SURE.min(shape.sure);
-    for (leg, (named, seen)) in [true, false].into_iter().zip(named.iter().zip(seen)) {
-        for (side, (a, b)) in shape::SIDES.into_iter().zip(named.iter().zip(seen)) {
-            if agree(a, b).1 > 0 {
-                continue;
-            }
-            for slot in 0..4 {
-                if let (None, Some((joint, _))) = (a[slot], b[slot]) {
-                    found.add(limb_role(leg, slot, side), joint, sure, GAP.into());
-                }
-            }
-        }
-    }
-    found.add(Role::Hips, shape.hips, sure, GAP.into());
-    if let Some(head) = shape.head {
-        found.add(Role::Head, head, sure, GAP.into());
-    }
-}
-
-/// The role of a VRM humanoid slot, of version 0.x or 1.0.
-fn vrm_role(word: &str) -> Option<Role> {
-    let (side, rest) = match (word.strip_prefix("left"), word.strip_prefix("right")) {
-        (Some(rest), _) => (Side::Left, rest),
-        (_, Some(rest)) => (Side::Right, rest),
-        _ => {
-            return match word {
-                "hips" => Some(Role::Hips),
-                "spine" => Some(Role::Spine(0)),
-                "chest" => Some(Role::Spine(1)),
-                "upperChest" => Some(Role::Spine(2)),
-                "neck" => Some(Role::Neck(0)),
-                "head" => Some(Role::Head),
-                _ => None,
-            };
-        }
-    };
-    let finger = |f: Finger, segment: &str| match segment {
-        // VRM 1.0 counts the thumb from its metacarpal, 0.x from the proximal.
-        "Metacarpal" => Some(Role::Finger(side, f, 0)),
-        "Proximal" => Some(Role::Finger(side, f, 0)),
-        "Intermediate" => Some(Role::Finger(side, f, 1)),
-        "Distal" => Some(Role::Finger(side, f, 2)),
-        _ => None,
-    };
-    match rest {
-        "Shoulder" => Some(Role::Clavicle(side)),
-        "UpperArm" => Some(Role::UpperArm(side)),
-        "LowerArm" => Some(Role::LowerArm(side)),
-        "Hand" => Some(Role::Hand(side)),
-        "UpperLeg" => Some(Role::UpperLeg(side)),
-        "LowerLeg" => Some(Role::LowerLeg(side)),
-        "Foot" => Some(Role::Foot(side)),
-        "Toes" => Some(Role::Toes(side)),
-        _ => {
-            let names = [
-                ("Thumb", Finger::Thumb),
-                ("Index", Finger::Index),
-                ("Middle", Finger::Middle),
-                ("Ring", Finger::Ring),
-                ("Little", Finger::Little),
-            ];
-            names.iter().find_map(|(name, f)| finger(*f, rest.strip_prefix(name)?))
-        }
-    }
-}
-
-/// Closes the gaps that optional slots leave: chest without upper chest, and the thumb of VRM 1.0, whose proximal
-/// joint is the second when it has a metacarpal.
-fn compact_spine(mut roles: Vec<(Role, JointId)>) -> Vec<(Role, JointId)> {
-    for side in Side::BOTH {
-        let thumb = |n| Role::Finger(side, Finger::Thumb, n);
-        let first: Vec<usize> = (0..roles.len()).filter(|&i| roles[i].0 == thumb(0)).collect();
-        if let [a, b] = first[..] {
-            let later = if roles[a].1 < roles[b].1 { b } else { a };
-            roles[later].0 = thumb(1);
-        }
-    }
-    let mut spine: Vec<usize> = (0..roles.len()).filter(|&i| matches!(roles[i].0, Role::Spine(_))).collect();
-    spine.sort_by_key(|&i| roles[i].0);
-    for (n, i) in (0u8..).zip(spine) {
-        roles[i].0 = Role::Spine(n);
-    }
-    roles
 }
 
 #[cfg(test)]

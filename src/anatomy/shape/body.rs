@@ -70,14 +70,7 @@ pub(super) fn down(tree: &Tree, limb: &Limb) -> f64 {
 
 /// The mean direction of both limbs from their beginning to their end, of length one.
 pub(super) fn direction(tree: &Tree, limb: &Limb) -> Vec3 {
-    let along = |s: usize| {
-        let end = if limb.end.is_some() || tree.tip[limb.joint(s, limb.lower)].is_some() {
-            limb.end_place(tree, s)
-        } else {
-            tree.at[limb.joint(s, limb.lower)]
-        };
-        end - tree.at[limb.joint(s, limb.upper)]
-    };
+    let along = |s: usize| limb.end_place(tree, s) - tree.at[limb.joint(s, limb.upper)];
     (along(0) + along(1)).try_normalize(1e-12).unwrap_or_default()
 }
 
@@ -108,27 +101,37 @@ fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> 
         return None;
     }
     let mut points = legs.points + arms.points + 4.0 * same_plane;
-    points += 3.0 * (l.length + a.length) / longest;
-    let ratio = a.length / l.length;
-    points -= 4.0 * (ratio.ln().abs() - 0.6).max(0.0);
+    // Wings are long, arms need not be longer than legs.
+    points += 6.0 * (legs.length + arms.length.min(0.8 * legs.length)) / longest;
+    points -= 4.0 * ((arms.length / legs.length).ln().abs() - 0.6).max(0.0);
     if tree.skin.is_some() {
-        points += 6.0 * (l.skin + a.skin);
+        points += 6.0 * (l.skin.min(0.25) + a.skin.min(0.25));
     }
     // Skeletons start at the hips: what hangs nearer to the root are the legs.
     points += match (tree.is_below(a.parent, l.parent), tree.is_below(l.parent, a.parent)) {
-        (true, false) => 1.5,
-        (false, true) => -1.5,
+        (true, false) => 3.0,
+        (false, true) => -3.0,
         _ => 0.0,
     };
-    points += 1.5 * down(tree, legs);
+    points += 3.0 * down(tree, legs);
     let (hip, shoulder) = (middle(tree, legs, legs.upper), middle(tree, arms, arms.upper));
-    let apart = (shoulder - hip).norm() / l.length.max(1e-12);
-    if apart < 0.1 {
-        return None;
-    }
-    // A head goes on beyond the arms, not beyond the legs; people stand below their shoulders.
-    points += ((shoulder - hip).y / l.length).clamp(-1.0, 1.0);
-    // Hands have fingers; legs point away from the trunk or stand under it.
-    points -= 1.5 * direction(tree, legs).dot(&(shoulder - hip).try_normalize(1e-12)?).max(0.0);
+    let trunk = shoulder - hip;
+    let along = trunk.try_normalize(0.1 * legs.length.max(1e-12))?;
+    points += (trunk.y / legs.length).clamp(-1.0, 1.0);
+    // Legs point away from the trunk or stand under it; arms hang or lie level, wings are raised.
+    points -= 1.5 * direction(tree, legs).dot(&along).max(0.0);
+    points -= 2.0 * direction(tree, arms).dot(&along).max(0.0);
+    // Wings and capes are behind the trunk.
+    let front = ahead(tree, legs);
+    let elbows = middle(tree, arms, arms.lower) - shoulder;
+    points -= 8.0 * (-elbows.dot(&front) / legs.length - 0.03).max(0.0);
+    points -= 8.0 * (-trunk.dot(&front) / legs.length - 0.1).max(0.0);
     Some(points)
+}
+
+/// Where the feet point, across the legs, of length one at most; zero without feet.
+fn ahead(tree: &Tree, legs: &Limb) -> Vec3 {
+    let feet: Vec3 = (0..2).filter_map(|s| legs.foot(tree, s)).sum();
+    let legs = direction(tree, legs);
+    (feet - legs * feet.dot(&legs)) * 0.5
 }

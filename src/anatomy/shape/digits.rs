@@ -13,16 +13,40 @@ pub(super) type Digit = (Finger, Vec<usize>);
 /// Joints of a finger that bend.
 const BENDING: usize = 3;
 
-/// The fingers of `hand`, thumb first, and from the knuckles to the thumb, of length one.
-pub(super) fn digits(tree: &Tree, hand: usize) -> (Vec<Digit>, Vec3) {
-    let wrist = tree.at[hand];
-    let all: Vec<Vec<usize>> = tree.branches(hand).iter().map(|&c| tree.outwards(c).collect()).collect();
+/// The fingers of `hand`, thumb first, and from the knuckles to the thumb, of length one. For a paw, which has its thumb
+/// nowhere, `other` is where the other one is.
+pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digit>, Vec3) {
+    // The bones of a hand may lie between the wrist and where the fingers part.
+    let mut palm = hand;
+    while let [only] = tree.children[palm][..]
+        && !tree.children[only].is_empty()
+    {
+        palm = only;
+    }
+    let wrist = tree.at[palm];
+    let all: Vec<Vec<usize>> = tree.branches(palm).iter().map(|&c| tree.outwards(c).collect()).collect();
     // Short branches beside long ones are the bones of the palm, or helpers.
     let most = all.iter().map(Vec::len).max().unwrap_or(0);
-    let chains = all.into_iter().filter(|c: &Vec<usize>| c.len() * 2 >= most.min(4));
-    let mut chains: Vec<Vec<usize>> = chains.map(|c| bending(tree, c)).collect();
+    let mut chains: Vec<Vec<usize>> = all.into_iter().filter(|c| c.len() * 2 >= most.min(4)).collect();
+    // A sword is longer than fingers.
+    let mut far: Vec<f64> = chains.iter().map(|c| tree.bone[c[0]] + tree.reach[c[0]]).collect();
+    far.sort_by(f64::total_cmp);
+    if let Some(usual) = far.get(far.len().saturating_sub(1) / 2).filter(|_| far.len() > 2) {
+        chains.retain(|c| tree.bone[c[0]] + tree.reach[c[0]] <= 1.8 * usual);
+    }
     if chains.len() < 2 || chains.len() > 5 {
         return (Vec::new(), Vec3::zeros());
+    }
+    // Several branches that start in one place start with a stub.
+    let near =
+        |a: &Vec<usize>, b: &Vec<usize>| (tree.at[a[0]] - tree.at[b[0]]).norm() < 0.02 * tree.reach[palm];
+    let stubs = chains.iter().any(|a| chains.iter().filter(|b| near(a, b)).count() >= 3);
+    let mut chains: Vec<Vec<usize>> = chains.into_iter().map(|c| bending(tree, c, stubs)).collect();
+    if let Some(other) = other {
+        let far = |c: &Vec<usize>| (tree.at[c[0]] - other).norm();
+        chains.sort_by(|a, b| far(a).total_cmp(&far(b)));
+        let fingers = if chains.len() < 5 { &Finger::ALL[1..] } else { &Finger::ALL[..] };
+        return (fingers.iter().copied().zip(chains).collect(), Vec3::zeros());
     }
     let end = |c: &[usize]| {
         let last = c[c.len() - 1];
@@ -43,28 +67,21 @@ pub(super) fn digits(tree: &Tree, hand: usize) -> (Vec<Digit>, Vec3) {
     };
     let thumb = chains.remove(k);
     let knuckles = chains.iter().map(|c| tree.at[c[0]]).sum::<Vec3>() / chains.len() as f64;
-    let palm = (knuckles - wrist).try_normalize(1e-12).unwrap_or_default();
-    let aside = tree.at[thumb[thumb.len() - 1]] - knuckles;
-    let across = (aside - palm * aside.dot(&palm)).try_normalize(1e-12).unwrap_or_default();
+    let along = (knuckles - wrist).try_normalize(1e-12).unwrap_or_default();
+    let aside = end(&thumb) - knuckles;
+    let across = (aside - along * aside.dot(&along)).try_normalize(1e-12).unwrap_or_default();
     // From the thumb outwards.
     chains.sort_by(|a, b| tree.at[b[0]].dot(&across).total_cmp(&tree.at[a[0]].dot(&across)));
-    let fingers: &[Finger] = match chains.len() {
-        1 => &[Finger::Middle],
-        _ => &[Finger::Index, Finger::Middle, Finger::Ring, Finger::Little],
-    };
+    let fingers = if chains.len() == 1 { &[Finger::Middle][..] } else { &Finger::ALL[1..] };
     let mut found = vec![(Finger::Thumb, thumb)];
     found.extend(fingers.iter().copied().zip(chains));
     (found, across)
 }
 
-/// The joints of a branch that bend: without the bone in the palm before them, and without the tip behind them.
-fn bending(tree: &Tree, mut chain: Vec<usize>) -> Vec<usize> {
-    if chain.len() > BENDING {
-        let first = tree.bone[chain[1]];
-        let second = tree.bone[chain[2]];
-        if first > 1.3 * second {
-            chain.remove(0);
-        }
+/// The joints of a branch that bend: without a stub or the bone in the palm before them, and without the tip behind them.
+fn bending(tree: &Tree, mut chain: Vec<usize>, stub: bool) -> Vec<usize> {
+    if chain.len() > BENDING && (stub || tree.bone[chain[1]] > 1.3 * tree.bone[chain[2]]) {
+        chain.remove(0);
     }
     chain.truncate(BENDING);
     chain

@@ -39,11 +39,11 @@ pub(super) fn front(tree: &Tree, body: &Body, line: &Line, thumbs: Vec3) -> Fron
     let front = first.cross(&up).try_normalize(1e-12).unwrap_or_else(Vec3::z);
 
     let mut votes = FORMAT * front.z;
-    let feet = (0..2).filter_map(|s| foot(tree, legs, s)).map(|v| v.dot(&front)).sum::<f64>();
-    votes += 2.0 * feet;
+    let feet = (0..2).filter_map(|s| legs.foot(tree, s)).map(|v| v.dot(&front)).sum::<f64>();
+    votes += 3.0 * feet;
     votes += 2.0 * offset(tree, legs, front);
     if let Some(arms) = &body.arms {
-        votes += if upright { -offset(tree, arms, front) } else { 0.0 };
+        votes += if upright { -0.5 * offset(tree, arms, front) } else { 0.0 };
     }
     if let Some(trunk) = trunk.filter(|_| !upright) {
         votes += 5.0 * trunk.dot(&front);
@@ -53,14 +53,6 @@ pub(super) fn front(tree: &Tree, body: &Body, line: &Line, thumbs: Vec3) -> Fron
     let knees = knees(tree, legs);
     votes += 6.0 * knees.unwrap_or(0.0);
     Front { votes, knees }
-}
-
-/// From ankle to toes or tip, as a direction; `None` where the foot ends at the ankle.
-fn foot(tree: &Tree, legs: &Limb, side: usize) -> Option<Vec3> {
-    let end = legs.end?;
-    let ankle = legs.joint(side, end);
-    let toes = legs.twin.paths[side].get(end + 1).map(|&k| tree.at[k]).or(tree.tip[ankle])?;
-    (toes - tree.at[ankle]).try_normalize(1e-12)
 }
 
 /// How far the middle joints of both limbs lie in front of the line from their first to their last, against a tenth

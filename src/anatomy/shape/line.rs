@@ -5,6 +5,7 @@
 //! those of the tree.
 
 use super::body::{Body, direction, middle};
+use super::limb::Limb;
 use super::tree::Tree;
 use crate::math::{Vec3, nearest_on_segment};
 
@@ -40,7 +41,8 @@ pub(super) fn line(tree: &Tree, body: &Body) -> Option<Line> {
     // Loose pieces below a root: the trunk is the chain that passes between legs and arms.
     if pelvis == chest && !(near(pelvis, hip) && near(chest, shoulder)) {
         let own = [legs.joint(0, 0), legs.joint(1, 0), arms.joint(0, 0), arms.joint(1, 0)];
-        let chains = tree.branches(top).iter().filter(|c| !own.contains(c));
+        let branches = tree.branches(top);
+        let chains = branches.iter().filter(|c| !own.contains(c));
         let chains = chains.map(|&c| tree.outwards(c).collect::<Vec<_>>()).filter(|c| c.len() >= 2);
         let miss = |chain: &Vec<usize>| distance(tree, chain, hip) + distance(tree, chain, shoulder);
         let best = chains.map(|c| (miss(&c), c)).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -66,7 +68,7 @@ pub(super) fn line(tree: &Tree, body: &Body) -> Option<Line> {
     }
     let taken = [arms.joint(0, 0), arms.joint(1, 0), legs.joint(0, 0), legs.joint(1, 0)];
     let trunk = (shoulder - tree.at[hips]).try_normalize(1e-12).unwrap_or_else(Vec3::y);
-    let beyond = up_to_the_head(tree, chest, &taken, trunk, leg);
+    let beyond = up_to_the_head(tree, chest, &taken, trunk, legs);
     let (head, neck) = match beyond.split_last() {
         Some((head, neck)) => (Some(*head), neck.to_vec()),
         None => (None, Vec::new()),
@@ -108,14 +110,15 @@ fn without_arms(tree: &Tree, body: &Body) -> Option<Line> {
     let hips = legs.twin.parent;
     let taken = [legs.joint(0, 0), legs.joint(1, 0)];
     let up = -direction(tree, legs);
-    let mut way = up_to_the_head(tree, hips, &taken, up, legs.twin.length);
+    let mut way = up_to_the_head(tree, hips, &taken, up, legs);
     let head = way.pop()?;
     let neck = if way.len() > 1 { way.split_off(way.len() - 1) } else { Vec::new() };
     Some(Line { hips, spine: way, neck, head: Some(head), tail: Vec::new(), sure: false })
 }
 
 /// The chain from above `start` to the head, which is its last.
-fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, leg: f64) -> Vec<usize> {
+fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &Limb) -> Vec<usize> {
+    let (leg, across) = (legs.twin.length, legs.twin.across);
     let mut way = Vec::new();
     let mut at = start;
     loop {
@@ -123,14 +126,22 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, leg: f64
         let paired = |c: usize| {
             free.iter().any(|&d| {
                 let (x, y) = (tree.bone[c] + tree.reach[c], tree.bone[d] + tree.reach[d]);
-                let apart = (tree.at[c] - tree.at[d]).norm();
-                d != c && (x - y).abs() < 0.1 * x.max(y) && apart > 0.3 * tree.bone[c].max(1e-9)
+                let apart = tree.at[c] - tree.at[d];
+                let sideways = apart.dot(&across).abs();
+                let facing = sideways > 0.85 * apart.norm() && sideways > 0.3 * tree.bone[c].max(1e-9);
+                // As good as the same, or alike and on two sides.
+                let same = (x - y).abs() < 0.03 * x.max(y)
+                    && (tree.bone[c] - tree.bone[d]).abs() < 0.03 * tree.bone[c]
+                    && apart.norm() > 0.3 * tree.bone[c];
+                d != c && (same || (x - y).abs() < 0.1 * x.max(y) && facing)
             })
         };
         let twins = free.iter().any(|&c| paired(c));
         let points = |c: usize| {
-            let whole = subtree_middle(tree, c) - tree.at[at];
-            let along = whole.try_normalize(1e-9 * leg).map_or(0.0, |v| v.dot(&up));
+            // The first joint that does not coincide, else the tip.
+            let places = tree.outwards(c).flat_map(|k| [Some(tree.at[k]), tree.tip[k]]).flatten();
+            let away = places.map(|p| p - tree.at[at]).find(|v| v.norm() > 0.01 * leg);
+            let along = away.and_then(|v| v.try_normalize(1e-12)).map_or(0.0, |v| v.dot(&up));
             3.0 * tree.below[c] + along + 0.5 * ((tree.bone[c] + tree.reach[c]) / leg).min(1.0)
         };
         let single = free.iter().copied().filter(|&c| !paired(c));
@@ -157,13 +168,6 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, leg: f64
     cut_tip(tree, way)
 }
 
-/// The mean place of a joint and the ends of its longest branch.
-fn subtree_middle(tree: &Tree, k: usize) -> Vec3 {
-    let last = tree.outwards(k).last().unwrap_or(k);
-    let end = tree.tip[last].unwrap_or(tree.at[last]);
-    (tree.at[k] + end) * 0.5
-}
-
 /// A last joint without a tip of its own, far from the one before it, is the top of the head and not the head.
 fn cut_tip(tree: &Tree, mut way: Vec<usize>) -> Vec<usize> {
     if let [.., a, b] = way[..] {
@@ -186,7 +190,8 @@ fn tail(
 ) -> Vec<usize> {
     let legs = direction(tree, &body.legs);
     let side = body.legs.twin.across;
-    let candidates = tree.branches(hips).iter().filter(|c| !taken.contains(c) && Some(**c) != trunk);
+    let branches = tree.branches(hips);
+    let candidates = branches.iter().filter(|c| !taken.contains(c) && Some(**c) != trunk);
     let best = candidates.filter_map(|&c| {
         let chain: Vec<usize> = tree.outwards(c).collect();
         let end = tree.at[*chain.last()?] - tree.at[hips];

@@ -15,7 +15,7 @@ mod twins;
 use super::limbs::Slot;
 use crate::math::Vec3;
 use crate::model::{Clip, Finger, JointId, Mesh, ModelPose, Side, Skeleton};
-use body::Body;
+use body::{Body, direction, middle};
 use limb::Limb;
 use tree::Tree;
 
@@ -84,6 +84,8 @@ const GUESS: f64 = 0.45;
 const VOTES: f64 = 0.8;
 /// Votes that overrule names: two feet and something else.
 const PROVEN: f64 = 4.0;
+/// Joints whose bones differ by less, in radians, lie in line.
+const IN_LINE: f64 = 0.15;
 /// Frames of a clip that are looked at, evenly spread.
 const FRAMES: usize = 16;
 
@@ -102,21 +104,21 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Optio
     if let Some(arms) = &mut body.arms {
         // Arms in the order of the legs.
         if arms.twin.across.dot(&body.legs.twin.across) < 0.0 {
-            arms.twin.paths.reverse();
-            arms.twin.across = -arms.twin.across;
+            arms.turn_round();
         }
-        if let Some(end) = arms.end {
-            for (s, hand) in hands.iter_mut().enumerate() {
-                let (found, towards) = digits::digits(&tree, arms.joint(s, end));
-                *hand = found;
+        let trunk = middle(&tree, arms, arms.upper) - middle(&tree, &body.legs, body.legs.upper);
+        let (down, fore) = (direction(&tree, &body.legs), direction(&tree, arms));
+        // Forelegs beside hind legs, and a trunk across them.
+        let paws = trunk.angle(&-down) > 0.9 && down.angle(&fore) < 0.7;
+        if let (Some(_), [Some(a), Some(b)]) = (arms.end, [0, 1].map(|s| hand(&tree, arms, s))) {
+            for (s, hand, other) in [(0, a, b), (1, b, a)] {
+                let (found, towards) = digits::digits(&tree, hand, paws.then(|| tree.at[other]));
+                hands[s] = found;
                 thumbs += towards;
             }
         }
     }
     let front = front::front(&tree, &body, &line, thumbs);
-    let feet = detached(&tree, &body.legs);
-    let paws = body.arms.as_ref().map_or([None; 2], |arms| detached(&tree, arms));
-
     let points = body.arms.as_ref().map_or(-3.0, |a| a.points).min(body.legs.points);
     let sure = FAIR + (SURE - FAIR) * (points / 4.0).clamp(0.0, 1.0);
     let sides_sure = if front.votes.abs() > VOTES { SURE } else { GUESS.max(0.5 * front.votes.abs()) };
@@ -125,10 +127,11 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Optio
     let id = |k: usize| JointId::new(k);
     let list = |joints: &[usize]| joints.iter().map(|&k| id(k)).collect::<Vec<_>>();
     let confidence = sure.min(sides_sure.max(0.5));
-    let legs = order.map(|s| leg(&tree, &body.legs, s, feet[s]).map(|k| Some((id(k?), confidence))));
+    let legs = order.map(|s| leg(&tree, &body.legs, s).map(|k| Some((id(k?), confidence))));
     let arms = body.arms.as_ref();
-    let arms = arms
-        .map_or([[None; 4]; 2], |a| order.map(|s| arm(a, s, paws[s]).map(|k| Some((id(k?), confidence)))));
+    let arms = arms.map_or([[None; 4]; 2], |a| {
+        order.map(|s| arm(&tree, &body.legs, a, s).map(|k| Some((id(k?), confidence))))
+    });
     let fingers = order.map(|s| hands[s].iter().map(|(f, chain)| (*f, list(chain))).collect());
     Some(Shape {
         hips: id(line.hips),
@@ -149,13 +152,13 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Optio
 }
 
 /// Thigh, shin, foot and toes of one side.
-fn leg(tree: &Tree, limb: &Limb, side: usize, loose: Option<usize>) -> [Option<usize>; 4] {
+fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
     let path = &limb.twin.paths[side];
-    let foot = limb.end.map(|k| path[k]).or(loose);
+    let foot = limb.end.map(|k| path[k]).or(limb.loose[side]);
     let toes = limb.end.and_then(|k| {
         let branches = &tree.children[path[k]];
         if branches.len() < 3 {
-            return path.get(k + 1).copied();
+            return toes(tree, path, k);
         }
         // Of five toes the big one, which is the innermost.
         let other = tree.at[limb.joint(1 - side, k)];
@@ -168,38 +171,62 @@ fn leg(tree: &Tree, limb: &Limb, side: usize, loose: Option<usize>) -> [Option<u
 }
 
 /// Collar bone, upper arm, forearm and hand of one side.
-fn arm(limb: &Limb, side: usize, loose: Option<usize>) -> [Option<usize>; 4] {
+fn arm(tree: &Tree, legs: &Limb, limb: &Limb, side: usize) -> [Option<usize>; 4] {
     let path = &limb.twin.paths[side];
-    let collar = (limb.upper > 0).then(|| path[0]);
-    [collar, Some(path[limb.upper]), Some(path[limb.lower]), limb.end.map(|k| path[k]).or(loose)]
+    // A stub in the middle of the body leads to the collar bone where there is one behind it.
+    let apart =
+        |k: usize| (tree.at[limb.joint(0, k)] - tree.at[limb.joint(1, k)]).norm() > 0.02 * limb.twin.length;
+    let collar = (0..limb.upper).find(|&k| apart(k)).or((limb.upper > 0).then_some(0)).map(|k| path[k]);
+    let collar = collar.or_else(|| loose_collar(tree, legs, limb, side));
+    [collar, Some(path[limb.upper]), Some(path[limb.lower]), hand(tree, limb, side)]
 }
 
-/// Hands or feet that hang elsewhere and lie where the limbs end: the ends of chains that inverse kinematics drives.
-fn detached(tree: &Tree, limb: &Limb) -> [Option<usize>; 2] {
-    if limb.end.is_some() {
-        return [None; 2];
+/// The collar bone of a rig in pieces: an end joint between the trunk and the shoulder, as high as the shoulder.
+fn loose_collar(tree: &Tree, legs: &Limb, arms: &Limb, side: usize) -> Option<usize> {
+    let parent = arms.twin.parent;
+    if parent != legs.twin.parent {
+        return None;
     }
-    [0, 1].map(|s| {
-        let (upper, lower) = (limb.joint(s, limb.upper), limb.joint(s, limb.lower));
-        let first = tree.at[lower] - tree.at[upper];
-        let own = limb.twin.paths[s][0];
-        let free = (1..tree.at.len()).filter(|&k| !tree.is_below(k, own) && !tree.bare[k]);
-        let miss = |k: usize| match tree.tip[lower] {
-            Some(tip) => {
-                let second = (tip - tree.at[lower]).norm();
-                ((tree.at[k] - tip).norm() / second.max(1e-12) - 0.1).max(-0.1)
-            }
-            None => {
-                // Straight on, about as far again.
-                let on = tree.at[k] - tree.at[lower];
-                let far = (on.norm() / first.norm().max(1e-12)).ln().abs();
-                let aside = first.angle(&on);
-                if far < 0.8 && aside < 0.6 { aside + far - 2.0 } else { 1.0 }
-            }
-        };
-        let best = free.map(|k| (miss(k), k)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        best.filter(|b| b.0 < 0.0).map(|b| b.1)
-    })
+    let shoulder = tree.at[arms.joint(side, arms.upper)];
+    let chest = middle(tree, arms, arms.upper);
+    let up = (chest - middle(tree, legs, legs.upper)).try_normalize(1e-12)?;
+    let outwards = (shoulder - chest).try_normalize(1e-12)?;
+    let width = (shoulder - chest).norm();
+    let ends = tree.children[parent].iter().copied().filter(|&k| tree.children[k].is_empty());
+    let near = ends.filter_map(|k| {
+        let (away, out) = (tree.at[k] - shoulder, (tree.at[k] - chest).dot(&outwards));
+        let level = away.dot(&up).abs() <= 0.4 * away.norm();
+        let between = (0.01 * width..=0.75 * width).contains(&out) && away.norm() < 3.0 * width;
+        (level && between).then_some((away.norm(), k))
+    });
+    near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|n| n.1)
+}
+
+/// The hand of one side; of several joints in one place (the bones of a palm) the middle one.
+fn hand(tree: &Tree, limb: &Limb, side: usize) -> Option<usize> {
+    let Some(end) = limb.end else { return limb.loose[side] };
+    let hand = limb.joint(side, end);
+    let beside = &tree.children[tree.parent[hand]?];
+    let near = |k: usize| (tree.at[k] - tree.at[hand]).norm() < 0.01 * limb.twin.length;
+    let palm: Vec<usize> =
+        beside.iter().copied().filter(|&k| near(k) && !tree.children[k].is_empty()).collect();
+    if palm.len() < 3 {
+        return Some(hand);
+    }
+    let end = |k: usize| tree.at[tree.outwards(k).last().unwrap_or(k)];
+    let mean = palm.iter().map(|&k| end(k)).sum::<Vec3>() / palm.len() as f64;
+    let far = |k: usize| (end(k) - mean).norm();
+    palm.into_iter().min_by(|&a, &b| far(a).total_cmp(&far(b)))
+}
+
+/// The joint that the toes turn at: the next behind the foot, but for twist joints of the foot.
+fn toes(tree: &Tree, path: &[usize], foot: usize) -> Option<usize> {
+    let twists = |k: usize| {
+        let Some(&next) = path.get(k + 1) else { return false };
+        let (a, b) = (tree.at[path[k]] - tree.at[path[foot]], tree.at[next] - tree.at[path[k]]);
+        tree.children[path[k]].len() < 2 && a.angle(&b) < IN_LINE
+    };
+    (foot + 1..path.len()).find(|&k| !twists(k)).map(|k| path[k])
 }
 
 /// The places of all joints in some frames of a clip.

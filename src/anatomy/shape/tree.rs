@@ -5,6 +5,7 @@
 
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Skeleton};
+use std::borrow::Cow;
 
 /// Children of one joint that are looked at, the ones that reach furthest: bodies part into a handful of branches, and a
 /// heap of a thousand loose joints must not cost a million comparisons.
@@ -65,12 +66,17 @@ impl Tree {
         tree
     }
 
-    /// Joints without skin at the end of a chain that has skin only say where the chain ends.
+    /// Joints without skin at the end of a chain that has skin only say where the chain ends; without any skin, those
+    /// without a tip where other ends have one.
     fn take_bare_ends(&mut self) {
-        let Some(skin) = &self.skin else { return };
+        let tips = self.tip.iter().any(Option::is_some);
         for k in 1..self.at.len() {
             let Some(p) = self.parent[k] else { continue };
-            if self.children[k].is_empty() && skin[k] <= 0.0 && skin[p] > 0.0 {
+            let bare = match &self.skin {
+                Some(skin) => skin[k] <= 0.0 && skin[p] > 0.0,
+                None => tips && self.tip[k].is_none(),
+            };
+            if self.children[k].is_empty() && bare {
                 self.bare[k] = true;
                 if self.children[p].len() == 1 {
                     self.tip[p] = Some(self.at[k]);
@@ -118,9 +124,18 @@ impl Tree {
         self.enter[above] <= self.enter[k] && self.enter[k] < self.leave[above]
     }
 
-    /// The branches of a joint that are looked at.
-    pub fn branches(&self, k: usize) -> &[usize] {
-        &self.children[k][..self.children[k].len().min(MOST_BRANCHES)]
+    /// The branches of a joint that are looked at: of a heap of loose joints those with the longest chains.
+    pub fn branches(&self, k: usize) -> Cow<'_, [usize]> {
+        let all = &self.children[k];
+        if all.len() <= MOST_BRANCHES {
+            return Cow::Borrowed(all);
+        }
+        let mut some = all.clone();
+        some.sort_by(|&a, &b| {
+            self.reach[b].total_cmp(&self.reach[a]).then(self.bone[b].total_cmp(&self.bone[a]))
+        });
+        some.truncate(MOST_BRANCHES);
+        Cow::Owned(some)
     }
 
     /// The joints from `k` up to the root, `k` first.

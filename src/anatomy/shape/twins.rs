@@ -32,6 +32,7 @@ pub(super) fn twins(tree: &Tree) -> Vec<Twin> {
     let mut all = Vec::new();
     for parent in 0..tree.at.len() {
         let branches = tree.branches(parent);
+        let branches = branches.as_ref();
         let mut found: Vec<Twin> = Vec::new();
         for (n, &a) in branches.iter().enumerate() {
             found.extend(branches[n + 1..].iter().filter_map(|&b| twin(tree, parent, a, b)));
@@ -61,13 +62,20 @@ fn twin(tree: &Tree, parent: usize, a: usize, b: usize) -> Option<Twin> {
     }
     let (mut paths, mut length) = ([vec![a], vec![b]], 0.0);
     let (mut a, mut b) = (a, b);
+    let mut side = Vec3::zeros();
     loop {
+        if side == Vec3::zeros() {
+            side = (tree.at[a] - tree.at[b]).try_normalize(1e-12).unwrap_or_default();
+        }
         let mut best: Option<(f64, usize, usize)> = None;
-        for &x in tree.branches(a) {
+        for &x in tree.branches(a).iter() {
             for &y in tree.branches(b).iter().filter(|&&y| alike(x, y)) {
                 let (u, v) = (tree.bone[x] + tree.reach[x], tree.bone[y] + tree.reach[y]);
-                // The longest way that both have; of several the two that fit best.
-                let good = u.min(v) - 2.0 * (u - v).abs();
+                let apart = tree.at[x] - tree.at[y];
+                let askew =
+                    if side == Vec3::zeros() { 0.0 } else { (apart - side * apart.dot(&side)).norm() };
+                // The longest way that both have; of several the two that fit best and face each other.
+                let good = u.min(v) - 2.0 * (u - v).abs() - 0.5 * askew;
                 if best.is_none_or(|(g, ..)| good > g) {
                     best = Some((good, x, y));
                 }

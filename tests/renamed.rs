@@ -27,7 +27,8 @@ type Names = BTreeMap<String, String>;
 
 fn files() -> Vec<PathBuf> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+        let mut entries: Vec<PathBuf> =
+            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
         entries.sort();
         for path in entries {
             let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
@@ -65,6 +66,12 @@ fn rewritten(asset: &Asset, bytes: &[u8], rename: &Names, dice: Option<&mut Dice
     let length = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let json = if is_glb { &bytes[20..20 + length(12)] } else { bytes };
     let mut json: Value = serde_json::from_slice(json).unwrap();
+    // Nodes that were no joints keep names that say as little; without its map the file has them as joints.
+    if dice.is_some() {
+        for (n, node) in json["nodes"].as_array_mut().unwrap().iter_mut().enumerate() {
+            node["name"] = format!("n{n:04}").into();
+        }
+    }
     for (joint, node) in skeleton.joints().iter().zip(&document.nodes) {
         if let Some(node) = node {
             json["nodes"][*node]["name"] = rename[&joint.name].clone().into();
@@ -137,6 +144,7 @@ fn finger(role: Role) -> Option<(Side, Finger)> {
 struct Row {
     core: [usize; 2],
     fingers: [usize; 2],
+    missing: Vec<String>,
     wrong: Vec<String>,
     /// Wrong, and neither a warning nor a low confidence says so.
     unsaid: usize,
@@ -158,13 +166,17 @@ fn judge(truth: &BTreeMap<Role, (String, f64)>, names: &Names, seen: &Asset) -> 
             None => {
                 row.core[1] += 1;
                 row.core[0] += usize::from(here == Some(*role));
+                if here != Some(*role) {
+                    row.missing.push(role.to_string());
+                }
             }
         }
     }
     let warned = seen.warnings.has("sides-guessed");
     for (role, (name, confidence)) in &found {
         let before = was.get(name).copied();
-        let same = before == Some(*role) || before.is_some_and(|b| finger(b).is_some() && finger(b) == finger(*role));
+        let same = before == Some(*role)
+            || before.is_some_and(|b| finger(b).is_some() && finger(b) == finger(*role));
         let taken = finger(*role).is_none() && truth.contains_key(role);
         if !same && (before.is_some() || taken) {
             row.wrong.push(format!("{role}: {}", before.map_or("nothing".into(), |b| b.to_string())));
@@ -197,10 +209,11 @@ fn bodies_without_names_are_read_by_their_shape() {
         fingers = [fingers[0] + row.fingers[0], fingers[1] + row.fingers[1]];
         let [[c, of], [f, all]] = [row.core, row.fingers];
         println!(
-            "{file:36} core {c:2} of {of:2}  fingers {f:2} of {all:2}  wrong {} (unsaid {}) {:?}",
+            "{file:36} core {c:2} of {of:2}  fingers {f:2} of {all:2}  wrong {} (unsaid {}) {:?} missing {:?}",
             row.wrong.len(),
             row.unsaid,
-            row.wrong
+            row.wrong,
+            row.missing
         );
         if row.unsaid > 0 {
             unsaid.push(file);
@@ -209,10 +222,21 @@ fn bodies_without_names_are_read_by_their_shape() {
     if files_with_roles == 0 {
         return;
     }
-    println!("core whole on {whole} of {files_with_roles} files, fingers right {} of {}", fingers[0], fingers[1]);
+    println!(
+        "core whole on {whole} of {files_with_roles} files, fingers right {} of {}",
+        fingers[0], fingers[1]
+    );
     assert!(whole * 10 >= files_with_roles * 9);
     assert!(fingers[0] * 10 >= fingers[1] * 8);
     assert!(unsaid.is_empty(), "wrong without a word: {unsaid:?}");
+}
+
+/// A name with its sides exchanged, as far as they are words of their own.
+fn other_side(name: &str) -> String {
+    let pairs =
+        [("Left", "Right"), ("left", "right"), (".L", ".R"), ("_L", "_R"), (".l", ".r"), ("_l", "_r")];
+    let swap = |a: &str, b: &str| name.contains(a).then(|| name.replacen(a, b, 1));
+    pairs.iter().find_map(|(a, b)| swap(a, b).or_else(|| swap(b, a))).unwrap_or_else(|| name.into())
 }
 
 #[test]
@@ -222,12 +246,14 @@ fn names_on_the_wrong_side_are_told_and_lose() {
         let bytes = std::fs::read(&path).unwrap();
         let Some(asset) = load(&bytes, &path) else { continue };
         let truth = roles(&asset);
-        if !truth.contains_key(&Role::LowerLeg(Side::Left)) || !truth.contains_key(&Role::LowerArm(Side::Left)) {
+        if !truth.contains_key(&Role::LowerLeg(Side::Left))
+            || !truth.contains_key(&Role::LowerArm(Side::Left))
+        {
             continue;
         }
         assert!(!asset.warnings.has("sides-swapped"), "{}: a false alarm", path.display());
-        let mut names: Names =
-            asset.character.skeleton().joints().iter().map(|j| (j.name.clone(), j.name.clone())).collect();
+        let all_names = asset.character.skeleton().joints().iter().map(|j| &j.name);
+        let mut names: Names = all_names.map(|name| (name.clone(), other_side(name))).collect();
         for (role, (name, _)) in &truth {
             if let Some((other, _)) = truth.get(&role.mirrored()) {
                 names.insert(name.clone(), other.clone());
@@ -236,12 +262,20 @@ fn names_on_the_wrong_side_are_told_and_lose() {
         let swapped = rewritten(&asset, &bytes, &names, None);
         let Some(seen) = load(&swapped, &path) else { panic!("{} cannot be read", path.display()) };
         // Names that say no side cannot be on the wrong one.
-        if seen.character.rig.assignment(Role::LowerLeg(Side::Left)).is_some_and(|a| a.reason.contains("shape")) {
+        if seen
+            .character
+            .rig
+            .assignment(Role::LowerLeg(Side::Left))
+            .is_some_and(|a| a.reason.contains("shape"))
+        {
             continue;
         }
         let found = roles(&seen);
         let limb = |r: &&Role| r.side().is_some() && finger(**r).is_none();
-        let mended = truth.keys().filter(limb).all(|r| found.get(r).map(|f| &f.0) == truth.get(r).map(|t| &names[&t.0]));
+        let mended = truth
+            .keys()
+            .filter(limb)
+            .all(|r| found.get(r).map(|f| &f.0) == truth.get(r).map(|t| &names[&t.0]));
         let warned = seen.warnings.has("sides-swapped");
         println!("{:36} told {warned} mended {mended}", path.file_name().unwrap().to_string_lossy());
         all += 1;

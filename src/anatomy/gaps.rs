@@ -40,7 +40,10 @@ pub(super) fn gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2]) -> Vec<(Role, Joi
                 continue;
             }
             for slot in 0..4 {
-                if let (None, Some((joint, _))) = (named[slot], seen[slot]) {
+                // Hands and feet that hang elsewhere are moved by other means than the limb.
+                if let (None, Some((joint, seen))) = (named[slot], seen[slot])
+                    && seen > 0.5
+                {
                     found.push((limb_role(leg, slot, side), joint, sure));
                 }
             }

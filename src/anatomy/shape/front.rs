@@ -17,6 +17,8 @@ pub(super) struct Front {
     pub votes: f64,
     /// The same from the knees of the clip alone, -1 to 1; `None` without knees that bend.
     pub knees: Option<f64>,
+    /// Whether the trunk goes on where the legs come from: a figure that stands, and no heap of bones.
+    pub upright: bool,
 }
 
 /// What the +Z of the file counts, where nothing else speaks: glTF says that it is the front.
@@ -51,8 +53,8 @@ pub(super) fn front(tree: &Tree, body: &Body, line: &Line, thumbs: Vec3) -> Fron
     votes += thumbs.dot(&front);
     votes += line.head.map_or(0.0, |h| face(tree, h).dot(&front));
     let knees = knees(tree, legs);
-    votes += 6.0 * knees.unwrap_or(0.0);
-    Front { votes, knees }
+    votes += 12.0 * knees.unwrap_or(0.0);
+    Front { votes, knees, upright }
 }
 
 /// How far the middle joints of both limbs lie in front of the line from their first to their last, against a tenth
@@ -78,13 +80,14 @@ fn face(tree: &Tree, head: usize) -> Vec3 {
 /// Along the line from the second hip to the first: the axis that the knees bend about, mean over the frames weighted
 /// by how far they bend.
 fn knees(tree: &Tree, legs: &Limb) -> Option<f64> {
-    let end = legs.end?;
+    let feet = [legs.end_joint(0)?, legs.end_joint(1)?];
     let (mut sum, mut weight) = (0.0, 0.0);
     for at in &tree.frames {
         let across = at[legs.joint(0, legs.upper)] - at[legs.joint(1, legs.upper)];
         let Some(across) = across.try_normalize(1e-12) else { continue };
-        for s in 0..2 {
-            let [hip, knee, ankle] = [legs.upper, legs.lower, end].map(|k| at[legs.joint(s, k)]);
+        for (s, foot) in feet.into_iter().enumerate() {
+            let [hip, knee, ankle] =
+                [legs.joint(s, legs.upper), legs.joint(s, legs.lower), foot].map(|k| at[k]);
             let (u, v) = (knee - hip, ankle - knee);
             if u.angle(&v) > BENT {
                 let axis = u.cross(&v) / (u.norm() * v.norm());

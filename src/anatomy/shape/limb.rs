@@ -87,11 +87,16 @@ impl Limb {
         self.twin.paths[side][k]
     }
 
+    /// The hand or foot of one side.
+    pub fn end_joint(&self, side: usize) -> Option<usize> {
+        self.end.map_or(self.loose[side], |k| Some(self.joint(side, k)))
+    }
+
     /// From ankle to toes or tip of one side, as a direction; `None` where the foot ends at the ankle.
     pub fn foot(&self, tree: &Tree, side: usize) -> Option<Vec3> {
-        let end = self.end?;
-        let ankle = self.joint(side, end);
-        let toes = self.twin.paths[side].get(end + 1).map(|&k| tree.at[k]).or(tree.tip[ankle])?;
+        let ankle = self.end_joint(side)?;
+        let beyond = self.end.and_then(|end| self.twin.paths[side].get(end + 1));
+        let toes = beyond.or(tree.children[ankle].first()).map(|&k| tree.at[k]).or(tree.tip[ankle])?;
         (toes - tree.at[ankle]).try_normalize(1e-12)
     }
 

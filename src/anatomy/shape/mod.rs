@@ -80,6 +80,8 @@ const SURE: f64 = 0.75;
 const FAIR: f64 = 0.6;
 /// Below this nobody should rely on it.
 const GUESS: f64 = 0.45;
+/// How sure hands and feet are that hang elsewhere, and sides that only the file's format tells.
+const LOOSE: f64 = 0.5;
 /// Votes for a front that are worth trusting: one foot that points ahead gives 2.
 const VOTES: f64 = 0.8;
 /// Votes that overrule names: two feet and something else.
@@ -121,17 +123,20 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Optio
     let front = front::front(&tree, &body, &line, thumbs);
     let points = body.arms.as_ref().map_or(-3.0, |a| a.points).min(body.legs.points);
     let sure = FAIR + (SURE - FAIR) * (points / 4.0).clamp(0.0, 1.0);
+    let sure = (sure * 100.0).round() / 100.0;
     let sides_sure = if front.votes.abs() > VOTES { SURE } else { GUESS.max(0.5 * front.votes.abs()) };
     // Left first.
     let order = if front.votes >= 0.0 { [0, 1] } else { [1, 0] };
     let id = |k: usize| JointId::new(k);
     let list = |joints: &[usize]| joints.iter().map(|&k| id(k)).collect::<Vec<_>>();
-    let confidence = sure.min(sides_sure.max(0.5));
-    let legs = order.map(|s| leg(&tree, &body.legs, s).map(|k| Some((id(k?), confidence))));
+    let confidence = sure.min(sides_sure.max(LOOSE));
+    let slots = |limb: &Limb, joints: [Option<usize>; 4]| {
+        let sure = |k: usize| if limb.loose.contains(&Some(k)) { confidence.min(LOOSE) } else { confidence };
+        joints.map(|k| Some((id(k?), sure(k?))))
+    };
+    let legs = order.map(|s| slots(&body.legs, leg(&tree, &body.legs, s)));
     let arms = body.arms.as_ref();
-    let arms = arms.map_or([[None; 4]; 2], |a| {
-        order.map(|s| arm(&tree, &body.legs, a, s).map(|k| Some((id(k?), confidence))))
-    });
+    let arms = arms.map_or([[None; 4]; 2], |a| order.map(|s| slots(a, arm(&tree, &body.legs, a, s))));
     let fingers = order.map(|s| hands[s].iter().map(|(f, chain)| (*f, list(chain))).collect());
     Some(Shape {
         hips: id(line.hips),
@@ -145,16 +150,21 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Optio
         sure,
         trunk_sure: if line.sure { sure } else { GUESS },
         sides_sure,
-        sides_proven: front.votes.abs() > PROVEN
-            && front.knees.is_none_or(|k| k * front.votes.signum() > 0.3),
+        sides_proven: proven(&front),
         knees: front.knees.map(|k| k * front.votes.signum()),
     })
+}
+
+/// Whether the witnesses are enough to overrule names: knees that bend, or a standing figure with feet.
+fn proven(front: &front::Front) -> bool {
+    let knees = front.knees.map(|k| k * front.votes.signum() > 0.3);
+    front.votes.abs() > PROVEN && knees.unwrap_or(front.upright)
 }
 
 /// Thigh, shin, foot and toes of one side.
 fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
     let path = &limb.twin.paths[side];
-    let foot = limb.end.map(|k| path[k]).or(limb.loose[side]);
+    let foot = limb.end_joint(side);
     let toes = limb.end.and_then(|k| {
         let branches = &tree.children[path[k]];
         if branches.len() < 3 {

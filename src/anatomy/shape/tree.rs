@@ -11,6 +11,9 @@ use std::borrow::Cow;
 /// heap of a thousand loose joints must not cost a million comparisons.
 const MOST_BRANCHES: usize = 16;
 
+/// Two joints nearer to each other than this share of the figure's size lie in one place.
+const SAME_PLACE: f64 = 0.005;
+
 /// The joints by their places. Joints are numbers here, as in the skeleton.
 pub(super) struct Tree {
     /// Where each joint lies.
@@ -66,21 +69,28 @@ impl Tree {
         tree
     }
 
-    /// Joints without skin at the end of a chain that has skin only say where the chain ends; without any skin, those
-    /// without a tip where other ends have one.
+    /// Takes out ends that are no body parts. Joints without skin at the end of a chain that has skin only say where the
+    /// chain ends; without any skin, so do those without a tip where other ends have one. An end in the place of the
+    /// joint above carries that joint's rigid mesh, or nothing.
     fn take_bare_ends(&mut self) {
         let tips = self.tip.iter().any(Option::is_some);
-        for k in 1..self.at.len() {
+        let size = self.at.iter().map(|p| (p - self.at[0]).norm()).fold(0.0, f64::max);
+        for k in (1..self.at.len()).rev() {
             let Some(p) = self.parent[k] else { continue };
+            if !self.children[k].is_empty() || self.tip[k].is_some() {
+                continue;
+            }
+            let carries = self.skin.is_some() && self.bone[k] < SAME_PLACE * size;
             let bare = match &self.skin {
                 Some(skin) => skin[k] <= 0.0 && skin[p] > 0.0,
-                None => tips && self.tip[k].is_none(),
+                None => tips,
             };
-            if self.children[k].is_empty() && bare {
-                self.bare[k] = true;
-                if self.children[p].len() == 1 {
-                    self.tip[p] = Some(self.at[k]);
-                }
+            self.bare[k] = carries || bare;
+            if let Some(skin) = self.skin.as_mut().filter(|_| carries) {
+                skin[p] += skin[k];
+                skin[k] = 0.0;
+            } else if bare && self.children[p].len() == 1 {
+                self.tip[p] = Some(self.at[k]);
             }
         }
         for list in &mut self.children {

@@ -11,7 +11,7 @@ use made_bodies::{ADULT, bones};
 use posemill::anatomy::understand;
 use posemill::import::{Options, load};
 use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
-use posemill::retarget::{End, Gap, JointMap, MapError, calibration_pose, draft, gaps, map, warnings};
+use posemill::retarget::{End, Gap, JointMap, MapError, draft, gaps, map, warnings};
 use std::collections::BTreeSet;
 
 const BOTH: [End; 2] = [End::Source, End::Target];
@@ -316,7 +316,7 @@ fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_tol
                 joints[id.index()].name = format!("qx{k}zw");
             }
             let skeleton = Skeleton::new(joints).unwrap();
-            let rig = understand(skeleton, &calibration_pose(&whole), &[]);
+            let rig = understand(skeleton, &whole.calibration_pose(), &[]);
             let odd = Character { rig, ..(*whole).clone() };
             if map(&walk, &odd).is_err() {
                 continue;

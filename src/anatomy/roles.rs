@@ -1,42 +1,53 @@
 //! All evidence together: a skeleton becomes a rig.
 
 use super::fingers::fingers;
+use super::gaps;
+use super::humanoid::{self, Humanoid};
 use super::limbs::{self, ARM, LEG, Slot};
 use super::names::Names;
-use super::shape;
+use super::shape::{self, Evidence, Shape};
 use super::trunk;
 use super::vocabulary::Vocabulary;
-use crate::model::{Assignment, Finger, JointId, ModelPose, Rig, Role, Side, Skeleton};
+use crate::model::{Assignment, JointId, ModelPose, Rig, Role, Side, Skeleton};
+use crate::report::Warnings;
 
-/// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
-pub type Humanoid = [(String, JointId)];
-
-/// Finds out what the joints are for.
-///
-/// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
-/// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. A skeleton
-/// that is no body gets a rig without roles.
-pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
-    understand_by(Vocabulary::built_in(), skeleton, rest, humanoid)
+/// A rig, and what had to be guessed or put right on the way to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Understood {
+    /// The skeleton with its roles.
+    pub rig: Rig,
+    /// What the names say and the shape does not, and guesses.
+    pub warnings: Warnings,
 }
 
-/// As [`understand`], with names read by the words of `vocabulary`.
+/// Finds out what the joints are for, from names in the words that are known and the rest pose.
+pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
+    understand_by(Vocabulary::built_in(), skeleton, rest, humanoid, Some(&Evidence::default())).rig
+}
+
+/// Finds out what the joints are for, their names read by the words of `vocabulary`.
+///
+/// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
+/// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. `evidence` is what
+/// the file tells besides; `None` where `rest` is no pose of a body, so that only names count. A skeleton that is no body
+/// gets a rig without roles.
 pub fn understand_by(
     vocabulary: &Vocabulary,
     skeleton: Skeleton,
     rest: &ModelPose,
     humanoid: &Humanoid,
-) -> Rig {
+    evidence: Option<&Evidence>,
+) -> Understood {
     let mut found = Found::default();
+    let mut warnings = Warnings::new();
     if humanoid.is_empty() {
-        guess(&skeleton, rest, vocabulary, &mut found);
+        guess(&skeleton, rest, vocabulary, evidence, &mut found, &mut warnings);
     } else {
-        let roles = humanoid.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint)));
-        for (role, joint) in compact_spine(roles.collect()) {
+        for (role, joint) in humanoid::roles(humanoid) {
             found.add(role, joint, 1.0, "the file's humanoid map says so".into());
         }
     }
-    Rig::new(skeleton, found.0)
+    Understood { rig: Rig::new(skeleton, found.0), warnings }
 }
 
 /// Assignments in the order they were found.
@@ -58,7 +69,7 @@ impl Found {
 }
 
 /// The limb slots as roles of one side.
-fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
+pub(super) fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
     match (leg, slot) {
         (true, 0) => Role::UpperLeg(side),
         (true, 1) => Role::LowerLeg(side),
@@ -71,8 +82,20 @@ fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
     }
 }
 
-/// Roles from words first, from the shape where the words name no legs.
-fn guess(skeleton: &Skeleton, rest: &ModelPose, vocabulary: &Vocabulary, found: &mut Found) {
+/// Why a role is given by the shape.
+const BY_SHAPE: &str = "the shape of the tree says so";
+/// Why a role that no name gives is given by the shape.
+const GAP: &str = "no name says so, but the shape of the tree does";
+
+/// Roles from words first; the shape fills gaps, settles sides, and speaks alone where words name no limb.
+fn guess(
+    skeleton: &Skeleton,
+    rest: &ModelPose,
+    vocabulary: &Vocabulary,
+    evidence: Option<&Evidence>,
+    found: &mut Found,
+    warnings: &mut Warnings,
+) {
     let names = Names::of(skeleton, vocabulary);
     let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &LEG));
     for leg in &mut legs {
@@ -80,38 +103,35 @@ fn guess(skeleton: &Skeleton, rest: &ModelPose, vocabulary: &Vocabulary, found: 
         limbs::ball_of_foot(skeleton, &names, rest, leg);
     }
     let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &ARM));
-    let mut reason = "its name says so";
-    let wordless = legs.iter().flatten().all(Option::is_none) && arms.iter().flatten().all(Option::is_none);
-    let shape = if wordless { shape::find(skeleton, rest) } else { None };
-    if let Some(shape) = &shape {
-        (legs, arms, reason) = (shape.legs, shape.arms, "the shape of the tree says so");
-    }
-    if wordless && shape.is_none() {
+    let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
+    if legs.iter().chain(&arms).flatten().all(Option::is_none) {
+        if let Some(shape) = &shape {
+            by_shape(skeleton, shape, found, warnings);
+        }
         return;
+    }
+    if let Some(shape) = &shape
+        && gaps::sides_contradict(shape, &legs, &arms)
+    {
+        legs.reverse();
+        arms.reverse();
+        let thigh =
+            legs[0].iter().flatten().next().map_or_else(String::new, |s| skeleton.joint(s.0).name.clone());
+        let said = format!(
+            "the names say left where the body is right{}: left and right are taken from the shape",
+            if shape.knees.is_some_and(|k| k > 0.5) { ", as the knees bend in the clip" } else { "" }
+        );
+        warnings.add("sides-swapped", said, format!("joint {thigh}"));
     }
 
     let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
-    let mut trunk = trunk::find(skeleton, &names, rest, &thighs, &shoulders);
-    if let Some(shape) = shape {
-        trunk.hips = Some((shape.hips, 0.6, "legs and trunk part from it"));
-        trunk.spine = shape.spine;
-        trunk.neck = shape.neck_and_head;
-        trunk.head = trunk.neck.pop();
-    }
+    let trunk = trunk::find(skeleton, &names, rest, &thighs, &shoulders);
     if let Some((hips, confidence, why)) = trunk.hips {
         found.add(Role::Hips, hips, confidence, why.into());
     }
-    for (leg, limb_pair) in [(true, &legs), (false, &arms)] {
-        for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
-            for (slot, filled) in limb.iter().enumerate() {
-                if let Some((joint, confidence)) = filled {
-                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason.into());
-                }
-            }
-        }
-    }
+    add_limbs(found, &legs, &arms, "its name says so");
     found.chain(Role::Spine, &trunk.spine, 0.9, "it lies between the hips and the arms");
     found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
     if let Some(head) = trunk.head {
@@ -121,80 +141,59 @@ fn guess(skeleton: &Skeleton, rest: &ModelPose, vocabulary: &Vocabulary, found: 
     for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
         let Some((hand, _)) = arm[3] else { continue };
         for (finger, chain) in fingers(skeleton, &names, rest, hand) {
-            found.chain(
-                |n| Role::Finger(side, finger, n),
-                &chain,
-                0.9,
-                "its name and the hand above it say so",
-            );
+            let role = |n| Role::Finger(side, finger, n);
+            found.chain(role, &chain, 0.9, "its name and the hand above it say so");
+        }
+    }
+    if let Some(shape) = &shape {
+        for (role, joint, sure) in gaps::gaps(shape, [&legs, &arms]) {
+            found.add(role, joint, sure, GAP.into());
         }
     }
 }
 
-/// The role of a VRM humanoid slot, of version 0.x or 1.0.
-fn vrm_role(word: &str) -> Option<Role> {
-    let (side, rest) = match (word.strip_prefix("left"), word.strip_prefix("right")) {
-        (Some(rest), _) => (Side::Left, rest),
-        (_, Some(rest)) => (Side::Right, rest),
-        _ => {
-            return match word {
-                "hips" => Some(Role::Hips),
-                "spine" => Some(Role::Spine(0)),
-                "chest" => Some(Role::Spine(1)),
-                "upperChest" => Some(Role::Spine(2)),
-                "neck" => Some(Role::Neck(0)),
-                "head" => Some(Role::Head),
-                _ => None,
-            };
+/// All roles from the shape.
+fn by_shape(skeleton: &Skeleton, shape: &Shape, found: &mut Found, warnings: &mut Warnings) {
+    found.add(Role::Hips, shape.hips, shape.sure, "legs and trunk part from it".into());
+    add_limbs(found, &shape.legs, &shape.arms, BY_SHAPE);
+    found.chain(Role::Spine, &shape.spine, shape.trunk_sure, "it lies between the hips and the arms");
+    found.chain(Role::Neck, &shape.neck, shape.trunk_sure, "it lies between the arms and the head");
+    if let Some(head) = shape.head {
+        found.add(Role::Head, head, shape.sure, "the trunk ends in it".into());
+    }
+    found.chain(Role::Tail, &shape.tail, shape.sure.min(gaps::SURE), "it goes on behind the hips");
+    for (side, hand) in shape::SIDES.into_iter().zip(&shape.fingers) {
+        for (finger, chain) in hand {
+            // Two branches are a thumb and a mitten.
+            let sure = if hand.len() < 3 { shape.sure.min(MITTEN) } else { shape.sure };
+            let role = |n| Role::Finger(side, *finger, n);
+            found.chain(role, chain, sure, "its place in the palm says so");
         }
-    };
-    let finger = |f: Finger, segment: &str| match segment {
-        // VRM 1.0 counts the thumb from its metacarpal, 0.x from the proximal.
-        "Metacarpal" => Some(Role::Finger(side, f, 0)),
-        "Proximal" => Some(Role::Finger(side, f, 0)),
-        "Intermediate" => Some(Role::Finger(side, f, 1)),
-        "Distal" => Some(Role::Finger(side, f, 2)),
-        _ => None,
-    };
-    match rest {
-        "Shoulder" => Some(Role::Clavicle(side)),
-        "UpperArm" => Some(Role::UpperArm(side)),
-        "LowerArm" => Some(Role::LowerArm(side)),
-        "Hand" => Some(Role::Hand(side)),
-        "UpperLeg" => Some(Role::UpperLeg(side)),
-        "LowerLeg" => Some(Role::LowerLeg(side)),
-        "Foot" => Some(Role::Foot(side)),
-        "Toes" => Some(Role::Toes(side)),
-        _ => {
-            let names = [
-                ("Thumb", Finger::Thumb),
-                ("Index", Finger::Index),
-                ("Middle", Finger::Middle),
-                ("Ring", Finger::Ring),
-                ("Little", Finger::Little),
-            ];
-            names.iter().find_map(|(name, f)| finger(*f, rest.strip_prefix(name)?))
-        }
+    }
+    if shape.sides_sure < 0.5 {
+        let hips = &skeleton.joint(shape.hips).name;
+        warnings.add(
+            "sides-guessed",
+            "neither names, feet, knees nor hands tell the front of the body: it is taken to be +Z",
+            format!("joint {hips}"),
+        );
     }
 }
 
-/// Closes the gaps that optional slots leave: chest without upper chest, and the thumb of VRM 1.0, whose proximal
-/// joint is the second when it has a metacarpal.
-fn compact_spine(mut roles: Vec<(Role, JointId)>) -> Vec<(Role, JointId)> {
-    for side in Side::BOTH {
-        let thumb = |n| Role::Finger(side, Finger::Thumb, n);
-        let first: Vec<usize> = (0..roles.len()).filter(|&i| roles[i].0 == thumb(0)).collect();
-        if let [a, b] = first[..] {
-            let later = if roles[a].1 < roles[b].1 { b } else { a };
-            roles[later].0 = thumb(1);
+/// How sure the fingers of a hand of two branches are.
+const MITTEN: f64 = 0.45;
+
+/// The roles of all four limbs.
+fn add_limbs(found: &mut Found, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2], reason: &str) {
+    for (leg, limb_pair) in [(true, legs), (false, arms)] {
+        for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
+            for (slot, filled) in limb.iter().enumerate() {
+                if let Some((joint, confidence)) = filled {
+                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason.into());
+                }
+            }
         }
     }
-    let mut spine: Vec<usize> = (0..roles.len()).filter(|&i| matches!(roles[i].0, Role::Spine(_))).collect();
-    spine.sort_by_key(|&i| roles[i].0);
-    for (n, i) in (0u8..).zip(spine) {
-        roles[i].0 = Role::Spine(n);
-    }
-    roles
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use super::bvh::{self, BvhOptions, Normalization, Positions};
 use super::bvh_error::BvhError;
 use super::calibration::{self, BVH, Body, Calibrate, Calibrated};
 use super::gltf::GltfFile;
-use crate::anatomy::{Figure, Vocabulary, Word, guess_unit, motion_up, orientation, understand_by};
+use super::understand::{File, understand};
+use crate::anatomy::{Figure, Vocabulary, Word, guess_unit, mass, motion_up, orientation};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -173,8 +174,19 @@ fn import_gltf(
     let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
-    let rig = understand_by(&options.vocabulary(), file.skeleton.clone(), &rest, humanoid);
     let clips: Vec<&Clip> = file.clips.iter().collect();
+    let mass = mass(&file.meshes, file.skeleton.len());
+    let understood = understand(&File {
+        skeleton: &file.skeleton,
+        rest: &rest,
+        humanoid,
+        mass: mass.as_deref(),
+        clips: &clips,
+        up: Some(Vec3::y()),
+        vocabulary: &options.vocabulary(),
+    });
+    warnings.extend(understood.warnings);
+    let rig = understood.rig;
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
     let body = Body { rig: &rig, rest: &rest, bound, clips: &clips, up: Some(Vec3::y()), place: "nodes" };
@@ -223,23 +235,34 @@ fn understand_bvh(
     let rest = skeleton.rest_model_pose();
     let told = options.up_vector();
     let vocabulary = options.vocabulary();
+    let clips = [clip];
+    let clips: &[&Clip] = if clip.frames() > 0 { &clips } else { &[] };
     // Names need no up axis, shapes do: where a figure standing along Y shows no legs, one along Z may.
     let upright = |up: Vec3| {
         let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
         let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
-        let rig = understand_by(&vocabulary, skeleton.clone(), &turned, &[]);
-        let stands = orientation(&rig, &rest, told, false);
-        (rig, stands)
+        let file = File {
+            skeleton,
+            rest: &turned,
+            humanoid: &[],
+            mass: None,
+            clips,
+            up: told,
+            vocabulary: &vocabulary,
+        };
+        let understood = understand(&file);
+        let stands = orientation(&understood.rig, &rest, told, false);
+        (understood, stands)
     };
     let first = upright(told.unwrap_or_else(Vec3::y));
-    let (rig, stands) = if first.1.is_some() || told.is_some() {
+    let (understood, stands) = if first.1.is_some() || told.is_some() {
         first
     } else {
         let second = upright(Vec3::z());
         if second.1.is_some() { second } else { first }
     };
-    let clips = [clip];
-    let clips = if clip.frames() > 0 { &clips[..] } else { &[] };
+    warnings.extend(understood.warnings);
+    let rig = understood.rig;
     let body = Body { rig: &rig, rest: &rest, bound: false, clips, up: told, place: BVH };
     let calibrated = body.calibrate(options, warnings)?;
     let (rest_from_file, world_from_file) = match (&stands, told) {

@@ -22,6 +22,7 @@ mod gltf_skeleton;
 mod gltf_track;
 mod gltf_view;
 mod load;
+mod understand;
 
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};

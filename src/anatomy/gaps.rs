@@ -1,0 +1,63 @@
+//! Names and shape side by side: the gaps that names leave are filled from the shape, and sides that contradict it are
+//! found.
+
+use super::limbs::Slot;
+use super::roles::limb_role;
+use super::shape::{SIDES, Shape};
+use crate::model::{JointId, Role};
+
+/// How sure a role is that fills a gap that the names left.
+pub(super) const SURE: f64 = 0.55;
+
+/// Whether the shape is sure that what the names call left is right: all limbs that both know lie on the other side.
+pub(super) fn sides_contradict(shape: &Shape, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2]) -> bool {
+    let (mut same, mut other) = (0, 0);
+    for (named, seen) in [(legs, &shape.legs), (arms, &shape.arms)] {
+        for (side, limb) in named.iter().enumerate() {
+            for joint in limb.iter().flatten().map(|s| s.0) {
+                let on = |side: usize| seen[side].iter().flatten().any(|s| s.0 == joint);
+                same += usize::from(on(side));
+                other += usize::from(on(1 - side));
+            }
+        }
+    }
+    shape.sides_proven && same == 0 && other >= 2
+}
+
+/// What the names left open and the shape knows, where both agree about the rest of the limb.
+pub(super) fn gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2]) -> Vec<(Role, JointId, f64)> {
+    let seen = [&shape.legs, &shape.arms];
+    let pairs = || named.iter().zip(seen).flat_map(|(n, s)| n.iter().zip(s));
+    // A limb that both read alike shows that they speak of one body.
+    if !pairs().any(|(n, s)| matches!(agree(n, s), (2.., 0))) {
+        return Vec::new();
+    }
+    let sure = SURE.min(shape.sure);
+    let mut found = Vec::new();
+    for (leg, (named, seen)) in [true, false].into_iter().zip(named.iter().zip(seen)) {
+        for (side, (named, seen)) in SIDES.into_iter().zip(named.iter().zip(seen)) {
+            if agree(named, seen).1 > 0 {
+                continue;
+            }
+            for slot in 0..4 {
+                // Hands and feet that hang elsewhere are moved by other means than the limb.
+                if let (None, Some((joint, seen))) = (named[slot], seen[slot])
+                    && seen > 0.5
+                {
+                    found.push((limb_role(leg, slot, side), joint, sure));
+                }
+            }
+        }
+    }
+    found.push((Role::Hips, shape.hips, sure));
+    found.extend(shape.head.map(|head| (Role::Head, head, sure)));
+    found
+}
+
+/// How many slots of a limb names and shape fill with the same joint, and with different ones.
+fn agree(named: &[Slot; 4], seen: &[Slot; 4]) -> (usize, usize) {
+    let both = named.iter().zip(seen).filter_map(|(a, b)| Some(a.as_ref()?.0 == b.as_ref()?.0));
+    let all: Vec<bool> = both.collect();
+    let same = all.iter().filter(|&&same| same).count();
+    (same, all.len() - same)
+}

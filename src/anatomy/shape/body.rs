@@ -1,0 +1,137 @@
+//! Limbs become a body: of all twins the two that are legs and arms, or forelegs, of one figure.
+//!
+//! Wings, capes, skirts, ears and the levers of a rig are twins too. They lose by points: limbs are long, carry skin,
+//! are shaped like limbs, and legs hang where the body starts. Y is up, as far as anything says so; a figure that lies
+//! is still read.
+
+use super::limb::{Kind, Limb};
+use super::tree::Tree;
+use super::twins::Twin;
+use crate::math::Vec3;
+
+/// Legs, and arms where there are some.
+pub(super) struct Body {
+    /// Legs, or hind legs.
+    pub legs: Limb,
+    /// Arms, or forelegs.
+    pub arms: Option<Limb>,
+}
+
+/// Twins that are looked at, the longest first: a body has two that count.
+const MOST_TWINS: usize = 12;
+/// A body without arms is one only if its legs stand: the cosine of their direction against down.
+const STANDS: f64 = 0.7;
+
+impl Body {
+    /// The body that explains the twins best; `None` where there are no two legs.
+    pub fn of(tree: &Tree, twins: &[Twin]) -> Option<Body> {
+        let mut long: Vec<&Twin> = twins.iter().filter(|t| t.paths[0].len() >= 2).collect();
+        // A lever of the rig moves no skin.
+        long.retain(|t| tree.skin.is_none() || t.skin > 0.0);
+        long.sort_by(|a, b| b.length.total_cmp(&a.length));
+        long.truncate(MOST_TWINS);
+        let longest = long.first()?.length;
+        let read = |kind| long.iter().map(move |t| Limb::of(tree, t, kind)).collect::<Vec<_>>();
+        let (legs, arms) = (read(Kind::Leg), read(Kind::Arm));
+
+        let mut best: Option<(f64, usize, Option<usize>)> = None;
+        for (i, leg) in legs.iter().enumerate().filter_map(|(i, l)| Some((i, l.as_ref()?))) {
+            for (j, arm) in arms.iter().enumerate().filter_map(|(j, a)| Some((j, a.as_ref()?))) {
+                let Some(points) = together(tree, leg, arm, longest) else { continue };
+                if best.is_none_or(|b| points > b.0) {
+                    best = Some((points, i, Some(j)));
+                }
+            }
+        }
+        if best.is_none() {
+            let upright = |l: &Limb| down(tree, l) > STANDS && l.twin.length > 0.5 * longest;
+            let stand = legs.iter().enumerate().filter_map(|(i, l)| Some((i, l.as_ref()?)));
+            let legs = stand.filter(|(_, l)| upright(l) && trunk_above(tree, l));
+            best = legs
+                .map(|(i, l)| (l.points + l.twin.length / longest, i, None))
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let (_, i, j) = best?;
+        let body = Body { legs: legs[i].clone()?, arms: j.and_then(|j| arms[j].clone()) };
+        let crowd = |t: &&&Twin| t.parent == body.legs.twin.parent && t.length > 0.7 * body.legs.twin.length;
+        let same = body.arms.as_ref().is_some_and(|a| a.twin.parent == body.legs.twin.parent);
+        // More than two pairs of legs on one joint: a spider, and no telling which are arms.
+        if same && long.iter().filter(crowd).count() > 2 {
+            return None;
+        }
+        Some(body)
+    }
+}
+
+/// The mean direction of the legs against down, -1 to 1.
+pub(super) fn down(tree: &Tree, limb: &Limb) -> f64 {
+    direction(tree, limb).dot(&-Vec3::y())
+}
+
+/// The mean direction of both limbs from their beginning to their end, of length one.
+pub(super) fn direction(tree: &Tree, limb: &Limb) -> Vec3 {
+    let along = |s: usize| limb.end_place(tree, s) - tree.at[limb.joint(s, limb.upper)];
+    (along(0) + along(1)).try_normalize(1e-12).unwrap_or_default()
+}
+
+/// The middle of the joints of both sides at position `k`.
+pub(super) fn middle(tree: &Tree, limb: &Limb, k: usize) -> Vec3 {
+    (tree.at[limb.joint(0, k)] + tree.at[limb.joint(1, k)]) * 0.5
+}
+
+/// Whether something goes up from where the legs part.
+fn trunk_above(tree: &Tree, legs: &Limb) -> bool {
+    let hip = middle(tree, legs, legs.upper);
+    let leg = legs.twin.length;
+    let inside = |k: usize| (0..2).any(|s| tree.is_below(k, legs.joint(s, 0)));
+    let all = (0..tree.at.len()).filter(|&k| tree.is_below(k, legs.twin.parent) && !inside(k));
+    all.filter(|&k| (tree.at[k] - hip).y > 0.3 * leg).count() >= 2
+}
+
+/// Points for one choice of legs and arms; `None` where they cannot belong to one body.
+fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> {
+    let (l, a) = (&legs.twin, &arms.twin);
+    let overlap =
+        |x: &Twin, y: &Twin| (0..2).any(|s| (0..2).any(|t| tree.is_below(x.paths[s][0], y.paths[t][0])));
+    if overlap(l, a) || overlap(a, l) {
+        return None;
+    }
+    let same_plane = l.across.dot(&a.across).abs();
+    if same_plane < 0.5 {
+        return None;
+    }
+    let mut points = legs.points + arms.points + 4.0 * same_plane;
+    // Wings are long, arms need not be longer than legs.
+    points += 6.0 * (legs.length + arms.length.min(0.8 * legs.length)) / longest;
+    points -= 4.0 * ((arms.length / legs.length).ln().abs() - 0.6).max(0.0);
+    if tree.skin.is_some() {
+        points += 6.0 * (l.skin.min(0.25) + a.skin.min(0.25));
+    }
+    // Skeletons start at the hips: what hangs nearer to the root are the legs.
+    points += match (tree.is_below(a.parent, l.parent), tree.is_below(l.parent, a.parent)) {
+        (true, false) => 3.0,
+        (false, true) => -3.0,
+        _ => 0.0,
+    };
+    points += 3.0 * down(tree, legs);
+    let (hip, shoulder) = (middle(tree, legs, legs.upper), middle(tree, arms, arms.upper));
+    let trunk = shoulder - hip;
+    let along = trunk.try_normalize(0.1 * legs.length.max(1e-12))?;
+    points += (trunk.y / legs.length).clamp(-1.0, 1.0);
+    // Legs point away from the trunk or stand under it; arms hang or lie level, wings are raised.
+    points -= 1.5 * direction(tree, legs).dot(&along).max(0.0);
+    points -= 2.0 * direction(tree, arms).dot(&along).max(0.0);
+    // Wings and capes are behind the trunk.
+    let front = ahead(tree, legs);
+    let elbows = middle(tree, arms, arms.lower) - shoulder;
+    points -= 8.0 * (-elbows.dot(&front) / legs.length - 0.03).max(0.0);
+    points -= 8.0 * (-trunk.dot(&front) / legs.length - 0.1).max(0.0);
+    Some(points)
+}
+
+/// Where the feet point, across the legs, of length one at most; zero without feet.
+fn ahead(tree: &Tree, legs: &Limb) -> Vec3 {
+    let feet: Vec3 = (0..2).filter_map(|s| legs.foot(tree, s)).sum();
+    let legs = direction(tree, legs);
+    (feet - legs * feet.dot(&legs)) * 0.5
+}

@@ -1,0 +1,88 @@
+//! The branches of a hand become fingers: by their number, their order across the palm, and the thumb by where it starts
+//! and points.
+//!
+//! Space and units: those of the tree.
+
+use super::tree::Tree;
+use crate::math::Vec3;
+use crate::model::Finger;
+
+/// One finger: which it is, and its joints from the knuckle outwards.
+pub(super) type Digit = (Finger, Vec<usize>);
+
+/// Joints of a finger that bend.
+const BENDING: usize = 3;
+
+/// The fingers of `hand`, thumb first, and from the knuckles to the thumb, of length one. For a paw, which has its thumb
+/// nowhere, `other` is where the other one is.
+pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digit>, Vec3) {
+    // The bones of a hand may lie between the wrist and where the fingers part.
+    let mut palm = hand;
+    while let [only] = tree.children[palm][..]
+        && !tree.children[only].is_empty()
+    {
+        palm = only;
+    }
+    let wrist = tree.at[palm];
+    let all: Vec<Vec<usize>> = tree.branches(palm).iter().map(|&c| tree.outwards(c).collect()).collect();
+    // Short branches beside long ones are the bones of the palm, or helpers.
+    let most = all.iter().map(Vec::len).max().unwrap_or(0);
+    let mut chains: Vec<Vec<usize>> = all.into_iter().filter(|c| c.len() * 2 >= most.min(4)).collect();
+    // A sword is longer than fingers.
+    let mut far: Vec<f64> = chains.iter().map(|c| tree.bone[c[0]] + tree.reach[c[0]]).collect();
+    far.sort_by(f64::total_cmp);
+    if let Some(usual) = far.get(far.len().saturating_sub(1) / 2).filter(|_| far.len() > 2) {
+        chains.retain(|c| tree.bone[c[0]] + tree.reach[c[0]] <= 1.8 * usual);
+    }
+    if chains.len() < 2 || chains.len() > 5 {
+        return (Vec::new(), Vec3::zeros());
+    }
+    // Several branches that start in one place start with a stub.
+    let near =
+        |a: &Vec<usize>, b: &Vec<usize>| (tree.at[a[0]] - tree.at[b[0]]).norm() < 0.02 * tree.reach[palm];
+    let stubs = chains.iter().any(|a| chains.iter().filter(|b| near(a, b)).count() >= 3);
+    let mut chains: Vec<Vec<usize>> = chains.into_iter().map(|c| bending(tree, c, stubs)).collect();
+    if let Some(other) = other {
+        let far = |c: &Vec<usize>| (tree.at[c[0]] - other).norm();
+        chains.sort_by(|a, b| far(a).total_cmp(&far(b)));
+        let fingers = if chains.len() < 5 { &Finger::ALL[1..] } else { &Finger::ALL[..] };
+        return (fingers.iter().copied().zip(chains).collect(), Vec3::zeros());
+    }
+    let end = |c: &[usize]| {
+        let last = c[c.len() - 1];
+        tree.tip[last].unwrap_or(tree.at[last])
+    };
+    let points = |c: &[usize]| (end(c) - tree.at[c[0]]).try_normalize(1e-12).unwrap_or_default();
+    // The thumb starts near the wrist, ends early and points aside.
+    let reach: Vec<f64> = chains.iter().map(|c| (tree.at[c[c.len() - 1]] - wrist).norm()).collect();
+    let longest = reach.iter().copied().fold(0.0, f64::max).max(1e-12);
+    let sum: Vec3 = chains.iter().map(|c| points(c)).sum();
+    let odd = |k: usize| {
+        let others = (sum - points(&chains[k])).try_normalize(1e-12).unwrap_or_default();
+        let base = (tree.at[chains[k][0]] - wrist).norm() / longest;
+        points(&chains[k]).angle(&others) - reach[k] / longest - base
+    };
+    let Some(k) = (0..chains.len()).max_by(|&a, &b| odd(a).total_cmp(&odd(b))) else {
+        return (Vec::new(), Vec3::zeros());
+    };
+    let thumb = chains.remove(k);
+    let knuckles = chains.iter().map(|c| tree.at[c[0]]).sum::<Vec3>() / chains.len() as f64;
+    let along = (knuckles - wrist).try_normalize(1e-12).unwrap_or_default();
+    let aside = end(&thumb) - knuckles;
+    let across = (aside - along * aside.dot(&along)).try_normalize(1e-12).unwrap_or_default();
+    // From the thumb outwards.
+    chains.sort_by(|a, b| tree.at[b[0]].dot(&across).total_cmp(&tree.at[a[0]].dot(&across)));
+    let fingers = if chains.len() == 1 { &[Finger::Middle][..] } else { &Finger::ALL[1..] };
+    let mut found = vec![(Finger::Thumb, thumb)];
+    found.extend(fingers.iter().copied().zip(chains));
+    (found, across)
+}
+
+/// The joints of a branch that bend: without a stub or the bone in the palm before them, and without the tip behind them.
+fn bending(tree: &Tree, mut chain: Vec<usize>, stub: bool) -> Vec<usize> {
+    if chain.len() > BENDING && (stub || tree.bone[chain[1]] > 1.3 * tree.bone[chain[2]]) {
+        chain.remove(0);
+    }
+    chain.truncate(BENDING);
+    chain
+}

@@ -1,0 +1,64 @@
+//! What the joints of a file are for, also where its rest pose says nothing.
+//!
+//! Names are read first. The shape of the body is read in the rest pose where that is one of a body, else in the pose that
+//! the motion gives; where neither names nor the rest pose show a body, single frames are tried.
+//!
+//! Space: any, Y up. Units: those of the skeleton.
+
+use crate::anatomy::{
+    Evidence, Humanoid, Understood, Vocabulary, rest_fault, rest_from_motion, understand_by,
+};
+use crate::math::{Transform, Vec3, arc};
+use crate::model::{Clip, ModelPose, Role, Skeleton};
+
+/// What a file brings.
+pub(super) struct File<'a> {
+    pub(super) skeleton: &'a Skeleton,
+    /// The pose that would calibrate the body, turned so that Y is up if the file keeps to the usual axes.
+    pub(super) rest: &'a ModelPose,
+    pub(super) humanoid: &'a Humanoid,
+    pub(super) mass: Option<&'a [f64]>,
+    pub(super) clips: &'a [&'a Clip],
+    /// The up axis of the clips' world, where format or user say it.
+    pub(super) up: Option<Vec3>,
+    pub(super) vocabulary: &'a Vocabulary,
+}
+
+/// The rig of a file and what had to be guessed for it.
+pub(super) fn understand(file: &File<'_>) -> Understood {
+    let by = |pose: &ModelPose, evidence: Option<&Evidence>| {
+        understand_by(file.vocabulary, file.skeleton.clone(), pose, file.humanoid, evidence)
+    };
+    let evidence = Evidence { mass: file.mass, clip: file.clips.first().copied() };
+    if file.clips.is_empty() || !file.humanoid.is_empty() {
+        return by(file.rest, Some(&evidence));
+    }
+    let named = by(file.rest, None);
+    if rest_fault(&named.rig, file.rest, file.clips).is_some() {
+        // The pose that the motion gives faces as the names say, which the shape then holds against the body.
+        return match rest_from_motion(&named.rig, file.clips, file.up) {
+            Some(estimate) => by(&estimate.pose, Some(&evidence)),
+            None => named,
+        };
+    }
+    let seen = by(file.rest, Some(&evidence));
+    let is_body = |u: &Understood| u.rig.joint(Role::Hips).is_some();
+    if is_body(&seen) && rest_fault(&seen.rig, file.rest, file.clips).is_none() {
+        return seen;
+    }
+    in_a_frame(file, |pose| Some(by(pose, Some(&evidence))).filter(is_body)).unwrap_or(seen)
+}
+
+/// What is understood in the first or the middle frame, whichever of the usual axes it stands along.
+fn in_a_frame(file: &File<'_>, read: impl Fn(&ModelPose) -> Option<Understood>) -> Option<Understood> {
+    let clip = file.clips.first()?;
+    let ups = file.up.map_or_else(|| vec![Vec3::y(), Vec3::z()], |up| vec![up]);
+    let frames = [0, clip.frames() / 2];
+    frames.into_iter().find_map(|frame| {
+        let pose = ModelPose::of(file.skeleton, &clip.pose(file.skeleton, frame));
+        ups.iter().find_map(|up| {
+            let turn = Transform::from_rotation(arc(up, &Vec3::y(), &Vec3::x()));
+            read(&ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect()))
+        })
+    })
+}

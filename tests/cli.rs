@@ -490,6 +490,96 @@ fn a_hint_is_called_one_once_and_a_line_to_copy_stands_alone() {
     assert!(pointer.contains("\n  hint: run `git lfs pull`"), "{pointer}");
     let hero = concat!(env!("CARGO_MANIFEST_DIR"), "/data/robot.glb");
     let map = said(&["map", "stick.bvh", hero]);
-    assert!(map.contains("\n  hint: write the map with `posemill map`"), "{map}");
+    assert!(
+        map.contains("\n  hint: what was printed holds these lines and the joints to choose from"),
+        "{map}"
+    );
     assert!(map.contains("\n    source_roles.hips = \"JOINT\""), "{map}");
+}
+
+/// A file that the project made.
+fn made(name: &str) -> String {
+    format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_map_is_written_even_where_it_cannot_be_used_and_reads_back_filled_in() {
+    let studio = studio(&["walk.bvh"]);
+    let walk = fs::read_to_string(made("walk.bvh")).unwrap();
+    let robot = made("robot.glb");
+    write(&studio, "armless.bvh", &walk.replace("mixamorig:LeftForeArm", "qx0"));
+    let arguments = ["retarget", "armless.bvh", "--onto", &robot, "-o", "x.glb"];
+    let output = posemill(&studio, &[&arguments[..], &["--json"]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let told: Vec<Value> = json(&output)["files"][0]["warnings"].as_array().unwrap().clone();
+    let told: Vec<&Value> = told.iter().filter(|w| w["code"] == "retarget-missing").collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["mend"], "source_roles.left_lower_arm = \"qx0\"");
+    let text = stderr(&output);
+    assert!(text.contains("\n    source_roles.left_lower_arm = \"qx0\"\n"), "{text}");
+
+    write(&studio, "mend.toml", told[0]["mend"].as_str().unwrap());
+    let output = posemill(&studio, &[&arguments[..], &["--map", "mend.toml"]].concat());
+    assert_eq!(code(&output), 0);
+    assert!(!stderr(&output).contains("left_lower_arm"), "{}", stderr(&output));
+
+    let output = posemill(&studio, &["map", "walk.bvh", &robot, "-o", "map.toml"]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("\n    source_roles.hips = \"hips\"\n"), "{}", stderr(&output));
+    let map = fs::read_to_string(studio.path().join("map.toml")).unwrap();
+    assert!(map.contains("\n# source_roles.hips = \"hips\"\n"), "{map}");
+    assert!(map.contains("\n# source_roles.left_upper_leg = \"JOINT\"\n"), "{map}");
+}
+
+#[test]
+fn take_and_character_swapped_is_guessed() {
+    let studio = studio(&[]);
+    let (walk, robot) = (made("walk.bvh"), made("robot.glb"));
+    let output = posemill(&studio, &["retarget", &robot, "--onto", &walk, "-o", "x.glb"]);
+    assert_eq!(code(&output), 1);
+    let expected = format!(
+        "error: {robot}: the file holds a skin and no motion, `{walk}` motion and no skin: take and character are \
+         swapped\n  hint: try `posemill retarget {walk} --onto {robot}`\n"
+    );
+    assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+    let output = posemill(&studio, &["map", &robot, &walk]);
+    assert!(stderr(&output).contains("are take and character swapped?\n  hint: try `posemill map "));
+    assert_eq!(code(&posemill(&studio, &["retarget", &walk, "--onto", &robot, "-o", "moves.glb"])), 0);
+    let output = posemill(&studio, &["retarget", "moves.glb", "--onto", &walk, "-o", "x.bvh"]);
+    assert_eq!(code(&output), 0);
+    assert!(stderr(&output).contains("has no skin and the take has one: are the two swapped?"));
+}
+
+#[test]
+fn of_several_clips_one_is_taken_by_name_or_number() {
+    let studio = studio(&[]);
+    let (walk, jump, robot) = (made("walk.bvh"), made("jump.bvh"), made("robot.glb"));
+    let merged = ["retarget", &walk, &jump, "--onto", &robot, "--merge", "-o", "moves.glb"];
+    assert_eq!(code(&posemill(&studio, &merged)), 0);
+    let clips = |file: &str| -> Vec<Value> {
+        let document = json(&posemill(&studio, &["inspect", file, "--json"]));
+        document["clips"].as_array().unwrap().iter().map(|c| c["name"].clone()).collect()
+    };
+    assert_eq!(clips("moves.glb"), ["jump", "walk"]);
+    let output = posemill(&studio, &["convert", "moves.glb", "-o", "x.bvh"]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("one: `--clip NAME`, here `jump`, `walk`\n"), "{}", stderr(&output));
+    let duration = |file: &str, clip: usize| -> f64 {
+        let document = json(&posemill(&studio, &["inspect", file, "--json"]));
+        document["clips"][clip]["duration_s"].as_f64().unwrap()
+    };
+    for (wanted, clip) in [("walk", 1), ("0", 0)] {
+        assert_eq!(code(&posemill(&studio, &["convert", "moves.glb", "-o", "x.bvh", "--clip", wanted])), 0);
+        assert!((duration("x.bvh", 0) - duration("moves.glb", clip)).abs() < 1e-3, "{wanted}");
+    }
+    assert_eq!(code(&posemill(&studio, &["convert", "moves.glb", "-o", "one.glb", "--clip", "walk"])), 0);
+    assert_eq!(clips("one.glb"), ["walk"]);
+    let mannequin = made("mannequin.glb");
+    let onto = ["retarget", "moves.glb", "--onto", &mannequin, "-o", "man.glb", "--clip"];
+    assert_eq!(code(&posemill(&studio, &[&onto[..], &["1"]].concat())), 0);
+    assert_eq!(clips("man.glb"), ["walk"]);
+    let output = posemill(&studio, &[&onto[..], &["walc"]].concat());
+    assert_eq!(code(&output), 1);
+    let expected = "error: moves.glb: there is no clip `walc`\n  hint: did you mean `walk`?\n";
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
 }

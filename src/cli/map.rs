@@ -74,7 +74,7 @@ fn to_do(refused: &MapError, draft: &Draft, arguments: &Arguments) -> String {
         MapError::Missing(wanted) => {
             let lines: String = wanted.iter().map(|w| format!("\n{}", w.line)).collect();
             format!(
-                "fill these in in {file}, where the joints to choose from stand, and pass it with `--map`{lines}"
+                "{file} holds these lines and the joints to choose from: put the right ones in, and pass it with `--map`{lines}"
             )
         }
         _ => format!(

@@ -53,6 +53,14 @@ impl Label {
         let mut tool_numbers = 0;
         for (run, found) in runs.iter().enumerate() {
             if found.digits {
+                // A word with its digits, where there is one: `zampa1`, as the user tells it.
+                if let Some(token) = tokens.last_mut().filter(|t| found.glued && t.word.chars().count() > 1) {
+                    let word = format!("{}{}", token.word, found.text);
+                    if vocabulary.knows(&word) {
+                        token.word = word;
+                        continue;
+                    }
+                }
                 let only_tool = tokens.iter().all(|t| vocabulary.is_noise(&t.word));
                 if found.glued && only_tool && !tokens.is_empty() {
                     tool_numbers += 1;
@@ -136,6 +144,9 @@ fn words_of(vocabulary: &Vocabulary, run: &Run) -> Vec<String> {
     }
     if let Some(cut) = vocabulary.cut(&run.text) {
         return cut;
+    }
+    if run.words.len() == 1 {
+        return run.words.clone();
     }
     let cut = |word: &String| vocabulary.cut(word).unwrap_or_else(|| vec![word.clone()]);
     run.words.iter().flat_map(cut).collect()

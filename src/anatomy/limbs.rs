@@ -97,7 +97,12 @@ pub fn ball_of_foot(skeleton: &Skeleton, names: &Names, rest: &ModelPose, leg: &
     let [_, _, Some((ankle, _)), Some((tip, _))] = *leg else { return };
     let between =
         skeleton.path_to_root(tip).skip(1).take_while(|&id| id != ankle && names.is_below(id, ankle));
-    let Some(foot) = between.filter(|&id| names.weight(id, Part::Foot) > 0.0).last() else { return };
+    // A joint of the same name is the second half of the ankle's bone.
+    let is_foot = |id: &JointId| {
+        let weight = names.weight(*id, Part::Foot);
+        weight > 0.0 && weight < names.weight(ankle, Part::Foot)
+    };
+    let Some(foot) = between.filter(is_foot).last() else { return };
     let from_ankle = |id: JointId| (rest.position(id) - rest.position(ankle)).norm();
     if from_ankle(foot) > BALL * from_ankle(tip) {
         leg[3] = Some((foot, names.weight(foot, Part::Foot)));

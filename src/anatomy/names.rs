@@ -258,7 +258,7 @@ mod tests {
             "socket_hand_L",
             "upperarm_twist_l",
             "lThighTwist",
-            "calf_knee_l",
+            "wrist_inner_l",
             "LHipJoint",
             "lBigToe",
             "lCarpal1",

@@ -107,13 +107,13 @@ fn trunk_line(
     let above_hips = |id: &JointId| names.is_below(*id, hips);
     let end = head.filter(above_hips).unwrap_or_else(|| {
         // No head by name: from the chest on, or from the hips, the spine's and the neck's own words lead upwards.
-        let mut at = chest.filter(above_hips).unwrap_or(hips);
-        while let Some(&next) =
-            skeleton.children(at).iter().find(|&&id| is_spine(names, id) || is_neck(names, id))
-        {
-            at = next;
-        }
-        at
+        let start = chest.filter(above_hips).unwrap_or(hips);
+        let is_trunk = |id: &&JointId| is_spine(names, **id) || is_neck(names, **id);
+        let next = |id: &JointId| skeleton.children(*id).iter().find(is_trunk).copied();
+        let up: Vec<JointId> = std::iter::successors(next(&start), next).collect();
+        // One more joint of the trunk above the arms is neither neck nor head.
+        let leads = |&end: &JointId| start == hips || up.len() > 1 || is_neck(names, end);
+        up.last().copied().filter(leads).unwrap_or(start)
     });
     let mut line: Vec<JointId> = skeleton.path_to_root(end).take_while(|&id| id != hips).collect();
     line.reverse();

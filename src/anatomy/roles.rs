@@ -110,16 +110,22 @@ fn guess(
         }
         return;
     }
-    if let Some(shape) = &shape
-        && gaps::sides_contradict(shape, &legs, &arms)
-    {
+    let contradicted = match &shape {
+        Some(shape) => gaps::sides_contradict(shape, &legs, &arms),
+        None => shape::knees_bend_backwards(skeleton, &legs, evidence),
+    };
+    if contradicted {
         legs.reverse();
         arms.reverse();
         let thigh =
             legs[0].iter().flatten().next().map_or_else(String::new, |s| skeleton.joint(s.0).name.clone());
         let said = format!(
             "the names say left where the body is right{}: left and right are taken from the shape",
-            if shape.knees.is_some_and(|k| k > 0.5) { ", as the knees bend in the clip" } else { "" }
+            if shape.as_ref().is_none_or(|s| s.knees.is_some()) {
+                ", as the knees bend in the clip"
+            } else {
+                ""
+            }
         );
         warnings.add("sides-swapped", said, format!("joint {thigh}"));
     }

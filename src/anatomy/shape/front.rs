@@ -77,24 +77,31 @@ fn face(tree: &Tree, head: usize) -> Vec3 {
     sum.try_normalize(1e-12).unwrap_or_default()
 }
 
-/// Along the line from the second hip to the first: the axis that the knees bend about, mean over the frames weighted
-/// by how far they bend.
+/// Of both knees together; `None` without knees that bend.
 fn knees(tree: &Tree, legs: &Limb) -> Option<f64> {
     let feet = [legs.end_joint(0)?, legs.end_joint(1)?];
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for at in &tree.frames {
-        let across = at[legs.joint(0, legs.upper)] - at[legs.joint(1, legs.upper)];
+    let joints = [0, 1].map(|s| [legs.joint(s, legs.upper), legs.joint(s, legs.lower), feet[s]]);
+    let both = knee_axes(&tree.frames, joints);
+    let weight: f64 = both.iter().map(|k| k.1).sum();
+    (weight > 0.0).then(|| both.iter().map(|k| k.0 * k.1).sum::<f64>() / weight)
+}
+
+/// The axes that the knees bend about, along the line from the second hip to the first: for each leg the mean over the
+/// frames, weighted by how far it bends, -1 to 1, and the sum of the weights. `joints` are hip, knee and ankle of both.
+pub(super) fn knee_axes(frames: &[Vec<Vec3>], joints: [[usize; 3]; 2]) -> [(f64, f64); 2] {
+    let mut sums = [(0.0, 0.0); 2];
+    for at in frames {
+        let across = at[joints[0][0]] - at[joints[1][0]];
         let Some(across) = across.try_normalize(1e-12) else { continue };
-        for (s, foot) in feet.into_iter().enumerate() {
-            let [hip, knee, ankle] =
-                [legs.joint(s, legs.upper), legs.joint(s, legs.lower), foot].map(|k| at[k]);
+        for (sum, leg) in sums.iter_mut().zip(joints) {
+            let [hip, knee, ankle] = leg.map(|k| at[k]);
             let (u, v) = (knee - hip, ankle - knee);
             if u.angle(&v) > BENT {
                 let axis = u.cross(&v) / (u.norm() * v.norm());
-                sum += axis.dot(&across);
-                weight += axis.norm();
+                sum.0 += axis.dot(&across);
+                sum.1 += axis.norm();
             }
         }
     }
-    (weight > 0.0).then(|| sum / weight)
+    sums.map(|(sum, weight)| (if weight > 0.0 { sum / weight } else { 0.0 }, weight))
 }

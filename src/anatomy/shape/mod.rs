@@ -88,6 +88,8 @@ const VOTES: f64 = 0.8;
 const PROVEN: f64 = 4.0;
 /// Joints whose bones differ by less, in radians, lie in line.
 const IN_LINE: f64 = 0.15;
+/// The axis of a knee along the left of the hips that only swapped sides show: those of good takes lie above 0.76.
+const BACKWARDS: f64 = -0.5;
 /// Frames of a clip that are looked at, evenly spread.
 const FRAMES: usize = 16;
 
@@ -237,6 +239,17 @@ fn toes(tree: &Tree, path: &[usize], foot: usize) -> Option<usize> {
         tree.children[path[k]].len() < 2 && a.angle(&b) < IN_LINE
     };
     (foot + 1..path.len()).find(|&k| !twists(k)).map(|k| path[k])
+}
+
+/// Whether both knees of legs that words name bend the wrong way in the clip: their sides are swapped.
+pub fn knees_bend_backwards(skeleton: &Skeleton, legs: &[[Slot; 4]; 2], evidence: &Evidence) -> bool {
+    let joints = legs.map(|leg| [0, 1, 2].map(|k| leg[k].map(|s: (JointId, f64)| s.0.index())));
+    let ([[Some(a), Some(b), Some(c)], [Some(d), Some(e), Some(f)]], Some(clip)) = (joints, evidence.clip)
+    else {
+        return false;
+    };
+    let both = front::knee_axes(&frames(skeleton, clip), [[a, b, c], [d, e, f]]);
+    both.iter().all(|(along, weight)| *along < BACKWARDS && *weight > 1.0)
 }
 
 /// The places of all joints in some frames of a clip.

@@ -112,7 +112,7 @@ fn guess(
     }
     let contradicted = match &shape {
         Some(shape) => gaps::sides_contradict(shape, &legs, &arms),
-        None => shape::knees_bend_backwards(skeleton, &legs, evidence),
+        None => evidence.is_some_and(|e| shape::knees_bend_backwards(skeleton, &legs, e)),
     };
     if contradicted {
         legs.reverse();

@@ -13,6 +13,6 @@ mod rest_alignment;
 mod transfer;
 
 pub use body_plan::calibration_pose;
-pub use gaps::{End, Gap, gaps, warnings};
+pub use gaps::{End, Gap, gaps, second_best, warnings};
 pub use joint_map::{Draft, FileFault, JointMap, MapError, Pair, Wanted, draft, map};
 pub use transfer::{Retarget, RootScale};

@@ -34,6 +34,8 @@ pub(super) struct Body<'a> {
     pose: ModelPose,
     low: f64,
     height: f64,
+    /// How many joints hang from each, itself counted.
+    carried: Vec<usize>,
 }
 
 impl<'a> Body<'a> {
@@ -42,7 +44,14 @@ impl<'a> Body<'a> {
         let heights = || pose.joints().iter().map(|t| t.translation.y);
         let low = heights().fold(f64::MAX, f64::min);
         let height = (heights().fold(f64::MIN, f64::max) - low).max(1e-9);
-        Self { character, rig: rig.clone(), pose, low, height }
+        let skeleton = rig.skeleton();
+        let mut carried = vec![1; skeleton.len()];
+        for id in skeleton.ids().rev() {
+            if let Some(parent) = skeleton.parent(id) {
+                carried[parent.index()] += carried[id.index()];
+            }
+        }
+        Self { character, rig: rig.clone(), pose, low, height, carried }
     }
 
     pub(super) fn name(&self, joint: JointId) -> &str {
@@ -136,10 +145,8 @@ impl<'a> Body<'a> {
 
     /// How much of what hangs from the joint that `role` hangs from hangs from `joint`, itself counted.
     fn share(&self, role: Role, joint: JointId) -> f64 {
-        let skeleton = self.rig.skeleton();
-        let below = |top: JointId| skeleton.ids().filter(|&id| skeleton.is_ancestor(top, id)).count();
-        let all = body_parent(&self.rig, role).map_or(skeleton.len(), below);
-        (below(joint) + 1) as f64 / all.max(1) as f64
+        let all = body_parent(&self.rig, role).map_or(self.carried[0], |top| self.carried[top.index()] - 1);
+        self.carried[joint.index()] as f64 / all.max(1) as f64
     }
 
     /// Up to 3: place, name, and nearness in the tree.

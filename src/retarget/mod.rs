@@ -7,6 +7,7 @@ mod body_plan;
 mod candidates;
 mod gaps;
 mod joint_map;
+mod map_error;
 mod map_file;
 mod map_text;
 mod rest_alignment;
@@ -14,5 +15,6 @@ mod transfer;
 
 pub use body_plan::calibration_pose;
 pub use gaps::{End, Gap, gaps, second_best, warnings};
-pub use joint_map::{Draft, FileFault, JointMap, MapError, Pair, Wanted, draft, map};
+pub use joint_map::{Draft, JointMap, Pair, draft, map};
+pub use map_error::{FileFault, MapError, Wanted};
 pub use transfer::{Retarget, RootScale};

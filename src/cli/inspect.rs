@@ -5,6 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::model::{Asset, Assignment, Container, JointId, Skeleton};
 use crate::report::one_line;
+use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -71,9 +72,9 @@ fn document(asset: &Asset, file: &str) -> Value {
             "role": role.map(|r| r.to_string()),
             "confidence": assignment.map(|a| a.confidence),
             "reason": assignment.map(|a| a.reason.clone()),
-            "runner_up": assignment.and_then(|a| a.runner_up).map(|(id, confidence)| {
-                json!({ "name": skeleton.joint(id).name, "confidence": confidence })
-            }),
+            "second_best": assignment.filter(|a| !a.is_sure()).and_then(|_| second_best(character, role?)).map(
+                |(id, confidence)| json!({ "name": skeleton.joint(id).name, "confidence": confidence })
+            ),
         })
     };
     let clips = asset.clips.iter().map(|c| {
@@ -126,8 +127,9 @@ fn page(asset: &Asset, file: &str) -> String {
         let line = match character.rig.role(id).and_then(|r| Some((r, character.rig.assignment(r)?))) {
             Some((role, a)) if a.is_sure() => format!("{label:widest$}  {role} ({:.2})", a.confidence),
             Some((role, a)) => {
-                let second = a.runner_up.map_or_else(String::new, |(id, confidence)| {
-                    format!(", second-best `{}` ({confidence:.2})", skeleton.joint(id).name)
+                let second = second_best(character, role).map_or_else(String::new, |(id, confidence)| {
+                    let sure = confidence.map_or_else(String::new, |c| format!(" ({c:.2})"));
+                    format!(", second-best `{}`{sure}", skeleton.joint(id).name)
                 });
                 format!("{label:widest$}  {role} ({:.2}), only a guess{second}", a.confidence)
             }

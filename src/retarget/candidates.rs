@@ -16,6 +16,12 @@ const MOST: usize = 3;
 const SLACK: f64 = 0.1;
 /// Names less alike than this say nothing (Jaro-Winkler): words of the same letters reach 0.6 by chance.
 const ALIKE: f64 = 0.7;
+/// What the joint next to the one that a role hangs from is worth more, each step less: limbs are missed joint by joint.
+/// Half of what a twin's place is worth; twice as much would beat a name, half as little lets a hand be a forearm.
+const NEXT: f64 = 0.5;
+/// What it is worth to carry all that lies below, for parts that others hang from without being roles: a hand carries
+/// the fingers, a head the eyes. As [`NEXT`].
+const CARRIES: f64 = 0.5;
 /// How far a joint of one side may lie on the other, as a share of the height: rigs are drawn by hand.
 const ACROSS: f64 = 0.02;
 
@@ -28,6 +34,8 @@ pub(super) struct Body<'a> {
     pose: ModelPose,
     low: f64,
     height: f64,
+    /// How many joints hang from each, itself counted.
+    carried: Vec<usize>,
 }
 
 impl<'a> Body<'a> {
@@ -36,7 +44,14 @@ impl<'a> Body<'a> {
         let heights = || pose.joints().iter().map(|t| t.translation.y);
         let low = heights().fold(f64::MAX, f64::min);
         let height = (heights().fold(f64::MIN, f64::max) - low).max(1e-9);
-        Self { character, rig: rig.clone(), pose, low, height }
+        let skeleton = rig.skeleton();
+        let mut carried = vec![1; skeleton.len()];
+        for id in skeleton.ids().rev() {
+            if let Some(parent) = skeleton.parent(id) {
+                carried[parent.index()] += carried[id.index()];
+            }
+        }
+        Self { character, rig: rig.clone(), pose, low, height, carried }
     }
 
     pub(super) fn name(&self, joint: JointId) -> &str {
@@ -46,6 +61,16 @@ impl<'a> Body<'a> {
     /// Where the middle of the body lies, left to right.
     fn middle(&self) -> f64 {
         self.rig.joint(Role::Hips).map_or(0.0, |hips| self.pose.position(hips).x)
+    }
+
+    /// On which side of the middle the left of the body lies, +1 or -1, as far as its joints say.
+    fn left(&self) -> f64 {
+        let apart = |role: fn(Side) -> Role| {
+            let [l, r] = Side::BOTH.map(|s| self.rig.joint(role(s)).map(|id| self.pose.position(id).x));
+            Some(l? - r?)
+        };
+        let pairs = [Role::UpperLeg, Role::UpperArm, Role::Clavicle, Role::Foot];
+        pairs.into_iter().find_map(apart).map_or(1.0, f64::signum)
     }
 
     /// The place of a joint over the ground and beside the middle, in shares of the height.
@@ -81,18 +106,33 @@ impl<'a> Body<'a> {
     fn fits(&self, role: Role, joint: JointId) -> bool {
         let skeleton = self.rig.skeleton();
         if let Some(side) = role.side()
-            && self.place(joint).x * side.sign() < -ACROSS
+            && self.place(joint).x * side.sign() * self.left() < -ACROSS
         {
             return false;
         }
+        // A foot hangs elsewhere where nothing hangs from its shin: rigs keep feet under the root.
+        let shin = role.side().and_then(|s| self.rig.joint(Role::LowerLeg(s)));
+        let astray = matches!(role, Role::Foot(_)) && shin.is_some_and(|s| skeleton.children(s).is_empty());
+        if astray && shin.is_some_and(|s| self.place(joint).y > self.place(s).y) {
+            return false;
+        }
         if role != Role::Hips
+            && !astray
             && let Some(inner) = body_parent(&self.rig, role)
             && !skeleton.is_ancestor(inner, joint)
         {
             return false;
         }
         let outer: Vec<JointId> = beyond(role).into_iter().filter_map(|r| self.rig.joint(r)).collect();
-        let ends = matches!(role, Role::Head | Role::Hand(_) | Role::Foot(_) | Role::Toes(_));
+        let ends = matches!(
+            role,
+            Role::Head
+                | Role::LowerArm(_)
+                | Role::Hand(_)
+                | Role::LowerLeg(_)
+                | Role::Foot(_)
+                | Role::Toes(_)
+        );
         (ends || !skeleton.children(joint).is_empty())
             && outer.iter().all(|&outer| skeleton.is_ancestor(joint, outer))
     }
@@ -103,8 +143,15 @@ impl<'a> Body<'a> {
             && beyond(role).into_iter().any(|r| self.rig.joint(r).is_some())
     }
 
-    /// From 0 to 2: place and name.
+    /// How much of what hangs from the joint that `role` hangs from hangs from `joint`, itself counted.
+    fn share(&self, role: Role, joint: JointId) -> f64 {
+        let all = body_parent(&self.rig, role).map_or(self.carried[0], |top| self.carried[top.index()] - 1);
+        self.carried[joint.index()] as f64 / all.max(1) as f64
+    }
+
+    /// Up to 3: place, name, and nearness in the tree.
     fn worth(&self, role: Role, joint: JointId, other: Option<&Body<'_>>) -> f64 {
+        let skeleton = self.rig.skeleton();
         let twin = Some(role.mirrored()).filter(|m| *m != role).and_then(|m| self.rig.joint(m));
         let counterpart = other.and_then(|o| Some((o, o.rig.joint(role)?)));
         // Arms hang as they like: there the length of the bone says more than the place.
@@ -135,8 +182,33 @@ impl<'a> Body<'a> {
             .flatten()
             .map(|name| strsim::jaro_winkler(&own.words.concat(), &Label::of(name).words.concat()));
         let alike = alike.fold(0.0, f64::max);
-        place + if wrong_side || alike < ALIKE || own.words.is_empty() { 0.0 } else { alike }
+        let steps = body_parent(&self.rig, role)
+            .and_then(|inner| skeleton.path_to_root(joint).position(|id| id == inner))
+            .map_or(0.0, |steps| NEXT / steps.max(1) as f64);
+        let carried = match role {
+            Role::Head | Role::Hand(_) => CARRIES * self.share(role, joint),
+            _ => 0.0,
+        };
+        let name = match () {
+            () if wrong_side || says_another_part(&own, role) => -1.0,
+            () if alike < ALIKE || own.words.is_empty() => 0.0,
+            () => alike,
+        };
+        place + steps + carried + name
     }
+}
+
+/// Whether a name says a part of the body that is not `role`: a neck is no head, and a thumb no hand.
+fn says_another_part(label: &Label, role: Role) -> bool {
+    let plain = |word: &str| word.replace("left_", "").replace("right_", "").replace(['_', '0'], "");
+    let own = plain(&role.to_string());
+    let said = |word: &str| label.joined() == word || label.words.iter().any(|w| w == word);
+    Role::WORDS
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(plain)
+        .any(|word| !word.is_empty() && !own.contains(&word) && said(&word))
 }
 
 /// The roles that hang from `role`, directly or further out: their joints lie below its joint.

@@ -308,6 +308,16 @@ impl Pairing<'_> {
     }
 }
 
+/// What else `role` of a character may be: the joint that came second when it was found, with its confidence, else the
+/// likeliest of the joints that have no role.
+pub fn second_best(character: &Character, role: Role) -> Option<(JointId, Option<f64>)> {
+    if let Some((joint, confidence)) = character.rig.assignment(role)?.runner_up {
+        return Some((joint, Some(confidence)));
+    }
+    let body = Body::new(character, &character.rig);
+    body.candidates(role, None, &|_| true).first().map(|&joint| (joint, None))
+}
+
 /// The gaps as warnings, one each.
 pub fn warnings(gaps: &[Gap]) -> Warnings {
     let mut all = Warnings::new();

@@ -12,7 +12,8 @@
 //! flexion = 120
 //! ```
 
-use super::joint_map::{FileFault, JointMap, MapError, Pair, map};
+use super::joint_map::{JointMap, Pair, map};
+use super::map_error::{FileFault, MapError};
 use crate::anatomy::ToldMobility;
 use crate::model::{Assignment, Character, JointId, Rig, Role, Skeleton};
 use crate::report::one_line;

@@ -2,7 +2,8 @@
 //! uncommented, then the pairs, then the joints that stay out.
 
 use super::gaps::{End, Gap, line};
-use super::joint_map::{Draft, JointMap, MapError, Pair};
+use super::joint_map::{Draft, JointMap, Pair};
+use super::map_error::MapError;
 use crate::model::{Assignment, Character, JointId};
 use crate::report::one_line;
 use std::fmt::Write as _;

@@ -7,11 +7,13 @@ mod body_plan;
 mod candidates;
 mod gaps;
 mod joint_map;
+mod map_error;
 mod map_file;
 mod map_text;
 mod rest_alignment;
 mod transfer;
 
-pub use gaps::{End, Gap, gaps, warnings};
-pub use joint_map::{Draft, FileFault, JointMap, MapError, Pair, Wanted, draft, map};
+pub use gaps::{End, Gap, gaps, second_best, warnings};
+pub use joint_map::{Draft, JointMap, Pair, draft, map};
+pub use map_error::{FileFault, MapError, Wanted};
 pub use transfer::{Retarget, RootScale};

@@ -130,7 +130,7 @@ pub enum WordError {
     #[error("`{0}` has no letters: it is no word of a name")]
     Empty(String),
     /// There is no such part.
-    #[error("`{found}` is no part that a word may stand for, known are {}", Word::parts().join(", "))]
+    #[error("`{found}` is no part that a word may stand for")]
     Part {
         /// What was written.
         found: String,

@@ -1,5 +1,6 @@
 //! Faults of pipeline files as people see them: all at once, each where it stands.
 
+use posemill::anatomy::Word;
 use posemill::model::Motion;
 use posemill::pipeline::{PipelineConfig, reference, schema, stage_help, stage_list};
 use posemill::report::Report;
@@ -199,6 +200,45 @@ error: `stage.factor` is not the path of a key
     let sets =
         ["stage.hasten.factor=fast", "stage.hast.factor=1", "output.drir=x", "nonsense", "stage.factor=1"];
     assert_eq!(faults("[[stage]]\nuse = \"hasten\"\n", &sets), expected);
+}
+
+#[test]
+fn words_in_names_are_told_in_the_file_and_on_top_of_it() {
+    let text = "[input.roles.words]\nzampa = \"hand\"\ncoscia1 = \"upper_leg\"\n";
+    let config = parse(text, &["input.roles.words.zampa=foot", "input.roles.words.Ala Sx='helper'"]).unwrap();
+    let words = config.input.options().words;
+    let expected = [("Ala Sx", "helper"), ("coscia1", "upper_leg"), ("zampa", "foot")];
+    assert_eq!(words, expected.map(|(word, part)| Word::told(word, part).unwrap()));
+}
+
+#[test]
+fn words_for_parts_that_are_none_are_shown_with_the_nearest() {
+    let expected = "\
+error: [input]: `roles.words`: `hannd` is no part that a word may stand for
+ --> dance.toml:2:9
+  |
+2 | zampa = \"hannd\"
+  |         ^^^^^^^ did you mean `hand`?
+  |
+  = help: known are `hips`, `spine`, `neck`, `head`, `tail`, `clavicle`, `upper_arm`, `lower_arm`, `hand`, \
+`upper_leg`, `lower_leg`, `foot`, `toes`, `thumb`, `index`, `middle`, `ring`, `little`, `finger`, `first`, `second`, \
+`third`, `fourth`, `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`, `helper`, `noise`
+
+error: [input]: `roles.words`: `12` has no letters: it is no word of a name
+ --> --set:1:19
+  |
+1 | input.roles.words.12=hand
+  |                   ^^
+
+error: `input.roles.word.ala` is not the path of a key
+ --> --set:1:1
+  |
+1 | input.roles.word.ala=hand
+  | ^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write `input.roles.words.WORD=PART`";
+    let sets = ["input.roles.words.12=hand", "input.roles.word.ala=hand"];
+    assert_eq!(faults("[input.roles.words]\nzampa = \"hannd\"\n", &sets), expected);
 }
 
 #[test]

@@ -86,16 +86,14 @@ impl Label {
     ///
     /// Short ones such as the `g` of `bras.g` are sides beside a word of their language only.
     fn take_side(&mut self, vocabulary: &Vocabulary, tokens: &mut Vec<Token>) {
-        let languages: Vec<&str> = tokens
-            .iter()
-            .filter(|t| vocabulary.side(&t.word).is_none())
-            .flat_map(|t| vocabulary.meanings(&t.word))
-            .flat_map(|m| m.languages.iter().map(String::as_str))
-            .collect();
+        let spoken_by = |language: &String| {
+            let others = tokens.iter().filter(|t| vocabulary.side(&t.word).is_none());
+            others.flat_map(|t| vocabulary.meanings(&t.word)).any(|m| m.languages.contains(language))
+        };
         let is_side = |token: &Token| {
             let (side, spoken) = vocabulary.side(&token.word)?;
             let long = token.word.chars().count() > 2 || !token.word.chars().all(char::is_lowercase);
-            let fits = |l: &String| l == "en" || languages.contains(&l.as_str());
+            let fits = |l: &String| l == "en" || spoken_by(l);
             (long || spoken.is_empty() || spoken.iter().any(fits)).then_some(side)
         };
         let sides: Vec<Option<Side>> = tokens.iter().map(is_side).collect();

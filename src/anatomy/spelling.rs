@@ -27,6 +27,9 @@ const LONGEST_NAME: usize = 200;
 
 /// The name with full-width, half-width and combined signs in their usual form; case stays.
 pub fn usual_width(name: &str) -> String {
+    if name.is_ascii() {
+        return name[..name.len().min(LONGEST_NAME)].to_owned();
+    }
     let mut out = String::new();
     for c in name.chars().take(LONGEST_NAME) {
         match c {
@@ -52,6 +55,9 @@ fn voice(out: &mut String, by: u32) {
 
 /// Lower case, without accents, kana as hiragana.
 pub fn plain(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let mut out = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {

@@ -130,7 +130,7 @@ pub enum WordError {
     #[error("`{0}` has no letters: it is no word of a name")]
     Empty(String),
     /// There is no such part.
-    #[error("`{found}` is no part that a word may stand for, known are {}", Word::parts().join(", "))]
+    #[error("`{found}` is no part that a word may stand for")]
     Part {
         /// What was written.
         found: String,
@@ -243,13 +243,14 @@ impl Vocabulary {
     /// The side letters `l` and `r` stand at an end only, and other words of one or two Latin letters nowhere: they
     /// fit anywhere by chance.
     pub fn cut(&self, text: &str) -> Option<Vec<String>> {
-        let letters: Vec<char> = text.chars().collect();
-        let n = letters.len();
-        let piece = |from: usize, to: usize| -> Option<String> {
-            let word: String = letters[from..to].iter().collect();
+        // Where every letter begins, and the end.
+        let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let n = starts.len() - 1;
+        let piece = |from: usize, to: usize| {
+            let word = &text[starts[from]..starts[to]];
             let at_end = from == 0 || to == n;
             let chance = word.is_ascii() && to - from < 3 && !(at_end && (word == "l" || word == "r"));
-            (!chance && self.knows(&word)).then_some(word)
+            !chance && self.knows(word)
         };
         // From the end: the fewest pieces from every letter on, and where the first of them ends.
         let mut fewest: Vec<Option<(usize, usize)>> = vec![None; n + 1];
@@ -258,7 +259,7 @@ impl Vocabulary {
             for to in (from + 1..=n.min(from + self.longest)).rev() {
                 let Some((pieces, _)) = fewest[to] else { continue };
                 let better = fewest[from].is_none_or(|(best, _)| pieces + 1 < best);
-                if better && piece(from, to).is_some() {
+                if better && piece(from, to) {
                     fewest[from] = Some((pieces + 1, to));
                 }
             }
@@ -267,7 +268,7 @@ impl Vocabulary {
         let mut at = 0;
         while at < n {
             let (_, to) = fewest[at]?;
-            cut.push(letters[at..to].iter().collect());
+            cut.push(text[starts[at]..starts[to]].to_owned());
             at = to;
         }
         Some(cut)

@@ -224,6 +224,8 @@ impl<'i> Collected<'i> {
             },
             _ => {
                 let message = format!("`{path}` is not the path of a key");
+                let roles = parts.starts_with(&["input", "roles"]);
+                let shape = if roles { "write `input.roles.words.WORD=PART`" } else { shape };
                 faults.push(ConfigFault::at(source, 0..path.len(), message).hint(Some(shape)));
                 return;
             }
@@ -397,7 +399,10 @@ fn read_words(input: &mut Input, collected: &Collected<'_>, faults: &mut Vec<Con
         };
         let at = if source == 0 || source != whole.0 { at } else { whole.1.clone() };
         let label = near.map(|n| format!("did you mean `{n}`?"));
-        faults.push(ConfigFault::at(source, at, format!("[input]: `roles.words`: {error}")).label(label));
+        let hint = matches!(error, WordError::Part { .. })
+            .then(|| format!("known are {}", listed(Word::parts().into_iter())));
+        let fault = ConfigFault::at(source, at, format!("[input]: `roles.words`: {error}"));
+        faults.push(fault.label(label).hint(hint));
     }
     for set in &collected.words {
         input.roles.words.remove(&set.word);

@@ -34,4 +34,4 @@ pub use mobility::{MobilityError, ToldMobility, mobility};
 pub use range_of_motion::{MotionRange, range_of_motion};
 pub use roles::{Understood, understand, understand_with};
 pub use self_contact::{Overlap, SelfContact};
-pub use shape::{Evidence, mass};
+pub use shape::{Evidence, skin_mass};

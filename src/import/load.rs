@@ -6,7 +6,7 @@
 use super::bvh::{self, BvhOptions, Normalization, Positions};
 use super::bvh_error::BvhError;
 use super::gltf::{self, GltfFile};
-use crate::anatomy::{Evidence, Figure, guess_unit, mass, motion_up, orientation, understand_with};
+use crate::anatomy::{Evidence, Figure, guess_unit, motion_up, orientation, skin_mass, understand_with};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -142,7 +142,7 @@ fn understand_gltf(
 ) -> (Vec<(crate::model::Role, crate::model::Assignment)>, Quat) {
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
-    let mass = mass(&file.meshes, file.skeleton.len());
+    let mass = skin_mass(&file.meshes, file.skeleton.len());
     let evidence = Evidence { mass: mass.as_deref(), clip: file.clips.get(file.meant) };
     let understood = understand_with(file.skeleton.clone(), &rest, humanoid, &evidence);
     warnings.extend(understood.warnings);

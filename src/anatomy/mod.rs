@@ -39,5 +39,5 @@ pub use range_of_motion::{MotionRange, range_of_motion};
 pub use rest_pose::{Estimate, RestFault, posed_rest, rest_fault, rest_from_motion};
 pub use roles::{Understood, understand, understand_by};
 pub use self_contact::{Overlap, SelfContact};
-pub use shape::{Evidence, mass};
+pub use shape::{Evidence, skin_mass};
 pub use vocabulary::{Vocabulary, Word, WordError};

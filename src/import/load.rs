@@ -8,7 +8,7 @@ use super::bvh_error::BvhError;
 use super::calibration::{self, BVH, Body, Calibrate, Calibrated};
 use super::gltf::GltfFile;
 use super::understand::{File, understand};
-use crate::anatomy::{Figure, Vocabulary, Word, guess_unit, mass, motion_up, orientation};
+use crate::anatomy::{Figure, Vocabulary, Word, guess_unit, motion_up, orientation, skin_mass};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -175,7 +175,7 @@ fn import_gltf(
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
     let clips: Vec<&Clip> = file.clips.iter().collect();
-    let mass = mass(&file.meshes, file.skeleton.len());
+    let mass = skin_mass(&file.meshes, file.skeleton.len());
     let understood = understand(&File {
         skeleton: &file.skeleton,
         rest: &rest,

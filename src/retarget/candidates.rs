@@ -202,7 +202,7 @@ impl<'a> Body<'a> {
 fn says_another_part(label: &Label, role: Role) -> bool {
     let plain = |word: &str| word.replace("left_", "").replace("right_", "").replace(['_', '0'], "");
     let own = plain(&role.to_string());
-    let said = |word: &str| label.joined() == word || label.words.iter().any(|w| w == word);
+    let said = |word: &str| label.words.concat() == word || label.words.iter().any(|w| w == word);
     Role::WORDS
         .split('`')
         .skip(1)

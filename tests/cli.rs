@@ -507,16 +507,16 @@ fn a_map_is_written_even_where_it_cannot_be_used_and_reads_back_filled_in() {
     let studio = studio(&["walk.bvh"]);
     let walk = fs::read_to_string(made("walk.bvh")).unwrap();
     let robot = made("robot.glb");
-    write(&studio, "armless.bvh", &walk.replace("mixamorig:LeftForeArm", "qx0"));
+    write(&studio, "armless.bvh", &walk.replace("mixamorig:LeftForeArm", "qx0_twist"));
     let arguments = ["retarget", "armless.bvh", "--onto", &robot, "-o", "x.glb"];
     let output = posemill(&studio, &[&arguments[..], &["--json"]].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let told: Vec<Value> = json(&output)["files"][0]["warnings"].as_array().unwrap().clone();
     let told: Vec<&Value> = told.iter().filter(|w| w["code"] == "retarget-missing").collect();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["mend"], "source_roles.left_lower_arm = \"qx0\"");
+    assert_eq!(told[0]["mend"], "source_roles.left_lower_arm = \"qx0_twist\"");
     let text = stderr(&output);
-    assert!(text.contains("\n    source_roles.left_lower_arm = \"qx0\"\n"), "{text}");
+    assert!(text.contains("\n    source_roles.left_lower_arm = \"qx0_twist\"\n"), "{text}");
 
     write(&studio, "mend.toml", told[0]["mend"].as_str().unwrap());
     let output = posemill(&studio, &[&arguments[..], &["--map", "mend.toml"]].concat());

@@ -206,7 +206,7 @@ error: `stage.factor` is not the path of a key
 fn words_in_names_are_told_in_the_file_and_on_top_of_it() {
     let text = "[input.roles.words]\nzampa = \"hand\"\ncoscia1 = \"upper_leg\"\n";
     let config = parse(text, &["input.roles.words.zampa=foot", "input.roles.words.Ala Sx='helper'"]).unwrap();
-    let words = config.input.options().words;
+    let words = config.input.options("".as_ref()).words;
     let expected = [("Ala Sx", "helper"), ("coscia1", "upper_leg"), ("zampa", "foot")];
     assert_eq!(words, expected.map(|(word, part)| Word::told(word, part).unwrap()));
 }

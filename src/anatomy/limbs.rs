@@ -78,6 +78,19 @@ impl Search<'_> {
     }
 }
 
+/// A lone shoulder is an arm, unless the other side has the same word for its collar bone: then the arm is what lacks a
+/// name.
+pub fn shoulders_alike(names: &Names, arms: &mut [[Slot; 4]; 2]) {
+    for (here, other) in [(0, 1), (1, 0)] {
+        if let ([None, Some(arm), ..], [Some(collar), Some(_), ..]) = (arms[here], arms[other])
+            && names.readings(arm.0) == names.readings(collar.0)
+        {
+            arms[here][0] = Some((arm.0, collar.1));
+            arms[here][1] = None;
+        }
+    }
+}
+
 /// A quadruped's hind leg is often named one joint too far out: `BackLeg`, `BackUpperLeg`, `BackLowerLeg` and a
 /// foot elsewhere are thigh, shin and foot. Moves the slots inwards where a plain `leg` stands above the thigh.
 pub fn straighten_hind_leg(skeleton: &Skeleton, names: &Names, leg: &mut [Slot; 4]) {

@@ -24,6 +24,7 @@ struct Named {
     readings: Vec<(Part, f64)>,
     finger: Option<FingerName>,
     leg: bool,
+    helper: bool,
 }
 
 /// What a name says of a finger's joint.
@@ -82,6 +83,11 @@ impl Names {
     /// Whether the name ends in a plain `leg`, which may be any part of one.
     pub fn is_leg(&self, id: JointId) -> bool {
         self.joints[id.index()].leg
+    }
+
+    /// Whether the name says that the joint is no part of the body: a tip, a twist joint, a prop.
+    pub fn is_helper(&self, id: JointId) -> bool {
+        self.joints[id.index()].helper
     }
 
     /// Whether `id` lies below `ancestor`, or is it.
@@ -148,6 +154,7 @@ impl Named {
         let senses = |word: &String| vocabulary.meanings(word).iter().map(|m| m.sense);
         let mut named = Named { side: label.side, ..Named::default() };
         if label.words.iter().any(|w| vocabulary.is_helper(w)) {
+            named.helper = true;
             return named;
         }
         // `fore` is a finger alone, and a front leg beside other words.

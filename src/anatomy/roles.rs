@@ -103,6 +103,7 @@ fn guess(
         limbs::ball_of_foot(skeleton, &names, rest, leg);
     }
     let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &ARM));
+    limbs::shoulders_alike(&names, &mut arms);
     let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
     if legs.iter().chain(&arms).flatten().all(Option::is_none) {
         if let Some(shape) = &shape {
@@ -153,7 +154,9 @@ fn guess(
     }
     if let Some(shape) = &shape {
         for (role, joint, sure) in gaps::gaps(shape, [&legs, &arms]) {
-            found.add(role, joint, sure, GAP.into());
+            if !names.is_helper(joint) {
+                found.add(role, joint, sure, GAP.into());
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
-use crate::model::{Asset, Assignment, Container, JointId, Skeleton};
+use crate::model::{Asset, Assignment, Character, Container, JointId};
 use crate::report::one_line;
 use crate::retarget::second_best;
 use clap::Args;
@@ -51,11 +51,23 @@ fn format(asset: &Asset) -> &'static str {
     }
 }
 
-/// From the lowest joint of the rest pose to the highest, in metres.
-fn height(skeleton: &Skeleton) -> f64 {
-    let pose = skeleton.rest_model_pose();
+/// From the lowest joint to the highest in metres, of the rest pose, or of the calibration pose where the rest pose says
+/// nothing.
+fn height(character: &Character) -> f64 {
+    let told = character.calibration.as_ref().map(|c| c.pose.clone());
+    let pose = told.unwrap_or_else(|| character.skeleton().rest_model_pose());
     let heights = pose.joints().iter().map(|t| t.translation.y);
     heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
+}
+
+/// Where the pose is from in which this body is compared with others, and how sure its joints are.
+fn calibration(character: &Character) -> Value {
+    let joints = character.calibration.iter().flat_map(|told| &told.joints);
+    let joints = joints.map(|j| {
+        let name = &character.skeleton().joint(j.joint).name;
+        json!({ "name": name, "confidence": j.confidence, "reason": j.reason })
+    });
+    json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
 }
 
 fn document(asset: &Asset, file: &str) -> Value {
@@ -96,8 +108,9 @@ fn document(asset: &Asset, file: &str) -> Value {
         "character": character.name,
         "metres_per_unit": 1.0,
         "up": "y",
-        "height_m": height(skeleton),
+        "height_m": height(character),
         "bind_pose": character.bind.is_some(),
+        "calibration": calibration(character),
         "joints": skeleton.ids().map(joint).collect::<Vec<_>>(),
         "clips": clips.collect::<Vec<_>>(),
         "meshes": meshes.collect::<Vec<_>>(),
@@ -110,9 +123,18 @@ fn page(asset: &Asset, file: &str) -> String {
     let skeleton = character.skeleton();
     let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let mut text = format!("{file}: {}, {}", format(asset), count(skeleton.len(), "joint"));
-    let _ = writeln!(text, ", {:.3} m high in its rest pose", height(skeleton));
+    let pose = if character.calibration.is_some() { "calibration" } else { "rest" };
+    let _ = writeln!(text, ", {:.3} m high in its {pose} pose", height(character));
     if character.bind.is_some() {
         text += "bind pose: from the inverse bind matrices\n";
+    }
+    if let Some(told) = &character.calibration {
+        let _ = writeln!(text, "calibration pose: from the {} (confidence, evidence)", told.from);
+        let name = |id: JointId| &skeleton.joint(id).name;
+        let widest = told.joints.iter().map(|j| name(j.joint).chars().count()).max().unwrap_or(0);
+        for j in &told.joints {
+            let _ = writeln!(text, "  {:widest$}  {:.2}  {}", name(j.joint), j.confidence, j.reason);
+        }
     }
 
     let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::SURE);

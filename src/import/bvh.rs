@@ -12,7 +12,7 @@ use super::bvh_motion::{Rows, rows};
 use super::bvh_rows::Layout;
 use super::bvh_scan::{Header, scan};
 use super::{bvh_model, bvh_motion, bvh_scan};
-use crate::math::{Quat, Transform, Vec3};
+use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::model::{Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
 use std::collections::HashMap;
@@ -94,8 +94,16 @@ fn assemble(
     options: &BvhOptions,
     mut warnings: Warnings,
 ) -> Result<RawBvh, BvhError> {
-    let skeleton = skeleton(header, &mut warnings)?;
+    let mut skeleton = skeleton(header, &mut warnings)?;
     let translated = layout.translated();
+    if let Some(joints) = offsets_of_rows(&skeleton, &translated, &rows) {
+        let said = "all OFFSETs are zero: the lengths of the bones were taken from the position channels";
+        warnings.add("bvh-offsets-zero", said, "HIERARCHY");
+        skeleton = Skeleton::new(joints)?;
+        let rate = 1.0 / header.frame_time;
+        let clip = Clip::new("", rate, skeleton.len(), rows.rotations, translated, rows.translations);
+        return Ok(RawBvh { skeleton, clip, positions: Positions::Replace, warnings });
+    }
     let positions = match options.positions {
         Some(positions) => positions,
         None => decide(&skeleton, &translated, &rows, &mut warnings),
@@ -154,6 +162,30 @@ impl Names {
         name
     }
 }
+
+/// The joints with the median of their position channels as OFFSETs, where no joint below a root has an OFFSET and the
+/// channels hold bones: some exporters write the lengths of bones there and nowhere else.
+fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &Rows) -> Option<Vec<Joint>> {
+    let is_root = |id: JointId| skeleton.parent(id).is_none_or(|p| skeleton.joint(p).file_name.is_none());
+    let mut inner = skeleton.ids().filter(|id| !is_root(*id)).peekable();
+    inner.peek()?;
+    if rows.frames == 0 || inner.any(|id| skeleton.joint(id).rest.translation != Vec3::zeros()) {
+        return None;
+    }
+    let mut joints = skeleton.joints().to_vec();
+    let mut any = false;
+    for (k, &id) in translated.iter().enumerate().filter(|(_, id)| !is_root(**id)) {
+        let channels = rows.translations.iter().skip(k).step_by(translated.len());
+        let step = (rows.frames / MOST_ROWS).max(1);
+        let median = median_of(channels.step_by(step).copied());
+        any |= median != Vec3::zeros();
+        joints[id.index()].rest.translation = median;
+    }
+    any.then_some(joints)
+}
+
+/// Rows that tell the length of a bone: it does not change.
+const MOST_ROWS: usize = 256;
 
 /// Replace or add, by the joints that have position channels and an OFFSET: each votes for what its channels lie
 /// nearer to over all frames, the OFFSET (they replace it) or zero (they are added to it).

@@ -1,0 +1,138 @@
+//! Characters that do not rest as they were bound: fists, and props that were skinned elsewhere.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use posemill::anatomy::Figure;
+use posemill::import::{self, Options};
+use posemill::math::{Quat, Vec3, exp};
+use posemill::model::{Asset, CalibrationSource};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// The mannequin that the project makes, its document edited.
+fn mannequin(edit: impl FnOnce(&mut Value)) -> Asset {
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb")).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut document: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    let binary = &bytes[20 + length + 8..];
+    let uri = |bytes: &[u8]| format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes));
+    document["buffers"][0]["uri"] = json!(uri(binary));
+    edit(&mut document);
+    let text = document.to_string();
+    import::from_bytes(text.as_bytes(), "edited", Some("gltf"), None, &Options::default()).unwrap()
+}
+
+fn node(document: &Value, name: &str) -> usize {
+    let nodes = document["nodes"].as_array().unwrap();
+    nodes.iter().position(|n| n["name"] == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+/// Turns a node at rest by `degrees` about its own axes.
+fn turn(document: &mut Value, name: &str, degrees: [f64; 3]) {
+    let k = node(document, name);
+    let q = document["nodes"][k]["rotation"].as_array().cloned();
+    let q = q.map_or_else(Quat::identity, |q| {
+        let [x, y, z, w] = [0, 1, 2, 3].map(|i| q[i].as_f64().unwrap());
+        Quat::new_normalize(posemill::math::RawQuat::new(w, x, y, z))
+    });
+    let q = q * exp(&(Vec3::from(degrees) * std::f64::consts::PI / 180.0));
+    document["nodes"][k]["rotation"] = json!([q.i, q.j, q.k, q.w]);
+}
+
+const FINGERS: [&str; 5] = ["thumb", "index", "middle", "ring", "pinky"];
+
+/// Hands that are fists at rest, arms that hang, knees that are bent.
+fn idle(document: &mut Value) {
+    for side in ["l", "r"] {
+        for finger in FINGERS {
+            for n in 1..=3 {
+                turn(document, &format!("{finger}_0{n}_{side}"), [0.0, 75.0, 20.0]);
+            }
+        }
+        turn(document, &format!("upper_arm_{side}"), [10.0, 0.0, 65.0]);
+        turn(document, &format!("calf_{side}"), [25.0, 0.0, 0.0]);
+        turn(document, &format!("thigh_{side}"), [-20.0, 0.0, 0.0]);
+    }
+}
+
+/// How far the bind poses of two assets differ, metres.
+fn apart(a: &Asset, b: &Asset) -> f64 {
+    let pose = |asset: &Asset| asset.character.bind.clone().expect("the bind pose is kept");
+    let (a, b) = (pose(a), pose(b));
+    let pairs = a.joints().iter().zip(b.joints());
+    pairs.map(|(a, b)| (a.translation - b.translation).norm()).fold(0.0, f64::max)
+}
+
+#[test]
+fn fists_at_rest_do_not_outvote_the_body() {
+    let (whole, fists) = (mannequin(|_| {}), mannequin(idle));
+    assert!(apart(&whole, &fists) < 1e-4, "{}", apart(&whole, &fists));
+    assert_eq!(fists.character.calibration_source(), CalibrationSource::Bind);
+}
+
+/// Adds a skin for `joint`, before or behind the body's, whose mesh was bound around the origin.
+fn prop(document: &mut Value, joints: &[&str], first: bool) {
+    let mut matrices: Vec<u8> = Vec::new();
+    for _ in joints {
+        // The identity, one metre down.
+        for (i, x) in [1.0_f32, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 1.0]
+            .into_iter()
+            .enumerate()
+        {
+            // Each joint elsewhere, so that the skin has bones of its own length.
+            let x = if i == 12 { x + 0.5 * (matrices.len() / 64) as f32 } else { x };
+            matrices.extend(x.to_le_bytes());
+        }
+    }
+    let push = |list: &mut Value, value: Value| {
+        list.as_array_mut().unwrap().push(value);
+        list.as_array().unwrap().len() - 1
+    };
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&matrices));
+    let buffer = push(&mut document["buffers"], json!({ "byteLength": matrices.len(), "uri": uri }));
+    let view = json!({ "buffer": buffer, "byteLength": matrices.len() });
+    let view = push(&mut document["bufferViews"], view);
+    let accessor =
+        json!({ "bufferView": view, "componentType": 5126, "count": joints.len(), "type": "MAT4" });
+    let accessor = push(&mut document["accessors"], accessor);
+    let nodes: Vec<usize> = joints.iter().map(|name| node(document, name)).collect();
+    let skin = json!({ "name": "prop", "joints": nodes, "inverseBindMatrices": accessor });
+    let skins = document["skins"].as_array_mut().unwrap();
+    skins.insert(if first { 0 } else { skins.len() }, skin);
+    if first {
+        for node in document["nodes"].as_array_mut().unwrap() {
+            if let Some(skin) = node.get("skin").and_then(Value::as_u64) {
+                node["skin"] = json!(skin + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prop_that_was_skinned_in_its_own_origin_does_not_move_the_body() {
+    let whole = mannequin(|_| {});
+    let sole = |asset: &Asset| {
+        let pose = asset.character.calibration_pose();
+        Figure::of(&asset.character.rig, &pose).expect("it has legs").sole
+    };
+    for (joints, first) in [
+        (&["hand_r"][..], true),
+        (&["hand_r"][..], false),
+        (&["hand_r", "lower_arm_r"][..], true),
+        (&["hips", "hand_r"][..], true),
+        (&["hips", "spine_01", "hand_r"][..], true),
+    ] {
+        for posed in [false, true] {
+            let held = mannequin(|document| {
+                if posed {
+                    idle(document);
+                }
+                prop(document, joints, first);
+            });
+            let off = apart(&whole, &held);
+            assert!(off < 1e-4, "{joints:?}, first {first}, posed {posed}: {off}");
+            assert!((sole(&whole) - sole(&held)).abs() < 1e-4);
+        }
+    }
+}

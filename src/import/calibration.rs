@@ -9,7 +9,7 @@ use crate::anatomy::{Estimate, RestFault, orientation, posed_rest, rest_fault, r
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Calibration, CalibrationSource, Clip, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The pose in which takes are compared with characters, as the user asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl Body<'_> {
     }
 
     /// The pose of another file: of a file with one frame that frame, of a longer one what is read off its motion.
-    fn file(&self, path: &PathBuf, options: &Options) -> Result<Calibrated, ImportError> {
+    fn file(&self, path: &Path, options: &Options) -> Result<Calibrated, ImportError> {
         let inner = Options { calibration: Calibrate::Auto, ..options.clone() };
         let bytes = super::load::read(path)?;
         let asset = super::load::from_file(&bytes, path, &inner)?;
@@ -178,7 +178,7 @@ impl Body<'_> {
         let name = |id| skeleton.joint(id).name.as_str();
         let matched = skeleton.ids().filter(|id| other.find(name(*id)).is_some()).count();
         if matched == 0 {
-            return Err(ImportError::CalibrationFile { path: path.clone() });
+            return Err(ImportError::CalibrationFile { path: path.to_owned() });
         }
         let mut joints: Vec<Transform> = Vec::with_capacity(skeleton.len());
         for id in skeleton.ids() {

@@ -122,7 +122,7 @@ pub fn median_of(vectors: impl Iterator<Item = Vec3>) -> Vec3 {
             column.push(*x);
         }
     }
-    let [x, y, z] = columns.map(|column| median(column));
+    let [x, y, z] = columns.map(median);
     Vec3::new(x, y, z)
 }
 

@@ -5,6 +5,7 @@
 
 use super::carrier::carrier;
 use super::evidence::Evidence;
+use super::limbs::{ENDS, Sided};
 use crate::anatomy::figure::orientation;
 use crate::math::{Quat, Vec3, mean_rotation, median};
 use crate::model::{Clip, ModelPose, Rig, Role, Side};
@@ -110,17 +111,12 @@ pub fn posed_rest(rig: &Rig, rest: &ModelPose) -> Option<RestFault> {
     let at = |role: Role| rig.joint(role).map(|j| rest.position(j));
     let [left, right] = Side::BOTH.map(|s| at(Role::UpperLeg(s)));
     let across = (left? - right?).try_normalize(1e-12)?;
-    let limbs: [[fn(Side) -> Role; 2]; 4] = [
-        [Role::UpperArm, Role::LowerArm],
-        [Role::LowerArm, Role::Hand],
-        [Role::UpperLeg, Role::LowerLeg],
-        [Role::LowerLeg, Role::Foot],
-    ];
-    let apart = |[from, to]: [fn(Side) -> Role; 2]| {
+    let segments = ENDS.into_iter().flat_map(|[upper, lower, end]| [[upper, lower], [lower, end]]);
+    let apart = |[from, to]: [Sided; 2]| {
         let bone = |s: Side| (at(to(s))? - at(from(s))?).try_normalize(1e-12);
         let (left, right) = (bone(Side::Left)?, bone(Side::Right)?);
         Some((left - across * (2.0 * left.dot(&across))).angle(&right))
     };
-    let most = limbs.into_iter().filter_map(apart).fold(0.0, f64::max);
+    let most = segments.filter_map(apart).fold(0.0, f64::max);
     (most.to_degrees() > POSED).then_some(RestFault::Posed(most))
 }

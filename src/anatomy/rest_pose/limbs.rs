@@ -12,8 +12,10 @@ use crate::math::{Quat, Vec3, arc, mean_direction, mean_rotation};
 use crate::model::{Role, Side};
 use std::f64::consts::PI;
 
+/// A role of either side.
+pub(super) type Sided = fn(Side) -> Role;
 /// Both limbs: the upper segment, the lower one, and what ends it.
-pub(super) const ENDS: [[fn(Side) -> Role; 3]; 2] =
+pub(super) const ENDS: [[Sided; 3]; 2] =
     [[Role::UpperArm, Role::LowerArm, Role::Hand], [Role::UpperLeg, Role::LowerLeg, Role::Foot]];
 /// Degrees of bend from which an elbow or knee shows its axis: below, hyperextension and noise turn it round.
 const BEND: f64 = 15.0;

@@ -364,3 +364,24 @@ fn offsets_of_zero_take_the_lengths_of_bones_from_the_position_channels() {
         assert!(off.norm() < 0.01, "{off:?}");
     }
 }
+
+#[test]
+fn a_baked_take_stays_what_it_is_in_another_format() {
+    use posemill::export::{self, Format};
+    let folder = tempfile::tempdir().unwrap();
+    let asset = load(&baked(folder.path()));
+    let motion = asset.motion(0).unwrap();
+    let (files, _) = export::save(&[motion.clone()], Format::Glb, &export::Options::default()).unwrap();
+    let back = import::from_bytes(&files[0].bytes, "back", Some("glb"), None, &Options::default()).unwrap();
+    // Its bind pose is the folded rest pose, and says as little.
+    assert_eq!(back.character.calibration_source(), CalibrationSource::Motion);
+    let again = back.motion(0).unwrap();
+    for f in [0, motion.clip.frames() / 2] {
+        let (a, b) = (motion.model_pose(f), again.model_pose(f));
+        for id in motion.character.skeleton().ids() {
+            let name = &motion.character.skeleton().joint(id).name;
+            let there = again.character.skeleton().find(name).unwrap();
+            assert!((a.position(id) - b.position(there)).norm() < 1e-4, "{name} in frame {f}");
+        }
+    }
+}

@@ -24,6 +24,19 @@ pub(super) fn sides_contradict(shape: &Shape, legs: &[[Slot; 4]; 2], arms: &[[Sl
     shape.sides_proven && same == 0 && other >= 2
 }
 
+/// Raises what the names say to the confidence of the shape, where both say the same.
+pub(super) fn confirm(shape: &Shape, named: [&mut [[Slot; 4]; 2]; 2]) {
+    for (named, seen) in named.into_iter().zip([&shape.legs, &shape.arms]) {
+        for (named, seen) in named.iter_mut().flatten().zip(seen.iter().flatten()) {
+            if let (Some(named), Some(seen)) = (named.as_mut(), seen)
+                && named.0 == seen.0
+            {
+                named.1 = named.1.max(seen.1);
+            }
+        }
+    }
+}
+
 /// What the names left open and the shape knows, where both agree about the rest of the limb.
 pub(super) fn gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2]) -> Vec<(Role, JointId, f64)> {
     let seen = [&shape.legs, &shape.arms];

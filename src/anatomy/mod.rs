@@ -36,7 +36,7 @@ pub use humanoid::Humanoid;
 pub use labels::{Label, same_words};
 pub use mobility::{MobilityError, ToldMobility, mobility};
 pub use range_of_motion::{MotionRange, range_of_motion};
-pub use rest_pose::{Estimate, RestFault, posed_rest, rest_fault, rest_from_motion};
+pub use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_fault, rest_from_motion};
 pub use roles::{Understood, understand, understand_by};
 pub use self_contact::{Overlap, SelfContact};
 pub use shape::{Evidence, skin_mass};

@@ -131,6 +131,9 @@ fn guess(
         warnings.add("sides-swapped", said, format!("joint {thigh}"));
     }
 
+    if let Some(shape) = &shape {
+        gaps::confirm(shape, [&mut legs, &mut arms]);
+    }
     let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();

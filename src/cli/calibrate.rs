@@ -1,6 +1,7 @@
 //! `posemill calibrate`: a T-pose for a library of takes whose rest pose says nothing.
 
 use super::console::Console;
+use super::direct::not_an_input;
 use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::anatomy::rest_from_motion;
@@ -47,6 +48,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         })?;
     let takes =
         find_takes(Path::new(""), &arguments.takes, None).map_err(crate::pipeline::PlanError::Takes)?;
+    not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
     let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
     for take in &takes {
         let asset = load(&take.path, &arguments.sets)?;
@@ -71,6 +73,19 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             path.display()
         )));
     };
+    for (path, asset) in assets.iter().skip(1) {
+        let clips: Vec<&Clip> = asset.clips.iter().collect();
+        let alone = |clips: &[&Clip]| rest_from_motion(rig, clips, Some(Vec3::y()));
+        let own: Vec<&Clip> = first.clips.iter().collect();
+        if let (Some(a), Some(b)) = (alone(&own), alone(&clips))
+            && a.contradicted_by(&b.pose).len().min(b.contradicted_by(&a.pose).len()) >= 2
+        {
+            return Err(Failure::Argument(format!(
+                "`{}` has other joint axes than the takes before it\ncalibrate takes of one export at a time",
+                path.display()
+            )));
+        }
+    }
     if first.character.document.is_some() == (format == OutputFormat::Bvh) {
         return Err(Failure::Argument(format!(
             "a pose for `{}` has to be written as `{}`: the joint axes of the formats differ",

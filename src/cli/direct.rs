@@ -29,6 +29,18 @@ pub struct Request<'a> {
     pub sets: Vec<String>,
 }
 
+/// Refuses an output that would replace one of `inputs`.
+///
+/// # Errors
+/// [`PlanError::OverInput`].
+pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if output.exists() && inputs.any(|input| real(input) == real(output)) {
+        return Err(PlanError::OverInput { output: output.display().to_string() }.into());
+    }
+    Ok(())
+}
+
 /// The work of `request`.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! `posemill map`: the automatic joint map, to be read, edited and fed back, with all that it leaves out.
 
 use super::console::Console;
+use super::direct::not_an_input;
 use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::model::Asset;
@@ -35,6 +36,9 @@ pub struct Arguments {
 /// # Errors
 /// A [`Failure`] where a file cannot be read or written, and where the map cannot be used as it is.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    if let Some(output) = &arguments.output {
+        not_an_input(output, [arguments.motion.as_path(), arguments.character.as_path()].into_iter())?;
+    }
     let take = load(&arguments.motion, &[])?;
     let onto = load(&arguments.character, &[])?;
     if let Some(guess) = guess_swapped(&take, &onto, arguments) {

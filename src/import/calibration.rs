@@ -5,7 +5,9 @@
 //! act on. Space: the file's own world, then Y up and facing +Z. Units: those of the skeleton.
 
 use super::load::{Axis, ImportError, Options};
-use crate::anatomy::{Estimate, RestFault, orientation, posed_rest, rest_fault, rest_from_motion};
+use crate::anatomy::{
+    CONTRADICTED, Estimate, RestFault, orientation, posed_rest, rest_fault, rest_from_motion,
+};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Calibration, CalibrationSource, Clip, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
@@ -42,7 +44,7 @@ pub(super) struct Body<'a> {
     pub(super) rig: &'a Rig,
     /// The pose that would calibrate it: bind or rest, in the file's own axes.
     pub(super) rest: &'a ModelPose,
-    /// Whether that is a bind pose.
+    /// Whether that is a bind pose: it is never a frame of a clip.
     pub(super) bound: bool,
     pub(super) clips: &'a [&'a Clip],
     /// The up axis of its world, where format or user say it.
@@ -77,18 +79,15 @@ impl Body<'_> {
                 Ok(estimate.map(|estimate| self.told(estimate, None, warnings)))
             }
             Calibrate::Frame(frame) => self.frame(*frame, warnings).map(Some),
-            Calibrate::File(path) => self.file(path, options).map(Some),
+            Calibrate::File(path) => self.file(path, options, warnings).map(Some),
         }
     }
 
     /// The pose that is read off the motion where the one that the file brings says nothing.
     fn found(&self, warnings: &mut Warnings) -> Option<Calibrated> {
-        if self.bound {
-            return None;
-        }
-        let posed =
-            || posed_rest(self.rig, self.rest).filter(|_| self.place != BVH && !self.clips.is_empty());
-        let fault = rest_fault(self.rig, self.rest, self.clips).or_else(posed)?;
+        let may_be_posed = self.place != BVH && !self.bound && !self.clips.is_empty();
+        let posed = || posed_rest(self.rig, self.rest).filter(|_| may_be_posed);
+        let fault = fault(self.rig, self.rest, self.bound, self.clips).or_else(posed)?;
         match self.estimate() {
             Some(estimate) => Some(self.told(estimate, Some(fault), warnings)),
             None => {
@@ -162,17 +161,22 @@ impl Body<'_> {
     }
 
     /// The pose of another file: of a file with one frame that frame, of a longer one what is read off its motion.
-    fn file(&self, path: &Path, options: &Options) -> Result<Calibrated, ImportError> {
-        let inner = Options { calibration: Calibrate::Auto, ..options.clone() };
-        let bytes = super::load::read(path)?;
-        let asset = super::load::from_file(&bytes, path, &inner)?;
+    fn file(
+        &self,
+        path: &Path,
+        options: &Options,
+        warnings: &mut Warnings,
+    ) -> Result<Calibrated, ImportError> {
+        let read = |calibration: Calibrate| {
+            let inner = Options { calibration, ..options.clone() };
+            super::load::load(path, &inner)
+                .map_err(|error| ImportError::Calibration { path: path.to_owned(), error: Box::new(error) })
+        };
+        let asset = read(Calibrate::Auto)?;
         let long = asset.clips.iter().map(Clip::frames).sum::<usize>() > 1;
         let told = match asset.motion(0).filter(|_| !long) {
             Some(motion) => motion.model_pose(0),
-            None => {
-                let inner = Options { calibration: Calibrate::Motion, ..options.clone() };
-                super::load::from_file(&bytes, path, &inner)?.character.calibration_pose()
-            }
+            None => read(Calibrate::Motion)?.character.calibration_pose(),
         };
         let (rig, skeleton, other) = (self.rig, self.rig.skeleton(), asset.character.skeleton());
         let name = |id| skeleton.joint(id).name.as_str();
@@ -194,14 +198,47 @@ impl Body<'_> {
         let stands = orientation(rig, &pose, None, false).map_or_else(Quat::identity, |o| o.normal_from_rest);
         let stands = Transform::from_rotation(stands);
         let joints = pose.joints().iter().map(|t| stands * *t).collect();
-        let turn = match (self.up, self.estimate()) {
+        let pose = grounded(rig, joints);
+        let estimate = self.estimate();
+        // Names and lengths of bones may be those of another export of the rig, whose axes differ.
+        let off = estimate.as_ref().map_or_else(Vec::new, |estimate| estimate.contradicted_by(&pose));
+        if let [first, ..] = off[..] {
+            let said = format!(
+                "{} joints of the pose in `{}` stand more than {:.0} degrees from what the motion says: it is of an \
+                 export with other joint axes, or its frame is no T-pose",
+                off.len(),
+                path.display(),
+                CONTRADICTED.to_degrees()
+            );
+            warnings.add("calibration-differs", said, format!("joint {}", name(first)));
+        }
+        let turn = match (self.up, estimate) {
             (None, Some(estimate)) => estimate.turn,
             (up, _) => arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x()),
         };
-        let calibration =
-            Calibration { pose: grounded(rig, joints), from: CalibrationSource::File, joints: Vec::new() };
+        let calibration = Calibration { pose, from: CalibrationSource::File, joints: Vec::new() };
         Ok(Calibrated { calibration, turn })
     }
+}
+
+/// Why the pose that would calibrate a body says nothing of it.
+///
+/// A skin is bound in a pose of its body, whatever the joints do in a clip: only a figure that is folded onto one line
+/// speaks against it (the skin of bones that a BVH became). Animals are folded too, but stand.
+pub(super) fn fault(rig: &Rig, rest: &ModelPose, bound: bool, clips: &[&Clip]) -> Option<RestFault> {
+    rest_fault(rig, rest, clips).filter(|fault| !bound || *fault == RestFault::Folded && is_a_line(rest))
+}
+
+/// The share of its largest extent below which a figure's second one makes it a line: animals reach 0.4.
+const LINE: f64 = 0.25;
+
+fn is_a_line(pose: &ModelPose) -> bool {
+    let places = || pose.joints().iter().map(|t| t.translation);
+    let high = places().fold(Vec3::repeat(f64::MIN), |a, b| a.sup(&b));
+    let low = places().fold(Vec3::repeat(f64::MAX), |a, b| a.inf(&b));
+    let mut extents = [0, 1, 2].map(|k| (high - low)[k]);
+    extents.sort_by(f64::total_cmp);
+    extents[1] < LINE * extents[2]
 }
 
 /// Where warnings about a BVH file's rest pose point to.

@@ -87,6 +87,14 @@ pub enum ImportError {
         /// Frames of the take.
         frames: usize,
     },
+    /// The file to calibrate by cannot be read.
+    #[error("`{}`, the file to calibrate by: {error}", path.display())]
+    Calibration {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: Box<ImportError>,
+    },
     /// The file to calibrate by is of another skeleton.
     #[error(
         "no joint of the take has the name of a joint in `{}`\n  hint: `input.calibration.file` is a take of the same skeleton", path.display()
@@ -179,6 +187,7 @@ fn import_gltf(
     let understood = understand(&File {
         skeleton: &file.skeleton,
         rest: &rest,
+        bound: file.bind.is_some(),
         humanoid,
         mass: mass.as_deref(),
         clips: &clips,
@@ -244,6 +253,7 @@ fn understand_bvh(
         let file = File {
             skeleton,
             rest: &turned,
+            bound: false,
             humanoid: &[],
             mass: None,
             clips,

@@ -5,9 +5,8 @@
 //!
 //! Space: any, Y up. Units: those of the skeleton.
 
-use crate::anatomy::{
-    Evidence, Humanoid, Understood, Vocabulary, rest_fault, rest_from_motion, understand_by,
-};
+use super::calibration::fault;
+use crate::anatomy::{Evidence, Humanoid, Understood, Vocabulary, rest_from_motion, understand_by};
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, ModelPose, Role, Skeleton};
 
@@ -16,6 +15,8 @@ pub(super) struct File<'a> {
     pub(super) skeleton: &'a Skeleton,
     /// The pose that would calibrate the body, turned so that Y is up if the file keeps to the usual axes.
     pub(super) rest: &'a ModelPose,
+    /// Whether that is a bind pose.
+    pub(super) bound: bool,
     pub(super) humanoid: &'a Humanoid,
     pub(super) mass: Option<&'a [f64]>,
     pub(super) clips: &'a [&'a Clip],
@@ -34,7 +35,7 @@ pub(super) fn understand(file: &File<'_>) -> Understood {
         return by(file.rest, Some(&evidence));
     }
     let named = by(file.rest, None);
-    if rest_fault(&named.rig, file.rest, file.clips).is_some() {
+    if fault(&named.rig, file.rest, file.bound, file.clips).is_some() {
         // The pose that the motion gives faces as the names say, which the shape then holds against the body.
         return match rest_from_motion(&named.rig, file.clips, file.up) {
             Some(estimate) => by(&estimate.pose, Some(&evidence)),
@@ -43,10 +44,18 @@ pub(super) fn understand(file: &File<'_>) -> Understood {
     }
     let seen = by(file.rest, Some(&evidence));
     let is_body = |u: &Understood| u.rig.joint(Role::Hips).is_some();
-    if is_body(&seen) && rest_fault(&seen.rig, file.rest, file.clips).is_none() {
+    if is_body(&seen) && fault(&seen.rig, file.rest, file.bound, file.clips).is_none() {
         return seen;
     }
-    in_a_frame(file, |pose| Some(by(pose, Some(&evidence))).filter(is_body)).unwrap_or(seen)
+    match in_a_frame(file, |pose| Some(by(pose, Some(&evidence))).filter(is_body)) {
+        Some(mut found) => {
+            let said = "neither the names of the joints nor the rest pose show a body: what joints are for was read off a \
+                        single frame (`posemill map` writes it down to be put right)";
+            found.warnings.add("roles-from-frame", said, "the joints");
+            found
+        }
+        None => seen,
+    }
 }
 
 /// What is understood in the first or the middle frame, whichever of the usual axes it stands along.

@@ -22,5 +22,5 @@ mod limbs;
 mod stand;
 mod trunk;
 
-pub use estimate::{Estimate, rest_from_motion};
+pub use estimate::{CONTRADICTED, Estimate, rest_from_motion};
 pub use fault::{RestFault, posed_rest, rest_fault};

@@ -138,7 +138,7 @@ pub fn orientation(rig: &Rig, rest: &ModelPose, up: Option<Vec3>, snap: bool) ->
 }
 
 /// The signed coordinate axis nearest to `v`.
-fn nearest_axis(v: &Vec3) -> Vec3 {
+pub(super) fn nearest_axis(v: &Vec3) -> Vec3 {
     let k = v.iamax();
     let mut axis = Vec3::zeros();
     axis[k] = if v[k] < 0.0 { -1.0 } else { 1.0 };

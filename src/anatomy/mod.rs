@@ -6,6 +6,7 @@
 mod armed_body;
 mod body_part;
 mod capsules;
+mod carrier;
 mod contact_points;
 mod figure;
 mod fingers;
@@ -29,6 +30,7 @@ mod vocabulary;
 pub use armed_body::ArmedBody;
 pub use body_part::BodyPart;
 pub use capsules::{Capsule, capsules, stature};
+pub use carrier::body_parent;
 pub use contact_points::contact_points;
 pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, on_four_legs, orientation};
 pub use hand_places::{HandPlace, HandPlaces};

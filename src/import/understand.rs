@@ -34,18 +34,19 @@ pub(super) fn understand(file: &File<'_>) -> Understood {
     if file.clips.is_empty() || !file.humanoid.is_empty() {
         return by(file.rest, Some(&evidence));
     }
+    let is_body = |u: &Understood| u.rig.joint(Role::Hips).is_some();
+    let faulty = |u: &Understood| fault(&u.rig, file.rest, file.bound, file.clips).is_some();
+    let seen = by(file.rest, Some(&evidence));
+    if is_body(&seen) && !faulty(&seen) {
+        return seen;
+    }
     let named = by(file.rest, None);
-    if fault(&named.rig, file.rest, file.bound, file.clips).is_some() {
+    if faulty(&named) {
         // The pose that the motion gives faces as the names say, which the shape then holds against the body.
         return match rest_from_motion(&named.rig, file.clips, file.up) {
             Some(estimate) => by(&estimate.pose, Some(&evidence)),
             None => named,
         };
-    }
-    let seen = by(file.rest, Some(&evidence));
-    let is_body = |u: &Understood| u.rig.joint(Role::Hips).is_some();
-    if is_body(&seen) && fault(&seen.rig, file.rest, file.bound, file.clips).is_none() {
-        return seen;
     }
     match in_a_frame(file, |pose| Some(by(pose, Some(&evidence))).filter(is_body)) {
         Some(mut found) => {

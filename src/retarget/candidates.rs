@@ -4,8 +4,7 @@
 //! same body or against the other body, and by how alike the names are. Space: model, in the calibration pose; lengths
 //! are shares of the body's height.
 
-use super::body_plan::body_parent;
-use crate::anatomy::Label;
+use crate::anatomy::{Label, body_parent};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 

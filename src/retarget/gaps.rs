@@ -199,7 +199,7 @@ impl Pairing<'_> {
         let mend = match (candidates.first(), end) {
             (Some(&id), _) => Some(line(end, role, own.name(id))),
             // Nothing is left on the source: the joint that the part hangs from may take it along.
-            (None, End::Source) => super::body_plan::body_parent(&own.rig, role).map(|inner| {
+            (None, End::Source) => crate::anatomy::body_parent(&own.rig, role).map(|inner| {
                 let pair = [own.name(inner), theirs].map(quoted);
                 format!("[[pair]]\nsource = {}\ntarget = {}", pair[0], pair[1])
             }),

@@ -14,9 +14,9 @@
 //! * Feet: flat on flat, the toes in the same direction over the ground. The slope from ankle to toes differs with
 //!   the height of the ankle and is left alone.
 
-use super::body_plan::{body_parent, outward};
+use super::body_plan::outward;
 use super::joint_map::JointMap;
-use crate::anatomy::Figure;
+use crate::anatomy::{Figure, body_parent};
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
 

@@ -12,10 +12,10 @@
 //! file then stands on the height of its own soles, skin included. Without contacts a capture's floor is the zero of its
 //! world, and heights are those of joints.
 
-use super::body_plan::{body_parent, outward, reachable};
+use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
-use crate::anatomy::{Figure, contact_points, same_words};
+use crate::anatomy::{Figure, body_parent, contact_points, same_words};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::signal::fix_hemispheres;

@@ -7,6 +7,7 @@
 use super::estimate::Found;
 use super::evidence::{Evidence, across, frame};
 use super::limbs::{ENDS, bend_axis, bending};
+use crate::anatomy::figure::nearest_axis;
 use crate::math::{Mat3, Quat, Vec3, from_columns, rotation_between};
 use crate::model::{Role, Side};
 
@@ -41,14 +42,6 @@ impl Line {
             Line::Clavicle => 35.0,
         }
     }
-}
-
-/// The coordinate axis nearest to `v`, with its sign.
-pub(super) fn nearest_axis(v: &Vec3) -> Vec3 {
-    let k = v.iamax();
-    let mut axis = Vec3::zeros();
-    axis[k] = v[k].signum();
-    axis
 }
 
 fn off_axis(v: &Vec3) -> f64 {

@@ -75,14 +75,13 @@ const LEAN: f64 = 10.0;
 /// `up` is the up axis of the clips' world where it is known. `None` without hips, thighs and something above them, or
 /// without a frame.
 pub fn rest_from_motion(rig: &Rig, clips: &[&Clip], up: Option<Vec3>) -> Option<Estimate> {
-    let raw = Evidence::new(rig, clips, Quat::identity(), SAMPLES);
-    let thighs = Side::BOTH.map(Role::UpperLeg);
-    if raw.count == 0 || !raw.has(&thighs) || !raw.has(&[Role::Hips]) {
+    let wanted = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
+    if clips.iter().all(|c| c.frames() == 0) || wanted.iter().any(|role| rig.joint(*role).is_none()) {
         return None;
     }
     let (up, sure_of_up) = match up {
         Some(up) => (up, true),
-        None => up_of(&raw)?,
+        None => up_of(&Evidence::new(rig, clips, Quat::identity(), SAMPLES))?,
     };
     let turn = arc(&up, &Vec3::y(), &Vec3::x());
     let e = Evidence::new(rig, clips, turn, SAMPLES);

@@ -1,6 +1,6 @@
 //! The frames of some clips that are looked at, by role, in a world whose Y is up.
 
-use super::carrier::last;
+use crate::anatomy::carrier::last;
 use crate::math::{Quat, Transform, Vec3, any_perpendicular, from_columns, mean_direction, median_of};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side, Skeleton};
 

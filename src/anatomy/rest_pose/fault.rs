@@ -3,9 +3,9 @@
 //! Both tests are free of up, front and unit. Limits lie between what good rest poses of 87 BVH and 39 glTF files reach
 //! and what baked ones show (spine 47 and 90 degrees, neck and head 44 and 98, clavicle 64 and 88).
 
-use super::carrier::carrier;
 use super::evidence::Evidence;
 use super::limbs::{ENDS, Sided};
+use crate::anatomy::carrier::carrier;
 use crate::anatomy::figure::orientation;
 use crate::math::{Quat, Vec3, mean_rotation, median};
 use crate::model::{Clip, ModelPose, Rig, Role, Side};

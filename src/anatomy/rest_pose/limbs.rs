@@ -5,9 +5,10 @@
 //! tells it. The symmetric axis of biomechanics (largest singular pair of the mean relative rotation) has no sign and
 //! needs a range of motion.
 
-use super::convention::{ALIKE, Line, like_above, nearest_axis, on_axis, snapped};
+use super::convention::{ALIKE, Line, like_above, on_axis, snapped};
 use super::estimate::Found;
 use super::evidence::{Evidence, across, frame};
+use crate::anatomy::figure::nearest_axis;
 use crate::math::{Quat, Vec3, arc, mean_direction, mean_rotation};
 use crate::model::{Role, Side};
 use std::f64::consts::PI;

@@ -11,7 +11,6 @@
 //! skeleton, seconds, radians. No published text has the whole of it; the bend axes are those of biomechanics, which
 //! finds them from motion too (Seel, Raisch and Schauer 2014), here with the positions known.
 
-mod carrier;
 mod convention;
 mod estimate;
 mod evidence;

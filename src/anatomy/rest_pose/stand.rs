@@ -1,8 +1,8 @@
 //! The rotations of all roles become a pose of all joints: parts of the body on the parts that carry them.
 
-use super::carrier::carrier;
 use super::estimate::Found;
 use super::evidence::Evidence;
+use crate::anatomy::carrier::carrier;
 use crate::math::{Quat, Transform, Vec3, mean_rotation, median_of};
 use crate::model::{JointId, ModelPose, Role};
 

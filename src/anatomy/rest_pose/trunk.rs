@@ -4,9 +4,10 @@
 //! line to the neck. Bones of the trunk are put where good rest poses have them: the average posture misses by twice as
 //! much, since people slump and skeletons do not.
 
-use super::convention::{Line, exact_left_of_chest, like_above, nearest_axis, on_axis, snapped};
+use super::convention::{Line, exact_left_of_chest, like_above, on_axis, snapped};
 use super::estimate::Found;
 use super::evidence::{Evidence, across, frame};
+use crate::anatomy::figure::nearest_axis;
 use crate::math::{Vec3, mean_direction, weighted_quantile};
 use crate::model::{Role, Side};
 

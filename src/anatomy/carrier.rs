@@ -8,7 +8,7 @@ pub fn carrier(rig: &Rig, role: Role) -> Option<Role> {
     std::iter::successors(inner(rig, role), |role| inner(rig, *role)).find(|role| rig.joint(*role).is_some())
 }
 
-/// The joint of the [`carrier`].
+/// The joint that `role` hangs from on this rig: of the nearest role towards the hips that the rig has.
 pub fn body_parent(rig: &Rig, role: Role) -> Option<JointId> {
     carrier(rig, role).and_then(|role| rig.joint(role))
 }

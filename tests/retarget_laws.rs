@@ -144,7 +144,8 @@ fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
     let found = map(source, target).unwrap();
     let ready =
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
-    let result = ready.apply(motion);
+    // The laws of rotations are those of the copy; `legs` has those of legs.
+    let result = ready.copy(motion);
     result.check().unwrap();
     result
 }

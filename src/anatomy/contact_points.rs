@@ -30,7 +30,8 @@ const SOLE: f64 = 0.15;
 pub fn contact_points(character: &Character, rig: &Rig) -> Vec<ContactPoint> {
     let bind = character.calibration_pose();
     let Some(figure) = Figure::of(rig, &bind) else { return Vec::new() };
-    let skin = skin_of_feet(character, rig, &bind);
+    let skin =
+        skin_of_feet(character, rig, &bind).map(|of| of.into_iter().map(|(_, p)| p).collect::<Vec<_>>());
     let mut points = Vec::new();
     for side in Side::BOTH {
         points.extend(sole(rig, &bind, &figure, side, &skin[usize::from(side == Side::Right)]));
@@ -54,8 +55,8 @@ pub fn contact_points(character: &Character, rig: &Rig) -> Vec<ContactPoint> {
     points
 }
 
-/// The skin of the left and of the right foot in model space: vertices that a joint of the foot moves most.
-fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -> [Vec<Vec3>; 2] {
+/// The skin of the left and of the right foot in model space: vertices that a joint of the foot moves most, with it.
+pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -> [Vec<(JointId, Vec3)>; 2] {
     let skeleton = character.skeleton();
     let mut of_foot = vec![None; skeleton.len()];
     for (k, side) in Side::BOTH.into_iter().enumerate() {
@@ -75,7 +76,7 @@ fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -> [Vec<Vec3
             let Some(k) = of_foot[binding.joint.index()] else { continue };
             let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
             let inside = binding.joint_from_mesh.transform_point(&p.into()).coords;
-            skin[k].push(bind.joint(binding.joint).point(&inside));
+            skin[k].push((binding.joint, bind.joint(binding.joint).point(&inside)));
         }
     }
     skin

@@ -8,15 +8,15 @@
 //! near:      w_k = exp(-(e / 0.08 H)^2)    e = max(d - 2 cm, 0); H of the body that it comes from, 2 cm at 1.75 m
 //! touching:  t_k = exp(-(e / 0.03 H)^2)
 //! place_k  = a' + (b' - a') along + n  (r' + r_hand' + s d)    the same place on the part
-//! beside_k = q'                   + n' (r' + r_hand' + s d)    the same distance from it, nothing else
+//! beside_k = q'                   + n' max(|p - q'|, r' + r_hand' + min(s d, 0))    no deeper in it than there
 //! y_k      = beside_k + t_k (place_k - beside_k)
 //! y        = sum v_k y_k / sum v_k,  w = sum v_k w_k / sum v_k,  v_k = w_k / (max(d, 0) + 1 cm)^2
 //! y*       = p + w (y - p)
 //! ```
 //!
-//! so that a contact is kept at its place, a hand nearby keeps its distance, and one in free air is left alone. A place that
-//! the arm cannot reach slides along the surface until it can. Two hands near each other keep their distance about the
-//! middle between them. World directions carry over as they are: the transfer of a motion turns every bone of the target as
+//! so that a contact is kept at its place, a hand nearby does not get into the body, and one in free air is left alone:
+//! arms that hang beside a body hang, whatever its build. A place that the arm cannot reach slides along the surface
+//! until it can. Two hands that touch keep their distance about the middle between them. World directions carry over as they are: the transfer of a motion turns every bone of the target as
 //! it turned the source's. After Ho, Komura and Tai (Spatial relationship preserving character motion adaptation, 2010) in
 //! intent, with capsules in place of an interaction mesh.
 //!
@@ -188,7 +188,7 @@ impl HandPlaces {
         let apart = a - b;
         let Some(direction) = apart.try_normalize(1e-9) else { return places };
         let gap = apart.norm() - radii[0];
-        let weight = self.fall(gap, REACH) * solid(apart.norm(), radii[0]);
+        let weight = self.fall(gap, TOUCHING) * solid(apart.norm(), radii[0]);
         if weight < FAR {
             return places;
         }
@@ -257,7 +257,8 @@ impl HandPlaces {
         let away = (here - foot).norm();
         // Deep inside there is no way out of its own: then the source's.
         let way = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
-        let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * wanted;
+        let least = away.max(thick + self.scale * distance.min(0.0));
+        let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * least;
         let blend = distance.max(0.0) + BLEND * self.source_height / HEIGHT;
         Some(Near {
             place: beside.lerp(&place, self.fall(distance, TOUCHING)),

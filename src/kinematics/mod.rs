@@ -1,10 +1,12 @@
 //! Local rotations become model-space transforms, one pose at a time or a clip in batches of frames, and small
-//! turns of joints become motions of a point (Jacobians).
+//! turns of joints become motions of a point (Jacobians); a clip becomes where it is cut and whether it is a cycle.
 //!
 //! Space: local in, model space out. Units: metres, radians.
 
+mod continuity;
 mod forward;
 mod jacobian;
 
+pub use continuity::{cuts, is_cycle};
 pub use forward::{Block, Forward, forward, map_blocks, map_frames};
 pub use jacobian::{Jacobian, jacobian};

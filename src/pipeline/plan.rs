@@ -17,8 +17,7 @@ use std::sync::Arc;
 
 /// The pipeline of `posemill retarget`.
 ///
-/// Limits come before the feet are locked: a joint of a leg that is brought back into its range afterwards would take
-/// the foot off its lock.
+/// Joint limits are no part of it: a take that leaves the ranges of people does so by itself, and is left alone.
 pub const DEFAULT_PIPELINE: &str = r#"
 [output]
 report = false
@@ -28,9 +27,6 @@ use = "contacts"
 
 [[stage]]
 use = "retarget"
-
-[[stage]]
-use = "limits"
 
 [[stage]]
 use = "foot_lock"

@@ -1,10 +1,11 @@
 //! Offsets of both palms in every frame become a motion whose arms are bent anew by them.
 //!
 //! Offsets are smoothed over time first, so that nothing is added that was not slow. A frame depends on its own neighbours
-//! only: the same bytes for any number of threads, and for any first frame. Space: model space. Units: metres.
+//! only: the same bytes for any number of threads. Space: model space. Units: metres.
 
 use super::arm::Arm;
 use crate::anatomy::Figure;
+use crate::kinematics::{cuts, is_cycle};
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, ModelPose, Motion, Pose, Rig, Side};
 use crate::signal::fix_hemispheres;
@@ -52,7 +53,7 @@ impl Arms {
 
     /// `motion` with its palms moved by the smoothed `offsets`.
     pub(super) fn moved(&self, mut motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, Placed) {
-        let offsets = smoothed(offsets, motion.clip.sample_rate);
+        let offsets = smoothed(offsets, &motion);
         let skeleton = motion.character.skeleton().clone();
         let joints = skeleton.len();
         let arriving = motion.clip.clone();
@@ -94,21 +95,33 @@ impl Arms {
     }
 }
 
-/// The offsets under a raised cosine of [`WINDOW`]; at the ends of the clip, of what there is of it.
-fn smoothed(offsets: &[[Vec3; 2]], rate: f64) -> Vec<[Vec3; 2]> {
-    let reach = ((WINDOW * rate) as usize).min(offsets.len());
+/// The offsets under a raised cosine of [`WINDOW`], which goes round a cycle; at cuts and at the ends of a clip, of what
+/// there is of it.
+fn smoothed(offsets: &[[Vec3; 2]], motion: &Motion) -> Vec<[Vec3; 2]> {
+    let rate = motion.clip.sample_rate;
+    let (frames, reach) = (offsets.len(), (WINDOW * rate) as usize);
     let raised = |k: usize| 0.5 + 0.5 * (std::f64::consts::PI * k as f64 / (WINDOW * rate)).cos();
     let window: Vec<f64> = (0..=reach).map(raised).collect();
+    let starts: Vec<usize> = [0].into_iter().chain(cuts(motion)).chain([frames]).collect();
+    let cycle = starts.len() == 2 && is_cycle(motion);
     let at = |frame: usize| {
+        let part = starts.partition_point(|&start| start <= frame) - 1;
+        let (first, end) = (starts[part] as isize, starts[part + 1] as isize);
         let mut sum = [Vec3::zeros(); 2];
         let mut weights = 0.0;
-        let last = (frame + reach).min(offsets.len() - 1);
-        for (k, offset) in offsets.iter().enumerate().take(last + 1).skip(frame.saturating_sub(reach)) {
-            let weight = window[k.abs_diff(frame)];
+        let (frame, wide) = (frame as isize, reach as isize);
+        for near in frame - wide..=frame + wide {
+            // The last frame of a cycle is its first once more.
+            let k = if cycle { near.rem_euclid(frames as isize - 1) } else { near };
+            if !(first..end).contains(&k) {
+                continue;
+            }
+            let weight = window[near.abs_diff(frame)];
             weights += weight;
+            let offset = &offsets[k as usize];
             sum = [sum[0] + offset[0] * weight, sum[1] + offset[1] * weight];
         }
         sum.map(|v| v / weights)
     };
-    (0..offsets.len()).into_par_iter().map(at).collect()
+    (0..frames).into_par_iter().map(at).collect()
 }

@@ -16,6 +16,7 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use crate::anatomy::{Figure, body_parent, contact_points, same_words};
+use crate::legs::{LegPair, Settings, leg_ratio, transfer};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::signal::fix_hemispheres;
@@ -94,6 +95,10 @@ pub struct Retarget {
     /// Joints in an order in which every joint comes after what carries it.
     order: Vec<JointId>,
     pelvis: Option<PelvisPath>,
+    /// The legs that both bodies have; none between a character and itself, whose legs are right as they are.
+    legs: Vec<LegPair>,
+    /// How far the path travels and how high the body stands, for one of the source.
+    across: f64,
     scale: f64,
 }
 
@@ -176,9 +181,15 @@ impl Retarget {
             (true, Some(figure)) if figure.up == Vec3::y() => figure.sole,
             _ => 0.0,
         };
-        let legs = match (s.figure, t.figure) {
+        let same = s_rig.skeleton() == skeleton;
+        let pairs = if same { Vec::new() } else { LegPair::of((source, s_rig), (&target, t_rig)) };
+        let legs = leg_ratio(&pairs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
             _ => size(&bound) / size(&s_rest).max(1e-12),
+        });
+        let across = match travel {
+            RootScale::Legs => legs,
+            RootScale::Factor(factor) => factor,
         };
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
         let mut places = place_joints(t_rig, map, &bound, hips.map(|p| p.target));
@@ -191,10 +202,6 @@ impl Retarget {
                 rest.joint(joint).inverse().point(&point.unwrap_or(rest.position(joint)))
             };
             places[pair.target.index()] = Place::Pelvis(within(&t, &bound, pair.target));
-            let across = match travel {
-                RootScale::Legs => legs,
-                RootScale::Factor(factor) => factor,
-            };
             PelvisPath {
                 hips: pair.source,
                 at: within(&s, &s_rest, pair.source),
@@ -214,7 +221,18 @@ impl Retarget {
         let stretches = stretch_joints(s_rig, t_rig, map, &s_rest, &places);
         let twists = twist_joints(t_rig, map, &bound);
         let order = carried_order(t_rig, &places);
-        Retarget { target, drives, places, stretches, twists, order, pelvis, scale: legs }
+        Retarget {
+            target,
+            drives,
+            places,
+            stretches,
+            twists,
+            order,
+            pelvis,
+            legs: pairs,
+            across,
+            scale: legs,
+        }
     }
 
     /// The character that the motion leaves with.
@@ -227,11 +245,26 @@ impl Retarget {
         self.scale
     }
 
-    /// The target performing the source's clip.
+    /// The target performing the source's clip: rotations copied, then legs brought to do what the source's do.
     ///
     /// # Panics
     /// Where the motion's skeleton is not the one that this transfer was made for.
     pub fn apply(&self, motion: &Motion) -> Motion {
+        let mut performed =
+            transfer(motion, self.copy(motion), &self.legs, self.across, &Settings::default());
+        if let (Some(contacts), false) = (&motion.contacts, self.legs.is_empty()) {
+            // What the source stands on is the floor of the target.
+            let height = |y: f64| self.scale * (y - contacts.ground);
+            performed.contacts = Some(contacts.changed(|frame| frame, height));
+        }
+        performed
+    }
+
+    /// The target with the source's rotations and nothing else: what results are held against.
+    ///
+    /// # Panics
+    /// Where the motion's skeleton is not the one that this transfer was made for.
+    pub fn copy(&self, motion: &Motion) -> Motion {
         let Some(ground) = motion.contacts.as_ref().map(|c| c.ground) else { return self.carry(motion) };
         let pelvis = self.pelvis.clone().map(|path| path.on_ground(ground));
         Retarget { pelvis, ..self.clone() }.carry(motion)

@@ -9,7 +9,7 @@ use super::floor::Floor;
 use super::ragdoll::{GRAVITY, Ragdoll};
 use super::track::Moment;
 use crate::ik::Mechanism;
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, Vec3, median};
 use crate::model::{ContactPart, ContactPoint, JointId, ModelPose, Pose, Role, Side};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -19,6 +19,8 @@ use std::ops::Range;
 pub struct Criteria {
     /// S1: how deep a point of a foot or hand is in the floor at most, metres.
     pub penetration: f64,
+    /// S1: the median height of the lowest resting point above what it rests on, metres.
+    pub hover: f64,
     /// S2: 95 of 100 resting points move no faster along the floor, m/s.
     pub skate: f64,
     /// S3: how far a joint is outside its limit at most, radians.
@@ -50,8 +52,9 @@ pub struct Criteria {
 }
 
 /// What a criterion is called, its unit, and what a good clip does not exceed.
-pub const TARGETS: [(&str, &str, f64); 15] = [
+pub const TARGETS: [(&str, &str, f64); 16] = [
     ("s1_penetration", "m", 1e-3),
+    ("s1_hover", "m", 0.01),
     ("s2_skate_p95", "m/s", 0.01),
     ("s3_limit_excess", "rad", 0.5 * DEGREE),
     ("s4_joint_error", "rad", 3.0 * DEGREE),
@@ -86,9 +89,10 @@ const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 impl Criteria {
     /// The numbers in the order of [`TARGETS`].
-    pub fn values(&self) -> [f64; 15] {
+    pub fn values(&self) -> [f64; 16] {
         [
             self.penetration,
+            self.hover,
             self.skate,
             self.limits,
             self.tracking,
@@ -109,7 +113,7 @@ impl Criteria {
     /// Whether a clip with these numbers needs nothing: S1, S2, S3 and S7 hold.
     pub fn is_clean(&self) -> bool {
         let ok = |k: usize| self.values()[k] <= TARGETS[k].2;
-        [0, 1, 2, 8, 9].into_iter().all(ok)
+        [0, 1, 2, 3, 9, 10].into_iter().all(ok)
     }
 }
 
@@ -153,6 +157,7 @@ impl Judge<'_> {
         let [jerk, pop] = self.smoothness((poses, &own), (input, &came));
         Criteria {
             penetration: self.penetration(&own),
+            hover: self.hover(&own),
             skate: self.skate(&own),
             limits: self.excess(poses),
             tracking,
@@ -256,6 +261,14 @@ impl Judge<'_> {
         let depth = |f: usize, p: &ContactPoint| -self.floor.clearance(p, &models[f], f);
         let deepest = |f: usize| self.touching().map(|p| depth(f, p)).fold(0.0, f64::max);
         (0..models.len()).into_par_iter().map(deepest).reduce(|| 0.0, f64::max)
+    }
+
+    fn hover(&self, models: &[ModelPose]) -> f64 {
+        let lowest = |f: usize| {
+            let resting = self.points.iter().filter(|p| self.floor.contacts().rests(p.part, f));
+            resting.map(|p| self.floor.clearance(p, &models[f], f)).min_by(f64::total_cmp)
+        };
+        median((0..models.len()).filter_map(lowest).collect()).max(0.0)
     }
 
     fn skate(&self, models: &[ModelPose]) -> f64 {

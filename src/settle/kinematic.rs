@@ -1,28 +1,21 @@
-//! What can be put right without forces: limits, the body over its resting feet, parabolas of flight, feet planted.
+//! What can be put right without forces: limits, parabolas of flight, drift of feet that rest.
 //!
 //! Physics is not asked to remove centimetres of error; and what it says is brought onto the contacts again in the same
-//! way. Feet that had to give way for their joints no longer rest: the labels say so. Space: model space. Units: SI, hertz.
+//! way. Space: model space. Units: SI, hertz.
 
 use super::flight::{Flight, fly, shift_hips};
-use super::legs_inside::legs_inside;
 use super::ragdoll::Ragdoll;
-use super::toes::bend_early;
-use crate::feet::{Options as PlantOptions, Ranges, astray, ground, plant, plant_within};
+use crate::anatomy::contact_points;
 use crate::ik::Mechanism;
+use crate::kinematics::map_frames;
+use crate::legs::{Settings, ground, repair};
 use crate::limits::{self, keep};
 use crate::math::Vec3;
-use crate::model::{JointId, Motion};
+use crate::model::{JointId, ModelPose, Motion};
 use crate::signal::{Butterworth, smooth_positions, with_poses};
-use rayon::prelude::*;
 
 /// The body follows its feet no faster than this, hertz.
 const BODY_CUTOFF: f64 = 3.0;
-
-/// Rounds of a body that flies and feet that get out of its floor.
-const FLIGHT_ROUNDS: usize = 3;
-
-/// Legs that have come inside leave the pelvis where it is.
-const PELVIS_STAYS: PlantOptions = PlantOptions { blend: 0.3, pelvis: 0.0 };
 
 /// What the passes know of the body.
 #[derive(Debug)]
@@ -40,38 +33,19 @@ pub struct Passes<'a> {
 impl Passes<'_> {
     /// The kinematic pass over a motion with labels.
     pub fn clean(&self, motion: &Motion) -> Motion {
-        let mut motion = self.inside(motion.clone());
-        motion = self.over_ground(&motion);
-        motion = self.over_feet(&motion);
-        self.finish(self.fly(&motion))
+        let inside = self.inside(motion.clone());
+        self.finish(self.over_feet(&over_floor(inside)))
     }
 
-    /// Limits kept, feet planted, flights as bodies fly.
+    /// Flights as bodies fly, labelled feet at rest.
     pub fn finish(&self, motion: Motion) -> Motion {
-        let mut motion = self.planted(&self.inside(motion));
-        if self.flights.is_empty() {
-            return motion;
-        }
-        // A foot that gets out of the floor moves the centre of mass, and a body that falls another way its feet.
-        for _ in 0..FLIGHT_ROUNDS {
-            motion = plant(&self.fly(&motion), &PlantOptions::default()).0;
-        }
-        self.planted(&motion)
+        let motion = if self.flights.is_empty() { motion } else { self.fly(&motion) };
+        over_floor(repair(&motion, &Settings::default()).0)
     }
 
     /// All joints inside their limits.
     fn inside(&self, motion: Motion) -> Motion {
         keep(motion, self.mechanism, self.joints, &limits::Options::default()).0
-    }
-
-    /// The body as high over the ground as its feet say, and its limbs as they are.
-    fn over_ground(&self, motion: &Motion) -> Motion {
-        let Some(contacts) = &motion.contacts else { return motion.clone() };
-        let (lifted, _) = ground(motion, contacts, contacts.ground);
-        let hips = self.ragdoll.parts[0].joint;
-        let rise = |f| lifted.model_pose(f).position(hips) - motion.model_pose(f).position(hips);
-        let shifts: Vec<Vec3> = (0..motion.clip.frames()).into_par_iter().map(rise).collect();
-        self.shifted(motion, &shifts)
     }
 
     /// The body follows its feet to where they rest; in the air it goes on in between.
@@ -80,23 +54,8 @@ impl Passes<'_> {
         if let Some(filter) = Butterworth::new(BODY_CUTOFF, motion.clip.sample_rate) {
             smooth_positions(&mut shifts, |x| filter.apply(x));
         }
-        self.shifted(motion, &shifts)
-    }
-
-    /// Feet planted, their legs within what they can.
-    fn planted(&self, arriving: &Motion) -> Motion {
-        let ranges = Ranges { mechanism: self.mechanism, joints: self.joints };
-        let (mut motion, _) = plant_within(arriving, &PlantOptions::default(), &ranges);
-        if let Some(inside) = legs_inside(&motion, self.mechanism) {
-            // What was spread over time has taken feet off their places.
-            motion = plant(&inside, &PELVIS_STAYS).0;
-        }
-        bend_early(self.mechanism, arriving, &motion)
-    }
-
-    fn shifted(&self, motion: &Motion, shifts: &[Vec3]) -> Motion {
         let mut poses = motion.poses();
-        shift_hips((self.ragdoll, motion.character.skeleton()), &mut poses, shifts);
+        shift_hips((self.ragdoll, motion.character.skeleton()), &mut poses, &shifts);
         with_poses(motion, &poses)
     }
 
@@ -106,6 +65,27 @@ impl Passes<'_> {
         fly(body, &mut poses, self.flights, motion.clip.sample_rate);
         with_poses(motion, &poses)
     }
+}
+
+/// The mean way over the ground from what rests of the feet to where each rests on average, for every frame; `None` where
+/// nothing rests. Feet that all slide one way mean a root that slides: moving the body keeps the pose.
+fn astray(motion: &Motion) -> Vec<Option<Vec3>> {
+    let mut sums = vec![(Vec3::zeros(), 0.0); motion.clip.frames()];
+    let Some(contacts) = &motion.contacts else { return vec![None; sums.len()] };
+    let models = map_frames(motion.character.skeleton(), &motion.clip, ModelPose::clone);
+    let points = contact_points(&motion.character, &motion.character.rig);
+    for point in points.iter().filter(|p| p.part.of_foot()) {
+        for hold in contacts.holds(point.part) {
+            let frames = hold.frames.start..hold.frames.end.min(models.len());
+            let place = |f: usize| models[f].joint(point.joint).point(&point.at);
+            let mean = frames.clone().map(place).sum::<Vec3>() / frames.len().max(1) as f64;
+            for f in frames {
+                let way = mean - place(f);
+                sums[f] = (sums[f].0 + Vec3::new(way.x, 0.0, way.z), sums[f].1 + 1.0);
+            }
+        }
+    }
+    sums.into_iter().map(|(sum, n)| (n > 0.0).then(|| sum / n)).collect()
 }
 
 /// Values where there are none: between two, the way from one to the other; at the ends, the nearest.
@@ -120,4 +100,12 @@ fn filled(values: &[Option<Vec3>]) -> Vec<Vec3> {
         }
     };
     (0..values.len()).map(at).collect()
+}
+
+/// The body as high over its floor as what rests says, nothing of it in the floor.
+fn over_floor(motion: Motion) -> Motion {
+    match &motion.contacts {
+        Some(contacts) => ground(&motion, contacts, contacts.ground).0,
+        None => motion,
+    }
 }

@@ -11,7 +11,7 @@ use super::track::Moment;
 use crate::anatomy::contact_points;
 use crate::ik::Mechanism;
 use crate::limits::{self, keep};
-use crate::model::{ContactPoint, Contacts, JointId, ModelPose, Motion, Pose};
+use crate::model::{Character, ContactPoint, Contacts, JointId, ModelPose, Motion, Pose, Role};
 
 /// A body over a floor.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Stand {
     pub ragdoll: Ragdoll,
     /// The ranges of the joints.
     pub mechanism: Mechanism,
-    /// The joints that have one.
+    /// The joints that have one, but for legs: one that is turned takes its foot off its place.
     joints: Vec<JointId>,
     /// The points that may touch.
     points: Vec<ContactPoint>,
@@ -50,7 +50,7 @@ impl Stand {
         let mechanism = ranges(motion);
         let mut stand = Self {
             ragdoll: Ragdoll::of(character)?,
-            joints: mechanism.joints_with_limits().collect(),
+            joints: mechanism.joints_with_limits().filter(|id| !of_leg(character, *id)).collect(),
             mechanism,
             points: contact_points(character, &character.rig),
             floor: Floor::new(contacts),
@@ -150,6 +150,11 @@ impl Stand {
             rate: self.rate,
         }
     }
+}
+
+fn of_leg(character: &Character, id: JointId) -> bool {
+    use Role::{Foot, LowerLeg, Toes, UpperLeg};
+    character.rig.role(id).is_some_and(|role| matches!(role, UpperLeg(_) | LowerLeg(_) | Foot(_) | Toes(_)))
 }
 
 /// The ranges of the joints of a body, but for limbs that the motion takes where no person's go: those are left.

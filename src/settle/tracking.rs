@@ -1,7 +1,7 @@
 //! A clip is cleaned up by physics: what is wrong comes right, what is right stays, and all of it is told.
 //!
-//! In order: the kinematic pass (limits, root over the resting feet, parabolas of flight, feet locked), bodies that follow
-//! it in windows, their corrections smoothed and laid on the clip, feet locked once more, and the criteria before and
+//! In order: the kinematic pass (limits, parabolas of flight, drift of resting feet), bodies that follow
+//! it in windows, their corrections smoothed and laid on the clip, drift taken away once more, and the criteria before and
 //! after. Where the bodies could not follow, the kinematic result stays. Space: model space. Units: SI.
 
 use super::criteria::{Criteria, most_turned};
@@ -10,7 +10,6 @@ use super::following::Following;
 use super::ragdoll::Part;
 use super::stand::Stand;
 use super::track::{Gains, Moment};
-use crate::feet::levelled;
 use crate::math::{Quat, Vec3, exp, log};
 use crate::model::{Contacts, Motion, Pose};
 use crate::signal::{Butterworth, smooth_positions, with_poses};
@@ -62,7 +61,7 @@ pub struct Settled {
 /// Settles a motion on the floor that `contacts` speak of; `None` for a body that no ragdoll can be made of.
 pub fn settle(motion: &Motion, contacts: &Contacts, how: &Tracking) -> Option<Settled> {
     let input = motion.poses();
-    let mut stand = Stand::of(motion, levelled(contacts, &motion.character), &input)?;
+    let mut stand = Stand::of(motion, contacts.clone(), &input)?;
     let before = stand.judge(&input, &input, &input, &[]);
     let untouched = Settled {
         motion: motion.clone(),

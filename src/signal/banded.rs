@@ -39,6 +39,14 @@ impl<const B: usize> Bands<B> {
         }
     }
 
+    /// Adds `weight` to the entry of row `i` and column `j` and to its mirror image.
+    ///
+    /// # Panics
+    /// Where the two are further apart than the bands reach.
+    pub fn add_entry(&mut self, i: usize, j: usize, weight: f64) {
+        self.rows[i.min(j)][i.abs_diff(j)] += weight;
+    }
+
     /// The matrix as `L D L'`, for solving.
     pub fn factored(self) -> FactoredBands<B> {
         let mut columns = self.rows;

@@ -2,7 +2,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::{self, Options};
-use crate::feet::{ground, own_ground};
+use crate::legs::ground;
 use crate::model::Motion;
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -14,27 +14,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroundConfig {
-    /// The height of the ground in metres. Left out: that of the character's soles as it stands in its own file, 0 for
-    /// a motion without a character's file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub height_m: Option<f64>,
+    /// The height of the ground in metres: 0 is the floor of the world.
+    pub height_m: f64,
 }
 
 impl StageConfig for GroundConfig {
     const NAME: &'static str = "ground";
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        match self.height_m {
-            Some(h) if !h.is_finite() => Err(vec![StageError::key(
+        let h = self.height_m;
+        match h.is_finite() {
+            true => Ok(()),
+            false => Err(vec![StageError::key(
                 "height_m",
                 format!("`height_m` is {h}, allowed is a finite number"),
             )]),
-            _ => Ok(()),
         }
     }
 
-    fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        Ok(Box::new(Ground { height: self.height_m.unwrap_or_else(|| own_ground(&setting.arriving)) }))
+    fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        Ok(Box::new(Ground { height: self.height_m }))
     }
 }
 

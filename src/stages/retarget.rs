@@ -121,7 +121,7 @@ impl Stage for RetargetStage {
     }
 
     fn plain(&self, motion: &Motion) -> Option<Motion> {
-        Some(self.retarget.apply(motion))
+        Some(self.retarget.copy(motion))
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

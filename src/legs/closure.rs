@@ -1,0 +1,172 @@
+//! A leg whose hip and ankle have gone elsewhere becomes a leg whose knee has bent, softly: where a straight knee would
+//! have to bend by degrees for millimetres, the foot gives instead.
+//!
+//! The length from hip to ankle minimises `((bend - bend_0) / knee)^2 + ((length - wanted) / give)^2` over the bend of the
+//! knee, between the one that arrives and the one that reaches (Kovar, Schreiner and Gleicher 2002 allow the bones to
+//! stretch instead). The leg swings by the shortest rotation and its knee keeps its side. Space: model space. Units:
+//! metres, radians.
+
+use super::leg::Step;
+use super::settings::Settings;
+use crate::ik::reframe;
+use crate::math::{Transform, Vec3, arc};
+
+/// Halvings of the interval of the bend: to 1e-10 of it.
+const HALVINGS: usize = 34;
+
+/// Where the knee points in the space of the upper leg, the mean over the steps: on that side it gains what it gains.
+pub fn knee_side(steps: &[Step]) -> Vec3 {
+    let side = |step: &Step| step.upper.rotation.inverse() * beside(step);
+    steps.iter().map(side).sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
+}
+
+/// The way from the line between hip and ankle to the knee.
+fn beside(step: &Step) -> Vec3 {
+    let [hip, knee, ankle] = step.places();
+    let line = (ankle - hip).try_normalize(1e-12);
+    line.map_or(Vec3::zeros(), |e| (knee - hip) - e * e.dot(&(knee - hip)))
+}
+
+/// The leg of `step` with its hip at `hip` and its ankle as near to `goal` as its knee should have it; foot and toes keep
+/// their rotations. `side` is that of [`knee_side`], `length` that of the leg; `fold` is the greatest bend that the knee
+/// may be given.
+pub fn close(
+    step: &Step,
+    hip: &Vec3,
+    goal: &Vec3,
+    side: &Vec3,
+    [length, fold]: [f64; 2],
+    settings: &Settings,
+) -> Step {
+    let [old_hip, knee, ankle] = step.places();
+    let bones = [(knee - old_hip).norm(), (ankle - knee).norm()];
+    let (line, new_line) = (ankle - old_hip, goal - hip);
+    let (Some(e), Some(new_e)) = (line.try_normalize(1e-12), new_line.try_normalize(1e-12)) else {
+        return step.moved(&(hip - old_hip));
+    };
+    let distance = soft_length(new_line.norm(), line.norm(), bones, length, fold, settings);
+    let [l1, l2] = bones;
+    let along = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * distance);
+    let height = (l1 * l1 - along * along).max(0.0).sqrt();
+    let out = beside(step);
+    let ahead = step.upper.rotation * side;
+    let ahead = (ahead - e * e.dot(&ahead)).try_normalize(1e-12).unwrap_or_default();
+    // The hair's breadth gives a straight leg a side.
+    let pole = out + ahead * ((height - out.norm()).max(0.0) + 1e-6 * length);
+    let swing = arc(&e, &new_e, &Vec3::x());
+    let Some(new_pole) = (swing * pole).try_normalize(1e-12) else { return step.moved(&(hip - old_hip)) };
+    let new_knee = hip + new_e * along + new_pole * height;
+    let new_ankle = hip + new_e * distance;
+    let axes = [e.cross(&pole), new_e.cross(&new_pole)];
+    let turned = [(knee - old_hip, new_knee - hip), (ankle - knee, new_ankle - new_knee)]
+        .map(|(old, new)| reframe(&old, &axes[0], &new, &axes[1]));
+    let [Some(thigh), Some(shin)] = turned else { return step.moved(&(hip - old_hip)) };
+    let way = new_ankle - ankle;
+    let carried = |t: &Transform| Transform::new(t.rotation, t.translation + way);
+    Step {
+        upper: Transform::new(thigh * step.upper.rotation, *hip),
+        lower: Transform::new(shin * step.lower.rotation, new_knee),
+        foot: carried(&step.foot),
+        toes: carried(&step.toes),
+    }
+}
+
+/// The length from hip to ankle between the arriving and the wanted one.
+fn soft_length(
+    wanted: f64,
+    arriving: f64,
+    [l1, l2]: [f64; 2],
+    length: f64,
+    fold: f64,
+    settings: &Settings,
+) -> f64 {
+    let bend = |d: f64| {
+        let cosine = (l1 * l1 + l2 * l2 - d * d) / (2.0 * l1 * l2);
+        std::f64::consts::PI - cosine.clamp(-1.0, 1.0).acos()
+    };
+    if (wanted - arriving).abs() < 1e-12 {
+        return arriving;
+    }
+    let first = bend(arriving);
+    let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
+    let (knee, give) = (settings.knee.powi(-2), (settings.give * length).powi(-2));
+    let distance = |bend: f64| (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * bend.cos()).max(0.0).sqrt();
+    // The slope of the cost over the bend: against the knee's at one end, with the foot's at the other.
+    let slope = |bend: f64| {
+        let d = distance(bend);
+        (bend - first) * knee - (d - wanted) * give * l1 * l2 * bend.sin() / d.max(1e-9)
+    };
+    let (mut low, mut high) = (first.min(last), first.max(last));
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if slope(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    distance(0.5 * (low + high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Quat, exp};
+    use proptest::prelude::*;
+
+    /// A leg of half a metre each that hangs down with its knee bent forwards.
+    fn leg(bend: f64) -> Step {
+        let turned = |angle: f64| exp(&(Vec3::x() * angle));
+        let upper = Transform::new(turned(-0.5 * bend), Vec3::new(0.0, 1.0, 0.0));
+        let knee = upper.point(&(Vec3::y() * -0.5));
+        let lower = Transform::new(turned(0.5 * bend), knee);
+        let foot = Transform::new(Quat::identity(), lower.point(&(Vec3::y() * -0.5)));
+        Step { upper, lower, foot, toes: foot }
+    }
+
+    fn bend(step: &Step) -> f64 {
+        let [hip, knee, ankle] = step.places();
+        crate::math::angle_between(&(knee - hip), &(ankle - knee))
+    }
+
+    fn closed(step: &Step, hip: Vec3, goal: Vec3) -> Step {
+        close(step, &hip, &goal, &knee_side(&[leg(0.4)]), [1.0, 2.7], &Settings::default())
+    }
+
+    proptest! {
+        #[test]
+        fn what_need_not_move_does_not(bend in 0.0..2.0f64) {
+            let step = leg(bend);
+            let [hip, _, ankle] = step.places();
+            let same = closed(&step, hip, ankle);
+            for (a, b) in step.places().iter().zip(same.places()) {
+                prop_assert!((a - b).norm() < 1e-9);
+            }
+            prop_assert!(step.upper.rotation.angle_to(&same.upper.rotation) < 1e-7);
+        }
+
+        #[test]
+        fn bones_keep_their_length_and_the_knee_its_side(
+            angle in 0.02..2.0f64, way in proptest::array::uniform3(-0.2..0.2f64),
+        ) {
+            let step = leg(angle);
+            let [hip, _, ankle] = step.places();
+            let moved = closed(&step, hip, ankle + Vec3::from(way));
+            let [h, k, a] = moved.places();
+            prop_assert!(((k - h).norm() - 0.5).abs() < 1e-9 && ((a - k).norm() - 0.5).abs() < 1e-9);
+            prop_assert!((moved.upper.point(&(Vec3::y() * -0.5)) - k).norm() < 1e-9);
+            // A bent knee that need not become nearly straight brings the foot to within its give.
+            let wanted = (ankle + Vec3::from(way) - hip).norm();
+            if angle > 0.6 && wanted < 0.97 {
+                prop_assert!((a - ankle - Vec3::from(way)).norm() < 0.02);
+            }
+        }
+    }
+
+    #[test]
+    fn a_straight_knee_lets_the_foot_give() {
+        let step = leg(0.001);
+        let [hip, _, ankle] = step.places();
+        let moved = closed(&step, hip, ankle + Vec3::y() * 0.003);
+        // A hard closure bends by 8.9 degrees.
+        assert!(bend(&moved).to_degrees() < 4.0, "{}", bend(&moved).to_degrees());
+        let far = closed(&step, hip, ankle + Vec3::y() * 0.1);
+        assert!((far.places()[2] - ankle - Vec3::y() * 0.1).norm() < 2e-3);
+    }
+}

@@ -1,0 +1,131 @@
+//! A motion that floats, sinks or drifts becomes one over a ground of known height, with nothing in it.
+//!
+//! What rests tells by how much the ground of every moment is missed. Through these misses goes a slow curve, robust
+//! against wrong labels (iteratively reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`); the whole
+//! body is moved by it. Then knees that are in the floor lift the body, and feet and hands in it are lifted by their
+//! limbs. Space: model space, Y up. Units: metres, hertz, seconds.
+
+use super::envelope::envelope;
+use super::leg::Leg;
+use super::raise::raise;
+use super::settings::Settings;
+use super::timeline::Timeline;
+use super::write::{Placed, write};
+use crate::anatomy::contact_points;
+use crate::kinematics::map_frames;
+use crate::math::{Quat, Vec3};
+use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};
+use crate::signal::{Difference, whittaker, whittaker_penalty};
+
+/// Drift is what is slower than this, hertz: a walk up and down within ten seconds is no drift.
+const DRIFT: f64 = 0.1;
+/// Misses much greater than this are taken for wrong labels, metres.
+const OUTLIER: f64 = 0.02;
+/// Rounds of reweighting: the curve moves by less than a tenth of a millimetre after four.
+const ROUNDS: usize = 6;
+/// How long a body takes to come up because of a knee, seconds.
+const KNEE: f64 = 0.3;
+/// A body that moves by less than this stays, metres.
+const STILL: f64 = 1e-12;
+
+/// What was done to a motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GroundWork {
+    /// The mean way of the body, upwards, in metres.
+    pub lifted: f64,
+    /// The difference between its greatest and its least.
+    pub drift: f64,
+    /// The most that knees lifted the body out of the floor.
+    pub knees: f64,
+    /// The most that a foot or a hand was lifted out of it.
+    pub limbs: f64,
+}
+
+/// The motion over a ground at `height`, and what was done; `contacts` say what rests.
+pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, GroundWork) {
+    let frames = motion.clip.frames();
+    let points = contact_points(&motion.character, &motion.character.rig);
+    if frames == 0 || points.is_empty() {
+        return (motion.clone(), GroundWork::default());
+    }
+    let time = Timeline::of(motion);
+    let reach = |seconds: f64| (seconds / time.dt).round().max(1.0) as usize;
+    let heights = heights(motion, &points);
+    let mut offset = misses(contacts, &points, &heights, motion.clip.sample_rate);
+    let rise = height - contacts.ground;
+    offset.iter_mut().for_each(|d| *d = rise - *d);
+    let contacts = contacts.changed(|f| f, |h| h + rise);
+    let mut work = GroundWork { lifted: offset.iter().sum::<f64>() / frames as f64, ..GroundWork::default() };
+    let range = |a: (f64, f64), x: &f64| (a.0.min(*x), a.1.max(*x));
+    let (low, high) = offset.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range);
+    work.drift = high - low;
+
+    let needed = |of: &dyn Fn(ContactPart) -> bool, offset: &[f64]| -> Vec<f64> {
+        let own = || points.iter().zip(&heights).filter(|(p, _)| of(p.part));
+        let lowest = |f: usize| own().map(|(_, h)| h[f]).fold(f64::INFINITY, f64::min);
+        (0..frames).map(|f| (height - lowest(f) - offset[f]).max(0.0)).collect()
+    };
+    // A knee in the floor brings the body up.
+    let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset);
+    let lift = envelope(&knees, &time.cut, false, reach(KNEE));
+    offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
+    work.knees = lift.iter().copied().fold(0.0, f64::max);
+    let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
+    let still = |f: usize| offset[f].abs() < STILL;
+    let clip = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
+    let lifted = Motion { clip, contacts: Some(contacts), ..motion.clone() };
+
+    let character = &motion.character;
+    let limb = |side: Side| {
+        let leg = Leg::of(character, &character.rig, side)
+            .map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
+        let arm = Leg::arm(character, &character.rig, side);
+        [leg, arm.map(|arm| (arm, (|p| matches!(p, ContactPart::Hand(_))) as fn(ContactPart) -> bool))]
+    };
+    let limbs: Vec<_> = Side::BOTH.into_iter().flat_map(limb).flatten().collect();
+    let settings = Settings::default();
+    let rises: Vec<(&Leg, Vec<f64>)> = limbs
+        .iter()
+        .map(|(leg, of)| {
+            let needed = needed(&|part| of(part) && part.side() == Some(leg.side), &offset);
+            (leg, envelope(&needed, &time.cut, false, reach(settings.ramp)))
+        })
+        .collect();
+    work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);
+    (raise(&lifted, &rises, &settings), work)
+}
+
+/// The height of the surface of every point in every frame.
+fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
+    let of = |model: &ModelPose| -> Vec<f64> {
+        points.iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius).collect()
+    };
+    let frames = map_frames(motion.character.skeleton(), &motion.clip, of);
+    (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
+}
+
+/// By how much what rests is above its ground, as a slow curve over all frames.
+fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], rate: f64) -> Vec<f64> {
+    let frames = heights[0].len();
+    let (mut lowest, mut known) = (vec![f64::INFINITY; frames], vec![0.0; frames]);
+    for (point, heights) in points.iter().zip(heights).filter(|(p, _)| p.part.of_foot()) {
+        for hold in contacts.holds(point.part) {
+            for f in hold.frames.start..hold.frames.end.min(frames) {
+                lowest[f] = lowest[f].min(heights[f] - hold.height);
+                known[f] = 1.0;
+            }
+        }
+    }
+    let values: Vec<f64> = lowest.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect();
+    let penalty = whittaker_penalty(Difference::Second, DRIFT, rate);
+    let mut weights = known.clone();
+    let mut curve = vec![0.0; frames];
+    for _ in 0..ROUNDS {
+        curve = whittaker(Difference::Second, &weights, &values, penalty);
+        let misfits = values.iter().zip(&curve).map(|(y, x)| (y - x) / OUTLIER);
+        for ((weight, known), misfit) in weights.iter_mut().zip(&known).zip(misfits) {
+            *weight = known / (1.0 + misfit * misfit);
+        }
+    }
+    curve
+}

@@ -1,0 +1,42 @@
+//! Hips wider than the source's tilt less, so that both hip joints rise and fall as much as the source's scaled.
+//!
+//! The sideways tilt `phi` of the line through the hip joints becomes `phi - (1 - f) phi s(phi)`, `f` the ratio of
+//! widths over that of legs, `s` falling from 1 at 20 degrees to 0 at 45, so that bodies that lie keep their roll. A
+//! function of the frame alone: cycles stay cycles. Space: model space, Y up. Units: metres, radians.
+
+use crate::math::{Quat, Vec3, exp};
+
+/// Up to the first a tilt is that of a standing body, from the second on of one that lies, radians: a standing one
+/// tilts by 15 at most.
+const LIES: [f64; 2] = [20.0 * std::f64::consts::PI / 180.0, 45.0 * std::f64::consts::PI / 180.0];
+
+/// The turn of the pelvis about the middle of the hip joints, whose way from right to left is `across`, where hips of
+/// the source are `share` as wide; nothing where they are wider.
+pub fn hip_tilt(across: &Vec3, share: f64) -> Quat {
+    let level = Vec3::new(across.x, 0.0, across.z);
+    let (Some(h), Some(e)) = (level.try_normalize(1e-9), across.try_normalize(1e-9)) else {
+        return Quat::identity();
+    };
+    let tilt = e.y.clamp(-1.0, 1.0).asin();
+    let u = ((tilt.abs() - LIES[0]) / (LIES[1] - LIES[0])).clamp(0.0, 1.0);
+    let stands = 1.0 - u * u * (3.0 - 2.0 * u);
+    exp(&(h.cross(&Vec3::y()) * (-(1.0 - share).max(0.0) * tilt * stands)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hip_joints_rise_as_the_narrower_ones_do() {
+        for degrees in [-15.0_f64, -3.0, 0.0, 8.0] {
+            let tilt = degrees.to_radians();
+            let across = Vec3::new(tilt.cos() * 0.6, tilt.sin(), tilt.cos() * 0.8);
+            let turned = hip_tilt(&across, 0.5) * across;
+            assert!((turned.y.asin() - 0.5 * tilt).abs() < 1e-12);
+            assert!((turned.x * across.z - turned.z * across.x).abs() < 1e-12, "the heading stays");
+            assert_eq!(hip_tilt(&across, 1.2), Quat::identity());
+        }
+        assert_eq!(hip_tilt(&Vec3::y(), 0.5), Quat::identity());
+    }
+}

@@ -1,0 +1,129 @@
+//! A rig becomes its legs, and a motion the course of each of them.
+//!
+//! Space: model space unless said otherwise. Units: metres.
+
+use crate::anatomy::contact_points;
+use crate::kinematics::map_frames;
+use crate::math::{Quat, Transform, Vec3};
+use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Rig, Role, Side};
+
+/// A limb of two bones with something at its end that can rest: a leg with its foot, an arm with its hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leg {
+    /// Which.
+    pub side: Side,
+    /// The joint at the hip.
+    pub upper: JointId,
+    /// The joint at the knee.
+    pub lower: JointId,
+    /// The joint at the ankle.
+    pub foot: JointId,
+    /// The joint of the toes, where there is one.
+    pub toes: Option<JointId>,
+    /// The lengths of thigh and shin in the calibration pose.
+    pub bones: [f64; 2],
+    /// How high the ankle is above the sole while the body stands.
+    pub ankle: f64,
+    /// The points of the sole that rest by themselves: the part, what carries it and the place in that joint's space.
+    pub soles: Vec<(ContactPart, JointId, Vec3)>,
+}
+
+impl Leg {
+    /// The leg of one side of `rig`, the roles of `character`; `None` where a joint of it is missing.
+    pub fn of(character: &Character, rig: &Rig, side: Side) -> Option<Leg> {
+        Self::limb(character, rig, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
+    }
+
+    /// The arm of one side, its palm as the sole.
+    pub fn arm(character: &Character, rig: &Rig, side: Side) -> Option<Leg> {
+        Self::limb(character, rig, [Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)])
+    }
+
+    fn limb(character: &Character, rig: &Rig, roles: [Role; 3]) -> Option<Leg> {
+        let side = roles[2].side()?;
+        let [upper, lower, foot] = roles.map(|role| rig.joint(role));
+        let (upper, lower, foot) = (upper?, lower?, foot?);
+        let stand = character.calibration_pose();
+        let at = [upper, lower, foot].map(|id| stand.position(id));
+        let bones = [(at[1] - at[0]).norm(), (at[2] - at[1]).norm()];
+        let toes = rig.joint(Role::Toes(side)).filter(|_| roles[2] == Role::Foot(side));
+        let of_limb = |part: ContactPart| match roles[2] {
+            Role::Foot(_) => part == ContactPart::Heel(side) || part == ContactPart::Ball(side),
+            _ => part == ContactPart::Hand(side),
+        };
+        let points = contact_points(character, rig);
+        let soles: Vec<_> = points.iter().filter(|p| of_limb(p.part)).collect();
+        let lowest = soles.iter().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
+        let ankle = lowest.min_by(f64::total_cmp).map_or(0.0, |low| (at[2].y - low).max(0.0));
+        let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
+        let whole = bones.iter().all(|b| *b > 1e-6);
+        whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, soles })
+    }
+
+    /// Thigh and shin.
+    pub fn length(&self) -> f64 {
+        self.bones[0] + self.bones[1]
+    }
+
+    /// The joints, from the hip on.
+    pub fn joints(&self) -> impl Iterator<Item = JointId> {
+        [self.upper, self.lower, self.foot].into_iter().chain(self.toes)
+    }
+}
+
+/// One instant of a leg.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// The upper leg.
+    pub upper: Transform,
+    /// The lower leg.
+    pub lower: Transform,
+    /// The foot.
+    pub foot: Transform,
+    /// The toes; the foot, where there is no toe joint.
+    pub toes: Transform,
+}
+
+impl Step {
+    /// Hip, knee and ankle.
+    pub fn places(&self) -> [Vec3; 3] {
+        [self.upper.translation, self.lower.translation, self.foot.translation]
+    }
+
+    /// The same leg elsewhere.
+    pub fn moved(&self, way: &Vec3) -> Step {
+        let at = |t: &Transform| Transform::new(t.rotation, t.translation + way);
+        Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
+    }
+
+    /// The step with all lengths times `k`; rotations stay.
+    pub fn scaled(&self, k: f64) -> Step {
+        let at = |t: &Transform| Transform::new(t.rotation, t.translation * k);
+        Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
+    }
+
+    /// A point of the sole.
+    pub fn sole(&self, leg: &Leg, joint: JointId, at: &Vec3) -> Vec3 {
+        let carrier = if Some(joint) == leg.toes { &self.toes } else { &self.foot };
+        carrier.point(at)
+    }
+
+    /// The rotation of the foot.
+    pub fn turned(&self) -> &Quat {
+        &self.foot.rotation
+    }
+}
+
+/// The course of every leg over a motion, by leg and frame.
+pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
+    let of = |model: &ModelPose| -> Vec<Step> {
+        let step = |leg: &&Leg| {
+            let foot = *model.joint(leg.foot);
+            let toes = leg.toes.map_or(foot, |t| *model.joint(t));
+            Step { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
+        };
+        legs.iter().map(step).collect()
+    };
+    let frames = map_frames(motion.character.skeleton(), &motion.clip, of);
+    (0..legs.len()).map(|k| frames.iter().map(|steps| steps[k]).collect()).collect()
+}

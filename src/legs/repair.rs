@@ -1,0 +1,171 @@
+//! Feet that are labelled as resting and drift become feet that rest.
+//!
+//! The same solve as for the transfer, of a body onto itself: nothing is asked of pelvis and legs but what they do, and
+//! of every labelled point that its drift over the ground be taken away. Feet keep their rotations and heights. Space:
+//! model space, Y up. Units: metres, radians, frames.
+
+use super::closure::{close, knee_side};
+use super::equations::{Equations, LegTerms, stiff};
+use super::leg::{Leg, Step, steps};
+use super::settings::Settings;
+use super::soles::Feet;
+use super::timeline::Timeline;
+use super::write::{Placed, write};
+use crate::math::{Quat, Vec3, percentile};
+use crate::model::{ContactPart, JointId, Motion, Side};
+use rayon::prelude::*;
+
+/// A hold whose point is slower than this nine times in ten is at rest as it is, leg lengths a second: 1 cm/s of a
+/// person, what the measure `foot_skate_p95` allows. Half also takes the noise of captures for drift.
+const RESTS: f64 = 0.011;
+/// What moves by less than this is left as it is, metres.
+const STILL: f64 = 1e-6;
+/// No knee is folded further than it arrives for the sake of a place over the ground.
+const FOLDED: f64 = 0.0;
+
+/// What was done to a foot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repaired {
+    /// Which.
+    pub side: Side,
+    /// The joint at the ankle.
+    pub joint: JointId,
+    /// Frames in which heel or ball is held where it drifted.
+    pub held: usize,
+    /// The largest way of the ankle in metres, and its frame.
+    pub moved: (f64, usize),
+    /// The mean way.
+    pub mean: f64,
+}
+
+/// The motion with its labelled feet at rest, what was done to them, and the way of the pelvis in every frame. A motion
+/// whose labelled feet rest comes back as it is, bit for bit.
+pub fn repair(motion: &Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Vec<f64>) {
+    let character = &motion.character;
+    let legs: Vec<Leg> =
+        Side::BOTH.into_iter().filter_map(|side| Leg::of(character, &character.rig, side)).collect();
+    let legs: Vec<&Leg> = legs.iter().collect();
+    let untouched = || (motion.clone(), Vec::new(), Vec::new());
+    if legs.is_empty() || motion.contacts.is_none() || motion.clip.frames() < 2 {
+        return untouched();
+    }
+    let time = Timeline::of(motion);
+    let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
+    let arriving = steps(motion, &legs);
+    let drifts: Vec<Vec<Drift>> = legs
+        .iter()
+        .zip(&arriving)
+        .map(|(leg, steps)| drifts(motion, leg, steps, &time, length, settings))
+        .collect();
+    if !drifts.iter().flatten().any(|d| d.held.contains(&true)) {
+        return untouched();
+    }
+    let feet = Feet::of(&time, &arriving, &legs, length, settings);
+    let terms: Vec<LegTerms> = (0..legs.len())
+        .map(|k| {
+            let own = (&arriving[k][..], legs[k]);
+            let mut points = feet.points(k, &time, own, own, (1.0, length), settings);
+            for (point, drift) in points.iter_mut().zip(&drifts[k]) {
+                let mut way = Vec3::zeros();
+                for edge in 0..time.frames - 1 {
+                    if drift.held[edge] {
+                        way += drift.way[edge];
+                        point.pace[edge] = drift.pace[edge].min(settings.pin);
+                    }
+                    point.misfit[edge + 1] = way;
+                }
+            }
+            LegTerms {
+                shape: vec![Vec3::zeros(); time.frames],
+                stiff: arriving[k].iter().map(|s| stiff(s.places(), settings.stiffest)).collect(),
+                follow: vec![1.0; time.frames],
+                points,
+            }
+        })
+        .collect();
+    let answer = Equations::new(&time, &terms, length, settings).solve(None);
+    let still = |f: usize| answer[f].iter().all(|way| way.norm() < STILL);
+    let closed: Vec<Vec<Step>> = (0..legs.len())
+        .map(|k| {
+            let side = knee_side(&arriving[k]);
+            let of = |f: usize| {
+                let step = &arriving[k][f];
+                let [hip, _, ankle] = step.places();
+                let (hip, goal) = (hip + answer[f][0], ankle + answer[f][k + 1]);
+                close(step, &hip, &goal, &side, [length, FOLDED], settings)
+            };
+            (0..time.frames).into_par_iter().map(|f| if still(f) { arriving[k][f] } else { of(f) }).collect()
+        })
+        .collect();
+    let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
+    let clip = write(motion, &Placed { legs: &legs, steps: &closed, body: &body, still });
+    let done = (0..legs.len()).map(|k| done(legs[k], &arriving[k], &closed[k], &drifts[k])).collect();
+    let pelvis = answer.iter().map(|a| a[0].norm()).collect();
+    (Motion { clip, ..motion.clone() }, done, pelvis)
+}
+
+/// What a labelled point drifts by itself.
+struct Drift {
+    /// Whether the drift over an edge is to be taken away.
+    held: Vec<bool>,
+    /// Its way over the ground over every edge.
+    way: Vec<Vec3>,
+    /// Its speed, leg lengths a second.
+    pace: Vec<f64>,
+}
+
+/// The drift of heel and ball.
+fn drifts(
+    motion: &Motion,
+    leg: &Leg,
+    steps: &[Step],
+    time: &Timeline,
+    length: f64,
+    settings: &Settings,
+) -> Vec<Drift> {
+    let Some(contacts) = &motion.contacts else { return Vec::new() };
+    let mut drifts: Vec<Drift> = Vec::new();
+    for part in [ContactPart::Heel(leg.side), ContactPart::Ball(leg.side)] {
+        let Some((_, joint, at)) = leg.soles.iter().find(|s| s.0 == part) else { continue };
+        let places: Vec<Vec3> = steps.iter().map(|s| s.sole(leg, *joint, at)).collect();
+        let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
+        let flat: Vec<Vec3> = places.iter().map(|p| level(*p)).collect();
+        let pace: Vec<f64> =
+            time.speeds(|f| flat[f], settings.window).into_iter().map(|v| v / length).collect();
+        let mut held = vec![false; time.frames - 1];
+        for hold in contacts.holds(part) {
+            let edges =
+                hold.frames.start..hold.frames.end.min(time.frames).saturating_sub(1).max(hold.frames.start);
+            let speeds: Vec<f64> = edges.clone().map(|e| pace[e]).collect();
+            if percentile(&speeds, 0.9) > RESTS {
+                edges.filter(|e| !time.cut[*e]).for_each(|e| held[e] = true);
+            }
+        }
+        let way = flat.windows(2).map(|w| w[1] - w[0]).collect();
+        drifts.push(Drift { held, way, pace });
+    }
+    // A foot that turns about one of the two cannot have both at rest: the slower one is meant.
+    if let [heel, ball] = &mut drifts[..] {
+        for e in 0..time.frames - 1 {
+            let heel_slower = heel.pace[e] < ball.pace[e];
+            (heel.held[e], ball.held[e]) = (
+                heel.held[e] && (heel_slower || !ball.held[e]),
+                ball.held[e] && !(heel_slower && heel.held[e]),
+            );
+        }
+    }
+    drifts
+}
+
+fn done(leg: &Leg, before: &[Step], after: &[Step], drifts: &[Drift]) -> Repaired {
+    let way = |f: usize| (after[f].foot.translation - before[f].foot.translation).norm();
+    let furthest = (0..before.len()).map(|f| (way(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let held = |e: &usize| drifts.iter().any(|d| d.held[*e]);
+    Repaired {
+        side: leg.side,
+        joint: leg.foot,
+        held: (0..before.len() - 1).filter(held).count(),
+        moved: furthest.unwrap_or_default(),
+        mean: (0..before.len()).map(way).sum::<f64>() / before.len() as f64,
+    }
+}

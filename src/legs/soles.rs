@@ -1,0 +1,163 @@
+//! What two feet do becomes what the equations ask of the points of a sole, and when a foot rests, is flat or low.
+//!
+//! Space: model space, Y up; the source scaled to the target's legs. Units: metres; speeds in leg lengths per second.
+
+use super::equations::Point;
+use super::leg::{Leg, Step};
+use super::settings::Settings;
+use super::timeline::Timeline;
+use super::treadmill::belt;
+use crate::math::{Vec3, median, percentile};
+
+/// The share of the frames whose feet are lower than the ground: noise.
+const LOWEST: f64 = 0.03;
+/// Points no higher than this above their lowest are low, leg lengths.
+const LOW: f64 = 0.03;
+/// Slower than this a point is at rest, leg lengths a second.
+const RESTING: f64 = 0.15;
+
+/// What is known of the feet of the scaled source.
+#[derive(Debug)]
+pub struct Feet {
+    /// Whether each foot is flat on the ground, by leg and frame.
+    pub flat: Vec<Vec<bool>>,
+    /// The velocity of the ground of a walk on the spot, metres a second.
+    belt: Option<Vec3>,
+}
+
+impl Feet {
+    /// Those of the source's legs, scaled; `leg` is the target's length.
+    pub fn of(time: &Timeline, steps: &[Vec<Step>], legs: &[&Leg], leg: f64, settings: &Settings) -> Self {
+        let both = |of: &dyn Fn(&Step) -> f64| {
+            let all: Vec<f64> = steps.iter().flatten().map(of).collect();
+            percentile(&all, LOWEST)
+        };
+        let ankles = both(&|s| s.foot.translation.y);
+        let toes = both(&|s| s.toes.translation.y);
+        let heights = |leg: &Leg, s: &Step| {
+            let ball = leg.toes.map(|_| s.toes.translation.y - toes);
+            [Some(s.foot.translation.y - ankles), ball]
+        };
+        let most =
+            |leg: &Leg, s: &Step| heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let least = |leg: &Leg, s: &Step| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let unknowns = time.unknowns();
+        let flat = steps.iter().zip(legs).map(|(steps, l)| {
+            let flat = |(f, s): (usize, &Step)| f < unknowns && most(l, s) < settings.flat * leg;
+            steps.iter().enumerate().map(flat).collect()
+        });
+        let mut low = Vec::new();
+        for (steps, l) in steps.iter().zip(legs) {
+            let down = |f: usize| least(l, &steps[f]) < LOW * leg;
+            let way =
+                |f: usize| (steps[f + 1].toes.translation - steps[f].toes.translation) / (time.dt * leg);
+            low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(way));
+        }
+        let middle =
+            |f: usize| steps.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / steps.len() as f64;
+        let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
+        let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
+        Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
+    }
+
+    /// The speed of a point over every edge, against the world or the belt, whichever is slower, leg lengths a second.
+    pub fn pace(&self, time: &Timeline, at: &[Vec3], leg: f64, settings: &Settings) -> Vec<f64> {
+        let mut speeds = time.speeds(|f| at[f], settings.window);
+        if let Some(belt) = self.belt {
+            let against = time.speeds(|f| at[f] - belt * (time.dt * f as f64), settings.window);
+            speeds.iter_mut().zip(against).for_each(|(v, b)| *v = v.min(b));
+        }
+        speeds.into_iter().map(|v| v / leg).collect()
+    }
+
+    /// The points of the sole of leg `k`: `source` are the scaled source's steps, `copy` those of the rotation copy; the
+    /// bodies differ by `ratio`, the target's leg is `leg` long.
+    pub fn points(
+        &self,
+        k: usize,
+        time: &Timeline,
+        (source, from): (&[Step], &Leg),
+        (copy, to): (&[Step], &Leg),
+        (ratio, leg): (f64, f64),
+        settings: &Settings,
+    ) -> Vec<Point> {
+        let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
+        let ankle = |f: usize| source[f].foot.translation;
+        // Up in the foot's space, where it is flat; a foot that never is has its ankle alone.
+        let up = flat.iter().map(|&f| copy[f].turned().inverse() * Vec3::y()).sum::<Vec3>();
+        let mut sole: Vec<(Vec<Vec3>, Vec<Vec3>)> = Vec::new();
+        match up.try_normalize(1e-9) {
+            None => sole.push(((0..time.frames).map(ankle).collect(), vec![Vec3::zeros(); time.frames])),
+            Some(up) => {
+                // The heel lies under the ankle.
+                let heights = [ratio * from.ankle, to.ankle];
+                let down = |f: usize| -(copy[f].turned() * up);
+                let at = (0..time.frames).map(|f| ankle(f) + down(f) * heights[0]).collect();
+                let misfit = (0..time.frames).map(|f| down(f) * (heights[1] - heights[0])).collect();
+                sole.push((at, misfit));
+                let ball = |steps: &[Step], f: usize| steps[f].toes.translation - steps[f].foot.translation;
+                // The ball is the toe joint, of one body where the other has none.
+                let of = |f: usize| match (from.toes, to.toes) {
+                    (Some(_), Some(_)) => Some((ball(source, f), ball(copy, f))),
+                    (Some(_), None) => Some((ball(source, f), ball(source, f))),
+                    (None, Some(_)) => Some((ball(copy, f), ball(copy, f))),
+                    (None, None) => None,
+                };
+                if let Some(balls) = (0..time.frames).map(of).collect::<Option<Vec<_>>>() {
+                    let at = balls.iter().enumerate().map(|(f, (own, _))| ankle(f) + own).collect();
+                    sole.push((at, balls.iter().map(|(own, other)| other - own).collect()));
+                }
+            }
+        }
+        let middle = |values: &[Vec3]| match flat.is_empty() {
+            true => percentile(&values.iter().map(|v| v.y).collect::<Vec<_>>(), LOWEST),
+            false => median(flat.iter().map(|&f| values[f].y).collect()),
+        };
+        let heights: Vec<Vec<f64>> = sole
+            .iter()
+            .map(|(at, _)| {
+                let level = middle(at);
+                at.iter().map(|p| p.y - level).collect()
+            })
+            .collect();
+        let paces: Vec<Vec<f64>> = sole.iter().map(|(at, _)| self.pace(time, at, leg, settings)).collect();
+        let ground = levels(time, &heights, &paces);
+        let point = |((_, misfit), (own, pace)): (&(Vec<Vec3>, Vec<Vec3>), (&Vec<f64>, Vec<f64>))| {
+            let constant = if flat.is_empty() { 0.0 } else { middle(misfit) };
+            let misfit = misfit.iter().map(|q| q - Vec3::y() * constant).collect();
+            let near = |f: usize| {
+                let lowest = heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
+                let above = ((own[f] - ground[f]).max(0.0) / (settings.near * leg)).powi(2);
+                let higher = ((own[f] - lowest) / (settings.lowest * leg)).powi(2);
+                (-0.5 * (above + higher)).exp()
+            };
+            Point { misfit, pace, near: (0..time.frames).map(near).collect() }
+        };
+        sole.iter().zip(heights.iter().zip(paces)).map(point).collect()
+    }
+}
+
+/// The height of what a foot rests on in every frame, over that of the ground where it is flat: its own while it rests,
+/// the lower one of before and after in between, cuts in mind; 0 of a foot that never rests.
+fn levels(time: &Timeline, heights: &[Vec<f64>], paces: &[Vec<f64>]) -> Vec<f64> {
+    let lowest = |f: usize| heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
+    let rests = |f: usize| {
+        let edges = [f.checked_sub(1), Some(f)].into_iter().flatten();
+        let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
+        paces.iter().any(slow)
+    };
+    let resting: Vec<Option<f64>> = (0..time.frames).map(|f| rests(f).then(|| lowest(f))).collect();
+    let mut levels = vec![f64::INFINITY; time.frames];
+    let mut last = None;
+    for f in 0..time.frames {
+        last = resting[f].or(if f > 0 && time.cut[f - 1] { None } else { last });
+        levels[f] = last.unwrap_or(f64::INFINITY);
+    }
+    last = None;
+    for f in (0..time.frames).rev() {
+        last = resting[f].or(if time.cut.get(f) == Some(&true) { None } else { last });
+        let level = resting[f].unwrap_or(levels[f].min(last.unwrap_or(f64::INFINITY)));
+        levels[f] = if level.is_finite() { level } else { 0.0 };
+    }
+    levels
+}

@@ -1,0 +1,83 @@
+//! The frames of a clip as the equations see them: which follow each other, and over how much time.
+//!
+//! The last frame of a cycle is its first once more, so it is no unknown of its own, and windows go round. Nothing
+//! reaches across a cut. Units: seconds, metres.
+
+use crate::kinematics::{cuts, is_cycle};
+use crate::math::Vec3;
+use crate::model::Motion;
+
+/// The frames of a clip and what lies between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    /// All frames, the last one of a cycle included.
+    pub frames: usize,
+    /// Whether the last frame is the first once more.
+    pub cycle: bool,
+    /// Whether a cut lies between a frame and the next, for each but the last.
+    pub cut: Vec<bool>,
+    /// The time between two frames.
+    pub dt: f64,
+}
+
+impl Timeline {
+    /// That of a motion.
+    pub fn of(motion: &Motion) -> Self {
+        let frames = motion.clip.frames();
+        let mut cut = vec![false; frames.saturating_sub(1)];
+        cuts(motion).into_iter().for_each(|f| cut[f - 1] = true);
+        let cycle = is_cycle(motion) && !cut.contains(&true);
+        Self { frames, cycle, cut, dt: motion.clip.sample_rate.recip() }
+    }
+
+    /// The frames that are unknowns.
+    pub fn unknowns(&self) -> usize {
+        self.frames - usize::from(self.cycle)
+    }
+
+    /// The unknown of a frame.
+    pub fn unknown(&self, frame: usize) -> usize {
+        if frame < self.unknowns() { frame } else { frame - self.unknowns() }
+    }
+
+    /// The edges that join two frames: the first of each.
+    pub fn edges(&self) -> impl Iterator<Item = usize> {
+        (0..self.cut.len()).filter(|f| !self.cut[*f])
+    }
+
+    /// The neighbours of each frame that has two: before, here, after, as unknowns.
+    pub fn triples(&self) -> impl Iterator<Item = [usize; 3]> {
+        let n = self.unknowns();
+        let inner = (1..self.frames.saturating_sub(1)).filter(|f| !self.cut[f - 1] && !self.cut[*f]);
+        let round = (self.cycle && n > 2).then(|| [n - 1, 0, 1]);
+        inner.map(|f| [f - 1, f, self.unknown(f + 1)]).chain(round)
+    }
+
+    /// The speed of a point over every edge, in metres per second: the way over a window of `half` seconds to either
+    /// side, shorter at cuts and ends.
+    pub fn speeds(&self, at: impl Fn(usize) -> Vec3, half: f64) -> Vec<f64> {
+        let reach = (half / self.dt).round() as usize;
+        let last = self.frames - 1;
+        // A cycle goes on where it began, moved by the way that it travels.
+        let way = if self.cycle { at(last) - at(0) } else { Vec3::zeros() };
+        let place = |f: isize| match f {
+            f if f < 0 => at((f + last as isize) as usize) - way,
+            f if f > last as isize => at(f as usize - last) + way,
+            f => at(f as usize),
+        };
+        let reach = if self.cycle { reach.min(last - 1) } else { reach };
+        let speed = |edge: usize| {
+            let (mut a, mut b) = (edge as isize, edge as isize + 1);
+            for _ in 0..reach {
+                if self.cycle || (a > 0 && !self.cut[a as usize - 1]) {
+                    a -= 1;
+                }
+                if self.cycle || (b < last as isize && !self.cut[b as usize]) {
+                    b += 1;
+                }
+            }
+            if self.cut[edge] { 0.0 } else { (place(b) - place(a)).norm() / ((b - a) as f64 * self.dt) }
+        };
+        (0..self.cut.len()).map(speed).collect()
+    }
+}

@@ -1,0 +1,232 @@
+//! The rotation copy of a take becomes a performance whose feet do what the source's feet do.
+//!
+//! The whole source is scaled by one factor, the ratio of thigh and shin; what its ankles and soles then do is asked of
+//! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
+//! space, Y up. Units: metres, seconds, radians.
+
+use super::closure::{close, knee_side};
+use super::envelope::envelope;
+use super::equations::{Answer, Equations, LegTerms, stiff};
+use super::hip_tilt::hip_tilt;
+use super::leg::{Leg, Step, steps};
+use super::settings::Settings;
+use super::soles::Feet;
+use super::timeline::Timeline;
+use super::write::{Placed, write};
+use crate::anatomy::foot_skin;
+use crate::math::{Quat, Vec3, median};
+use crate::model::{Character, JointId, Motion, Rig, Side};
+use rayon::prelude::*;
+
+/// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
+const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
+/// Feet are raised out of the floor in at most so many rounds; each leaves a tenth of what the one before left.
+const RAISES: usize = 3;
+/// What is raised by less than this share of the leg is not.
+const RAISED: f64 = 1e-4;
+
+/// One leg on both bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LegPair {
+    /// On the source.
+    pub source: Leg,
+    /// On the target.
+    pub target: Leg,
+    /// What can be the lowest of the target's foot, in the spaces of its joints; nothing of a body without a skin, whose
+    /// soles are guessed.
+    pub skin: Vec<(JointId, Vec3)>,
+}
+
+impl LegPair {
+    /// The legs that both bodies have.
+    pub fn of(source: (&Character, &Rig), target: (&Character, &Rig)) -> Vec<LegPair> {
+        let pair = |side: Side| {
+            let skin = || foot_skin(target.0, target.1, side);
+            Some(LegPair {
+                source: Leg::of(source.0, source.1, side)?,
+                target: Leg::of(target.0, target.1, side)?,
+                skin: if !target.0.meshes.is_empty() { skin() } else { Vec::new() },
+            })
+        };
+        Side::BOTH.into_iter().filter_map(pair).collect()
+    }
+}
+
+/// How long the target's legs are for one of the source's: the one factor by which a take is scaled.
+pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
+    let sum = |of: &dyn Fn(&LegPair) -> &Leg| pairs.iter().map(|p| of(p).length()).sum::<f64>();
+    (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
+}
+
+/// The rotation copy with its legs brought to do what the source's do, standing on height 0; `across` scales the path over the ground, which is [`leg_ratio`] unless somebody told another.
+///
+/// # Panics
+/// Where the two motions are not in step.
+pub fn transfer(
+    source: &Motion,
+    copy: Motion,
+    pairs: &[LegPair],
+    across: f64,
+    settings: &Settings,
+) -> Motion {
+    let Some(ratio) = leg_ratio(pairs).filter(|_| copy.clip.frames() > 0) else { return copy };
+    assert_eq!(source.clip.frames(), copy.clip.frames(), "the copy has the frames of its source");
+    let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
+    let leg = to.iter().map(|l| l.length()).sum::<f64>() / to.len() as f64;
+    let time = Timeline::of(source);
+    let scaled: Vec<Vec<Step>> = steps(source, &from)
+        .into_iter()
+        .map(|steps| steps.iter().map(|s| s.scaled(ratio)).collect())
+        .collect();
+    let mut copied = steps(&copy, &to);
+    let tilts = tilted(&scaled, &mut copied);
+
+    // Where the pelvis goes before anything is solved: the scaled path over the ground, as high as soles say.
+    let feet = Feet::of(&time, &scaled, &from, leg, settings);
+    let rise = rise(pairs, &feet, &scaled, &copied);
+    let further = Vec3::new(across / ratio - 1.0, 0.0, across / ratio - 1.0);
+    let middle = |steps: &[Vec<Step>], f: usize| {
+        steps.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / steps.len() as f64
+    };
+    let aside: Vec<Vec3> = (0..time.frames).map(|f| middle(&scaled, f).component_mul(&further)).collect();
+    let base: Vec<Vec3> = (0..time.frames)
+        .map(|f| middle(&scaled, f) + aside[f] + Vec3::y() * rise - middle(&copied, f))
+        .collect();
+    let goals: Vec<Vec<Vec3>> = scaled
+        .iter()
+        .map(|steps| {
+            steps.iter().zip(&aside).map(|(s, aside)| s.foot.translation + aside + Vec3::y() * rise).collect()
+        })
+        .collect();
+    for steps in &mut copied {
+        steps.iter_mut().zip(&base).for_each(|(s, base)| *s = s.moved(base));
+    }
+
+    let terms: Vec<LegTerms> = (0..pairs.len())
+        .map(|k| {
+            let ends = ((&scaled[k][..], from[k]), (&copied[k][..], to[k]));
+            let mut points = feet.points(k, &time, ends.0, ends.1, (ratio, leg), settings);
+            for point in &mut points {
+                point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
+            }
+            LegTerms {
+                shape: copied[k].iter().zip(&goals[k]).map(|(s, goal)| s.foot.translation - goal).collect(),
+                stiff: copied[k].iter().map(|s| stiff(s.places(), settings.stiffest)).collect(),
+                follow: scaled[k].iter().map(|s| follow(s, from[k].length() * ratio, settings)).collect(),
+                points,
+            }
+        })
+        .collect();
+    let equations = Equations::new(&time, &terms, leg, settings);
+    let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
+    let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, leg, settings);
+
+    let closed: Vec<Vec<Step>> = (0..pairs.len())
+        .map(|k| {
+            let side = knee_side(&copied[k]);
+            let limits = [to[k].length(), FOLDED];
+            (0..time.frames)
+                .into_par_iter()
+                .map(|f| {
+                    let step = &copied[k][f];
+                    let hip = step.upper.translation + answer[f][0];
+                    let goal = goals[k][f] + answer[f][k + 1] + Vec3::y() * raised[k][f];
+                    close(step, &hip, &goal, &side, limits, settings)
+                })
+                .collect()
+        })
+        .collect();
+    let body: Vec<(Vec3, Quat)> = (0..time.frames).map(|f| (base[f] + answer[f][0], tilts[f])).collect();
+    let placed = Placed { legs: &to, steps: &closed, body: &body, still: |_| false };
+    let clip = write(&copy, &placed);
+    Motion { clip, ..copy }
+}
+
+/// The turns of the pelvis, and the legs of the copy moved with it; both about the middle of the hip joints.
+fn tilted(scaled: &[Vec<Step>], copied: &mut [Vec<Step>]) -> Vec<Quat> {
+    let frames = copied[0].len();
+    let [left, right] = match copied {
+        [left, right] => [left, right],
+        _ => return vec![Quat::identity(); frames],
+    };
+    let across = |a: &Step, b: &Step| a.upper.translation - b.upper.translation;
+    let widths = [
+        median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| across(a, b).norm()).collect()),
+        median(left.iter().zip(right.iter()).map(|(a, b)| across(a, b).norm()).collect()),
+    ];
+    let share = widths[0] / widths[1].max(1e-9);
+    let tilt = |(l, r): (&mut Step, &mut Step)| {
+        let way = across(l, r);
+        let turn = hip_tilt(&way, share);
+        let half = (turn * way - way) * 0.5;
+        (*l, *r) = (l.moved(&half), r.moved(&-half));
+        turn
+    };
+    left.iter_mut().zip(right.iter_mut()).map(tilt).collect()
+}
+
+/// How high the scaled source is lifted so that the target's soles are on the floor where the source's are flat; where
+/// they never are, as the rotation copy has it.
+fn rise(pairs: &[LegPair], feet: &Feet, scaled: &[Vec<Step>], copied: &[Vec<Step>]) -> f64 {
+    let mut ways = Vec::new();
+    for ((pair, steps), flat) in pairs.iter().zip(scaled).zip(&feet.flat) {
+        let flat = steps.iter().zip(flat).filter(|(_, flat)| **flat);
+        ways.extend(flat.map(|(s, _)| pair.target.ankle - s.foot.translation.y));
+    }
+    if !ways.is_empty() {
+        return median(ways);
+    }
+    let low = |steps: &[Vec<Step>], f: usize| {
+        steps.iter().map(|s| s[f].foot.translation.y).fold(f64::INFINITY, f64::min)
+    };
+    median((0..scaled[0].len()).map(|f| low(copied, f) - low(scaled, f)).collect())
+}
+
+/// How much of a source leg of this length can be followed: less where it is stretched.
+fn follow(step: &Step, length: f64, settings: &Settings) -> f64 {
+    let [hip, _, ankle] = step.places();
+    let excess = ((ankle - hip).norm() / length - settings.stretched).max(0.0);
+    (-0.5 * (excess / settings.stretch).powi(2)).exp()
+}
+
+/// How far the lowest of the foot lies from the ankle in every frame, upwards; nothing without a floor.
+fn lowest(pair: &LegPair, steps: &[Step]) -> Vec<f64> {
+    let of = |step: &Step| {
+        let heights = pair.skin.iter().map(|(joint, at)| step.sole(&pair.target, *joint, at).y);
+        heights.fold(f64::INFINITY, f64::min) - step.foot.translation.y
+    };
+    if pair.skin.is_empty() { Vec::new() } else { steps.iter().map(of).collect() }
+}
+
+/// The answer with feet raised out of the floor, and by how much each of them was raised. A raise is a smooth channel
+/// that covers what is needed, added to the goals: the matrix stays, and nothing switches from frame to frame.
+fn out_of_floor(
+    equations: &Equations<'_>,
+    time: &Timeline,
+    goals: &[Vec<Vec3>],
+    lowest: &[Vec<f64>],
+    leg: f64,
+    settings: &Settings,
+) -> (Vec<Answer>, Vec<Vec<f64>>) {
+    let mut raised = vec![vec![0.0; time.frames]; goals.len()];
+    let mut answer = equations.solve(None);
+    let reach = (settings.ramp / time.dt).round().max(1.0) as usize;
+    for _ in 0..RAISES {
+        let mut most = 0.0_f64;
+        for (k, lowest) in lowest.iter().enumerate().filter(|(_, l)| !l.is_empty()) {
+            let sunk = |f: usize| {
+                let sole = goals[k][f].y + answer[f][k + 1].y + raised[k][f] + lowest[f];
+                (-sole - settings.depth * leg).max(0.0)
+            };
+            let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
+            most = needed.iter().copied().fold(most, f64::max);
+            let more = envelope(&needed, &time.cut, time.cycle, reach);
+            (0..time.frames).for_each(|f| raised[k][f] += more[time.unknown(f)]);
+        }
+        if most < RAISED * leg {
+            break;
+        }
+        answer = equations.solve(Some(&raised));
+    }
+    (answer, raised)
+}

@@ -1,0 +1,419 @@
+//! What legs promise for any two bodies, on bodies and takes made here: a body like the source's does what it does, what
+//! rests rests, cycles close, nothing reaches across a cut, and changes that mean nothing change nothing.
+
+use posemill::anatomy::understand;
+use posemill::legs::{Settings, repair};
+use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
+use posemill::model::{
+    Character, Clip, ContactPart, Contacts, Hold, Joint, JointId, Motion, Pose, Role, Side, Skeleton,
+};
+use posemill::retarget::{Retarget, RootScale, map};
+use std::f64::consts::{PI, TAU};
+use std::sync::Arc;
+
+/// The lengths of a body, metres.
+#[derive(Clone, Copy, Debug)]
+struct Build {
+    thigh: f64,
+    shin: f64,
+    /// From the middle to a hip joint.
+    hip: f64,
+    /// From the ankle to the toe joint, ahead.
+    foot: f64,
+    /// From the toe joint to the sole, and from the ankle to the toe joint, downwards.
+    sole: [f64; 2],
+    /// What its joints are called after.
+    prefix: &'static str,
+}
+
+const PERSON: Build =
+    Build { thigh: 0.44, shin: 0.42, hip: 0.09, foot: 0.14, sole: [0.02, 0.06], prefix: "" };
+
+fn character(b: &Build) -> Arc<Character> {
+    let floor = b.sole[0] + b.sole[1];
+    let hips = b.thigh + b.shin + floor;
+    let mut list: Vec<(String, Option<usize>, Vec3)> = Vec::new();
+    let mut add = |name: &str, parent: Option<usize>, p: [f64; 3]| {
+        list.push((format!("{}{name}", b.prefix), parent, Vec3::from(p)));
+        list.len() - 1
+    };
+    let root = add("Hips", None, [0.0, hips + 0.03, 0.0]);
+    let spine = add("Spine", Some(root), [0.0, hips + 0.15, 0.0]);
+    let chest = add("Spine1", Some(spine), [0.0, hips + 0.35, 0.0]);
+    let neck = add("Neck", Some(chest), [0.0, hips + 0.52, 0.0]);
+    add("Head", Some(neck), [0.0, hips + 0.6, 0.0]);
+    for (side, s) in [("Left", 1.0), ("Right", -1.0)] {
+        let arm = add(&format!("{side}Arm"), Some(chest), [s * 0.18, hips + 0.48, 0.0]);
+        let fore = add(&format!("{side}ForeArm"), Some(arm), [s * 0.45, hips + 0.48, -0.01]);
+        add(&format!("{side}Hand"), Some(fore), [s * 0.7, hips + 0.48, 0.0]);
+        let thigh = add(&format!("{side}UpLeg"), Some(root), [s * b.hip, hips, 0.0]);
+        let shin = add(&format!("{side}Leg"), Some(thigh), [s * b.hip, floor + b.shin, 0.0]);
+        let foot = add(&format!("{side}Foot"), Some(shin), [s * b.hip, floor, 0.0]);
+        add(&format!("{side}ToeBase"), Some(foot), [s * b.hip, b.sole[0], b.foot]);
+    }
+    let joint = |(name, parent, p): &(String, Option<usize>, Vec3)| {
+        let local = parent.map_or(*p, |k| p - list[k].2);
+        let mut joint = Joint::new(name, parent.map(JointId::new), Transform::from_translation(local));
+        if name.ends_with("ToeBase") {
+            joint.tip = Some(Vec3::new(0.0, -b.sole[0], 0.06));
+        }
+        joint
+    };
+    let skeleton = Skeleton::new(list.iter().map(joint).collect()).unwrap();
+    let rest = skeleton.rest_model_pose();
+    Arc::new(Character::new("body", understand(skeleton, &rest, &[])))
+}
+
+/// What a take does in one frame: where the hips are from where they rest, how the pelvis is turned, and of each leg the
+/// angles of thigh, knee and foot in the world's sagittal plane (forward swing, bend, heel up), radians.
+#[derive(Clone, Copy, Debug, Default)]
+struct Instant {
+    way: Vec3,
+    turn: Vec3,
+    legs: [[f64; 3]; 2],
+}
+
+fn perform(who: &Arc<Character>, rate: f64, frames: usize, of: impl Fn(usize) -> Instant) -> Motion {
+    let skeleton = who.skeleton();
+    let id = |role: Role| who.rig.joint(role).unwrap();
+    let pose = |f: usize| {
+        let now = of(f);
+        let mut pose = skeleton.rest_pose();
+        let hips = &mut pose.local_mut()[id(Role::Hips).index()];
+        hips.translation += now.way;
+        hips.rotation = exp(&now.turn);
+        let mut turn = |role: Role, q: Quat| pose.local_mut()[id(role).index()].rotation = q;
+        let about = |angle: f64| exp(&(Vec3::x() * angle));
+        turn(Role::Spine(0), exp(&now.turn).inverse());
+        // Arms hang.
+        turn(Role::UpperArm(Side::Left), exp(&(Vec3::z() * -1.3)));
+        turn(Role::UpperArm(Side::Right), exp(&(Vec3::z() * 1.3)));
+        for (side, [swing, bend, heel]) in Side::BOTH.into_iter().zip(now.legs) {
+            turn(Role::UpperLeg(side), exp(&now.turn).inverse() * about(-swing));
+            turn(Role::LowerLeg(side), about(bend));
+            turn(Role::Foot(side), about(swing - bend + heel));
+            turn(Role::Toes(side), about(-heel));
+        }
+        pose
+    };
+    let poses: Vec<Pose> = (0..frames).map(pose).collect();
+    Motion::new(Arc::clone(who), Clip::from_poses("take", rate, skeleton, &poses))
+}
+
+/// A walk of this many frames a step pair, feet gliding where legs say: the pelvis travels at the mean speed of the feet.
+fn walk(who: &Arc<Character>, frames: usize, cycle: usize, phase: usize, travels: bool) -> Motion {
+    let leg = |p: f64| {
+        let swing = 0.4 * (TAU * p).cos();
+        let lift = (-(TAU * p).sin()).max(0.0);
+        [swing, 0.1 + 0.9 * lift * lift, 0.3 * lift]
+    };
+    perform(who, 60.0, frames, |f| {
+        let p = ((f + phase) % cycle) as f64 / cycle as f64;
+        let ahead = if travels { 1.2 * f as f64 / 60.0 } else { 0.0 };
+        let way = Vec3::new(0.02 * (TAU * p).sin(), -0.05 + 0.02 * (2.0 * TAU * p).cos(), ahead);
+        Instant {
+            way,
+            turn: Vec3::new(0.0, 0.1 * (TAU * p).sin(), 0.05 * (TAU * p).cos()),
+            legs: [leg(p), leg(p + 0.5)],
+        }
+    })
+}
+
+fn ready(source: &Motion, target: &Arc<Character>) -> Retarget {
+    let found = map(&source.character, target).unwrap();
+    let rigs = (&source.character.rig, &target.rig);
+    Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs)
+}
+
+fn onto(source: &Motion, target: &Arc<Character>) -> Motion {
+    let result = ready(source, target).apply(source);
+    result.check().unwrap();
+    result
+}
+
+fn place(motion: &Motion, f: usize, role: Role) -> Vec3 {
+    motion.model_pose(f).position(motion.character.rig.joint(role).unwrap())
+}
+
+/// The bend of a knee, radians.
+fn bend(motion: &Motion, f: usize, side: Side) -> f64 {
+    let [hip, knee, ankle] =
+        [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|r| place(motion, f, r));
+    angle_between(&(knee - hip), &(ankle - knee))
+}
+
+/// The largest distance of joints between two motions of one skeleton, of all frames that both have.
+fn apart(a: &Motion, b: &Motion, frames: impl Iterator<Item = usize>) -> f64 {
+    let far = |f: usize| {
+        let (a, b) = (a.model_pose(f), b.model_pose(f));
+        let ways = a.joints().iter().zip(b.joints()).map(|(a, b)| (a.translation - b.translation).norm());
+        ways.fold(0.0, f64::max)
+    };
+    frames.map(far).fold(0.0, f64::max)
+}
+
+/// The same body under other names: a solve, not the shortcut of a character onto itself.
+fn twin() -> Arc<Character> {
+    character(&Build { prefix: "mixamorig:", ..PERSON })
+}
+
+fn other() -> Arc<Character> {
+    character(&Build { thigh: 0.36, shin: 0.38, hip: 0.14, foot: 0.2, sole: [0.03, 0.05], prefix: "b_" })
+}
+
+#[test]
+fn a_body_like_the_source_s_does_what_it_does() {
+    let person = character(&PERSON);
+    for travels in [true, false] {
+        let take = walk(&person, 90, 40, 0, travels);
+        let result = onto(&take, &twin());
+        // The floor is at 0 whatever the take's: one height for the whole of it.
+        let rise = place(&result, 0, Role::Hips) - place(&take, 0, Role::Hips);
+        assert!(rise.x.hypot(rise.z) < 1e-6, "{rise:?}");
+        for f in 0..90 {
+            for role in [
+                Role::Hips,
+                Role::Head,
+                Role::Foot(Side::Left),
+                Role::Toes(Side::Right),
+                Role::LowerLeg(Side::Left),
+            ] {
+                let way = place(&result, f, role) - place(&take, f, role) - rise;
+                assert!(way.norm() < 1e-6, "frame {f} {role} {way:?}");
+            }
+        }
+        let itself = onto(&take, &person);
+        assert!(apart(&itself, &take, 0..90) < 1e-9, "a character onto itself");
+    }
+}
+
+#[test]
+fn the_source_may_be_of_any_size() {
+    let person = character(&PERSON);
+    let take = walk(&person, 90, 40, 0, true);
+    let larger = |t: &Transform| Transform::new(t.rotation, t.translation * 3.0);
+    let joints = person.skeleton().ids().map(|id| {
+        let joint = person.skeleton().joint(id);
+        Joint { rest: larger(&joint.rest), tip: joint.tip.map(|t| t * 3.0), ..joint.clone() }
+    });
+    let skeleton = Skeleton::new(joints.collect()).unwrap();
+    let rest = skeleton.rest_model_pose();
+    let giant = Arc::new(Character::new("giant", understand(skeleton, &rest, &[])));
+    let poses: Vec<Pose> =
+        take.poses().iter().map(|p| Pose::new(p.local().iter().map(larger).collect())).collect();
+    let again = Motion::new(Arc::clone(&giant), Clip::from_poses("take", 60.0, giant.skeleton(), &poses));
+    let (a, b) = (onto(&take, &other()), onto(&again, &other()));
+    assert!(apart(&a, &b, 0..90) < 1e-6, "{}", apart(&a, &b, 0..90));
+}
+
+#[test]
+fn a_turned_and_shifted_take_comes_out_turned_and_shifted() {
+    let take = walk(&character(&PERSON), 90, 40, 0, true);
+    let (turn, way) = (exp(&(Vec3::y() * 1.1)), Vec3::new(3.0, 0.0, -5.0));
+    let mut moved = take.clone();
+    let hips = take.character.rig.joint(Role::Hips).unwrap();
+    let slot = take.clip.translated().binary_search(&hips).unwrap();
+    for f in 0..90 {
+        let at = moved.clip.translations(f)[slot];
+        moved.clip.translations_mut(f)[slot] = turn * at + way;
+        let q = moved.clip.rotations(f)[hips.index()];
+        moved.clip.rotations_mut(f)[hips.index()] = turn * q;
+    }
+    let target = other();
+    let (a, b) = (onto(&take, &target), onto(&moved, &target));
+    let scale = ready(&take, &target).scale();
+    for f in 0..90 {
+        for (a, b) in a.model_pose(f).joints().iter().zip(b.model_pose(f).joints()) {
+            assert!((turn * a.translation + way * scale - b.translation).norm() < 1e-6, "frame {f}");
+        }
+    }
+}
+
+#[test]
+fn straight_legs_under_wider_hips_stay_straight() {
+    let sway = |f: usize| Instant {
+        turn: Vec3::new(0.0, 0.0, 5.0_f64.to_radians() * (TAU * f as f64 / 60.0).sin()),
+        ..Instant::default()
+    };
+    let take = perform(&character(&PERSON), 60.0, 120, sway);
+    let wide = character(&Build { hip: PERSON.hip + 0.03, prefix: "w_", ..PERSON });
+    let result = onto(&take, &wide);
+    for f in 0..120 {
+        for side in Side::BOTH {
+            let added = bend(&result, f, side) - bend(&take, f, side);
+            assert!(added.to_degrees() < 1.0, "frame {f}: {} degrees", added.to_degrees());
+        }
+    }
+}
+
+#[test]
+fn a_cycle_closes_and_may_start_anywhere() {
+    let person = character(&PERSON);
+    for travels in [false, true] {
+        let target = other();
+        let [a, b] = [0, 20].map(|phase| onto(&walk(&person, 41, 40, phase, travels), &target));
+        let hips = |m: &Motion, f: usize| place(m, f, Role::Hips);
+        let closed = |role: Role| (place(&a, 40, role) - hips(&a, 40)) - (place(&a, 0, role) - hips(&a, 0));
+        for side in Side::BOTH {
+            assert!(closed(Role::Foot(side)).norm() < 1e-6 && closed(Role::LowerLeg(side)).norm() < 1e-6);
+        }
+        let later = |f: usize, role: Role| {
+            let (own, other) = (place(&a, (f + 20) % 40, role), place(&b, f, role));
+            (own - hips(&a, (f + 20) % 40)) - (other - hips(&b, f))
+        };
+        for f in 0..40 {
+            let most = later(f, Role::Foot(Side::Left)).norm();
+            assert!(most < 1e-6, "frame {f} travels {travels}: {most}");
+        }
+    }
+}
+
+#[test]
+fn nothing_reaches_across_a_cut() {
+    let person = character(&PERSON);
+    let take = walk(&person, 80, 40, 0, false);
+    // The last pose turned round and elsewhere, the limbs as in a crouch.
+    let crouch = |f: usize| Instant {
+        way: Vec3::new(1.5, -0.25, 0.7),
+        turn: Vec3::new(0.0, 2.0 + 0.001 * f as f64, 0.0),
+        legs: [[0.9, 1.6, 0.0]; 2],
+    };
+    let other_take = perform(&person, 60.0, 40, crouch);
+    let joined = |first: &Motion, second: &Motion| {
+        let poses: Vec<Pose> = first.poses().into_iter().chain(second.poses()).collect();
+        Motion::new(Arc::clone(&person), Clip::from_poses("cut", 60.0, person.skeleton(), &poses))
+    };
+    let cut = joined(&take, &other_take);
+    assert_eq!(posemill::kinematics::cuts(&cut), [80]);
+    assert!(posemill::kinematics::cuts(&take).is_empty());
+    // What lies behind a cut changes nothing before it, but for one height of the whole.
+    let still = perform(&person, 60.0, 40, |_| crouch(0));
+    let [a, b] = [&cut, &joined(&take, &still)].map(|m| onto(m, &other()));
+    assert!(apart(&a, &b, 0..80) < 1e-3, "{}", apart(&a, &b, 0..80));
+}
+
+#[test]
+fn a_t_pose_as_first_frame_changes_nothing_behind_it() {
+    let person = character(&PERSON);
+    let take = walk(&person, 60, 40, 7, true);
+    let rest = Motion::new(
+        Arc::clone(&person),
+        Clip::from_poses("rest", 60.0, person.skeleton(), &[person.skeleton().rest_pose()]),
+    );
+    let poses: Vec<Pose> = rest.poses().into_iter().chain(take.poses()).collect();
+    let led = Motion::new(Arc::clone(&person), Clip::from_poses("led", 60.0, person.skeleton(), &poses));
+    let target = other();
+    let (with, without) = (onto(&led, &target), onto(&take, &target));
+    let height = place(&with, 30, Role::Hips) - place(&without, 29, Role::Hips);
+    for f in 0..60 {
+        for side in Side::BOTH {
+            for role in [Role::Foot(side), Role::LowerLeg(side), Role::UpperLeg(side)] {
+                let way = place(&with, f + 1, role) - place(&without, f, role) - Vec3::y() * height.y;
+                assert!(way.norm() < 1e-3, "frame {f} {role} {}", way.norm());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_toes_of_a_longer_foot_stay_while_its_heel_rises() {
+    let person = character(&PERSON);
+    // The ankle goes round the toe joint, which stays where it is.
+    let arm = Vec3::new(0.0, PERSON.sole[1], -PERSON.foot);
+    let take = perform(&person, 60.0, 90, |f| {
+        let heel = 0.6 * (0.5 - 0.5 * (PI * f as f64 / 60.0).cos()).min(1.0);
+        let rise = exp(&(Vec3::x() * heel)) * arm - arm;
+        // Both legs at once, the hips over them.
+        let reach = PERSON.thigh * 0.25_f64.cos() + PERSON.shin * 0.25_f64.cos();
+        let drop = reach - PERSON.thigh - PERSON.shin;
+        Instant { way: rise + Vec3::y() * drop, legs: [[0.25, 0.5, heel]; 2], ..Instant::default() }
+    });
+    let toes = |m: &Motion, f: usize| place(m, f, Role::Toes(Side::Left));
+    let moved = |m: &Motion| (0..90).map(|f| (toes(m, f) - toes(m, 0)).norm()).fold(0.0, f64::max);
+    let own = moved(&take);
+    let long = character(&Build { foot: 0.2, prefix: "l_", ..PERSON });
+    let result = onto(&take, &long);
+    assert!(own < 0.01 && moved(&result) < own + 2e-3, "{own} {}", moved(&result));
+}
+
+#[test]
+fn a_knee_that_passes_through_straight_does_not_pop() {
+    let person = character(&PERSON);
+    let take = perform(&person, 60.0, 120, |f| {
+        // From 20 degrees through straight to 5 beyond, as captures do.
+        let bend = (7.5 + 12.5 * (TAU * f as f64 / 60.0).cos()).to_radians();
+        Instant { legs: [[0.1, bend, 0.0], [0.0; 3]], ..Instant::default() }
+    });
+    let result = onto(&take, &other());
+    let jerk = |m: &Motion| {
+        let shins: Vec<Vec3> = (0..120)
+            .map(|f| place(m, f, Role::Foot(Side::Left)) - place(m, f, Role::LowerLeg(Side::Left)))
+            .collect();
+        let third = |w: &[Vec3]| (w[3] - w[2] * 3.0 + w[1] * 3.0 - w[0]).norm_squared();
+        (shins.windows(4).map(third).sum::<f64>()).sqrt()
+    };
+    let scale = ready(&take, &other()).scale();
+    assert!(jerk(&result) < 1.3 * scale * jerk(&take), "{} {}", jerk(&result), scale * jerk(&take));
+}
+
+#[test]
+fn feet_on_a_treadmill_keep_their_stride() {
+    let take = walk(&character(&PERSON), 161, 40, 0, false);
+    let target = other();
+    let (result, copy) = (onto(&take, &target), ready(&take, &target).copy(&take));
+    let stride = |m: &Motion| {
+        let z = |f: usize| (place(m, f, Role::Foot(Side::Left)) - place(m, f, Role::Hips)).z;
+        let all: Vec<f64> = (0..160).map(z).collect();
+        all.iter().copied().fold(f64::MIN, f64::max) - all.iter().copied().fold(f64::MAX, f64::min)
+    };
+    let ratio = stride(&result) / stride(&copy);
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+}
+
+/// A standing body whose left foot drifts ahead by 10 cm in a second, labelled as resting.
+fn drifting() -> Motion {
+    let person = character(&PERSON);
+    let mut motion = perform(&person, 60.0, 90, |f| {
+        let swing = 0.12 * (f as f64 / 60.0).min(1.0);
+        Instant {
+            way: Vec3::y() * -0.03,
+            legs: [[0.3 + swing, 0.5, 0.0], [0.3, 0.5, 0.0]],
+            ..Instant::default()
+        }
+    });
+    let mut contacts = Contacts::new(0.0, []);
+    for side in Side::BOTH {
+        for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
+            contacts.set(part, vec![Hold { frames: 0..90, height: 0.0 }]);
+        }
+    }
+    motion.contacts = Some(contacts);
+    motion
+}
+
+#[test]
+fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
+    let motion = drifting();
+    let (held, feet, _) = repair(&motion, &Settings::default());
+    let way = |m: &Motion, side: Side| {
+        let level = |v: Vec3| v.x.hypot(v.z);
+        level(place(m, 89, Role::Foot(side)) - place(m, 0, Role::Foot(side)))
+    };
+    assert!(way(&motion, Side::Left) > 0.08, "{}", way(&motion, Side::Left));
+    assert!(way(&held, Side::Left) < 0.015, "{}", way(&held, Side::Left));
+    assert!(way(&held, Side::Right) < 0.01, "{}", way(&held, Side::Right));
+    assert!(feet.iter().any(|foot| foot.held > 60));
+    // Heights and the directions of feet stay.
+    for f in 0..90 {
+        let foot =
+            |m: &Motion| *m.model_pose(f).joint(m.character.rig.joint(Role::Foot(Side::Left)).unwrap());
+        assert!(foot(&held).rotation.angle_to(&foot(&motion).rotation) < 1e-6);
+        assert!((foot(&held).translation.y - foot(&motion).translation.y).abs() < 4e-3);
+    }
+    // Feet that rest, or are not labelled, come back bit for bit.
+    let free = Motion { contacts: Some(Contacts::new(0.0, [])), ..motion.clone() };
+    assert_eq!(repair(&free, &Settings::default()).0.clip, motion.clip);
+    let resting = perform(&character(&PERSON), 60.0, 90, |_| Instant::default());
+    let resting = Motion { contacts: motion.contacts.clone(), ..resting };
+    assert_eq!(repair(&resting, &Settings::default()).0.clip, resting.clip);
+}

@@ -5,7 +5,8 @@
 //! one axis across the line, until the line has the direction that the source's has away from its calibration pose:
 //! `v = arc(H u0, u) H v0`, with `H` the rotation of the source's hips away from calibration, `u` the source's line
 //! and `u0`, `v0` the lines of both bodies at calibration. Of all turns that do so the least sum of squares is taken:
-//! each joint turns by the length of its piece of the line. Hips, head and arms keep their rotations.
+//! each joint turns by the length of its piece of the line, the chest by a third of that. Hips, head and arms keep their
+//! rotations.
 //!
 //! The line ends where the chest alone carries the middle of the shoulders. What collar bones add is theirs: bodies
 //! differ in their length, and a trunk that made up for it would bow in a shrug.

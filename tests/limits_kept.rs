@@ -11,8 +11,8 @@ use made_figure::figure;
 use posemill::ik::{Limit, Mechanism};
 use posemill::import::{Options as Import, load};
 use posemill::limits::{Options, keep};
-use posemill::math::{Quat, Vec3, exp};
-use posemill::model::{Character, Clip, JointId, Motion, Role, Side};
+use posemill::math::{Quat, Vec3, angle_between, exp, log};
+use posemill::model::{Character, Clip, JointId, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
@@ -73,6 +73,35 @@ fn jerk(motion: &Motion) -> f64 {
     end_jerk(&motion.character.rig, &poses)
 }
 
+/// How far an elbow turns about other axes than one at most, degrees; none for elbows that hardly turn.
+fn off_hinge(motion: &Motion, side: Side) -> Option<f64> {
+    let rig = &motion.character.rig;
+    let (upper, lower) = (rig.joint(Role::UpperArm(side))?, rig.joint(Role::LowerArm(side))?);
+    let between = |f: usize| {
+        let pose = motion.model_pose(f);
+        pose.joint(upper).rotation.inverse() * pose.joint(lower).rotation
+    };
+    let first = between(0).inverse();
+    let turns: Vec<Vec3> = (0..motion.clip.frames()).map(|f| log(&(between(f) * first))).collect();
+    let axis = turns.iter().max_by(|a, b| a.norm().total_cmp(&b.norm()))?.try_normalize(0.1)?;
+    Some(turns.iter().map(|v| (v - axis * v.dot(&axis)).norm().to_degrees()).fold(0.0, f64::max))
+}
+
+/// How far the upper arms point elsewhere at most, degrees.
+fn arms_turned(before: &Motion, after: &Motion) -> f64 {
+    let rig = &before.character.rig;
+    let arms = Side::BOTH.map(|s| Some((rig.joint(Role::UpperArm(s))?, rig.joint(Role::LowerArm(s))?)));
+    let of = |f: usize| {
+        let (a, b) = (before.model_pose(f), after.model_pose(f));
+        let turned = move |(upper, lower): (JointId, JointId)| {
+            let along = |p: &ModelPose| p.position(lower) - p.position(upper);
+            angle_between(&along(&a), &along(&b)).to_degrees()
+        };
+        arms.into_iter().flatten().map(turned).fold(0.0, f64::max)
+    };
+    (0..before.clip.frames()).step_by(5).map(of).fold(0.0, f64::max)
+}
+
 #[test]
 fn what_is_inside_stays_to_the_bit() {
     let motion = performance(|role, t| match role {
@@ -110,6 +139,55 @@ fn an_elbow_that_bends_sideways_rolls_and_the_hand_stays() {
 }
 
 #[test]
+fn an_elbow_that_is_a_hinge_stays_one_whichever_way_it_bends() {
+    let motion = performance(|role, t| match role {
+        // About an axis that is rolled by 50 degrees from the one that people have.
+        Role::LowerArm(s) => {
+            let axis =
+                Vec3::y() * -s.sign() * 50_f64.to_radians().cos() + Vec3::z() * 50_f64.to_radians().sin();
+            exp(&(axis * (0.7 - 0.7 * t.cos())))
+        }
+        _ => Quat::identity(),
+    });
+    let (result, work, mechanism) = kept(&motion);
+    assert!(excess(&mechanism, &motion) > 0.5 && excess(&mechanism, &result) < 1e-6);
+    assert!(work.rolled > 0.5, "{work:?}");
+    for side in Side::BOTH {
+        assert!(off_hinge(&result, side).unwrap() < 1e-6);
+    }
+}
+
+#[test]
+fn a_collar_bone_or_a_spine_that_is_turned_leaves_arms_and_head_as_they_were() {
+    // A shrug beyond any shoulder for a moment, and a bow beyond any spine.
+    let swell = |t: f64| (-((t - 2.0) / 0.4).powi(2)).exp();
+    for shrug in [true, false] {
+        let motion = performance(|role, t| match role {
+            Role::Clavicle(s) if shrug => exp(&(Vec3::z() * (s.sign() * 1.2 * swell(t)))),
+            Role::Spine(0) if !shrug => exp(&(Vec3::x() * (1.6 * swell(t)))),
+            Role::UpperArm(s) => exp(&(Vec3::y() * (-s.sign() * 0.3))),
+            _ => Quat::identity(),
+        });
+        let (result, work, mechanism) = kept(&motion);
+        let (before, after) = (excess(&mechanism, &motion), excess(&mechanism, &result));
+        assert!(before > 0.2 && after < 1e-6, "shrug {shrug}: {before} > {after}");
+        assert!(work.turned > 0.2 && work.left.is_empty(), "{work:?}");
+        let rig = &motion.character.rig;
+        for role in
+            [Role::UpperArm(Side::Left), Role::UpperArm(Side::Right), Role::Hand(Side::Left), Role::Head]
+        {
+            let id = rig.joint(role).unwrap();
+            for f in 0..FRAMES {
+                let turn = |m: &Motion| m.model_pose(f).joint(id).rotation;
+                let away = turn(&motion).angle_to(&turn(&result));
+                assert!(away < 1e-7, "{role} turned by {away} in frame {f}");
+            }
+        }
+        assert!(jerk(&result) < 1.5 * jerk(&motion));
+    }
+}
+
+#[test]
 fn a_moment_outside_is_mended_around_it_and_not_elsewhere() {
     // The head turns by 100 degrees for a quarter of a second, 60 are allowed.
     let turn = |t: f64| 1.75 * (-((t - 2.0) / 0.125).powi(2)).exp();
@@ -141,6 +219,7 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
     let Some(folder) = data() else { return };
     let characters: Vec<Arc<Character>> =
         CHARACTERS.iter().map(|c| load(&folder.join(c), &Import::default()).unwrap().character).collect();
+    let mut hinges: Vec<f64> = Vec::new();
     let (mut pairs, mut outside, mut left, mut worst_jerk) = (0, 0, 0, 0.0_f64);
     for file in TAKES {
         let asset = load(&folder.join(file), &Import::default()).unwrap();
@@ -155,6 +234,17 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
             let (before, after) = (excess(&mechanism, &copy), excess_but(&mechanism, &result, &work.left));
             let (jerk_before, jerk_after) = (jerk(&copy), jerk(&result));
             let pair = format!("{file} on {name}");
+            // A hinge of the take is a hinge of the copy, and most stay so; where no single roll serves, ranges come first.
+            for side in Side::BOTH {
+                if off_hinge(&source, side).is_some_and(|off| off < 0.5)
+                    && let (Some(copied), Some(off)) = (off_hinge(&copy, side), off_hinge(&result, side))
+                {
+                    assert!(copied < 0.5, "{pair}: the copied elbow leaves its axis by {copied} degrees");
+                    hinges.push(off);
+                }
+            }
+            let arms = arms_turned(&copy, &result);
+            assert!(arms < 1.0 || !work.left.is_empty(), "{pair}: upper arms turned by {arms} degrees");
             println!(
                 "{pair}: outside by {:.1} > {:.1e} degrees, turned {:.1}, rolled {:.1}, jerk x{:.2}",
                 before.to_degrees(),
@@ -173,6 +263,9 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
             worst_jerk = worst_jerk.max(jerk_after / jerk_before.max(1e-9));
         }
     }
+    let whole = hinges.iter().filter(|off| **off < 0.5).count();
+    println!("{whole} of {} hinges stay hinges", hinges.len());
+    assert!(whole * 10 >= hinges.len() * 9);
     println!(
         "{pairs} pairs, {outside} of them more than 5 degrees outside before, {left} joints left, jerk at most \
          x{worst_jerk:.2}"

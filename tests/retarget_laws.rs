@@ -282,19 +282,77 @@ fn the_first_frames_of_a_take_do_not_matter() {
     }
 }
 
+/// The line from the middle of the hip joints to that of the shoulders as the chest carries them.
+fn trunk_line(motion: &Motion, frame: usize) -> Vec3 {
+    let rig = &motion.character.rig;
+    let (rest, pose) = (rig.skeleton().rest_model_pose(), motion.model_pose(frame));
+    let chest = *rig.chain(Role::Spine).last().unwrap();
+    let middle = |p: &ModelPose, role: fn(Side) -> Role| {
+        Side::BOTH.map(|s| p.position(rig.joint(role(s)).unwrap())).iter().sum::<Vec3>() * 0.5
+    };
+    let shoulders = rest.joint(chest).inverse().point(&middle(&rest, Role::UpperArm));
+    pose.joint(chest).point(&shoulders) - middle(&pose, Role::UpperLeg)
+}
+
 #[test]
-fn the_chest_turns_as_the_source_chest_for_any_number_of_spine_joints() {
+fn the_trunk_leans_as_the_source_for_any_number_of_spine_joints_and_the_head_keeps_its_gaze() {
     let motion = dance(&Arc::new(PLAIN.character()), 12);
-    for spine in [1, 2, 5] {
+    let away = |m: &Motion, frame: usize, role: Role| {
+        let joint = m.character.rig.joint(role).unwrap();
+        let rest = m.character.skeleton().rest_model_pose();
+        m.model_pose(frame).joint(joint).rotation * rest.joint(joint).rotation.inverse()
+    };
+    for spine in [2, 4, 5, 9] {
         let target = Arc::new(Body { names: blender, spine, twisted_axes: true, ..PLAIN }.character());
         let result = retarget(&motion, &target);
-        let away = |m: &Motion, frame: usize| {
-            let chest = *m.character.rig.chain(Role::Spine).last().unwrap();
-            let rest = m.character.skeleton().rest_model_pose();
-            m.model_pose(frame).joint(chest).rotation * rest.joint(chest).rotation.inverse()
-        };
         for frame in 0..12 {
-            assert!(away(&motion, frame).angle_to(&away(&result, frame)) < 1e-7, "{spine} spine joints");
+            let miss = angle_between(&trunk_line(&motion, frame), &trunk_line(&result, frame));
+            assert!(miss < 1e-3, "{spine} spine joints, frame {frame}: {miss}");
+            for role in [Role::Hips, Role::Head, Role::UpperArm(Side::Left), Role::Clavicle(Side::Right)] {
+                let turn = away(&motion, frame, role).angle_to(&away(&result, frame, role));
+                assert!(turn < 1e-7, "{spine} spine joints: {role} {turn}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_trunk_that_leans_as_the_source_already_is_not_turned() {
+    let motion = dance(&Arc::new(PLAIN.character()), 12);
+    let small = Arc::new(Body { names: blender, height: 1.1, twisted_axes: true, ..PLAIN }.character());
+    let result = retarget(&motion, &small);
+    for role in [Role::Spine(0), Role::Spine(1), Role::Spine(2)] {
+        for frame in 0..12 {
+            let away = |m: &Motion| {
+                let joint = m.character.rig.joint(role).unwrap();
+                let rest = m.character.skeleton().rest_model_pose();
+                m.model_pose(frame).joint(joint).rotation * rest.joint(joint).rotation.inverse()
+            };
+            assert!(away(&motion).angle_to(&away(&result)) < 1e-7, "{role}");
+        }
+    }
+}
+
+#[test]
+fn a_trunk_changes_smoothly_with_its_source() {
+    // A bow to 80 degrees and back, in a second: no step of the result is much greater than the source's.
+    let mut motion = dance(&Arc::new(PLAIN.character()), 60);
+    let spine: Vec<JointId> = motion.character.rig.chain(Role::Spine);
+    for frame in 0..60 {
+        let bent = 0.7 - 0.7 * (frame as f64 * std::f64::consts::TAU / 60.0).cos();
+        let row = motion.clip.rotations_mut(frame);
+        row.fill(Quat::identity());
+        spine.iter().for_each(|id| row[id.index()] = exp(&(Vec3::x() * (bent / 3.0))));
+    }
+    // One joint near the top has no hold on the line, and must not turn wildly for it.
+    for spine in [1, 2, 5] {
+        let target = Arc::new(Body { names: blender, spine, ..PLAIN }.character());
+        let result = retarget(&motion, &target);
+        let poses: Vec<ModelPose> = (0..60).map(|f| result.model_pose(f)).collect();
+        for id in target.rig.chain(Role::Spine) {
+            let steps = poses.windows(2).map(|w| w[0].joint(id).rotation.angle_to(&w[1].joint(id).rotation));
+            let largest = steps.fold(0.0, f64::max);
+            assert!(largest < 0.15, "{spine} spine joints, {id:?}: {largest}");
         }
     }
 }
@@ -405,4 +463,46 @@ fn a_map_file_tells_how_far_joints_turn_and_its_faults_name_the_line() {
     );
     assert_eq!(fault("[limits.hips]\nflexion = 10\n"), "map.toml:2: `hips` has no range of motion");
     assert_eq!(fault("[limits.hip]\nflexion = 10\n"), "map.toml:1: `hip` is no role");
+}
+
+#[test]
+fn arms_that_hang_elsewhere_in_the_file_go_with_the_chest_where_nothing_drives_their_collar_bones() {
+    // The file hangs collar bones and arms under a root, and the source has no collar bones.
+    let part = |skeleton: &Skeleton, change: &dyn Fn(&mut Joint, &str)| {
+        let mut joints = skeleton.joints().to_vec();
+        joints.iter_mut().for_each(|joint| {
+            let name = joint.name.clone();
+            change(joint, &name);
+        });
+        Skeleton::new(joints).unwrap()
+    };
+    let understood = |skeleton: Skeleton| {
+        let rest = skeleton.rest_model_pose();
+        // By names alone: the shape of the tree would tell the collar bones.
+        let rig = understand_by(Vocabulary::built_in(), skeleton, &rest, &[], None).rig;
+        Arc::new(Character { rig, ..PLAIN.character() })
+    };
+    let bare = part(&PLAIN.skeleton(), &|joint, name| {
+        joint.name = name.replace("Shoulder", "Bump");
+    });
+    let pieces = Body { names: blender, feet_under_root: true, ..PLAIN }.skeleton();
+    let model = pieces.rest_model_pose();
+    let pieces = part(&pieces, &|joint, name| {
+        if name.contains("clavicle") || name.contains("upper_arm") {
+            let at = model.joint(pieces.find(name).unwrap());
+            joint.rest = model.joint(JointId::new(0)).inverse() * *at;
+            joint.parent = Some(JointId::new(0));
+        }
+    });
+    let (source, target) = (understood(bare), understood(pieces));
+    assert_eq!(source.rig.joint(Role::Clavicle(Side::Left)), None);
+    let result = retarget(&dance(&source, 12), &target);
+    let rest = target.skeleton().rest_model_pose();
+    let chest = *target.rig.chain(Role::Spine).last().unwrap();
+    let arm = target.rig.joint(Role::UpperArm(Side::Left)).unwrap();
+    let within = |p: &ModelPose| p.joint(chest).inverse().point(&p.position(arm));
+    for frame in 0..12 {
+        let away = (within(&result.model_pose(frame)) - within(&rest)).norm();
+        assert!(away < 1e-9, "{away} m in frame {frame}");
+    }
 }

@@ -174,8 +174,12 @@ fn a_body_in_the_air_comes_down_and_one_in_the_floor_comes_up() {
             for frame in 0..motion.clip.frames() {
                 let way = place(&settled.motion, frame, Role::Foot(side))
                     - place(&clean.motion, frame, Role::Foot(side));
-                // What hovers by less than a centimetre is left to.
-                assert!(way.norm() < 0.015, "{off}: frame {frame}, {side:?} foot is {} m off", way.norm());
+                // The body that was moved also goes where its feet rest on average, which the clean one had no need to.
+                assert!(
+                    way.y.abs() < 0.01 && way.norm() < 0.03,
+                    "{off}: frame {frame}, {side:?} foot is {} m off",
+                    way.norm()
+                );
             }
         }
     }

@@ -2,12 +2,14 @@
 //!
 //! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
 //! twist past half a turn counts on; their allowed values are convex, and [`corrections`] finds the change. Bringing
-//! each frame to its nearest inside instead stops a joint dead where it meets its bound. Units: radians, hertz.
+//! each frame to its nearest inside instead stops a joint dead where it meets its bound. Parents come first: a trunk or a
+//! collar bone that is turned takes neither head nor arms along, as far as their own ranges let them stay. Units: radians,
+//! hertz.
 
 use super::roll::roll_limbs;
 use crate::ik::{Limit, Mechanism, SwingTwist};
 use crate::math::{Quat, same_hemisphere, slerp};
-use crate::model::{JointId, Motion, Role, Side};
+use crate::model::{Clip, JointId, Motion, Role, Side};
 use crate::signal::{corrections, fix_hemispheres};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
@@ -90,7 +92,12 @@ pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: 
             .iter()
             .for_each(|id| motion.clip.rotations_mut(f)[id.index()] = arrived.rotations(f)[id.index()]);
     }
+    let rolled = motion.clip.clone();
     for (id, rotations) in brought.into_iter().filter(|(id, _)| !whole.contains(id)) {
+        let rotations = match given_back(&mut motion, &rolled, id) {
+            true => brought_inside(&motion, mechanism, id, options).or(rotations),
+            false => rotations,
+        };
         for (f, rotation) in rotations.unwrap_or_default().into_iter().enumerate() {
             kept.turned = kept.turned.max(arrived.rotations(f)[id.index()].angle_to(&rotation));
             motion.clip.rotations_mut(f)[id.index()] = rotation;
@@ -98,6 +105,32 @@ pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: 
     }
     fix_hemispheres(&mut motion.clip);
     (motion, kept)
+}
+
+/// Turns a joint back by what the joints above it were turned since `before`, so that the head still looks where it
+/// looked and the arms point where they pointed; whether it did. Elbows and what lies beyond them go with the joint
+/// above, since a hinge cannot give a turn back.
+fn given_back(motion: &mut Motion, before: &Clip, id: JointId) -> bool {
+    let role = motion.character.rig.role(id);
+    let ball = matches!(
+        role,
+        Some(Role::Spine(_) | Role::Neck(_) | Role::Head | Role::Clavicle(_) | Role::UpperArm(_))
+    );
+    let above: Vec<JointId> = motion.character.skeleton().path_to_root(id).skip(1).collect();
+    let mut given = false;
+    for f in 0..if ball { before.frames() } else { 0 } {
+        if above.iter().all(|j| before.rotations(f)[j.index()] == motion.clip.rotations(f)[j.index()]) {
+            continue;
+        }
+        let carried = |clip: &Clip| {
+            above.iter().fold(Quat::identity(), |turned, j| clip.rotations(f)[j.index()] * turned)
+        };
+        let turn = carried(&motion.clip).inverse() * carried(before);
+        let own = &mut motion.clip.rotations_mut(f)[id.index()];
+        *own = same_hemisphere(turn * *own, own);
+        given = true;
+    }
+    given
 }
 
 /// What is left together: a trunk, a neck with its head, an arm from the clavicle on, a leg.

@@ -3,17 +3,22 @@
 //! A straight limb does not show about which axis its hinge turns, so takes roll upper arms as they please, and a
 //! copied forearm then bends sideways out of its elbow. Rolling the upper limb by `psi` and the lower one back by as
 //! much turns the direction of the bend by `-psi` and leaves the place of every joint below, and the lower limb itself,
-//! as they are. Of all rolls that keep both ranges the smallest and smoothest is taken. Units: radians.
+//! as they are. Of all rolls that keep both ranges the smallest and smoothest is taken; an elbow that turns about a single
+//! axis throughout the take still does so. Units: radians.
 
 use super::keep::{Options, followed};
 use crate::ik::{Limit, Mechanism, SwingTwist};
-use crate::math::{Quat, Vec3, exp};
+use crate::math::{Quat, Vec3, exp, log};
 use crate::model::{JointId, Motion, Role, Side};
 use crate::signal::corrections;
 use std::f64::consts::PI;
 
 /// A limb that bends more sideways than this bends backwards: no roll mends it, radians.
 const SIDEWAYS: f64 = 2.1;
+
+/// A joint that leaves its axis by less than this (one degree) has only one: what files are rounded to is a tenth of it,
+/// and the carrying angle of a captured elbow that has more than one varies by several degrees.
+const ONE_AXIS: f64 = PI / 180.0;
 
 /// The motion with the limbs above its elbows and knees rolled, and the largest roll.
 pub fn roll_limbs(
@@ -101,6 +106,15 @@ fn rolls(
         .zip(&room)
         .map(|(bend, [least, most])| rolls_of_hinge(hinge, bend).map(|roll| roll.clamp(*least, *most)))
         .collect();
+    let arm = matches!(motion.character.rig.role(upper), Some(Role::UpperArm(_)));
+    if arm && is_hinge(&of(lower)) {
+        // One roll for the whole take, where one serves all frames: the elbow still turns about a single axis.
+        let least = allowed.iter().map(|a| a[0]).fold(f64::NEG_INFINITY, f64::max);
+        let most = allowed.iter().map(|a| a[1]).fold(f64::INFINITY, f64::min);
+        if least <= most {
+            return vec![0.0_f64.clamp(least, most); frames];
+        }
+    }
     let needed: Vec<usize> = (0..frames).filter(|&f| allowed[f][0] > 0.0 || allowed[f][1] < 0.0).collect();
     let mut rolls = vec![0.0; frames];
     let nearest = |f: usize, [roll]: [f64; 1]| [roll.clamp(allowed[f][0], allowed[f][1])];
@@ -108,6 +122,15 @@ fn rolls(
         rolls[f] = roll;
     }
     rolls
+}
+
+/// Whether a joint turns about a single axis that it keeps.
+fn is_hinge(rotations: &[Quat]) -> bool {
+    let Some(first) = rotations.first().map(Quat::inverse) else { return false };
+    let turns: Vec<Vec3> = rotations.iter().map(|q| log(&(q * first))).collect();
+    let widest = turns.iter().max_by(|a, b| a.norm().total_cmp(&b.norm()));
+    let Some(axis) = widest.and_then(|turn| turn.try_normalize(ONE_AXIS)) else { return false };
+    turns.iter().all(|turn| (turn - axis * turn.dot(&axis)).norm() < ONE_AXIS)
 }
 
 /// The rolls after which a bend is no further sideways than its hinge allows; all where no roll is needed, or helps.

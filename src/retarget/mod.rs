@@ -12,6 +12,7 @@ mod map_file;
 mod map_text;
 mod rest_alignment;
 mod transfer;
+mod trunk;
 
 pub use gaps::{End, Gap, gaps, second_best, warnings};
 pub use joint_map::{Draft, JointMap, Pair, draft, map};

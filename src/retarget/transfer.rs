@@ -4,6 +4,8 @@
 //! away from its calibration pose (two of them blended for chains of different length) and `A_i R_i0` the target's
 //! aligned calibration pose. Nothing depends on local axes, on the order of joints, or on the take's frames.
 //!
+//! The trunk then turns a little more or less, until it leans as the source's does ([`Trunk`]).
+//!
 //! A joint whose parent in the file is not its parent in the body (feet under a root bone, rigs exported in
 //! pieces) is carried by the joint it belongs to and gets a translation channel.
 //!
@@ -15,6 +17,7 @@
 use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
+use super::trunk::Trunk;
 use crate::anatomy::{Figure, body_parent, contact_points, same_words};
 use crate::legs::{LegPair, Settings, leg_ratio, transfer};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
@@ -94,6 +97,8 @@ pub struct Retarget {
     twists: Vec<Option<Twist>>,
     /// Joints in an order in which every joint comes after what carries it.
     order: Vec<JointId>,
+    /// How the trunk leans, and what must be placed to tell: joints of the order.
+    trunk: Option<(Trunk, Vec<JointId>)>,
     pelvis: Option<PelvisPath>,
     /// The legs that both bodies have; none between a character and itself, whose legs are right as they are.
     legs: Vec<LegPair>,
@@ -221,6 +226,10 @@ impl Retarget {
         let stretches = stretch_joints(s_rig, t_rig, map, &s_rest, &places);
         let twists = twist_joints(t_rig, map, &bound);
         let order = carried_order(t_rig, &places);
+        let trunk = Trunk::of(map, &s, &t, &aligned).map(|trunk| {
+            let below = below(t_rig, &places, &order, trunk.joints());
+            (trunk, below)
+        });
         Retarget {
             target,
             drives,
@@ -228,6 +237,7 @@ impl Retarget {
             stretches,
             twists,
             order,
+            trunk,
             pelvis,
             legs: pairs,
             across,
@@ -340,31 +350,51 @@ impl Retarget {
 
     /// One frame: the source's model pose to the target's.
     fn frame(&self, from: &ModelPose, stretches: &[Option<&Stretch>], model: &mut [Transform]) {
-        let skeleton = self.target.skeleton();
-        for &id in &self.order {
-            let k = id.index();
-            let rest = &skeleton.joint(id).rest;
-            let parent = skeleton.parent(id).map_or_else(Transform::identity, |p| model[p.index()]);
-            let rotation = match (&self.drives[k], &self.twists[k]) {
-                (Some(drive), _) => drive.rotation(from),
-                (None, Some(twist)) => parent.rotation * rest.rotation * twist.roll(from, model, self),
-                (None, None) => match &self.places[k] {
-                    Place::Carried(carrier, within) => model[carrier.index()].rotation * within.rotation,
-                    _ => parent.rotation * rest.rotation,
-                },
-            };
-            let mut position = match &self.places[k] {
-                Place::Tree => parent.point(&rest.translation),
-                Place::Carried(carrier, within) => model[carrier.index()].point(&within.translation),
-                Place::Pelvis(at) => self.pelvis_point(from) - rotation * at,
-                Place::Path(source) => self.travelled(&from.position(*source)),
-            };
-            if let Some(stretch) = stretches[k] {
-                let carried = from.joint(stretch.carrier).point(&stretch.at);
-                position += (from.position(stretch.source) - carried) * self.scale;
-            }
-            model[k] = Transform::new(rotation, position);
+        let mut turns = Vec::new();
+        if let Some((trunk, below)) = &self.trunk {
+            below.iter().for_each(|&id| model[id.index()] = self.placed(id, from, stretches, model, &[]));
+            turns = trunk.turns(from, model);
         }
+        for &id in &self.order {
+            model[id.index()] = self.placed(id, from, stretches, model, &turns);
+        }
+    }
+
+    /// Where a joint comes to stand, once what carries it stands; driven joints turn by `turns` as well.
+    fn placed(
+        &self,
+        id: JointId,
+        from: &ModelPose,
+        stretches: &[Option<&Stretch>],
+        model: &[Transform],
+        turns: &[(JointId, Quat)],
+    ) -> Transform {
+        let skeleton = self.target.skeleton();
+        let k = id.index();
+        let rest = &skeleton.joint(id).rest;
+        let parent = skeleton.parent(id).map_or_else(Transform::identity, |p| model[p.index()]);
+        let rotation = match (&self.drives[k], &self.twists[k]) {
+            (Some(drive), _) => match turns.iter().find(|(link, _)| *link == id) {
+                Some((_, turn)) => turn * drive.rotation(from),
+                None => drive.rotation(from),
+            },
+            (None, Some(twist)) => parent.rotation * rest.rotation * twist.roll(from, model, self),
+            (None, None) => match &self.places[k] {
+                Place::Carried(carrier, within) => model[carrier.index()].rotation * within.rotation,
+                _ => parent.rotation * rest.rotation,
+            },
+        };
+        let mut position = match &self.places[k] {
+            Place::Tree => parent.point(&rest.translation),
+            Place::Carried(carrier, within) => model[carrier.index()].point(&within.translation),
+            Place::Pelvis(at) => self.pelvis_point(from) - rotation * at,
+            Place::Path(source) => self.travelled(&from.position(*source)),
+        };
+        if let Some(stretch) = stretches[k] {
+            let carried = from.joint(stretch.carrier).point(&stretch.at);
+            position += (from.position(stretch.source) - carried) * self.scale;
+        }
+        Transform::new(rotation, position)
     }
 
     /// The target's pelvis point for a source pose.
@@ -461,8 +491,11 @@ fn place_joints(rig: &Rig, map: &JointMap, bound: &ModelPose, hips: Option<Joint
             places[id.index()] = Place::Path(pair.source);
             continue;
         }
-        let carrier = pair.role.and_then(|role| body_parent(rig, role));
-        if let Some(c) = carrier.filter(|&c| map.driving(c).is_some() && !skeleton.is_ancestor(c, id)) {
+        // An arm under a collar bone that nothing drives goes with the chest.
+        let body_parent_of = |joint: JointId| rig.role(joint).and_then(|role| body_parent(rig, role));
+        let mut carriers = std::iter::successors(body_parent_of(id), |&c| body_parent_of(c));
+        let carrier = carriers.find(|&c| map.driving(c).is_some());
+        if let Some(c) = carrier.filter(|&c| !skeleton.is_ancestor(c, id)) {
             places[id.index()] = carried(c, id);
         }
     }
@@ -607,4 +640,27 @@ fn carried_order(rig: &Rig, places: &[Place]) -> Vec<JointId> {
         }
     }
     order
+}
+
+/// The joints of `order` that carry one of `joints`, and these.
+fn below(
+    rig: &Rig,
+    places: &[Place],
+    order: &[JointId],
+    joints: impl Iterator<Item = JointId>,
+) -> Vec<JointId> {
+    let mut needed = vec![false; order.len()];
+    joints.for_each(|id| needed[id.index()] = true);
+    for &id in order.iter().rev() {
+        if !needed[id.index()] {
+            continue;
+        }
+        if let Some(parent) = rig.skeleton().parent(id) {
+            needed[parent.index()] = true;
+        }
+        if let Place::Carried(carrier, _) = places[id.index()] {
+            needed[carrier.index()] = true;
+        }
+    }
+    order.iter().copied().filter(|id| needed[id.index()]).collect()
 }

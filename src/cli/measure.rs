@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use super::measure_table::{batch, single};
 use crate::contacts::{Options, detect};
-use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess, hands};
+use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess, hands, legs};
 use crate::model::{Asset, Character, Motion};
 use crate::report::Metric;
 use crate::retarget::{Retarget, RootScale, map};
@@ -37,6 +37,9 @@ pub struct Arguments {
     /// The clip of the results, by name or number from 0 [default: those of the take's name, else all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
+    /// The height of the floor that results stand on, metres
+    #[arg(long, value_name = "HEIGHT", default_value_t = 0.0, allow_negative_numbers = true)]
+    ground: f64,
     /// End with exit code 1 where a measure passes a value: `foot_skate_p95>0.01`, in the unit of the measure
     #[arg(long, value_name = "MEASURE>VALUE")]
     fail_on: Vec<Threshold>,
@@ -184,10 +187,16 @@ fn of_file(
         let copy = carried.as_ref().map(|(_, copy)| copy);
         let (contacts, from) = match copy.and_then(|c| c.contacts.clone()) {
             Some(contacts) => (contacts, "source"),
-            None => (detect(&motion, &Options::default()), "result"),
+            None => {
+                let ground = Some(arguments.ground);
+                (detect(&motion, &Options { ground, ..Options::default() }), "result")
+            }
         };
         let mut made = assess(&gauge, &motion, Some(&contacts), copy);
-        made.add(carried.as_ref().and_then(|(source, copy)| hands(&gauge, source, copy, &motion)));
+        if let Some((source, copy)) = &carried {
+            made.add(hands(&gauge, source, copy, &motion));
+            made.add(legs(&gauge, source, copy, &motion));
+        }
         // Labels agree with themselves: that is no measure.
         made.metrics.retain(|m| from == "source" || !AGREEMENT.contains(&m.name.as_str()));
         found.push(Measured {
@@ -242,7 +251,9 @@ fn carried(
     let joint_map = map(&motion.character, &result.character)?;
     let rigs = (&motion.character.rig, &result.character.rig);
     let target = Arc::clone(&result.character);
-    let copy = Retarget::new(&motion.character, target, &joint_map, rigs, RootScale::Legs).apply(&motion);
+    let ready = Retarget::new(&motion.character, target, &joint_map, rigs, RootScale::Legs);
+    let labels = motion.contacts.as_ref().map(|contacts| ready.labels(contacts));
+    let copy = Motion { contacts: labels, ..ready.copy(&motion) };
     Ok((motion, copy))
 }
 

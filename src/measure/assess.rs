@@ -71,6 +71,7 @@ fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assess
     let samples = Samples::of(gauge, motion);
     let mut made = Assessment::default();
     made.metrics.push(metric("height", gauge.height));
+    made.metrics.extend(gauge.rest_height().map(|height| metric("rest_height", height)));
     if samples.frames == 0 {
         return (made, samples);
     }

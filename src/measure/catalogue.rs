@@ -38,12 +38,18 @@ const fn share(name: &'static str, formula: &'static str) -> Measure {
     Measure { name, unit: "1", at_most: None, formula, greatest_is_worst: false }
 }
 
-/// Half a degree, in radians.
-const HALF_DEGREE: f64 = 0.5 * std::f64::consts::PI / 180.0;
+/// A degree, in radians.
+const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 /// All measures, in the order in which they are shown.
 pub const MEASURES: &[Measure] = &[
     measure("height", "m", None, "the figure's own height in its bind pose, sole to the top of the head"),
+    measure(
+        "rest_height",
+        "m",
+        None,
+        "how high the lowest sole of the character's own calibration pose is above height 0, the floor",
+    ),
     // Contacts.
     measure(
         "foot_skate",
@@ -99,7 +105,7 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "limit_violation_max",
         "rad",
-        Some(HALF_DEGREE),
+        Some(0.5 * DEGREE),
         "greatest angle from a joint to its range of motion",
     ),
     measure(
@@ -171,6 +177,53 @@ pub const MEASURES: &[Measure] = &[
         Some(0.02),
         "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from where it belongs, \
          over H (the formula stands with HandPlaces in the library)",
+    ),
+    // Against the take, without labels.
+    measure(
+        "limb_error_p95",
+        "rad",
+        Some(5.0 * DEGREE),
+        "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the copy's",
+    ),
+    measure("knee_error_max", "rad", Some(8.0 * DEGREE), "max over f and knees of |bend - bend of the copy|"),
+    measure(
+        "straight_leg_bend_p90",
+        "rad",
+        Some(DEGREE),
+        "90th percentile, over legs that the copy bends by less than 10 degrees, of bend - bend of the copy",
+    ),
+    measure(
+        "rest_slip_p95",
+        "m/s",
+        Some(0.05),
+        "95th percentile of the speed of ankle or toe joint, the slower one in the take, against that of the take scaled by thigh \
+         and shin, while the take's is slower than 0.15 legs a second and within 0.03 legs of its lowest",
+    ),
+    measure(
+        "clearance_error_p95",
+        "m",
+        Some(0.004),
+        "95th percentile in the same frames of | height of the ankle - that of the scaled take - their median |",
+    ),
+    measure(
+        "knee_jerk_ratio",
+        "1",
+        Some(1.2),
+        "RMS of the third differences of the knees over that of the scaled take's",
+    ),
+    measure("foot_jerk_ratio", "1", Some(1.2), "the same of the ankles"),
+    measure(
+        "loop_seam",
+        "rad",
+        Some(3.0 * DEGREE),
+        "of takes whose last frame is their first: max over joints of the angle between both, less that of the take",
+    ),
+    measure(
+        "trunk_error",
+        "rad",
+        Some(3.0 * DEGREE),
+        "mean over f of the angle between the line from hip joints to shoulders and where it would be if it leaned away from \
+         the calibration pose as the take's",
     ),
     // Plausible forces.
     measure(

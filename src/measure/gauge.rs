@@ -64,6 +64,15 @@ impl Gauge {
         }
     }
 
+    /// How high the lowest sole of the character is above height 0 in its calibration pose, metres of the common height;
+    /// nothing without soles.
+    pub(super) fn rest_height(&self) -> Option<f64> {
+        let stand = self.character.calibration_pose();
+        let soles = self.points.iter().filter(|p| p.part.of_foot());
+        let low = soles.map(|p| stand.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)?;
+        Some(low * self.scale)
+    }
+
     /// Whether it was made for `character`.
     pub fn is_of(&self, character: &Arc<Character>) -> bool {
         Arc::ptr_eq(&self.character, character)

@@ -3,6 +3,9 @@
 use crate::report::Metric;
 use serde_json::Value;
 
+/// A result fails as much as the plain copy up to so many times its value.
+const AS_MUCH: f64 = 1.05;
+
 /// A measurement as pages show it, whether it was made now or read from an earlier report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
@@ -42,9 +45,11 @@ impl Reading {
         })
     }
 
-    /// Whether it exceeds its limit; a value that is no number does.
+    /// Whether it exceeds its limit; a value that is no number does. What the plain copy of the take fails as much is not
+    /// blamed on the result.
     pub(super) fn over(&self) -> bool {
-        self.at_most.is_some_and(|limit| self.value > limit || self.value.is_nan())
+        let inherited = self.copy.is_some_and(|copy| self.value <= AS_MUCH * copy);
+        self.at_most.is_some_and(|limit| (self.value > limit && !inherited) || self.value.is_nan())
     }
 
     /// The value as a part of its limit, for those that have one: above 1 is over.
@@ -113,6 +118,11 @@ mod tests {
             "1 of 2 measures is over its limit."
         );
         assert!(measure(f64::NAN, Some(1.0)).over() && measure(1e-9, Some(0.0)).over());
+        let beside = |copy: f64| Reading { copy: Some(copy), ..measure(1.1, Some(1.0)) };
+        assert!(
+            beside(0.5).over() && !beside(1.1).over(),
+            "a fault that the take came with is not the result's"
+        );
         assert_eq!(measure(3.0, Some(2.0)).part(), Some(1.5));
         assert_eq!(measure(3.0, Some(0.0)).part(), Some(f64::INFINITY));
     }

@@ -1,8 +1,8 @@
 //! A run watched from outside: what each stage changed, and how good the result is beside the plain rotation copy.
 
 use crate::contacts::{Options, detect};
-use crate::measure::{Gauge, assess, change, find, hands};
-use crate::model::Motion;
+use crate::measure::{Gauge, assess, change, find, hands, legs};
+use crate::model::{Contacts, Motion};
 use crate::report::{Change, Metric, Report};
 use crate::stages::Stage;
 
@@ -13,6 +13,8 @@ pub(super) struct Watch {
     before: Option<Motion>,
     /// The motion before the stage that carried it over, and its plain rotation copy.
     carried: Option<(Motion, Motion)>,
+    /// The labels as they arrived on the character that leaves: no later stage can edit what it is judged by.
+    labels: Option<Contacts>,
     changes: Vec<Change>,
     gauge: Option<Gauge>,
 }
@@ -20,7 +22,7 @@ pub(super) struct Watch {
 impl Watch {
     /// A watch that looks where that is `wanted`.
     pub(super) fn new(wanted: bool) -> Self {
-        Self { wanted, before: None, carried: None, changes: Vec::new(), gauge: None }
+        Self { wanted, before: None, carried: None, labels: None, changes: Vec::new(), gauge: None }
     }
 
     /// Sees a motion before a stage.
@@ -30,6 +32,7 @@ impl Watch {
         }
         if let Some(copy) = stage.plain(motion) {
             self.carried = Some((motion.clone(), copy));
+            self.labels = None;
         }
         self.before = Some(motion.clone());
     }
@@ -37,6 +40,9 @@ impl Watch {
     /// Sees the motion after the stage of this name.
     pub(super) fn after(&mut self, stage: &str, motion: &Motion) {
         let Some(before) = self.before.take() else { return };
+        if self.labels.is_none() && (self.carried.is_some() || before.contacts.is_none()) {
+            self.labels.clone_from(&motion.contacts);
+        }
         self.changes.extend(change(stage, &before, motion));
     }
 
@@ -57,10 +63,14 @@ impl Watch {
         let copy = carried.map(|(_, copy)| copy);
         let found = copy.unwrap_or(motion);
         // Without the stage `contacts` labels are found on the copy, which is nearest to the take.
-        let known = motion.contacts.clone().or_else(|| found.contacts.clone());
+        let arrived = self.labels.take().filter(|_| carried.is_some());
+        let known = arrived.or_else(|| motion.contacts.clone()).or_else(|| found.contacts.clone());
         let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
         let mut made = assess(gauge, motion, Some(&labels), copy);
-        made.add(carried.and_then(|(source, copy)| hands(gauge, source, copy, motion)));
+        if let Some((source, copy)) = carried {
+            made.add(hands(gauge, source, copy, motion));
+            made.add(legs(gauge, source, copy, motion));
+        }
         for metric in made.metrics {
             keep_worst(&mut report.metrics, metric);
         }

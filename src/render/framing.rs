@@ -20,8 +20,6 @@ const WAY_POINTS: usize = 2048;
 const CALM: f64 = 0.6;
 /// The drawn way leaves out what is shorter than this, in seconds before and after.
 const TREMOR: f64 = 0.12;
-/// A figure whose lowest point is within this part of its size of height 0 stands on height 0.
-const STANDS: f64 = 0.15;
 
 /// How the camera moves with the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,9 +165,7 @@ impl Shot {
                 );
                 own = own.max((high - low).max());
             }
-            let low = seen.iter().map(|p| p.1.y).fold(f64::INFINITY, f64::min);
-            let ground = if low.abs() < STANDS * own || !low.is_finite() { 0.0 } else { low };
-            let place = Place { way, centre, ground };
+            let place = Place { way, centre, ground: 0.0 };
             points.extend(seen.into_iter().map(|(time, p)| p - place.centre(time)));
             places.push(place);
             size = size.max(own);

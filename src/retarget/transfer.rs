@@ -21,7 +21,7 @@ use super::trunk::Trunk;
 use crate::anatomy::{Figure, body_parent, contact_points, same_words};
 use crate::legs::{LegPair, Settings, leg_ratio, transfer};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
-use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Role, Side};
+use crate::model::{Character, Clip, Contacts, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -263,11 +263,14 @@ impl Retarget {
         let mut performed =
             transfer(motion, self.copy(motion), &self.legs, self.across, &Settings::default());
         if let (Some(contacts), false) = (&motion.contacts, self.legs.is_empty()) {
-            // What the source stands on is the floor of the target.
-            let height = |y: f64| self.scale * (y - contacts.ground);
-            performed.contacts = Some(contacts.changed(|frame| frame, height));
+            performed.contacts = Some(self.labels(contacts));
         }
         performed
+    }
+
+    /// The labels of the source on the target: what the one stands on is height 0 for the other.
+    pub fn labels(&self, contacts: &Contacts) -> Contacts {
+        contacts.changed(|frame| frame, |y| self.scale * (y - contacts.ground))
     }
 
     /// The target with the source's rotations and nothing else: what results are held against.

@@ -52,7 +52,7 @@ impl Reaching {
         let length: f64 = self.lengths(model).iter().sum();
         let here = model.position(self.end);
         let now = (here - model.position(self.root)).norm();
-        let least = (1.0 - SOFT) * length;
+        let least = (1.0 - std::env::var("IKS").map_or(SOFT, |s| s.parse().unwrap())) * length;
         let moved = (target - here).norm_squared();
         let stays = 1.0 / (1.0 + moved / (MOVED * length).powi(2));
         least + (now - least).clamp(0.0, length - least) * stays

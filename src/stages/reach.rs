@@ -29,8 +29,8 @@ const CARRY_POSTURE: f64 = 5e-3;
 /// as it passes through straight: it is bent by at least so much, the way such joints bend, before it is asked to move.
 const STRAIGHT: f64 = 0.12;
 
-/// Where arms and legs point, in the middle of where they can: ahead of the body and out to their side.
-const ARM: [f64; 3] = [0.6, -0.3, 0.75];
+/// Where arms and legs point, in the middle of where they can: out to their side and ahead of the body.
+const ARM: [f64; 3] = [0.8, -0.3, 0.5];
 const LEG: [f64; 3] = [0.1, -0.9, 0.4];
 
 /// What an effector moves.
@@ -60,9 +60,10 @@ fn count(steps: &mut [usize], frames: impl Iterator<Item = usize>, outcomes: &[O
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
     ways: Vec<Way>,
-    /// Moves without arms, and arms alone.
+    /// What moves without arms, arms alone, and both.
     body: Mechanism,
     arms: Mechanism,
+    whole: Mechanism,
 }
 
 /// What an effector asks of a frame.
@@ -185,7 +186,8 @@ impl Ways {
         let pelvis: Vec<JointId> = skeleton.path_to_root(hips).filter(|_| !told).collect();
         let body = fixed(mechanism, &|id| moves_arm(id) || pelvis.contains(&id));
         let arms = fixed(mechanism, &|id| !moves_arm(id));
-        Self { ways, body, arms }
+        let whole = fixed(mechanism, &|id| pelvis.contains(&id));
+        Self { ways, body, arms, whole }
     }
 
     /// Moves the poses so that the tasks are met as well as can be, and says how many steps that took.
@@ -201,20 +203,25 @@ impl Ways {
         let carries = (0..poses.len()).into_par_iter().map(carries).filter(|(_, c)| !c.is_empty());
         let (frames, carries): (Vec<usize>, Vec<Vec<Task>>) = carries.unzip();
         let mut carried: Vec<Pose> = frames.iter().map(|f| poses[*f].clone()).collect();
-        let bodies: Vec<Vec<Task>> = frames.iter().map(|f| bodies[*f].clone()).collect();
+        let again: Vec<Vec<Task>> = frames.iter().map(|f| bodies[*f].clone()).collect();
         let both: Vec<Vec<Task>> =
-            bodies.iter().zip(carries).map(|(b, c)| [b.as_slice(), &c].concat()).collect();
+            again.iter().zip(carries).map(|(b, c)| [b.as_slice(), &c].concat()).collect();
         let frames = || frames.iter().copied();
         count(&mut steps, frames(), &passes.carrying().run(&self.body, &mut carried, &both));
-        if bodies.iter().any(|tasks| !tasks.is_empty()) {
-            let again = Passes { warm: false, ..*passes };
-            count(&mut steps, frames(), &again.run(&self.body, &mut carried, &bodies));
+        if again.iter().any(|tasks| !tasks.is_empty()) {
+            let alone = Passes { warm: false, ..*passes };
+            count(&mut steps, frames(), &alone.run(&self.body, &mut carried, &again));
         }
         frames().zip(carried).for_each(|(f, pose)| poses[f] = pose);
         if self.ways.iter().any(|w| w.arm) {
             let reach = |(pose, asked): (&mut Pose, &Vec<Asked>)| self.reach(pose, asked);
             let arms: Vec<_> = poses.par_iter_mut().zip(asked).map(reach).collect();
             count(&mut steps, 0.., &passes.run(&self.arms, poses, &arms));
+            // Where its own limits keep an arm from a place in reach, the trunk turns.
+            if self.arms.joints_with_limits().next().is_some() {
+                let all: Vec<_> = bodies.into_iter().zip(arms).map(|(b, a)| [b, a].concat()).collect();
+                count(&mut steps, 0.., &passes.run(&self.whole, poses, &all));
+            }
         }
         steps
     }
@@ -327,7 +334,7 @@ impl Passes {
 
     /// Those that carry shoulders: each frame on its own, held more.
     fn carrying(&self) -> Self {
-        let posture = self.solver.posture.max(CARRY_POSTURE);
+        let posture = self.solver.posture.max(std::env::var("IKQ").map_or(CARRY_POSTURE, |s| s.parse().unwrap()));
         Self { solver: TreeSolver { posture, ..self.solver }, warm: false, ..*self }
     }
 }

@@ -9,11 +9,8 @@
 use crate::math::{Quat, Vec3, angle_between, any_perpendicular, arc, exp};
 use crate::model::{JointId, ModelPose, Pose, Skeleton};
 
-/// The share of a limb's length in which reaching becomes soft. Half makes elbows twice as quick where a target leaves
-/// reach; twice misses more places that could be reached.
-const SOFT: f64 = 0.04;
 /// A limb that arrives straighter than that stays so unless its end shall move by more than this share of its length.
-const MOVED: f64 = 0.08;
+const MOVED: f64 = 0.1;
 /// The share of its length by which a limb stays away from folded: there its middle joint turns ever faster.
 const FOLDED: f64 = 0.02;
 
@@ -28,6 +25,9 @@ pub struct Reaching {
     pub end: JointId,
     /// The middle of the directions that the limb points in, in the space of the root's parent.
     pub centre: Vec3,
+    /// The share of its length in which reaching becomes soft: with half of it a middle joint is half as quick again
+    /// where a target leaves reach, and fewer places are missed.
+    pub soft: f64,
 }
 
 /// How far a limb reaches that shall reach as far as `wanted`, reaches as far as `free` exactly and `longest` at most.
@@ -52,7 +52,7 @@ impl Reaching {
         let length: f64 = self.lengths(model).iter().sum();
         let here = model.position(self.end);
         let now = (here - model.position(self.root)).norm();
-        let least = (1.0 - std::env::var("IKS").map_or(SOFT, |s| s.parse().unwrap())) * length;
+        let least = (1.0 - self.soft) * length;
         let moved = (target - here).norm_squared();
         let stays = 1.0 / (1.0 + moved / (MOVED * length).powi(2));
         least + (now - least).clamp(0.0, length - least) * stays
@@ -128,7 +128,7 @@ mod tests {
         pose.local_mut()[2].rotation = exp(&Vec3::new(0.0, -elbow, 0.0));
         let [root, middle, end] = [0, 2, 4].map(JointId::new);
         let centre = Vec3::new(0.6, -0.3, 0.75).normalize();
-        (Reaching { root, middle, end, centre }, skeleton, pose)
+        (Reaching { root, middle, end, centre, soft: 0.03 }, skeleton, pose)
     }
 
     fn reached(arm: &Reaching, skeleton: &Skeleton, pose: &Pose, target: &Vec3) -> (Pose, Vec3) {
@@ -163,7 +163,7 @@ mod tests {
             let end = ModelPose::of(&skeleton, &bent).position(arm.end);
             prop_assert!((end - place).norm() < 1e-9);
             prop_assert!((end - SHOULDER).angle(&way) < 1e-7);
-            prop_assert!(way.norm() > (1.0 - SOFT) * LENGTH || (end - target).norm() < 1e-9);
+            prop_assert!(way.norm() > 0.97 * LENGTH || (end - target).norm() < 1e-9);
             prop_assert!(way.norm() < 1.5 * LENGTH || (end - SHOULDER).norm() > 0.999 * LENGTH);
         }
 

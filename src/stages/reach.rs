@@ -21,9 +21,16 @@ const HELP: f64 = 0.25;
 
 /// How much a shoulder that is carried matters, against effectors that matter by 1: they hardly give way.
 const CARRY: f64 = 0.1;
-/// How strongly joints are held while they carry. Half carries shoulders that cannot go there in spasms; twice leaves
-/// a fifth of the way.
+/// How strongly joints are held while they carry. Half throws the trunk about for shoulders that cannot go there; twice
+/// leaves a third of the way.
 const CARRY_POSTURE: f64 = 5e-3;
+
+/// The share of a limb's length in which reaching becomes soft: where something carries the limb and makes up for it, and
+/// where the limb is alone and all that is soft is missed.
+const SOFT: [f64; 2] = [0.03, 0.01];
+
+/// The share of an arm's length in which it does not reach exactly in the end, where something carries it.
+const LAST: f64 = 0.005;
 
 /// A knee or an elbow that is straighter than twice this has hardly a side to bend to, and what side it has swings about
 /// as it passes through straight: it is bent by at least so much, the way such joints bend, before it is asked to move.
@@ -98,6 +105,7 @@ impl Way {
             (bends && moves(*id)).then(way).flatten()
         };
         let bends = path[1..].iter().filter_map(bends).collect();
+        let limb = limb.map(|limb| Reaching { soft: SOFT[usize::from(!carried)], ..limb });
         Self {
             joint: effector.joint,
             base,
@@ -144,7 +152,7 @@ fn limb(character: &Character, end: JointId) -> Option<Reaching> {
         let hangs = skeleton.is_ancestor(root, middle) && middle != end && skeleton.is_ancestor(middle, end);
         let centre = Vec3::new(out * side.sign(), up, ahead).normalize();
         let above = skeleton.parent(root).map_or(centre, |p| rest.joint(p).rotation.inverse() * centre);
-        hangs.then_some(Reaching { root, middle, end, centre: above })
+        hangs.then_some(Reaching { root, middle, end, centre: above, soft: SOFT[0] })
     })
 }
 
@@ -214,14 +222,12 @@ impl Ways {
         }
         frames().zip(carried).for_each(|(f, pose)| poses[f] = pose);
         if self.ways.iter().any(|w| w.arm) {
-            let reach = |(pose, asked): (&mut Pose, &Vec<Asked>)| self.reach(pose, asked);
-            let arms: Vec<_> = poses.par_iter_mut().zip(asked).map(reach).collect();
+            let reach = |frame| self.reach(frame);
+            let (arms, all): (Vec<_>, Vec<_>) = poses.par_iter_mut().zip(asked).map(reach).unzip();
             count(&mut steps, 0.., &passes.run(&self.arms, poses, &arms));
-            // Where its own limits keep an arm from a place in reach, the trunk turns.
-            if self.arms.joints_with_limits().next().is_some() {
-                let all: Vec<_> = bodies.into_iter().zip(arms).map(|(b, a)| [b, a].concat()).collect();
-                count(&mut steps, 0.., &passes.run(&self.whole, poses, &all));
-            }
+            // What is left of places in reach, because of soft reach or the arm's limits, what carries the arm closes.
+            let all: Vec<_> = bodies.into_iter().zip(all).map(|(b, a)| [b, a].concat()).collect();
+            count(&mut steps, 0.., &passes.run(&self.whole, poses, &all));
         }
         steps
     }
@@ -286,31 +292,41 @@ impl Ways {
         all
     }
 
-    /// Arms that point at their targets or are there, and the tasks of arms with their places within reach.
-    fn reach(&self, pose: &mut Pose, asked: &[Asked]) -> Vec<Task> {
+    /// Arms that point at their targets or are there, and the tasks of arms with their places within soft reach, and
+    /// within all that they reach.
+    fn reach(&self, (pose, asked): (&mut Pose, &Vec<Asked>)) -> (Vec<Task>, Vec<Task>) {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
-        let mut all = Vec::new();
-        for (n, way) in self.ways.iter().enumerate().filter(|(_, w)| w.arm) {
-            let at = match (way.limb, place(&asked[n].tasks)) {
-                (Some(limb), Some(target)) if asked[n].share > 0.0 => {
+        let (mut soft, mut all) = (Vec::new(), Vec::new());
+        for (way, asked) in self.ways.iter().zip(asked).filter(|(w, _)| w.arm) {
+            let base = model.position(way.base);
+            let within = |target: &Vec3, free: f64| {
+                let far = (target - base).norm();
+                base + (target - base) * (soft_reach(far, free, way.length) / far.max(1e-12))
+            };
+            let places = match (way.limb, place(&asked.tasks)) {
+                (Some(limb), Some(target)) if asked.share > 0.0 => {
                     let at = limb.place(&model, &target);
-                    way.unlock(pose, asked[n].share);
+                    way.unlock(pose, asked.share);
                     model.set(skeleton, pose);
                     limb.bend(skeleton, pose, &model, &at);
                     model.set(skeleton, pose);
-                    Some(at)
+                    let last = within(&target, (1.0 - LAST) * way.length);
+                    let far = |place: &Vec3| (place - base).norm();
+                    let more = way.help > 0.0 && far(&target) >= far(&at) && far(&last) > far(&at);
+                    [at, if more { last } else { at }]
                 }
-                (None, Some(target)) => {
-                    let base = model.position(way.base);
-                    let far = (target - base).norm();
-                    Some(base + (target - base) * (far.min(way.length) / far.max(1e-12)))
+                (None, Some(target)) => [within(&target, way.length); 2],
+                _ => {
+                    soft.extend_from_slice(&asked.tasks);
+                    all.extend_from_slice(&asked.tasks);
+                    continue;
                 }
-                _ => None,
             };
-            all.extend(at.map_or_else(|| asked[n].tasks.clone(), |at| placed(&asked[n].tasks, at)));
+            soft.extend(placed(&asked.tasks, places[0]));
+            all.extend(placed(&asked.tasks, places[1]));
         }
-        all
+        (soft, all)
     }
 }
 
@@ -334,7 +350,7 @@ impl Passes {
 
     /// Those that carry shoulders: each frame on its own, held more.
     fn carrying(&self) -> Self {
-        let posture = self.solver.posture.max(std::env::var("IKQ").map_or(CARRY_POSTURE, |s| s.parse().unwrap()));
+        let posture = self.solver.posture.max(CARRY_POSTURE);
         Self { solver: TreeSolver { posture, ..self.solver }, warm: false, ..*self }
     }
 }

@@ -408,8 +408,10 @@ proptest! {
             prop_assert!((hand - shoulder).angle(&(target - shoulder)) < 1e-3);
             prop_assert!((hand - shoulder).norm() > 0.99 * ARM);
         }
-        prop_assert!(moved(Role::UpperArm(Side::Left)) < 0.3 * ARM);
-        prop_assert!(moved(Role::Hand(Side::Right)) < 0.5 * ARM && moved(Role::Head) < 0.4 * ARM);
+        // A body leans for what it can reach, and hardly for what is farther.
+        let most = if way.norm() < 3.0 * ARM { 0.4 } else { 0.2 } * ARM;
+        prop_assert!(moved(Role::UpperArm(Side::Left)) < most);
+        prop_assert!(moved(Role::Hand(Side::Right)) < 1.7 * most && moved(Role::Head) < 1.7 * most);
         prop_assert!(moved(Role::Foot(Side::Left)) < 1e-3 && moved(Role::Foot(Side::Right)) < 1e-3);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In this order, each frame on its own. Legs and all that is no arm are solved together, their targets brought within
 //! reach. Trunk and clavicles carry a shoulder towards a target that its arm cannot reach, by a part of the arm's
-//! length. Arms reach in closed form ([`Reaching`]), which the solver changes only where limits or further effectors of
+//! length, and less for what is out of reach all the same. Arms reach in closed form ([`Reaching`]), which the solver changes only where limits or further effectors of
 //! the arm ask for it. So an arm that reaches moves nothing but itself, a target too far is pointed at, and every
 //! answer varies smoothly with its target. Space: model space. Units: metres, radians.
 
@@ -17,13 +17,17 @@ use rayon::prelude::*;
 
 /// How far what carries a limb helps it to reach farther, as a share of the limb's length. Half leaves more targets
 /// unreached; with twice as much the body folds for targets at the feet.
-const HELP: f64 = 0.25;
+const HELP: f64 = 0.35;
+/// How much of that is left for an arm whose target is too far anyway: a body does not lean for what it cannot reach.
+const FAR: f64 = 0.15;
 
 /// How much a shoulder that is carried matters, against effectors that matter by 1: they hardly give way.
 const CARRY: f64 = 0.1;
 /// How strongly joints are held while they carry. Half throws the trunk about for shoulders that cannot go there; twice
-/// leaves a third of the way.
-const CARRY_POSTURE: f64 = 5e-3;
+/// leaves more of the way.
+const CARRY_POSTURE: f64 = 2e-3;
+/// How often they are held anew: each time what is left of the way shrinks to a fraction.
+const CARRY_ROUNDS: usize = 2;
 
 /// The share of a limb's length in which reaching becomes soft: where something carries the limb and makes up for it, and
 /// where the limb is alone and all that is soft is missed.
@@ -90,7 +94,7 @@ impl Way {
         let upper = Side::BOTH.into_iter().filter_map(|s| rig.joint(Role::UpperArm(s)));
         let upper = upper.into_iter().find(|id| path.contains(id) && moves(*id));
         let hips = rig.joint(Role::Hips).filter(|id| path.contains(id) && moves(*id));
-        let top = path.iter().copied().filter(|id| moves(*id)).last();
+        let top = path.iter().copied().rfind(|id| moves(*id));
         let base = upper.or(limb.map(|l| l.root)).or(hips).or(top).unwrap_or(effector.joint);
         let rest = skeleton.rest_model_pose();
         let below = path.iter().take_while(|id| **id != base).count();
@@ -215,7 +219,9 @@ impl Ways {
         let both: Vec<Vec<Task>> =
             again.iter().zip(carries).map(|(b, c)| [b.as_slice(), &c].concat()).collect();
         let frames = || frames.iter().copied();
-        count(&mut steps, frames(), &passes.carrying().run(&self.body, &mut carried, &both));
+        for _ in 0..CARRY_ROUNDS {
+            count(&mut steps, frames(), &passes.carrying().run(&self.body, &mut carried, &both));
+        }
         if again.iter().any(|tasks| !tasks.is_empty()) {
             let alone = Passes { warm: false, ..*passes };
             count(&mut steps, frames(), &alone.run(&self.body, &mut carried, &again));
@@ -282,7 +288,13 @@ impl Ways {
             let beyond = limb.beyond(&model, &target);
             let far = beyond.norm();
             if far > 0.0 {
-                let go = soft_reach(far, 0.0, way.help);
+                let more = (far - way.help).max(0.0);
+                let go = if more > 0.0 {
+                    let left = FAR * way.length;
+                    left + (way.help - left) * (-more / way.help).exp()
+                } else {
+                    far
+                };
                 // What only begins to be too far does not hold against what else moves the trunk.
                 let weight = CARRY * go / (go + 0.1 * way.help);
                 let to = model.position(limb.root) + beyond * (go / far);

@@ -155,3 +155,113 @@ fn hands_and_feet_keep_their_places_under_a_lowered_pelvis() {
     println!("{tried} pairs");
     assert!(faults.is_empty() && tried > 0, "{faults:#?}");
 }
+
+/// Some takes and characters, at 30 frames a second or so.
+const SOME_TAKES: [&str; 3] =
+    ["bvh/bvh-toolbox/walk01.bvh", "bvh/cmu/jumping_jacks.bvh", "bvh/assimp/Boxing_Toes.bvh"];
+const SOME_CHARACTERS: [&str; 3] = [
+    "gltf/quaternius/Casual_man.glb",
+    "derived/makehuman-base-default-rig.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+];
+
+/// The motion with about 30 of its frames a second, five seconds at most.
+fn thinned(motion: &Motion) -> Motion {
+    let skeleton = motion.character.skeleton();
+    let step = (motion.clip.sample_rate / 30.0).round().max(1.0) as usize;
+    let frames = (0..motion.clip.frames()).step_by(step).take(150);
+    let poses: Vec<_> = frames.map(|f| motion.clip.pose(skeleton, f)).collect();
+    let clip = Clip::from_poses("thinned", motion.clip.sample_rate / step as f64, skeleton, &poses);
+    Motion::new(Arc::clone(&motion.character), clip)
+}
+
+/// A hand told to go three metres ahead, or from the knee into the floor, while the feet stay: nothing flickers, the
+/// hand goes no faster than the take and a slow target, and whoever is not asked stays near the take.
+#[test]
+fn hands_that_cannot_reach_do_not_flicker() {
+    let Some(folder) = data() else { return };
+    for (file, onto) in SOME_TAKES.iter().flat_map(|t| SOME_CHARACTERS.map(|c| (*t, c))) {
+        let take = read(&folder, file).motion(0).unwrap();
+        let target = Arc::clone(&read(&folder, onto).character);
+        let found = map(&take.character, &target).unwrap();
+        let rigs = (&take.character.rig, &target.rig);
+        let retarget = Retarget::new(&take.character, Arc::clone(&target), &found, rigs, RootScale::Legs);
+        let before = thinned(&retarget.apply(&take));
+        let joint = |role: Role| target.rig.joint(role).unwrap();
+        let right = |role: fn(Side) -> Role| joint(role(Side::Right));
+        let first = before.model_pose(0);
+        let shoulder = first.position(right(Role::UpperArm));
+        let rest = target.skeleton().rest_model_pose();
+        let bone = |a, b| (rest.position(right(a)) - rest.position(right(b))).norm();
+        let arm = bone(Role::UpperArm, Role::LowerArm) + bone(Role::LowerArm, Role::Hand);
+        let left = first.position(joint(Role::UpperArm(Side::Left))) - shoulder;
+        let ahead = Vec3::new(left.x, 0.0, left.z).normalize().cross(&Vec3::y());
+        let far = shoulder - first.position(joint(Role::Hips)) + ahead * 3.0;
+        let knee = first.position(right(Role::LowerLeg)) + ahead * 0.3;
+        let last = (before.clip.frames() - 1) as f64 / before.clip.sample_rate;
+        let (x, z) = (knee.x, knee.z);
+        for source in [
+            format!("follow = \"hips\"\ntarget = [{}, {}, {}]", far.x, far.y, far.z),
+            format!("keys = [[0.0, {x}, {}, {z}], [{last}, {x}, -0.3, {z}]]", knee.y),
+        ] {
+            let hold =
+                |foot: &str| format!("[[effectors]]\njoint = \"{foot}\"\ngoal = \"hold\"\nhard = true\n");
+            let feet = [hold("left_foot"), hold("right_foot")].concat();
+            let text = format!("[[effectors]]\njoint = \"right_hand\"\n{source}\n{feet}");
+            let config: IkConfig = toml::from_str(&text).unwrap();
+            let setting = Setting { arriving: Arc::clone(&target), target: None, folder: "".into() };
+            let stage = config.resolve(&setting).unwrap();
+            let after = stage.apply(before.clone(), &mut Report::default()).unwrap();
+            let case = format!("{file} on {}, {source}", target.name);
+            let at = |motion: &Motion, f: usize, role: Role| motion.model_pose(f).position(joint(role));
+            for f in 0..before.clip.frames() {
+                let moved = |role: Role| (at(&after, f, role) - at(&before, f, role)).norm();
+                assert!(moved(Role::Hand(Side::Left)) < 0.45 * arm, "{case}: frame {f}");
+                assert!(moved(Role::Head) < 0.35 * arm, "{case}: frame {f}");
+                assert!(Side::BOTH.iter().all(|s| moved(Role::Foot(*s)) < 1e-3), "{case}: frame {f}");
+                let Some(g) = f.checked_sub(1) else { continue };
+                let turn = |m: &Motion, j: usize| m.clip.rotations(f)[j].angle_to(&m.clip.rotations(g)[j]);
+                let more = |j: usize| (turn(&after, j) - turn(&before, j)).to_degrees();
+                let most = (0..target.skeleton().len()).map(more).fold(0.0, f64::max);
+                assert!(most < 10.0, "{case}: frame {f} turns a joint by {most} degrees more than the take");
+                let step = |m: &Motion| {
+                    (at(m, f, Role::Hand(Side::Right)) - at(m, g, Role::Hand(Side::Right))).norm()
+                };
+                assert!(step(&after) - step(&before) < 0.06, "{case}: frame {f}");
+            }
+        }
+    }
+}
+
+/// A target is told where `posemill joints` prints it, for files that look along -Z, too.
+#[test]
+fn targets_are_told_in_the_world_of_the_file() {
+    let Some(folder) = data() else { return };
+    let mut turned = 0;
+    for file in ["vrm/basic_armature_vrm0.vrm", "vrm/basic_armature_vrm1.vrm", "vrm/debug_robot.vrm"] {
+        let character = Arc::clone(&read(&folder, file).character);
+        let skeleton = character.skeleton();
+        let file_from_model =
+            character.document.as_ref().map_or(Quat::identity(), |d| d.model_from_file.inverse());
+        turned += usize::from(file_from_model.angle() > 3.0);
+        let [shoulder, elbow, hand] = [Role::UpperArm, Role::LowerArm, Role::Hand]
+            .map(|role| character.rig.joint(role(Side::Left)).unwrap());
+        let rest = skeleton.rest_model_pose();
+        let place = |model: &ModelPose, id: JointId| file_from_model * model.position(id);
+        let upper = place(&rest, elbow) - place(&rest, shoulder);
+        let target = place(&rest, shoulder) + (upper * 0.4 + Vec3::y() * upper.norm());
+        let [x, y, z] = [target.x, target.y, target.z];
+        let clip = Clip::from_poses("rest", 30.0, skeleton, &[skeleton.rest_pose()]);
+        let motion = Motion::new(Arc::clone(&character), clip);
+        for source in [format!("target = [{x}, {y}, {z}]"), format!("keys = [[0.0, {x}, {y}, {z}]]")] {
+            let config: IkConfig =
+                toml::from_str(&format!("[[effectors]]\njoint = \"left_hand\"\n{source}\n")).unwrap();
+            let setting = Setting { arriving: Arc::clone(&character), target: None, folder: "".into() };
+            let stage = config.resolve(&setting).unwrap();
+            let after = stage.apply(motion.clone(), &mut Report::default()).unwrap();
+            let miss = (place(&after.model_pose(0), hand) - target).norm();
+            assert!(miss < 1e-3, "{file}: {source}: {miss}");
+        }
+    }
+    assert!(turned > 0, "none of them is turned");
+}

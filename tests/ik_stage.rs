@@ -7,6 +7,7 @@ use posemill::math::{Vec3, exp};
 use posemill::model::{Character, Clip, Motion, Role, Side};
 use posemill::report::Report;
 use posemill::stages::{IkConfig, LimitsConfig, Setting, StageConfig};
+use proptest::prelude::*;
 use std::sync::Arc;
 
 fn character() -> Arc<Character> {
@@ -271,13 +272,13 @@ fn targets_come_from_four_sources() {
     }
 }
 
-/// Only the joints of the chain turn; one of any length reaches up to the root.
+/// Only the joints of the chain turn; one of any length lets the trunk help an arm that is too short.
 #[test]
 fn a_chain_is_as_long_as_told() {
     let before = motion(&character());
     let turned = |chain: u64| -> usize {
         let text =
-            format!("[[effectors]]\njoint = \"left_hand\"\ntarget = [0.4, 1.4, 0.3]\nchain = {chain}\n");
+            format!("[[effectors]]\njoint = \"left_hand\"\ntarget = [0.5, 1.4, 0.6]\nchain = {chain}\n");
         let (after, _) = applied(&text);
         let pairs = before.clip.rotations(9).iter().zip(after.clip.rotations(9));
         pairs.filter(|(a, b)| a.angle_to(b) > 1e-6).count()
@@ -344,4 +345,73 @@ fn faults_of_a_file_of_targets_name_file_and_line() {
     let gone: IkConfig =
         toml::from_str("[[effectors]]\njoint = \"left_hand\"\ncsv = \"gone.csv\"\n").unwrap();
     assert!(gone.resolve(&setting(&character)).unwrap_err().to_string().contains("gone.csv"));
+}
+
+/// One frame of the made motion with its hand told to be somewhere, the feet held or not told.
+fn told(target: &Vec3, feet: bool) -> (Motion, Motion) {
+    let character = character();
+    let mut motion = motion(&character);
+    let pose = motion.clip.pose(character.skeleton(), 20);
+    motion.clip = Clip::from_poses("one", 30.0, character.skeleton(), &[pose]);
+    let [x, y, z] = [target.x, target.y, target.z];
+    let mut text = format!("[[effectors]]\njoint = \"left_hand\"\ntarget = [{x}, {y}, {z}]\n");
+    for foot in ["left_foot", "right_foot"].iter().filter(|_| feet) {
+        text += &format!("[[effectors]]\njoint = \"{foot}\"\ngoal = \"hold\"\nhard = true\n");
+    }
+    let config: IkConfig = toml::from_str(&text).unwrap();
+    let stage = config.resolve(&setting(&character)).unwrap();
+    let after = stage.apply(motion.clone(), &mut Report::default()).unwrap();
+    (motion, after)
+}
+
+/// Where the left arm starts in the frame of [`told`], and how long it is.
+const SHOULDER: Vec3 = Vec3::new(0.2, 1.5, 0.0);
+const ARM: f64 = 0.54;
+
+prop_compose! {
+    /// A way from the shoulder to a target: ahead, beside, above or below, near or far, not right at the shoulder.
+    fn way()(x in -0.6..1.0f64, y in -1.0..1.0f64, z in -0.3..1.0f64, far in 0.3..6.0f64) -> Vec3 {
+        Vec3::new(x, y, z).try_normalize(0.2).unwrap_or_else(Vec3::z) * (far * ARM)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// A step of the target turns no joint by more than so much for each metre, across the border of reach too.
+    #[test]
+    fn answers_vary_smoothly_with_the_target(
+        way in way(), step in [-1.0..1.0f64, -1.0..1.0f64, -1.0..1.0f64], feet: bool,
+    ) {
+        let target = SHOULDER + way;
+        let step = Vec3::from(step) * 1e-3;
+        let [(_, a), (_, b)] = [target, target + step].map(|t| told(&t, feet));
+        for (p, q) in a.clip.rotations(0).iter().zip(b.clip.rotations(0)) {
+            prop_assert!(p.angle_to(q) < 40.0 * step.norm() + 1e-4, "{} for {}", p.angle_to(q), step.norm());
+        }
+    }
+
+    /// A target in reach is reached by the arm alone; one too far is pointed at with a straight arm, whose shoulder
+    /// comes along a little; nobody else is asked.
+    #[test]
+    fn near_targets_are_reached_and_far_ones_pointed_at(way in way(), feet: bool) {
+        let target = SHOULDER + way;
+        let (before, after) = told(&target, feet);
+        let hand = place(&after, 0, Role::Hand(Side::Left));
+        let shoulder = place(&after, 0, Role::UpperArm(Side::Left));
+        let moved = |role: Role| (place(&after, 0, role) - place(&before, 0, role)).norm();
+        if way.norm() < 0.96 * ARM {
+            prop_assert!((hand - target).norm() < 1e-3);
+            prop_assert!(moved(Role::Hand(Side::Right)) < 1e-6 && moved(Role::Head) < 1e-6);
+        }
+        if way.norm() > 1.5 * ARM {
+            prop_assert!((hand - shoulder).angle(&(target - shoulder)) < 1e-3);
+            prop_assert!((hand - shoulder).norm() > 0.99 * ARM);
+        }
+        // A body leans for what it can reach, and hardly for what is farther.
+        let most = if way.norm() < 3.0 * ARM { 0.4 } else { 0.2 } * ARM;
+        prop_assert!(moved(Role::UpperArm(Side::Left)) < most);
+        prop_assert!(moved(Role::Hand(Side::Right)) < 1.7 * most && moved(Role::Head) < 1.7 * most);
+        prop_assert!(moved(Role::Foot(Side::Left)) < 1e-3 && moved(Role::Foot(Side::Right)) < 1e-3);
+    }
 }

@@ -65,14 +65,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Counts tasks as reached that are within the tolerances of `stop`, wherever the solver stopped.
-    pub fn judge(&mut self, tasks: &[Task], stop: &Stop) {
-        for (effector, task) in self.effectors.iter_mut().zip(tasks) {
-            if effector.residual <= stop.tolerance(task) {
-                effector.reach = Reach::Reached;
-            }
-        }
-        self.converged = self.effectors.iter().all(|e| e.reach == Reach::Reached);
+    /// The outcome of a pose that was found in so many steps and is the answer: what is not reached cannot be.
+    pub fn of(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, stop: &Stop, iterations: usize) -> Self {
+        judge(mechanism, tasks, pose, stop, Progress { iterations, stationary: true })
     }
 }
 

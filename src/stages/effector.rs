@@ -2,7 +2,7 @@
 
 use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
-use crate::math::Vec3;
+use crate::math::{Quat, Vec3};
 use crate::model::{Character, JointId, ModelPose, Role};
 use crate::signal::monotone;
 use schemars::JsonSchema;
@@ -19,13 +19,15 @@ pub struct EffectorConfig {
     pub goal: GoalWord,
     /// Of `aim`: which way the joint looks, in the axes of the character at rest: +Z is ahead, +Y up, +X to its left.
     pub axis: [f64; 3],
-    /// The target: a point in metres, `[x, y, z]`. With `follow` or `hold` it is an offset in metres.
+    /// The target: a point in metres, `[x, y, z]`, Y up, in the world of the character's own file: what `posemill joints`
+    /// prints of it and of outputs made from it. With `follow` or `hold` it is an offset in metres, along the same axes.
+    /// A target too far is pointed at.
     pub target: Option<[f64; 3]>,
-    /// Keys `[time in seconds, x, y, z]`, ascending: the target moves smoothly from one to the next, never beyond it.
+    /// Keys `[time in seconds, x, y, z]`, ascending, places as for `target`: it moves smoothly from one to the next, never beyond it.
     pub keys: Vec<[f64; 4]>,
     /// A role or a joint that the target is taken from, as it moves before this stage.
     pub follow: String,
-    /// A CSV file with the columns time, x, y, z (seconds and metres), relative to the pipeline file.
+    /// A CSV file with the columns time, x, y, z (seconds and metres, places as for `target`), relative to the pipeline file.
     pub csv: String,
     /// How much it matters against other effectors.
     pub weight: f64,
@@ -179,9 +181,9 @@ enum Source {
     Joint(JointId),
 }
 
-/// Rows of a time and a place.
-fn timed(rows: &[[f64; 4]]) -> Vec<(f64, [f64; 3])> {
-    rows.iter().map(|&[time, x, y, z]| (time, [x, y, z])).collect()
+/// Rows of a time and a place, the places turned.
+fn timed(rows: &[[f64; 4]], turn: &Quat) -> Vec<(f64, [f64; 3])> {
+    rows.iter().map(|&[time, x, y, z]| (time, (turn * Vec3::new(x, y, z)).into())).collect()
 }
 
 /// An effector with its joint found.
@@ -202,18 +204,20 @@ impl Effector {
     pub fn find(config: &EffectorConfig, setting: &Setting) -> Result<Self, StageError> {
         let character = &setting.arriving;
         let joint = find(character, &config.joint)?;
+        // A VRM 0 file looks along -Z, model space along +Z; targets are told in the world of the file.
+        let model_from_file = character.document.as_ref().map_or_else(Quat::identity, |d| d.model_from_file);
         let source = if !config.follow.is_empty() {
             Source::Joint(find(character, &config.follow)?)
         } else if !config.csv.is_empty() {
-            Source::Keys(timed(&read_csv(&setting.folder.join(&config.csv))?))
+            Source::Keys(timed(&read_csv(&setting.folder.join(&config.csv))?, &model_from_file))
         } else if !config.keys.is_empty() {
-            Source::Keys(timed(&config.keys))
+            Source::Keys(timed(&config.keys, &model_from_file))
         } else if config.goal == GoalWord::Hold {
             Source::Joint(joint)
         } else {
             Source::Constant
         };
-        let offset = Vec3::from(config.target.unwrap_or_default());
+        let offset = model_from_file * Vec3::from(config.target.unwrap_or_default());
         let rest = character.calibration_pose();
         let axis = rest.joint(joint).rotation.inverse() * Vec3::from(config.axis).normalize();
         Ok(Self { joint, source, offset, axis, config: config.clone() })

@@ -2,11 +2,11 @@
 
 use super::effector::{Effector, EffectorConfig, GoalWord};
 use super::limits::body;
+use super::reach::{Asked, Passes, Ways};
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::anatomy::range_of_motion;
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
-use crate::ik::{Freedom, SwingTwist, Task, TreeSolver, TwoBone};
-use crate::model::{Character, JointId, Motion, Pose, Role};
+use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
+use crate::model::{JointId, Motion, Pose};
 use crate::render::{Mark, MarkKind};
 use crate::report::Report;
 use crate::signal::with_poses;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 pub struct IkConfig {
     /// How the pose is found: `tree` moves the whole body at once and is the fastest; the others are the classics.
     pub solver: SolverWord,
-    /// The most steps a frame.
+    /// The most steps a frame, for each of body, carried shoulders, and arms (solver `tree`).
     pub iterations: usize,
     /// When a position counts as reached, in metres.
     pub tolerance_m: f64,
@@ -111,8 +111,8 @@ impl StageConfig for IkConfig {
         let effectors = self.effectors.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let mechanism = if self.limits { body(character) } else { Mechanism::floating(character.skeleton()) };
         let mechanism = shorten(mechanism, &effectors);
-        let bends = bends(character, &mechanism, &effectors);
-        Ok(Box::new(IkStage { mechanism, effectors, bends, config: self.clone() }))
+        let ways = Ways::new(character, &mechanism, &effectors);
+        Ok(Box::new(IkStage { mechanism, effectors, ways, config: self.clone() }))
     }
 }
 
@@ -131,37 +131,24 @@ fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
 /// The part of the tolerances at which the whole-body solver stops.
 const EXACT: f64 = 1e-2;
 
-/// A knee or an elbow that is straighter than twice this has hardly a side to bend to, and what side it has swings about as it
-/// passes through straight: the solver starts with at least so much, the way such joints bend.
-const STRAIGHT: f64 = 0.12;
-
-/// The knees and elbows that move for an effector, with the way they bend.
-fn bends(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Vec<(JointId, SwingTwist)> {
-    let (rig, skeleton) = (&character.rig, character.skeleton());
-    let rest = character.calibration_pose();
-    let moves = |id: &JointId| {
-        let bends = matches!(rig.role(*id), Some(Role::LowerLeg(_) | Role::LowerArm(_)));
-        let helps = |e: &Effector| e.joint != *id && skeleton.is_ancestor(*id, e.joint);
-        bends && mechanism.freedom(*id) != Freedom::Fixed && effectors.iter().any(helps)
-    };
-    let way = |id: JointId| Some((id, range_of_motion(rig, &rest, id)?.into()));
-    skeleton.ids().filter(moves).filter_map(way).collect()
-}
-
 /// The stage, ready.
 #[derive(Debug)]
 struct IkStage {
     mechanism: Mechanism,
     effectors: Vec<Effector>,
-    bends: Vec<(JointId, SwingTwist)>,
+    ways: Ways,
     config: IkConfig,
 }
 
 impl IkStage {
+    fn tree(&self) -> TreeSolver {
+        TreeSolver { damping: 1e-6, posture: self.config.posture }
+    }
+
     fn solver(&self) -> Box<dyn Solver + Sync> {
         let classic = |method| Box::new(Jacobian::new(method)) as Box<dyn Solver + Sync>;
         match self.config.solver {
-            SolverWord::Tree => Box::new(TreeSolver { damping: 1e-6, posture: self.config.posture }),
+            SolverWord::Tree => Box::new(self.tree()),
             SolverWord::TwoBone => Box::new(TwoBone::default()),
             SolverWord::Ccd => Box::new(Ccd::default()),
             SolverWord::Fabrik => Box::new(Fabrik),
@@ -174,25 +161,31 @@ impl IkStage {
         }
     }
 
-    fn solve(&self, poses: &mut [Pose], tasks: &[Vec<Task>]) -> Vec<Outcome> {
+    fn solve(&self, poses: &mut [Pose], asked: &[Vec<Asked>]) -> Vec<Outcome> {
         let stop =
             Stop { position: self.config.tolerance_m, angle: 1e-2, iterations: self.config.iterations };
         if self.config.solver == SolverWord::Tree {
-            let solver = TreeSolver { damping: 1e-6, posture: self.config.posture };
-            let of_frame = |frame: usize| tasks[frame].clone();
             // Frames that stop anywhere within the tolerance do not lie on one smooth way.
             let exact = Stop { position: EXACT * stop.position, angle: EXACT * stop.angle, ..stop };
-            let mut outcomes = match self.config.warm_start {
-                true => solver.follow_frames(&self.mechanism, poses, of_frame, &exact),
-                false => solver.solve_frames(&self.mechanism, poses, of_frame, &exact),
+            let passes = Passes { solver: self.tree(), warm: self.config.warm_start, stop: exact };
+            let steps = self.ways.solve(&passes, poses, asked);
+            let judge = |((pose, asked), steps): ((&mut Pose, &Vec<Asked>), usize)| {
+                Outcome::of(&self.mechanism, &all(asked), pose, &stop, steps)
             };
-            outcomes.iter_mut().zip(tasks).for_each(|(outcome, tasks)| outcome.judge(tasks, &stop));
-            return outcomes;
+            return poses.par_iter_mut().zip(asked).zip(steps).map(judge).collect();
         }
         let solver = self.solver();
-        let one = |(pose, tasks): (&mut Pose, &Vec<Task>)| solver.solve(&self.mechanism, tasks, pose, &stop);
-        poses.par_iter_mut().zip(tasks).map(one).collect()
+        let one = |(pose, asked): (&mut Pose, &Vec<Asked>)| {
+            self.ways.unlock(pose, asked);
+            solver.solve(&self.mechanism, &all(asked), pose, &stop)
+        };
+        poses.par_iter_mut().zip(asked).map(one).collect()
     }
+}
+
+/// All tasks of a frame.
+fn all(asked: &[Asked]) -> Vec<Task> {
+    asked.iter().flat_map(|a| a.tasks.iter().cloned()).collect()
 }
 
 impl Stage for IkStage {
@@ -221,19 +214,15 @@ impl Stage for IkStage {
         let skeleton = self.mechanism.skeleton();
         let clip = &motion.clip;
         let mut poses = motion.poses();
-        let mut tasks = Vec::with_capacity(poses.len());
         let mut model = skeleton.rest_model_pose();
-        for (frame, pose) in poses.iter_mut().enumerate() {
+        let mut asked = Vec::with_capacity(poses.len());
+        for (frame, pose) in poses.iter().enumerate() {
             model.set(skeleton, pose);
             let time = clip.time(frame) - clip.start;
-            tasks.push(self.effectors.iter().flat_map(|e| e.tasks(time, &model)).collect::<Vec<_>>());
-            let share = self.effectors.iter().map(|e| e.share(time)).fold(0.0, f64::max);
-            for (id, way) in self.bends.iter().filter(|_| share > 0.0) {
-                let local = &mut pose.local_mut()[id.index()].rotation;
-                *local = way.bent(local, STRAIGHT * share);
-            }
+            let of_effector = |e: &Effector| Asked { tasks: e.tasks(time, &model), share: e.share(time) };
+            asked.push(self.effectors.iter().map(of_effector).collect::<Vec<_>>());
         }
-        let outcomes = self.solve(&mut poses, &tasks);
+        let outcomes = self.solve(&mut poses, &asked);
         self.tell(&outcomes, report);
         Ok(with_poses(&motion, &poses))
     }

@@ -10,6 +10,7 @@ pub mod keys;
 mod limits;
 mod r#loop;
 mod mirror;
+mod reach;
 mod reduce;
 mod registry;
 mod resample;

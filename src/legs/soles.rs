@@ -16,6 +16,12 @@ const LOW: f64 = 0.03;
 /// Slower than this a point is at rest, leg lengths a second.
 const RESTING: f64 = 0.15;
 
+/// The course of a point of the scaled source's sole, and by how much the target's misses it while its ankle is at the goal.
+struct Track {
+    at: Vec<Vec3>,
+    misfit: Vec<Vec3>,
+}
+
 /// What is known of the feet of the scaled source.
 #[derive(Debug)]
 pub struct Feet {
@@ -85,16 +91,19 @@ impl Feet {
         let ankle = |f: usize| source[f].foot.translation;
         // Up in the foot's space, where it is flat; a foot that never is has its ankle alone.
         let up = flat.iter().map(|&f| copy[f].turned().inverse() * Vec3::y()).sum::<Vec3>();
-        let mut sole: Vec<(Vec<Vec3>, Vec<Vec3>)> = Vec::new();
+        let mut sole: Vec<Track> = Vec::new();
         match up.try_normalize(1e-9) {
-            None => sole.push(((0..time.frames).map(ankle).collect(), vec![Vec3::zeros(); time.frames])),
+            None => sole.push(Track {
+                at: (0..time.frames).map(ankle).collect(),
+                misfit: vec![Vec3::zeros(); time.frames],
+            }),
             Some(up) => {
                 // The heel lies under the ankle.
                 let heights = [ratio * from.ankle, to.ankle];
                 let down = |f: usize| -(copy[f].turned() * up);
                 let at = (0..time.frames).map(|f| ankle(f) + down(f) * heights[0]).collect();
                 let misfit = (0..time.frames).map(|f| down(f) * (heights[1] - heights[0])).collect();
-                sole.push((at, misfit));
+                sole.push(Track { at, misfit });
                 let ball = |steps: &[Step], f: usize| steps[f].toes.translation - steps[f].foot.translation;
                 // The ball is the toe joint, of one body where the other has none.
                 let of = |f: usize| match (from.toes, to.toes) {
@@ -105,7 +114,8 @@ impl Feet {
                 };
                 if let Some(balls) = (0..time.frames).map(of).collect::<Option<Vec<_>>>() {
                     let at = balls.iter().enumerate().map(|(f, (own, _))| ankle(f) + own).collect();
-                    sole.push((at, balls.iter().map(|(own, other)| other - own).collect()));
+                    let misfit = balls.iter().map(|(own, other)| other - own).collect();
+                    sole.push(Track { at, misfit });
                 }
             }
         }
@@ -115,14 +125,15 @@ impl Feet {
         };
         let heights: Vec<Vec<f64>> = sole
             .iter()
-            .map(|(at, _)| {
-                let level = middle(at);
-                at.iter().map(|p| p.y - level).collect()
+            .map(|track| {
+                let level = middle(&track.at);
+                track.at.iter().map(|p| p.y - level).collect()
             })
             .collect();
-        let paces: Vec<Vec<f64>> = sole.iter().map(|(at, _)| self.pace(time, at, leg, settings)).collect();
+        let paces: Vec<Vec<f64>> = sole.iter().map(|t| self.pace(time, &t.at, leg, settings)).collect();
         let ground = levels(time, &heights, &paces);
-        let point = |((_, misfit), (own, pace)): (&(Vec<Vec3>, Vec<Vec3>), (&Vec<f64>, Vec<f64>))| {
+        let point = |((track, own), pace): ((&Track, &Vec<f64>), Vec<f64>)| {
+            let misfit = &track.misfit;
             let constant = if flat.is_empty() { 0.0 } else { middle(misfit) };
             let misfit = misfit.iter().map(|q| q - Vec3::y() * constant).collect();
             let near = |f: usize| {
@@ -133,7 +144,7 @@ impl Feet {
             };
             Point { misfit, pace, near: (0..time.frames).map(near).collect() }
         };
-        sole.iter().zip(heights.iter().zip(paces)).map(point).collect()
+        sole.iter().zip(&heights).zip(paces).map(point).collect()
     }
 }
 

@@ -67,19 +67,28 @@ fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
 }
 
 #[test]
-fn retargeted_feet_rest_where_the_copy_slides() {
+fn retargeted_feet_rest_where_the_copy_slides_and_nothing_else_is_done_to_legs() {
     let studio = studio();
-    let output = posemill(&studio, &["measure", "hero_walk.glb", "--source", "walk.bvh", "--json"]);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let metrics = &document["results"][0]["metrics"];
-    for (name, most) in [("foot_skate_p95", 0.015), ("rest_slip_p95", 0.015)] {
-        let [value, copy] = ["value", "copy"].map(|key| metric(metrics, name)[key].as_f64().unwrap());
-        assert!(value < most && value < 0.2 * copy, "{name} {value} {copy}");
+    fs::copy(data("mannequin.glb"), studio.path().join("person.glb")).unwrap();
+    let made = posemill(&studio, &["retarget", "walk.bvh", "--onto", "person.glb", "-o", "person_walk.glb"]);
+    assert_eq!(code(&made), 0);
+    let measured = |file: &str| -> Value {
+        let output = posemill(&studio, &["measure", file, "--source", "walk.bvh", "--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        document["results"][0]["metrics"].clone()
+    };
+    for file in ["hero_walk.glb", "person_walk.glb"] {
+        let metrics = measured(file);
+        for (name, part) in [("foot_skate_p95", 0.1), ("rest_slip_p95", 0.3)] {
+            let [value, copy] = ["value", "copy"].map(|key| metric(&metrics, name)[key].as_f64().unwrap());
+            assert!(value < part * copy, "{file} {name} {value} {copy}");
+        }
     }
-    // And nothing else is done to legs.
+    // The robot's short legs have to bend otherwise, a person's have not.
+    let metrics = measured("person_walk.glb");
     for (name, degrees) in [("limb_error_p95", 2.0), ("knee_error_max", 2.0), ("straight_leg_bend_p90", 0.2)]
     {
-        let value = metric(metrics, name)["value"].as_f64().unwrap().to_degrees();
+        let value = metric(&metrics, name)["value"].as_f64().unwrap().to_degrees();
         assert!(value < degrees, "{name} {value}");
     }
 }

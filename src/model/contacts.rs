@@ -210,18 +210,6 @@ impl Contacts {
         Contacts { ground: height(self.ground), tracks }
     }
 
-    /// Ends the holds of a part in the frames in which it has `left` its place; what remains keeps its height.
-    pub fn release(&mut self, part: ContactPart, left: impl Fn(usize) -> bool) {
-        let Some(track) = self.tracks.get_mut(&part) else { return };
-        let rests = |hold: &Hold| {
-            let frames: Vec<usize> = hold.frames.clone().filter(|&f| !left(f)).collect();
-            let height = hold.height;
-            let runs = frames.chunk_by(|a, b| a + 1 == *b);
-            runs.map(|run| Hold { frames: run[0]..run[0] + run.len(), height }).collect::<Vec<_>>()
-        };
-        *track = track.iter().flat_map(rests).collect();
-    }
-
     /// The contacts of the mirrored motion.
     pub fn mirrored(&self) -> Contacts {
         let tracks = self.tracks.iter().map(|(part, holds)| (part.mirrored(), holds.clone())).collect();
@@ -235,19 +223,6 @@ mod tests {
 
     fn hold(frames: Range<usize>) -> Hold {
         Hold { frames, height: 0.1 }
-    }
-
-    #[test]
-    fn what_has_left_its_place_rests_before_and_behind() {
-        let (heel, ball) = (ContactPart::Heel(Side::Left), ContactPart::Ball(Side::Left));
-        let mut contacts = Contacts::new(0.0, []);
-        contacts.set(heel, vec![hold(2..10), hold(10..12), hold(20..21)]);
-        contacts.set(ball, vec![hold(0..30)]);
-        contacts.release(heel, |f| f == 5 || (8..11).contains(&f) || f == 20);
-        contacts.release(ContactPart::Pelvis, |_| true);
-        assert_eq!(contacts.holds(heel), [hold(2..5), hold(6..8), hold(11..12)]);
-        assert_eq!(contacts.holds(ball), [hold(0..30)]);
-        assert_eq!(contacts.parts().count(), 2);
     }
 
     #[test]

@@ -59,11 +59,11 @@ fn measure(bencher: Bencher, bytes: &[u8], extension: &str, format: Format) {
 
 #[divan::bench(sample_count = 20)]
 fn bvh_to_glb(bencher: Bencher) {
-    measure(bencher, take().as_bytes(), "bvh", Format::Glb);
+    measure(bencher, take().as_bytes(), "bvh", Format::GLB);
 }
 
 #[divan::bench(sample_count = 20)]
 fn glb_to_bvh(bencher: Bencher) {
-    let glb = converted(take().as_bytes(), "bvh", Format::Glb);
-    measure(bencher, &glb, "glb", Format::Bvh);
+    let glb = converted(take().as_bytes(), "bvh", Format::GLB);
+    measure(bencher, &glb, "glb", Format::BVH);
 }

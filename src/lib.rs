@@ -33,7 +33,7 @@
 //! let performed = retarget.apply(&motion);
 //!
 //! let options = export::Options { stem: "robot_walk".into(), ..export::Options::default() };
-//! let (files, warnings) = export::save(&[performed], Format::Glb, &options)?;
+//! let (files, warnings) = export::save(&[performed], Format::GLB, &options)?;
 //! assert_eq!(files[0].name, "robot_walk.glb");
 //! assert!(warnings.is_empty());
 //! # Ok(())

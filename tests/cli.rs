@@ -241,7 +241,7 @@ fn nothing_starts_where_the_pipeline_is_faulty() {
     no_start(
         &["run", "p.toml", "--set", "output.format=bvh"],
         "error: [output]: unknown key `format`, known are `dir`, `formats`, `preview`, `report`, \
-         `fail_on`, `contacts`, `replace_animations`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
+         `fail_on`, `contacts`, `replace_animations`, `fbx`, `npz`, `csv`, `vrma`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
          `formats`?\n",
     );
     no_start(
@@ -289,6 +289,62 @@ fn a_named_file_is_replaced_and_a_folder_is_filled() {
 }
 
 #[test]
+fn a_file_for_each_clip_where_a_format_holds_one() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let robot = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/robot.glb");
+    let walk = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh");
+    let wave = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/wave.bvh");
+    let [robot, walk, wave] = [&robot, &walk, &wave].map(|p| p.to_str().unwrap());
+    let merged = ["retarget", walk, wave, "--onto", robot, "--merge", "-o", "moves.glb"];
+    assert_eq!(code(&posemill(&studio, &merged)), 0);
+    let apart = ["convert", "moves.glb", "-o", "apart/", "--format", "bvh"];
+    assert_eq!(code(&posemill(&studio, &apart)), 0);
+    let files = [".posemill.jsonl", "moves.walk.bvh", "moves.wave.bvh"];
+    assert_eq!(tree(&studio.path().join("apart")), files);
+    let again = posemill(&studio, &apart);
+    assert_eq!(stderr(&again), "1 up to date\n");
+    fs::remove_file(studio.path().join("apart/moves.wave.bvh")).unwrap();
+    assert_eq!(stderr(&posemill(&studio, &apart)), "1 written\n");
+    assert_eq!(tree(&studio.path().join("apart")), files);
+    let one = posemill(&studio, &["convert", "moves.glb", "-o", "one.bvh"]);
+    assert!(
+        code(&one) == 1 && stderr(&one).contains("`--clip NAME`, here `walk`, `wave`"),
+        "{}",
+        stderr(&one)
+    );
+}
+
+#[test]
+fn a_file_goes_through_a_pipe() {
+    let studio = studio(&["takes/a.bvh"]);
+    let pass = |format: &str, bytes: &[u8]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_posemill"))
+            .args(["convert", "-", "-o", "-", "--format", format])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .current_dir(studio.path())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), bytes).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    assert_eq!(code(&posemill(&studio, &["convert", "takes/a.bvh", "-o", "a.glb"])), 0);
+    let through = pass("glb", TAKE.as_bytes());
+    assert_eq!(code(&through), 0);
+    // The same but for the name of the take.
+    let file = fs::read(studio.path().join("a.glb")).unwrap();
+    assert!(through.stdout.starts_with(b"glTF") && through.stdout.len().abs_diff(file.len()) < 64);
+    let back = pass("bvh", &through.stdout);
+    assert!(code(&back) == 0 && back.stdout.starts_with(b"HIERARCHY"));
+    let bad = pass("glb", b"some words");
+    assert!(code(&bad) == 1 && bad.stdout.is_empty() && stderr(&bad).contains("its format is not known"));
+    let untold = posemill(&studio, &["convert", "takes/a.bvh", "-o", "-"]);
+    assert!(code(&untold) == 2 && stderr(&untold).contains("`--format glb`"), "{}", stderr(&untold));
+    assert_eq!(tree(studio.path()), ["a.glb", "p.toml", "takes/a.bvh"]);
+}
+
+#[test]
 fn outputs_that_make_no_sense_are_refused() {
     let studio = studio(&["takes/a.bvh", "takes/b.bvh", "more/a.bvh"]);
     let refused = |arguments: &[&str], expected: &str| {
@@ -296,9 +352,11 @@ fn outputs_that_make_no_sense_are_refused() {
         assert_eq!((code(&output), stderr(&output).as_str()), (2, expected), "{arguments:?}");
     };
     refused(
-        &["convert", "takes/a.bvh", "-o", "x.fbx"],
-        "error: `x.fbx` has no extension of a format that can be written\n  hint: end it with `.glb`, `.gltf`, \
-         `.bvh`, or with `/` for a folder\n",
+        &["convert", "takes/a.bvh", "-o", "x.obj"],
+        &format!(
+            "error: `x.obj` has no extension of a format that can be written\n  hint: end it with {}, or with `/` for a folder\n",
+            posemill::export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ")
+        ),
     );
     refused(
         &["convert", "takes/a.bvh", "-o", "takes/a.bvh"],
@@ -326,7 +384,7 @@ fn files_of_the_wrong_kind_are_told_what_they_are() {
     };
     assert_eq!(said(&["inspect", "takes"]), (2, "error: `takes` is a folder, not a file\n".to_owned()));
     let (exit, text) = said(&["inspect", "note.txt"]);
-    assert!(exit == 1 && text.contains("`note.txt` is neither BVH nor glTF\n"), "{text}");
+    assert!(exit == 1 && text.contains("`note.txt` cannot be read: its format is not known\n"), "{text}");
     let (exit, text) = said(&["run", "scene.toml"]);
     assert!(exit == 2 && text.contains("this is a scene: `posemill simulate` carries it out"), "{text}");
     assert_eq!(text.matches("error:").count(), 1, "{text}");
@@ -563,7 +621,11 @@ fn of_several_clips_one_is_taken_by_name_or_number() {
     assert_eq!(clips("moves.glb"), ["jump", "walk"]);
     let output = posemill(&studio, &["convert", "moves.glb", "-o", "x.bvh"]);
     assert_eq!(code(&output), 1);
-    assert!(stderr(&output).contains("one: `--clip NAME`, here `jump`, `walk`\n"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("`--clip NAME`, here `jump`, `walk`, or write GLB\n"),
+        "{}",
+        stderr(&output)
+    );
     let duration = |file: &str, clip: usize| -> f64 {
         let document = json(&posemill(&studio, &["inspect", file, "--json"]));
         document["clips"][clip]["duration_s"].as_f64().unwrap()

@@ -176,7 +176,7 @@ error: there is no stage `hast`
   |
   = help: its stages are `hasten`
 
-error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `fail_on`, `contacts`, `replace_animations`
+error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `fail_on`, `contacts`, `replace_animations`, `fbx`, `npz`, `csv`, `vrma`
  --> --set:1:8
   |
 1 | output.drir=x

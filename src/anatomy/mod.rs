@@ -25,13 +25,14 @@ mod self_contact;
 mod shape;
 mod skin;
 mod spelling;
+mod t_pose;
 mod trunk;
 mod vocabulary;
 
 pub use armed_body::ArmedBody;
 pub use body_part::BodyPart;
 pub use capsules::{Capsule, capsules, stature};
-pub use carrier::body_parent;
+pub use carrier::{body_parent, carrier};
 pub use contact_points::contact_points;
 pub use figure::{Figure, Orientation, Unit, guess_unit, motion_up, on_four_legs, orientation};
 pub use foot_skin::foot_skin;
@@ -44,4 +45,5 @@ pub use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_fault, r
 pub use roles::{Understood, understand, understand_by};
 pub use self_contact::{Overlap, SelfContact};
 pub use shape::{Evidence, skin_mass};
+pub use t_pose::TPose;
 pub use vocabulary::{Vocabulary, Word, WordError};

@@ -8,7 +8,7 @@ use crate::anatomy::rest_from_motion;
 use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Skeleton};
-use crate::pipeline::{OutputFormat, find_takes, write_whole};
+use crate::pipeline::{find_takes, write_whole};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,13 +39,12 @@ pub struct Arguments {
 /// A [`Failure`] where a take cannot be read, is of another skeleton, or shows no body.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
-    let format =
-        OutputFormat::of_extension(&extension).filter(|f| *f != OutputFormat::Gltf).ok_or_else(|| {
-            Failure::Argument(format!(
-                "`{}` has no extension of a pose file\nwrite `.bvh` for BVH takes, `.glb` for glTF takes",
-                arguments.output.display()
-            ))
-        })?;
+    let format = Format::of(&extension).filter(|f| ["bvh", "glb"].contains(&f.name)).ok_or_else(|| {
+        Failure::Argument(format!(
+            "`{}` has no extension of a pose file\nwrite `.bvh` for BVH takes, `.glb` for glTF takes",
+            arguments.output.display()
+        ))
+    })?;
     let takes =
         find_takes(Path::new(""), &arguments.takes, None).map_err(crate::pipeline::PlanError::Takes)?;
     not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
@@ -86,14 +85,12 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             )));
         }
     }
-    if first.character.document.is_some() == (format == OutputFormat::Bvh) {
+    let bvh = format.name == "bvh";
+    if first.character.document.is_some() == bvh {
         return Err(Failure::Argument(format!(
             "a pose for `{}` has to be written as `{}`: the joint axes of the formats differ",
             path.display(),
-            arguments
-                .output
-                .with_extension(if format == OutputFormat::Bvh { "glb" } else { "bvh" })
-                .display()
+            arguments.output.with_extension(if bvh { "glb" } else { "bvh" }).display()
         )));
     }
     let skeleton = as_in_the_file(&first.character);
@@ -101,7 +98,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let clip = Clip::from_poses("T-pose", 30.0, &skeleton, &[pose]);
     let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
     let character = Character::new(&first.character.name, Rig::new(skeleton, roles));
-    let format = if format == OutputFormat::Bvh { Format::Bvh } else { Format::Glb };
     let (files, _) =
         export::save(&[Motion::new(Arc::new(character), clip)], format, &export::Options::default())
             .map_err(|e| Failure::Argument(e.to_string()))?;

@@ -4,6 +4,7 @@ use super::console::Console;
 use super::direct::{Request, plan};
 use super::exit::{Exit, Failure};
 use super::mill::{MillArguments, mill};
+use super::pipe::Pipe;
 use crate::pipeline::OutputFormat;
 use clap::Args;
 
@@ -15,18 +16,20 @@ use clap::Args;
     posemill convert take.bvh -o take.glb\n  \
     posemill convert 'library/**/*.bvh' -o glb/ --jobs 8\n  \
     posemill convert hero-moves.glb -o walk.bvh --clip Walk\n  \
+    posemill convert hero-moves.glb -o moves/ --format bvh    (a file for each clip)\n  \
+    cat take.bvh | posemill convert - -o - --format glb > take.glb\n  \
     posemill convert take.bvh -o take.glb --set input.units=cm --set input.up=z")]
 pub struct Arguments {
-    /// Motion files or globs
+    /// Motion files or globs; `-` is standard input
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<String>,
-    /// A file, which is replaced, or a folder
+    /// A file, which is replaced, or a folder; `-` is standard output
     #[arg(long, short, value_name = "OUT")]
     output: String,
     /// Which clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// The format of outputs in a folder [default: glb]
+    /// The format of outputs in a folder, and on standard output [default: glb]
     #[arg(long)]
     format: Option<OutputFormat>,
     #[command(flatten)]
@@ -38,16 +41,24 @@ pub struct Arguments {
 /// # Errors
 /// A [`Failure`] where nothing can start.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format)?;
+    if arguments.output == "-" && (arguments.mill.json || arguments.mill.dry_run) {
+        let message =
+            "`-o -` prints the file, `--json` and `--dry-run` print what became of it\nleave one of them out";
+        return Err(Failure::Argument(message.to_owned()));
+    }
     let request = Request {
         pipeline: "[output]\nreport = false\n",
         name: "convert",
-        takes: &arguments.inputs,
+        takes: &pipe.inputs,
         character: None,
-        output: &arguments.output,
+        output: &pipe.output,
         clip: arguments.clip.as_deref(),
         format: arguments.format,
         merge: false,
         sets: Vec::new(),
     };
-    mill("convert", &[plan(request, &arguments.mill)?], &arguments.mill, console)
+    let exit = mill("convert", &[plan(request, &arguments.mill)?], &arguments.mill, console)?;
+    pipe.close()?;
+    Ok(exit)
 }

@@ -3,13 +3,14 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
+use crate::import;
 use crate::model::{Asset, Assignment, Character, Container, JointId};
 use crate::report::one_line;
 use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Print what a file holds: skeleton, roles, clips, meshes, warnings
 #[derive(Debug, Args)]
@@ -35,19 +36,24 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let file = arguments.file.display().to_string();
+    let format = format(&asset, &arguments.file);
     if arguments.json {
-        console.json(&document(&asset, &file));
+        console.json(&document(&asset, &file, format));
     } else {
-        console.data(&page(&asset, &file));
+        console.data(&page(&asset, &file, format));
     }
     Ok(Exit::Good)
 }
 
-fn format(asset: &Asset) -> &'static str {
-    match asset.character.document.as_ref().map(|d| d.container) {
+fn format(asset: &Asset, file: &Path) -> &'static str {
+    let document = asset.character.document.as_ref();
+    if document.is_some_and(|d| d.fbx.is_some()) {
+        return "fbx";
+    }
+    match document.map(|d| d.container) {
         Some(Container::Glb) => "glb",
         Some(Container::Gltf) => "gltf",
-        None => "bvh",
+        None => import::format_name(file).unwrap_or("unknown"),
     }
 }
 
@@ -70,7 +76,7 @@ fn calibration(character: &Character) -> Value {
     json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
 }
 
-fn document(asset: &Asset, file: &str) -> Value {
+fn document(asset: &Asset, file: &str, format: &str) -> Value {
     let character = &asset.character;
     let skeleton = character.skeleton();
     let joint = |id: JointId| {
@@ -104,7 +110,7 @@ fn document(asset: &Asset, file: &str) -> Value {
     json!({
         "schema": "posemill.inspect/1",
         "file": file,
-        "format": format(asset),
+        "format": format,
         "character": character.name,
         "metres_per_unit": 1.0,
         "up": "y",
@@ -118,11 +124,11 @@ fn document(asset: &Asset, file: &str) -> Value {
     })
 }
 
-fn page(asset: &Asset, file: &str) -> String {
+fn page(asset: &Asset, file: &str, format: &str) -> String {
     let character = &asset.character;
     let skeleton = character.skeleton();
     let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let mut text = format!("{file}: {}, {}", format(asset), count(skeleton.len(), "joint"));
+    let mut text = format!("{file}: {format}, {}", count(skeleton.len(), "joint"));
     let pose = if character.calibration.is_some() { "calibration" } else { "rest" };
     let _ = writeln!(text, ", {:.3} m high in its {pose} pose", height(character));
     if character.bind.is_some() {

@@ -113,7 +113,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             |paths: &mut dyn Iterator<Item = &Path>| -> Vec<FileHash> { paths.filter_map(hash_of).collect() };
         let files = hashes(&mut files.iter().map(|f| f.0));
         let sources = hashes(&mut std::iter::once(path.as_path()));
-        manifest.add(Record { files, pipeline: made_with, sources, report: report.clone() })?;
+        manifest.add(Record {
+            files,
+            planned: String::new(),
+            pipeline: made_with,
+            sources,
+            report: report.clone(),
+        })?;
         manifest.finish()?;
     }
     tell(&name, &outputs, "written", &report, arguments.json, console);
@@ -128,13 +134,13 @@ fn outputs(arguments: &Arguments) -> Result<Outputs, Failure> {
     if folder {
         let stem = out.join(arguments.scene.file_stem().unwrap_or_default());
         let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
-        let animation = Some((file("glb"), Format::Glb));
+        let animation = Some((file("glb"), Format::GLB));
         return Ok(Outputs { animation, table: file("csv"), folder: Some(out.clone()) });
     }
     let extension = out.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let animation = match extension.as_str() {
-        "glb" => Some((out.clone(), Format::Glb)),
-        "gltf" => Some((out.clone(), Format::Gltf)),
+        "glb" => Some((out.clone(), Format::GLB)),
+        "gltf" => Some((out.clone(), Format::GLTF)),
         "csv" => None,
         _ => {
             let message =

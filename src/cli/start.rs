@@ -3,13 +3,14 @@
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
 use super::{
-    calibrate, completions, convert, inspect, joints, map, measure, preview, retarget, run, simulate, stages,
+    calibrate, completions, convert, formats, inspect, joints, map, measure, preview, retarget, run,
+    simulate, stages,
 };
 use crate::pipeline::PlanError;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Carries motion capture onto rigged characters: BVH and glTF in, skinned glTF out.
+/// Carries motion capture onto rigged characters: BVH, glTF and FBX in, skinned glTF out.
 #[derive(Debug, Parser)]
 #[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Data goes to stdout, messages go to stderr.\n\
@@ -41,6 +42,7 @@ enum Command {
     Preview(preview::Arguments),
     Simulate(simulate::Arguments),
     Stages(stages::Arguments),
+    Formats(formats::Arguments),
     Calibrate(calibrate::Arguments),
     Completions(completions::Arguments),
     /// Print the manual page
@@ -63,6 +65,7 @@ pub fn start() -> ExitCode {
         Command::Simulate(a) => simulate::run(a, &console),
         Command::Calibrate(a) => calibrate::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
+        Command::Formats(a) => formats::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Man => completions::man(&console, Arguments::command()),
     };

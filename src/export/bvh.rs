@@ -8,12 +8,28 @@
 //! Space: model space, Y up. Units: metres become the file's unit (centimetres unless asked otherwise), radians
 //! degrees. Position channels replace the OFFSET (see [`crate::export::bvh::BvhOptions`]).
 
+use super::format::Format;
+use super::save::OutputFile;
 use super::{bvh_angles, decimal};
 use crate::math::{Quat, Vec3};
-use crate::model::{Clip, Joint, JointId, Motion, Skeleton};
+use crate::model::{Clip, Joint, JointId, Motion, NO_TIP, Skeleton};
+use crate::report::Warnings;
 
 pub use bvh_angles::RotationOrder;
 pub use decimal::Decimals;
+
+/// Biovision hierarchy, centimetres.
+pub const FORMAT: Format = Format {
+    name: "bvh",
+    about: "Biovision hierarchy, centimetres",
+    loses: "skin, materials, axes of joints at rest; one clip a file",
+    several: false,
+    write: |motions, options| {
+        let file =
+            |motion| OutputFile { name: options.file("bvh"), bytes: write(motion, &BvhOptions::default()) };
+        Ok((motions.iter().map(file).collect(), Warnings::new()))
+    },
+};
 
 /// How the text shall look.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +135,8 @@ impl<'a> Writer<'a> {
             self.line(out, depth + 1, &[start, a, b"rotation", b, b"rotation", c, b"rotation"]);
             let next = self.order.get(n + 1).map_or(0, |next| next.1);
             if self.skeleton.children(id).is_empty() {
-                let tip = joint.tip.map_or(Vec3::zeros(), |tip| self.rest[id.index()] * tip);
+                let tip = joint.tip.filter(|tip| *tip != Vec3::zeros());
+                let tip = tip.map_or_else(|| self.short_tip(id), |tip| self.rest[id.index()] * tip);
                 self.line(out, depth + 1, &[b"End Site"]);
                 self.line(out, depth + 1, &[b"{"]);
                 self.offset(out, depth + 2, &tip);
@@ -129,6 +146,13 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+    }
+
+    /// The end site of a leaf without a tip: short, since some readers take none of no length, and along its bone.
+    fn short_tip(&self, leaf: JointId) -> Vec3 {
+        let offset = |id: JointId| self.parent_rest[id.index()] * self.skeleton.joint(id).rest.translation;
+        let bones = self.skeleton.path_to_root(leaf).map(offset);
+        bones.map(|bone| bone * NO_TIP).find(|tip| *tip != Vec3::zeros()).unwrap_or_else(Vec3::zeros)
     }
 
     fn line(&self, out: &mut Vec<u8>, depth: usize, parts: &[&[u8]]) {
@@ -188,7 +212,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Whether the root was added by an import above several and says nothing itself.
-fn stands_for_several(skeleton: &Skeleton, clip: &Clip) -> bool {
+pub(super) fn stands_for_several(skeleton: &Skeleton, clip: &Clip) -> bool {
     let root = JointId::new(0);
     let joint = skeleton.joint(root);
     let still = |q: &Quat| q.imag() == Vec3::zeros();

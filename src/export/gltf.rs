@@ -7,8 +7,9 @@
 //! Space: back from model space into the file's own world. Units: metres, seconds; `f32` in the file.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
+use super::gltf_carried::{Channel, Places};
 use super::gltf_local::{self, GROUP};
-use super::gltf_nodes::{NodeTrack, Values, tracks};
+use super::gltf_nodes::{Values, tracks};
 use super::gltf_splice::{Splice, member, rebuild};
 use super::gltf_thin::thin;
 use super::gltf_visible;
@@ -84,13 +85,16 @@ fn splice(
     let container = options.container.unwrap_or(document.container);
     let mut buffer = Buffer::find(&mut out, document, &chunks, container, &mut warnings)?;
     let file_from_model = document.model_from_file.inverse();
+    let places = Places::of(out.json(), &tree, &document.nodes)?;
     let mut animated = vec![false; tree.nodes().len()];
     for clip in clips.iter().filter(|c| c.frames() > 0) {
         let tracks = tracks(&tree, &document.nodes, character.skeleton(), clip, file_from_model);
         tracks.iter().for_each(|t| animated[t.node] = true);
         let keys = clip.tolerance.map(|t| reduce(character.skeleton(), clip, t)).unwrap_or_default();
-        let thinned = tracks.into_iter().map(|t| thin(t, &document.nodes, &keys, clip.frames())).collect();
-        append(&mut out, &mut buffer, clip, thinned)?;
+        let thinned = tracks.into_iter().map(|t| thin(t, &document.nodes, &keys, clip.frames()));
+        let mut channels: Vec<Channel> = thinned.map(Channel::of_joint).collect();
+        channels.extend(places.channels(clip, &mut warnings));
+        append(&mut out, &mut buffer, clip, channels)?;
     }
     for (node, raw) in out.json().items("nodes")?.into_iter().enumerate() {
         let local = &tree.node(node).local;
@@ -359,7 +363,7 @@ fn append<'a>(
     out: &mut Splice,
     buffer: &mut Buffer<'a>,
     clip: &Clip,
-    tracks: Vec<(NodeTrack<'a>, Vec<usize>)>,
+    all: Vec<Channel<'a>>,
 ) -> Result<(), GltfError> {
     let begin = buffer.align();
     // The index that the view will have; it is appended when its length is known.
@@ -374,9 +378,7 @@ fn append<'a>(
     // Tracks with keys at the same frames share their times.
     let mut times_at: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
-    for (track, frames) in tracks {
-        let (width, kind, path) =
-            if track.rotation { (4, "VEC4", "rotation") } else { (3, "VEC3", "translation") };
+    for Channel { node, path, kind, elements, width, values, frames } in all {
         let count = frames.len();
         let input = match times_at.get(&frames) {
             Some(&input) => input,
@@ -390,12 +392,11 @@ fn append<'a>(
                 input
             }
         };
-        let offset = buffer.push(track.values, width * count);
-        let output = accessor(out, kind, offset, count, String::new())?;
+        let offset = buffer.push(values, width * count);
+        let output = accessor(out, kind, offset, elements * count, String::new())?;
         channels.push(format!(
-            "{{\"sampler\":{},\"target\":{{\"node\":{},\"path\":\"{path}\"}}}}",
-            samplers.len(),
-            track.node
+            "{{\"sampler\":{},\"target\":{{\"node\":{node},\"path\":\"{path}\"}}}}",
+            samplers.len()
         ));
         samplers.push(format!("{{\"input\":{input},\"output\":{output}}}"));
     }

@@ -7,7 +7,7 @@
 
 use crate::math::{Quat, Vec3};
 use crate::model::{Binding, Character, Container, Document, Material, Mesh, Skeleton};
-use crate::scene::{GltfError, figure_size, write_glb};
+use crate::scene::{Binary, FLOAT, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, figure_size, floats};
 use serde_json::{Value, json};
 
 /// The half width of a solid, relative to its length, and the place of its widest ring.
@@ -17,11 +17,6 @@ const RING: f64 = 0.2;
 const KNOB: f64 = 0.02;
 /// The colour of the solids.
 const BONE: [f32; 4] = [0.75, 0.72, 0.62, 1.0];
-
-// Numbers of the format: the types of accessors.
-const FLOAT: u32 = 5126;
-const UNSIGNED_SHORT: u32 = 5123;
-const UNSIGNED_INT: u32 = 5125;
 
 /// The GLB of the rest pose with its meshes, or a visible skeleton where there are none; its first nodes are the
 /// joints, in their order. Positions, normals and plain materials of meshes are written, no textures.
@@ -36,7 +31,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         meshes => meshes,
     };
     let n = skeleton.len();
-    let mut buffer = Buffer::default();
+    let mut buffer = Binary::default();
     let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id.index())).collect();
     let mut looks: Vec<&Material> = Vec::new();
     let mut bound: Vec<&[Binding]> = Vec::new();
@@ -46,103 +41,71 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
             looks.push(&mesh.material);
             looks.len() - 1
         });
-        let primitive = buffer.primitive(mesh, material);
+        let primitive = primitive(&mut buffer, mesh, material);
         shapes.push(json!({"name": mesh.name, "primitives": [primitive]}));
         // Meshes that hang on the same joints in the same way share their skin.
         let skin = bound.iter().position(|b| **b == mesh.bindings).unwrap_or_else(|| {
             bound.push(&mesh.bindings);
-            skins.push(buffer.skin(&mesh.bindings));
+            skins.push(skin(&mut buffer, &mesh.bindings));
             bound.len() - 1
         });
         nodes.push(json!({"name": mesh.name, "mesh": index, "skin": skin}));
     }
     let scene: Vec<usize> = std::iter::once(0).chain(n..nodes.len()).collect();
     let json = json!({
-        "asset": {"version": "2.0", "generator": concat!("posemill ", env!("CARGO_PKG_VERSION"))},
         "scene": 0,
         "scenes": [{"nodes": scene}],
         "nodes": nodes,
         "meshes": shapes,
         "materials": looks.iter().map(|l| look(l)).collect::<Vec<_>>(),
         "skins": skins,
-        "accessors": buffer.accessors,
-        "bufferViews": buffer.views,
-        "buffers": [{"byteLength": buffer.bytes.len()}],
     });
     Ok(Document {
         container: Container::Glb,
-        bytes: write_glb(&json.to_string(), Some(&buffer.bytes), &[])?.into(),
+        bytes: buffer.glb(json)?.into(),
         resources: Vec::new(),
         nodes: (0..n).map(Some).collect(),
+        fbx: None,
         model_from_file: Quat::identity(),
     })
 }
 
-/// The binary chunk and what says how to read it.
-#[derive(Default)]
-struct Buffer {
-    bytes: Vec<u8>,
-    views: Vec<Value>,
-    accessors: Vec<Value>,
+fn primitive(buffer: &mut Binary, mesh: &Mesh, material: usize) -> Value {
+    const VERTICES: Option<u32> = Some(34962);
+    const CORNERS: Option<u32> = Some(34963);
+    let count = mesh.positions.len();
+    let list = |kind: &str, number: u32| json!({"componentType": number, "count": count, "type": kind});
+    let bound = |fold: fn(f32, f32) -> f32| -> Vec<f32> {
+        (0..3).map(|k| mesh.positions.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0)).collect()
+    };
+    let mut positions = list("VEC3", FLOAT);
+    positions["min"] = json!(bound(f32::min));
+    positions["max"] = json!(bound(f32::max));
+    let mut attributes = json!({"POSITION": buffer.push(&floats(&mesh.positions), VERTICES, positions)});
+    if !mesh.normals.is_empty() {
+        attributes["NORMAL"] = buffer.push(&floats(&mesh.normals), VERTICES, list("VEC3", FLOAT)).into();
+    }
+    let joints: Vec<u8> = mesh.joints.iter().flatten().flat_map(|j| j.to_le_bytes()).collect();
+    attributes["JOINTS_0"] = buffer.push(&joints, VERTICES, list("VEC4", UNSIGNED_SHORT)).into();
+    attributes["WEIGHTS_0"] = buffer.push(&floats(&mesh.weights), VERTICES, list("VEC4", FLOAT)).into();
+    let mut primitive = json!({"attributes": attributes, "material": material});
+    // Triangles whose corners are the vertices in order need no list of corners.
+    let corners = mesh.triangles.as_flattened();
+    if !(corners.len() == count && (0..).zip(corners).all(|(k, c): (u32, &u32)| k == *c)) {
+        let bytes: Vec<u8> = corners.iter().flat_map(|c| c.to_le_bytes()).collect();
+        let accessor = json!({"componentType": UNSIGNED_INT, "count": corners.len(), "type": "SCALAR"});
+        primitive["indices"] = buffer.push(&bytes, CORNERS, accessor).into();
+    }
+    primitive
 }
 
-impl Buffer {
-    /// Adds a list of its own; `target` says what it is for, where viewers like to know. Gives its accessor.
-    fn push(&mut self, bytes: &[u8], target: Option<u32>, mut accessor: Value) -> usize {
-        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
-        if let Some(target) = target {
-            view["target"] = target.into();
-        }
-        self.bytes.extend(bytes);
-        accessor["bufferView"] = self.views.len().into();
-        self.views.push(view);
-        self.accessors.push(accessor);
-        self.accessors.len() - 1
-    }
-
-    fn primitive(&mut self, mesh: &Mesh, material: usize) -> Value {
-        const VERTICES: Option<u32> = Some(34962);
-        const CORNERS: Option<u32> = Some(34963);
-        let count = mesh.positions.len();
-        let list = |kind: &str, number: u32| json!({"componentType": number, "count": count, "type": kind});
-        let bound = |fold: fn(f32, f32) -> f32| -> Vec<f32> {
-            (0..3).map(|k| mesh.positions.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0)).collect()
-        };
-        let mut positions = list("VEC3", FLOAT);
-        positions["min"] = json!(bound(f32::min));
-        positions["max"] = json!(bound(f32::max));
-        let mut attributes = json!({"POSITION": self.push(&floats(&mesh.positions), VERTICES, positions)});
-        if !mesh.normals.is_empty() {
-            attributes["NORMAL"] = self.push(&floats(&mesh.normals), VERTICES, list("VEC3", FLOAT)).into();
-        }
-        let joints: Vec<u8> = mesh.joints.iter().flatten().flat_map(|j| j.to_le_bytes()).collect();
-        attributes["JOINTS_0"] = self.push(&joints, VERTICES, list("VEC4", UNSIGNED_SHORT)).into();
-        attributes["WEIGHTS_0"] = self.push(&floats(&mesh.weights), VERTICES, list("VEC4", FLOAT)).into();
-        let mut primitive = json!({"attributes": attributes, "material": material});
-        // Triangles whose corners are the vertices in order need no list of corners.
-        let corners = mesh.triangles.as_flattened();
-        if !(corners.len() == count && (0..).zip(corners).all(|(k, c): (u32, &u32)| k == *c)) {
-            let bytes: Vec<u8> = corners.iter().flat_map(|c| c.to_le_bytes()).collect();
-            let accessor = json!({"componentType": UNSIGNED_INT, "count": corners.len(), "type": "SCALAR"});
-            primitive["indices"] = self.push(&bytes, CORNERS, accessor).into();
-        }
-        primitive
-    }
-
-    fn skin(&mut self, bindings: &[Binding]) -> Value {
-        let matrices: Vec<[f32; 16]> = bindings
-            .iter()
-            .map(|b| std::array::from_fn(|k| b.joint_from_mesh.as_slice()[k] as f32))
-            .collect();
-        let accessor = json!({"componentType": FLOAT, "count": bindings.len(), "type": "MAT4"});
-        let matrices = self.push(&floats(&matrices), None, accessor);
-        let joints: Vec<usize> = bindings.iter().map(|b| b.joint.index()).collect();
-        json!({"joints": joints, "inverseBindMatrices": matrices, "skeleton": 0})
-    }
-}
-
-fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
-    values.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect()
+fn skin(buffer: &mut Binary, bindings: &[Binding]) -> Value {
+    let matrices: Vec<[f32; 16]> =
+        bindings.iter().map(|b| std::array::from_fn(|k| b.joint_from_mesh.as_slice()[k] as f32)).collect();
+    let accessor = json!({"componentType": FLOAT, "count": bindings.len(), "type": "MAT4"});
+    let matrices = buffer.push(&floats(&matrices), None, accessor);
+    let joints: Vec<usize> = bindings.iter().map(|b| b.joint.index()).collect();
+    json!({"joints": joints, "inverseBindMatrices": matrices, "skeleton": 0})
 }
 
 fn look(material: &Material) -> Value {

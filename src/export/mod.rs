@@ -2,18 +2,30 @@
 //!
 //! [`save`] is the door; [`bvh`] writes any skeleton as BVH text.
 
+mod archive;
 pub mod bvh;
 mod bvh_angles;
+pub mod csv;
 mod decimal;
+mod fbx;
+mod format;
 mod gltf;
+mod gltf_carried;
+mod gltf_file;
 mod gltf_local;
 mod gltf_nodes;
 mod gltf_splice;
 mod gltf_thin;
 mod gltf_visible;
+pub mod npz;
+mod rate;
 mod reduce;
 mod save;
+pub mod usd;
+pub mod vrma;
 
+pub use fbx::FbxOptions;
+pub use format::{FORMATS, Format};
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
 pub use reduce::{Keys, reduce};
-pub use save::{ExportError, Format, Options, OutputFile, save};
+pub use save::{ExportError, Options, OutputFile, Written, save};

@@ -1,21 +1,14 @@
 //! Motions become the files of a format: the door of the export.
 
-use super::bvh::{self, BvhOptions};
-use super::gltf::{self, GltfOptions};
-use crate::model::{Clip, Container, Motion};
+use super::csv::CsvOptions;
+use super::fbx::FbxOptions;
+use super::format::Format;
+use super::gltf_carried::DROPPED;
+use super::npz::NpzOptions;
+use super::vrma::VrmaOptions;
+use crate::model::Motion;
 use crate::report::{Warnings, one_line};
 use crate::scene::GltfError;
-
-/// A format that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Binary glTF.
-    Glb,
-    /// glTF as JSON; a character that came as GLB brings its binary data along as a data URI.
-    Gltf,
-    /// Biovision hierarchy, centimetres: one clip, no skin.
-    Bvh,
-}
 
 /// How to write.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +19,21 @@ pub struct Options {
     pub clips_inside: bool,
     /// The name of the main file without its extension.
     pub stem: String,
+    /// How arrays are written.
+    pub npz: NpzOptions,
+    /// How tables are written.
+    pub csv: CsvOptions,
+    /// How VRM animations are written.
+    pub vrma: VrmaOptions,
+    /// What FBX files shall hold.
+    pub fbx: FbxOptions,
+}
+
+impl Options {
+    /// The name of the main file.
+    pub fn file(&self, extension: &str) -> String {
+        format!("{}.{extension}", self.stem)
+    }
 }
 
 /// One file to be written.
@@ -37,6 +45,9 @@ pub struct OutputFile {
     pub bytes: Vec<u8>,
 }
 
+/// The files of some motions, the main one first, and what could not be kept as it was.
+pub type Written = (Vec<OutputFile>, Warnings);
+
 /// Why motions cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExportError {
@@ -45,48 +56,66 @@ pub enum ExportError {
     Empty,
     /// A format of one clip was asked to hold several.
     #[error(
-        "a BVH file holds one clip, {} were to be written into one\n  hint: write GLB, or one file per take, and of a take with several clips one: `--clip NAME`, here {}",
+        "a file of the format {format} holds one clip, {} were to be written into one\n  hint: name a folder, which gets a file for each, or one of them: `--clip NAME`, here {}, or write GLB",
         clips.len(),
         clips.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ")
     )]
     OneClip {
+        /// The format.
+        format: &'static str,
         /// What they are called.
         clips: Vec<String>,
+    },
+    /// The character is no VRM.
+    #[error(
+        "only a VRM character is written as `.vrm`\n  hint: write `.vrma`, an animation that any VRM plays, or `.glb`"
+    )]
+    NotVrm,
+    /// A VRM animation has bones that the character lacks.
+    #[error(
+        "a VRM animation needs human bones that were not found: {missing}\n  hint: `posemill inspect` shows what joints were taken for; a word of your own is told with `--set input.roles.words.WORD=PART`"
+    )]
+    HumanBones {
+        /// What they are called.
+        missing: String,
+    },
+    /// An archive cannot hold what belongs into it.
+    #[error("the files cannot be packed into one: {reason}\n  hint: trim the clip, or write another format")]
+    Archive {
+        /// What is wrong.
+        reason: String,
     },
     /// The character's document cannot take the clips.
     #[error(transparent)]
     Gltf(#[from] GltfError),
+    /// The file would be larger than its format can say.
+    #[error("the FBX file cannot be written: {reason}\n  hint: write fewer clips into one file, or GLB")]
+    Fbx {
+        /// What of it.
+        reason: String,
+    },
 }
 
-/// The files of these motions, which share one character, and what could not be kept as it was.
+/// Writes motions which share one character.
 ///
 /// # Errors
 /// An [`ExportError`].
-pub fn save(
-    motions: &[Motion],
-    format: Format,
-    options: &Options,
-) -> Result<(Vec<OutputFile>, Warnings), ExportError> {
-    let Some(first) = motions.first() else { return Err(ExportError::Empty) };
-    let name = |extension: &str| format!("{}.{extension}", options.stem);
-    let container = match format {
-        Format::Bvh if motions.len() > 1 => {
-            let clips = motions.iter().map(|m| one_line(&m.clip.name)).collect();
-            return Err(ExportError::OneClip { clips });
-        }
-        Format::Bvh => {
-            let bytes = bvh::write(first, &BvhOptions::default());
-            return Ok((vec![OutputFile { name: name("bvh"), bytes }], Warnings::new()));
-        }
-        Format::Glb => Container::Glb,
-        Format::Gltf => Container::Gltf,
-    };
-    let inside = options.clips_inside && first.character.document.is_some();
-    let clips: Vec<&Clip> = motions.iter().filter(|_| !inside).map(|m| &m.clip).collect();
-    let how = GltfOptions { replace: options.replace_animations, container: Some(container) };
-    let written = gltf::write(&first.character, &clips, &how)?;
-    let extension = if container == Container::Glb { "glb" } else { "gltf" };
-    let mut files = vec![OutputFile { name: name(extension), bytes: written.bytes }];
-    files.extend(written.beside.into_iter().map(|(name, bytes)| OutputFile { name, bytes: bytes.to_vec() }));
-    Ok((files, written.warnings))
+pub fn save(motions: &[Motion], format: Format, options: &Options) -> Result<Written, ExportError> {
+    if motions.is_empty() {
+        return Err(ExportError::Empty);
+    }
+    if motions.len() > 1 && !format.several {
+        let clips = motions.iter().map(|m| one_line(&m.clip.name)).collect();
+        return Err(ExportError::OneClip { format: format.name, clips });
+    }
+    let (files, mut warnings) = (format.write)(motions, options)?;
+    let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
+    let untouched = format == Format::FBX && options.clips_inside && motions.iter().all(fbx);
+    let kept = untouched || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
+    let carried = motions.iter().flat_map(|m| &m.clip.carried).next();
+    if let Some(carried) = carried.filter(|_| !kept) {
+        let said = format!("morph weights and nodes that are no joints are not written to {}", format.name);
+        warnings.add(DROPPED, said, format!("the node {}", carried.node));
+    }
+    Ok((files, warnings))
 }

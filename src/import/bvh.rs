@@ -13,7 +13,7 @@ use super::bvh_rows::Layout;
 use super::bvh_scan::{Header, scan};
 use super::{bvh_model, bvh_motion, bvh_scan};
 use crate::math::{Quat, Transform, Vec3, median_of};
-use crate::model::{Clip, Joint, JointId, Skeleton};
+use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
 use crate::report::Warnings;
 use std::collections::HashMap;
 
@@ -138,13 +138,25 @@ fn skeleton(header: &Header, warnings: &mut Warnings) -> Result<Skeleton, BvhErr
             warnings.add("bvh-name-repeated", message, format!("joint {}", joint.name));
         }
         let rest = Transform::from_translation(joint.offset);
-        joints.push(Joint { name, file_name: Some(joint.name.clone()), parent, rest, tip: joint.tip });
+        let tip = joint.tip.filter(|tip| !is_short(tip, &rest.translation, parent, &joints));
+        joints.push(Joint { name, file_name: Some(joint.name.clone()), parent, rest, tip });
     }
     if added == 1 {
         joints[0].name = names.unique("root");
     }
     Ok(Skeleton::new(joints)?)
 }
+
+/// Whether an end site only stands where the format asks for one: [`NO_TIP`] along the nearest bone above that has a length.
+fn is_short(tip: &Vec3, offset: &Vec3, parent: Option<JointId>, joints: &[Joint]) -> bool {
+    let above = std::iter::successors(parent, |p| joints[p.index()].parent);
+    let bones = std::iter::once(*offset).chain(above.map(|p| joints[p.index()].rest.translation));
+    let mut bones = bones.filter(|bone| *bone != Vec3::zeros());
+    bones.next().is_some_and(|bone| (tip - bone * NO_TIP).norm() <= SAME_TIP * NO_TIP * bone.norm())
+}
+
+/// How far the decimals of a file may move an end site, as a share of its length.
+const SAME_TIP: f64 = 1e-3;
 
 /// Names that were given away, and the last number behind each.
 #[derive(Default)]

@@ -98,6 +98,12 @@ impl Body<'_> {
         }
     }
 
+    /// What turns a body whose format states its axes to face +Z: a multiple of 90 degrees, since less than 45 is its own.
+    pub(super) fn facing(&self, calibrated: Option<&Calibrated>) -> Quat {
+        let seen = || orientation(self.rig, self.rest, self.up, true);
+        calibrated.map_or_else(|| seen().map_or_else(Quat::identity, |o| o.normal_from_rest), |c| c.turn)
+    }
+
     fn estimate(&self) -> Option<Estimate> {
         rest_from_motion(self.rig, self.clips, self.up)
     }
@@ -160,7 +166,8 @@ impl Body<'_> {
         })
     }
 
-    /// The pose of another file: of a file with one frame that frame, of a longer one what is read off its motion.
+    /// The pose of another file: where it has a skin, the pose in which that was bound; of a file with one frame that frame,
+    /// of a longer one what is read off its motion.
     fn file(
         &self,
         path: &Path,
@@ -174,9 +181,11 @@ impl Body<'_> {
         };
         let asset = read(Calibrate::Auto)?;
         let long = asset.clips.iter().map(Clip::frames).sum::<usize>() > 1;
-        let told = match asset.motion(0).filter(|_| !long) {
-            Some(motion) => motion.model_pose(0),
-            None => read(Calibrate::Motion)?.character.calibration_pose(),
+        let told = match asset.motion(0) {
+            _ if asset.character.bind.is_some() => asset.character.calibration_pose(),
+            None => asset.character.calibration_pose(),
+            Some(motion) if !long => motion.model_pose(0),
+            Some(_) => read(Calibrate::Motion)?.character.calibration_pose(),
         };
         let (rig, skeleton, other) = (self.rig, self.rig.skeleton(), asset.character.skeleton());
         let name = |id| skeleton.joint(id).name.as_str();
@@ -265,9 +274,15 @@ impl Calibrated {
     }
 }
 
-/// The rest pose of a skeleton as a calibration that was asked for.
-pub(super) fn rest(skeleton: &Skeleton) -> Calibration {
-    Calibration { pose: skeleton.rest_model_pose(), from: CalibrationSource::Rest, joints: Vec::new() }
+/// The calibration that a character keeps: what was found, else its rest pose where that was asked for, else none.
+pub(super) fn kept(
+    found: Option<Calibration>,
+    options: &Options,
+    skeleton: &Skeleton,
+) -> Option<Calibration> {
+    let from = CalibrationSource::Rest;
+    let rest = || Calibration { pose: skeleton.rest_model_pose(), from, joints: Vec::new() };
+    found.or_else(|| (options.calibration == Calibrate::Rest).then(rest))
 }
 
 impl Options {

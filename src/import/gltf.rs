@@ -81,6 +81,7 @@ impl GltfFile {
             bytes: bytes.into(),
             resources: resources.into_read(),
             nodes: joints.nodes,
+            fbx: None,
             model_from_file: Quat::identity(),
         };
         Ok(Self {
@@ -131,7 +132,13 @@ impl GltfFile {
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
         };
-        Asset { character: Arc::new(character), clips, meant: self.meant, warnings: self.warnings }
+        Asset {
+            character: Arc::new(character),
+            clips,
+            meant: self.meant,
+            warnings: self.warnings,
+            beside: Vec::new(),
+        }
     }
 }
 

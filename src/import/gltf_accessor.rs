@@ -3,6 +3,7 @@
 //! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The
 //! accessor readers of the `gltf` crate panic on data that a hostile file can hold, so this one is our own.
 
+use super::gltf_packed::{self, Packed};
 use super::gltf_resources::Resources;
 use crate::scene::{GltfError, Json};
 use gltf::json::accessor::{ComponentType, Type};
@@ -12,9 +13,6 @@ use std::sync::Arc;
 
 /// Elements of an accessor without bytes of its own, which a few characters of JSON can ask for.
 const MAX_ZERO_FILLED: u64 = 1 << 20;
-
-/// Extensions that pack a buffer view.
-const PACKED: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 /// What one use of an accessor takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +53,8 @@ pub(super) struct Accessors<'a> {
     accessors: Vec<Accessor>,
     views: Vec<buffer::View>,
     buffers: Vec<Result<Bytes<'a>, GltfError>>,
+    /// The plain bytes of views that are packed.
+    unpacked: Vec<Option<Result<Vec<u8>, GltfError>>>,
 }
 
 enum Bytes<'a> {
@@ -105,7 +105,40 @@ impl<'a> Accessors<'a> {
             Ok(bytes)
         };
         let buffers = json.list::<Buffer>("buffers")?.into_iter().enumerate().map(load).collect();
-        Ok(Self { accessors: json.list("accessors")?, views: json.list("bufferViews")?, buffers })
+        let mut all = Self {
+            accessors: json.list("accessors")?,
+            views: json.list("bufferViews")?,
+            buffers,
+            unpacked: Vec::new(),
+        };
+        let mut budget = gltf_packed::budget();
+        all.unpacked = (0..all.views.len()).map(|view| all.unpack(view, &mut budget)).collect();
+        Ok(all)
+    }
+
+    /// The plain bytes of a view that is packed; `None` for any other.
+    fn unpack(&self, view: usize, budget: &mut u64) -> Option<Result<Vec<u8>, GltfError>> {
+        let here = format!("bufferViews[{view}]");
+        let others = self.views[view].extensions.as_ref()?.others.iter();
+        let (extension, packed) = gltf_packed::packed(others, &here)?;
+        let plain = |packed: &Packed| {
+            let bytes = self.bytes(packed.buffer, packed.byte_offset, packed.byte_length, &here)?;
+            gltf_packed::unpack(packed, extension, bytes, &here, budget)
+        };
+        Some(packed.as_ref().map_err(Clone::clone).and_then(plain))
+    }
+
+    /// Some bytes of a buffer, which `path` asks for.
+    fn bytes(&self, buffer: usize, begin: u64, length: u64, path: &str) -> Result<&[u8], GltfError> {
+        let found = self.buffers.get(buffer).ok_or_else(|| GltfError::OutOfRange {
+            path: format!("{path}.buffer"),
+            list: "buffers",
+            index: buffer as u64,
+            count: self.buffers.len(),
+        })?;
+        let found = found.as_ref().map_err(Clone::clone)?;
+        let (end, length) = (begin.saturating_add(length), found.len() as u64);
+        slice(found, begin, end).ok_or_else(|| GltfError::Bounds { path: path.into(), end, length })
     }
 
     /// The accessors as the file states them.
@@ -127,21 +160,11 @@ impl<'a> Accessors<'a> {
             index: index as u64,
             count,
         })?;
-        let here = format!("bufferViews[{index}]");
-        let others = view.extensions.as_ref().map(|e| &e.others);
-        if let Some(extension) = PACKED.iter().find(|p| others.is_some_and(|o| o.contains_key(**p))) {
-            return Err(GltfError::Compressed { path: here, extension });
+        if let Some(Some(unpacked)) = self.unpacked.get(index) {
+            return unpacked.as_deref().map_err(Clone::clone);
         }
-        let buffer = self.buffers.get(view.buffer.value()).ok_or_else(|| GltfError::OutOfRange {
-            path: format!("{here}.buffer"),
-            list: "buffers",
-            index: view.buffer.value() as u64,
-            count: self.buffers.len(),
-        })?;
-        let buffer = buffer.as_ref().map_err(Clone::clone)?;
         let begin = view.byte_offset.map_or(0, |o| o.0);
-        let end = begin.saturating_add(view.byte_length.0);
-        slice(buffer, begin, end).ok_or(GltfError::Bounds { path: here, end, length: buffer.len() as u64 })
+        self.bytes(view.buffer.value(), begin, view.byte_length.0, &format!("bufferViews[{index}]"))
     }
 
     fn layout(&self, index: usize, path: &str, shape: Type, use_: Numbers) -> Result<Layout<'_>, GltfError> {

@@ -6,6 +6,7 @@
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::gltf_accessor::{Accessors, Numbers};
+use super::gltf_carried::{Frames, MAX_CARRIED, carried};
 use super::gltf_skeleton::Joints;
 use super::gltf_track::{Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
@@ -48,7 +49,7 @@ pub(super) fn clips(
     joints: &Joints,
     warnings: &mut Warnings,
 ) -> Result<(Vec<Clip>, usize), GltfError> {
-    let mut budget = MAX_SAMPLES;
+    let mut budget = (MAX_SAMPLES, MAX_CARRIED);
     let mut added = None;
     let mut clips = Vec::with_capacity(view.animations().len());
     for animation in view.animations() {
@@ -85,7 +86,7 @@ fn clip(
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
-    budget: &mut u64,
+    budget: &mut (u64, usize),
     warnings: &mut Warnings,
 ) -> Result<Option<Clip>, GltfError> {
     let here = format!("animations[{}]", animation.index());
@@ -153,12 +154,17 @@ fn clip(
     let frames = if fitted.is_some() { length.round() } else { (length - 1e-5).ceil().max(0.0) } as u64 + 1;
     limit(&here, "MAX_FRAMES", MAX_FRAMES, frames)?;
     let samples = frames * steps.len().max(joints.nodes.len()) as u64;
-    limit(&here, "MAX_SAMPLES", *budget, samples)?;
-    *budget -= samples;
+    limit(&here, "MAX_SAMPLES", budget.0, samples)?;
+    budget.0 -= samples;
     let name = animation.name().unwrap_or_default().to_owned();
-    let sampled = sample(steps, &mut tracks, joints, frames as usize, |f| start + f as f64 / rate, snap);
+    let time = |f: usize| start + f as f64 / rate;
+    let span = Frames { count: frames as usize, time: &time, snap };
+    let is_joint = |node: usize| step_of[node].is_some();
+    let carried = carried(animation, tree, accessors, is_joint, &span, &mut budget.1, warnings);
+    let sampled = sample(steps, &mut tracks, joints, frames as usize, time, snap);
     let mut clip = Clip::new(name, rate, joints.nodes.len(), sampled.0, sampled.1, sampled.2);
     clip.start = start;
+    clip.carried = carried;
     Ok(Some(clip))
 }
 

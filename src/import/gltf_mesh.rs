@@ -296,6 +296,10 @@ fn materials(source: &Source) -> Vec<(Material, u32)> {
                 *c = v.as_f64().unwrap_or(1.0) as f32;
             }
         }
+        // Alpha says nothing of a surface unless the material is told to be blended.
+        if value.get("alphaMode").and_then(Value::as_str) != Some("BLEND") {
+            base_color[3] = 1.0;
+        }
         let info = pbr.get("baseColorTexture");
         let image = index(info.and_then(|t| t.get("index"))).and_then(|t| textures.get(&t));
         let bytes = image.and_then(|i| source.images.get(*i)?.clone());

@@ -94,8 +94,8 @@ impl<'a> Track<'a> {
         &self.values[slot * self.width..][..self.width]
     }
 
-    /// The value at `time`; a key less than `snap` seconds away is hit exactly.
-    pub(super) fn sample<K: Key>(&mut self, time: f64, snap: f64) -> K {
+    /// The key at or before `time`, and whether its value holds there; a key less than `snap` seconds away is hit exactly.
+    fn seek(&mut self, time: f64, snap: f64) -> (usize, bool) {
         let last = self.times.len() - 1;
         if self.times[self.at] > time {
             self.at = 0;
@@ -103,28 +103,56 @@ impl<'a> Track<'a> {
         while self.at < last && self.times[self.at + 1] <= time + snap {
             self.at += 1;
         }
-        let (k, start) = (self.at, self.times[self.at]);
-        if k == last || time <= start + snap || self.interpolation == Interpolation::Step {
+        let k = self.at;
+        (k, k == last || time <= self.times[k] + snap || self.interpolation == Interpolation::Step)
+    }
+
+    /// The numbers at `time`, each for itself, behind those of `out`; keys are hit as by [`Track::sample`].
+    pub(super) fn sample_numbers(&mut self, time: f64, snap: f64, out: &mut Vec<f32>) {
+        let (k, held) = self.seek(time, snap);
+        if held {
+            return out.extend_from_slice(self.value(k));
+        }
+        let length = self.times[k + 1] - self.times[k];
+        let t = (time - self.times[k]) / length;
+        let (a, b) = (self.value(k), self.value(k + 1));
+        if self.interpolation != Interpolation::CubicSpline {
+            let mix = |(a, b): (&f32, &f32)| (f64::from(*a) * (1.0 - t) + f64::from(*b) * t) as f32;
+            return out.extend(a.iter().zip(b).map(mix));
+        }
+        let m = hermite(t, length);
+        let tangent = |slot: usize| &self.values[slot * self.width..][..self.width];
+        let (u, v) = (tangent(3 * k + 2), tangent(3 * (k + 1)));
+        let mix = |i: usize| {
+            [a[i], u[i], b[i], v[i]].iter().zip(m).map(|(x, m)| f64::from(*x) * m).sum::<f64>() as f32
+        };
+        out.extend((0..self.width).map(mix));
+    }
+
+    /// The value at `time`; a key less than `snap` seconds away is hit exactly.
+    pub(super) fn sample<K: Key>(&mut self, time: f64, snap: f64) -> K {
+        let (k, held) = self.seek(time, snap);
+        if held {
             return K::read(self.value(k));
         }
+        let start = self.times[k];
         let length = self.times[k + 1] - start;
         let t = (time - start) / length;
         match self.interpolation {
             Interpolation::CubicSpline => {
                 let tangent = |slot: usize| &self.values[slot * self.width..][..self.width];
-                let (t2, t3) = (t * t, t * t * t);
-                // Appendix C.5; b_k is the out-tangent of this key, a_(k+1) the in-tangent of the next.
-                let m = [
-                    2.0 * t3 - 3.0 * t2 + 1.0,
-                    length * (t3 - 2.0 * t2 + t),
-                    -2.0 * t3 + 3.0 * t2,
-                    length * (t3 - t2),
-                ];
+                let m = hermite(t, length);
                 K::spline(m, [self.value(k), tangent(3 * k + 2), self.value(k + 1), tangent(3 * (k + 1))])
             }
             _ => K::mix(K::read(self.value(k)), K::read(self.value(k + 1)), t),
         }
     }
+}
+
+/// What a key, its out-tangent, the next key and its in-tangent weigh between the two. Appendix C.5 of the specification.
+fn hermite(t: f64, length: f64) -> [f64; 4] {
+    let (t2, t3) = (t * t, t * t * t);
+    [2.0 * t3 - 3.0 * t2 + 1.0, length * (t3 - 2.0 * t2 + t), -2.0 * t3 + 3.0 * t2, length * (t3 - t2)]
 }
 
 /// The rate in hertz that puts every key time on a frame, if there is one.

@@ -58,11 +58,12 @@ fn animations(
     let mut ignored = Vec::new();
     let drop_foreign = |path: &str, value: &mut Value| {
         if let Some(channels) = value.get_mut("channels").and_then(|c| c.as_array_mut()) {
+            channels.iter_mut().filter_map(|c| c.get_mut("target")).for_each(follow_pointer);
             let known = |c: &Value| {
                 let target = c.get("target");
                 let path = target.and_then(|t| t.get("path")).and_then(|p| p.as_str());
                 target.is_some_and(|t| t.get("node").is_some())
-                    && matches!(path, Some("translation" | "rotation" | "scale"))
+                    && matches!(path, Some("translation" | "rotation" | "scale" | "weights"))
             };
             let before = channels.len();
             channels.retain(known);
@@ -73,8 +74,7 @@ fn animations(
     };
     let animations: Vec<Animation> = json.list_with("animations", drop_foreign)?;
     for path in ignored {
-        let said =
-            "channels that move no node (morph weights, pointers) stay in the file and out of the clip";
+        let said = "channels that move no node (pointers) stay in the file and out of the clip";
         warnings.add("gltf-foreign-channel", said, path);
     }
     for (i, animation) in animations.iter().enumerate() {
@@ -93,6 +93,22 @@ fn animations(
         }
     }
     Ok(animations)
+}
+
+/// A target that points to a property of a node (`/nodes/3/rotation`) becomes one that names both.
+///
+/// Source: the glTF extension KHR_animation_pointer.
+fn follow_pointer(target: &mut Value) {
+    let pointer = target.get("extensions").and_then(|e| e.get("KHR_animation_pointer")?.get("pointer"));
+    let node = pointer.and_then(|p| p.as_str()).and_then(|p| p.strip_prefix("/nodes/")?.split_once('/'));
+    let Some((node, path)) = node.and_then(|(n, path)| Some((n.parse::<u32>().ok()?, path.to_owned())))
+    else {
+        return;
+    };
+    if let Some(target) = target.as_object_mut().filter(|t| t.get("path").is_some_and(|p| p == "pointer")) {
+        target.insert("node".into(), node.into());
+        target.insert("path".into(), path.into());
+    }
 }
 
 fn meshes(json: &Json, root: &Root, warnings: &mut Warnings) -> Vec<Mesh> {
@@ -164,6 +180,35 @@ mod tests {
             assert_eq!((channel.sampler().input().index(), channel.sampler().output().index()), (0, 0));
         }
         assert!(warnings.has("gltf-mesh-unreadable") && warnings.has("gltf-foreign-channel"));
+    }
+
+    #[test]
+    fn a_pointer_to_a_node_moves_it() {
+        let target = |pointer: &str| {
+            let text = format!(
+                r#"{{"accessors":[{{"componentType":5126,"count":1,"type":"VEC4"}}],"animations":[{{
+                "samplers":[{{"input":0,"output":0}}],"channels":[{{"sampler":0,"target":{{"path":"pointer",
+                "extensions":{{"KHR_animation_pointer":{{"pointer":"{pointer}"}}}}}}}}]}}]}}"#
+            );
+            let document = read(&text).0;
+            let found = |d: gltf::Document| {
+                let channels = d.animations().flat_map(|a| {
+                    a.channels()
+                        .map(|c| (c.target().node().index(), c.target().property()))
+                        .collect::<Vec<_>>()
+                });
+                channels.collect::<Vec<_>>()
+            };
+            document.map(found)
+        };
+        use gltf::animation::Property::{MorphTargetWeights, Rotation, Scale};
+        assert_eq!(target("/nodes/1/rotation").unwrap(), [(1, Rotation)]);
+        assert_eq!(target("/nodes/0/scale").unwrap(), [(0, Scale)]);
+        assert_eq!(target("/nodes/0/weights").unwrap(), [(0, MorphTargetWeights)]);
+        assert!(target("/nodes/7/scale").is_err());
+        for other in ["/materials/0/alphaCutoff", "/nodes/x/scale", "/nodes/1", "nodes/1/scale"] {
+            assert_eq!(target(other).unwrap(), [], "{other}");
+        }
     }
 
     #[test]

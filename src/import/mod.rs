@@ -3,8 +3,10 @@
 //! [`load`] is the door. [`bvh`] reads BVH text: a tolerant scanner for the hierarchy, rows decoded straight into a
 //! clip, and a hook for units and axes; `gltf` reads skeletons, skins, meshes and animations of glTF, GLB and VRM.
 
+mod asf_amc;
 pub mod bvh;
 mod bvh_angles;
+mod bvh_asset;
 mod bvh_error;
 mod bvh_model;
 mod bvh_motion;
@@ -12,21 +14,32 @@ mod bvh_number;
 mod bvh_rows;
 mod bvh_scan;
 mod calibration;
+#[cfg(feature = "fbx")]
+mod fbx;
+mod format;
 mod gltf;
 mod gltf_accessor;
 mod gltf_animation;
+mod gltf_asset;
 mod gltf_bind;
+mod gltf_carried;
 mod gltf_mesh;
+mod gltf_packed;
 mod gltf_resources;
 mod gltf_skeleton;
 mod gltf_track;
 mod gltf_view;
 mod load;
+mod npz;
+mod stated;
 mod understand;
 
+pub use asf_amc::AsfError;
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};
 pub use calibration::Calibrate;
+pub use format::{FORMATS, HEAD, ReadFormat, Source};
 pub use gltf::GltfFile;
 pub use gltf_skeleton::{Humanoid, VrmVersion};
-pub use load::{Axis, ImportError, Options, from_bytes, from_file, load, read};
+pub use load::{Axis, ImportError, Options, format_name, from_bytes, from_file, load, read};
+pub use npz::{BodyModelError, NpzError};

@@ -6,16 +6,17 @@
 //! stretch instead). The leg swings by the shortest rotation and its knee keeps its side. Space: model space. Units:
 //! metres, radians.
 
-use super::leg::Step;
+use super::leg::{Leg, Step};
 use super::settings::Settings;
 use crate::ik::reframe;
 use crate::math::{Transform, Vec3, arc};
+use rayon::prelude::*;
 
 /// Halvings of the interval of the bend: to 1e-10 of it.
 const HALVINGS: usize = 34;
 
 /// Where the knee points in the space of the upper leg, the mean over the steps: on that side it gains what it gains.
-pub fn knee_side(steps: &[Step]) -> Vec3 {
+fn knee_side(steps: &[Step]) -> Vec3 {
     let side = |step: &Step| step.upper.rotation.inverse() * beside(step);
     steps.iter().map(side).sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
 }
@@ -27,10 +28,31 @@ fn beside(step: &Step) -> Vec3 {
     line.map_or(Vec3::zeros(), |e| (knee - hip) - e * e.dot(&(knee - hip)))
 }
 
+/// Every leg in every frame with hip and ankle where `ends` says (leg, frame), as it arrives where that says nothing;
+/// `fold` is the greatest bend that a knee may be given.
+pub fn close_all(
+    legs: &[&Leg],
+    arriving: &[Vec<Step>],
+    fold: f64,
+    settings: &Settings,
+    ends: impl Fn(usize, usize) -> Option<[Vec3; 2]> + Sync,
+) -> Vec<Vec<Step>> {
+    let of_leg = |(k, (leg, steps)): (usize, (&&Leg, &Vec<Step>))| -> Vec<Step> {
+        let side = knee_side(steps);
+        let limits = [leg.length(), fold];
+        let closed = |(f, step): (usize, &Step)| match ends(k, f) {
+            Some([hip, goal]) => close(step, &hip, &goal, &side, limits, settings),
+            None => *step,
+        };
+        steps.par_iter().enumerate().map(closed).collect()
+    };
+    legs.iter().zip(arriving).enumerate().map(of_leg).collect()
+}
+
 /// The leg of `step` with its hip at `hip` and its ankle as near to `goal` as its knee should have it; foot and toes keep
 /// their rotations. `side` is that of [`knee_side`], `length` that of the leg; `fold` is the greatest bend that the knee
 /// may be given.
-pub fn close(
+fn close(
     step: &Step,
     hip: &Vec3,
     goal: &Vec3,

@@ -2,8 +2,8 @@
 //!
 //! Space: model space, Y up. Units: metres.
 
-use super::closure::{close, knee_side};
-use super::leg::{Leg, Step, steps};
+use super::closure::close_all;
+use super::leg::{Leg, steps};
 use super::settings::Settings;
 use super::write::{Placed, write};
 use crate::math::Vec3;
@@ -16,16 +16,12 @@ pub fn raise(motion: &Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) -
         return motion.clone();
     }
     let legs: Vec<&Leg> = limbs.iter().map(|(leg, _)| *leg).collect();
-    let raised = |(arriving, (leg, rise)): (Vec<Step>, &(&Leg, Vec<f64>))| -> Vec<Step> {
-        let side = knee_side(&arriving);
-        let of = |(step, rise): (&Step, &f64)| {
-            let [hip, _, ankle] = step.places();
-            let limits = [leg.length(), std::f64::consts::PI];
-            close(step, &hip, &(ankle + Vec3::y() * *rise), &side, limits, settings)
-        };
-        arriving.iter().zip(rise).map(of).collect()
+    let arriving = steps(motion, &legs);
+    let ends = |k: usize, f: usize| {
+        let [hip, _, ankle] = arriving[k][f].places();
+        Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
-    let closed: Vec<Vec<Step>> = steps(motion, &legs).into_iter().zip(limbs).map(raised).collect();
+    let closed = close_all(&legs, &arriving, std::f64::consts::PI, settings, ends);
     let clip = write(motion, &Placed { legs: &legs, steps: &closed, body: &[], still });
     Motion { clip, ..motion.clone() }
 }

@@ -4,7 +4,7 @@
 //! of every labelled point that its drift over the ground be taken away. Feet keep their rotations and heights. Space:
 //! model space, Y up. Units: metres, radians, frames.
 
-use super::closure::{close, knee_side};
+use super::closure::close_all;
 use super::equations::{Equations, LegTerms, stiff};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
@@ -13,7 +13,6 @@ use super::timeline::Timeline;
 use super::write::{Placed, write};
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
-use rayon::prelude::*;
 
 /// A hold whose point is slower than this nine times in ten is at rest as it is, leg lengths a second: 1 cm/s of a
 /// person, what the measure `foot_skate_p95` allows. Half also takes the noise of captures for drift.
@@ -85,18 +84,11 @@ pub fn repair(motion: &Motion, settings: &Settings) -> (Motion, Vec<Repaired>, V
         .collect();
     let answer = Equations::new(&time, &terms, length, settings).solve(None);
     let still = |f: usize| answer[f].iter().all(|way| way.norm() < STILL);
-    let closed: Vec<Vec<Step>> = (0..legs.len())
-        .map(|k| {
-            let side = knee_side(&arriving[k]);
-            let of = |f: usize| {
-                let step = &arriving[k][f];
-                let [hip, _, ankle] = step.places();
-                let (hip, goal) = (hip + answer[f][0], ankle + answer[f][k + 1]);
-                close(step, &hip, &goal, &side, [length, FOLDED], settings)
-            };
-            (0..time.frames).into_par_iter().map(|f| if still(f) { arriving[k][f] } else { of(f) }).collect()
-        })
-        .collect();
+    let ends = |k: usize, f: usize| {
+        let [hip, _, ankle] = arriving[k][f].places();
+        (!still(f)).then(|| [hip + answer[f][0], ankle + answer[f][k + 1]])
+    };
+    let closed = close_all(&legs, &arriving, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
     let clip = write(motion, &Placed { legs: &legs, steps: &closed, body: &body, still });
     let done = (0..legs.len()).map(|k| done(legs[k], &arriving[k], &closed[k], &drifts[k])).collect();

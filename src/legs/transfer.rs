@@ -4,7 +4,7 @@
 //! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::closure::{close, knee_side};
+use super::closure::close_all;
 use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
 use super::hip_tilt::hip_tilt;
@@ -16,7 +16,6 @@ use super::write::{Placed, write};
 use crate::anatomy::foot_skin;
 use crate::math::{Quat, Vec3, median};
 use crate::model::{Character, JointId, Motion, Rig, Side};
-use rayon::prelude::*;
 
 /// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
 const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
@@ -58,7 +57,8 @@ pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
     (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
 }
 
-/// The rotation copy with its legs brought to do what the source's do, standing on height 0; `across` scales the path over the ground, which is [`leg_ratio`] unless somebody told another.
+/// The rotation copy with its legs brought to do what the source's do, standing on height 0; `across` scales the path over
+/// the ground, which is [`leg_ratio`] unless somebody told another.
 ///
 /// # Panics
 /// Where the two motions are not in step.
@@ -121,21 +121,11 @@ pub fn transfer(
     let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
     let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, leg, settings);
 
-    let closed: Vec<Vec<Step>> = (0..pairs.len())
-        .map(|k| {
-            let side = knee_side(&copied[k]);
-            let limits = [to[k].length(), FOLDED];
-            (0..time.frames)
-                .into_par_iter()
-                .map(|f| {
-                    let step = &copied[k][f];
-                    let hip = step.upper.translation + answer[f][0];
-                    let goal = goals[k][f] + answer[f][k + 1] + Vec3::y() * raised[k][f];
-                    close(step, &hip, &goal, &side, limits, settings)
-                })
-                .collect()
-        })
-        .collect();
+    let ends = |k: usize, f: usize| {
+        let hip = copied[k][f].upper.translation + answer[f][0];
+        Some([hip, goals[k][f] + answer[f][k + 1] + Vec3::y() * raised[k][f]])
+    };
+    let closed = close_all(&to, &copied, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = (0..time.frames).map(|f| (base[f] + answer[f][0], tilts[f])).collect();
     let placed = Placed { legs: &to, steps: &closed, body: &body, still: |_| false };
     let clip = write(&copy, &placed);

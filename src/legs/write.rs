@@ -142,6 +142,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: &Motion, placed: &Placed<'_, S
     let mut result =
         Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
     (result.start, result.tolerance) = (clip.start, clip.tolerance);
+    result.carried = clip.carried.clone();
     fix_hemispheres(&mut result);
     result
 }

@@ -15,6 +15,10 @@ pub struct Asset {
     pub meant: usize,
     /// What had to be bent.
     pub warnings: Warnings,
+    /// The files in the same folder that were read with it, other than those of [`Document::resources`]: name and content.
+    ///
+    /// [`Document::resources`]: super::Document::resources
+    pub beside: Vec<(String, Arc<[u8]>)>,
 }
 
 impl Asset {

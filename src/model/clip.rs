@@ -1,6 +1,6 @@
 //! Poses at a uniform rate: flat, frame-major.
 
-use super::{JointId, Pose, Skeleton};
+use super::{Carried, JointId, Pose, Skeleton};
 use crate::math::{Quat, Transform, Vec3};
 
 /// Poses of one skeleton at a uniform rate.
@@ -18,6 +18,8 @@ pub struct Clip {
     pub start: f64,
     /// How far, in metres, an exporter may move any joint when it leaves keys out; `None` keeps every frame.
     pub tolerance: Option<f64>,
+    /// What moves beside joints; usually nothing.
+    pub carried: Vec<Carried>,
     joints: usize,
     rotations: Vec<Quat>,
     translated: Vec<JointId>,
@@ -41,8 +43,8 @@ impl Clip {
         let frames = rotations.len() / joints;
         assert_eq!(translations.len(), frames * translated.len(), "whole frames of translations");
         assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
-        let (name, start, tolerance) = (name.into(), 0.0, None);
-        Self { name, sample_rate, start, tolerance, joints, rotations, translated, translations }
+        let (name, start, tolerance, carried) = (name.into(), 0.0, None, Vec::new());
+        Self { name, sample_rate, start, tolerance, carried, joints, rotations, translated, translations }
     }
 
     /// A clip of these poses. Joints whose translation leaves the rest by more than `1e-12` metres are translated.
@@ -61,6 +63,11 @@ impl Clip {
         let translations =
             poses.iter().flat_map(|p| translated.iter().map(|&id| p.joint(id).translation)).collect();
         Self::new(name, sample_rate, skeleton.len(), rotations, translated, translations)
+    }
+
+    /// What moves beside joints, with these frames in place of its own.
+    pub fn carried_in(&self, frames: std::ops::Range<usize>) -> Vec<Carried> {
+        self.carried.iter().map(|c| c.picked(frames.clone())).collect()
     }
 
     /// The number of frames; may be 0.

@@ -23,6 +23,8 @@ pub struct Document {
     pub resources: Vec<(String, Arc<[u8]>)>,
     /// The node of each joint, in joint order; `None` for joints that the import added.
     pub nodes: Vec<Option<usize>>,
+    /// The FBX file that `bytes` were built from, where the character came in one.
+    pub fbx: Option<Arc<[u8]>>,
     /// Model space (facing +Z) from the file's own world space; the same metres.
     pub model_from_file: Quat,
 }

@@ -9,6 +9,7 @@
 
 mod asset;
 mod calibration;
+mod carried;
 mod character;
 mod clip;
 mod contacts;
@@ -23,6 +24,7 @@ mod skeleton;
 
 pub use asset::Asset;
 pub use calibration::{CalibratedJoint, Calibration, CalibrationSource};
+pub use carried::{Carried, CarriedProperty};
 pub use character::Character;
 pub use clip::Clip;
 pub use contacts::{ContactPart, ContactPoint, Contacts, Hold};
@@ -33,4 +35,4 @@ pub use motion::{Fault, Motion};
 pub use pose::{ModelPose, Pose};
 pub use rig::{Assignment, Rig};
 pub use role::{Finger, Role, Side};
-pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};
+pub use skeleton::{Joint, JointId, NO_TIP, Skeleton, SkeletonError};

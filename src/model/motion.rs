@@ -1,6 +1,6 @@
 //! A character and a clip that plays on it: the value that flows, and the one oracle of its promises.
 
-use super::{Character, Clip, Contacts, JointId, ModelPose, Pose};
+use super::{Carried, Character, Clip, Contacts, JointId, ModelPose, Pose};
 use crate::math::Quat;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -59,6 +59,12 @@ pub enum Fault {
         frame: usize,
         /// The joint's name.
         joint: String,
+    },
+    /// What moves beside joints has another number of frames than the clip, or numbers that are not finite.
+    #[error("what moves the node `{node}` does not fit the clip")]
+    Carried {
+        /// The name of the node.
+        node: String,
     },
     /// A contact that ends behind the last frame.
     #[error("a contact ends before frame {found}, the clip has {expected} frames")]
@@ -122,6 +128,7 @@ impl Motion {
             clip.all_translations()[start * tracks..end * tracks].to_vec(),
         );
         (part.start, part.tolerance) = (clip.start, clip.tolerance);
+        part.carried = clip.carried_in(frames.clone());
         let inside = |f: usize| f.clamp(start, end) - start;
         let contacts = self.contacts.as_ref().map(|c| c.changed(inside, |height| height));
         Motion { character: Arc::clone(&self.character), clip: part, contacts }
@@ -142,6 +149,12 @@ impl Motion {
         }
         if !(clip.sample_rate > 0.0 && clip.sample_rate.is_finite() && clip.start.is_finite()) {
             return Err(Fault::Rate { rate: clip.sample_rate, start: clip.start });
+        }
+        let fits = |c: &&Carried| {
+            c.width > 0 && c.values.len() == c.width * clip.frames() && c.values.iter().all(|x| x.is_finite())
+        };
+        if let Some(carried) = clip.carried.iter().find(|c| !fits(c)) {
+            return Err(Fault::Carried { node: carried.node.clone() });
         }
         let found = self.contacts.as_ref().map_or(0, Contacts::end);
         if found > clip.frames() {

@@ -23,6 +23,10 @@ impl JointId {
     }
 }
 
+/// The length of the end site that a leaf without a tip gets in formats that ask for one, as a share of the nearest bone
+/// above that has a length, and along it. Readers take an end site of just this length for none.
+pub const NO_TIP: f64 = 3.0 / 32.0;
+
 /// One node of a skeleton.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {

@@ -131,9 +131,12 @@ fn run_one(
     let mut result = outcome(job, Status::Written, Some(&report));
     result.outputs = made.outputs.iter().flatten().map(|f| PathBuf::from(&f.path)).collect();
     if let Some(manifest) = manifest {
-        for files in made.outputs {
+        for (files, (_, planned)) in made.outputs.into_iter().zip(&job.outputs) {
+            // Clips that a format holds one at a time went to files of their own.
+            let apart = files.first().is_some_and(|f| Path::new(&f.path) != planned);
+            let planned = if apart { planned.to_string_lossy().into_owned() } else { String::new() };
             let (pipeline, sources) = (pipeline.fingerprint.clone(), made.sources.clone());
-            let record = Record { files, pipeline, sources, report: report.clone() };
+            let record = Record { files, planned, pipeline, sources, report: report.clone() };
             let mut manifest = manifest.write().unwrap_or_else(PoisonError::into_inner);
             if let Err(error) = manifest.add(record) {
                 return failed(job, &error.into());

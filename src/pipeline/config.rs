@@ -217,7 +217,7 @@ impl<'i> Collected<'i> {
                 });
             }
             ["input", key @ "calibration", _] | ["input", key] => (&mut self.input, key),
-            ["output", key] => (&mut self.output, key),
+            ["output", key] | ["output", key, _] => (&mut self.output, key),
             ["stage", stage, key] => match self.stage(source, stage, registry) {
                 Ok(section) => (section, key),
                 Err(fault) => return faults.push(fault),
@@ -235,10 +235,14 @@ impl<'i> Collected<'i> {
             Err(_) => DeValue::String(value.trim().to_owned().into()),
         };
         let value = match parts[..] {
-            // A table of one entry: `input.calibration.frame=12`.
-            ["input", "calibration", inner] => {
+            // One entry of a table: `input.calibration.frame=12`, `output.npz.up=z`; the others of a format stay.
+            ["input", "calibration", inner] | ["output", _, inner] => {
                 let at = path.trim_end().len();
-                let mut table = DeTable::new();
+                let known = section.keys.iter().find(|k| k.written.name == key && parts[0] == "output");
+                let mut table = match known.map(|k| k.written.value.get_ref()) {
+                    Some(DeValue::Table(table)) => table.clone(),
+                    _ => DeTable::new(),
+                };
                 table.insert(
                     Spanned::new(at - inner.len()..at, inner.into()),
                     Spanned::new(span.clone(), value),

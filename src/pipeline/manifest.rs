@@ -22,11 +22,22 @@ pub struct FileHash {
     pub blake3: String,
 }
 
+impl Record {
+    /// What the record is found by: the output that was planned, or its main file.
+    fn name(&self) -> Option<&str> {
+        let main = self.files.first()?.path.as_str();
+        Some(if self.planned.is_empty() { main } else { &self.planned })
+    }
+}
+
 /// One output and all it was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The files of the output, the main one first.
     pub files: Vec<FileHash>,
+    /// The output that was planned, where its clips went to files of their own instead, relative to the folder; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub planned: String,
     /// The fingerprint of the pipeline.
     pub pipeline: String,
     /// The files read.
@@ -62,9 +73,9 @@ impl Manifest {
         let mut records = BTreeMap::new();
         for line in text.lines() {
             if let Ok(record) = serde_json::from_str::<Record>(line)
-                && let Some(main) = record.files.first()
+                && let Some(name) = record.name()
             {
-                records.insert(main.path.clone(), record);
+                records.insert(name.to_owned(), record);
             }
         }
         let torn = !text.is_empty() && !text.ends_with('\n');
@@ -73,10 +84,9 @@ impl Manifest {
 
     /// Whether `output` is up to date for this pipeline and these takes.
     pub fn state(&self, output: &Path, pipeline: &str, takes: &[PathBuf]) -> State {
-        if !output.exists() {
-            return State::Stale;
-        }
-        let Some(record) = self.records.get(&self.name(output)) else { return State::Foreign };
+        let Some(record) = self.records.get(&self.name(output)) else {
+            return if output.exists() { State::Foreign } else { State::Stale };
+        };
         let ours = |file: &FileHash| match hash_of(&self.folder.join(&file.path)) {
             Some(there) => there.blake3 == file.blake3,
             None => true,
@@ -116,10 +126,13 @@ impl Manifest {
         for file in &mut record.files {
             file.path = self.name(Path::new(&file.path));
         }
-        let Some(main) = record.files.first() else { return Ok(()) };
+        if !record.planned.is_empty() {
+            record.planned = self.name(Path::new(&record.planned));
+        }
+        let Some(name) = record.name().map(str::to_owned) else { return Ok(()) };
         let mut line = serde_json::to_string(&record).expect("a record is plain data");
         line.push('\n');
-        self.records.insert(main.path.clone(), record);
+        self.records.insert(name, record);
         if self.torn {
             self.torn = false;
             return self.finish();
@@ -138,7 +151,7 @@ impl Manifest {
     /// A [`WriteError`] where the manifest cannot be written.
     pub fn finish(&mut self) -> Result<(), WriteError> {
         let folder = &self.folder;
-        self.records.retain(|name, _| folder.join(name).exists());
+        self.records.retain(|_, record| record.files.first().is_some_and(|f| folder.join(&f.path).exists()));
         if self.records.is_empty() {
             return Ok(());
         }

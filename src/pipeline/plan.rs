@@ -6,6 +6,7 @@ use super::fault::{ConfigError, ConfigFault};
 use super::sections::{OutputFormat, Preview};
 use super::takes::{Take, TakesError};
 use crate::anatomy::ToldMobility;
+use crate::export;
 use crate::import::{self, ImportError};
 use crate::measure::Threshold;
 use crate::model::{Asset, Character};
@@ -51,8 +52,8 @@ pub struct Pipeline {
     pub warnings: Warnings,
     /// The steps, in order.
     pub stages: Vec<Box<dyn WrittenStage>>,
-    /// Whether animations of the character's file are replaced.
-    pub replace_animations: bool,
+    /// How outputs are written.
+    pub export: export::Options,
     /// The picture beside each output.
     pub preview: Preview,
     /// Whether to write `report.json` and the pages.
@@ -185,11 +186,14 @@ impl Pipeline {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let output = &config.output;
-        let kept = (config.input.options(folder), output.replace_animations, output.report, output.contacts);
+        let kept = (config.input.options(folder), output.options(), output.report, output.contacts);
         let kept = format!("{kept:?}");
         add(kept.as_bytes());
         if let import::Calibrate::File(path) = config.input.options(folder).calibration {
             add(&read(folder, &path.to_string_lossy())?);
+        }
+        for path in [&config.input.body_model, &config.input.skeleton].into_iter().flatten() {
+            add(&read(folder, path)?);
         }
         if let Some(clip) = &config.input.clip {
             add(b"clip");
@@ -239,7 +243,7 @@ impl Pipeline {
             clip: config.input.clip.clone(),
             warnings,
             stages,
-            replace_animations: config.output.replace_animations,
+            export: config.output.options(),
             preview: config.output.preview,
             report: config.output.report,
             fail_on: config.output.fail_on.clone(),
@@ -261,9 +265,10 @@ impl Pipeline {
     }
 }
 
-/// The files beside a glTF document that were read with it.
-pub(super) fn resources(asset: &Asset) -> &[(String, Arc<[u8]>)] {
-    asset.character.document.as_ref().map_or(&[], |d| &d.resources)
+/// The files beside the one of an asset that were read with it.
+pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8]>)> {
+    let document = asset.character.document.as_ref();
+    document.into_iter().flat_map(|d| &d.resources).chain(&asset.beside)
 }
 
 fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
@@ -288,7 +293,11 @@ pub fn jobs(
             let extension = path.extension().unwrap_or_default().to_string_lossy();
             let format = OutputFormat::of_extension(&extension).ok_or_else(|| PlanError::Extension {
                 output: path.display().to_string(),
-                allowed: OutputFormat::ALL.map(|f| format!("`.{}`", f.extension())).join(", "),
+                allowed: export::FORMATS
+                    .iter()
+                    .map(|f| format!("`.{}`", f.name))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             })?;
             vec![Job { takes: takes.to_vec(), outputs: vec![(format, path.clone())] }]
         }

@@ -47,7 +47,13 @@ pub fn write_reports(
         let path = folder.join(name);
         write::whole(&path, text.as_bytes())?;
         let files = hash_of(&path).into_iter().collect();
-        manifest.add(Record { files, pipeline: String::new(), sources: Vec::new(), report: Value::Null })?;
+        manifest.add(Record {
+            files,
+            planned: String::new(),
+            pipeline: String::new(),
+            sources: Vec::new(),
+            report: Value::Null,
+        })?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::watch::Watch;
 use super::write::{self, WriteError};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
-use crate::model::{Asset, Character, Fault, Motion};
+use crate::model::{Asset, Character, Clip, Fault, Motion};
 use crate::render::Mark;
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
@@ -59,7 +59,8 @@ pub enum RunError {
         /// What is wrong.
         error: StageError,
     },
-    /// A stage broke a promise of the normal form: a mistake of the program, found in debug builds.
+    /// A stage broke a promise of the normal form: a mistake of the program. In debug builds it is found after every
+    /// stage, else after the last.
     #[error("stage {number} (`{name}`) broke the motion: {fault}")]
     Broken {
         /// The position of the stage, from 1.
@@ -83,8 +84,9 @@ pub enum RunError {
     Panic(String),
 }
 
-/// Runs one job: takes in, through every stage, files out. `may_replace` is asked before a file is replaced; without
-/// `record` no hashes are made.
+/// Runs one job: takes in, through every stage, files out. `may_replace` is asked before a file is replaced. `record` says
+/// that the outputs go to a folder that keeps a record: files are hashed, and clips of which a format holds one go to
+/// files of their own, named after them.
 ///
 /// # Errors
 /// The first [`RunError`]; nothing is written unless every take came through every stage.
@@ -137,15 +139,26 @@ pub fn run(
     let untouched = pipeline.stages.is_empty();
     for (format, path) in &job.outputs {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let options = export::Options {
-            // Of a document that stays as it is one clip is kept by writing that one in place of all.
-            replace_animations: pipeline.replace_animations || (untouched && pipeline.clip.is_some()),
-            clips_inside: untouched && pipeline.clip.is_none(),
-            stem,
+        let parts: Vec<(String, &[Motion])> = if record && !format.0.several && motions.len() > 1 {
+            clip_names(&motions).iter().map(|name| format!("{stem}.{name}")).zip(motions.chunks(1)).collect()
+        } else {
+            vec![(stem, &motions)]
         };
-        let (files, warnings) = export::save(&motions, format.exported(), &options)?;
-        report.warnings.extend(warnings);
-        outputs.push(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)).collect::<Vec<_>>());
+        let mut all = Vec::new();
+        for (stem, motions) in parts {
+            let options = export::Options {
+                // Of a document that stays as it is one clip is kept by writing that one in place of all.
+                replace_animations: pipeline.export.replace_animations
+                    || (untouched && pipeline.clip.is_some()),
+                clips_inside: untouched && pipeline.clip.is_none(),
+                stem,
+                ..pipeline.export.clone()
+            };
+            let (files, warnings) = export::save(motions, format.0, &options)?;
+            report.warnings.extend(warnings);
+            all.extend(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)));
+        }
+        outputs.push(all);
     }
     // The picture and the labels belong to the first output: all are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
@@ -186,7 +199,13 @@ fn chosen(pipeline: &Pipeline, asset: &mut Asset, path: &Path, report: &mut Repo
         _ => {}
     }
     if asset.clips.is_empty() {
-        return Err(RunError::NoClip);
+        // A character without a clip can change its format; there is nothing that a stage could do to it.
+        let only_another_format = pipeline.stages.is_empty() && pipeline.clip.is_none();
+        if !only_another_format || asset.character.meshes.is_empty() {
+            return Err(RunError::NoClip);
+        }
+        let joints = asset.character.skeleton().len();
+        asset.clips = vec![Clip::new("", 30.0, joints, Vec::new(), Vec::new(), Vec::new())];
     }
     if let Some(wanted) = &pipeline.clip {
         let found = find_clip(asset, wanted).map_err(RunError::Clip)?;
@@ -200,7 +219,7 @@ fn chosen(pipeline: &Pipeline, asset: &mut Asset, path: &Path, report: &mut Repo
 fn named_motions(asset: Asset, take: &Path, merged: bool) -> Vec<Motion> {
     let stem = take.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let several = asset.clips.len() > 1;
-    let motion = |clip: crate::model::Clip| {
+    let motion = |clip: Clip| {
         let mut motion = Motion::new(Arc::clone(&asset.character), clip);
         let name = &mut motion.clip.name;
         *name = match (name.is_empty(), merged && several, merged) {
@@ -212,6 +231,24 @@ fn named_motions(asset: Asset, take: &Path, merged: bool) -> Vec<Motion> {
     };
     asset.clips.into_iter().map(motion).collect()
 }
+
+/// The names of the clips as parts of file names, each once.
+fn clip_names(motions: &[Motion]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(motions.len());
+    for motion in motions {
+        let kept = |c: char| if c.is_alphanumeric() || "-_ ()".contains(c) { c } else { '_' };
+        let name: String = motion.clip.name.trim().chars().map(kept).take(LONGEST_NAME).collect();
+        let name = if name.is_empty() { "clip".to_owned() } else { name };
+        let numbered = (2..).map(|n| format!("{name}_{n}"));
+        let taken = |n: &String| names.iter().any(|t| t.eq_ignore_ascii_case(n));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|n| !taken(n));
+        names.extend(free);
+    }
+    names
+}
+
+/// The characters of a clip's name that a file name gets: file systems end at 255 bytes.
+const LONGEST_NAME: usize = 60;
 
 /// A stage that is ready, with its place in the pipeline.
 struct Step {
@@ -263,7 +300,7 @@ fn perform(
         watch.before(&**stage, &motion);
         motion = stage.apply(motion, report).map_err(Step::error(*number, name))?;
         watch.after(name, &motion);
-        if cfg!(debug_assertions) {
+        if cfg!(debug_assertions) || *number == steps.len() {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
         }
     }

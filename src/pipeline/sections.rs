@@ -1,15 +1,23 @@
 //! The sections `[input]` and `[output]` as written: one field per key, each with its default.
 
 use crate::anatomy::Word;
+use crate::export::FbxOptions;
+use crate::export::csv::CsvOptions;
+use crate::export::npz::NpzOptions;
+use crate::export::vrma::VrmaOptions;
 use crate::measure::Threshold;
 use crate::render::Format;
 use crate::{export, import};
-use schemars::JsonSchema;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::LazyLock;
 use toml::Spanned;
 
 /// What goes in.
@@ -41,6 +49,13 @@ pub struct Input {
     pub units: Option<Units>,
     /// The axis that points up in the motion files. Left out: found from the figure.
     pub up: Option<Up>,
+    /// How many frames a second the motion files have, where they do not say it (AMC).
+    pub rate: Option<Rate>,
+    /// The ASF file that tells the skeleton of AMC files, relative to this file. Left out: `01.asf` beside `01_01.amc`.
+    pub skeleton: Option<String>,
+    /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file: it
+    /// gives the bodies of the motion files their lengths. Left out: a neutral figure of 1.70 m.
+    pub body_model: Option<String>,
     /// Which clip of a motion file that holds several, by name or number from 0. Left out: all of them.
     #[serde(deserialize_with = "name_or_number")]
     #[schemars(with = "Option<String>")]
@@ -156,18 +171,44 @@ pub struct Output {
     pub contacts: bool,
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,
+    /// What FBX files hold.
+    pub fbx: FbxOptions,
+    /// How `.npz` files are written: NumPy arrays.
+    pub npz: NpzOptions,
+    /// How `.csv` files are written: tables.
+    pub csv: CsvOptions,
+    /// How `.vrma` files are written: VRM animations.
+    pub vrma: VrmaOptions,
 }
 
 impl Default for Output {
     fn default() -> Self {
         Self {
             dir: "out".to_owned(),
-            formats: vec![OutputFormat::Glb],
+            formats: vec![OutputFormat(export::FORMATS[0])],
             preview: Preview::None,
             report: true,
             fail_on: Vec::new(),
             contacts: false,
             replace_animations: false,
+            fbx: FbxOptions::default(),
+            npz: NpzOptions::default(),
+            csv: CsvOptions::default(),
+            vrma: VrmaOptions::default(),
+        }
+    }
+}
+
+impl Output {
+    /// What the exporter wants to know, but for what depends on the file at hand.
+    pub fn options(&self) -> export::Options {
+        export::Options {
+            replace_animations: self.replace_animations,
+            fbx: self.fbx,
+            npz: self.npz,
+            csv: self.csv,
+            vrma: self.vrma,
+            ..export::Options::default()
         }
     }
 }
@@ -193,9 +234,33 @@ impl Input {
                 BvhPositions::Add => import::Positions::Add,
             }),
             words: self.words(),
+            rate: self.rate.map(|rate| rate.0),
+            skeleton: self.skeleton.as_ref().map(|path| folder.join(path)),
+            body_model: self.body_model.as_ref().map(|path| folder.join(path)),
         }
     }
 }
+
+/// Frames a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+#[schemars(with = "f64")]
+pub struct Rate(pub f64);
+
+impl TryFrom<f64> for Rate {
+    type Error = String;
+
+    fn try_from(rate: f64) -> Result<Self, String> {
+        if (LEAST_RATE..=MOST_RATE).contains(&rate) {
+            return Ok(Rate(rate));
+        }
+        Err(format!("{rate} frames a second, expected {LEAST_RATE} to {MOST_RATE}"))
+    }
+}
+
+/// The rates that captures have, Hz, with room on both sides.
+const LEAST_RATE: f64 = 0.1;
+const MOST_RATE: f64 = 10_000.0;
 
 /// The axis that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -243,45 +308,59 @@ impl Preview {
     }
 }
 
-/// A format that can be written.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputFormat {
-    /// Binary glTF: one file.
-    Glb,
-    /// glTF: JSON with files beside it.
-    Gltf,
-    /// Biovision hierarchy: the skeleton and its motion only.
-    Bvh,
-}
+/// A format that can be written, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputFormat(pub export::Format);
 
 impl OutputFormat {
-    /// All formats.
-    pub const ALL: [OutputFormat; 3] = [OutputFormat::Glb, OutputFormat::Gltf, OutputFormat::Bvh];
-
     /// The extension of its files, without the dot.
     pub fn extension(self) -> &'static str {
-        match self {
-            OutputFormat::Glb => "glb",
-            OutputFormat::Gltf => "gltf",
-            OutputFormat::Bvh => "bvh",
-        }
+        self.0.name
     }
 
     /// The format of a file name's extension, in any case.
     pub fn of_extension(extension: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.extension().eq_ignore_ascii_case(extension))
+        export::Format::of(extension).map(Self)
+    }
+}
+
+impl Serialize for OutputFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for OutputFormat {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = || export::FORMATS.iter().find(|f| f.name == name);
+        known().copied().map(Self).ok_or_else(|| {
+            let names: Vec<String> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
+            de::Error::custom(format!("unknown format `{name}`, expected one of {}", names.join(", ")))
+        })
+    }
+}
+
+impl JsonSchema for OutputFormat {
+    fn schema_name() -> Cow<'static, str> {
+        "OutputFormat".into()
     }
 
-    /// What the exporter calls it.
-    pub fn exported(self) -> export::Format {
-        match self {
-            OutputFormat::Glb => export::Format::Glb,
-            OutputFormat::Gltf => export::Format::Gltf,
-            OutputFormat::Bvh => export::Format::Bvh,
-        }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = export::FORMATS.iter().map(|f| f.name).collect();
+        schemars::json_schema!({ "description": "A format that can be written.", "enum": names })
+    }
+}
+
+impl ValueEnum for OutputFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<OutputFormat>> =
+            LazyLock::new(|| export::FORMATS.iter().copied().map(OutputFormat).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.about))
     }
 }
 

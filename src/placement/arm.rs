@@ -5,7 +5,7 @@
 //! it did. Space: model space. Units: metres.
 
 use crate::anatomy::Figure;
-use crate::ik::Limb;
+use crate::ik::{Limb, soft_reach};
 use crate::math::{Quat, Vec3, from_columns};
 use crate::model::{JointId, ModelPose, Rig, Role, Side, Skeleton};
 
@@ -66,7 +66,8 @@ impl Arm {
         let habit = (1.0 - bent * bent * (3.0 - 2.0 * bent)) * moved;
         let pole = bulge.try_normalize(1e-9).unwrap_or(spare).lerp(&spare, habit);
         let wanted = now + offset;
-        let target = a + wanted * (soft(wanted.norm(), now.norm(), length) / wanted.norm().max(1e-12));
+        let free = now.norm().max(length * (1.0 - SOFT));
+        let target = a + wanted * (soft_reach(wanted.norm(), free, length) / wanted.norm().max(1e-12));
         let limb = Limb { root: a, lengths, pole, spare_pole: bulge, softness: 0.0 };
         let bent = limb.bend(&target);
         // Both frames share the pole: without an offset nothing turns.
@@ -81,17 +82,6 @@ impl Arm {
             (self.hand, (turns[1] * above(self.hand)).inverse() * world(self.hand)),
         ];
         Some(Bend { rotations, miss: (bent.end - (c + offset)).norm() })
-    }
-}
-
-/// How far an arm reaches that shall reach `wanted`, reaches `now`, and is `length` long.
-fn soft(wanted: f64, now: f64, length: f64) -> f64 {
-    let free = now.max(length * (1.0 - SOFT));
-    let left = length - free;
-    if wanted <= free || left <= 0.0 {
-        wanted.min(free)
-    } else {
-        free + left * (1.0 - (-(wanted - free) / left).exp())
     }
 }
 

@@ -333,6 +333,7 @@ impl Retarget {
         let mut result =
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         result.start = clip.start;
+        result.carried = clip.carried.clone();
         fix_hemispheres(&mut result);
         // Points at one height stay at one height.
         let height = |y: f64| self.pelvis.as_ref().map_or(y * self.scale, |path| path.height(y));

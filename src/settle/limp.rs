@@ -194,6 +194,7 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     }
     let mut made = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
     made.start = clip.start;
+    made.carried = clip.carried_in(0..poses.len());
     fix_hemispheres(&mut made);
     fallen.motion.contacts = fallen.motion.contacts.map(|c| c.changed(|f| f.min(from), |y| y));
     fallen.motion.clip = made;

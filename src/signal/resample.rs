@@ -70,6 +70,11 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling) -> Clip {
     let mut new = Clip::new(clip.name.clone(), to.hz(), joints, rotations, translated, translations);
     new.start = clip.start;
     new.tolerance = clip.tolerance;
+    let place = |k: usize| {
+        let (frame, part) = to.locate(k, from);
+        frame as f64 + part
+    };
+    new.carried = clip.carried.iter().map(|c| c.between((0..frames).map(place))).collect();
     fix_hemispheres(&mut new);
     new
 }

@@ -114,7 +114,9 @@ impl Stage for Loop {
         close(skeleton, &mut poses, mover(skeleton, clip, self.hips), blend);
         let frame = |f: usize| f.clamp(start, end + 1) - start;
         let contacts = motion.contacts.as_ref().map(|c| c.changed(frame, |height| height));
-        Ok(Motion { contacts, ..with_poses(&motion, &poses) })
+        let mut looped = Motion { contacts, ..with_poses(&motion, &poses) };
+        looped.clip.carried = clip.carried_in(start..end + 1);
+        Ok(looped)
     }
 }
 

@@ -147,7 +147,7 @@ fn reflect(q: &Quat) -> Quat {
 }
 
 impl Stage for Mirror {
-    fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let clip = &motion.clip;
         let joints = clip.joints();
         let track = |id: JointId| clip.translated().binary_search(&id).ok();
@@ -172,6 +172,10 @@ impl Stage for Mirror {
         let mut new =
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         (new.start, new.tolerance) = (clip.start, clip.tolerance);
+        if let Some(first) = clip.carried.first() {
+            let said = "morph weights and nodes that are no joints are not mirrored and were left out";
+            report.warnings.add("carried-dropped", said, format!("the node {}", first.node));
+        }
         fix_hemispheres(&mut new);
         let contacts = motion.contacts.map(|c| c.mirrored());
         Ok(Motion { clip: new, contacts, ..motion })

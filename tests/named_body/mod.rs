@@ -266,7 +266,7 @@ impl Convention {
         let character = Character::new(&self.name, rig);
         let motion = Motion::new(Arc::new(character), clip);
         let options = export::Options { stem: "body".into(), ..export::Options::default() };
-        export::save(&[motion], Format::Glb, &options).unwrap().0.swap_remove(0).bytes
+        export::save(&[motion], Format::GLB, &options).unwrap().0.swap_remove(0).bytes
     }
 
     /// The BVH: offsets in centimetres, no joint turned, two frames at rest.

@@ -1,0 +1,62 @@
+//! `posemill formats`: what is read, what is written, what gets lost on the way.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use crate::{export, import};
+use clap::Args;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// List the formats that are read and written, with what each loses
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill formats\n  \
+    posemill convert take.bvh -o take.glb    (the extension names the format)\n  \
+    posemill convert 'takes/*.bvh' -o out/ --format gltf")]
+pub struct Arguments {
+    /// Print the list as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the two registries.
+///
+/// # Errors
+/// None; the signature is that of every command.
+pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    if arguments.json {
+        console.json(&as_json());
+    } else {
+        console.data(&as_text());
+    }
+    Ok(Exit::Good)
+}
+
+fn as_json() -> Value {
+    let read = |f: &&import::ReadFormat| json!({ "name": f.name, "extensions": f.suffixes, "about": f.about, "loses": f.loses });
+    let written = |f: &export::Format| json!({ "name": f.name, "about": f.about, "several_clips": f.several, "loses": f.loses });
+    json!({
+        "read": import::FORMATS.iter().map(read).collect::<Vec<_>>(),
+        "written": export::FORMATS.iter().map(written).collect::<Vec<_>>(),
+    })
+}
+
+fn as_text() -> String {
+    let mut text = String::from("Read, told apart by their content:\n");
+    for f in import::FORMATS {
+        let suffixes: Vec<String> = f.suffixes.iter().map(|s| format!(".{s}")).collect();
+        let _ = writeln!(
+            text,
+            "  {:<6} {} ({})\n         loses: {}",
+            f.name,
+            f.about,
+            suffixes.join(" "),
+            f.loses
+        );
+    }
+    text += "\nWritten, named by the extension of the output, or by `--format` and `[output] formats` in a folder:\n";
+    for f in export::FORMATS {
+        let _ = writeln!(text, "  {:<6} {}\n         loses: {}", f.name, f.about, f.loses);
+    }
+    text
+}

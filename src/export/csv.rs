@@ -1,0 +1,102 @@
+//! A motion becomes a table: one row a frame, or one row for each joint of each frame.
+//!
+//! Space: model space, Y up, for places and turns alike; turns do not flip their sign. Units: metres, seconds; quaternions
+//! x, y, z, w. Source: RFC 4180 (fields with commas or quotes stand in quotes; lines end with a line feed alone).
+
+use super::format::Format;
+use super::save::OutputFile;
+use crate::math::{Quat, same_hemisphere};
+use crate::model::{ModelPose, Motion};
+use crate::report::Warnings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// Comma-separated values.
+pub const FORMAT: Format = Format {
+    name: "csv",
+    about: "table of places and turns of joints in model space, metres",
+    loses: "skeleton, skin, materials; one clip a file",
+    several: false,
+    write: |motions, options| {
+        let file = |motion| OutputFile {
+            name: options.file("csv"),
+            bytes: write(motion, &options.csv).into_bytes(),
+        };
+        Ok((motions.iter().map(file).collect(), Warnings::new()))
+    },
+};
+
+/// How tables are written (`[output.csv]`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CsvOptions {
+    /// The rows of `.csv` files: "wide" has one for each frame, with columns `time` and, for every joint, `NAME.px` to
+    /// `NAME.qw`; "long" has one for each joint of each frame.
+    pub layout: Layout,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// A frame.
+    #[default]
+    Wide,
+    /// A joint in a frame.
+    Long,
+}
+
+/// What is told of a joint.
+const COLUMNS: [&str; 7] = ["px", "py", "pz", "qx", "qy", "qz", "qw"];
+
+/// The table of a motion.
+pub fn write(motion: &Motion, options: &CsvOptions) -> String {
+    let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
+    let names: Vec<&str> = skeleton.joints().iter().map(|j| j.name.as_str()).collect();
+    let mut table = match options.layout {
+        Layout::Wide => {
+            let columns =
+                names.iter().flat_map(|name| COLUMNS.map(|c| format!(",{}", field(&format!("{name}.{c}")))));
+            format!("time{}", columns.collect::<String>())
+        }
+        Layout::Long => format!("frame,time,joint,{}", COLUMNS.join(",")),
+    };
+    table.push('\n');
+    let mut pose = skeleton.rest_pose();
+    let mut model = ModelPose::new(Vec::with_capacity(names.len()));
+    let mut before = vec![Quat::identity(); names.len()];
+    for frame in 0..clip.frames() {
+        clip.read_pose(frame, &mut pose);
+        model.set(skeleton, &pose);
+        let time = clip.time(frame);
+        if options.layout == Layout::Wide {
+            let _ = write!(table, "{time}");
+        }
+        for ((joint, before), name) in model.joints().iter().zip(&mut before).zip(&names) {
+            *before = same_hemisphere(joint.rotation, before);
+            if options.layout == Layout::Long {
+                let _ = write!(table, "{frame},{time},{}", field(name));
+            }
+            for number in joint.translation.iter().chain(before.coords.iter()) {
+                // What 32 bits tell is finer than any capture; adding 0 takes the sign off a zero.
+                let _ = write!(table, ",{}", *number as f32 + 0.0);
+            }
+            if options.layout == Layout::Long {
+                table.push('\n');
+            }
+        }
+        if options.layout == Layout::Wide {
+            table.push('\n');
+        }
+    }
+    table
+}
+
+/// A text as a field.
+fn field(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}

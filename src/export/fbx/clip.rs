@@ -1,0 +1,226 @@
+//! What joints do in a clip becomes a stack with one layer, curve nodes and curves.
+//!
+//! A curve that never leaves its value keeps one key; all others have a key at every frame, joined by straight lines.
+//! Angles go on from those of the frame before, so that no line between two frames turns a joint the long way round.
+//!
+//! Space: each joint in its parent, as the file has it. Units: degrees, the length unit of the file, ticks.
+
+use super::property::{self, object, properties, row, time_row};
+use super::records::Record;
+use crate::export::bvh_angles::{self, RotationOrder};
+use crate::math::Quat;
+
+/// What is no movement, in degrees: what the quaternions of a glTF file, of 32 bits, leave open.
+const STEADY: f64 = 2e-5;
+/// What is no movement, in metres.
+pub(super) const STEADY_METRES: f64 = 1e-7;
+/// What keys are joined by: straight lines.
+const LINEAR: i32 = 4;
+
+/// A clip in the terms of the file.
+pub(super) struct Stack {
+    /// The name, one that no other stack of the file has.
+    pub(super) name: String,
+    /// The frames a second.
+    pub(super) rate: f64,
+    /// The time of each frame; at least one.
+    pub(super) ticks: Vec<i64>,
+    pub(super) tracks: Vec<Track>,
+}
+
+/// What one joint does.
+pub(super) struct Track {
+    /// The object that stands for the joint.
+    pub(super) model: i64,
+    /// `Lcl Rotation` in every frame.
+    pub(super) degrees: Vec<[f64; 3]>,
+    /// `Lcl Translation` in every frame, for joints that move.
+    pub(super) places: Option<Vec<[f64; 3]>>,
+}
+
+/// A stack as it goes into a file.
+pub(super) struct Written {
+    pub(super) objects: Vec<Record<'static>>,
+    pub(super) connections: Vec<Record<'static>>,
+    pub(super) take: Record<'static>,
+}
+
+/// The angles of rotations about X, Y and Z in degrees, in the order in which the file multiplies them, the first near
+/// `start` and each near the one before.
+pub(super) fn degrees(
+    rotations: impl Iterator<Item = Quat>,
+    order: RotationOrder,
+    start: [f64; 3],
+) -> Vec<[f64; 3]> {
+    let axes = order.axes();
+    let mut before = axes.map(|axis| start[axis]);
+    let mut angles = Vec::with_capacity(rotations.size_hint().0);
+    for rotation in rotations {
+        before = bvh_angles::angles(&rotation, order, Some(&before));
+        let mut xyz = [0.0; 3];
+        for (axis, angle) in axes.into_iter().zip(before) {
+            xyz[axis] = angle;
+        }
+        angles.push(xyz);
+    }
+    angles
+}
+
+/// A name that none of `taken` is: the one asked for, else with a number behind it.
+pub(super) fn free_name(name: &str, taken: &[String]) -> String {
+    let name = match property::plain(name) {
+        empty if empty.trim().is_empty() => "Take".to_owned(),
+        name => name,
+    };
+    let free = |name: &String| !taken.contains(name);
+    let numbered = (1..).map(|n| format!("{name}_{n}"));
+    std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or(name)
+}
+
+/// A connection of two objects.
+pub(super) fn connection(from: i64, to: i64) -> Record<'static> {
+    Record::new("C").string("OO").long(from).long(to)
+}
+
+/// A connection of an object with a property of another.
+pub(super) fn property_connection(from: i64, to: i64, property: &str) -> Record<'static> {
+    Record::new("C").string("OP").long(from).long(to).string(property)
+}
+
+/// The records of a stack; `new` gives ids that no object has.
+pub(super) fn write(stack: &Stack, new: &mut impl FnMut() -> i64, metres_per_unit: f64) -> Written {
+    let mut writer = Writer {
+        out: Written { objects: Vec::new(), connections: Vec::new(), take: Record::new("Take") },
+        times: [property::longs(&stack.ticks), property::longs(stack.ticks.get(..1).unwrap_or_default())],
+    };
+    let (start, stop) =
+        (stack.ticks.first().copied().unwrap_or_default(), stack.ticks.last().copied().unwrap_or_default());
+    let (top, layer) = (new(), new());
+    let span =
+        [("LocalStart", start), ("LocalStop", stop), ("ReferenceStart", start), ("ReferenceStop", stop)];
+    let rows = span.map(|(name, ticks)| time_row(name, ticks));
+    writer.out.objects.push(
+        Record::new("AnimationStack")
+            .long(top)
+            .string(&object(&stack.name, "AnimStack"))
+            .string("")
+            .add(properties(rows)),
+    );
+    // Without the room for records inside one reader drops every animation.
+    writer.out.objects.push(
+        Record::new("AnimationLayer")
+            .long(layer)
+            .string(&object("BaseLayer", "AnimLayer"))
+            .string("")
+            .block(),
+    );
+    writer.out.connections.push(connection(layer, top));
+    for track in &stack.tracks {
+        if let Some(places) = &track.places {
+            let steady = STEADY_METRES / metres_per_unit;
+            writer.curves(new, layer, track.model, ("T", "Lcl Translation"), places, steady);
+        }
+        writer.curves(new, layer, track.model, ("R", "Lcl Rotation"), &track.degrees, STEADY);
+    }
+    writer.out.take = Record::new("Take")
+        .string(&stack.name)
+        .add(Record::new("FileName").string(&format!("{}.tak", stack.name.replace(' ', "_"))))
+        .add(Record::new("LocalTime").long(start).long(stop))
+        .add(Record::new("ReferenceTime").long(start).long(stop));
+    writer.out
+}
+
+struct Writer {
+    out: Written,
+    /// The times of all frames and of the first, as they stand in the file.
+    times: [Vec<u8>; 2],
+}
+
+impl Writer {
+    /// The curves of one property of a joint.
+    fn curves(
+        &mut self,
+        new: &mut impl FnMut() -> i64,
+        layer: i64,
+        model: i64,
+        (short, property): (&str, &str),
+        values: &[[f64; 3]],
+        steady: f64,
+    ) {
+        const AXES: [&str; 3] = ["d|X", "d|Y", "d|Z"];
+        let Some(first) = values.first() else { return };
+        let node = new();
+        let rows = AXES.iter().zip(first).map(|(axis, value)| row(axis, "Number", "", "A").double(*value));
+        self.out.objects.push(
+            Record::new("AnimationCurveNode")
+                .long(node)
+                .string(&object(short, "AnimCurveNode"))
+                .string("")
+                .add(properties(rows)),
+        );
+        self.out.connections.push(connection(node, layer));
+        self.out.connections.push(property_connection(node, model, property));
+        for (k, axis) in AXES.iter().enumerate() {
+            let still = values.iter().all(|v| (v[k] - first[k]).abs() <= steady);
+            let kept = if still { &values[..1] } else { values };
+            let keys: Vec<f32> = kept.iter().map(|v| v[k] as f32).collect();
+            let curve = new();
+            self.out.objects.push(
+                Record::new("AnimationCurve")
+                    .long(curve)
+                    .string(&object("", "AnimCurve"))
+                    .string("")
+                    .add(Record::new("Default").double(first[k]))
+                    .add(Record::new("KeyVer").int(4008))
+                    .add(Record::new("KeyTime").property(&self.times[usize::from(still)]))
+                    .add(Record::new("KeyValueFloat").floats(&keys))
+                    .add(Record::new("KeyAttrFlags").ints(&[LINEAR]))
+                    .add(Record::new("KeyAttrDataFloat").floats(&[0.0; 4]))
+                    .add(Record::new("KeyAttrRefCount").ints(&[keys.len() as i32])),
+            );
+            self.out.connections.push(property_connection(curve, node, axis));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Vec3, exp};
+
+    #[test]
+    fn angles_multiply_to_the_rotation_and_go_on_past_half_a_turn() {
+        let turns = (0..40).map(|n| exp(&(Vec3::z() * (0.2 * f64::from(n)))));
+        let angles = degrees(turns, RotationOrder::Zyx, [0.0; 3]);
+        for (n, [x, y, z]) in angles.into_iter().enumerate() {
+            assert!(x.abs() < 1e-9 && y.abs() < 1e-9);
+            assert!((z - (0.2 * n as f64).to_degrees()).abs() < 1e-9, "{n}: {z}");
+        }
+    }
+
+    #[test]
+    fn names_are_free() {
+        let taken = ["walk".to_owned(), "walk_1".to_owned()];
+        assert_eq!(free_name("walk", &taken), "walk_2");
+        assert_eq!((free_name("run", &taken), free_name(" ", &[])), ("run".to_owned(), "Take".to_owned()));
+    }
+
+    #[test]
+    fn a_steady_curve_keeps_one_key() {
+        let track = Track { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], places: None };
+        let stack = Stack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track] };
+        let mut id = 10;
+        let written = write(
+            &stack,
+            &mut || {
+                id += 1;
+                id
+            },
+            0.01,
+        );
+        let curves: Vec<&Record> = written.objects.iter().filter(|o| *o.name == *b"AnimationCurve").collect();
+        let keys = |r: &Record| r.child(b"KeyValueFloat").map(|k| k.properties[1]);
+        assert_eq!(curves.iter().map(|c| keys(c)).collect::<Vec<_>>(), [Some(1), Some(1), Some(2)]);
+        assert_eq!(written.connections.len(), 1 + 2 + 3);
+    }
+}

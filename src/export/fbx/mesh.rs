@@ -1,0 +1,314 @@
+//! Skinned meshes become geometry at the place where it was bound, with one cluster for each joint.
+//!
+//! Joints may have been bound to each mesh in another pose. With `P` the place of mesh space in model space as the
+//! heaviest joint was bound, and `B` the matrix that brings mesh space into a joint, vertices become `P v`,
+//! `TransformLink = P B^-1` (where the joint was when this mesh was bound) and `Transform = B P^-1`: whatever the pose, a
+//! vertex comes out where `model_from_joint B v` is.
+//!
+//! Vertices that differ only in normal or texture place become one point, so that seams of textures do not tear;
+//! normals and texture places belong to the corners of faces.
+//!
+//! Space: model space. Units: metres become centimetres; matrices stand column by column.
+
+use super::document::{Document, METRES_PER_UNIT, SCENE};
+use super::material::Looks;
+use super::property::int_row;
+use super::records::Record;
+use super::skeleton::{Bones, name};
+use crate::math::{Mat4, Transform, Vec3, nearest_rotation};
+use crate::model::Mesh;
+use std::collections::{HashMap, HashSet};
+
+/// What the only set of texture places is called.
+pub(super) const UV_SET: &str = "UVMap";
+/// Below this share of the cube of its size, a matrix has no inverse: it lays the mesh flat.
+const FLAT: f64 = 1e-12;
+/// How far bind matrices of 32-bit floats are off rotations without meaning it; above, readers that keep it do better.
+const NOISE: f64 = 1e-4;
+
+/// Adds the meshes, and the pose in which they were bound.
+pub(super) fn write<'a>(document: &mut Document, meshes: &'a [Mesh], bones: &Bones, looks: &mut Looks<'a>) {
+    let mut nodes: Vec<(i64, [f64; 16])> = Vec::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    for mesh in meshes.iter().filter(|m| !m.triangles.is_empty() && !m.bindings.is_empty()) {
+        let numbered = (1..).map(|n| format!("{}_{n}", mesh.name));
+        let mut names = std::iter::once(mesh.name.clone()).chain(numbered);
+        let free = names.find(|name| !name.is_empty() && taken.insert(name.clone()));
+        let name = free.unwrap_or_default();
+        match Placed::of(mesh, bones) {
+            Some(placed) => {
+                nodes.push((placed.write(document, &name, bones, looks), column(&Mat4::identity())))
+            }
+            None => {
+                let said = "a mesh that its bind matrices lay flat was left out";
+                looks.warnings.add("fbx-mesh-flat", said, format!("mesh `{name}`"));
+            }
+        }
+    }
+    if nodes.is_empty() {
+        return;
+    }
+    for (model, at) in bones.models.iter().zip(bones.bind.joints()) {
+        nodes.extend(model.map(|model| (model, column(&at.to_matrix()))));
+    }
+    let id = document.id();
+    let count = Record::new("NbPoseNodes").int(nodes.len() as i32);
+    let pose = Document::object("Pose", id, "BindPose", "Pose", "BindPose")
+        .add(Record::new("Type").string("BindPose"))
+        .add(Record::new("Version").int(100))
+        .add(count);
+    let nodes = nodes.into_iter().map(|(node, matrix)| {
+        Record::new("PoseNode")
+            .add(Record::new("Node").long(node))
+            .add(Record::new("Matrix").doubles(&matrix))
+    });
+    document.add(pose.all(nodes));
+}
+
+/// A matrix of metres, in the unit of the file, column by column.
+fn column(matrix: &Mat4<f64>) -> [f64; 16] {
+    let mut numbers = [0.0; 16];
+    numbers.copy_from_slice(matrix.as_slice());
+    for length in &mut numbers[12..15] {
+        *length /= METRES_PER_UNIT;
+    }
+    numbers
+}
+
+/// The inverse of an affine matrix, where it has one.
+fn inverse(matrix: &Mat4<f64>) -> Option<Mat4<f64>> {
+    let linear = matrix.fixed_view::<3, 3>(0, 0).into_owned();
+    let size = linear.norm();
+    (linear.determinant().abs() > FLAT * size * size * size).then(|| matrix.try_inverse()).flatten()
+}
+
+/// The matrix without what keeps it from being a rotation and a translation, where that is noise: some readers make a
+/// rotation of it themselves, and then noise counts as often as the joint is far from the origin.
+fn straightened(matrix: &Mat4<f64>) -> Mat4<f64> {
+    let linear = matrix.fixed_view::<3, 3>(0, 0).into_owned();
+    match nearest_rotation(&linear) {
+        Some((rotation, false)) if (rotation.to_rotation_matrix().matrix() - linear).amax() < NOISE => {
+            let place = matrix.fixed_view::<3, 1>(0, 3).into_owned();
+            Transform::new(rotation, place).to_matrix()
+        }
+        _ => *matrix,
+    }
+}
+
+/// A mesh brought to where it was bound.
+struct Placed<'a> {
+    mesh: &'a Mesh,
+    model_from_mesh: Mat4<f64>,
+    mesh_from_model: Mat4<f64>,
+    /// The point of each vertex, and the first vertex of each point.
+    points: Vec<u32>,
+    firsts: Vec<usize>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl<'a> Placed<'a> {
+    /// `None` where the mesh has no extent in some direction that its joints see.
+    fn of(mesh: &'a Mesh, bones: &Bones) -> Option<Self> {
+        let mut loads = vec![0.0; mesh.bindings.len()];
+        for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
+            if let Some(load) = loads.get_mut(usize::from(*joint)) {
+                *load += f64::from(*weight);
+            }
+        }
+        let heaviest = (0..loads.len()).rev().max_by(|a, b| loads[*a].total_cmp(&loads[*b]))?;
+        let binding = &mesh.bindings[heaviest];
+        let model_from_mesh = bones.bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh;
+        let mesh_from_model = inverse(&model_from_mesh)?;
+        let mirrored = model_from_mesh.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
+        let turned = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
+        let triangles = mesh.triangles.iter().map(turned).collect();
+        let (points, firsts) = weld(mesh);
+        Some(Self { mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
+    }
+
+    fn write(&self, document: &mut Document, mesh_name: &str, bones: &Bones, looks: &mut Looks<'a>) -> i64 {
+        let (geometry, model, skin) = (document.id(), document.id(), document.id());
+        document.add(self.geometry(geometry, mesh_name));
+        let rows =
+            [int_row("InheritType", "enum", "", 1), int_row("DefaultAttributeIndex", "int", "Integer", 0)];
+        document.add_model(model, mesh_name, "Mesh", rows);
+        document.connect(geometry, model);
+        document.connect(model, SCENE);
+        let material = looks.material(document, &self.mesh.material, mesh_name);
+        document.connect(material, model);
+        document.add(
+            Document::object("Deformer", skin, mesh_name, "Deformer", "Skin")
+                .add(Record::new("Version").int(101))
+                // The name is spelled so in every file.
+                .add(Record::new("Link_DeformAcuracy").double(50.0)),
+        );
+        document.connect(skin, geometry);
+        for (index, (indices, weights)) in self.influences().into_iter().enumerate() {
+            let binding = &self.mesh.bindings[index];
+            let Some(joint) = bones.models[binding.joint.index()].filter(|_| !indices.is_empty()) else {
+                continue;
+            };
+            let at = bones.bind.joint(binding.joint).to_matrix();
+            let transform = binding.joint_from_mesh * self.mesh_from_model;
+            let link = inverse(&transform).map_or(at, |link| straightened(&link));
+            let cluster = document.id();
+            let joint_name = name(bones.skeleton.joint(binding.joint));
+            document.add(
+                Document::object("Deformer", cluster, joint_name, "SubDeformer", "Cluster")
+                    .add(Record::new("Version").int(100))
+                    .add(Record::new("UserData").string("").string(""))
+                    .add(Record::new("Indexes").ints(&indices))
+                    .add(Record::new("Weights").doubles(&weights))
+                    .add(Record::new("Transform").doubles(&column(&transform)))
+                    .add(Record::new("TransformLink").doubles(&column(&link))),
+            );
+            document.connect(cluster, skin);
+            document.connect(joint, cluster);
+        }
+        model
+    }
+
+    /// For each binding the points that it moves, and how much.
+    fn influences(&self) -> Vec<(Vec<i32>, Vec<f64>)> {
+        let mut all = vec![(Vec::new(), Vec::new()); self.mesh.bindings.len()];
+        for (point, &vertex) in self.firsts.iter().enumerate() {
+            let slots = self.mesh.joints[vertex].into_iter().zip(self.mesh.weights[vertex]);
+            for (joint, weight) in slots.filter(|(_, weight)| *weight > 0.0) {
+                let Some((indices, weights)) = all.get_mut(usize::from(joint)) else { continue };
+                match indices.last() {
+                    // A joint may fill two slots of one vertex.
+                    Some(&last) if last == point as i32 => {
+                        *weights.last_mut().unwrap_or(&mut 0.0) += f64::from(weight)
+                    }
+                    _ => {
+                        indices.push(point as i32);
+                        weights.push(f64::from(weight));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn geometry(&self, id: i64, name: &str) -> Record<'static> {
+        let mesh = self.mesh;
+        let vector = |v: &[f32; 3]| Vec3::from(v.map(f64::from));
+        let bound = |&vertex: &usize| -> [f64; 3] {
+            let place = self.model_from_mesh.transform_point(&vector(&mesh.positions[vertex]).into());
+            (place.coords / METRES_PER_UNIT).into()
+        };
+        let vertices: Vec<f64> = self.firsts.iter().flat_map(bound).collect();
+        let polygon = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|vertex| self.points[vertex as usize] as i32);
+            [a, b, -1 - c]
+        };
+        let polygons: Vec<i32> = self.triangles.iter().flat_map(polygon).collect();
+        let corners = || self.triangles.iter().flatten().map(|vertex| *vertex as usize);
+        let mut geometry = Document::object("Geometry", id, name, "Geometry", "Mesh")
+            .add(Record::new("Vertices").doubles(&vertices))
+            .add(Record::new("PolygonVertexIndex").ints(&polygons))
+            .add(Record::new("GeometryVersion").int(124));
+        let mut layer = Record::new("Layer").int(0).add(Record::new("Version").int(100));
+        let mut element =
+            |kind: &'static str, name: &str, mapping, reference, lists: Vec<Record<'static>>| {
+                let record = Record::new(kind)
+                    .int(0)
+                    .add(Record::new("Version").int(101))
+                    .add(Record::new("Name").string(name))
+                    .add(Record::new("MappingInformationType").string(mapping))
+                    .add(Record::new("ReferenceInformationType").string(reference))
+                    .all(lists);
+                let entry = Record::new("LayerElement")
+                    .add(Record::new("Type").string(kind))
+                    .add(Record::new("TypedIndex").int(0));
+                layer.children.push(entry);
+                geometry.children.push(record);
+            };
+        if !mesh.normals.is_empty() {
+            // Normals turn as the inverse transpose does.
+            let turn = self.mesh_from_model.fixed_view::<3, 3>(0, 0).transpose();
+            let normal = |vertex: usize| -> [f64; 3] {
+                let turned = turn * vector(&mesh.normals[vertex]);
+                turned.try_normalize(1e-12).unwrap_or(Vec3::y()).into()
+            };
+            let normals: Vec<f64> = corners().flat_map(normal).collect();
+            let list = vec![Record::new("Normals").doubles(&normals)];
+            element("LayerElementNormal", "", "ByPolygonVertex", "Direct", list);
+        }
+        if !mesh.texcoords.is_empty() {
+            let places: Vec<f64> =
+                mesh.texcoords.iter().flat_map(|[u, v]| [f64::from(*u), 1.0 - f64::from(*v)]).collect();
+            let indices: Vec<i32> = corners().map(|vertex| vertex as i32).collect();
+            let lists = vec![Record::new("UV").doubles(&places), Record::new("UVIndex").ints(&indices)];
+            element("LayerElementUV", UV_SET, "ByPolygonVertex", "IndexToDirect", lists);
+        }
+        let first = vec![Record::new("Materials").ints(&[0])];
+        element("LayerElementMaterial", "", "AllSame", "IndexToDirect", first);
+        geometry.add(layer)
+    }
+}
+
+/// What makes two vertices one point: place, joints and weights, bit by bit.
+type Point = ([u32; 3], [u16; 4], [u32; 4]);
+
+/// The point of each vertex and the first vertex of each point. All vertices stay where a face would lose a corner or
+/// two faces would become one.
+fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
+    let mut known: HashMap<Point, u32> = HashMap::new();
+    let mut firsts = Vec::new();
+    let points: Vec<u32> = (0..mesh.positions.len())
+        .map(|v| {
+            let bits =
+                (mesh.positions[v].map(f32::to_bits), mesh.joints[v], mesh.weights[v].map(f32::to_bits));
+            *known.entry(bits).or_insert_with(|| {
+                firsts.push(v);
+                firsts.len() as u32 - 1
+            })
+        })
+        .collect();
+    let mut faces = HashSet::new();
+    let whole = mesh.triangles.iter().all(|t| {
+        let mut corners = t.map(|v| points[v as usize]);
+        corners.sort_unstable();
+        let flat = corners[0] == corners[1] || corners[1] == corners[2];
+        !flat && faces.insert(corners)
+    });
+    match whole {
+        true => (points, firsts),
+        false => ((0..mesh.positions.len() as u32).collect(), (0..mesh.positions.len()).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quad(second: [f32; 3]) -> Mesh {
+        let positions =
+            vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], second, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let n = positions.len();
+        Mesh {
+            positions,
+            joints: vec![[0; 4]; n],
+            weights: vec![[1.0, 0.0, 0.0, 0.0]; n],
+            triangles: vec![[0, 1, 2], [3, 5, 4]],
+            ..Mesh::default()
+        }
+    }
+
+    #[test]
+    fn seams_close_and_two_sided_faces_stay_two() {
+        assert_eq!(weld(&quad([1.0, 1.0, 0.0])), (vec![0, 1, 2, 3, 1, 2], vec![0, 1, 2, 3]));
+        let (points, firsts) = weld(&quad([0.0; 3]));
+        assert_eq!((points.len(), firsts.len(), points[3]), (6, 6, 3));
+    }
+
+    #[test]
+    fn what_lies_flat_has_no_inverse() {
+        let scaled = Mat4::new_nonuniform_scaling(&Vec3::new(1e-4, 1e-4, 1e-4));
+        assert!(inverse(&scaled).is_some());
+        assert!(inverse(&Mat4::new_nonuniform_scaling(&Vec3::new(1.0, 1.0, 0.0))).is_none());
+        let moved = Transform::from_translation(Vec3::new(1.0, 2.0, 3.0)).to_matrix();
+        assert_eq!(column(&moved)[12..15], [100.0, 200.0, 300.0]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Frames become the times of an FBX file: ticks, and the rate that a file says of itself.
+//!
+//! Units: 46186158000 ticks a second, which all usual rates divide. A rate that was worked out from rounded times
+//! (`60.000057` from the 32-bit seconds of a glTF file) is the usual rate next to it.
+//! Source: `KTime` and `FbxTime::EMode` of the vendor's library.
+
+pub(super) use super::super::rate::nominal;
+use crate::model::Clip;
+
+/// Ticks a second.
+const TICKS: f64 = 46_186_158_000.0;
+/// How much of a frame the start of a clip may be off a whole frame that is meant.
+const NEAR_FRAME: f64 = 1e-3;
+
+/// The times of the frames of a clip, in ticks.
+pub(super) fn ticks(clip: &Clip) -> Vec<i64> {
+    let rate = nominal(clip.sample_rate);
+    let late = clip.start * clip.sample_rate;
+    let first = if (late - late.round()).abs() < NEAR_FRAME { late.round() } else { late };
+    (0..clip.frames()).map(|frame| ((first + frame as f64) / rate * TICKS).round() as i64).collect()
+}
+
+/// A time in seconds.
+#[cfg(feature = "fbx")]
+pub(super) fn seconds(ticks: i64) -> f64 {
+    ticks as f64 / TICKS
+}
+
+/// What a file calls a rate; 14 stands for one that is told in `CustomFrameRate`.
+pub(super) fn mode(rate: f64) -> i32 {
+    const MODES: [(f64, i32); 14] = [
+        (120.0, 1),
+        (100.0, 2),
+        (60.0, 3),
+        (50.0, 4),
+        (48.0, 5),
+        (30.0, 6),
+        (30.0 / 1.001, 9),
+        (25.0, 10),
+        (24.0, 11),
+        (1000.0, 12),
+        (24.0 / 1.001, 13),
+        (96.0, 15),
+        (72.0, 16),
+        (60.0 / 1.001, 17),
+    ];
+    MODES.iter().find(|(usual, _)| (rate / usual - 1.0).abs() < 1e-9).map_or(CUSTOM, |(_, mode)| *mode)
+}
+
+/// The mode of a rate that is told by its number.
+pub(super) const CUSTOM: i32 = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Quat;
+
+    #[test]
+    fn rates_are_those_that_are_meant() {
+        for meant in [24.0 / 1.001, 30.0 / 1.001, 60.0 / 1.001] {
+            assert!((nominal(meant * 1.00001) / meant - 1.0).abs() < 1e-12);
+            assert_ne!(mode(nominal(meant)), CUSTOM);
+        }
+        assert_eq!((mode(30.0), mode(33.0)), (6, CUSTOM));
+    }
+
+    #[test]
+    fn frames_stand_on_whole_ticks() {
+        let mut clip = Clip::new("", 30.000002, 1, vec![Quat::identity(); 3], vec![], vec![]);
+        clip.start = f64::from(1.0f32 / 30.0);
+        assert_eq!(ticks(&clip), [1_539_538_600, 3_079_077_200, 4_618_615_800]);
+    }
+}

@@ -1,0 +1,274 @@
+//! The container of a binary FBX file becomes records and bytes again, every property as it came.
+//!
+//! A record is: where it ends, how many properties, how many bytes they take, a name, the properties, the records
+//! inside, and an empty record that ends those. Up to version 7.4 the three numbers have 32 bits, from 7.5 on 64.
+//! Behind the records stands a footer whose first 16 bytes belong to the file's `FileId` and `CreationTime`.
+//!
+//! Space and units: none; properties are bytes here. Source: the notes on the format by A. Zimmermann (Blender
+//! developers' blog, 2013), and the files of the vendor's library.
+
+use std::borrow::Cow;
+
+/// What a binary file begins with; the last byte is 0 where numbers are little-endian.
+const MAGIC: &[u8; 23] = b"Kaydara FBX Binary  \0\x1a\0";
+/// What a file ends with.
+const END: [u8; 16] =
+    [0xf8, 0x5a, 0x8c, 0x6a, 0xde, 0xf5, 0xd9, 0x7e, 0xec, 0xe9, 0x0c, 0xe3, 0x75, 0x8f, 0x29, 0x0b];
+/// The zeros before [`END`].
+const ZEROS: usize = 120;
+/// The first version whose headers have 64-bit numbers.
+const WIDE_SINCE: u32 = 7500;
+/// The first and the last version that this knows to be laid out so.
+const VERSIONS: std::ops::Range<u32> = 7000..8000;
+/// How deep records may lie inside each other; real files stay below 10.
+const DEPTH: usize = 64;
+
+/// One record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Record<'a> {
+    pub(super) name: Cow<'a, [u8]>,
+    /// How many properties there are, and their bytes.
+    pub(super) count: u64,
+    pub(super) properties: Cow<'a, [u8]>,
+    pub(super) children: Vec<Record<'a>>,
+    /// Whether an empty record ends the children; also where there are none.
+    pub(super) block: bool,
+}
+
+/// A file in records.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct File<'a> {
+    pub(super) version: u32,
+    pub(super) records: Vec<Record<'a>>,
+    /// The first 16 bytes of the footer.
+    pub(super) code: [u8; 16],
+}
+
+/// Why bytes are no records, or records no bytes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(super) enum RecordError {
+    #[error("it is no binary FBX of version 7")]
+    Kind,
+    #[error("the record at byte {at} {what}")]
+    Damaged { at: usize, what: &'static str },
+    #[error("it would be larger than 4 GiB, which a file of version 7.4 cannot be")]
+    Large,
+}
+
+impl<'a> Record<'a> {
+    /// The record inside of this name, where there is one.
+    #[cfg(test)]
+    pub(super) fn child(&self, name: &[u8]) -> Option<&Record<'a>> {
+        self.children.iter().find(|c| *c.name == *name)
+    }
+
+    /// As [`Record::child`], to be changed.
+    pub(super) fn child_mut(&mut self, name: &[u8]) -> Option<&mut Record<'a>> {
+        self.children.iter_mut().find(|c| *c.name == *name)
+    }
+}
+
+/// The numbers at the start of a record.
+struct Header {
+    end: usize,
+    count: u64,
+    length: usize,
+    name: usize,
+}
+
+fn header_size(wide: bool) -> usize {
+    if wide { 25 } else { 13 }
+}
+
+struct Parser<'a> {
+    bytes: &'a [u8],
+    wide: bool,
+}
+
+impl<'a> Parser<'a> {
+    fn header(&self, at: usize) -> Option<Header> {
+        let head = self.bytes.get(at..)?.get(..header_size(self.wide))?;
+        let (name, numbers) = head.split_last()?;
+        let mut values = numbers.chunks_exact(if self.wide { 8 } else { 4 }).map(|c| {
+            let mut wide = [0; 8];
+            wide[..c.len()].copy_from_slice(c);
+            u64::from_le_bytes(wide)
+        });
+        let end = usize::try_from(values.next()?).ok()?;
+        let count = values.next()?;
+        Some(Header { end, count, length: usize::try_from(values.next()?).ok()?, name: usize::from(*name) })
+    }
+
+    /// The record at a place, `None` for an empty one, and the place behind it.
+    fn record(
+        &self,
+        at: usize,
+        limit: usize,
+        depth: usize,
+    ) -> Result<(Option<Record<'a>>, usize), RecordError> {
+        let damaged = |what| RecordError::Damaged { at, what };
+        let Header { end, count, length, name } = self.header(at).ok_or_else(|| damaged("is cut off"))?;
+        let start = at + header_size(self.wide);
+        if end == 0 && count == 0 && length == 0 && name == 0 {
+            return Ok((None, start));
+        }
+        let properties = start + name;
+        let inside = properties.checked_add(length).filter(|i| *i <= end && end <= limit);
+        let mut place = inside.ok_or_else(|| damaged("ends in the wrong place"))?;
+        if depth == DEPTH {
+            return Err(damaged("lies too deep inside others"));
+        }
+        let mut record = Record {
+            name: Cow::Borrowed(&self.bytes[start..properties]),
+            count,
+            properties: Cow::Borrowed(&self.bytes[properties..place]),
+            ..Record::default()
+        };
+        while place < end {
+            if record.block {
+                return Err(damaged("goes on behind its end"));
+            }
+            let (child, next) = self.record(place, end, depth + 1)?;
+            match child {
+                Some(child) => record.children.push(child),
+                None => record.block = true,
+            }
+            place = next;
+        }
+        Ok((Some(record), end))
+    }
+}
+
+/// The records of a binary file of version 7.
+///
+/// # Errors
+/// A [`RecordError`] for anything else.
+pub(super) fn parse(bytes: &[u8]) -> Result<File<'_>, RecordError> {
+    let version =
+        bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk()).map(|v| u32::from_le_bytes(*v));
+    let version = version.filter(|v| VERSIONS.contains(v)).ok_or(RecordError::Kind)?;
+    let parser = Parser { bytes, wide: version >= WIDE_SINCE };
+    let mut place = MAGIC.len() + 4;
+    let mut records = Vec::new();
+    loop {
+        let (record, next) = parser.record(place, bytes.len(), 0)?;
+        place = next;
+        match record {
+            Some(record) => records.push(record),
+            None => break,
+        }
+    }
+    let code = bytes[place..].first_chunk();
+    let code = code.ok_or(RecordError::Damaged { at: place, what: "has no footer behind it" })?;
+    Ok(File { version, records, code: *code })
+}
+
+impl File<'_> {
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// [`RecordError::Large`].
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, RecordError> {
+        let wide = self.version >= WIDE_SINCE;
+        let mut out = Vec::with_capacity(self.records.iter().map(|r| r.size(wide)).sum::<usize>() + 512);
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&self.version.to_le_bytes());
+        for record in &self.records {
+            record.write(&mut out, wide)?;
+        }
+        out.resize(out.len() + header_size(wide), 0);
+        out.extend_from_slice(&self.code);
+        out.resize(out.len() + 4, 0);
+        // To the next multiple of 16, by 16 where it is one already.
+        out.resize((out.len() / 16 + 1) * 16, 0);
+        out.extend_from_slice(&self.version.to_le_bytes());
+        out.resize(out.len() + ZEROS, 0);
+        out.extend_from_slice(&END);
+        Ok(out)
+    }
+}
+
+impl Record<'_> {
+    /// How many bytes the record takes.
+    pub(super) fn size(&self, wide: bool) -> usize {
+        let inside: usize = self.children.iter().map(|c| c.size(wide)).sum();
+        let own = header_size(wide) + self.name.len() + self.properties.len();
+        own + inside + if self.block { header_size(wide) } else { 0 }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, wide: bool) -> Result<(), RecordError> {
+        let at = out.len();
+        out.resize(at + header_size(wide), 0);
+        out.extend_from_slice(&self.name);
+        out.extend_from_slice(&self.properties);
+        for child in &self.children {
+            child.write(out, wide)?;
+        }
+        if self.block {
+            out.resize(out.len() + header_size(wide), 0);
+        }
+        let width = if wide { 8 } else { 4 };
+        let numbers = [out.len() as u64, self.count, self.properties.len() as u64];
+        for (place, number) in out[at..].chunks_exact_mut(width).zip(numbers) {
+            if !wide && u32::try_from(number).is_err() {
+                return Err(RecordError::Large);
+            }
+            place.copy_from_slice(&number.to_le_bytes()[..width]);
+        }
+        // Names are written by this crate or came with a length of one byte.
+        out[at + 3 * width] = u8::try_from(self.name.len()).unwrap_or(u8::MAX);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(version: u32) -> File<'static> {
+        let inner = Record::new("Inner").int(7).string("x").doubles(&[1.0; 40]);
+        let records = vec![
+            Record::new("Empty").block(),
+            Record::new("Outer").long(-1).add(inner).add(Record::new("Bare")),
+        ];
+        File { version, records, code: [9; 16] }
+    }
+
+    #[test]
+    fn what_is_written_reads_back_in_both_widths() {
+        for version in [7400, 7500] {
+            let bytes = file(version).to_bytes().unwrap();
+            assert_eq!(parse(&bytes), Ok(file(version)));
+            assert_eq!(parse(&bytes).unwrap().to_bytes().unwrap(), bytes);
+            assert_eq!((bytes.len() - 16 - ZEROS - 4) % 16, 0);
+        }
+    }
+
+    #[test]
+    fn cut_and_changed_bytes_are_errors_or_records() {
+        for version in [7400, 7500] {
+            let bytes = file(version).to_bytes().unwrap();
+            let records = bytes.len() - 16 - ZEROS - 4 - 32;
+            for length in 0..records {
+                assert!(parse(&bytes[..length]).is_err(), "{length}");
+            }
+            for at in 0..bytes.len() {
+                for value in [0, 1, 0x7f, 0xff] {
+                    let mut changed = bytes.clone();
+                    changed[at] = value;
+                    let _ = parse(&changed);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_kinds_and_versions_are_refused() {
+        for bytes in [&b"; FBX 7.4.0 project file"[..], b"Kaydara FBX Binary  \0\x1a\x01\0\0\0\0", b""] {
+            assert_eq!(parse(bytes), Err(RecordError::Kind));
+        }
+        let mut old = file(7400).to_bytes().unwrap();
+        old[23..27].copy_from_slice(&6100u32.to_le_bytes());
+        assert_eq!(parse(&old), Err(RecordError::Kind));
+    }
+}

@@ -1,0 +1,256 @@
+//! Clips are added to a binary FBX file; every record that was there keeps its bytes.
+//!
+//! Objects, connections and takes are appended, the counts of `Definitions` raised. Two things only the vendor's library
+//! asks for, and silently loses animations otherwise: the first bytes of the footer, which belong to the file's own
+//! `FileId` and `CreationTime`, stay; and new ids lie above every id of the file, also those in `Documents`.
+//!
+//! Space: each joint in its parent, as the file has it. Units: those of the file, degrees, ticks.
+
+use super::clip::{self, Stack, Written};
+use super::property::{Property, row};
+use super::records::{self, File, Record, RecordError};
+use super::templates;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The kinds of objects that make up animations.
+const ANIMATIONS: [&[u8]; 4] =
+    [b"AnimationStack", b"AnimationLayer", b"AnimationCurveNode", b"AnimationCurve"];
+/// Room for new ids that a file has to leave: more than any file has objects.
+const IDS: i64 = 1 << 40;
+/// New ids begin here at least.
+const FIRST_ID: i64 = 1_000_000;
+
+/// Why clips cannot be added to a file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(super) enum SpliceError {
+    #[error(transparent)]
+    Records(#[from] RecordError),
+    #[error("it has no record `{0}`")]
+    Missing(&'static str),
+    #[error("its ids leave no room for new ones")]
+    Ids,
+}
+
+/// A file to which clips are added.
+pub(super) struct Splice<'a> {
+    file: File<'a>,
+    last_id: i64,
+    names: Vec<String>,
+    /// Whether the clips that were there are gone.
+    replaced: bool,
+}
+
+impl<'a> Splice<'a> {
+    /// The file, without its clips where they are replaced.
+    ///
+    /// # Errors
+    /// A [`SpliceError`] where it is no binary file of version 7, or misses what clips are added to.
+    pub(super) fn open(bytes: &'a [u8], replace: bool) -> Result<Self, SpliceError> {
+        let file = records::parse(bytes)?;
+        let mut splice = Self { file, last_id: FIRST_ID, names: Vec::new(), replaced: replace };
+        for needed in ["Objects", "Connections", "Definitions"] {
+            splice.top(needed)?;
+        }
+        let lists = splice
+            .file
+            .records
+            .iter()
+            .filter(|r| matches!(&*r.name, b"Objects" | b"Documents" | b"Connections"));
+        let numbers = lists.flat_map(|list| &list.children).flat_map(|r| (0..3).filter_map(|k| r.get_int(k)));
+        splice.last_id = numbers.max().unwrap_or_default().max(FIRST_ID);
+        if splice.last_id > i64::MAX - IDS {
+            return Err(SpliceError::Ids);
+        }
+        if replace {
+            splice.remove_animations()?;
+        } else {
+            let stacks = splice.top("Objects")?.children.iter().filter(|o| *o.name == *ANIMATIONS[0]);
+            let names = stacks.filter_map(|stack| stack.get_text(1));
+            let bare =
+                |name: &[u8]| name.split(|b| *b == 0).next().map(|n| String::from_utf8_lossy(n).into_owned());
+            splice.names = names.filter_map(bare).collect();
+        }
+        Ok(splice)
+    }
+
+    fn top(&mut self, name: &'static str) -> Result<&mut Record<'a>, SpliceError> {
+        let found = self.file.records.iter_mut().find(|r| *r.name == *name.as_bytes());
+        found.ok_or(SpliceError::Missing(name))
+    }
+
+    fn remove_animations(&mut self) -> Result<(), SpliceError> {
+        let mut gone = BTreeSet::new();
+        let mut counts = [0; ANIMATIONS.len()];
+        self.top("Objects")?.children.retain(|object| {
+            let Some(kind) = ANIMATIONS.iter().position(|kind| *object.name == **kind) else { return true };
+            counts[kind] -= 1;
+            gone.extend(object.get_int(0));
+            false
+        });
+        let within = |record: &Record, place| record.get_int(place).is_some_and(|id| gone.contains(&id));
+        self.top("Connections")?.children.retain(|c| !within(c, 1) && !within(c, 2));
+        if let Ok(takes) = self.top("Takes") {
+            takes.children.retain(|take| *take.name != *b"Take");
+        }
+        for (kind, count) in ANIMATIONS.into_iter().zip(counts) {
+            self.count(kind, count)?;
+        }
+        Ok(())
+    }
+
+    /// More or fewer objects of a kind.
+    fn count(&mut self, kind: &[u8], more: i32) -> Result<(), SpliceError> {
+        if more == 0 {
+            return Ok(());
+        }
+        let definitions = self.top("Definitions")?;
+        if let Some(all) = definitions.child_mut(b"Count") {
+            raise(all, more);
+        }
+        let mut kinds = definitions.children.iter_mut().filter(|c| *c.name == *b"ObjectType");
+        match kinds.find(|c| c.get_text(0) == Some(kind)) {
+            Some(known) => known.child_mut(b"Count").map(|count| raise(count, more)).unwrap_or_default(),
+            None => {
+                definitions
+                    .children
+                    .push(templates::object_type(&String::from_utf8_lossy(kind), more.max(0)));
+                definitions.block = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// A name for a clip that no other has, and that no later one gets.
+    pub(super) fn free_name(&mut self, name: &str) -> String {
+        let free = clip::free_name(name, &self.names);
+        self.names.push(free.clone());
+        free
+    }
+
+    /// Adds a clip.
+    ///
+    /// # Errors
+    /// A [`SpliceError`]; never for a file that could be opened.
+    pub(super) fn add(&mut self, stack: &Stack, metres_per_unit: f64) -> Result<(), SpliceError> {
+        let mut last = self.last_id;
+        let mut new = || {
+            last += 1;
+            last
+        };
+        let Written { objects, connections, take } = clip::write(stack, &mut new, metres_per_unit);
+        self.last_id = last;
+        for kind in ANIMATIONS {
+            let added = objects.iter().filter(|o| *o.name == *kind).count();
+            self.count(kind, i32::try_from(added).unwrap_or(i32::MAX))?;
+        }
+        for (list, records) in [("Objects", objects), ("Connections", connections), ("Takes", vec![take])] {
+            match self.top(list) {
+                Ok(list) => {
+                    list.children.extend(records);
+                    list.block = true;
+                }
+                // Files without takes are files; the stack says all that a take does.
+                Err(_) if list == "Takes" => {}
+                Err(missing) => return Err(missing),
+            }
+        }
+        if std::mem::take(&mut self.replaced) {
+            self.show(&stack.name);
+        }
+        Ok(())
+    }
+
+    /// Shows a clip where the file named one that is gone.
+    fn show(&mut self, name: &str) {
+        if let Some(current) = self.top("Takes").ok().and_then(|takes| takes.child_mut(b"Current")) {
+            *current = Record::new("Current").string(name);
+        }
+        let Ok(documents) = self.top("Documents") else { return };
+        for document in &mut documents.children {
+            let rows = document.child_mut(b"Properties70").into_iter().flat_map(|p| &mut p.children);
+            for shown in rows.filter(|r| r.get(0) == Some(Property::Text(b"ActiveAnimStackName"))) {
+                *shown = row("ActiveAnimStackName", "KString", "", "").string(name);
+            }
+        }
+    }
+
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// [`RecordError::Large`].
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SpliceError> {
+        Ok(self.file.to_bytes()?)
+    }
+}
+
+/// A record that holds a count, raised.
+fn raise(count: &mut Record, more: i32) {
+    let now = count.get_int(0).and_then(|n| i32::try_from(n).ok()).unwrap_or_default();
+    let raised = Record::new("Count").int(now.saturating_add(more).max(0));
+    count.count = raised.count;
+    count.properties = Cow::Owned(raised.properties.into_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::fbx::document::Document;
+
+    fn stack(name: &str) -> Stack {
+        Stack { name: name.into(), rate: 30.0, ticks: vec![0, 1000], tracks: Vec::new() }
+    }
+
+    fn file(stacks: &[&str]) -> Vec<u8> {
+        let mut document = Document::default();
+        let id = document.id();
+        document.add(Document::object("Model", id, "hips", "Model", "LimbNode"));
+        stacks.iter().for_each(|name| document.add_stack(&stack(name)));
+        document.into_bytes("x").unwrap()
+    }
+
+    fn counted(bytes: &[u8], kind: &[u8]) -> Option<i64> {
+        let file = records::parse(bytes).unwrap();
+        let definitions = file.records.iter().find(|r| *r.name == *b"Definitions")?.clone();
+        let of_kind = definitions.children.iter().find(|c| c.get_text(0) == Some(kind))?.clone();
+        of_kind.child(b"Count")?.get_int(0)
+    }
+
+    #[test]
+    fn added_clips_are_counted_and_named_apart() {
+        let bytes = file(&["walk"]);
+        let mut splice = Splice::open(&bytes, false).unwrap();
+        let name = splice.free_name("walk");
+        assert_eq!(name, "walk_1");
+        splice.add(&stack(&name), 0.01).unwrap();
+        let added = splice.to_bytes().unwrap();
+        assert_eq!(counted(&added, b"AnimationStack"), Some(2));
+        assert_eq!(counted(&added, b"Model"), Some(1));
+        let (before, after) = (records::parse(&bytes).unwrap(), records::parse(&added).unwrap());
+        assert_eq!((before.version, before.code), (after.version, after.code));
+        for (old, new) in
+            before.records.iter().zip(&after.records).filter(|(o, _)| *o.name != *b"Definitions")
+        {
+            assert_eq!(old.children[..], new.children[..old.children.len()]);
+        }
+    }
+
+    #[test]
+    fn replacing_leaves_as_if_there_had_been_no_other_clip() {
+        let bytes = file(&["a", "b"]);
+        let mut splice = Splice::open(&bytes, true).unwrap();
+        splice.add(&stack("c"), 0.01).unwrap();
+        let replaced = splice.to_bytes().unwrap();
+        assert_eq!(replaced.len(), file(&["c"]).len());
+        assert_eq!(counted(&replaced, b"AnimationStack"), Some(1));
+        assert!(!replaced.windows(13).any(|w| w == b"a\0\x01AnimStack\0"));
+    }
+
+    #[test]
+    fn a_file_without_objects_is_refused() {
+        let bytes = File { version: 7400, records: vec![Record::new("Definitions")], code: [0; 16] }
+            .to_bytes()
+            .unwrap();
+        assert_eq!(Splice::open(&bytes, false).err(), Some(SpliceError::Missing("Objects")));
+    }
+}

@@ -1,0 +1,124 @@
+//! The kinds of objects of a file, how many there are of each, and the values that properties have where none is given.
+//!
+//! Wrong counts are tolerated by readers, absent templates not by all. Units: centimetres, degrees.
+//! Source: what the vendor's library writes, without the properties that no object here has or lacks.
+
+use super::property::{local_row, properties, row, time_row, triple_row, vector_row};
+use super::records::Record;
+
+/// Small colour values that the vendor's library gives meshes and bones.
+const GREY: [f64; 3] = [0.8; 3];
+
+/// The record `Definitions` of these objects.
+pub(super) fn definitions(objects: &[Record]) -> Record<'static> {
+    let mut kinds: Vec<(&[u8], i32)> = Vec::new();
+    for object in objects {
+        match kinds.iter_mut().find(|(kind, _)| *kind == &*object.name) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((&object.name, 1)),
+        }
+    }
+    let total = objects.len() as i32 + 1;
+    let settings = Record::new("ObjectType").string("GlobalSettings").add(Record::new("Count").int(1));
+    Record::new("Definitions")
+        .add(Record::new("Version").int(100))
+        .add(Record::new("Count").int(total))
+        .add(settings)
+        .all(kinds.into_iter().map(|(kind, count)| object_type(&String::from_utf8_lossy(kind), count)))
+}
+
+/// One kind of objects.
+pub(super) fn object_type(kind: &str, count: i32) -> Record<'static> {
+    let record = Record::new("ObjectType").string(kind).add(Record::new("Count").int(count));
+    match template(kind) {
+        Some((class, rows)) => {
+            record.add(Record::new("PropertyTemplate").string(class).add(properties(rows)))
+        }
+        None => record,
+    }
+}
+
+fn template(kind: &str) -> Option<(&'static str, Vec<Record<'static>>)> {
+    let int = |name, kind, value| row(name, kind, "", "").int(value);
+    let text = |name, value: &str| row(name, "KString", "", "").string(value);
+    let number = |name, value| row(name, "Number", "", "A").double(value);
+    let zero = |name| vector_row(name, [0.0; 3]);
+    Some(match kind {
+        "Model" => (
+            "FbxNode",
+            vec![
+                int("QuaternionInterpolate", "enum", 0),
+                zero("RotationOffset"),
+                zero("RotationPivot"),
+                zero("ScalingOffset"),
+                zero("ScalingPivot"),
+                int("RotationOrder", "enum", 0),
+                int("RotationSpaceForLimitOnly", "bool", 0),
+                zero("PreRotation"),
+                zero("PostRotation"),
+                int("RotationActive", "bool", 0),
+                int("InheritType", "enum", 0),
+                zero("GeometricTranslation"),
+                zero("GeometricRotation"),
+                vector_row("GeometricScaling", [1.0; 3]),
+                int("Show", "bool", 1),
+                int("DefaultAttributeIndex", "int", -1),
+                local_row("Lcl Translation", [0.0; 3]),
+                local_row("Lcl Rotation", [0.0; 3]),
+                local_row("Lcl Scaling", [1.0; 3]),
+                row("Visibility", "Visibility", "", "A").double(1.0),
+                int("Visibility Inheritance", "Visibility Inheritance", 1),
+            ],
+        ),
+        "NodeAttribute" => (
+            "FbxSkeleton",
+            vec![
+                triple_row("Color", "ColorRGB", "Color", "", GREY),
+                row("Size", "double", "Number", "").double(100.0),
+                row("LimbLength", "double", "Number", "H").double(1.0),
+            ],
+        ),
+        "Geometry" => (
+            "FbxMesh",
+            vec![
+                triple_row("Color", "ColorRGB", "Color", "", GREY),
+                int("Primary Visibility", "bool", 1),
+                int("Casts Shadows", "bool", 1),
+                int("Receive Shadows", "bool", 1),
+            ],
+        ),
+        "Material" => (
+            "FbxSurfacePhong",
+            vec![
+                text("ShadingModel", "Phong"),
+                int("MultiLayer", "bool", 0),
+                triple_row("DiffuseColor", "Color", "", "A", GREY),
+                number("DiffuseFactor", 1.0),
+            ],
+        ),
+        "Texture" => (
+            "FbxFileTexture",
+            vec![int("TextureTypeUse", "enum", 0), text("UVSet", "default"), int("UseMaterial", "bool", 0)],
+        ),
+        "Video" => ("FbxVideo", vec![row("Path", "KString", "XRefUrl", "").string("")]),
+        "AnimationStack" => {
+            let times = ["LocalStart", "LocalStop", "ReferenceStart", "ReferenceStop"];
+            let times = times.map(|name| time_row(name, 0));
+            ("FbxAnimStack", [vec![text("Description", "")], times.to_vec()].concat())
+        }
+        "AnimationLayer" => (
+            "FbxAnimLayer",
+            vec![
+                number("Weight", 100.0),
+                int("Mute", "bool", 0),
+                int("Solo", "bool", 0),
+                int("Lock", "bool", 0),
+                int("BlendMode", "enum", 0),
+                int("RotationAccumulationMode", "enum", 0),
+                int("ScaleAccumulationMode", "enum", 0),
+            ],
+        ),
+        "AnimationCurveNode" => ("FbxAnimCurveNode", vec![row("d", "Compound", "", "")]),
+        _ => return None,
+    })
+}

@@ -1,0 +1,76 @@
+//! The box that a character never leaves while it moves.
+//!
+//! The vertices that a joint moves lie in a box in the joint's axes. A blend of several joints' places lies between them, so
+//! the box around all these boxes, carried by the joints, holds the mesh in every frame. Space: model space. Units: metres.
+
+use super::mesh::point;
+use crate::math::{Transform, Vec3};
+use crate::model::{Character, JointId, Motion};
+use std::collections::BTreeMap;
+
+/// A box: its lowest and its highest corner.
+#[derive(Clone, Copy)]
+struct Bounds {
+    low: Vec3,
+    high: Vec3,
+}
+
+impl Bounds {
+    const NOTHING: Bounds = Bounds {
+        low: Vec3::new(f64::MAX, f64::MAX, f64::MAX),
+        high: Vec3::new(f64::MIN, f64::MIN, f64::MIN),
+    };
+
+    fn take(&mut self, p: &Vec3) {
+        (self.low, self.high) = (self.low.inf(p), self.high.sup(p));
+    }
+
+    fn corners(&self) -> [Vec3; 8] {
+        std::array::from_fn(|k| {
+            let pick = |axis: usize| if k >> axis & 1 == 0 { self.low[axis] } else { self.high[axis] };
+            Vec3::new(pick(0), pick(1), pick(2))
+        })
+    }
+}
+
+/// The lowest and the highest corner of the box around a character in all frames of these motions, at rest where there are
+/// none.
+pub(super) fn of(motions: &[Motion]) -> [[f32; 3]; 2] {
+    let Some(first) = motions.first() else { return [[0.0; 3]; 2] };
+    let parts = parts(&first.character);
+    let mut whole = Bounds::NOTHING;
+    let mut pose = |joints: &[Transform]| {
+        for (id, part) in &parts {
+            part.corners().iter().for_each(|c| whole.take(&joints[id.index()].point(c)));
+        }
+    };
+    for motion in motions {
+        (0..motion.clip.frames()).for_each(|frame| pose(motion.model_pose(frame).joints()));
+    }
+    if motions.iter().all(|m| m.clip.frames() == 0) {
+        pose(first.character.skeleton().rest_model_pose().joints());
+    }
+    [whole.low, whole.high].map(|v| <[f64; 3]>::from(v).map(|x| x as f32))
+}
+
+/// What each joint moves, in its axes; of a character without meshes every joint itself.
+fn parts(character: &Character) -> BTreeMap<JointId, Bounds> {
+    let mut parts = BTreeMap::new();
+    for mesh in &character.meshes {
+        for (v, position) in mesh.positions.iter().enumerate() {
+            let position = Vec3::from(position.map(f64::from));
+            for (b, _) in std::iter::zip(mesh.joints[v], mesh.weights[v]).filter(|(_, weight)| *weight > 0.0)
+            {
+                let Some(binding) = mesh.bindings.get(usize::from(b)) else { continue };
+                let part = parts.entry(binding.joint).or_insert(Bounds::NOTHING);
+                part.take(&point(&binding.joint_from_mesh, &position));
+            }
+        }
+    }
+    if parts.is_empty() {
+        let mut part = Bounds::NOTHING;
+        part.take(&Vec3::zeros());
+        parts.extend(character.skeleton().ids().map(|id| (id, part)));
+    }
+    parts
+}

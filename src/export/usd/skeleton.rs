@@ -1,0 +1,86 @@
+//! A skeleton and its clips become a Skeleton prim with SkelAnimations.
+//!
+//! Joints are paths of prim names, parents first; `jointNames` are the names of the skeleton. Bind transforms are in model
+//! space, rest transforms and animations local. Units: metres, time codes (frames of the first clip).
+
+use super::super::rate::nominal;
+use super::text::{Names, Text, matrix, tokens, tuples};
+use crate::math::Mat4;
+use crate::model::{Clip, Motion, Skeleton};
+
+/// The prim that holds skeletons and meshes.
+pub(super) const ROOT: &str = "/Root/Character";
+
+/// Writes the prim `name` of a skeleton bound at `bind`, with the clips of `held` in it. The first of `motions`, which the
+/// prim `Skeleton` holds, plays on it.
+pub(super) fn write(
+    text: &mut Text,
+    skeleton: &Skeleton,
+    name: &str,
+    bind: &[Mat4<f64>],
+    motions: &[Motion],
+    held: &[Motion],
+    rate: f64,
+) {
+    let joints = tokens(paths(skeleton));
+    text.open(&format!("def Skeleton \"{name}\""), &[r#"prepend apiSchemas = ["SkelBindingAPI"]"#]);
+    text.line(&format!("uniform token[] joints = {joints}"));
+    text.line(&format!(
+        "uniform token[] jointNames = {}",
+        tokens(skeleton.joints().iter().map(|j| j.name.as_str()))
+    ));
+    text.line(&format!("uniform matrix4d[] bindTransforms = {}", super::text::list(bind.iter().map(matrix))));
+    let rest = skeleton.joints().iter().map(|j| matrix(&j.rest.to_matrix()));
+    text.line(&format!("uniform matrix4d[] restTransforms = {}", super::text::list(rest)));
+    let mut names = Names::default();
+    let named = |m: &Motion| {
+        let name = if m.clip.name.is_empty() { "clip" } else { m.clip.name.as_str() };
+        (m.clip.frames() > 0).then(|| names.fresh(name))
+    };
+    let names: Vec<Option<String>> = motions.iter().map(named).collect();
+    if let Some(first) = names.iter().flatten().next() {
+        text.line(&format!("rel skel:animationSource = <{ROOT}/Skeleton/{first}>"));
+    }
+    for (motion, name) in held.iter().zip(&names) {
+        if let Some(name) = name {
+            animation(text, skeleton, &motion.clip, name, &joints, rate);
+        }
+    }
+    text.close();
+}
+
+/// Writes a clip in time codes of `rate`: translations, rotations and scales, for without one of them none counts.
+fn animation(text: &mut Text, skeleton: &Skeleton, clip: &Clip, name: &str, joints: &str, rate: f64) {
+    let step = rate / nominal(clip.sample_rate);
+    let time = |frame: usize| frame as f64 * step;
+    let places = |frame: usize| {
+        let pose = clip.pose(skeleton, frame);
+        tuples(pose.local().iter().map(|t| <[f64; 3]>::from(t.translation).map(|x| x as f32)))
+    };
+    let turns = |frame: usize| {
+        let wxyz = clip.rotations(frame).iter().map(|q| [q.w, q.i, q.j, q.k].map(|x| x as f32));
+        tuples(wxyz)
+    };
+    text.open(&format!("def SkelAnimation \"{name}\""), &[]);
+    text.line(&format!("uniform token[] joints = {joints}"));
+    match clip.translated() {
+        [] => text.line(&format!("float3[] translations = {}", places(0))),
+        _ => text.samples("float3[] translations", (0..clip.frames()).map(|f| (time(f), places(f)))),
+    }
+    text.samples("quatf[] rotations", (0..clip.frames()).map(|f| (time(f), turns(f))));
+    text.line(&format!("half3[] scales = {}", tuples(skeleton.ids().map(|_| [1.0; 3]))));
+    text.close();
+}
+
+/// The path of every joint.
+fn paths(skeleton: &Skeleton) -> Vec<String> {
+    let mut siblings: Vec<Names> = skeleton.ids().map(|_| Names::default()).collect();
+    let mut paths: Vec<String> = Vec::with_capacity(skeleton.len());
+    for joint in skeleton.joints() {
+        paths.push(match joint.parent.map(|p| p.index()) {
+            Some(p) => format!("{}/{}", paths[p], siblings[p].fresh(&joint.name)),
+            None => Names::default().fresh(&joint.name),
+        });
+    }
+    paths
+}

@@ -1,0 +1,308 @@
+//! A motion of a body becomes a VRM animation: a GLB with human bones alone, resting in a T-pose without rotations.
+//!
+//! With `T` the rotation of a bone in the T-pose and `W` that in a frame, both in model space, `D = W T^-1` is how far the
+//! bone has turned; the file gets `D(above)^-1 D(bone)`, with the nearest bone above that is in the file, and for the hips
+//! their place. A VRM rests in its T-pose by definition; what stands in another pose is turned into it part by part
+//! ([`crate::anatomy::TPose`]). Space: model space, Y up, facing +Z; where the T-pose
+//! is made here, its soles are at height 0 and its hips over the origin. Units: metres,
+//! seconds. Source: VRMC_vrm_animation 1.0 (VRM Consortium).
+
+use super::format::Format;
+use super::gltf_file::extends;
+use super::reduce::{Keys, reduce};
+use super::save::{ExportError, Options, OutputFile};
+use crate::anatomy::{TPose, carrier, foot_skin};
+use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::model::{Character, Clip, Finger, Joint, JointId, ModelPose, Motion, Role, Side, Skeleton};
+use crate::report::Warnings;
+use crate::scene::{Binary, FLOAT, GltfError, floats};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// VRM animation.
+pub const FORMAT: Format = Format {
+    name: "vrma",
+    about: "VRM animation, which any VRM plays",
+    loses: "what is no human bone, places of all joints but the hips; one clip a file",
+    several: false,
+    write: |motions, options: &Options| {
+        let file = |motion| -> Result<OutputFile, ExportError> {
+            Ok(OutputFile { name: options.file("vrma"), bytes: write(motion, &options.vrma)? })
+        };
+        Ok((motions.iter().map(file).collect::<Result<_, _>>()?, Warnings::new()))
+    },
+};
+
+/// How VRM animations are written (`[output.vrma]`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VrmaOptions {
+    /// Whether `.vrma` files have the bone `upperChest`. An avatar without it loses what that bone turns; `false` puts it into
+    /// the bones that hang from it.
+    pub upper_chest: bool,
+}
+
+impl Default for VrmaOptions {
+    fn default() -> Self {
+        Self { upper_chest: true }
+    }
+}
+
+/// Bones that every VRM animation has.
+const NEEDED: [&str; 15] = [
+    "hips",
+    "spine",
+    "head",
+    "leftUpperLeg",
+    "leftLowerLeg",
+    "leftFoot",
+    "rightUpperLeg",
+    "rightLowerLeg",
+    "rightFoot",
+    "leftUpperArm",
+    "leftLowerArm",
+    "leftHand",
+    "rightUpperArm",
+    "rightLowerArm",
+    "rightHand",
+];
+
+/// Documents that rest in a T-pose by their specification have one of these extensions.
+const RESTS_IN_T: [&str; 3] = ["VRM", "VRMC_vrm", "VRMC_vrm_animation"];
+
+/// The VRM animation of a motion.
+///
+/// # Errors
+/// [`ExportError::HumanBones`] where bones are missing that the format asks for, [`ExportError::Empty`] without a frame.
+pub fn write(motion: &Motion, options: &VrmaOptions) -> Result<Vec<u8>, ExportError> {
+    if motion.clip.frames() == 0 {
+        return Err(ExportError::Empty);
+    }
+    let bones = bones(&motion.character, options)?;
+    let (skeleton, clip) = human(motion, &bones)?;
+    glb(&skeleton, &clip)
+}
+
+/// A bone of the file.
+struct Bone {
+    name: String,
+    role: Role,
+    joint: JointId,
+    /// The number of the nearest bone above.
+    above: Option<usize>,
+}
+
+/// The bones that a character has, those above before those below.
+fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<Bone>, ExportError> {
+    let rig = &character.rig;
+    let spine = rig.chain(Role::Spine).len();
+    let named = |role| Some((role, bone_name(role, spine, options.upper_chest)?));
+    let names: BTreeMap<Role, String> = rig.assignments().filter_map(|(role, _)| named(role)).collect();
+    let missing: Vec<&str> =
+        NEEDED.iter().copied().filter(|bone| !names.values().any(|name| name == bone)).collect();
+    if !missing.is_empty() {
+        return Err(ExportError::HumanBones { missing: missing.join(", ") });
+    }
+    let above = |role: Role| {
+        std::iter::successors(carrier(rig, role), |r| carrier(rig, *r)).find(|r| names.contains_key(r))
+    };
+    // As many bones as there are above one: whoever is carried comes later.
+    let depth = |role: &Role| std::iter::successors(Some(*role), |r| above(*r)).count();
+    let mut ordered: Vec<Role> = names.keys().copied().collect();
+    ordered.sort_by_key(|role| (depth(role), *role));
+    let bone = |role: &Role| {
+        let above = above(*role).and_then(|up| ordered.iter().position(|r| *r == up));
+        Some(Bone { name: names.get(role)?.clone(), role: *role, joint: rig.joint(*role)?, above })
+    };
+    Ok(ordered.iter().filter_map(bone).collect())
+}
+
+/// The name of the bone of a role, in a body with so many joints of the spine.
+fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
+    let side = |side: Side| if side == Side::Left { "left" } else { "right" };
+    Some(match role {
+        Role::Hips => "hips".to_owned(),
+        Role::Spine(n) => match usize::from(n) {
+            0 => "spine".to_owned(),
+            // Of more joints than the format has, the first, the middle and the last.
+            n if n == spine / 2 => "chest".to_owned(),
+            n if n + 1 == spine && upper_chest => "upperChest".to_owned(),
+            _ => return None,
+        },
+        Role::Neck(0) => "neck".to_owned(),
+        Role::Head => "head".to_owned(),
+        Role::Clavicle(s) => format!("{}Shoulder", side(s)),
+        Role::UpperArm(s) => format!("{}UpperArm", side(s)),
+        Role::LowerArm(s) => format!("{}LowerArm", side(s)),
+        Role::Hand(s) => format!("{}Hand", side(s)),
+        Role::UpperLeg(s) => format!("{}UpperLeg", side(s)),
+        Role::LowerLeg(s) => format!("{}LowerLeg", side(s)),
+        Role::Foot(s) => format!("{}Foot", side(s)),
+        Role::Toes(s) => format!("{}Toes", side(s)),
+        Role::Finger(s, finger, n) => {
+            let (finger, parts) = match finger {
+                Finger::Thumb => ("Thumb", ["Metacarpal", "Proximal", "Distal"]),
+                Finger::Index => ("Index", ["Proximal", "Intermediate", "Distal"]),
+                Finger::Middle => ("Middle", ["Proximal", "Intermediate", "Distal"]),
+                Finger::Ring => ("Ring", ["Proximal", "Intermediate", "Distal"]),
+                Finger::Little => ("Little", ["Proximal", "Intermediate", "Distal"]),
+            };
+            format!("{}{finger}{}", side(s), parts.get(usize::from(n))?)
+        }
+        Role::Neck(_) | Role::Tail(_) => return None,
+    })
+}
+
+/// The motion of the bones, which rest in the T-pose without rotations.
+fn human(motion: &Motion, bones: &[Bone]) -> Result<(Skeleton, Clip), ExportError> {
+    let (character, clip) = (&motion.character, &motion.clip);
+    let pose = character.calibration_pose();
+    let turned = if rests_in_t(character)? { None } else { TPose::of(&character.rig, &pose) };
+    let turns: Vec<Quat> =
+        bones.iter().map(|b| turned.as_ref().map_or_else(Quat::identity, |t| t.turn(b.role))).collect();
+    let mut places = places(bones, &turns, &pose);
+    let place = match (&turned, bones.first()) {
+        (Some(_), _) => Vec3::y() * -lowest(character, bones, &places, &turns, &pose),
+        // Whoever plays the file measures the hips of an avatar where that rests.
+        (None, first) => first.map_or_else(Vec3::zeros, |hips| pose.position(hips.joint)),
+    };
+    places.iter_mut().for_each(|p| *p += place);
+    let joint = |(bone, place): (&Bone, &Vec3)| {
+        let above = bone.above.map_or_else(Vec3::zeros, |up| places[up]);
+        let rest = Transform::from_translation(place - above);
+        Joint::new(bone.name.clone(), bone.above.map(JointId::new), rest)
+    };
+    let skeleton = Skeleton::new(bones.iter().zip(&places).map(joint).collect())
+        .map_err(|e| GltfError::value("nodes", e.to_string()))?;
+
+    let model_from_t: Vec<Quat> =
+        bones.iter().zip(&turns).map(|(b, t)| (t * pose.joint(b.joint).rotation).inverse()).collect();
+    let mut rotations: Vec<Quat> = Vec::with_capacity(clip.frames() * bones.len());
+    let mut hips = Vec::with_capacity(clip.frames());
+    for frame in 0..clip.frames() {
+        let now = motion.model_pose(frame);
+        let turned: Vec<Quat> =
+            bones.iter().zip(&model_from_t).map(|(b, t)| now.joint(b.joint).rotation * t).collect();
+        for (bone, d) in bones.iter().zip(&turned) {
+            let local = bone.above.map_or(*d, |up| turned[up].inverse() * d);
+            let before = rotations.len().checked_sub(bones.len()).map(|k| rotations[k]);
+            rotations.push(before.map_or(local, |before| same_hemisphere(local, &before)));
+        }
+        hips.extend(bones.first().map(|b| now.position(b.joint)));
+    }
+    let moved = vec![JointId::new(0)];
+    let mut human = Clip::new(clip.name.clone(), clip.sample_rate, bones.len(), rotations, moved, hips);
+    human.tolerance = clip.tolerance;
+    Ok((skeleton, human))
+}
+
+fn rests_in_t(character: &Character) -> Result<bool, ExportError> {
+    let document = character.document.as_ref();
+    Ok(document.map(|d| extends(&d.bytes, &RESTS_IN_T)).transpose()?.unwrap_or(false))
+}
+
+/// Where the bones are in the T-pose, seen from the hips.
+fn places(bones: &[Bone], turns: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
+    let mut places: Vec<Vec3> = Vec::with_capacity(bones.len());
+    for bone in bones {
+        places.push(bone.above.map_or_else(Vec3::zeros, |up| {
+            let offset = pose.position(bone.joint) - pose.position(bones[up].joint);
+            places[up] + turns[up] * offset
+        }));
+    }
+    places
+}
+
+/// The height of the lowest point of the feet in the T-pose.
+fn lowest(character: &Character, bones: &[Bone], places: &[Vec3], turns: &[Quat], pose: &ModelPose) -> f64 {
+    let soles = Side::BOTH.into_iter().flat_map(|side| foot_skin(character, &character.rig, side));
+    let height = |(joint, point): (JointId, Vec3)| {
+        let k = bones.iter().position(|b| b.joint == joint)?;
+        Some((places[k] + turns[k] * (pose.joint(joint).rotation * point)).y)
+    };
+    let feet = bones.iter().zip(places).filter(|(b, _)| matches!(b.role, Role::Foot(_) | Role::Toes(_)));
+    let joints = feet.map(|(_, place)| place.y);
+    let low = soles.filter_map(height).chain(joints).fold(f64::INFINITY, f64::min);
+    if low.is_finite() { low } else { 0.0 }
+}
+
+/// The file of a clip of bones.
+fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
+    let single = |numbers: &[f64]| numbers.iter().map(|x| f64::from(*x as f32)).collect::<Vec<f64>>();
+    let node = |id: JointId| {
+        let joint = skeleton.joint(id);
+        let mut node = json!({"name": joint.name, "translation": single(joint.rest.translation.as_slice())});
+        let children: Vec<usize> = skeleton.children(id).iter().map(|c| c.index()).collect();
+        if !children.is_empty() {
+            node["children"] = children.into();
+        }
+        node
+    };
+    let all = || (0..clip.frames()).collect::<Vec<usize>>();
+    let keys: Vec<Keys> = match clip.tolerance {
+        Some(tolerance) => reduce(skeleton, clip, tolerance),
+        None => skeleton.ids().map(|_| Keys { rotation: all(), translation: all() }).collect(),
+    };
+    let mut tracks = Tracks { buffer: Binary::default(), times: BTreeMap::new(), clip, list: Vec::new() };
+    for (id, keys) in skeleton.ids().zip(&keys) {
+        tracks.add::<4>(id, "rotation", &keys.rotation, |f| clip.rotations(f)[id.index()].coords.into());
+    }
+    for (track, id) in clip.translated().iter().enumerate() {
+        let frames = keys.get(id.index()).map_or(&[][..], |k| &k.translation);
+        tracks.add::<3>(*id, "translation", frames, |f| clip.translations(f)[track].into());
+    }
+    let Tracks { buffer, list, .. } = tracks;
+    let (samplers, channels): (Vec<Value>, Vec<Value>) = list.into_iter().unzip();
+    let bones: Map<String, Value> =
+        skeleton.ids().map(|id| (skeleton.joint(id).name.clone(), json!({"node": id.index()}))).collect();
+    let json = json!({
+        "extensionsUsed": ["VRMC_vrm_animation"],
+        "extensions": {"VRMC_vrm_animation": {"specVersion": "1.0", "humanoid": {"humanBones": bones}}},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": skeleton.ids().map(node).collect::<Vec<_>>(),
+        "animations": [{"name": clip.name, "samplers": samplers, "channels": channels}],
+    });
+    Ok(buffer.glb(json)?)
+}
+
+/// The tracks of an animation; equal key times are written once.
+struct Tracks<'a> {
+    buffer: Binary,
+    times: BTreeMap<Vec<usize>, usize>,
+    clip: &'a Clip,
+    /// Samplers and channels.
+    list: Vec<(Value, Value)>,
+}
+
+impl Tracks<'_> {
+    /// Adds the values of `node` at these frames; one that holds throughout is written at both ends.
+    fn add<const N: usize>(
+        &mut self,
+        node: JointId,
+        path: &str,
+        frames: &[usize],
+        value: impl Fn(usize) -> [f64; N],
+    ) {
+        let ends = [0, self.clip.frames().saturating_sub(1)];
+        let frames = if frames.len() < 2 && ends[1] > 0 { &ends[..] } else { frames };
+        let rate = self.clip.sample_rate;
+        let buffer = &mut self.buffer;
+        let input = *self.times.entry(frames.to_vec()).or_insert_with(|| {
+            let times: Vec<[f32; 1]> = frames.iter().map(|f| [(*f as f64 / rate) as f32]).collect();
+            let bound = |t: Option<&[f32; 1]>| t.map_or(0.0, |t| t[0]);
+            let accessor = json!({"componentType": FLOAT, "count": times.len(), "type": "SCALAR",
+                "min": [bound(times.first())], "max": [bound(times.last())]});
+            buffer.push(&floats(&times), None, accessor)
+        });
+        let values: Vec<[f32; N]> = frames.iter().map(|f| value(*f).map(|x| x as f32)).collect();
+        let kind = if N == 3 { "VEC3" } else { "VEC4" };
+        let accessor = json!({"componentType": FLOAT, "count": values.len(), "type": kind});
+        let output = self.buffer.push(&floats(&values), None, accessor);
+        let sampler = json!({"input": input, "output": output, "interpolation": "LINEAR"});
+        let target = json!({"node": node.index(), "path": path});
+        self.list.push((sampler, json!({"sampler": self.list.len(), "target": target})));
+    }
+}

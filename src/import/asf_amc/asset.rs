@@ -1,0 +1,105 @@
+//! An ASF file, or an AMC file with the ASF that belongs to it, becomes an asset.
+//!
+//! CMU's library names an AMC by subject and take (`01_01.amc`) and the ASF by the subject (`01.asf`). Other files hold
+//! the whole name, or some part of it that ends before a `_`.
+
+use super::super::format::{ReadFormat, Source};
+use super::super::load::{ImportError, Options};
+use super::super::stated::Stated;
+use super::error::AsfError;
+use super::{motion, skeleton};
+use crate::model::{Asset, Clip, JointId};
+use crate::report::Warnings;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Acclaim skeletons.
+pub const ASF: ReadFormat = ReadFormat {
+    name: "asf",
+    suffixes: &["asf"],
+    about: "Acclaim skeleton: a character without skin",
+    loses: "masses, limits of joints",
+    recognise: |head| first_key(head).is_some_and(|key| ASF_KEYS.contains(&key.as_str())),
+    read: |source, options| {
+        let mut warnings = Warnings::new();
+        let file = format!("{}.asf", source.name);
+        let bones = skeleton::read(&String::from_utf8_lossy(source.bytes), &file, &mut warnings)?;
+        let skeleton = motion::skeleton(&bones)?;
+        let clip = Clip::new("", USUAL_RATE, skeleton.len(), Vec::new(), vec![JointId::new(0)], Vec::new());
+        let metres_per_unit = options.units.or(bones.metres_per_unit);
+        Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings }
+            .asset(source.name, options)
+    },
+};
+
+/// Acclaim motions.
+pub const AMC: ReadFormat = ReadFormat {
+    name: "amc",
+    suffixes: &["amc"],
+    about: "Acclaim motion, with its skeleton (ASF) beside it: takes",
+    loses: "lengths of bones that change",
+    recognise: |head| first_key(head).is_some_and(|key| AMC_KEYS.contains(&key.as_str())),
+    read: |source, options| import(source, options),
+};
+
+/// What the first line that says something starts with.
+const ASF_KEYS: &[&str] =
+    &[":version", ":name", ":units", ":documentation", ":root", ":bonedata", ":hierarchy"];
+const AMC_KEYS: &[&str] = &[":fully-specified", ":degrees", ":radians", ":samples-per-second"];
+
+/// The rate of CMU's library, Hz; no AMC states one.
+const USUAL_RATE: f64 = 120.0;
+/// The largest skeleton file that is read, bytes; real ones have 10 kB.
+const MAX_SKELETON: u64 = 1 << 24;
+
+fn first_key(head: &[u8]) -> Option<String> {
+    let head = String::from_utf8_lossy(head);
+    let (_, words) = skeleton::lines(&head).next()?;
+    Some(words.first()?.to_ascii_lowercase())
+}
+
+fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
+    let mut warnings = Warnings::new();
+    let path = match &options.skeleton {
+        Some(path) => path.clone(),
+        None => beside(source)?,
+    };
+    let unreadable = |reason: String| AsfError::Skeleton { path: path.clone(), reason };
+    let size = fs::metadata(&path).map_err(|e| unreadable(e.to_string()))?.len();
+    if size > MAX_SKELETON {
+        return Err(unreadable(format!("it has {size} bytes, at most {MAX_SKELETON} are read")).into());
+    }
+    let bytes = fs::read(&path).map_err(|e| unreadable(e.to_string()))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bones = skeleton::read(&String::from_utf8_lossy(&bytes), &name, &mut warnings)?;
+    let rate = options.rate.unwrap_or(USUAL_RATE);
+    if options.rate.is_none() {
+        let said =
+            format!("AMC files state no rate: {rate} frames a second were assumed (`input.rate` tells it)");
+        warnings.add("amc-rate", said, "the file");
+    }
+    let skeleton = motion::skeleton(&bones)?;
+    let text = String::from_utf8_lossy(source.bytes);
+    let clip = motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &mut warnings)?;
+    let metres_per_unit = options.units.or(bones.metres_per_unit);
+    let stated = Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
+    let mut asset = stated.asset(source.name, options)?;
+    if options.skeleton.is_none() {
+        asset.beside.push((name, Arc::from(bytes)));
+    }
+    Ok(asset)
+}
+
+/// The ASF beside an AMC: of its whole name, else of the longest part that ends before a `_` and is there.
+fn beside(source: &Source) -> Result<PathBuf, AsfError> {
+    let stems =
+        std::iter::successors(Some(source.name), |stem| stem.rsplit_once('_').map(|(front, _)| front));
+    let names: Vec<String> = stems.flat_map(|stem| [format!("{stem}.asf"), format!("{stem}.ASF")]).collect();
+    let folder = source.folder.unwrap_or(Path::new(""));
+    let found = names.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    found.filter(|_| source.folder.is_some()).ok_or_else(|| {
+        let looked: Vec<String> = names.iter().step_by(2).map(|name| format!("`{name}`")).collect();
+        AsfError::NoSkeleton { looked: looked.join(", ") }
+    })
+}

@@ -1,0 +1,58 @@
+//! What makes text no Acclaim skeleton or motion: each fault with its line, and what to do about it.
+
+use crate::model::SkeletonError;
+use std::path::PathBuf;
+
+/// Why a skeleton (ASF) or a motion (AMC) cannot be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AsfError {
+    /// A line that the format does not have there.
+    #[error("{file}, line {line}: {reason}\n  hint: correct the line, or export the take again")]
+    Line {
+        /// The name of the file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A skeleton without bones, or one whose hierarchy leads nowhere.
+    #[error("{file}: {reason}")]
+    Bones {
+        /// The name of the file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is no skeleton for a motion.
+    #[error(
+        "an AMC tells angles only, and its skeleton is not there: looked for {looked}\n  hint: put it beside the take, or name it: `--set input.skeleton=01.asf`"
+    )]
+    NoSkeleton {
+        /// The files that were looked for.
+        looked: String,
+    },
+    /// The skeleton of a motion cannot be read.
+    #[error("`{}`, the skeleton of the take: {reason}", path.display())]
+    Skeleton {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// More than a limit allows.
+    #[error("{found} {what}, at most {limit} can be read (`{name}`)\n  hint: split the file")]
+    Limit {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are, or were when counting stopped.
+        found: usize,
+        /// The limit.
+        limit: usize,
+        /// The constant that holds it.
+        name: &'static str,
+    },
+    /// The joints do not form a skeleton.
+    #[error(transparent)]
+    Joints(#[from] SkeletonError),
+}

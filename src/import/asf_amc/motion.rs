@@ -1,0 +1,195 @@
+//! The text of an Acclaim motion (AMC) becomes a skeleton and a clip.
+//!
+//! A frame is its number alone on a line, then a line for each bone. With `C` the axes of a bone and `M` its turns, X first,
+//! the bone turns by `C M C^-1` from rest, in the axes of the bone above: rest rotations are the identity. Joints stand where
+//! bones start; a leaf's bone is its tip. Bones without a line stay at rest. Space and units: those of the ASF; radians.
+
+use super::error::AsfError;
+use super::skeleton::{Bone, Bones, Channel, about, lines, number};
+use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::model::{Clip, Joint, JointId, Skeleton};
+use crate::report::Warnings;
+use std::collections::BTreeMap;
+
+/// Frames times bones: a gigabyte of rotations.
+const MAX_SAMPLES: usize = 1 << 25;
+
+/// The joints of some bones, at rest.
+///
+/// # Errors
+/// Names that are taken twice.
+pub(super) fn skeleton(bones: &Bones) -> Result<Skeleton, AsfError> {
+    let bones_of = &bones.bones;
+    let mut leaf = vec![true; bones_of.len()];
+    bones_of.iter().filter_map(|b| b.parent).for_each(|p| leaf[p] = false);
+    let joint = |(k, bone): (usize, &Bone)| {
+        let start = bone.parent.map_or(bones.place, |p| bones_of[p].reach);
+        let rest = Transform::from_translation(start);
+        let tip = Some(bone.reach).filter(|reach| leaf[k] && *reach != Vec3::zeros());
+        Joint { tip, ..Joint::new(bone.name.clone(), bone.parent.map(JointId::new), rest) }
+    };
+    Ok(Skeleton::new(bones_of.iter().enumerate().map(joint).collect())?)
+}
+
+/// Reads the frames; `file` is what errors call it.
+///
+/// # Errors
+/// An [`AsfError`] with the line; a last line that is cut off takes its frame along, with a warning.
+pub(super) fn read(
+    text: &str,
+    file: &str,
+    bones: &Bones,
+    rate: f64,
+    warnings: &mut Warnings,
+) -> Result<Clip, AsfError> {
+    let by_name: BTreeMap<&str, usize> =
+        bones.bones.iter().enumerate().map(|(k, b)| (b.name.as_str(), k)).collect();
+    let n = bones.bones.len();
+    let still: Vec<Quat> = vec![Quat::identity(); n];
+    let mut rotations: Vec<Quat> = Vec::new();
+    let mut places: Vec<Vec3> = Vec::new();
+    let mut angle = bones.angle;
+    let (mut told, mut least) = (0, None);
+    let cut = !text.ends_with(['\n', '\r']);
+    let last = lines(text).last().map_or(0, |(line, _)| line);
+    let mut broken = false;
+    for (line, words) in lines(text) {
+        let fault = |reason: String| AsfError::Line { file: file.to_owned(), line, reason };
+        if let Some(key) = words[0].strip_prefix(':') {
+            match key.to_ascii_lowercase().as_str() {
+                "degrees" => angle = 1f64.to_radians(),
+                "radians" => angle = 1.0,
+                _ => {}
+            }
+            continue;
+        }
+        if words.len() == 1 && words[0].bytes().all(|b| b.is_ascii_digit()) {
+            least = least.or(Some(told).filter(|_| !places.is_empty()));
+            told = 0;
+            if rotations.len() + n > MAX_SAMPLES {
+                let (what, found) = ("frames times bones", rotations.len() + n);
+                return Err(AsfError::Limit { what, found, limit: MAX_SAMPLES, name: "MAX_SAMPLES" });
+            }
+            rotations.extend_from_slice(&still);
+            places.push(bones.place);
+            continue;
+        }
+        let (Some(frame), Some(place)) = (rotations.len().checked_sub(n), places.last_mut()) else {
+            return Err(fault("a bone before the number of its frame".into()));
+        };
+        told += 1;
+        let Some(&k) = by_name.get(words[0]) else {
+            if cut && line == last {
+                broken = true;
+                continue;
+            }
+            warnings.add(
+                "amc-unknown-bone",
+                "lines of bones that the skeleton does not have were passed over",
+                format!("line {line}"),
+            );
+            continue;
+        };
+        let bone = &bones.bones[k];
+        let values: Option<Vec<f64>> = words[1..].iter().map(|w| number(w)).collect();
+        let Some(values) = values.filter(|v| v.len() == bone.channels.len()) else {
+            if cut && line == last {
+                broken = true;
+                continue;
+            }
+            let reason = format!(
+                "`{}` needs {} numbers, found {:?}",
+                bone.name,
+                bone.channels.len(),
+                words[1..].join(" ")
+            );
+            return Err(fault(reason));
+        };
+        let (turn, shift) = moved(bone, &values, angle, k == 0);
+        if k == 0 {
+            *place = bones.place + shift;
+        } else if shift != Vec3::zeros() {
+            warnings.add(
+                "amc-shifted-bone",
+                "bones that move away from their place are kept there",
+                format!("line {line}"),
+            );
+        }
+        let before = frame.checked_sub(n).map_or(Quat::identity(), |before| rotations[before + k]);
+        rotations[frame + k] = same_hemisphere(turn, &before);
+    }
+    // A bone that has no line keeps its rest, whose sign follows the frame before.
+    for at in n..rotations.len() {
+        rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
+    }
+    if places.len() > 1 && (broken || least.is_some_and(|first| told < first)) {
+        places.pop();
+        rotations.truncate(places.len() * n);
+        warnings.add("amc-cut", "the last frame is not whole and was left out", "the end of the file");
+    }
+    Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], places))
+}
+
+/// How a bone turns from rest, and where a line of the motion puts its start.
+fn moved(bone: &Bone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
+    let (mut angles, mut shift) = (Vec3::zeros(), Vec3::zeros());
+    let mut in_order = Quat::identity();
+    for (channel, &value) in bone.channels.iter().zip(values) {
+        match *channel {
+            Channel::Place(axis) => shift[axis] = value,
+            Channel::Turn(axis) => {
+                angles[axis] = value * angle;
+                in_order = about(axis, &angles) * in_order;
+            }
+            Channel::Length => {}
+        }
+    }
+    if root {
+        // The root's line is in the order that it states; its axes turn the whole figure.
+        return (bone.axes * in_order, shift);
+    }
+    let turn = about(2, &angles) * about(1, &angles) * about(0, &angles);
+    (bone.axes * turn * bone.axes.inverse(), shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::skeleton;
+    use super::*;
+
+    const ASF: &str = ":units\nlength 1\nangle deg\n:bonedata\nbegin\nname arm\ndirection 0 -1 0\nlength 2\n\
+        axis 0 0 90 XYZ\ndof rx rz\nend\n:hierarchy\nbegin\nroot arm\nend\n";
+
+    fn clip(text: &str) -> (Result<Clip, AsfError>, Warnings) {
+        let mut warnings = Warnings::new();
+        let bones = skeleton::read(ASF, "a.asf", &mut warnings).unwrap();
+        (read(text, "a.amc", &bones, 120.0, &mut warnings), warnings)
+    }
+
+    #[test]
+    fn a_bone_turns_in_its_own_axes() {
+        let (clip, _) = clip(
+            ":FULLY-SPECIFIED\n:DEGREES\n7\nroot 1 2 3 0 90 0\narm 90 7.62852e-016\n8\nroot 0 0 0 0 0 0\n9\nroot 0 0 0 0 0 0\narm 0 0\n",
+        );
+        let clip = clip.unwrap();
+        assert_eq!((clip.frames(), clip.translations(0)[0]), (3, Vec3::new(1.0, 2.0, 3.0)));
+        assert!((clip.rotations(0)[0] * Vec3::z() - Vec3::x()).norm() < 1e-12);
+        // The bone's X axis is the world's Y: 90 degrees about it bring Z to X.
+        assert!((clip.rotations(0)[1] * Vec3::z() - Vec3::x()).norm() < 1e-12);
+        // A bone without a line keeps still.
+        assert!(clip.rotations(1)[1].angle() < 1e-12);
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        let told = |text: &str| clip(text).0.unwrap_err().to_string();
+        assert!(told("1\nroot 1 2 3 0 0\n2\n").starts_with("a.amc, line 2: `root` needs 6 numbers"));
+        assert!(told("root 0 0 0 0 0 0\n").contains("a bone before the number"));
+        assert!(told("1\narm nan 0\n2\n").contains("line 2"));
+        let (cut, warnings) = clip("1\nroot 0 0 0 0 0 0\narm 1 2\n2\nroot 0 0 0 0 0 0\narm 1");
+        assert_eq!(cut.unwrap().frames(), 1);
+        assert!(warnings.has("amc-cut"));
+        let (odd, warnings) = clip("1\nroot 0 0 0 0 0 0\ntail 1 2\n");
+        assert!(odd.is_ok() && warnings.has("amc-unknown-bone"));
+    }
+}

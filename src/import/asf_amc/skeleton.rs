@@ -1,0 +1,311 @@
+//! The text of an Acclaim skeleton (ASF) becomes bones: parents first, each with its own axes.
+//!
+//! Space: the world at rest, Y up, in which directions are given. Units: those of the file, with how many metres one is;
+//! degrees or radians become radians. Source: the Acclaim format as CMU's library has it (J. Lander 1998, Working with Motion
+//! Capture File Formats).
+
+use super::error::AsfError;
+use crate::math::{Quat, Vec3};
+use crate::report::Warnings;
+use std::collections::BTreeMap;
+
+/// Bones of a skeleton: bodies have 30; every frame has room for all.
+const MAX_BONES: usize = 10_000;
+/// The longest bone and the farthest root, in the file's units: damage beyond it.
+const FARTHEST: f64 = 1e6;
+/// Metres per inch: the unit of Acclaim is `length` of an inch.
+const INCH: f64 = 0.0254;
+
+/// What a number of a motion's line is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channel {
+    /// A place along X, Y or Z.
+    Place(usize),
+    /// A turn about X, Y or Z.
+    Turn(usize),
+    /// The length of the bone: no clip changes it.
+    Length,
+}
+
+impl Channel {
+    fn read(word: &str) -> Option<Self> {
+        Some(match word.to_ascii_lowercase().as_str() {
+            "tx" => Channel::Place(0),
+            "ty" => Channel::Place(1),
+            "tz" => Channel::Place(2),
+            "rx" => Channel::Turn(0),
+            "ry" => Channel::Turn(1),
+            "rz" => Channel::Turn(2),
+            "l" => Channel::Length,
+            _ => return None,
+        })
+    }
+}
+
+/// One bone, or the root, whose bone has no length.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bone {
+    pub(super) name: String,
+    pub(super) parent: Option<usize>,
+    /// From its start to its end at rest, in the world, the file's units.
+    pub(super) reach: Vec3,
+    /// Its own axes, from those of the world.
+    pub(super) axes: Quat,
+    pub(super) channels: Vec<Channel>,
+}
+
+/// A skeleton as its file has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bones {
+    /// The root first, parents before children.
+    pub(super) bones: Vec<Bone>,
+    /// Where the root is before it moves.
+    pub(super) place: Vec3,
+    /// `None` where the file does not say so.
+    pub(super) metres_per_unit: Option<f64>,
+    /// What turns an angle of the file into radians.
+    pub(super) angle: f64,
+}
+
+/// The sections of the file that are read.
+#[derive(Clone, Copy, PartialEq)]
+enum Section {
+    Units,
+    Root,
+    Bones,
+    Hierarchy,
+    Other,
+}
+
+/// A bone whose lines are still being read.
+#[derive(Default)]
+struct Draft {
+    line: usize,
+    name: String,
+    direction: Vec3,
+    length: f64,
+    axis: Vec3,
+    letters: String,
+    channels: Vec<Channel>,
+}
+
+/// Lines of words without what follows a `#`, each with its number.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    text.lines().enumerate().filter_map(|(k, line)| {
+        let kept = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = kept.split_whitespace().collect();
+        (!words.is_empty()).then_some((k + 1, words))
+    })
+}
+
+/// Reads a skeleton; `file` is what errors call it.
+///
+/// # Errors
+/// An [`AsfError`] with the line.
+pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<Bones, AsfError> {
+    let fault = |line: usize, reason: String| AsfError::Line { file: file.to_owned(), line, reason };
+    let mut section = Section::Other;
+    let mut root = Draft { name: "root".into(), letters: "xyz".into(), ..Draft::default() };
+    root.channels = ["tx", "ty", "tz", "rx", "ry", "rz"].iter().filter_map(|w| Channel::read(w)).collect();
+    let mut place = Vec3::zeros();
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut open: Option<Draft> = None;
+    let mut children: Vec<(usize, Vec<String>)> = Vec::new();
+    let (mut length, mut degrees) = (None, true);
+    for (line, words) in lines(text) {
+        let numbers = |n: usize| -> Result<Vec<f64>, AsfError> {
+            let given: Vec<f64> = words[1..].iter().take(n).map_while(|w| number(w)).collect();
+            if given.len() == n {
+                return Ok(given);
+            }
+            Err(fault(line, format!("`{}` needs {n} numbers", words[0])))
+        };
+        let vector = || numbers(3).map(|v| Vec3::new(v[0], v[1], v[2]));
+        let channels = || -> Result<Vec<Channel>, AsfError> {
+            let known =
+                |w: &&str| Channel::read(w).ok_or_else(|| fault(line, format!("`{w}` is no channel")));
+            words[1..].iter().map(known).collect()
+        };
+        let key = words[0].to_ascii_lowercase();
+        if let Some(name) = key.strip_prefix(':') {
+            section = match name {
+                "units" => Section::Units,
+                "root" => Section::Root,
+                "bonedata" => Section::Bones,
+                "hierarchy" => Section::Hierarchy,
+                _ => Section::Other,
+            };
+            continue;
+        }
+        match (section, key.as_str()) {
+            (Section::Units, "length") => length = Some(numbers(1)?[0]),
+            (Section::Units, "angle") => {
+                degrees = !words.get(1).is_some_and(|w| w.to_ascii_lowercase().starts_with("rad"));
+            }
+            (Section::Root, "order") => root.channels = channels()?,
+            (Section::Root, "axis") => root.letters = words.get(1).unwrap_or(&"xyz").to_ascii_lowercase(),
+            (Section::Root, "position") => place = vector()?,
+            (Section::Root, "orientation") => root.axis = vector()?,
+            (Section::Bones, "begin") => {
+                open = Some(Draft { line, letters: "xyz".into(), ..Draft::default() })
+            }
+            (Section::Bones, "end") => {
+                drafts.extend(open.take());
+                if drafts.len() > MAX_BONES {
+                    let (what, found) = ("bones", drafts.len());
+                    return Err(AsfError::Limit { what, found, limit: MAX_BONES, name: "MAX_BONES" });
+                }
+            }
+            (Section::Bones, key) => {
+                let Some(bone) = &mut open else { continue };
+                match key {
+                    "name" => bone.name = words.get(1).map(|w| (*w).to_owned()).unwrap_or_default(),
+                    "direction" => bone.direction = vector()?,
+                    "length" => bone.length = numbers(1)?[0],
+                    "axis" => {
+                        bone.axis = vector()?;
+                        bone.letters = words.get(4).unwrap_or(&"xyz").to_ascii_lowercase();
+                    }
+                    "dof" => bone.channels = channels()?,
+                    _ => {}
+                }
+            }
+            (Section::Hierarchy, key) if key != "begin" && key != "end" => {
+                children.push((line, words.iter().map(|w| (*w).to_owned()).collect()));
+            }
+            _ => {}
+        }
+    }
+    let metres_per_unit = match length {
+        Some(length) if length > 0.0 && (INCH / length).is_finite() => Some(INCH / length),
+        Some(_) => {
+            warnings.add("asf-unit", "the unit of length is no positive number and was guessed", ":units");
+            None
+        }
+        None => None,
+    };
+    let angle = if degrees { 1f64.to_radians() } else { 1.0 };
+    let mut all = vec![root];
+    all.append(&mut drafts);
+    let bones = in_order(all, &children, angle, file, warnings)?;
+    Ok(Bones { bones, place, metres_per_unit, angle })
+}
+
+/// A finite number of a size that bodies have.
+pub(super) fn number(word: &str) -> Option<f64> {
+    word.parse::<f64>().ok().filter(|x| x.abs() <= FARTHEST)
+}
+
+/// The bones, parents first, as the hierarchy names them.
+fn in_order(
+    drafts: Vec<Draft>,
+    children: &[(usize, Vec<String>)],
+    angle: f64,
+    file: &str,
+    warnings: &mut Warnings,
+) -> Result<Vec<Bone>, AsfError> {
+    let fault = |line: usize, reason: String| AsfError::Line { file: file.to_owned(), line, reason };
+    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for (k, draft) in drafts.iter().enumerate() {
+        if draft.name.is_empty() {
+            return Err(fault(draft.line, "a bone without a name".into()));
+        }
+        if by_name.insert(&draft.name, k).is_some() {
+            return Err(fault(draft.line, format!("a second bone is called `{}`", draft.name)));
+        }
+    }
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); drafts.len()];
+    let mut hangs = vec![false; drafts.len()];
+    for (line, words) in children {
+        let known = |name: &String| {
+            by_name
+                .get(name.as_str())
+                .copied()
+                .ok_or_else(|| fault(*line, format!("there is no bone `{name}`")))
+        };
+        let parent = known(&words[0])?;
+        for name in &words[1..] {
+            let child = known(name)?;
+            if child == 0 || std::mem::replace(&mut hangs[child], true) {
+                return Err(fault(*line, format!("`{name}` hangs from two bones")));
+            }
+            below[parent].push(child);
+        }
+    }
+    let mut bones: Vec<Bone> = Vec::with_capacity(drafts.len());
+    let mut stack = vec![(0, None)];
+    while let Some((k, parent)) = stack.pop() {
+        let Draft { name, direction, length, axis, letters, channels, line } = &drafts[k];
+        let axes = euler(letters, &(axis * angle))
+            .ok_or_else(|| fault(*line, format!("`{letters}` is no order of axes of `{name}`")))?;
+        // Directions are unit vectors that were printed; they are taken as they are.
+        let reach = direction * *length;
+        if reach.amax() > FARTHEST {
+            return Err(fault(*line, format!("the bone `{name}` is longer than any body")));
+        }
+        stack.extend(below[k].iter().rev().map(|&child| (child, Some(bones.len()))));
+        bones.push(Bone { name: name.clone(), parent, reach, axes, channels: channels.clone() });
+    }
+    if bones.len() == 1 {
+        let reason = "there is no bone below the root: its `:hierarchy` is missing or cut off".to_owned();
+        return Err(AsfError::Bones { file: file.to_owned(), reason });
+    }
+    let lost = drafts.len() - bones.len();
+    if lost > 0 {
+        let said = format!("{lost} bones hang from nothing and were left out");
+        warnings.add("asf-loose-bone", said, ":hierarchy");
+    }
+    Ok(bones)
+}
+
+/// The turns about the axes of `letters`, the first letter's first; angles by axis, in radians.
+pub(super) fn euler(letters: &str, angles: &Vec3) -> Option<Quat> {
+    let mut turn = Quat::identity();
+    for letter in letters.chars() {
+        turn = about("xyz".find(letter)?, angles) * turn;
+    }
+    (letters.len() == 3).then_some(turn)
+}
+
+/// The turn about one axis.
+pub(super) fn about(axis: usize, angles: &Vec3) -> Quat {
+    let axes = [Vec3::x_axis(), Vec3::y_axis(), Vec3::z_axis()];
+    Quat::from_axis_angle(&axes[axis], angles[axis])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ARM: &str = ":units\n length 0.45\n angle deg\n:root\n order TX TY TZ RX RY RZ\n axis XYZ\n position 0 0 0\n\
+        :bonedata\n begin\n id 1\n name upper # the first\n direction 1 0 0\n length 4.5\n axis 0 0 90 XYZ\n\
+        dof rz\n limits (-10 10)\n end\n begin\n name lower\n direction 1 0 0\n length 2\n axis 0 0 0 XYZ\n end\n\
+        :hierarchy\n begin\n root upper\n upper lower\n end\n";
+
+    #[test]
+    fn a_skeleton_is_read_with_its_units() {
+        let bones = read(ARM, "arm.asf", &mut Warnings::new()).unwrap();
+        let names: Vec<_> = bones.bones.iter().map(|b| (b.name.as_str(), b.parent)).collect();
+        assert_eq!(names, [("root", None), ("upper", Some(0)), ("lower", Some(1))]);
+        let upper = &bones.bones[1];
+        assert!((upper.reach.x * bones.metres_per_unit.unwrap() - 0.254).abs() < 1e-12);
+        assert_eq!(upper.channels, [Channel::Turn(2)]);
+        assert!((upper.axes * Vec3::x() - Vec3::y()).norm() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let told = |from: &str, to: &str| {
+            read(&ARM.replace(from, to), "arm.asf", &mut Warnings::new()).unwrap_err().to_string()
+        };
+        assert!(told("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 numbers"));
+        assert!(told("dof rz", "dof rq").contains("line 15: `rq` is no channel"));
+        assert!(told("upper lower", "upper upper").contains("hangs from two bones"));
+        assert!(told("upper lower", "upper hand").contains("there is no bone `hand`"));
+        assert!(told(":hierarchy", ":other").contains("no bone below the root"));
+        assert!(told("length 4.5", "length 1e300").contains("needs 1 numbers"));
+        let loop_ = ARM.replace("root upper", "lower upper");
+        let bones = read(&loop_, "arm.asf", &mut Warnings::new());
+        assert!(matches!(bones, Err(AsfError::Bones { .. })));
+    }
+}

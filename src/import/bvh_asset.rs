@@ -1,0 +1,147 @@
+//! BVH files become assets.
+//!
+//! The format states neither units nor axes: size, up and front are read off the figure, reported, and can be overridden.
+
+use super::bvh::{self, BvhOptions, Normalization};
+use super::calibration::{BVH, Body, Calibrated};
+use super::format::ReadFormat;
+use super::load::{ImportError, Options};
+use super::understand::{File, understand};
+use crate::anatomy::{Figure, guess_unit, motion_up, orientation};
+use crate::math::{Quat, Transform, Vec3, arc};
+use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
+use crate::report::Warnings;
+use std::sync::Arc;
+
+/// Biovision hierarchy.
+pub const FORMAT: ReadFormat = ReadFormat {
+    name: "bvh",
+    suffixes: &["bvh"],
+    about: "Biovision hierarchy: takes, any rotation order, units and up axis found from the figure",
+    loses: "scale channels",
+    recognise: |head| {
+        let json = head.trim_ascii_start().starts_with(b"{");
+        !json && head.to_ascii_uppercase().windows(9).any(|w| w == b"HIERARCHY")
+    },
+    read: |source, options| import_bvh(source.bytes, source.name, options),
+};
+
+/// Reads a BVH file and finds its units and axes.
+fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, ImportError> {
+    let mut raw = bvh::read(bytes, &BvhOptions { positions: options.bvh_positions })?;
+    let (rig, normalization, calibrated) =
+        understand_bvh(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
+    let mut raw = raw.normalize(&normalization);
+    raw.clip.name = name.to_owned();
+    let roles = rig.assignments().map(|(r, a)| (r, a.clone()));
+    let mut character = Character::new(name, Rig::new(raw.skeleton, roles));
+    character.calibration = calibrated.map(|c| c.scaled(normalization.metres_per_unit));
+    // A clip without frames is a file without a clip: its rest pose is all there is.
+    let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
+    Ok(Asset { character: Arc::new(character), clips, meant: 0, warnings: raw.warnings, beside: Vec::new() })
+}
+
+/// Roles, units and axes of a BVH file.
+fn understand_bvh(
+    skeleton: &Skeleton,
+    clip: &Clip,
+    options: &Options,
+    warnings: &mut Warnings,
+) -> Result<(Rig, Normalization, Option<Calibrated>), ImportError> {
+    let rest = skeleton.rest_model_pose();
+    let told = options.up_vector();
+    let vocabulary = options.vocabulary();
+    let clips = [clip];
+    let clips: &[&Clip] = if clip.frames() > 0 { &clips } else { &[] };
+    // Names need no up axis, shapes do: where a figure standing along Y shows no legs, one along Z may.
+    let upright = |up: Vec3| {
+        let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
+        let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
+        let file = File {
+            skeleton,
+            rest: &turned,
+            bound: false,
+            humanoid: &[],
+            mass: None,
+            clips,
+            up: told,
+            vocabulary: &vocabulary,
+        };
+        let understood = understand(&file);
+        let stands = orientation(&understood.rig, &rest, told, false);
+        (understood, stands)
+    };
+    let first = upright(told.unwrap_or_else(Vec3::y));
+    let (understood, stands) = if first.1.is_some() || told.is_some() {
+        first
+    } else {
+        let second = upright(Vec3::z());
+        if second.1.is_some() { second } else { first }
+    };
+    warnings.extend(understood.warnings);
+    let rig = understood.rig;
+    let body = Body { rig: &rig, rest: &rest, bound: false, clips, up: told, place: BVH };
+    let calibrated = body.calibrate(options, warnings)?;
+    let (rest_from_file, world_from_file) = match (&stands, told) {
+        _ if calibrated.is_some() => {
+            let turn = calibrated.as_ref().map_or_else(Quat::identity, |c| c.turn);
+            (turn, turn)
+        }
+        (Some(o), None) => (o.normal_from_rest, motion_up(&rig, clip, o)),
+        (Some(o), Some(_)) => (o.normal_from_rest, o.normal_from_rest),
+        (None, up) => {
+            let turn = arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x());
+            (turn, turn)
+        }
+    };
+    if stands.is_none() && calibrated.is_none() {
+        warnings.add(
+            "bvh-no-figure",
+            "no legs were recognised: up is taken to be the file's own and the front +Z",
+            "HIERARCHY",
+        );
+    } else if rest_from_file.angle_to(&world_from_file) > 1e-3 {
+        warnings.add(
+            "bvh-two-worlds",
+            "rest pose and motion stand along different axes; both are turned upright",
+            "MOTION",
+        );
+    }
+    let upright = match &calibrated {
+        Some(calibrated) => calibrated.calibration.pose.clone(),
+        None => {
+            let turn = Transform::from_rotation(rest_from_file);
+            ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect())
+        }
+    };
+    let metres_per_unit =
+        options.units.unwrap_or_else(|| guessed_unit(&rig, &upright, "HIERARCHY", warnings));
+    Ok((rig, Normalization { metres_per_unit, rest_from_file, world_from_file }, calibrated))
+}
+
+/// Metres per unit, by the length of the legs of a body that stands, or by its size where it has none.
+pub(super) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
+    match Figure::of(rig, upright) {
+        Some(figure) => {
+            let unit = guess_unit(figure.leg);
+            let (code, sure) = if unit.usual {
+                ("bvh-unit", "guessed from the length of the legs")
+            } else {
+                ("bvh-unit-odd", "the legs fit no usual unit and are taken to be those of an adult")
+            };
+            // Five digits say enough: a CMU unit is 1/45 inch and has no end.
+            let metres: f64 = format!("{:.4e}", unit.metres).parse().unwrap_or(unit.metres);
+            let message = format!("units are {} ({metres} m each): {sure}", unit.name);
+            warnings.add(code, message, place);
+            unit.metres
+        }
+        None => {
+            let size =
+                upright.joints().iter().map(|t| (t.translation - upright.joints()[0].translation).norm());
+            let metres = if size.fold(0.0, f64::max) > 10.0 { 0.01 } else { 1.0 };
+            let message = format!("units are taken to be {metres} m each: there are no legs to compare with");
+            warnings.add("bvh-unit", message, place);
+            metres
+        }
+    }
+}

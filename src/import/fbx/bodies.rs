@@ -1,0 +1,284 @@
+//! The meshes of a scene become those of glTF: faces cut into triangles, corners that are the same in everything welded, one
+//! primitive for each material, morph targets, up to eight weights.
+//!
+//! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates count from the upper left.
+
+use super::skins::{INFLUENCES, Skin, skin};
+use crate::import::load::ImportError;
+use crate::report::{Warnings, one_line};
+use crate::scene::{Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, transform_position};
+
+/// Corners over all meshes of a file: a hundred times a detailed character.
+const MAX_CORNERS: usize = 1 << 24;
+/// Places of vertices in all morph targets of a file: fifty expressions of a head of a million vertices.
+const MAX_MORPHED: usize = 1 << 26;
+// Numbers of the format: what views are for.
+const VERTICES: Option<u32> = Some(34962);
+const CORNERS: Option<u32> = Some(34963);
+
+/// One mesh of the GLB.
+pub(super) struct Body {
+    /// The mesh and the skin in their lists.
+    pub(super) mesh: usize,
+    pub(super) skin: Option<usize>,
+    /// The number of its morph targets.
+    pub(super) targets: usize,
+}
+
+/// The meshes and skins of the GLB, and which mesh of the scene became which.
+#[derive(Default)]
+pub(super) struct Bodies {
+    pub(super) meshes: Vec<Value>,
+    pub(super) skins: Vec<Value>,
+    of_mesh: BTreeMap<u32, Body>,
+}
+
+impl Bodies {
+    /// What hangs on the node.
+    pub(super) fn of_node(&self, node: &Node) -> Option<&Body> {
+        self.of_mesh.get(&node.mesh.as_ref()?.element.element_id)
+    }
+}
+
+/// A place, a normal, a texture coordinate and a colour.
+#[derive(Clone, Copy)]
+struct Corner {
+    place: [f32; 3],
+    normal: [f32; 3],
+    uv: [f32; 2],
+    color: [f32; 4],
+}
+
+/// The vertices of one primitive, and the vertex of the scene that each is made from.
+#[derive(Default)]
+struct Primitive {
+    corners: Vec<Corner>,
+    source: Vec<u32>,
+    indices: Vec<u32>,
+}
+
+/// What a mesh is called: often its node has a name and it has none.
+pub(super) fn name(mesh: &Mesh) -> &str {
+    let node = mesh.element.instances.first().map_or("", |n| n.element.name.as_ref());
+    let own: &str = mesh.element.name.as_ref();
+    [own, node].into_iter().find(|n| !n.is_empty()).unwrap_or("mesh")
+}
+
+/// All meshes that have faces.
+///
+/// # Errors
+/// [`ImportError::Fbx`] where the file holds more than any character has.
+pub(super) fn bodies(
+    scene: &Scene,
+    binary: &mut Binary,
+    warnings: &mut Warnings,
+) -> Result<Bodies, ImportError> {
+    let mut bodies = Bodies::default();
+    let corners: usize =
+        scene.meshes.iter().map(|m| m.num_triangles.saturating_mul(3)).fold(0, usize::saturating_add);
+    if corners > MAX_CORNERS {
+        let reason =
+            format!("it has {corners} corners of triangles, more than the {MAX_CORNERS} that are read");
+        return Err(ImportError::Fbx { reason });
+    }
+    let mut morphed = MAX_MORPHED;
+    for mesh in &scene.meshes {
+        let hidden = !mesh.element.instances.is_empty() && mesh.element.instances.iter().all(|n| !n.visible);
+        if hidden {
+            warnings.add("fbx-hidden", "a hidden mesh was left out", one_line(name(mesh)));
+            continue;
+        }
+        let skin = skin(mesh, warnings);
+        let morphs = morphs(mesh, skin.as_ref(), &mut morphed, warnings);
+        let mut primitives = Vec::new();
+        for part in mesh.material_parts.iter().filter(|p| p.num_triangles > 0) {
+            let made = primitive(mesh, &part.face_indices, skin.as_ref());
+            let mut entry = written(&made, mesh, skin.as_ref(), &morphs, binary);
+            let material = mesh.materials.get(part.index as usize).map(|m| m.element.typed_id);
+            if let Some(material) = material {
+                entry["material"] = material.into();
+            }
+            primitives.push(entry);
+        }
+        if primitives.is_empty() {
+            continue;
+        }
+        let mut entry = json!({ "name": name(mesh), "primitives": primitives });
+        if !morphs.is_empty() {
+            entry["weights"] = morphs.iter().map(|m| m.weight).collect::<Vec<f64>>().into();
+            entry["extras"] =
+                json!({ "targetNames": morphs.iter().map(|m| m.name.as_str()).collect::<Vec<_>>() });
+        }
+        bodies.meshes.push(entry);
+        let skin = skin.map(|skin| {
+            let list = json!({ "componentType": FLOAT, "count": skin.joints.len(), "type": "MAT4" });
+            let matrices = binary.push(&floats(&skin.inverse_bind), None, list);
+            bodies.skins.push(json!({ "joints": skin.joints, "inverseBindMatrices": matrices }));
+            bodies.skins.len() - 1
+        });
+        let body = Body { mesh: bodies.meshes.len() - 1, skin, targets: morphs.len() };
+        bodies.of_mesh.insert(mesh.element.element_id, body);
+    }
+    Ok(bodies)
+}
+
+/// A morph target: where it moves each vertex of the scene's mesh.
+struct Morph {
+    name: String,
+    weight: f64,
+    moves: Vec<[f32; 3]>,
+}
+
+fn single(v: Vec3) -> [f32; 3] {
+    [v.x as f32, v.y as f32, v.z as f32]
+}
+
+fn morphs(mesh: &Mesh, skin: Option<&Skin>, budget: &mut usize, warnings: &mut Warnings) -> Vec<Morph> {
+    let place = || one_line(name(mesh));
+    let mut morphs = Vec::new();
+    for channel in mesh.blend_deformers.iter().flat_map(|d| d.channels.iter()) {
+        let Some(shape) = channel.target_shape.as_ref() else { continue };
+        if channel.keyframes.len() > 1 {
+            warnings.add("fbx-inbetween", "in-between shapes of a morph target were left out", place());
+        }
+        if mesh.num_vertices > *budget {
+            warnings.add(
+                "fbx-morphs",
+                "there are more morph targets than are read; the last were left out",
+                place(),
+            );
+            break;
+        }
+        *budget -= mesh.num_vertices;
+        let mut moves = vec![[0.0f32; 3]; mesh.num_vertices];
+        for (vertex, by) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
+            let by = skin.and_then(|s| s.place).map_or(*by, |place| transform_direction(&place, *by));
+            if let Some(slot) = moves.get_mut(*vertex as usize) {
+                *slot = single(by);
+            }
+        }
+        let weight = if channel.weight.is_finite() { channel.weight } else { 0.0 };
+        morphs.push(Morph { name: channel.element.name.to_string(), weight, moves });
+    }
+    morphs
+}
+
+/// The faces of one material.
+fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&Skin>) -> Primitive {
+    let place = skin.and_then(|s| s.place);
+    let turn = place.map(|m| matrix_for_normals(&m));
+    let mut made = Primitive::default();
+    let mut known: HashMap<([u32; 12], u32), u32> = HashMap::new();
+    let mut triangles = Vec::new();
+    for face in faces.iter().filter_map(|f| mesh.faces.get(*f as usize)) {
+        let cut = ufbx::triangulate_face_vec(&mut triangles, mesh, *face) as usize;
+        for &corner in triangles.iter().take(3 * cut) {
+            let corner = corner as usize;
+            let Some(&vertex) = mesh.vertex_indices.get(corner) else { continue };
+            let Some(&v) = mesh.vertices.get(vertex as usize) else { continue };
+            let normal = if mesh.vertex_normal.exists {
+                mesh.vertex_normal[corner]
+            } else {
+                Vec3 { x: 0.0, y: 1.0, z: 0.0 }
+            };
+            let normal = turn.map_or(normal, |m| transform_direction(&m, normal));
+            let uv = if mesh.vertex_uv.exists { mesh.vertex_uv[corner] } else { ufbx::Vec2::default() };
+            let color =
+                if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
+            let made_corner = Corner {
+                place: single(place.map_or(v, |m| transform_position(&m, v))),
+                normal: unit(single(normal)),
+                uv: [uv.x as f32, 1.0 - uv.y as f32],
+                color: [color.x, color.y, color.z, color.w].map(|c| c.clamp(0.0, 1.0) as f32),
+            };
+            let Corner { place, normal, uv, color } = made_corner;
+            let mut bits = [0u32; 12];
+            let numbers = place.iter().chain(&normal).chain(&uv).chain(&color);
+            bits.iter_mut().zip(numbers).for_each(|(bits, x)| *bits = x.to_bits());
+            let next = made.corners.len() as u32;
+            let id = *known.entry((bits, vertex)).or_insert(next);
+            if id == next {
+                made.corners.push(made_corner);
+                made.source.push(vertex);
+            }
+            made.indices.push(id);
+        }
+    }
+    made
+}
+
+/// The normal with length 1; up where it has none.
+fn unit(n: [f32; 3]) -> [f32; 3] {
+    let length = n.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > 1e-6 && length.is_finite() { n.map(|x| x / length) } else { [0.0, 1.0, 0.0] }
+}
+
+/// The primitive in the binary chunk.
+fn written(
+    made: &Primitive,
+    mesh: &Mesh,
+    skin: Option<&Skin>,
+    morphs: &[Morph],
+    binary: &mut Binary,
+) -> Value {
+    let count = made.corners.len();
+    let list = |kind: &str, number: u32| json!({ "componentType": number, "count": count, "type": kind });
+    let places: Vec<[f32; 3]> = made.corners.iter().map(|c| c.place).collect();
+    let normals: Vec<[f32; 3]> = made.corners.iter().map(|c| c.normal).collect();
+    let mut attributes = json!({
+        "POSITION": binary.push(&floats(&places), VERTICES, bounded(list("VEC3", FLOAT), &places)),
+        "NORMAL": binary.push(&floats(&normals), VERTICES, list("VEC3", FLOAT)),
+    });
+    if mesh.vertex_uv.exists {
+        let uvs: Vec<[f32; 2]> = made.corners.iter().map(|c| c.uv).collect();
+        attributes["TEXCOORD_0"] = binary.push(&floats(&uvs), VERTICES, list("VEC2", FLOAT)).into();
+    }
+    if mesh.vertex_color.exists {
+        let colors: Vec<[f32; 4]> = made.corners.iter().map(|c| c.color).collect();
+        attributes["COLOR_0"] = binary.push(&floats(&colors), VERTICES, list("VEC4", FLOAT)).into();
+    }
+    if let Some(skin) = skin {
+        let of = |v: &u32| skin.weights.get(*v as usize).map_or(&[][..], Vec::as_slice);
+        let most = made.source.iter().map(|v| of(v).len()).max().unwrap_or(0);
+        for set in 0..most.div_ceil(4).clamp(1, INFLUENCES / 4) {
+            let four = |v: &u32| -> [(u16, f32); 4] {
+                std::array::from_fn(|k| of(v).get(4 * set + k).copied().unwrap_or((0, 0.0)))
+            };
+            let joints: Vec<u8> =
+                made.source.iter().flat_map(four).flat_map(|(joint, _)| joint.to_le_bytes()).collect();
+            let weights: Vec<[f32; 4]> = made.source.iter().map(|v| four(v).map(|w| w.1)).collect();
+            attributes[format!("JOINTS_{set}")] =
+                binary.push(&joints, VERTICES, list("VEC4", UNSIGNED_SHORT)).into();
+            attributes[format!("WEIGHTS_{set}")] =
+                binary.push(&floats(&weights), VERTICES, list("VEC4", FLOAT)).into();
+        }
+    }
+    let bytes: Vec<u8> = made.indices.iter().flat_map(|i| i.to_le_bytes()).collect();
+    let corners = json!({ "componentType": UNSIGNED_INT, "count": made.indices.len(), "type": "SCALAR" });
+    let mut primitive = json!({ "attributes": attributes, "indices": binary.push(&bytes, CORNERS, corners) });
+    if !morphs.is_empty() {
+        let target = |morph: &Morph| {
+            let moves: Vec<[f32; 3]> = made
+                .source
+                .iter()
+                .map(|v| morph.moves.get(*v as usize).copied().unwrap_or_default())
+                .collect();
+            json!({ "POSITION": binary.push(&floats(&moves), VERTICES, bounded(list("VEC3", FLOAT), &moves)) })
+        };
+        primitive["targets"] = morphs.iter().map(target).collect::<Vec<Value>>().into();
+    }
+    primitive
+}
+
+/// The description of a list with its least and greatest numbers.
+fn bounded(mut list: Value, values: &[[f32; 3]]) -> Value {
+    let fold = |least: fn(f32, f32) -> f32| -> Vec<f32> {
+        (0..3).map(|k| values.iter().map(|v| v[k]).reduce(least).unwrap_or(0.0)).collect()
+    };
+    list["min"] = fold(f32::min).into();
+    list["max"] = fold(f32::max).into();
+    list
+}

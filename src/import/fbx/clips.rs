@@ -1,0 +1,233 @@
+//! Every stack of a scene becomes an animation, sampled at the file's frame rate, or at the rate of its keys where one stands
+//! in every frame of another rate: a clip of 120 Hz may have come into a file of 30.
+//!
+//! Frame f stands at `begin + f / rate`, so that layers, tangents, extrapolation and Euler angles are the reader's business.
+//! What stays where the rest pose has it gets no channel. Space: local, as the nodes. Units: metres, seconds.
+
+use super::bodies::Bodies;
+use super::document::RestPose;
+use super::joints::JointNodes;
+use crate::import::load::ImportError;
+use crate::scene::{Binary, FLOAT, floats};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
+
+/// Frames of one stack: almost five hours at 60 Hz.
+const MAX_FRAMES: f64 = (1 << 20) as f64;
+/// Frames times nodes over all stacks of a file: about two gigabytes of transforms.
+const MAX_SAMPLES: usize = 1 << 25;
+
+/// The rates at which takes are baked, hertz: fewer keys are poses of an animator, more are no frames.
+const LEAST_BAKED: f64 = 15.0;
+const MOST_BAKED: f64 = 240.0;
+/// How far a key may be off its frame, in frames: times are whole ticks of a 46186158000th of a second.
+const ON_FRAME: f64 = 0.01;
+
+/// What one node does in one stack, where it is not what it does at rest.
+#[derive(Default)]
+struct Track {
+    translations: Vec<[f32; 3]>,
+    rotations: Vec<[f32; 4]>,
+    scales: Vec<[f32; 3]>,
+}
+
+/// The animations of the scene, those that move first: old files call their bind pose a take as well.
+///
+/// # Errors
+/// [`ImportError::Fbx`] where a stack lasts longer than any take does.
+pub(super) fn animations(
+    scene: &SceneRoot,
+    joints: &JointNodes,
+    rest: &RestPose,
+    bodies: &Bodies,
+    binary: &mut Binary,
+) -> Result<Vec<Value>, ImportError> {
+    let mut budget = MAX_SAMPLES;
+    let mut still = Vec::new();
+    let mut moving = Vec::new();
+    for (s, stack) in scene.anim_stacks.iter().enumerate() {
+        let rate = rate(stack, scene.settings.frames_per_second);
+        let frames = frames(stack, rate)?;
+        let samples = frames.saturating_mul(scene.nodes.len());
+        if samples > budget {
+            let reason = format!(
+                "its takes have {frames} frames and more of {} nodes: split the file",
+                scene.nodes.len()
+            );
+            return Err(ImportError::Fbx { reason });
+        }
+        budget -= samples;
+        let tracks: Vec<Track> = (0..scene.nodes.len())
+            .into_par_iter()
+            .map(|n| track(scene, (s, rate), n, frames, &rest[n]))
+            .collect();
+        let (animation, moves) = animation(scene, (s, rate), frames, &tracks, joints, bodies, binary);
+        match animation {
+            Some(animation) if moves => moving.push(animation),
+            Some(animation) => still.push(animation),
+            None => {}
+        }
+    }
+    moving.append(&mut still);
+    Ok(moving)
+}
+
+/// The rate of the keys, where they stand in every frame of one: finer than the file's, or coarser and joined by lines; else
+/// that of the file.
+fn rate(stack: &AnimStack, of_file: f64) -> f64 {
+    let curves = || {
+        let values = stack.layers.iter().flat_map(|layer| layer.anim_values.iter());
+        values.flat_map(|value| value.curves.iter().flatten())
+    };
+    let Some(longest) = curves().max_by_key(|curve| curve.keyframes.len()) else { return of_file };
+    let keys = &longest.keyframes;
+    let [first, .., last] = keys.as_ref() else { return of_file };
+    let (first, count) = (first.time, keys.len() as f64 - 1.0);
+    let even = (count / (last.time - first) * 1e3).round() / 1e3;
+    let on_frame = |time: f64| {
+        let frame = (time - first) * even;
+        (frame - frame.round()).abs() < ON_FRAME
+    };
+    let every =
+        keys.iter().enumerate().all(|(k, key)| ((key.time - first) * even - k as f64).abs() < ON_FRAME);
+    let all = || curves().flat_map(|curve| curve.keyframes.iter());
+    if !(LEAST_BAKED..=MOST_BAKED).contains(&even) || !every || !all().all(|key| on_frame(key.time)) {
+        return of_file;
+    }
+    let lines = || all().all(|key| key.interpolation == Interpolation::Linear);
+    if even > of_file || lines() { even } else { of_file }
+}
+
+fn frames(stack: &AnimStack, rate: f64) -> Result<usize, ImportError> {
+    let frames = ((stack.time_end - stack.time_begin) * rate).round().max(0.0) + 1.0;
+    if frames.is_finite() && frames <= MAX_FRAMES {
+        return Ok(frames as usize);
+    }
+    let reason = format!(
+        "the take `{}` lasts {frames} frames, more than the {MAX_FRAMES} that are read",
+        &*stack.element.name
+    );
+    Err(ImportError::Fbx { reason })
+}
+
+fn single<const N: usize>(numbers: [f64; N]) -> [f32; N] {
+    numbers.map(|x| x as f32)
+}
+
+fn parts(at: &Transform) -> ([f32; 3], [f32; 4], [f32; 3]) {
+    let (t, r, s) = (at.translation, at.rotation, at.scale);
+    (single([t.x, t.y, t.z]), single([r.x, r.y, r.z, r.w]), single([s.x, s.y, s.z]))
+}
+
+fn track(
+    scene: &SceneRoot,
+    (stack, rate): (usize, f64),
+    node: usize,
+    frames: usize,
+    rest: &Transform,
+) -> Track {
+    let (stack, node) = (&scene.anim_stacks[stack], &scene.nodes[node]);
+    let mut track = Track::default();
+    let mut last = [0.0f32; 4];
+    for f in 0..frames {
+        let at = evaluate_transform(&stack.anim, node, stack.time_begin + f as f64 / rate);
+        let (t, mut r, s) = parts(&at);
+        if r.iter().zip(&last).map(|(a, b)| a * b).sum::<f32>() < 0.0 {
+            r = r.map(|x| -x);
+        }
+        last = r;
+        track.translations.push(t);
+        track.rotations.push(r);
+        track.scales.push(s);
+    }
+    let (t, r, s) = parts(rest);
+    let rests = |q: &[f32; 4]| *q == r || q.map(|x| -x) == r;
+    if track.translations.iter().all(|x| *x == t) {
+        track.translations.clear();
+    }
+    if track.rotations.iter().all(rests) {
+        track.rotations.clear();
+    }
+    if track.scales.iter().all(|x| *x == s) {
+        track.scales.clear();
+    }
+    track
+}
+
+/// The animation of one stack and whether anything moves in it; `None` where it is the rest pose of a character.
+fn animation(
+    scene: &SceneRoot,
+    (stack, rate): (usize, f64),
+    frames: usize,
+    tracks: &[Track],
+    joints: &JointNodes,
+    bodies: &Bodies,
+    binary: &mut Binary,
+) -> (Option<Value>, bool) {
+    let stack = &scene.anim_stacks[stack];
+    let times: Vec<[f32; 1]> = (0..frames).map(|f| [(f as f64 / rate) as f32]).collect();
+    let mut channels: Vec<(usize, &str, &str, Vec<u8>, usize)> = Vec::new();
+    let mut moves = false;
+    for (node, track) in tracks.iter().enumerate() {
+        moves |= changes(&track.translations) || changes(&track.rotations) || changes(&track.scales);
+        let mut add = |path, kind, bytes: Vec<u8>| {
+            if !bytes.is_empty() {
+                channels.push((node, path, kind, bytes, frames));
+            }
+        };
+        add("translation", "VEC3", floats(&track.translations));
+        add("rotation", "VEC4", floats(&track.rotations));
+        add("scale", "VEC3", floats(&track.scales));
+    }
+    for (node, entry) in scene.nodes.iter().enumerate() {
+        let Some((mesh, body)) = node_morphs(entry, bodies) else { continue };
+        let channels_of = || mesh.blend_deformers.iter().flat_map(|d| d.channels.iter());
+        let targets = || channels_of().filter(|c| c.target_shape.is_some()).take(body.targets);
+        let mut weights: Vec<[f32; 1]> = Vec::with_capacity(frames * body.targets);
+        for f in 0..frames {
+            let time = stack.time_begin + f as f64 / rate;
+            weights.extend(targets().map(|c| [evaluate_blend_weight(&stack.anim, c, time) as f32]));
+        }
+        let usual: Vec<[f32; 1]> = targets().map(|c| [c.weight as f32]).collect();
+        if weights.chunks_exact(usual.len().max(1)).any(|now| now != usual) {
+            moves = true;
+            channels.push((node, "weights", "SCALAR", floats(&weights), weights.len()));
+        }
+    }
+    if channels.is_empty() && !joints.skinned {
+        // A pose without a body may be all that the file is about.
+        let first = joints.list().first().copied().unwrap_or(0);
+        let at = evaluate_transform(&stack.anim, &scene.nodes[first], stack.time_begin);
+        channels.push((first, "rotation", "VEC4", floats(&vec![parts(&at).1; frames]), frames));
+    }
+    if channels.is_empty() {
+        return (None, false);
+    }
+    let end = times.last().map_or(0.0, |t| t[0]);
+    let list =
+        json!({ "componentType": FLOAT, "count": frames, "type": "SCALAR", "min": [0.0], "max": [end] });
+    let input = binary.push(&floats(&times), None, list);
+    let (mut samplers, mut targets) = (Vec::new(), Vec::new());
+    for (node, path, kind, bytes, count) in channels {
+        let list = json!({ "componentType": FLOAT, "count": count, "type": kind });
+        let output = binary.push(&bytes, None, list);
+        targets.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }));
+        samplers.push(json!({ "input": input, "output": output, "interpolation": "LINEAR" }));
+    }
+    let name: &str = stack.element.name.as_ref();
+    (Some(json!({ "name": name, "channels": targets, "samplers": samplers })), moves)
+}
+
+fn changes<const N: usize>(values: &[[f32; N]]) -> bool {
+    values.iter().any(|v| *v != values[0])
+}
+
+/// The mesh of a node, where it has morph targets.
+fn node_morphs<'a>(
+    node: &'a ufbx::Node,
+    bodies: &'a Bodies,
+) -> Option<(&'a ufbx::Mesh, &'a super::bodies::Body)> {
+    let body = bodies.of_node(node).filter(|b| b.targets > 0)?;
+    Some((node.mesh.as_ref()?, body))
+}

@@ -1,0 +1,108 @@
+//! A scene becomes a GLB: its nodes in their order, its meshes and skins, every stack an animation.
+//!
+//! Node n of the GLB is node n of the scene. A skinned mesh is drawn where its joints are: its node moves to the top of
+//! the scene, or, where something hangs on it, a node of its own is added behind the others. Space: the scene's. Units: metres.
+
+use super::bodies::{self, Body};
+use super::joints::{JointNodes, index};
+use super::{clips, looks};
+use crate::import::load::ImportError;
+use crate::report::Warnings;
+use crate::scene::Binary;
+use serde_json::{Value, json};
+use std::path::Path;
+use ufbx::{Scene, SceneRoot, Transform};
+
+/// Where every node stands at rest, seen from the node above it.
+pub(super) type RestPose = Vec<Transform>;
+
+/// The GLB of the scene at rest, with everything.
+pub(super) fn build(
+    scene: &SceneRoot,
+    joints: &JointNodes,
+    rest: &RestPose,
+    folder: Option<&Path>,
+    warnings: &mut Warnings,
+) -> Result<Vec<u8>, ImportError> {
+    let mut binary = Binary::default();
+    let looks = looks::looks(scene, folder, &mut binary, warnings);
+    let bodies = bodies::bodies(scene, &mut binary, warnings)?;
+    let animations = clips::animations(scene, joints, rest, &bodies, &mut binary)?;
+    let mut json = skeleton(scene, joints, rest, &bodies);
+    for (name, list) in [
+        ("materials", looks.materials),
+        ("textures", looks.textures),
+        ("images", looks.images),
+        ("meshes", bodies.meshes),
+        ("animations", animations),
+    ] {
+        if !list.is_empty() {
+            json[name] = list.into();
+        }
+    }
+    let mut skins = bodies.skins;
+    // The joints by name: bones without weight are joints as well.
+    skins.push(json!({ "name": "joints", "joints": joints.list() }));
+    json["skins"] = skins.into();
+    Ok(binary.glb(json)?)
+}
+
+/// The GLB of the scene at rest with nothing but its nodes.
+pub(super) fn bare(scene: &Scene, joints: &JointNodes, rest: &RestPose) -> Result<Vec<u8>, ImportError> {
+    let mut json = skeleton(scene, joints, rest, &bodies::Bodies::default());
+    json["skins"] = json!([{ "joints": joints.list() }]);
+    Ok(Binary::default().glb(json)?)
+}
+
+fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &bodies::Bodies) -> Value {
+    let mut tops = vec![0];
+    let mut nodes: Vec<Value> = Vec::with_capacity(scene.nodes.len());
+    let mut added: Vec<Value> = Vec::new();
+    let skinned = |n: usize| bodies.of_node(&scene.nodes[n]).filter(|b| b.skin.is_some());
+    let moved = |n: usize| skinned(n).is_some() && scene.nodes[n].children.is_empty() && !joints.is[n];
+    for (n, node) in scene.nodes.iter().enumerate() {
+        let name = match node.element.name.as_ref() {
+            "" if node.is_root => "RootNode",
+            name => name,
+        };
+        let mut entry = json!({});
+        if !name.is_empty() {
+            entry["name"] = name.into();
+        }
+        if moved(n) {
+            tops.push(n);
+        } else {
+            let Transform { translation: t, rotation: r, scale: s } = rest[n];
+            entry["translation"] = json!([t.x, t.y, t.z]);
+            // Rounding may put a component of a unit quaternion beyond 1, which the format forbids.
+            entry["rotation"] = json!([r.x, r.y, r.z, r.w].map(|x| x.clamp(-1.0, 1.0)));
+            if [s.x, s.y, s.z].iter().any(|x| (x - 1.0).abs() > 1e-9) {
+                entry["scale"] = json!([s.x, s.y, s.z]);
+            }
+        }
+        let children: Vec<usize> = node.children.iter().map(|c| index(c)).filter(|c| !moved(*c)).collect();
+        if !children.is_empty() {
+            entry["children"] = children.into();
+        }
+        if let Some(body) = bodies.of_node(node) {
+            if body.skin.is_none() || moved(n) {
+                wear(&mut entry, body);
+            } else {
+                let mut own = json!({ "name": name });
+                wear(&mut own, body);
+                tops.push(scene.nodes.len() + added.len());
+                added.push(own);
+            }
+        }
+        nodes.push(entry);
+    }
+    nodes.extend(added);
+    json!({ "scene": 0, "scenes": [{ "nodes": tops }], "nodes": nodes })
+}
+
+fn wear(node: &mut Value, body: &Body) {
+    node["mesh"] = body.mesh.into();
+    if let Some(skin) = body.skin {
+        node["skin"] = skin.into();
+    }
+}

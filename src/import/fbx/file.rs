@@ -1,0 +1,70 @@
+//! The bytes of an FBX file become a scene, the scene a GLB, the GLB an asset.
+//!
+//! Space: metres, Y up, right-handed, brought there by the reader; lengths and turns go into vertices and
+//! translations, so that no node is left with a scale of 0.01.
+
+use super::{document, joints, rest};
+use crate::import::format::{ReadFormat, Source};
+use crate::import::gltf::GltfFile;
+use crate::import::gltf_asset;
+use crate::import::load::{ImportError, Options};
+use crate::model::Asset;
+use crate::report::Warnings;
+use crate::scene::{FbxView, open_fbx};
+use ufbx::SceneRoot;
+
+/// Autodesk FBX.
+pub const FORMAT: ReadFormat = ReadFormat {
+    name: "fbx",
+    suffixes: &["fbx"],
+    about: "Autodesk FBX 3.0 to 7.7, binary and ASCII: characters and takes, every take of a file a clip",
+    loses: "curves between frames, textures but that of the base colour, further UV sets, constraints, cameras, lights; \
+            on the way back into FBX nothing",
+    recognise: |head| {
+        let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
+        let says = |word: &[u8]| line.windows(word.len()).any(|w| w == word);
+        head.starts_with(b"Kaydara FBX Binary") || head.starts_with(b"; FBX") || says(b"FBXHeaderExtension")
+    },
+    read,
+};
+
+fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
+    let scene = open_fbx(source.bytes, FbxView::Imported).map_err(|reason| ImportError::Fbx { reason })?;
+    let mut warnings = Warnings::new();
+    tell(&scene, &mut warnings);
+    let joints = joints::joints(&scene);
+    let rest = rest::rest(&scene, &joints, options, &mut warnings)?;
+    let glb = document::build(&scene, &joints, &rest, source.folder, &mut warnings)?;
+    let mut file = GltfFile::read(&glb, None)?;
+    let rate = scene.settings.frames_per_second;
+    for clip in &mut file.clips {
+        // The times of a GLB are 32-bit floats, and one frame has no rate.
+        if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {
+            clip.sample_rate = rate;
+        }
+    }
+    file.document.fbx = Some(source.bytes.into());
+    warnings.extend(std::mem::take(&mut file.warnings));
+    file.warnings = warnings;
+    gltf_asset::asset(file, source.name, options)
+}
+
+/// What the reader had to bend, and what of the scene is no part of a character or take.
+fn tell(scene: &SceneRoot, warnings: &mut Warnings) {
+    for warning in &scene.metadata.warnings {
+        let times = if warning.count > 1 { format!(", {} times", warning.count) } else { String::new() };
+        warnings.add("fbx-bent", format!("the reader says: {}{times}", warning.description), "the file");
+    }
+    let left = [
+        (scene.cameras.len(), "cameras"),
+        (scene.lights.len(), "lights"),
+        (scene.constraints.len(), "constraints"),
+        (scene.characters.len(), "character definitions"),
+        (scene.nurbs_surfaces.len() + scene.nurbs_curves.len(), "NURBS"),
+    ];
+    let left: Vec<String> =
+        left.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if !left.is_empty() {
+        warnings.add("fbx-left", format!("{} of the file are not taken over", left.join(", ")), "the file");
+    }
+}

@@ -1,0 +1,66 @@
+//! Which nodes of a scene are joints.
+//!
+//! With skins: what a cluster names, what carries a rigid mesh, and the bones above them; without: every bone. Control
+//! rigs, effectors, cameras and nulls that carry nothing are no part of the figure. What lies between two joints becomes one
+//! on import.
+
+use ufbx::{Node, Scene};
+
+/// The joints of a scene, by node.
+pub(super) struct JointNodes {
+    /// Whether each node is a joint.
+    pub(super) is: Vec<bool>,
+    /// Whether skins say so.
+    pub(super) skinned: bool,
+}
+
+impl JointNodes {
+    /// The joints in node order.
+    pub(super) fn list(&self) -> Vec<usize> {
+        (0..self.is.len()).filter(|n| self.is[*n]).collect()
+    }
+}
+
+/// Where a node stands in the scene's list.
+pub(super) fn index(node: &Node) -> usize {
+    node.element.typed_id as usize
+}
+
+/// The node and those above it.
+fn path_to_top<'a>(scene: &'a Scene, node: usize) -> impl Iterator<Item = usize> + 'a {
+    std::iter::successors(Some(node), |n| scene.nodes.get(*n)?.parent.as_ref().map(|p| index(p)))
+}
+
+/// The joints of the scene.
+pub(super) fn joints(scene: &Scene) -> JointNodes {
+    // What a bone carries moves to the nameless node that keeps its scale to itself, where there is one.
+    let helper = |n: usize| scene.nodes[n].scale_helper.as_ref();
+    let is_bone = |n: usize| scene.nodes[n].bone.is_some() || helper(n).is_some_and(|h| h.bone.is_some());
+    let mut is = vec![false; scene.nodes.len()];
+    let clustered = scene.skin_clusters.iter().filter_map(|c| c.bone_node.as_ref().map(|b| index(b)));
+    let clustered: Vec<usize> = clustered.collect();
+    let skinned = !clustered.is_empty();
+    if skinned {
+        let rigid = |n: &&ufbx::Ref<Node>| n.mesh.as_ref().is_some_and(|m| m.skin_deformers.is_empty());
+        let carriers = scene.nodes.iter().filter(rigid).filter_map(|n| {
+            let above = path_to_top(scene, index(n)).skip(1);
+            above.take_while(|n| *n != 0).find(|n| is_bone(*n))
+        });
+        for node in clustered.iter().copied().chain(carriers) {
+            is[node] = true;
+            path_to_top(scene, node).filter(|n| is_bone(*n)).for_each(|n| is[n] = true);
+        }
+        return JointNodes { is, skinned };
+    }
+    is.iter_mut().enumerate().for_each(|(n, is)| *is = is_bone(n));
+    if !is.iter().any(|is| *is) {
+        // Bones may be nulls: whatever is neither seen nor looks, below the scene itself.
+        for (n, node) in scene.nodes.iter().enumerate() {
+            is[n] = !node.is_root && node.mesh.is_none() && node.light.is_none() && node.camera.is_none();
+        }
+    }
+    if !is.iter().any(|is| *is) {
+        is.fill(true);
+    }
+    JointNodes { is, skinned }
+}

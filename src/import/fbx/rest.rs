@@ -1,0 +1,165 @@
+//! The rest pose of a scene: with a skin the one it was saved in, since the skin says where it was bound; without one the
+//! first that stands.
+//!
+//! The transforms of an FBX are the pose in which it was saved, mid-stride as often as not. A take without a skin has three
+//! candidates: what its bind poses list, all rotations at zero (Maya's and HumanIK's skeletons stand in a T-pose there), and
+//! the pose it was saved in. Where none stands the last is taken, and the motion has to say how the body stands.
+//! Space: local. Units: metres.
+
+use super::document::{RestPose, bare};
+use super::joints::{JointNodes, index};
+use crate::anatomy::Vocabulary;
+use crate::import::calibration::Calibrate;
+use crate::import::gltf::GltfFile;
+use crate::import::load::{ImportError, Options};
+use crate::import::understand::{File, understand};
+use crate::math::{Vec3, angle_between};
+use crate::model::{ModelPose, Rig, Role, Side};
+use crate::report::Warnings;
+use ufbx::{
+    AnimOpts, PropOverrideDesc, SceneRoot, Transform, Vec4, create_anim, evaluate_transform,
+    matrix_to_transform,
+};
+
+/// How far thighs and shins may stand from straight down, radians: an A-pose with its feet apart has 15 degrees.
+const DOWN: f64 = 30.0 * std::f64::consts::PI / 180.0;
+/// How far the two sides may differ, radians.
+const ALIKE: f64 = 15.0 * std::f64::consts::PI / 180.0;
+/// How far a forearm may be bent, radians.
+const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
+/// The share of the joints that a bind pose has to list.
+const MOST: f64 = 0.8;
+
+/// Where every node stands at rest.
+///
+/// # Errors
+/// An [`ImportError`] where the nodes make no skeleton.
+pub(super) fn rest(
+    scene: &SceneRoot,
+    joints: &JointNodes,
+    options: &Options,
+    warnings: &mut Warnings,
+) -> Result<RestPose, ImportError> {
+    let saved: RestPose = scene.nodes.iter().map(|n| n.local_transform).collect();
+    if joints.skinned {
+        return Ok(saved);
+    }
+    let vocabulary = options.vocabulary();
+    let candidates = [
+        ("its bind pose", bind_pose(scene, joints, &saved)),
+        ("all rotations at zero", zero_pose(scene, joints, &saved)),
+        ("the pose it was saved in", Some(saved.clone())),
+    ];
+    let mut body = false;
+    for (which, pose) in candidates {
+        let Some(pose) = pose else { continue };
+        match stands(scene, joints, &pose, &vocabulary)? {
+            Some(true) => {
+                if !same(&pose, &saved) {
+                    let said =
+                        format!("there is no skin to tell the rest pose: {which} stands and was taken");
+                    warnings.add("fbx-rest", said, "the file");
+                }
+                return Ok(pose);
+            }
+            Some(false) => body = true,
+            None => {}
+        }
+    }
+    if body && options.calibration == Calibrate::Auto {
+        let said = "there is no skin to tell the rest pose, and neither its bind pose, nor all rotations at zero, nor the pose \
+                    it was saved in stands: the motion has to tell. If a limb stands wrong, name a frame in which the figure \
+                    stands in a T-pose (`--set input.calibration.frame=0`) or a file of the same skeleton \
+                    (`--set input.calibration.file=rig.fbx`)";
+        warnings.add("fbx-no-rest", said, "the file");
+    }
+    Ok(saved)
+}
+
+/// Whether two poses are the same but for rounding.
+fn same(a: &RestPose, b: &RestPose) -> bool {
+    let turn = |a: &Transform, b: &Transform| {
+        let (a, b) = (a.rotation, b.rotation);
+        (a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w).abs()
+    };
+    a.iter().zip(b).all(|(a, b)| turn(a, b) > 1.0 - 1e-9)
+}
+
+/// The pose that the file's bind poses list, where they list most of the joints.
+fn bind_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option<RestPose> {
+    let mut pose = saved.clone();
+    let mut listed = vec![false; pose.len()];
+    for entry in scene.poses.iter().filter(|p| p.is_bind_pose).flat_map(|p| p.bone_poses.iter()) {
+        let node = index(&entry.bone_node);
+        if let (Some(slot), Some(listed)) = (pose.get_mut(node), listed.get_mut(node)) {
+            let kept = slot.scale;
+            *slot = matrix_to_transform(&entry.bone_to_parent);
+            slot.scale = kept;
+            *listed = true;
+        }
+    }
+    let all = joints.list();
+    let found = all.iter().filter(|n| listed[**n]).count();
+    (found as f64 >= MOST * all.len() as f64).then_some(pose)
+}
+
+/// The pose with all rotations of joints at zero; joint orients stay.
+fn zero_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option<RestPose> {
+    let zero = |n: usize| PropOverrideDesc {
+        element_id: scene.nodes[n].element.element_id,
+        prop_name: "Lcl Rotation".into(),
+        value: Vec4::default(),
+        ..PropOverrideDesc::default()
+    };
+    let overrides: Vec<PropOverrideDesc> = joints.list().into_iter().map(zero).collect();
+    let options = AnimOpts { prop_overrides: overrides.into(), ..AnimOpts::default() };
+    let zero = create_anim(scene, options).ok()?;
+    let mut pose = saved.clone();
+    for n in joints.list() {
+        pose[n].rotation = evaluate_transform(&zero, &scene.nodes[n], 0.0).rotation;
+    }
+    Some(pose)
+}
+
+/// Whether a body stands in this pose; `None` where no body is seen.
+fn stands(
+    scene: &SceneRoot,
+    joints: &JointNodes,
+    pose: &RestPose,
+    vocabulary: &Vocabulary,
+) -> Result<Option<bool>, ImportError> {
+    let file = GltfFile::read(&bare(scene, joints, pose)?, None)?;
+    let rest = file.skeleton.rest_model_pose();
+    let understood = understand(&File {
+        skeleton: &file.skeleton,
+        rest: &rest,
+        bound: false,
+        humanoid: &[],
+        mass: None,
+        clips: &[],
+        up: Some(Vec3::y()),
+        vocabulary,
+    });
+    Ok(upright(&understood.rig, &rest))
+}
+
+/// Whether legs hang, both sides alike, and arms are straight; `None` without legs.
+fn upright(rig: &Rig, pose: &ModelPose) -> Option<bool> {
+    let way = |from: Role, to: Role| -> Option<Vec3> {
+        let way = pose.position(rig.joint(to)?) - pose.position(rig.joint(from)?);
+        way.try_normalize(1e-9)
+    };
+    let leg = |side: Side| -> Option<[Vec3; 2]> {
+        Some([way(Role::UpperLeg(side), Role::LowerLeg(side))?, way(Role::LowerLeg(side), Role::Foot(side))?])
+    };
+    let legs = [leg(Side::Left)?, leg(Side::Right)?];
+    let down = legs.iter().flatten().all(|bone| angle_between(bone, &-Vec3::y()) < DOWN);
+    let lean = |bone: &Vec3| angle_between(bone, &-Vec3::y());
+    let alike = (0..2).all(|k| (lean(&legs[0][k]) - lean(&legs[1][k])).abs() < ALIKE);
+    let bent = |side: Side| {
+        let upper = way(Role::UpperArm(side), Role::LowerArm(side))?;
+        Some(angle_between(&upper, &way(Role::LowerArm(side), Role::Hand(side))?))
+    };
+    let straight = Side::BOTH.into_iter().filter_map(bent).all(|bend| bend < STRAIGHT);
+    Some(down && alike && straight)
+}

@@ -1,0 +1,126 @@
+//! The weights of a mesh: joints, bind matrices, and where the vertices stood when they were bound.
+//!
+//! Where all clusters agree on where the mesh stood, vertices go there and the inverse bind matrices are those of plain joint
+//! poses: then nobody has to guess the space of the skin. Where they do not, vertices stay and each cluster has its own matrix.
+
+use super::bodies::name;
+use super::joints::index;
+use crate::report::{Warnings, one_line};
+use ufbx::{Matrix, Mesh, SkinDeformer, Vec3, matrix_invert, matrix_mul, transform_position};
+
+/// How far the places of clusters may differ, relative to the mesh.
+const AGREES: f64 = 1e-3;
+/// Vertices by which the places of clusters are compared.
+const COMPARED: usize = 64;
+/// Weights of one vertex at most: the two lists of four that readers of glTF know.
+pub(super) const INFLUENCES: usize = 8;
+
+/// The skin of one mesh.
+pub(super) struct Skin {
+    /// The nodes of the joints.
+    pub(super) joints: Vec<usize>,
+    /// Column by column.
+    pub(super) inverse_bind: Vec<[f32; 16]>,
+    /// Where vertices go before they are bound.
+    pub(super) place: Option<Matrix>,
+    /// The strongest weights of every vertex, the position in `joints` and the weight; their sum is 1.
+    pub(super) weights: Vec<Vec<(u16, f32)>>,
+}
+
+/// The skin of a mesh, `None` where nothing is bound.
+pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<Skin> {
+    let place_of = || one_line(name(mesh));
+    let deformer = mesh.skin_deformers.iter().find(|d| d.clusters.iter().any(|c| c.bone_node.is_some()))?;
+    if mesh.skin_deformers.len() > 1 {
+        warnings.add("fbx-skins", "a mesh has several skins; the first counts", place_of());
+    }
+    let mut kept: Vec<Option<u16>> = Vec::with_capacity(deformer.clusters.len());
+    let mut joints = Vec::new();
+    let mut bound = Vec::new();
+    let mut matrices = Vec::new();
+    for cluster in &deformer.clusters {
+        let node = cluster.bone_node.as_ref().filter(|_| joints.len() < usize::from(u16::MAX));
+        let Some(node) = node else {
+            kept.push(None);
+            continue;
+        };
+        kept.push(u16::try_from(joints.len()).ok());
+        joints.push(index(node));
+        bound.push(matrix_mul(&cluster.bind_to_world, &cluster.geometry_to_bone));
+        matrices.push((cluster.geometry_to_bone, matrix_invert(&cluster.bind_to_world)));
+    }
+    if kept.iter().any(Option::is_none) {
+        warnings.add(
+            "fbx-cluster",
+            "a cluster without a bone was left out; the other weights share its part",
+            place_of(),
+        );
+    }
+    let place = place(mesh, &bound);
+    let inverse_bind =
+        matrices.iter().map(|(own, pose)| columns(if place.is_some() { pose } else { own })).collect();
+    let weights = weights(mesh, deformer, &kept, warnings);
+    Some(Skin { joints, inverse_bind, place, weights })
+}
+
+/// Where the mesh stood when it was bound, if all clusters say the same.
+fn place(mesh: &Mesh, bound: &[Matrix]) -> Option<Matrix> {
+    let first = bound.first()?;
+    let largest = |v: Vec3| v.x.abs().max(v.y.abs()).max(v.z.abs());
+    let at = |m: &Matrix, v: &Vec3| transform_position(m, *v);
+    let size = mesh.vertices.iter().map(|v| largest(at(first, v))).fold(1e-9, f64::max);
+    let far = |m: &Matrix| {
+        let apart = |v: &Vec3| {
+            let (a, b) = (at(first, v), at(m, v));
+            largest(Vec3 { x: a.x - b.x, y: a.y - b.y, z: a.z - b.z })
+        };
+        mesh.vertices.iter().take(COMPARED).map(apart).fold(0.0, f64::max)
+    };
+    bound.iter().all(|m| far(m) <= AGREES * size).then_some(*first)
+}
+
+/// A matrix in the order of glTF.
+fn columns(m: &Matrix) -> [f32; 16] {
+    [m.m00, m.m10, m.m20, 0.0, m.m01, m.m11, m.m21, 0.0, m.m02, m.m12, m.m22, 0.0, m.m03, m.m13, m.m23, 1.0]
+        .map(|x| x as f32)
+}
+
+fn weights(
+    mesh: &Mesh,
+    deformer: &SkinDeformer,
+    kept: &[Option<u16>],
+    warnings: &mut Warnings,
+) -> Vec<Vec<(u16, f32)>> {
+    let (mut loose, mut cut) = (0usize, 0usize);
+    let weights = (0..mesh.num_vertices).map(|v| {
+        let listed = deformer.vertices.get(v).map_or(&[][..], |vertex| {
+            let first = vertex.weight_begin as usize;
+            deformer.weights.get(first..first + vertex.num_weights as usize).unwrap_or(&[])
+        });
+        let mut all: Vec<(u16, f64)> = listed
+            .iter()
+            .filter(|w| w.weight > 0.0 && w.weight.is_finite())
+            .filter_map(|w| Some(((*kept.get(w.cluster_index as usize)?)?, w.weight)))
+            .collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        cut += usize::from(all.len() > INFLUENCES);
+        all.truncate(INFLUENCES);
+        let sum: f64 = all.iter().map(|w| w.1).sum();
+        if sum <= 0.0 {
+            loose += 1;
+            return vec![(0, 1.0)];
+        }
+        all.into_iter().map(|(joint, w)| (joint, (w / sum) as f32)).collect()
+    });
+    let weights = weights.collect();
+    let place_of = || one_line(name(mesh));
+    if loose > 0 {
+        let said = format!("{loose} vertices have no weight and follow the first joint of their skin");
+        warnings.add("fbx-unweighted", said, place_of());
+    }
+    if cut > 0 {
+        let said = format!("{cut} vertices have more than {INFLUENCES} weights; the strongest were kept");
+        warnings.add("fbx-weights", said, place_of());
+    }
+    weights
+}

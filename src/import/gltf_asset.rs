@@ -1,0 +1,61 @@
+//! glTF, GLB, VRM and VRM animation files become assets.
+//!
+//! The format states its units and axes (metres, +Y up, +Z front): a figure is only turned to face +Z where it does not.
+
+use super::calibration::{self, Body};
+use super::format::ReadFormat;
+use super::gltf::GltfFile;
+use super::load::{ImportError, Options};
+use super::understand::{File, understand};
+use crate::anatomy::skin_mass;
+use crate::math::Vec3;
+use crate::model::{Asset, Character, Clip};
+use std::sync::Arc;
+
+/// glTF 2.0 and what is built on it.
+pub const FORMAT: ReadFormat = ReadFormat {
+    name: "gltf",
+    suffixes: &["gltf", "glb", "vrm", "vrma"],
+    about: "glTF 2.0, VRM 0 and 1, VRM animation: characters and takes",
+    loses: "nothing on the way to GLB or glTF; elsewhere morph weights, cameras and lights",
+    recognise: |head| {
+        let json = head.trim_ascii_start().starts_with(b"{");
+        head.starts_with(b"glTF") || json && head.windows(7).any(|w| w == b"\"asset\"")
+    },
+    read: |source, options| asset(GltfFile::read(source.bytes, source.folder)?, source.name, options),
+};
+
+/// The file with its roles, its calibration pose and the turn that makes it face +Z.
+pub(super) fn asset(mut file: GltfFile, name: &str, options: &Options) -> Result<Asset, ImportError> {
+    let mut warnings = std::mem::take(&mut file.warnings);
+    let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
+    let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
+    let clips: Vec<&Clip> = file.clips.iter().collect();
+    let mass = skin_mass(&file.meshes, file.skeleton.len());
+    let understood = understand(&File {
+        skeleton: &file.skeleton,
+        rest: &rest,
+        bound: file.bind.is_some(),
+        humanoid,
+        mass: mass.as_deref(),
+        clips: &clips,
+        up: Some(Vec3::y()),
+        vocabulary: &options.vocabulary(),
+    });
+    warnings.extend(understood.warnings);
+    let rig = understood.rig;
+    // A VRM and a VRM animation rest in a T-pose by their specification.
+    let bound = file.bind.is_some() || file.humanoid.is_some();
+    let body = Body { rig: &rig, rest: &rest, bound, clips: &clips, up: Some(Vec3::y()), place: "nodes" };
+    let calibrated = body.calibrate(options, &mut warnings)?;
+    let turn = body.facing(calibrated.as_ref());
+    let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+    file.warnings = warnings;
+    let mut asset = file.into_asset(name, roles, turn);
+    let found = calibrated.map(|c| c.calibration);
+    let calibration = calibration::kept(found, options, asset.character.skeleton());
+    if calibration.is_some() {
+        asset.character = Arc::new(Character { calibration, ..(*asset.character).clone() });
+    }
+    Ok(asset)
+}

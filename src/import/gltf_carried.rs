@@ -1,0 +1,121 @@
+//! The channels of an animation that move no joint become tracks that a clip carries along.
+//!
+//! Morph weights, and translation, rotation and scale of nodes that are neither joints nor above them. They are sampled at the
+//! frames that the joints' keys gave. A fault costs the channel and not the file. Space and units: the file's.
+//! Source: glTF 2.0 specification, section 3.11.
+
+use super::gltf_accessor::{Accessors, Numbers};
+use super::gltf_track::{Interpolation, Track};
+use crate::math::Quat;
+use crate::model::{Carried, CarriedProperty};
+use crate::report::Warnings;
+use crate::scene::{GltfError, NodeTree};
+use gltf::animation::Property;
+use gltf::json::accessor::Type;
+
+/// Numbers that the clips of a file carry along: a quarter of a gigabyte.
+pub(super) const MAX_CARRIED: usize = 1 << 26;
+
+/// The frames of a clip.
+pub(super) struct Frames<'a> {
+    pub(super) count: usize,
+    pub(super) time: &'a dyn Fn(usize) -> f64,
+    /// How near a key is hit, seconds.
+    pub(super) snap: f64,
+}
+
+/// The tracks of the channels of `animation` for which `is_joint` says no; `budget` is how many numbers they may have.
+pub(super) fn carried(
+    animation: &gltf::Animation,
+    tree: &NodeTree,
+    accessors: &Accessors,
+    is_joint: impl Fn(usize) -> bool,
+    frames: &Frames,
+    budget: &mut usize,
+    warnings: &mut Warnings,
+) -> Vec<Carried> {
+    let mut all: Vec<Carried> = Vec::new();
+    for channel in animation.channels() {
+        let node = channel.target().node().index();
+        let property = match channel.target().property() {
+            Property::MorphTargetWeights => CarriedProperty::Weights,
+            _ if is_joint(node) => continue,
+            Property::Translation => CarriedProperty::Translation,
+            Property::Rotation => CarriedProperty::Rotation,
+            Property::Scale => CarriedProperty::Scale,
+        };
+        let Some(name) = tree.node(node).name.clone().filter(|name| !name.is_empty()) else {
+            let said = "channels of nodes without a name stay in the file and out of the clip";
+            warnings.add("gltf-foreign-channel", said, format!("nodes[{node}]"));
+            continue;
+        };
+        if all.iter().any(|c| c.node == name && c.property == property) {
+            continue;
+        }
+        let path = format!("animations[{}].channels[{}]", animation.index(), channel.index());
+        match sampled(&channel, property, accessors, frames, *budget, &path) {
+            Ok((width, values)) => {
+                *budget -= values.len();
+                all.push(Carried { node: name, property, width, values });
+            }
+            Err(error) => {
+                let said = format!("channels beside those of joints were left out: {error}");
+                warnings.add("gltf-foreign-channel", said, path);
+            }
+        }
+    }
+    all
+}
+
+/// How many numbers a frame has, and those of all frames.
+fn sampled(
+    channel: &gltf::animation::Channel,
+    property: CarriedProperty,
+    accessors: &Accessors,
+    frames: &Frames,
+    budget: usize,
+    path: &str,
+) -> Result<(usize, Vec<f32>), GltfError> {
+    let sampler = channel.sampler();
+    let times = accessors.floats(sampler.input().index(), path, Type::Scalar, Numbers::Float)?;
+    let times: Vec<f64> = times.into_iter().map(f64::from).collect();
+    if times.windows(2).any(|w| w[0] > w[1]) {
+        return Err(GltfError::value(path, "key times do not ascend"));
+    }
+    let shape = match property {
+        CarriedProperty::Weights => Type::Scalar,
+        CarriedProperty::Rotation => Type::Vec4,
+        CarriedProperty::Translation | CarriedProperty::Scale => Type::Vec3,
+    };
+    let values = accessors.floats(sampler.output().index(), path, shape, Numbers::Unit)?;
+    let (interpolation, per_key) = match sampler.interpolation() {
+        gltf::animation::Interpolation::Linear => (Interpolation::Linear, 1),
+        gltf::animation::Interpolation::Step => (Interpolation::Step, 1),
+        gltf::animation::Interpolation::CubicSpline => (Interpolation::CubicSpline, 3),
+    };
+    let width = match property {
+        CarriedProperty::Weights => values.len() / (per_key * times.len().max(1)),
+        _ => shape.multiplicity(),
+    };
+    let track = Track::new(&times, &values, width, interpolation).filter(|_| width > 0);
+    let mut track = track.ok_or_else(|| GltfError::value(path, "values do not fit the key times"))?;
+    let found = frames.count.saturating_mul(width);
+    if found > budget {
+        let (limit, found) = (MAX_CARRIED as u64, found as u64);
+        return Err(GltfError::Limit { path: path.into(), limit_name: "MAX_CARRIED", limit, found });
+    }
+    let mut sampled = Vec::with_capacity(found);
+    for frame in 0..frames.count {
+        let now = (frames.time)(frame);
+        if property == CarriedProperty::Rotation {
+            let q: Quat = track.sample(now, frames.snap);
+            sampled.extend([q.i, q.j, q.k, q.w].map(|x| x as f32));
+        } else {
+            track.sample_numbers(now, frames.snap, &mut sampled);
+        }
+    }
+    match sampled.iter().position(|x| !x.is_finite()) {
+        Some(k) => Err(GltfError::NotFinite { path: path.into(), item: k / width }),
+        None => Ok((width, sampled)),
+    }
+}

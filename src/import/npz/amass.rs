@@ -1,0 +1,256 @@
+//! The arrays of an AMASS take become a skeleton and a clip.
+//!
+//! Rotations are axis times angle, joint by joint, from a rest frame in which all are the identity. The body turns about its
+//! rest pelvis `J0`, so the pelvis is at `J0 + trans`, turned upright with the world. Joints that the take turns and the body
+//! model does not have are left out, and counted.
+//!
+//! Space: a world with Z up (Y where `input.up` says so) becomes Y up; the rest frame is Y up, facing +Z, already. Units:
+//! metres, radians. Source: Mahmood et al. 2019 (AMASS); Loper et al. 2015 (SMPL).
+
+use super::super::format::{ReadFormat, Source};
+use super::super::load::{Axis, ImportError, Options};
+use super::super::stated::Stated;
+use super::archive::Archive;
+use super::array::{Array, shape};
+use super::error::NpzError;
+use super::lengths::Rest;
+use super::names;
+use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
+use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
+use crate::report::Warnings;
+use std::f64::consts::FRAC_PI_2;
+
+/// Archives of numpy arrays with SMPL motion.
+pub const FORMAT: ReadFormat = ReadFormat {
+    name: "npz",
+    suffixes: &["npz"],
+    about: "SMPL, SMPL+H and SMPL-X motion as in AMASS: takes",
+    loses: "the body's surface, soft tissue (dmpls), the face but for jaw and eyes",
+    recognise: |head| {
+        let name = head.get(26..28).map_or(0, |n| usize::from(u16::from_le_bytes([n[0], n[1]])));
+        head.starts_with(b"PK\x03\x04") && head.get(30..30 + name).is_some_and(|name| name.ends_with(b".npy"))
+    },
+    read: |source, options| import(source, options),
+};
+
+/// Frames times joints: a gigabyte of rotations.
+const MAX_SAMPLES: u64 = 1 << 25;
+/// The rate of takes that state none, Hz: that of most estimates from video.
+const USUAL_RATE: f64 = 30.0;
+/// The rates that takes can have, Hz.
+const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
+/// How far a body may be from the origin, metres; beyond it is damage. Half the way around the earth.
+const FARTHEST: f64 = 2e7;
+/// The largest angle that is read, radians: beyond it `f64` has no turn left.
+const MOST_TURNED: f64 = 1e6;
+/// The share of uprightness along Y, on average, beyond which a take that is read as Z up is told of.
+const STANDS: f64 = 0.8;
+
+/// Arrays that turn some joints, under any of their names, and the joints in order.
+type Part = (&'static [&'static str], &'static [&'static [&'static str]]);
+
+const ROOT: &[&str] = &["root_orient", "global_orient"];
+const BODY: &[&str] = &["pose_body", "body_pose"];
+const TRANS: &[&str] = &["trans", "transl"];
+const POSES: &[&str] = &["poses"];
+const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps"];
+/// What may come beside `root_orient` and `pose_body`.
+const PARTS: &[Part] = &[
+    (&["pose_jaw", "jaw_pose"], &[&["jaw"]]),
+    (&["pose_eye"], &[&["left_eye", "right_eye"]]),
+    (&["leye_pose"], &[&["left_eye"]]),
+    (&["reye_pose"], &[&["right_eye"]]),
+    (&["pose_hand"], &[&names::FINGERS]),
+];
+
+/// The rotations of one joint: which array, and which row of three in each frame.
+struct Turned {
+    joint: &'static str,
+    array: usize,
+    column: usize,
+}
+
+fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
+    let mut warnings = Warnings::new();
+    let mut archive = Archive::open(source.bytes)?;
+    let (arrays, turned) = rotations(&mut archive)?;
+    let frames = arrays[0].shape[0];
+    let (skeleton, turned, pelvis) = skeleton(&mut archive, turned, options, &mut warnings)?;
+    let samples = frames as u64 * turned.len() as u64;
+    if samples > MAX_SAMPLES {
+        let what = "frames times joints".to_owned();
+        return Err(NpzError::Limit { what, found: samples, limit: MAX_SAMPLES, name: "MAX_SAMPLES" }.into());
+    }
+    let rate = rate(&mut archive, options, &mut warnings)?;
+    let upright = match options.up {
+        Some(Axis::Y) => Quat::identity(),
+        Some(Axis::Z) | None => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
+    };
+    let mut places = vec![Vec3::zeros(); frames];
+    match archive.has(TRANS) {
+        Some(name) => {
+            let trans = archive.array(name)?;
+            if !matches!(trans.shape[..], [n, 3] if n == frames) {
+                let (array, found) = (name.to_owned(), shape(&trans.shape));
+                return Err(NpzError::Shape { array, expected: format!("({frames}, 3)"), found }.into());
+            }
+            check(name, &trans, 3, FARTHEST)?;
+            for (place, t) in places.iter_mut().zip(trans.values.chunks_exact(3)) {
+                *place = Vec3::new(t[0], t[1], t[2]);
+            }
+        }
+        None => warnings.add("smpl-in-place", "there is no `trans`: the body stays in place", "the arrays"),
+    }
+    places.iter_mut().for_each(|place| *place = upright * (pelvis + *place));
+    let mut all: Vec<Quat> = Vec::with_capacity(samples as usize);
+    let mut stands = 0.0;
+    for frame in 0..frames {
+        for (k, turn) in turned.iter().enumerate() {
+            let array = &arrays[turn.array];
+            let width = array.values.len() / frames;
+            let v = &array.values[frame * width + 3 * turn.column..][..3];
+            let mut q = exp(&Vec3::new(v[0], v[1], v[2]));
+            if k == 0 {
+                stands += (q * Vec3::y()).y;
+                q = upright * q;
+            }
+            let before = all.len().checked_sub(turned.len()).filter(|_| frame > 0);
+            all.push(before.map_or(q, |before| same_hemisphere(q, &all[before])));
+        }
+    }
+    if options.up.is_none() && frames > 0 && stands > STANDS * frames as f64 {
+        let said = "the body stands along Y, and SMPL takes of AMASS have Z up: this one was laid down \
+                    (`input.up=y` puts it upright)";
+        warnings.add("smpl-up", said, "the arrays");
+    }
+    let clip = Clip::new(source.name, rate, turned.len(), all, vec![JointId::new(0)], places);
+    let stated = Stated { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
+    stated.asset(source.name, options)
+}
+
+/// The arrays of rotations, and which joint each row of three turns; the pelvis first.
+fn rotations(archive: &mut Archive) -> Result<(Vec<Array>, Vec<Turned>), NpzError> {
+    let turned = |joints: &[&'static str], array: usize, first: usize| {
+        let one = |(k, joint): (usize, &&'static str)| Turned { joint, array, column: first + k };
+        joints.iter().enumerate().map(one).collect::<Vec<_>>()
+    };
+    if let (Some(root), Some(body)) = (archive.has(ROOT), archive.has(BODY)) {
+        let mut arrays = vec![angles(archive, root, None, &[3])?];
+        let mut joints = turned(&names::BODY[..1], 0, 0);
+        let frames = arrays[0].shape[0];
+        let array = angles(archive, body, Some(frames), &[63, 69])?;
+        let rest: Vec<_> = names::BODY[1..].iter().chain(&names::HANDS).copied().collect();
+        joints.extend(turned(&rest[..array.values.len() / frames.max(1) / 3], 1, 0));
+        arrays.push(array);
+        for (aliases, parts) in PARTS {
+            let Some(name) = archive.has(aliases) else { continue };
+            let part = parts.concat();
+            arrays.push(angles(archive, name, Some(frames), &[3 * part.len()])?);
+            for turn in turned(&part, arrays.len() - 1, 0) {
+                if joints.iter().all(|known| known.joint != turn.joint) {
+                    joints.push(turn);
+                }
+            }
+        }
+        return Ok((arrays, joints));
+    }
+    let Some(name) = archive.has(POSES) else {
+        return Err(NpzError::NoMotion { found: archive.contents() });
+    };
+    let array = angles(archive, name, None, &[66, 72, 156, 165])?;
+    let width = array.values.len() / array.shape[0].max(1);
+    let joints = names::joints(width / 3).unwrap_or_default();
+    Ok((vec![array], turned(&joints, 0, 0)))
+}
+
+/// An array of angles: a row a frame, of one of these widths, in one dimension more or in several.
+fn angles(
+    archive: &mut Archive,
+    name: &'static str,
+    frames: Option<usize>,
+    widths: &[usize],
+) -> Result<Array, NpzError> {
+    let array = archive.array(name)?;
+    let width = array.shape.get(1..).map_or(0, |sizes| sizes.iter().product());
+    let fits = array.shape.first().is_some_and(|&n| n > 0 && frames.is_none_or(|f| f == n));
+    if !fits || !widths.contains(&width) {
+        let rows = frames.map_or_else(|| "frames, 1 or more".to_owned(), |n| n.to_string());
+        let widths = widths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+        let (array, found) = (name.to_owned(), shape(&array.shape));
+        return Err(NpzError::Shape { array, expected: format!("({rows}; {widths})"), found });
+    }
+    check(name, &array, width, MOST_TURNED)?;
+    Ok(array)
+}
+
+/// Whether all values are finite and none is beyond `most`.
+fn check(name: &str, array: &Array, width: usize, most: f64) -> Result<(), NpzError> {
+    match array.values.iter().position(|x| x.is_nan() || x.abs() > most) {
+        Some(k) => Err(NpzError::NotFinite { array: name.to_owned(), row: k / width.max(1) }),
+        None => Ok(()),
+    }
+}
+
+/// The skeleton of the joints that are turned and whose rest place is known, how they are turned, and where the pelvis
+/// rests in the model's frame. The skeleton's own rest pose is lifted to the ground.
+fn skeleton(
+    archive: &mut Archive,
+    turned: Vec<Turned>,
+    options: &Options,
+    warnings: &mut Warnings,
+) -> Result<(Skeleton, Vec<Turned>, Vec3), NpzError> {
+    let betas = match archive.has(&["betas"]) {
+        Some(name) if options.body_model.is_some() => {
+            let betas = archive.array(name)?;
+            check(name, &betas, 1, MOST_TURNED)?;
+            // Some tools repeat them for each frame: a body keeps its shape.
+            let width = betas.shape.last().copied().unwrap_or(1);
+            betas.values.get(..width).unwrap_or_default().to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let rest = Rest::read(options.body_model.as_deref(), &betas, warnings)?;
+    let all = turned.len();
+    let turned: Vec<Turned> = turned.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
+    if turned.len() < all {
+        let said = format!(
+            "{} joints of the take are not in the body model and were left out: it is one of another kind",
+            all - turned.len()
+        );
+        warnings.add("smpl-model-joints", said, "the body model");
+    }
+    let place = |name: &str| rest.place(name).unwrap_or_else(Vec3::zeros);
+    let lowest = turned.iter().map(|t| place(t.joint).y).fold(f64::INFINITY, f64::min);
+    let ground = Vec3::new(0.0, lowest, 0.0);
+    let mut joints: Vec<Joint> = Vec::with_capacity(turned.len());
+    for turn in &turned {
+        let parent = names::parent(turn.joint);
+        let above = parent.and_then(|name| joints.iter().position(|j| j.name == name));
+        let offset = place(turn.joint) - parent.map_or(ground, place);
+        let rest = Transform::from_translation(offset);
+        joints.push(Joint::new(turn.joint, above.map(JointId::new), rest));
+    }
+    Ok((Skeleton::new(joints)?, turned, place(names::BODY[0])))
+}
+
+/// Frames a second.
+fn rate(archive: &mut Archive, options: &Options, warnings: &mut Warnings) -> Result<f64, NpzError> {
+    let Some(name) = archive.has(RATE) else {
+        let rate = options.rate.unwrap_or(USUAL_RATE);
+        if options.rate.is_none() {
+            let said =
+                format!("no rate is stated: {rate} frames a second were assumed (`input.rate` tells it)");
+            warnings.add("smpl-rate", said, "the arrays");
+        }
+        return Ok(rate);
+    };
+    let array = archive.array(name)?;
+    match array.values[..] {
+        [rate] if RATES.contains(&rate) => Ok(rate),
+        [_] => Err(NpzError::NotFinite { array: name.to_owned(), row: 0 }),
+        _ => {
+            let (array, found) = (name.to_owned(), shape(&array.shape));
+            Err(NpzError::Shape { array, expected: "() or (1,)".into(), found })
+        }
+    }
+}

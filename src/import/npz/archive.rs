@@ -1,0 +1,84 @@
+//! A zip of `.npy` files, read by name: only what is asked for is unpacked.
+
+use super::array::{Array, Header, shape};
+use super::error::NpzError;
+use std::io::Cursor;
+use zip::ZipArchive;
+
+/// Entries of one archive: AMASS files have ten, and each costs a look.
+const MAX_ENTRIES: usize = 10_000;
+/// What all entries together may unpack to, bytes.
+const MAX_TOTAL: u64 = 1 << 31;
+/// Arrays that a message names.
+const MOST_TOLD: usize = 12;
+
+/// An open archive.
+pub(super) struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    names: Vec<String>,
+}
+
+impl<'a> Archive<'a> {
+    /// The archive in `bytes`.
+    ///
+    /// # Errors
+    /// A damaged zip, and one that is beyond a limit.
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, NpzError> {
+        let damaged = |error: zip::result::ZipError| NpzError::Archive { reason: error.to_string() };
+        let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
+        let limit = |what: &str, found: u64, limit: u64, name| {
+            let what = what.to_owned();
+            if found > limit { Err(NpzError::Limit { what, found, limit, name }) } else { Ok(()) }
+        };
+        limit("entries of the archive", zip.len() as u64, MAX_ENTRIES as u64, "MAX_ENTRIES")?;
+        let mut names = Vec::with_capacity(zip.len());
+        let mut total = 0u64;
+        for i in 0..zip.len() {
+            let entry = zip.by_index_raw(i).map_err(damaged)?;
+            total = total.saturating_add(entry.size());
+            let name = entry.name().map_err(damaged)?;
+            names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
+        }
+        limit("bytes of the unpacked archive", total, MAX_TOTAL, "MAX_TOTAL")?;
+        Ok(Self { zip, names })
+    }
+
+    /// The first of `names` that is there.
+    pub(super) fn has(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().find(|name| self.names.iter().any(|n| n == *name)).copied()
+    }
+
+    /// The array called `name`.
+    ///
+    /// # Errors
+    /// A missing or damaged one, objects, and anything else than numbers.
+    pub(super) fn array(&mut self, name: &str) -> Result<Array, NpzError> {
+        let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
+        let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
+        let mut entry = self.zip.by_index(at).map_err(|error| fault(error.to_string()))?;
+        let header = Header::read(&mut entry).map_err(fault)?;
+        if header.objects() {
+            return Err(NpzError::Objects { array: name.to_owned() });
+        }
+        let size = entry.size();
+        let array = header.values(&mut entry, size).map_err(fault)?;
+        Ok(array)
+    }
+
+    /// The names and shapes of the arrays, for a message.
+    pub(super) fn contents(&mut self) -> String {
+        let mut told: Vec<String> = Vec::new();
+        for (i, name) in self.names.iter().enumerate().take(MOST_TOLD) {
+            let header = self.zip.by_index(i).ok().and_then(|mut entry| Header::read(&mut entry).ok());
+            told.push(match header {
+                Some(header) => format!("`{name}` {}", shape(&header.shape)),
+                None => format!("`{name}`, no array"),
+            });
+        }
+        match (told.len(), self.names.len() - told.len()) {
+            (0, _) => "no arrays".to_owned(),
+            (_, 0) => told.join(", "),
+            (_, more) => format!("{} and {more} more", told.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The body model of the SMPL family that a user has becomes the places of its joints for one body shape.
+//!
+//! `J = R (v + S b)`: the regressor times the mean body plus its shape directions times the coefficients of the take.
+//! Space: the model's rest frame, Y up, facing +Z. Units: metres. Source: Loper et al. 2015, equations 8 and 10.
+
+use super::archive::Archive;
+use super::array::{Array, shape};
+use super::error::{BodyModelError, NpzError};
+use super::names;
+use crate::math::Vec3;
+use std::fs;
+use std::path::Path;
+
+/// The file of a body model, bytes: the largest that exist have 200 MB.
+const MAX_BYTES: u64 = 1 << 30;
+/// How far from the model's origin a joint of a body may rest, metres: more is damage.
+const FARTHEST: f64 = 100.0;
+
+/// The joints of the model in `path` for the body shape `betas`: name and place.
+///
+/// # Errors
+/// A [`BodyModelError`].
+pub(super) fn rest(path: &Path, betas: &[f64]) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
+    let unreadable = |error: std::io::Error| BodyModelError::Read(error.to_string());
+    let size = fs::metadata(path).map_err(unreadable)?.len();
+    if size > MAX_BYTES {
+        return Err(BodyModelError::Read(format!("it has {size} bytes, at most {MAX_BYTES} are read")));
+    }
+    joints(&fs::read(path).map_err(unreadable)?, betas)
+}
+
+fn joints(bytes: &[u8], betas: &[f64]) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
+    // Pickles start with their protocol, or are text of an old one; scipy and chumpy models come so.
+    if !bytes.starts_with(b"PK") {
+        return Err(BodyModelError::Pickle);
+    }
+    let mut archive = Archive::open(bytes)?;
+    let regressor = archive.array("J_regressor")?;
+    let template = archive.array("v_template")?;
+    let directions = if betas.iter().any(|b| *b != 0.0) { Some(archive.array("shapedirs")?) } else { None };
+    let bad = |array: &str, expected: String, found: &Array| {
+        let found = shape(&found.shape);
+        BodyModelError::Arrays(NpzError::Shape { array: array.to_owned(), expected, found })
+    };
+    let vertices = match template.shape[..] {
+        [n, 3] if n > 0 => n,
+        _ => return Err(bad("v_template", "(vertices, 3)".into(), &template)),
+    };
+    let count = match regressor.shape[..] {
+        [count, n] if n == vertices => count,
+        _ => return Err(bad("J_regressor", format!("(joints, {vertices})"), &regressor)),
+    };
+    let names = names::joints(count).ok_or(BodyModelError::Joints { found: count })?;
+    let mut body = template.values;
+    if let Some(directions) = directions {
+        let width = match directions.shape[..] {
+            [n, 3, width] if n == vertices && width > 0 => width,
+            _ => return Err(bad("shapedirs", format!("({vertices}, 3, shapes)"), &directions)),
+        };
+        for (x, row) in body.iter_mut().zip(directions.values.chunks_exact(width)) {
+            *x += row.iter().zip(betas).map(|(s, b)| s * b).sum::<f64>();
+        }
+    }
+    let mut rest = Vec::with_capacity(count);
+    for (row, (name, weights)) in names.into_iter().zip(regressor.values.chunks_exact(vertices)).enumerate() {
+        let place: Vec3 =
+            weights.iter().zip(body.chunks_exact(3)).map(|(w, v)| Vec3::new(v[0], v[1], v[2]) * *w).sum();
+        if place.norm().is_nan() || place.norm() > FARTHEST {
+            return Err(NpzError::NotFinite { array: "J_regressor".into(), row }.into());
+        }
+        rest.push((name, place));
+    }
+    Ok(rest)
+}

@@ -1,0 +1,108 @@
+//! What makes bytes no motion of an SMPL body: each fault with the array that it lies in, and what to do about it.
+
+use crate::model::SkeletonError;
+use std::path::PathBuf;
+
+/// Why an archive of arrays is no motion.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NpzError {
+    /// The zip is damaged.
+    #[error(
+        "the archive cannot be opened: {reason}\n  hint: copy the file again, or save it again with numpy"
+    )]
+    Archive {
+        /// What the reader of zips says.
+        reason: String,
+    },
+    /// An array that is damaged or of a kind that is not read.
+    #[error("the array `{array}` cannot be read: {reason}")]
+    Array {
+        /// Its name.
+        array: String,
+        /// Why.
+        reason: String,
+    },
+    /// An array of Python objects.
+    #[error(
+        "the array `{array}` holds Python objects, a pickle, which could run any program: it is never read\n  hint: save it again as numbers, in Python: `numpy.asarray(x.todense() if hasattr(x, \"todense\") else x, float)`"
+    )]
+    Objects {
+        /// Its name.
+        array: String,
+    },
+    /// An array that does not have the shape that its name asks for.
+    #[error("the array `{array}` has the shape {found}, expected {expected}")]
+    Shape {
+        /// Its name.
+        array: String,
+        /// What it has to be like.
+        expected: String,
+        /// What it is like.
+        found: String,
+    },
+    /// A number that is infinite or none.
+    #[error(
+        "the array `{array}`, row {row}: a value is not finite, or far beyond any body\n  hint: save the motion again"
+    )]
+    NotFinite {
+        /// Its name.
+        array: String,
+        /// The row, from 0.
+        row: usize,
+    },
+    /// More than a limit allows.
+    #[error("{what}: {found}, at most {limit} can be read (`{name}`)\n  hint: split the file")]
+    Limit {
+        /// What is counted.
+        what: String,
+        /// How many there are.
+        found: u64,
+        /// The limit.
+        limit: u64,
+        /// The constant that holds it.
+        name: &'static str,
+    },
+    /// Arrays of something else.
+    #[error(
+        "it holds no motion of an SMPL body, but {found}\n  hint: AMASS takes are read: `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`, with `trans`; positions alone have no rotations"
+    )]
+    NoMotion {
+        /// The arrays that are there.
+        found: String,
+    },
+    /// The body model cannot be used.
+    #[error("`{}`, the body model: {error}", path.display())]
+    BodyModel {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: Box<BodyModelError>,
+    },
+    /// The joints do not form a skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+}
+
+/// Why a file is no body model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BodyModelError {
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(String),
+    /// A pickle.
+    #[error(
+        "a pickle could run any program: it is never read\n  hint: take the `.npz` that the model's makers offer, or save `v_template`, `shapedirs` and a dense `J_regressor` with `numpy.savez`"
+    )]
+    Pickle,
+    /// A number of joints that no model has.
+    #[error(
+        "`J_regressor` has {found} joints; models of 22, 24 (SMPL), 52 (SMPL+H) and 55 (SMPL-X) are read"
+    )]
+    Joints {
+        /// How many it has.
+        found: usize,
+    },
+    /// An array that is missing, damaged or of another shape.
+    #[error(transparent)]
+    Arrays(#[from] NpzError),
+}

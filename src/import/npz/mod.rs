@@ -1,0 +1,15 @@
+//! Archives of numpy arrays (`.npz`) that hold the motion of an SMPL body become assets.
+//!
+//! [`archive`] opens the zip and reads arrays by name, [`amass`] finds the motion among them, [`names`] knows the joints,
+//! [`lengths`] where they rest: from a body model that the user has ([`body_model`]), else a neutral figure.
+
+mod amass;
+mod archive;
+mod array;
+mod body_model;
+mod error;
+mod lengths;
+mod names;
+
+pub use amass::FORMAT;
+pub use error::{BodyModelError, NpzError};

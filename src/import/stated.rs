@@ -1,0 +1,72 @@
+//! A skeleton and its clip whose format states their axes become an asset: roles, calibration pose, facing.
+//!
+//! What BVH leaves open is known here: Y is up, in rest pose and motion alike. The figure is turned to face +Z only where it
+//! does not, by a multiple of 90 degrees. Space: the file's, Y up. Units: metres.
+
+use super::bvh::{Normalization, Positions, RawBvh};
+use super::bvh_asset::guessed_unit;
+use super::calibration::{self, Body};
+use super::load::{ImportError, Options};
+use super::understand::{File, understand};
+use crate::math::{Transform, Vec3};
+use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
+use crate::report::Warnings;
+use std::sync::Arc;
+
+/// What a file holds, Y up.
+pub(super) struct Stated {
+    pub(super) skeleton: Skeleton,
+    /// The motion; without frames where the file has none.
+    pub(super) clip: Clip,
+    /// How many metres a unit of the file is; `None` where it does not say so.
+    pub(super) metres_per_unit: Option<f64>,
+    /// What warnings call the rest pose.
+    pub(super) place: &'static str,
+    pub(super) warnings: Warnings,
+}
+
+impl Stated {
+    /// The asset called `name`.
+    ///
+    /// # Errors
+    /// A calibration that is asked for and cannot be had.
+    pub(super) fn asset(self, name: &str, options: &Options) -> Result<Asset, ImportError> {
+        let Self { skeleton, clip, metres_per_unit, place, mut warnings } = self;
+        let rest = skeleton.rest_model_pose();
+        let clips: &[&Clip] = if clip.frames() > 0 { &[&clip] } else { &[] };
+        let up = Some(Vec3::y());
+        let vocabulary = options.vocabulary();
+        let understood = understand(&File {
+            skeleton: &skeleton,
+            rest: &rest,
+            bound: false,
+            humanoid: &[],
+            mass: None,
+            clips,
+            up,
+            vocabulary: &vocabulary,
+        });
+        warnings.extend(understood.warnings);
+        let rig = understood.rig;
+        let body = Body { rig: &rig, rest: &rest, bound: false, clips, up, place };
+        let calibrated = body.calibrate(options, &mut warnings)?;
+        let turn = body.facing(calibrated.as_ref());
+        let turned = Transform::from_rotation(turn);
+        let metres_per_unit = metres_per_unit.unwrap_or_else(|| {
+            let upright = ModelPose::new(rest.joints().iter().map(|t| turned * *t).collect());
+            guessed_unit(&rig, &upright, place, &mut warnings)
+        });
+        let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+        let raw = RawBvh { skeleton, clip, positions: Positions::Replace, warnings };
+        let mut raw =
+            raw.normalize(&Normalization { metres_per_unit, rest_from_file: turn, world_from_file: turn });
+        raw.clip.name = name.to_owned();
+        let found = calibrated.map(|c| c.scaled(metres_per_unit));
+        let calibration = calibration::kept(found, options, &raw.skeleton);
+        let mut character = Character::new(name, Rig::new(raw.skeleton, roles));
+        character.calibration = calibration;
+        let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
+        let (character, warnings) = (Arc::new(character), raw.warnings);
+        Ok(Asset { character, clips, meant: 0, warnings, beside: Vec::new() })
+    }
+}

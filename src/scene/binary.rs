@@ -1,0 +1,64 @@
+//! A glTF document that is made here: lists become the binary chunk, its views and accessors, and all of it a GLB.
+//!
+//! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022), sections 3.6 and 4.
+
+use super::{GltfError, write_glb};
+use serde_json::{Value, json};
+
+/// The component type of 32-bit floats.
+pub const FLOAT: u32 = 5126;
+/// The component type of 16-bit unsigned integers.
+pub const UNSIGNED_SHORT: u32 = 5123;
+/// The component type of 32-bit unsigned integers.
+pub const UNSIGNED_INT: u32 = 5125;
+
+/// The binary chunk and what says how to read it.
+#[derive(Debug, Default)]
+pub struct Binary {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+impl Binary {
+    /// Adds bytes with a view of their own, at a multiple of four; `target` says what they are for, where viewers like to
+    /// know. Gives the view.
+    pub fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        if let Some(target) = target {
+            view["target"] = target.into();
+        }
+        self.bytes.extend(bytes);
+        self.views.push(view);
+        self.views.len() - 1
+    }
+
+    /// Adds a list with a view of its own; `accessor` says everything but the view. Gives the accessor.
+    pub fn push(&mut self, bytes: &[u8], target: Option<u32>, mut accessor: Value) -> usize {
+        accessor["bufferView"] = self.view(bytes, target).into();
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
+    /// The GLB of the document `json`, which names neither buffers, views and accessors nor its `asset`.
+    ///
+    /// # Errors
+    /// A [`GltfError`] where it is larger than the format allows.
+    pub fn glb(self, mut json: Value) -> Result<Vec<u8>, GltfError> {
+        json["asset"] =
+            json!({"version": "2.0", "generator": concat!("posemill ", env!("CARGO_PKG_VERSION"))});
+        if self.bytes.is_empty() {
+            return write_glb(&json.to_string(), None, &[]);
+        }
+        json["accessors"] = self.accessors.into();
+        json["bufferViews"] = self.views.into();
+        json["buffers"] = json!([{"byteLength": self.bytes.len()}]);
+        write_glb(&json.to_string(), Some(&self.bytes), &[])
+    }
+}
+
+/// Tuples of floats as the bytes of a list.
+pub fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
+    values.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect()
+}

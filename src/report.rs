@@ -147,6 +147,27 @@ pub struct Change {
     pub degrees: Largest,
 }
 
+/// A fault of a take that was looked for and found: what, where, how large, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// A stable word for scripts, such as `spike`.
+    pub fault: &'static str,
+    /// The joint, where it is the fault of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint: Option<String>,
+    /// The first frame and the one behind the last.
+    pub frames: [usize; 2],
+    /// The unit of `before` and `after`, as of [`Metric`].
+    pub unit: &'static str,
+    /// How large it was.
+    pub before: f64,
+    /// How large it is now.
+    pub after: f64,
+    /// Why it was left as it is, for people; none where it was mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
+}
+
 /// A number with a unit for every frame of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
@@ -204,6 +225,9 @@ pub struct Report {
     /// What each stage changed, in the order of the stages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// Faults of the take, in the order in which they were looked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
     #[serde(skip)]
     pub mappings: Vec<Mapping>,

@@ -48,7 +48,7 @@ fn foot_lock(bencher: divan::Bencher<'_, '_>) {
     let frames = copy.clip.frames();
     bencher
         .counter(ItemsCount::new(frames))
-        .bench_local(|| alone().install(|| repair(&copy, &Settings::default())));
+        .bench_local(|| alone().install(|| repair(copy.clone(), &Settings::default())));
 }
 
 #[divan::bench]
@@ -58,5 +58,5 @@ fn grounded(bencher: divan::Bencher<'_, '_>) {
     let contacts = copy.contacts.clone().expect("they travel");
     bencher
         .counter(ItemsCount::new(frames))
-        .bench_local(|| alone().install(|| ground(&copy, &contacts, 0.0)));
+        .bench_local(|| alone().install(|| ground(copy.clone(), &contacts, 0.0)));
 }

@@ -394,7 +394,7 @@ fn drifting() -> Motion {
 #[test]
 fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     let motion = drifting();
-    let (held, feet, _) = repair(&motion, &Settings::default());
+    let (held, feet, _) = repair(motion.clone(), &Settings::default());
     let way = |m: &Motion, side: Side| {
         let level = |v: Vec3| v.x.hypot(v.z);
         level(place(m, 89, Role::Foot(side)) - place(m, 0, Role::Foot(side)))
@@ -412,8 +412,8 @@ fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     }
     // Feet that rest, or are not labelled, come back bit for bit.
     let free = Motion { contacts: Some(Contacts::new(0.0, [])), ..motion.clone() };
-    assert_eq!(repair(&free, &Settings::default()).0.clip, motion.clip);
+    assert_eq!(repair(free.clone(), &Settings::default()).0.clip, motion.clip);
     let resting = perform(&character(&PERSON), 60.0, 90, |_| Instant::default());
     let resting = Motion { contacts: motion.contacts.clone(), ..resting };
-    assert_eq!(repair(&resting, &Settings::default()).0.clip, resting.clip);
+    assert_eq!(repair(resting.clone(), &Settings::default()).0.clip, resting.clip);
 }

@@ -134,7 +134,7 @@ fn takes_that_are_clean_on_their_own_characters_stay_as_they_are() {
         let mechanism = Mechanism::humanoid(&asset.character.rig, &asset.character.calibration_pose());
         let limited: Vec<_> = mechanism.joints_with_limits().collect();
         let (kept, _) = limits::keep(take, &mechanism, &limited, &limits::Options::default());
-        let locked = repair(&kept, &Settings::default()).0;
+        let locked = repair(kept.clone(), &Settings::default()).0;
         let settled = settle(&locked, &locked.contacts.clone().unwrap(), &Tracking::default()).unwrap();
         let (before, after) = (settled.before, settled.after);
         println!(

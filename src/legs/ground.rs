@@ -42,15 +42,15 @@ pub struct GroundWork {
 }
 
 /// The motion over a ground at `height`, and what was done; `contacts` say what rests.
-pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, GroundWork) {
+pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, GroundWork) {
     let frames = motion.clip.frames();
     let points = contact_points(&motion.character, &motion.character.rig);
     if frames == 0 || points.is_empty() {
-        return (motion.clone(), GroundWork::default());
+        return (motion, GroundWork::default());
     }
-    let time = Timeline::of(motion);
+    let time = Timeline::of(&motion);
     let reach = |seconds: f64| (seconds / time.dt).round().max(1.0) as usize;
-    let heights = heights(motion, &points);
+    let heights = heights(&motion, &points);
     let mut offset = misses(contacts, &points, &heights, motion.clip.sample_rate);
     let rise = height - contacts.ground;
     offset.iter_mut().for_each(|d| *d = rise - *d);
@@ -72,10 +72,10 @@ pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, Gro
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
     let still = |f: usize| offset[f].abs() < STILL;
-    let clip = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
-    let lifted = Motion { clip, contacts: Some(contacts), ..motion.clone() };
+    let lifted = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
+    let lifted = Motion { contacts: Some(contacts), ..lifted };
 
-    let character = &motion.character;
+    let character = &lifted.character;
     let limb = |side: Side| {
         let leg = Leg::of(character, &character.rig, side)
             .map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
@@ -92,7 +92,7 @@ pub fn ground(motion: &Motion, contacts: &Contacts, height: f64) -> (Motion, Gro
         })
         .collect();
     work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);
-    (raise(&lifted, &rises, &settings), work)
+    (raise(lifted, &rises, &settings), work)
 }
 
 /// The height of the surface of every point in every frame.

@@ -10,18 +10,17 @@ use crate::math::Vec3;
 use crate::model::Motion;
 
 /// The motion with the end of every limb as much higher as is told, by frame; hips and shoulders stay.
-pub fn raise(motion: &Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) -> Motion {
+pub fn raise(motion: Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) -> Motion {
     let still = |f: usize| limbs.iter().all(|(_, rise)| rise[f] <= 0.0);
     if (0..motion.clip.frames()).all(still) {
-        return motion.clone();
+        return motion;
     }
     let legs: Vec<&Leg> = limbs.iter().map(|(leg, _)| *leg).collect();
-    let arriving = steps(motion, &legs);
+    let arriving = steps(&motion, &legs);
     let ends = |k: usize, f: usize| {
         let [hip, _, ankle] = arriving[k][f].places();
         Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
     let closed = close_all(&legs, &arriving, std::f64::consts::PI, settings, ends);
-    let clip = write(motion, &Placed { legs: &legs, steps: &closed, body: &[], still });
-    Motion { clip, ..motion.clone() }
+    write(motion, &Placed { legs: &legs, steps: &closed, body: &[], still })
 }

@@ -39,25 +39,25 @@ pub struct Repaired {
 
 /// The motion with its labelled feet at rest, what was done to them, and the way of the pelvis in every frame. A motion
 /// whose labelled feet rest comes back as it is, bit for bit.
-pub fn repair(motion: &Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Vec<f64>) {
+pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Vec<f64>) {
     let character = &motion.character;
     let legs: Vec<Leg> =
         Side::BOTH.into_iter().filter_map(|side| Leg::of(character, &character.rig, side)).collect();
     let legs: Vec<&Leg> = legs.iter().collect();
-    let untouched = || (motion.clone(), Vec::new(), Vec::new());
+    let untouched = |motion| (motion, Vec::new(), Vec::new());
     if legs.is_empty() || motion.contacts.is_none() || motion.clip.frames() < 2 {
-        return untouched();
+        return untouched(motion);
     }
-    let time = Timeline::of(motion);
+    let time = Timeline::of(&motion);
     let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
-    let arriving = steps(motion, &legs);
+    let arriving = steps(&motion, &legs);
     let drifts: Vec<Vec<Drift>> = legs
         .iter()
         .zip(&arriving)
-        .map(|(leg, steps)| drifts(motion, leg, steps, &time, length, settings))
+        .map(|(leg, steps)| drifts(&motion, leg, steps, &time, length, settings))
         .collect();
     if !drifts.iter().flatten().any(|d| d.held.contains(&true)) {
-        return untouched();
+        return untouched(motion);
     }
     let feet = Feet::of(&time, &arriving, &legs, length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
@@ -90,10 +90,10 @@ pub fn repair(motion: &Motion, settings: &Settings) -> (Motion, Vec<Repaired>, V
     };
     let closed = close_all(&legs, &arriving, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
-    let clip = write(motion, &Placed { legs: &legs, steps: &closed, body: &body, still });
+    let repaired = write(motion, &Placed { legs: &legs, steps: &closed, body: &body, still });
     let done = (0..legs.len()).map(|k| done(legs[k], &arriving[k], &closed[k], &drifts[k])).collect();
     let pelvis = answer.iter().map(|a| a[0].norm()).collect();
-    (Motion { clip, ..motion.clone() }, done, pelvis)
+    (repaired, done, pelvis)
 }
 
 /// What a labelled point drifts by itself.

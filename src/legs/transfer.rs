@@ -121,6 +121,10 @@ pub fn transfer(
     let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
     let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, leg, settings);
 
+    // A long take has a large matrix, and nothing of it is needed any more.
+    drop(equations);
+    drop((terms, scaled, feet));
+
     let ends = |k: usize, f: usize| {
         let hip = copied[k][f].upper.translation + answer[f][0];
         Some([hip, goals[k][f] + answer[f][k + 1] + Vec3::y() * raised[k][f]])
@@ -128,8 +132,7 @@ pub fn transfer(
     let closed = close_all(&to, &copied, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = (0..time.frames).map(|f| (base[f] + answer[f][0], tilts[f])).collect();
     let placed = Placed { legs: &to, steps: &closed, body: &body, still: |_| false };
-    let clip = write(&copy, &placed);
-    Motion { clip, ..copy }
+    write(copy, &placed)
 }
 
 /// The turns of the pelvis, and the legs of the copy moved with it; both about the middle of the hip joints.

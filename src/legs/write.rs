@@ -43,12 +43,13 @@ fn tops(rig: &Rig, clip: &Clip) -> Vec<JointId> {
     skeleton.ids().filter(top).collect()
 }
 
-/// The clip of `motion` with legs and body where they are placed.
-pub fn write<S: Fn(usize) -> bool + Sync>(motion: &Motion, placed: &Placed<'_, S>) -> Clip {
-    let (rig, clip) = (&motion.character.rig, &motion.clip);
+/// The motion with legs and body where they are placed.
+pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>) -> Motion {
+    let Motion { character, mut clip, contacts } = motion;
+    let rig = &character.rig;
     let skeleton = rig.skeleton();
     let moves = !placed.body.is_empty();
-    let tops = if moves { tops(rig, clip) } else { Vec::new() };
+    let tops = if moves { tops(rig, &clip) } else { Vec::new() };
     let hips = rig.joint(Role::Hips);
     // What hangs from a pelvis that turns, but for the legs, keeps its direction.
     let leads = |id: JointId| placed.legs.iter().any(|l| id == l.upper || skeleton.is_ancestor(id, l.upper));
@@ -67,7 +68,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: &Motion, placed: &Placed<'_, S
     let (joints, frames) = (clip.joints(), clip.frames());
     // Blocks of rotations and of translations go together, even where no joint is translated.
     let (width, row_width) = (translated.len(), translated.len().max(1));
-    let mut rotations = clip.all_rotations().to_vec();
+    let (rotations, arriving, places) = clip.rotations_beside();
     let mut translations = vec![Vec3::zeros(); frames * row_width];
     const BLOCK: usize = 64;
     rotations
@@ -81,7 +82,10 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: &Motion, placed: &Placed<'_, S
             let mut wanted: Vec<Option<Transform>> = vec![None; joints];
             for (n, row) in rotations.chunks_mut(joints).enumerate() {
                 let f = block * BLOCK + n;
-                clip.read_pose(f, &mut pose);
+                pose.local_mut().iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
+                for (id, v) in arriving.iter().zip(&places[f * arriving.len()..]) {
+                    pose.local_mut()[id.index()].translation = *v;
+                }
                 if !(placed.still)(f) {
                     model.set(skeleton, &pose);
                     let turn = placed.body.get(f).map_or(Quat::identity(), |(_, turn)| *turn);
@@ -139,10 +143,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: &Motion, placed: &Placed<'_, S
     if width == 0 {
         translations.clear();
     }
-    let mut result =
-        Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
-    (result.start, result.tolerance) = (clip.start, clip.tolerance);
-    result.carried = clip.carried.clone();
-    fix_hemispheres(&mut result);
-    result
+    let mut clip = clip.translating(translated, translations);
+    fix_hemispheres(&mut clip);
+    Motion { character, clip, contacts }
 }

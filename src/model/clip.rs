@@ -110,6 +110,21 @@ impl Clip {
         &mut self.rotations
     }
 
+    /// All local rotations, to be changed, and what stays: the translated joints and their translations, frame-major.
+    pub fn rotations_beside(&mut self) -> (&mut [Quat], &[JointId], &[Vec3]) {
+        (&mut self.rotations, &self.translated, &self.translations)
+    }
+
+    /// The clip with other translations.
+    ///
+    /// # Panics
+    /// As [`Clip::new`].
+    pub fn translating(self, translated: Vec<JointId>, translations: Vec<Vec3>) -> Self {
+        assert_eq!(translations.len(), self.frames() * translated.len(), "whole frames of translations");
+        assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
+        Self { translated, translations, ..self }
+    }
+
     /// The joints whose translation is part of the clip, ascending.
     pub fn translated(&self) -> &[JointId] {
         &self.translated

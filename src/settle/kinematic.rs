@@ -40,7 +40,7 @@ impl Passes<'_> {
     /// Flights as bodies fly, labelled feet at rest.
     pub fn finish(&self, motion: Motion) -> Motion {
         let motion = if self.flights.is_empty() { motion } else { self.fly(&motion) };
-        over_floor(repair(&motion, &Settings::default()).0)
+        over_floor(repair(motion, &Settings::default()).0)
     }
 
     /// All joints inside their limits.
@@ -104,8 +104,8 @@ fn filled(values: &[Option<Vec3>]) -> Vec<Vec3> {
 
 /// The body as high over its floor as what rests says, nothing of it in the floor.
 fn over_floor(motion: Motion) -> Motion {
-    match &motion.contacts {
-        Some(contacts) => ground(&motion, contacts, contacts.ground).0,
+    match motion.contacts.clone() {
+        Some(contacts) => ground(motion, &contacts, contacts.ground).0,
         None => motion,
     }
 }

@@ -35,7 +35,7 @@ impl Stage for FootLock {
                 "foot_lock",
             );
         }
-        let (result, feet, pelvis) = repair(&motion, &Settings::default());
+        let (result, feet, pelvis) = repair(motion, &Settings::default());
         for foot in &feet {
             let name = |what: &str| format!("foot_lock_{}_{what}", Role::Foot(foot.side));
             report.measure(name("held"), foot.held as f64, "frames");

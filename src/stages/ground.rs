@@ -45,9 +45,10 @@ struct Ground {
 
 impl Stage for Ground {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let labelled = motion.contacts.is_some();
         let found = motion.contacts.clone().unwrap_or_else(|| contacts::detect(&motion, &Options::default()));
-        let (mut result, work) = ground(&motion, &found, self.height);
-        if motion.contacts.is_none() {
+        let (mut result, work) = ground(motion, &found, self.height);
+        if !labelled {
             result.contacts = None;
         }
         report.measure("ground_lifted_mean", work.lifted, "m");

@@ -132,7 +132,7 @@ fn a_take_reads_and_writes_what_it_moves_beside_joints() {
     part.check().unwrap();
     assert_eq!(part.clip.carried[0].frame(0), weights(10));
     let mut motion = asset.motion(0).unwrap();
-    motion.clip = resample(&motion.clip, Rate::from_hz(60.0).unwrap(), Resampling::default());
+    motion.clip = resample(&motion.clip, Rate::from_hz(60.0).unwrap(), Resampling::default(), &[]);
     motion.check().unwrap();
     let face = motion.clip.carried.iter().find(|c| c.property == CarriedProperty::Weights).unwrap();
     assert!((face.frame(21)[1] - (weights(10)[1] + weights(11)[1]) / 2.0).abs() < 1e-6);

@@ -5,6 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use super::measure_table::{batch, single};
 use crate::contacts::{Options, detect};
+use crate::kinematics::cuts;
 use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess, hands, legs};
 use crate::model::{Asset, Character, Motion};
 use crate::report::Metric;
@@ -234,7 +235,7 @@ fn carried(
     if (rate - wanted).abs() > 1e-6 * wanted
         && let Some(rate) = Rate::from_hz(wanted)
     {
-        motion.clip = resample(&motion.clip, rate, Resampling::default());
+        motion.clip = resample(&motion.clip, rate, Resampling::default(), &cuts(&motion));
     }
     motion.clip.sample_rate = wanted;
     motion.contacts = Some(detect(&motion, &Options::default()));

@@ -9,6 +9,7 @@ use super::hysteresis::{self, Thresholds};
 use super::spans::{mended, spans};
 use super::track::{Track, tracks};
 use crate::anatomy::{Figure, contact_points};
+use crate::kinematics::cuts;
 use crate::math::Vec3;
 use crate::model::{ContactPart, Contacts, Hold, Motion};
 use std::ops::Range;
@@ -97,7 +98,8 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
     points.retain(|p| p.part.of_foot() || p.part == ContactPart::Pelvis || wanted(p.part));
     let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
     let scale = scale(motion);
-    let tracks = tracks(motion, &points);
+    let bounds = bounds(motion);
+    let tracks = tracks(motion, &points, &bounds);
     let Some(height) = options.ground.or_else(|| floor::height(&tracks, scale)) else {
         return Contacts::new(0.0, parts);
     };
@@ -129,7 +131,7 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
                 model.labels(&signal.pairs(), possible, shortest, rate)
             }
         };
-        resting.push((signal.part, mended(spans(labels), shortest, motion.clip.frames())));
+        resting.push((signal.part, labelled(&bounds, &labels, shortest)));
     }
     let floor = match options.ground {
         Some(_) => floor,
@@ -149,6 +151,21 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
     contacts
 }
 
+/// The first frame, those that follow a cut, and the one behind the last.
+fn bounds(motion: &Motion) -> Vec<usize> {
+    [0].into_iter().chain(cuts(motion)).chain([motion.clip.frames()]).collect()
+}
+
+/// The labelled spans, mended; a hold ends at a cut.
+fn labelled(bounds: &[usize], labels: &[bool], shortest: usize) -> Vec<Range<usize>> {
+    let of = |part: &[usize]| {
+        let (start, end) = (part[0], part[1]);
+        let own = spans(labels[start..end].iter().copied());
+        mended(own, shortest, end - start).into_iter().map(move |s| s.start + start..s.end + start)
+    };
+    bounds.windows(2).flat_map(of).collect()
+}
+
 /// The height at which soles rest on the plane of the floor: the median over all frames of all their contacts, since
 /// points of a sole measured on a skeleton lie a little above or below each other.
 fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], floor: &Floor) -> Option<f64> {
@@ -166,7 +183,7 @@ fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], f
 pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     let mut points = contact_points(&motion.character, &motion.character.rig);
     points.retain(|p| p.part.of_foot());
-    let tracks = tracks(motion, &points);
+    let tracks = tracks(motion, &points, &bounds(motion));
     let Some(height) = floor::height(&tracks, scale(motion)) else { return 0.0 };
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();

@@ -1,7 +1,7 @@
 //! A clip becomes the ways of the points that can rest: where each surface is and how fast it moves, frame by frame.
 //!
 //! Speeds are slopes of quadratics over five frames or a fifteenth of a second, whichever is longer (Savitzky and
-//! Golay 1964): at high rates five frames would measure the jitter of the capture.
+//! Golay 1964): at high rates five frames would measure the jitter of the capture. No slope reaches across a cut.
 //! Space: model space. Units: metres, metres per second.
 
 use crate::kinematics::{Block, Forward};
@@ -24,8 +24,8 @@ pub(super) struct Track {
     pub speed: Vec<f64>,
 }
 
-/// The ways of these points.
-pub(super) fn tracks(motion: &Motion, points: &[ContactPoint]) -> Vec<Track> {
+/// The ways of these points; `bounds` are the first frame, those that follow a cut, and the one behind the last.
+pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], bounds: &[usize]) -> Vec<Track> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     let mut ways = vec![[vec![], vec![], vec![]]; points.len()];
     let local: Vec<_> = points.iter().map(|p| splat_vec3(&p.at)).collect();
@@ -43,7 +43,9 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint]) -> Vec<Track> {
     let half = half.clamp(HALF_WINDOW_FRAMES, HALF_WINDOW_MOST);
     let slope = SavitzkyGolay::new(2 * half + 1, 2).expect("five frames and more hold a quadratic");
     let track = |(point, way): (&ContactPoint, [Vec<f64>; 3])| {
-        let [x, y, z] = way.each_ref().map(|channel| slope.slopes(channel));
+        let [x, y, z] = way.each_ref().map(|channel| -> Vec<f64> {
+            bounds.windows(2).flat_map(|part| slope.slopes(&channel[part[0]..part[1]])).collect()
+        });
         let speed = |((x, y), z): ((&f64, &f64), &f64)| Vec3::new(*x, *y, *z).norm() * clip.sample_rate;
         let speed = x.iter().zip(&y).zip(&z).map(speed).collect();
         let [x, y, z] = way;

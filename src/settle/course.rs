@@ -28,7 +28,7 @@ impl Course {
         let mut by_frame = clip.clone();
         by_frame.sample_rate = 1.0;
         let fine = match Rate::from_hz(steps as f64) {
-            Some(rate) if steps > 1 => resample(&by_frame, rate, Resampling::default()),
+            Some(rate) if steps > 1 => resample(&by_frame, rate, Resampling::default(), &[]),
             _ => by_frame,
         };
         Self { fine, steps, h: 1.0 / (clip.sample_rate * steps as f64) }

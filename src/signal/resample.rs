@@ -3,7 +3,8 @@
 //! Positions: cubic Hermite through the samples with Catmull-Rom tangents (one-sided at the ends); going down,
 //! a low-pass at 0.45 of the new rate first, where it is wanted. Rotations: squad (Shoemake 1987) with
 //! `s_i = q_i exp(-(log q_i^-1 q_i+1 + log q_i^-1 q_i-1) / 4)`, or slerp. A new frame that falls on an old one
-//! takes its rotation bit by bit. Times are ratios of whole numbers and do not drift. Units: hertz, metres.
+//! takes its rotation bit by bit. Nothing is mixed across a cut: a new frame there is the nearer of the two old ones.
+//! Times are ratios of whole numbers and do not drift. Units: hertz, metres.
 
 use super::{Butterworth, Rate, fix_hemispheres, smooth_positions};
 use crate::math::{Quat, Vec3, exp, log, same_hemisphere, slerp};
@@ -38,31 +39,40 @@ impl Default for Resampling {
 const BAND: f64 = 0.45;
 
 /// `clip` at the rate `to`, over the same span of time: the last frame may lie up to one new frame before the old end.
+/// `cuts` are the frames that follow a cut, ascending.
 ///
 /// A clip that has the rate already comes back bit by bit, as does one whose own rate is out of the range of [`Rate`].
-pub fn resample(clip: &Clip, to: Rate, how: Resampling) -> Clip {
+pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip {
     let Some(from) = Rate::from_hz(clip.sample_rate).filter(|&from| from != to) else { return clip.clone() };
     let frames = to.count(clip.frames(), from);
     let (joints, tracks) = (clip.joints(), clip.translated().len());
     let mut rotations = Vec::with_capacity(frames * joints);
     let mut translations = Vec::with_capacity(frames * tracks);
-    let source = positions(clip, from, to, how);
-    let last = clip.frames().saturating_sub(1);
+    let source = positions(clip, from, to, how, cuts);
+    // The old frame that a new one comes behind, and the part of the way to the next.
+    let place = |k: usize| match to.locate(k, from) {
+        (frame, part) if part > 0.0 && cuts.binary_search(&(frame + 1)).is_ok() => {
+            (if part < 0.5 { frame } else { frame + 1 }, 0.0)
+        }
+        place => place,
+    };
     for k in 0..frames {
-        let (frame, part) = to.locate(k, from);
-        let rows = |f: usize| clip.rotations(f.min(last));
+        let (frame, part) = place(k);
         if part == 0.0 {
-            rotations.extend_from_slice(rows(frame));
+            rotations.extend_from_slice(clip.rotations(frame));
             translations.extend_from_slice(&source[frame * tracks..][..tracks]);
             continue;
         }
-        let around = [rows(frame.saturating_sub(1)), rows(frame), rows(frame + 1), rows(frame + 2)];
-        rotations.extend((0..joints).map(|j| between(&around.map(|row| row[j]), part, how.rotations)));
-        let sample = |f: usize, track: usize| source[f.min(last) * tracks + track];
+        let next_cut = cuts.partition_point(|cut| *cut <= frame);
+        let first = next_cut.checked_sub(1).map_or(0, |k| cuts[k]);
+        let last = cuts.get(next_cut).copied().unwrap_or(clip.frames()) - 1;
+        let around = [frame.max(first + 1) - 1, frame, frame + 1, (frame + 2).min(last)];
+        let rows = around.map(|f| clip.rotations(f));
+        rotations.extend((0..joints).map(|j| between(&rows.map(|row| row[j]), part, how.rotations)));
         translations.extend((0..tracks).map(|t| {
-            let (p1, p2) = (sample(frame, t), sample(frame + 1, t));
-            let start = if frame == 0 { p2 - p1 } else { (p2 - sample(frame - 1, t)) * 0.5 };
-            let end = if frame + 2 > last { p2 - p1 } else { (sample(frame + 2, t) - p1) * 0.5 };
+            let [p0, p1, p2, p3] = around.map(|f| source[f * tracks + t]);
+            let start = if frame == first { p2 - p1 } else { (p2 - p0) * 0.5 };
+            let end = if frame + 2 > last { p2 - p1 } else { (p3 - p1) * 0.5 };
             hermite(&p1, &start, &p2, &end, part)
         }));
     }
@@ -70,27 +80,26 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling) -> Clip {
     let mut new = Clip::new(clip.name.clone(), to.hz(), joints, rotations, translated, translations);
     new.start = clip.start;
     new.tolerance = clip.tolerance;
-    let place = |k: usize| {
-        let (frame, part) = to.locate(k, from);
-        frame as f64 + part
-    };
-    new.carried = clip.carried.iter().map(|c| c.between((0..frames).map(place))).collect();
+    let places = || (0..frames).map(|k| (place(k).0 as f64) + place(k).1);
+    new.carried = clip.carried.iter().map(|c| c.between(places())).collect();
     fix_hemispheres(&mut new);
     new
 }
 
 /// The translations to sample from: those of the clip, low-passed where the new rate cannot carry them.
-fn positions(clip: &Clip, from: Rate, to: Rate, how: Resampling) -> Vec<Vec3> {
+fn positions(clip: &Clip, from: Rate, to: Rate, how: Resampling, cuts: &[usize]) -> Vec<Vec3> {
     let mut all = clip.all_translations().to_vec();
     let going_down = to.hz() < from.hz();
     let filter = Butterworth::new(BAND * to.hz(), from.hz()).filter(|_| how.band_limit && going_down);
     let tracks = clip.translated().len();
-    if let Some(filter) = filter {
-        for track in 0..tracks {
-            let mut one: Vec<Vec3> = all.iter().skip(track).step_by(tracks).copied().collect();
-            smooth_positions(&mut one, |channel| filter.apply(channel));
-            all.iter_mut().skip(track).step_by(tracks).zip(one).for_each(|(to, from)| *to = from);
+    let Some(filter) = filter else { return all };
+    let bounds: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).chain([clip.frames()]).collect();
+    for track in 0..tracks {
+        let mut one: Vec<Vec3> = all.iter().skip(track).step_by(tracks).copied().collect();
+        for part in bounds.windows(2) {
+            smooth_positions(&mut one[part[0]..part[1]], |channel| filter.apply(channel));
         }
+        all.iter_mut().skip(track).step_by(tracks).zip(one).for_each(|(to, from)| *to = from);
     }
     all
 }
@@ -149,9 +158,9 @@ mod tests {
     #[test]
     fn the_same_rate_changes_nothing_and_twice_equals_once() {
         let clip = clip(30.0, 50);
-        assert_eq!(resample(&clip, rate(30.0), Resampling::default()), clip);
-        let once = resample(&clip, rate(48.0), Resampling::default());
-        assert_eq!(resample(&once, rate(48.0), Resampling::default()), once);
+        assert_eq!(resample(&clip, rate(30.0), Resampling::default(), &[]), clip);
+        let once = resample(&clip, rate(48.0), Resampling::default(), &[]);
+        assert_eq!(resample(&once, rate(48.0), Resampling::default(), &[]), once);
     }
 
     #[test]
@@ -159,10 +168,10 @@ mod tests {
         for rotations in [RotationInterpolation::Smooth, RotationInterpolation::Linear] {
             let how = Resampling { rotations, band_limit: false };
             let clip = clip(30.0, 61);
-            let up = resample(&clip, rate(90.0), how);
+            let up = resample(&clip, rate(90.0), how, &[]);
             assert_eq!((up.frames(), up.start, up.sample_rate), (181, 0.25, 90.0));
             assert!((0..61).all(|f| up.rotations(3 * f) == clip.rotations(f)));
-            assert_eq!(resample(&up, rate(30.0), how), clip);
+            assert_eq!(resample(&up, rate(30.0), how, &[]), clip);
         }
     }
 
@@ -170,7 +179,7 @@ mod tests {
     fn between_the_samples_the_curve_is_followed() {
         let how = |rotations| Resampling { rotations, band_limit: true };
         let worst = |how: Resampling| {
-            let new = resample(&clip(30.0, 120), rate(59.94), how);
+            let new = resample(&clip(30.0, 120), rate(59.94), how, &[]);
             let time = |f: usize| f as f64 / new.sample_rate;
             let inner = 2..new.frames() - 3;
             let turn_error = inner.clone().map(|f| new.rotations(f)[0].angle_to(&turn(time(f))));
@@ -189,17 +198,54 @@ mod tests {
         let shake = |f: usize| Vec3::new((f as f64 * 2.4).sin(), 0.0, 0.0);
         let clip = Clip::new("", 120.0, 1, rotations, vec![JointId::new(0)], (0..400).map(shake).collect());
         let loudest = |band_limit| {
-            let new = resample(&clip, rate(30.0), Resampling { band_limit, ..Resampling::default() });
+            let new = resample(&clip, rate(30.0), Resampling { band_limit, ..Resampling::default() }, &[]);
             (20..80).map(|f| new.translations(f)[0].x.abs()).fold(0.0, f64::max)
         };
         assert!(loudest(true) < 0.1 && loudest(false) > 0.9, "{} {}", loudest(true), loudest(false));
     }
 
     #[test]
+    fn both_sides_of_a_cut_are_what_they_are_alone() {
+        let whole = clip(30.0, 80);
+        let part = |frames: std::ops::Range<usize>| {
+            let rows = frames.clone().flat_map(|f| whole.rotations(f).to_vec()).collect();
+            let places = frames.flat_map(|f| whole.translations(f).to_vec()).collect();
+            Clip::new("c", 30.0, 1, rows, vec![JointId::new(0)], places)
+        };
+        // Two parts that have nothing to do with each other, the second from an odd frame on.
+        let (first, second) = (part(0..31), part(50..80));
+        let joined = |a: &Clip, b: &Clip| {
+            let rows = [a.all_rotations(), b.all_rotations()].concat();
+            let places = [a.all_translations(), b.all_translations()].concat();
+            let mut both = Clip::new("c", 30.0, 1, rows, vec![JointId::new(0)], places);
+            fix_hemispheres(&mut both);
+            both
+        };
+        for hz in [60.0, 15.0] {
+            let new = resample(&joined(&first, &second), rate(hz), Resampling::default(), &[31]);
+            let alone = resample(&first, rate(hz), Resampling::default(), &[]);
+            for f in 0..alone.frames() {
+                assert_eq!(new.translations(f), alone.translations(f), "{hz} Hz, frame {f}");
+                assert!(new.rotations(f)[0].angle_to(&alone.rotations(f)[0]) < 1e-12);
+            }
+            let behind = (f64::from(31) * hz / 30.0).ceil() as usize;
+            let after = resample(&second, rate(hz), Resampling::default(), &[]);
+            // At twice the rate the second part begins on a frame, at half of it half a frame off.
+            if hz > 30.0 {
+                for f in 0..after.frames() {
+                    assert_eq!(new.translations(behind + f), after.translations(f), "{hz} Hz, frame {f}");
+                }
+            }
+            let mixed = &new.all_translations()[alone.frames()..behind];
+            assert!(mixed.iter().all(|p| p == &first.translations(30)[0] || p == &second.translations(0)[0]));
+        }
+    }
+
+    #[test]
     fn no_frame_and_one_frame_stay() {
         for frames in [0, 1] {
             for hz in [15.0, 30.0, 47.0] {
-                let new = resample(&clip(30.0, frames), rate(hz), Resampling::default());
+                let new = resample(&clip(30.0, frames), rate(hz), Resampling::default(), &[]);
                 assert_eq!((new.frames(), new.sample_rate), (frames, hz));
             }
         }

@@ -204,6 +204,7 @@ fn tell(contacts: &Contacts, frames: usize, report: &mut Report) {
 mod tests {
     use super::super::scenes::{run, walker};
     use super::*;
+    use crate::math::Vec3;
 
     #[test]
     fn labels_of_any_length_keep_the_promises() {
@@ -211,6 +212,22 @@ mod tests {
             let motion = run(&ContactsConfig::default(), walker(frames)).unwrap();
             assert!(motion.contacts.is_some());
         }
+    }
+
+    #[test]
+    fn a_body_that_stands_before_and_behind_a_cut_rests_up_to_it() {
+        let mut motion = walker(40);
+        let still = motion.clip.rotations(0).to_vec();
+        let place = motion.clip.translations(0)[0];
+        for frame in 0..40 {
+            motion.clip.rotations_mut(frame).copy_from_slice(&still);
+            let aside = if frame < 20 { Vec3::zeros() } else { Vec3::new(2.0, 0.0, 0.5) };
+            motion.clip.translations_mut(frame).fill(place + aside);
+        }
+        let contacts = run(&ContactsConfig::default(), motion).unwrap().contacts.unwrap();
+        let spans = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect::<Vec<_>>();
+        let resting: Vec<_> = contacts.parts().map(spans).filter(|s| !s.is_empty()).collect();
+        assert!(!resting.is_empty() && resting.iter().all(|s| *s == [0..20, 20..40]), "{resting:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A motion becomes the same motion at another rate. Units: hertz.
 
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::kinematics::cuts;
 use crate::model::Motion;
 use crate::report::Report;
 use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
@@ -89,7 +90,7 @@ impl Stage for Resample {
                 format!("the clip would have {frames} frames, more than the {MOST_FRAMES} allowed"),
             ));
         }
-        let clip = resample(&motion.clip, self.rate, self.how);
+        let clip = resample(&motion.clip, self.rate, self.how, &cuts(&motion));
         // A hold covers the new frames that lie within the time of its old ones: up to the middle to the next.
         let scale = self.rate.hz() / hz;
         let frame = |f: usize| ((f as f64 - 0.5) * scale).ceil().clamp(0.0, frames as f64) as usize;

@@ -40,6 +40,40 @@ pub fn map_frames<T: Send>(
     (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
 }
 
+/// As [`map_frames`], for poses in which nothing counts but `wanted` and what lies above them; other joints rest.
+///
+/// # Panics
+/// Where the clip belongs to another skeleton.
+pub fn map_frames_towards<T: Send>(
+    skeleton: &Skeleton,
+    clip: &Clip,
+    wanted: impl IntoIterator<Item = JointId>,
+    of: impl Fn(&ModelPose) -> T + Send + Sync,
+) -> Vec<T> {
+    let needed = up_to_the_root(skeleton, wanted);
+    let joints: Vec<JointId> = skeleton.ids().filter(|id| needed[id.index()]).collect();
+    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
+    let at_frame = |(scratch, model): &mut (Pose, ModelPose), frame: usize| {
+        clip.read_pose(frame, scratch);
+        model.set_only(skeleton, scratch, &joints);
+        of(model)
+    };
+    (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
+}
+
+/// Whether each joint is one of these or above one of them.
+fn up_to_the_root(skeleton: &Skeleton, wanted: impl IntoIterator<Item = JointId>) -> Vec<bool> {
+    let mut needed = vec![false; skeleton.len()];
+    for id in wanted {
+        let mut above = Some(id);
+        while let Some(id) = above.filter(|id| !needed[id.index()]) {
+            needed[id.index()] = true;
+            above = skeleton.parent(id);
+        }
+    }
+    needed
+}
+
 /// Up to eight consecutive frames in model space.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -112,14 +146,7 @@ impl<'a> Forward<'a> {
     /// Where the clip belongs to another skeleton.
     pub fn towards(skeleton: &Skeleton, clip: &'a Clip, wanted: impl IntoIterator<Item = JointId>) -> Self {
         assert_eq!(clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
-        let mut needed = vec![false; skeleton.len()];
-        for id in wanted {
-            let mut above = Some(id);
-            while let Some(id) = above.filter(|id| !needed[id.index()]) {
-                needed[id.index()] = true;
-                above = skeleton.parent(id);
-            }
-        }
+        let needed = up_to_the_root(skeleton, wanted);
         let link = |id: JointId| Link {
             joint: id.index(),
             parent: skeleton.parent(id).map(JointId::index),
@@ -274,6 +301,13 @@ mod tests {
             let one_by_one: Vec<ModelPose> =
                 (0..clip.frames()).map(|f| ModelPose::of(&skeleton, &clip.pose(&skeleton, f))).collect();
             prop_assert_eq!(map_frames(&skeleton, &clip, ModelPose::clone), one_by_one);
+        }
+
+        #[test]
+        fn some_joints_of_all_frames_are_where_all_are((skeleton, clip) in scene(), wanted: prop::sample::Index) {
+            let wanted = JointId::new(wanted.index(skeleton.len()));
+            let some = map_frames_towards(&skeleton, &clip, [wanted], |m| *m.joint(wanted));
+            prop_assert_eq!(map_frames(&skeleton, &clip, |m| *m.joint(wanted)), some);
         }
 
         #[test]

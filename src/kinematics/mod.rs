@@ -8,5 +8,5 @@ mod forward;
 mod jacobian;
 
 pub use continuity::{cuts, is_cycle};
-pub use forward::{Block, Forward, forward, map_blocks, map_frames};
+pub use forward::{Block, Forward, forward, map_blocks, map_frames, map_frames_towards};
 pub use jacobian::{Jacobian, jacobian};

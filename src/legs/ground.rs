@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::timeline::Timeline;
 use super::write::{Placed, write};
 use crate::anatomy::contact_points;
-use crate::kinematics::map_frames;
+use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3};
 use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};
 use crate::signal::{Difference, whittaker, whittaker_penalty};
@@ -100,7 +100,8 @@ fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
     let of = |model: &ModelPose| -> Vec<f64> {
         points.iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius).collect()
     };
-    let frames = map_frames(motion.character.skeleton(), &motion.clip, of);
+    let joints = points.iter().map(|p| p.joint);
+    let frames = map_frames_towards(motion.character.skeleton(), &motion.clip, joints, of);
     (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
 }
 

@@ -3,7 +3,7 @@
 //! Space: model space unless said otherwise. Units: metres.
 
 use crate::anatomy::contact_points;
-use crate::kinematics::map_frames;
+use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Rig, Role, Side};
 
@@ -124,6 +124,7 @@ pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
         };
         legs.iter().map(step).collect()
     };
-    let frames = map_frames(motion.character.skeleton(), &motion.clip, of);
+    let joints = legs.iter().flat_map(|leg| leg.joints());
+    let frames = map_frames_towards(motion.character.skeleton(), &motion.clip, joints, of);
     (0..legs.len()).map(|k| frames.iter().map(|steps| steps[k]).collect()).collect()
 }

@@ -37,12 +37,14 @@ impl Transform {
     }
 
     /// The transform that undoes this one.
+    #[inline]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.inverse();
         Self { rotation, translation: -(rotation * self.translation) }
     }
 
     /// Where the point `p` goes.
+    #[inline]
     pub fn point(&self, p: &Vec3) -> Vec3 {
         self.rotation * p + self.translation
     }
@@ -67,6 +69,7 @@ impl Transform {
 
 impl Mul for Transform {
     type Output = Transform;
+    #[inline]
     fn mul(self, b: Transform) -> Transform {
         Transform {
             rotation: self.rotation * b.rotation,

@@ -69,6 +69,19 @@ impl ModelPose {
         }
     }
 
+    /// As [`ModelPose::set`], for these joints alone: parents come first and are among them. Others stay as they are.
+    ///
+    /// # Panics
+    /// Where this value or the pose has another number of joints than the skeleton.
+    pub fn set_only(&mut self, skeleton: &Skeleton, pose: &Pose, joints: &[JointId]) {
+        assert_eq!(pose.local().len(), skeleton.len(), "a pose belongs to its skeleton");
+        assert_eq!(self.joints.len(), skeleton.len(), "a pose belongs to its skeleton");
+        for &id in joints {
+            let local = *pose.joint(id);
+            self.joints[id.index()] = skeleton.parent(id).map_or(local, |p| self.joints[p.index()] * local);
+        }
+    }
+
     /// The local pose of this one: `parent_from_joint = model_from_parent^-1 * model_from_joint`.
     pub fn to_local(&self, skeleton: &Skeleton) -> Pose {
         let local = skeleton.parents().iter().zip(&self.joints).map(|(parent, model)| match parent {

@@ -182,6 +182,12 @@ impl Manifest {
         }
     }
 
+    /// Whether the record of this output says that it has this content.
+    pub(super) fn lists(&self, output: &Path, blake3: &str) -> bool {
+        let record = self.record(&self.name(output));
+        record.is_some_and(|r| r.files.first().is_some_and(|f| f.blake3 == blake3))
+    }
+
     /// The record of an output.
     fn record(&self, name: &str) -> Option<Record> {
         let id = key(&[name.as_bytes()]);

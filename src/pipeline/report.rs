@@ -60,7 +60,7 @@ pub fn write_reports(
 /// Puts a report in its place, unless just that is there.
 fn put(draft: Draft, path: &Path, manifest: &Manifest) -> Result<(), WriteError> {
     let file = FileHash { path: path.to_string_lossy().into_owned(), blake3: draft.hash() };
-    if hash_of(path).is_some_and(|there| there.blake3 == file.blake3) && manifest.may_replace(path) {
+    if hash_of(path).is_some_and(|there| there.blake3 == file.blake3) && manifest.lists(path, &file.blake3) {
         return Ok(());
     }
     manifest.intend(path, std::slice::from_ref(&file))?;

@@ -40,7 +40,10 @@ fn buffers_of_one_name_stay_two_files() {
         posemill(path, &["convert", "takes/a/a.gltf", "takes/b/b.gltf", "-o", "out/", "--format", "gltf"]);
     assert_eq!(code, 0, "{err}");
     for name in ["a", "b"] {
-        assert_eq!(joints(path, &format!("out/{name}.gltf")), joints(path, &format!("takes/{name}/{name}.gltf")));
+        assert_eq!(
+            joints(path, &format!("out/{name}.gltf")),
+            joints(path, &format!("takes/{name}/{name}.gltf"))
+        );
     }
     let names: Vec<String> = outputs(path).into_keys().collect();
     assert_eq!(names, [".posemill.jsonl", "a.files/scene.bin", "a.gltf", "b.files/scene.bin", "b.gltf"]);
@@ -66,10 +69,12 @@ fn a_buffer_that_is_reached_through_its_own_folder_lies_where_the_output_says() 
 fn takes_that_would_go_to_one_file_fail_together_and_alone() {
     let folder = studio(&["takes/a.bvh", "more/a.bvh", "takes/b.bvh"]);
     let path = folder.path();
-    let (code, _, err) = posemill(path, &["convert", "takes/a.bvh", "more/a.bvh", "takes/b.bvh", "-o", "out/"]);
+    let (code, _, err) =
+        posemill(path, &["convert", "takes/a.bvh", "more/a.bvh", "takes/b.bvh", "-o", "out/"]);
     assert_eq!(code, 1);
     for (take, other) in [("takes/a.bvh", "more/a.bvh"), ("more/a.bvh", "takes/a.bvh")] {
-        let told = format!("error: {take}: `{other}` would go to `out/a.glb` too, and neither does\n  hint: ");
+        let told =
+            format!("error: {take}: `{other}` would go to `out/a.glb` too, and neither does\n  hint: ");
         assert!(err.contains(&told), "{err}");
     }
     assert!(err.ends_with("1 written, 2 failed\n"), "{err}");
@@ -80,7 +85,10 @@ fn takes_that_would_go_to_one_file_fail_together_and_alone() {
     pipeline(path, "report = false\nformats = [\"csv\"]\ncontacts = true\n[[stage]]\nuse = \"contacts\"\n");
     let (code, _, err) = posemill(path, &["run", "p.toml", "--output", "tables"]);
     assert_eq!(code, 1);
-    assert!(err.contains("takes/c.bvh: `tables/c.contacts.csv` beside the output is a file of another take"), "{err}");
+    assert!(
+        err.contains("takes/c.bvh: `tables/c.contacts.csv` beside the output is a file of another take"),
+        "{err}"
+    );
     assert!(path.join("tables/c.contacts.csv").exists() && !path.join("tables/c.csv").exists());
 }
 
@@ -91,7 +99,10 @@ fn what_stands_in_the_way_is_told_and_the_rest_is_done() {
     fs::create_dir_all(path.join("out/0/0000.glb")).unwrap();
     let (code, _, err) = posemill(path, &["run", "p.toml"]);
     assert_eq!(code, 1);
-    assert!(err.contains("error: takes/0/0000.bvh: `out/0/0000.glb` cannot be written: is a directory\n"), "{err}");
+    assert!(
+        err.contains("error: takes/0/0000.bvh: `out/0/0000.glb` cannot be written: is a directory\n"),
+        "{err}"
+    );
     assert!(err.ends_with("2 written, 1 failed\n"), "{err}");
     // A file where the folder should be.
     write(path, "file", "mine");
@@ -112,12 +123,19 @@ fn a_list_of_takes_may_name_what_is_gone() {
     assert!(err.ends_with("2 written\n"), "{err}");
     assert!(path.join("out/takes/deep/b.glb").exists());
     let mut run = command(path);
-    let mut run =
-        run.args(["run", "p.toml", "--files-from", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut run = run
+        .args(["run", "p.toml", "--files-from", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     std::io::Write::write_all(&mut run.stdin.take().unwrap(), b"takes/a.bvh\n").unwrap();
     assert_eq!(told(&run.wait_with_output().unwrap()).2, "1 up to date\n");
     let (code, _, err) = posemill(path, &["run", "p.toml", "--files-from", "none.txt"]);
-    assert_eq!((code, err.as_str()), (2, "error: the list of takes `none.txt` cannot be read: no such file or directory\n"));
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "error: the list of takes `none.txt` cannot be read: no such file or directory\n")
+    );
 }
 
 #[test]
@@ -175,7 +193,9 @@ mod linux {
         let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" run p.toml";
         let run = |shell: &str| {
             let mut run = Command::new(shell);
-            told(&run.args(["-c", script, env!("CARGO_BIN_EXE_posemill")]).current_dir(path).output().unwrap())
+            told(
+                &run.args(["-c", script, env!("CARGO_BIN_EXE_posemill")]).current_dir(path).output().unwrap(),
+            )
         };
         let (code, _, err) = run("sh");
         assert!(code == 1 && err.contains("cannot be written: file too large"), "{code} {err}");
@@ -199,7 +219,10 @@ mod linux {
                 .collect();
             let (code, out, err) = posemill(folder.path(), &arguments);
             assert_eq!(code, 1, "{err}");
-            assert!(err.contains("is left out: its name is not UTF-8\n") && !err.contains("panicked"), "{err}");
+            assert!(
+                err.contains("is left out: its name is not UTF-8\n") && !err.contains("panicked"),
+                "{err}"
+            );
             assert!(more.is_empty() || serde_json::from_str::<Value>(&out).unwrap()["planned"] == 1, "{out}");
         }
         assert!(path.join("out/a.glb").exists() && path.join("out/report.html").exists());
@@ -212,7 +235,8 @@ mod linux {
         std::os::unix::fs::symlink("..", path.join("takes/deep/up")).unwrap();
         let (code, _, err) = posemill(path, &["run", "p.toml"]);
         assert_eq!(code, 1);
-        let told = "error: the link `takes/deep/up` leads back to a folder that it lies in, and is left out\n";
+        let told =
+            "error: the link `takes/deep/up` leads back to a folder that it lies in, and is left out\n";
         assert!(err.contains(told) && err.ends_with("2 written\n"), "{err}");
     }
 }

@@ -177,7 +177,10 @@ fn outputs_are_verified_without_a_byte_written() {
     fs::remove_file(path.join("out/1/0001.glb")).unwrap();
     let before = outputs(path);
     let (code, _, err) = posemill(path, &["run", "p.toml", "--verify"]);
-    assert!(code == 1 && err.contains("`out/0/0000.glb` is not what this pipeline makes of the take"), "{err}");
+    assert!(
+        code == 1 && err.contains("`out/0/0000.glb` is not what this pipeline makes of the take"),
+        "{err}"
+    );
     assert!(err.contains("`out/1/0001.glb` is not there"), "{err}");
     assert!(outputs(path) == before);
 }

@@ -132,7 +132,8 @@ fn a_clip_at_rest_becomes_one_still_track() {
         let skeleton = asset.character.skeleton();
         let clip = Clip::from_poses("still", 30.0, skeleton, &vec![skeleton.rest_pose(); 5]);
         let output =
-            write_gltf(&asset.character, &[clip], &GltfOptions { replace: true, ..GltfOptions::default() }).unwrap();
+            write_gltf(&asset.character, &[clip], &GltfOptions { replace: true, ..GltfOptions::default() })
+                .unwrap();
         keep("rest", &asset.character.name, &output);
         let back = read_back(&output, Quat::identity());
         assert_eq!(back.clips.len(), 1);

@@ -2,7 +2,9 @@
 
 use super::exit::Failure;
 use super::mill::{MillArguments, Work};
-use crate::pipeline::{OutputFormat, Pipeline, PipelineConfig, Placement, PlanError, Takes, find_takes, jobs};
+use crate::pipeline::{
+    OutputFormat, Pipeline, PipelineConfig, Placement, PlanError, Takes, find_takes, jobs,
+};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 

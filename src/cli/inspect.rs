@@ -3,10 +3,10 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
-use crate::{export, import};
 use crate::model::{Asset, Assignment, Character, Container, JointId};
 use crate::report::one_line;
 use crate::retarget::second_best;
+use crate::{export, import};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -4,8 +4,8 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::tally::{Tally, names, show_all_warnings};
 use crate::pipeline::{
-    self, Batch, BatchOptions, Claims, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE, Rows,
-    RunError, Status, write_reports,
+    self, Batch, BatchOptions, Claims, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE,
+    Rows, RunError, Status, write_reports,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -150,7 +150,8 @@ pub fn mill(
         console.note("stopped before the end\nhint: the same command goes on where it was left");
     }
     console.note(&tally);
-    let good = tally.count(Status::Failed) == 0 && tally.passed().next().is_none() && unseen.is_empty() && !left;
+    let good =
+        tally.count(Status::Failed) == 0 && tally.passed().next().is_none() && unseen.is_empty() && !left;
     Ok(if good { Exit::Good } else { Exit::SomeFailed })
 }
 

@@ -117,7 +117,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         write_whole(path, bytes)?;
     }
     if let Some(manifest) = &manifest {
-        let source = hash_of(path).map(|read| FileHash { path: take_of(path).relative.display().to_string(), ..read });
+        let source =
+            hash_of(path).map(|read| FileHash { path: take_of(path).relative.display().to_string(), ..read });
         manifest.add(
             Record {
                 files: hashes,

@@ -1,8 +1,8 @@
 //! Outcomes as they come become counts, and one line for each kind of warning: what is kept does not grow with the batch.
 
 use super::console::Console;
-use crate::pipeline::{Outcome, Status, passed};
 use crate::measure::Threshold;
+use crate::pipeline::{Outcome, Status, passed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -109,7 +109,9 @@ fn line(outcome: &Outcome, warning: &Value) -> String {
         lines if lines.starts_with("[[pair]]") => {
             format!("\nhint: add to the map that `posemill map` writes:\n{lines}")
         }
-        lines => format!("\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}"),
+        lines => {
+            format!("\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}")
+        }
     };
     format!("{of}: {message}{place}{times}{mend}")
 }
@@ -138,7 +140,8 @@ const ORDER: [Status; 6] =
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let part = |status: &Status| Some((self.count(*status), word(*status))).filter(|part| part.0 > 0);
-        let parts: Vec<String> = ORDER.iter().filter_map(part).map(|(n, word)| format!("{n} {word}")).collect();
+        let parts: Vec<String> =
+            ORDER.iter().filter_map(part).map(|(n, word)| format!("{n} {word}")).collect();
         f.write_str(&parts.join(", "))
     }
 }

@@ -131,8 +131,11 @@ mod tests {
     fn uris_say_where_files_lie_and_change_only_where_they_must() {
         let text = r#"{"buffers":[{"uri":"a%20b.bin","x":1.50},{"uri":"../in/b.bin"},{"uri":"in/b.bin"}]}"#;
         let bytes = |k: u8| Arc::<[u8]>::from(vec![k]);
-        let resources =
-            [("a%20b.bin".to_owned(), bytes(1)), ("../in/b.bin".into(), bytes(2)), ("in/b.bin".into(), bytes(3))];
+        let resources = [
+            ("a%20b.bin".to_owned(), bytes(1)),
+            ("../in/b.bin".into(), bytes(2)),
+            ("in/b.bin".into(), bytes(3)),
+        ];
         let placed = |folder: &str| {
             let mut splice = Splice::new(Json::parse(text, 0).unwrap());
             let names: Vec<String> =

@@ -132,7 +132,9 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
                 State::UpToDate(report, files) => kept.push((report, files)),
                 State::Stale => {}
                 // What is there may be just what would be written.
-                State::Foreign(path) if options.dry_run => return Some(failed(job, &RunError::Foreign(path))),
+                State::Foreign(path) if options.dry_run => {
+                    return Some(failed(job, &RunError::Foreign(path)));
+                }
                 State::Foreign(_) => {}
             }
         }

@@ -98,7 +98,10 @@ fn check(text: &str) -> String {
 pub fn hash_of(path: &Path) -> Option<FileHash> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
-    Some(FileHash { path: path.to_string_lossy().into_owned(), blake3: hasher.finalize().to_hex().to_string() })
+    Some(FileHash {
+        path: path.to_string_lossy().into_owned(),
+        blake3: hasher.finalize().to_hex().to_string(),
+    })
 }
 
 #[cfg(test)]

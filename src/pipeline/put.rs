@@ -83,7 +83,8 @@ impl Place<'_> {
         let kept: Vec<MadeFile> = made.outputs.iter().flatten().filter(corrected).cloned().collect();
         for (path, _) in &kept {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let said = "a table of contact labels was corrected by hand and stays as it is; `--force` replaces it";
+            let said =
+                "a table of contact labels was corrected by hand and stays as it is; `--force` replaces it";
             made.report.warnings.add("labels-kept", said, name);
         }
         kept

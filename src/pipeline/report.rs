@@ -66,7 +66,8 @@ fn put(draft: Draft, path: &Path, manifest: &Manifest) -> Result<(), WriteError>
     manifest.intend(path, std::slice::from_ref(&file))?;
     draft.finish()?;
     let (planned, pipeline) = (String::new(), String::new());
-    manifest.add(Record { files: vec![file], planned, pipeline, sources: Vec::new(), report: Value::Null }, None)
+    manifest
+        .add(Record { files: vec![file], planned, pipeline, sources: Vec::new(), report: Value::Null }, None)
 }
 
 fn file(outcome: &Outcome) -> Value {

@@ -110,7 +110,8 @@ pub enum RunError {
 /// # Errors
 /// The first [`RunError`]: nothing is made unless every take comes through every stage.
 pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made, RunError> {
-    let hashed = |path: String, bytes: &[u8]| FileHash { path, blake3: blake3::hash(bytes).to_hex().to_string() };
+    let hashed =
+        |path: String, bytes: &[u8]| FileHash { path, blake3: blake3::hash(bytes).to_hex().to_string() };
     let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
     let mut sources = Vec::new();
     let mut motions = Vec::new();
@@ -166,7 +167,11 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
                     || (untouched && pipeline.clip.is_some()),
                 clips_inside: untouched && pipeline.clip.is_none(),
                 // Takes that bring their own files have them apart from each other; those of a character are shared.
-                files: if record && pipeline.character.is_none() { format!("{stem}.files") } else { String::new() },
+                files: if record && pipeline.character.is_none() {
+                    format!("{stem}.files")
+                } else {
+                    String::new()
+                },
                 made_by: made_by.clone(),
                 stem,
                 ..pipeline.export.clone()

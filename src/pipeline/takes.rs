@@ -229,7 +229,8 @@ mod tests {
         let take = |k: usize| Take { path: PathBuf::new(), relative: format!("day/{k}.bvh").into() };
         let mut sizes = [0; 4];
         for k in 0..400 {
-            let holders: Vec<u64> = (1..=4).filter(|&number| Shard { number, of: 4 }.holds(&take(k))).collect();
+            let holders: Vec<u64> =
+                (1..=4).filter(|&number| Shard { number, of: 4 }.holds(&take(k))).collect();
             assert_eq!(holders.len(), 1);
             sizes[holders[0] as usize - 1] += 1;
         }

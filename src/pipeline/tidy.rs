@@ -80,5 +80,4 @@ impl Loose {
             self.listed.insert(pair(&file.path, &file.blake3));
         }
     }
-
 }

@@ -4,8 +4,11 @@ use glob::{MatchOptions, Pattern, PatternError};
 use std::path::{Component, Path, PathBuf};
 
 /// `*` ends at a folder, as in a shell.
-const MATCH: MatchOptions =
-    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
+const MATCH: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
 
 /// The folders of a pattern before its first wildcard.
 pub(super) fn fixed_part(folder: &Path, pattern: &str) -> PathBuf {

@@ -1,6 +1,7 @@
 //! A pattern becomes the files below its fixed part, and the places in which nobody could look.
 
 use glob::{MatchOptions, Pattern, PatternError};
+use std::io::{Error, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 /// `*` ends at a folder, as in a shell.
@@ -63,8 +64,7 @@ impl<'a> Walk<'a> {
                 Ok(entries) => entries,
                 Err(_) if relative.as_os_str().is_empty() && !shown.exists() => continue,
                 Err(e) => {
-                    let reason = super::write::reason(&e);
-                    self.unseen.push(format!("the folder `{}` cannot be read: {reason}", shown.display()));
+                    self.unseen(shown, &e);
                     continue;
                 }
             };
@@ -78,7 +78,14 @@ impl<'a> Walk<'a> {
                 }
                 above.push(real);
             }
-            for entry in entries.flatten() {
+            for entry in entries {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(e) => {
+                        self.unseen(&folder, &e);
+                        break;
+                    }
+                };
                 let path = relative.join(entry.file_name());
                 let whole = self.fixed.join(&path);
                 if self.except.is_some_and(|e| whole.starts_with(e)) {
@@ -91,16 +98,21 @@ impl<'a> Walk<'a> {
                 };
                 match kind {
                     Ok(kind) if kind.is_dir() => {
-                        if path.components().count() < self.depth {
-                            stack.push((path, above.clone()));
-                        }
+                        let deep = path.components().count() >= self.depth;
+                        stack.extend((!deep).then(|| (path, above.clone())));
                     }
                     Ok(kind) if kind.is_file() => self.file(path),
+                    Err(e) if e.kind() != ErrorKind::NotFound => self.unseen(&whole, &e),
                     _ => {}
                 }
             }
         }
         self.unseen.sort();
+    }
+
+    fn unseen(&mut self, path: &Path, error: &Error) {
+        let reason = super::write::reason(error);
+        self.unseen.push(format!("`{}` cannot be read: {reason}", path.display()));
     }
 
     fn file(&mut self, path: PathBuf) {
@@ -140,10 +152,12 @@ mod tests {
         std::os::unix::fs::symlink(at("real"), at("link")).unwrap();
         std::os::unix::fs::symlink(at("real"), at("real/deep/back")).unwrap();
         std::os::unix::fs::symlink(at("nowhere"), at("void")).unwrap();
+        std::os::unix::fs::symlink(at("self"), at("self")).unwrap();
         let (found, unseen) = walked(folder.path(), "**/*.bvh");
         assert_eq!(found, ["link/deep/a.bvh", "real/deep/a.bvh"]);
-        assert_eq!(unseen.len(), 2, "{unseen:?}");
-        assert!(unseen.iter().all(|line| line.contains("deep/back` leads back to a folder")));
+        assert_eq!(unseen.len(), 3, "{unseen:?}");
+        assert!(unseen[0].ends_with("self` cannot be read: too many levels of symbolic links"));
+        assert!(unseen[1..].iter().all(|line| line.contains("deep/back` leads back to a folder")));
     }
 
     #[cfg(target_os = "linux")]
@@ -157,7 +171,7 @@ mod tests {
         let (found, unseen) = walked(folder.path(), "*.bvh");
         assert_eq!(found, ["a.bvh"]);
         assert!(unseen[0].ends_with("caf\u{fffd}.bvh` is left out: its name is not UTF-8"), "{unseen:?}");
-        assert_eq!(walked(folder.path(), "*.glb").1, [String::new(); 0]);
+        assert!(walked(folder.path(), "*.glb").1.is_empty());
     }
 
     #[test]

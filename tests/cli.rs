@@ -52,11 +52,15 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Names of everything below a folder, sorted.
+/// Names of everything below a folder, sorted, but for what runs tell each other by: their lock, and the sizes and times
+/// that they have seen.
 fn tree(folder: &Path) -> Vec<String> {
     fn walk(root: &Path, at: &Path, names: &mut Vec<String>) {
         for entry in fs::read_dir(at).unwrap() {
             let path = entry.unwrap().path();
+            if path.ends_with(".posemill.lock") || path.ends_with(".posemill.seen") {
+                continue;
+            }
             match path.is_dir() {
                 true => walk(root, &path, names),
                 false => names.push(path.strip_prefix(root).unwrap().display().to_string()),
@@ -361,11 +365,6 @@ fn outputs_that_make_no_sense_are_refused() {
     refused(
         &["convert", "takes/a.bvh", "-o", "takes/a.bvh"],
         "error: `takes/a.bvh` is an input of this run\n  hint: name another output\n",
-    );
-    refused(
-        &["convert", "takes/a.bvh", "more/a.bvh", "-o", "x/"],
-        "error: `more/a.bvh` and `takes/a.bvh` would both go to `x/a.glb`\n  hint: give their common folder as a \
-         glob (`takes/**/*.bvh`): sub-folders are kept\n",
     );
     refused(&["convert", "none.bvh", "-o", "x.glb"], "error: the file `none.bvh` does not exist\n");
     let output = posemill(&studio, &["convert", "takes/*.bvh", "-o", "x.glb"]);

@@ -119,13 +119,15 @@ fn a_take_reads_and_writes_what_it_moves_beside_joints() {
     let asset = read(&with_face("robot.glb", 2, true));
     assert_carried(&asset.clips[0]);
     let written =
-        write_gltf(&asset.character, &asset.clips, &GltfOptions { replace: true, container: None }).unwrap();
+        write_gltf(&asset.character, &asset.clips, &GltfOptions { replace: true, ..GltfOptions::default() })
+            .unwrap();
     assert!(!written.warnings.has("carried-dropped"));
     let back = read(&written.bytes);
     assert_eq!(back.clips.len(), 1);
     assert_carried(&back.clips[0]);
     let again =
-        write_gltf(&asset.character, &asset.clips, &GltfOptions { replace: true, container: None }).unwrap();
+        write_gltf(&asset.character, &asset.clips, &GltfOptions { replace: true, ..GltfOptions::default() })
+            .unwrap();
     assert_eq!(written.bytes, again.bytes);
     // Parts and other rates keep them in step.
     let part = asset.motion(0).unwrap().part(10..20);

@@ -132,7 +132,8 @@ fn a_clip_at_rest_becomes_one_still_track() {
         let skeleton = asset.character.skeleton();
         let clip = Clip::from_poses("still", 30.0, skeleton, &vec![skeleton.rest_pose(); 5]);
         let output =
-            write_gltf(&asset.character, &[clip], &GltfOptions { replace: true, container: None }).unwrap();
+            write_gltf(&asset.character, &[clip], &GltfOptions { replace: true, ..GltfOptions::default() })
+                .unwrap();
         keep("rest", &asset.character.name, &output);
         let back = read_back(&output, Quat::identity());
         assert_eq!(back.clips.len(), 1);
@@ -187,7 +188,7 @@ fn every_character_plays_a_foreign_motion_exactly_in_either_container() {
         let skeleton = asset.character.skeleton();
         let clip = wave(skeleton, 40, 24000.0 / 1001.0);
         for container in [Container::Glb, Container::Gltf] {
-            let options = GltfOptions { replace: true, container: Some(container) };
+            let options = GltfOptions { replace: true, container: Some(container), ..GltfOptions::default() };
             let output = write_gltf(&asset.character, std::slice::from_ref(&clip), &options).unwrap();
             keep(
                 if container == Container::Glb { "wave-glb" } else { "wave-gltf" },
@@ -244,7 +245,7 @@ fn every_cut_of_a_file_is_an_error_or_a_result_that_keeps_the_promises() {
     let character = stick_figure();
     let output =
         write_gltf(&character, &[wave(character.skeleton(), 3, 30.0)], &GltfOptions::default()).unwrap();
-    let gltf = GltfOptions { replace: false, container: Some(Container::Gltf) };
+    let gltf = GltfOptions { container: Some(Container::Gltf), ..GltfOptions::default() };
     let text = write_gltf(&character, &[wave(character.skeleton(), 3, 30.0)], &gltf).unwrap();
     for whole in [&output.bytes, &text.bytes] {
         for cut in 0..whole.len() {

@@ -2,16 +2,18 @@
 
 use posemill::model::Motion;
 use posemill::pipeline::{
-    BatchOptions, Outcome, Pipeline, PipelineConfig, Placement, RunError, Status, find_takes, jobs, run,
-    run_all,
+    Batch, BatchOptions, Claims, Manifest, Outcome, Pipeline, PipelineConfig, Placement, RunError, Status,
+    find_takes, jobs, run_all,
 };
 use posemill::report::Report;
 use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 /// Fails in the way that the name of the clip says.
@@ -52,12 +54,21 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
     let registry = [Entry::of::<Stumble>()];
     let text = "[[stage]]\nuse = \"stumble\"\n";
     let mut config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
-    let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap();
+    let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap().takes;
     let out = folder.path().join(out);
     let placement = if out.extension().is_some() { Placement::File(out) } else { Placement::Folder(out) };
     let jobs = jobs(&takes, &config.output.formats, &placement, &[]).unwrap();
     let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
-    run_all(&pipeline, &jobs, None, BatchOptions::default(), done)
+    let (claims, stop) = (Claims::of(jobs.iter()), AtomicBool::new(false));
+    let options = BatchOptions::default();
+    let batch =
+        Batch { pipeline: &pipeline, jobs: &jobs, manifest: None, claims: &claims, options, stop: &stop };
+    let found = Mutex::new(BTreeMap::new());
+    run_all(&batch, &|number, outcome| {
+        done(&outcome);
+        found.lock().unwrap().insert(number, outcome);
+    });
+    found.into_inner().unwrap().into_values().collect()
 }
 
 #[test]
@@ -112,15 +123,29 @@ fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
 fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.bvh"), TAKE).unwrap();
-    fs::write(folder.path().join("x.glb"), "mine").unwrap();
+    let out = folder.path().join("out");
+    let output = out.join("a.glb");
+    fs::create_dir(&out).unwrap();
+    fs::write(&output, "mine").unwrap();
     let mut config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
-    let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap();
-    let output = folder.path().join("x.glb");
-    let jobs = jobs(&takes, &config.output.formats, &Placement::File(output.clone()), &[]).unwrap();
+    let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap().takes;
+    let jobs = jobs(&takes, &config.output.formats, &Placement::Folder(out.clone()), &[]).unwrap();
     let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
-    let refused = run(&pipeline, &jobs[0], true, &|_| false).unwrap_err();
-    assert_eq!(refused, RunError::Foreign(output.clone()));
+    let (claims, stop) = (Claims::of(jobs.iter()), AtomicBool::new(false));
+    let run = |force: bool| {
+        let manifest = Manifest::open(&out).unwrap();
+        let options = BatchOptions { force, ..BatchOptions::default() };
+        let (pipeline, jobs, manifest) = (&pipeline, jobs.as_slice(), Some(&manifest));
+        let heard = Mutex::new(None);
+        let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
+        run_all(&batch, &|_, outcome| *heard.lock().unwrap() = Some(outcome));
+        heard.into_inner().unwrap().unwrap()
+    };
+    assert_eq!(run(false).error, Some(RunError::Foreign(output.clone()).to_string()));
     assert_eq!(fs::read(&output).unwrap(), b"mine");
-    run(&pipeline, &jobs[0], true, &|_| true).unwrap();
+    assert_eq!(run(true).status, Status::Written);
     assert_ne!(fs::read(&output).unwrap(), b"mine");
+    assert_eq!(run(false).status, Status::UpToDate);
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(run(true).status, Status::Left, "what was not begun before a stop is left");
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The `posemill ...` lines of the README's `sh` blocks.
-fn commands() -> Vec<String> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+/// The `posemill ...` lines of the `sh` blocks of a file.
+fn commands(file: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
     let mut inside = false;
     let mut found = Vec::new();
     for line in text.lines() {
@@ -31,13 +31,24 @@ fn copy_folder(from: &Path, to: &Path) {
 
 #[test]
 fn every_command_of_the_readme_runs() {
+    let ran = run_all("README.md");
+    assert!(ran >= 5, "only {ran} commands were found");
+}
+
+#[test]
+fn every_command_of_the_guide_for_studios_runs() {
+    assert_eq!(run_all("docs/studio.md"), 5);
+}
+
+/// Runs the commands of a file, and says how many there were.
+fn run_all(file: &str) -> usize {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let place = tempfile::tempdir().unwrap();
     for folder in ["data", "pipelines"] {
         copy_folder(&here.join(folder), &place.path().join(folder));
     }
     let mut ran = 0;
-    for line in commands() {
+    for line in commands(file) {
         let words = line.split(" #").next().unwrap().split_whitespace();
         let words: Vec<&str> = words.map(|w| w.trim_matches('\'')).collect();
         let arguments = match words.as_slice() {
@@ -45,7 +56,7 @@ fn every_command_of_the_readme_runs() {
             ["cargo", "run", "--release", "--", rest @ ..] => rest,
             // The test command is what runs this test; the install command is not for a test to run.
             ["cargo", "test"] | ["cargo", "install", ..] => continue,
-            other => panic!("the README has a command that nothing checks: {other:?}"),
+            other => panic!("{file} has a command that nothing checks: {other:?}"),
         };
         let result = Command::new(env!("CARGO_BIN_EXE_posemill"))
             .args(arguments)
@@ -55,5 +66,5 @@ fn every_command_of_the_readme_runs() {
         assert!(result.status.success(), "{line}\n{}", String::from_utf8_lossy(&result.stderr));
         ran += 1;
     }
-    assert!(ran >= 5, "only {ran} commands were found");
+    ran
 }

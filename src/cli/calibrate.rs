@@ -45,8 +45,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             arguments.output.display()
         ))
     })?;
-    let takes =
+    let found =
         find_takes(Path::new(""), &arguments.takes, None).map_err(crate::pipeline::PlanError::Takes)?;
+    found.unseen.iter().for_each(|line| console.warning(line));
+    let takes = found.takes;
     not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
     let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
     for take in &takes {

@@ -1,9 +1,11 @@
 //! Where words go: data to stdout, messages and progress to stderr.
 
+use crate::pipeline::io_reason;
 use crate::report::one_line;
 use clap::ValueEnum;
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// When to colour messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -18,7 +20,7 @@ pub enum Color {
 }
 
 /// The user's wishes about messages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Console {
     /// Errors only.
     pub quiet: bool,
@@ -26,6 +28,8 @@ pub struct Console {
     pub verbose: bool,
     /// Whether messages are coloured.
     pub colors: bool,
+    /// Whether stdout did not take data that was printed.
+    lost: AtomicBool,
 }
 
 impl Console {
@@ -38,13 +42,24 @@ impl Console {
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             }
         };
-        Self { quiet, verbose, colors }
+        Self { quiet, verbose, colors, lost: AtomicBool::new(false) }
     }
 
-    /// Data, on stdout. A reader that has gone away is no error.
+    /// Data, on stdout. A reader that has gone away is no error; what is lost otherwise is told once, and
+    /// [`Console::lost`] knows it.
     pub fn data(&self, text: &str) {
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(e) if e.kind() != ErrorKind::BrokenPipe && !self.lost.swap(true, Ordering::Relaxed) => {
+                self.error(format!("standard output cannot be written: {}", io_reason(&e)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether stdout did not take everything.
+    pub fn lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 
     /// A JSON document, on stdout.

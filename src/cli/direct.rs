@@ -2,7 +2,9 @@
 
 use super::exit::Failure;
 use super::mill::{MillArguments, Work};
-use crate::pipeline::{OutputFormat, Pipeline, PipelineConfig, Placement, PlanError, find_takes, jobs};
+use crate::pipeline::{
+    OutputFormat, Pipeline, PipelineConfig, Placement, PlanError, Takes, find_takes, jobs,
+};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +59,7 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let mut config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
     let here = Path::new("");
-    let takes = find_takes(here, request.takes, None).map_err(PlanError::Takes)?;
+    let Takes { takes, unseen } = find_takes(here, request.takes, None).map_err(PlanError::Takes)?;
 
     let output = request.output;
     let path = PathBuf::from(output);
@@ -94,5 +96,5 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
     let name = request.character.map(|c| c.display().to_string());
     let pipeline = Pipeline::new(&mut config, here, name.as_deref())?;
-    Ok(Work { pipeline, jobs, placement })
+    Ok(Work { pipeline, jobs, placement, unseen })
 }

@@ -3,10 +3,10 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
-use crate::import;
 use crate::model::{Asset, Assignment, Character, Container, JointId};
 use crate::report::one_line;
 use crate::retarget::second_best;
+use crate::{export, import};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -120,8 +120,29 @@ fn document(asset: &Asset, file: &str, format: &str) -> Value {
         "joints": skeleton.ids().map(joint).collect::<Vec<_>>(),
         "clips": clips.collect::<Vec<_>>(),
         "meshes": meshes.collect::<Vec<_>>(),
+        "made_by": made_by(asset),
         "warnings": asset.warnings,
     })
+}
+
+/// What made the file, where it says so.
+fn made_by(asset: &Asset) -> Option<Value> {
+    export::made_by(asset.character.document.as_ref()?)
+}
+
+/// One line of what made the file: hashes as long as people compare them.
+fn made_by_line(told: &Value) -> String {
+    let text = |value: &Value| one_line(value.as_str().unwrap_or_default());
+    let short = |value: &Value| text(value).chars().take(12).collect::<String>();
+    let inputs = told["inputs"].as_array().into_iter().flatten();
+    let inputs: Vec<String> =
+        inputs.map(|i| format!("{} ({})", text(&i["name"]), short(&i["blake3"]))).collect();
+    format!(
+        "made by: posemill {}, pipeline {}, from {}\n",
+        text(&told["version"]),
+        short(&told["pipeline"]),
+        inputs.join(", ")
+    )
 }
 
 fn page(asset: &Asset, file: &str, format: &str) -> String {
@@ -141,6 +162,10 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
         for j in &told.joints {
             let _ = writeln!(text, "  {:widest$}  {:.2}  {}", name(j.joint), j.confidence, j.reason);
         }
+    }
+
+    if let Some(told) = made_by(asset) {
+        text += &made_by_line(&told);
     }
 
     let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::SURE);

@@ -2,17 +2,17 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use super::tally::{Tally, names, show_all_warnings};
 use crate::pipeline::{
-    self, BatchOptions, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE, RunError, Status,
-    write_reports,
+    self, Batch, BatchOptions, Claims, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE,
+    Rows, RunError, Status, write_reports,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 /// The options of every command that writes outputs.
 #[derive(Debug, Args)]
@@ -20,8 +20,8 @@ pub struct MillArguments {
     /// Override one key: `stage.retarget.scale=1.0`, `input.units=cm`, `output.formats=["glb","bvh"]`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// How many files to work on at once [default: one for each core]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// How many files to work on at once, up to 1024 [default: one for each core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
     pub jobs: Option<u16>,
     /// Make every output anew and replace files that posemill did not write
     #[arg(long, short)]
@@ -29,10 +29,16 @@ pub struct MillArguments {
     /// Print what would be done, and do nothing
     #[arg(long, short = 'n')]
     pub dry_run: bool,
+    /// Make everything again, write nothing, and say whether the outputs are just that
+    #[arg(long, conflicts_with_all = ["force", "dry_run"])]
+    pub verify: bool,
     /// Print one JSON document with what became of every file
     #[arg(long)]
     pub json: bool,
 }
+
+/// Threads have a price: thousands of them only wait for each other and for memory.
+const MOST_JOBS: i64 = 1024;
 
 /// A pipeline with its jobs and the place of its outputs.
 #[derive(Debug)]
@@ -43,6 +49,8 @@ pub struct Work {
     pub jobs: Vec<Job>,
     /// Where outputs go.
     pub placement: Placement,
+    /// One sentence for each place where takes may be and could not be looked for.
+    pub unseen: Vec<String>,
 }
 
 /// Does all of `works` and says what became of it.
@@ -58,87 +66,153 @@ pub fn mill(
     let threads = arguments.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
+        .thread_name(|k| format!("{WORKER}{k}"))
         .build()
         .map_err(|e| Failure::Argument(format!("the threads cannot be started: {e}")))?;
-    // A panic inside a job is reported with the job; the default hook would print over the progress bar.
-    if std::env::var_os("RUST_BACKTRACE").is_none() {
-        std::panic::set_hook(Box::new(|_| {}));
-    }
-    for work in works.iter().filter(|w| w.pipeline.report && !arguments.force) {
+    quiet_workers();
+    let writes = !arguments.dry_run && !arguments.verify;
+    for work in works.iter().filter(|w| w.pipeline.report && !arguments.force && writes) {
         if let Placement::Folder(folder) = &work.placement
-            && let manifest = Manifest::open(folder)
+            && let manifest = Manifest::look(folder)
             && let reports = [REPORT, REPORT_PAGE].map(|name| folder.join(name))
             && let Some(foreign) = reports.into_iter().find(|r| !manifest.may_replace(r))
         {
             return Err(Failure::Argument(RunError::Foreign(foreign).to_string()));
         }
     }
+    let stop = super::stop::flag();
+    let claims = Claims::of(works.iter().flat_map(|w| &w.jobs));
     let bar = progress(works.iter().map(|w| w.jobs.len()).sum(), console);
-    let done = |outcome: &Outcome| {
-        if let Some(error) = &outcome.error {
-            bar.suspend(|| console.error(format!("{}: {error}", names(&outcome.inputs))));
-        }
-        bar.inc(1);
-    };
-    let mut outcomes = Vec::new();
+    let mut tally = Tally::default();
+    let mut kept = Vec::with_capacity(works.len());
+    let mut first = 0;
     for work in works {
-        let options = BatchOptions { force: arguments.force, dry_run: arguments.dry_run };
         let manifest = match &work.placement {
-            Placement::Folder(folder) => Some(RwLock::new(Manifest::open(folder))),
+            Placement::Folder(folder) if writes => Some(Manifest::open(folder)?),
+            Placement::Folder(folder) => Some(Manifest::look(folder)),
             Placement::File(_) => None,
         };
-        let found =
-            pool.install(|| pipeline::run_all(&work.pipeline, &work.jobs, manifest.as_ref(), options, &done));
-        if let (Placement::Folder(folder), Some(manifest), false) =
-            (&work.placement, manifest, arguments.dry_run)
-        {
-            let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if work.pipeline.report {
-                write_reports(folder, &work.pipeline.name, &found, &mut manifest)?;
+        let told = arguments.json || console.verbose || work.pipeline.report || arguments.dry_run;
+        let rows = told.then(|| Rows::new(work.jobs.len())).transpose().map_err(|e| spool_fault(&e))?;
+        let heard = Mutex::new((&mut tally, rows, None));
+        let done = |job: usize, outcome: Outcome| {
+            if let Some(error) = &outcome.error {
+                bar.suspend(|| console.error(format!("{}: {error}", names(&outcome.inputs))));
+            }
+            let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let (tally, rows, fault) = &mut *heard;
+            tally.add(first + job, &outcome, &work.pipeline.fail_on);
+            if let Some(Err(e)) = rows.as_mut().map(|rows| rows.put(job, &outcome)) {
+                *fault = Some(e);
+            }
+            bar.inc(1);
+        };
+        let options =
+            BatchOptions { force: arguments.force, dry_run: arguments.dry_run, verify: arguments.verify };
+        let (pipeline, jobs, manifest) = (&work.pipeline, work.jobs.as_slice(), manifest.as_ref());
+        let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
+        pool.install(|| pipeline::run_all(&batch, &done));
+        let (_, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = fault {
+            return Err(spool_fault(&fault));
+        }
+        if let (Placement::Folder(folder), Some(manifest), true) = (&work.placement, manifest, writes) {
+            if let Some(rows) = rows.as_mut().filter(|_| pipeline.report && !stop.load(Ordering::Relaxed)) {
+                write_reports(folder, &pipeline.name, rows, manifest)?;
             }
             manifest.finish()?;
         }
-        outcomes.push(found);
+        first += jobs.len();
+        kept.push(rows);
     }
     bar.finish_and_clear();
-    let _ = std::panic::take_hook();
 
-    let mut passed = false;
-    for (work, found) in works.iter().zip(&outcomes) {
-        for outcome in found {
-            for sentence in pipeline::passed(outcome, &work.pipeline.fail_on) {
-                console.error(format!("{}: {sentence}", names(&outcome.inputs)));
-                passed = true;
-            }
+    tally.passed().for_each(|sentence| console.error(sentence));
+    let unseen: Vec<&String> = works.iter().flat_map(|w| &w.unseen).collect();
+    unseen.iter().for_each(|line| console.error(line));
+    for rows in kept.iter_mut().flatten().filter(|_| console.verbose) {
+        for outcome in rows.each() {
+            show_all_warnings(&outcome.map_err(|e| spool_fault(&e))?, console);
         }
     }
-    let all: Vec<&Outcome> = outcomes.iter().flatten().collect();
-    let count = |status| all.iter().filter(|o| o.status == status).count();
-    let (written, fresh) = (count(Status::Written), count(Status::UpToDate));
-    let (planned, failed) = (count(Status::Planned), count(Status::Failed));
     if arguments.json {
-        let named = works.iter().map(|w| w.pipeline.name.as_str()).zip(&outcomes);
-        let files: Vec<Value> =
-            named.flat_map(|(name, o)| o.iter().map(|o| with_pipeline(name, o))).collect();
-        console.json(&json!({
-            "schema": format!("posemill.{command}/1"),
-            "written": written, "up_to_date": fresh, "planned": planned, "failed": failed,
-            "files": files,
-        }));
+        print_json(command, works, &mut kept, &tally, console).map_err(|e| spool_fault(&e))?;
     } else if arguments.dry_run {
-        let lines: Vec<String> = all.iter().flat_map(|o| plan_lines(o)).collect();
-        console.data(&lines.concat());
+        for outcome in kept.iter_mut().flatten().flat_map(Rows::each) {
+            console.data(&plan_lines(&outcome.map_err(|e| spool_fault(&e))?).concat());
+        }
     }
-    show_warnings(&all, console);
-    let part = |n: usize, word: &str| (n > 0).then(|| format!("{n} {word}"));
-    let parts = [
-        part(written, "written"),
-        part(planned, "to be written"),
-        part(fresh, "up to date"),
-        part(failed, "failed"),
-    ];
-    console.note(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    Ok(if failed > 0 || passed { Exit::SomeFailed } else { Exit::Good })
+    if !console.verbose {
+        tally.show_warnings(console);
+    }
+    let left = tally.count(Status::Left) > 0;
+    if left {
+        console.note("stopped before the end\nhint: the same command goes on where it was left");
+    }
+    console.note(&tally);
+    let good =
+        tally.count(Status::Failed) == 0 && tally.passed().next().is_none() && unseen.is_empty() && !left;
+    Ok(if good { Exit::Good } else { Exit::SomeFailed })
+}
+
+/// How the names of the threads begin that jobs run on.
+const WORKER: &str = "mill-";
+
+/// A panic inside a job is reported with the job; the default hook would print over the progress bar. Panics elsewhere
+/// are told as ever.
+fn quiet_workers() {
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !std::thread::current().name().is_some_and(|name| name.starts_with(WORKER)) {
+            tell(panic);
+        }
+    }));
+}
+
+fn spool_fault(error: &std::io::Error) -> Failure {
+    let folder = std::env::temp_dir();
+    Failure::Argument(format!(
+        "what became of the files cannot be kept in `{}`: {}\nset `TMPDIR` to a folder with room",
+        folder.display(),
+        pipeline::io_reason(error)
+    ))
+}
+
+/// The document of `--json`, file by file.
+fn print_json(
+    command: &str,
+    works: &[Work],
+    kept: &mut [Option<Rows>],
+    tally: &Tally,
+    console: &Console,
+) -> std::io::Result<()> {
+    let head = json!({
+        "schema": format!("posemill.{command}/1"),
+        "written": tally.count(Status::Written),
+        "up_to_date": tally.count(Status::UpToDate),
+        "verified": tally.count(Status::Verified),
+        "planned": tally.count(Status::Planned),
+        "failed": tally.count(Status::Failed),
+        "left": tally.count(Status::Left),
+        "unseen": works.iter().flat_map(|w| &w.unseen).collect::<Vec<_>>(),
+    });
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).expect("plain data");
+    let head = pretty(&head);
+    console.data(head.trim_end_matches("\n}"));
+    console.data(",\n  \"files\": [");
+    let mut comma = "";
+    for (work, rows) in works.iter().zip(kept) {
+        for outcome in rows.iter_mut().flat_map(Rows::each) {
+            let row = pretty(&with_pipeline(&work.pipeline.name, &outcome?)).replace('\n', "\n    ");
+            console.data(&format!("{comma}\n    {row}"));
+            comma = ",";
+        }
+    }
+    console.data(if comma.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+    Ok(())
 }
 
 fn progress(length: usize, console: &Console) -> ProgressBar {
@@ -147,10 +221,6 @@ fn progress(length: usize, console: &Console) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length as u64), target);
     let template = "{wide_bar} {pos}/{len} files, {eta} left";
     bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"))
-}
-
-fn names(paths: &[PathBuf]) -> String {
-    paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn with_pipeline(name: &str, outcome: &Outcome) -> Value {
@@ -167,56 +237,8 @@ fn plan_lines(outcome: &Outcome) -> Vec<String> {
     let word = match outcome.status {
         Status::Planned => "write",
         Status::UpToDate => "keep",
-        Status::Written | Status::Failed => return Vec::new(),
+        Status::Written | Status::Verified | Status::Failed | Status::Left => return Vec::new(),
     };
     let from = names(&outcome.inputs);
     outcome.outputs.iter().map(|o| format!("{word} {} from {from}\n", o.display())).collect()
-}
-
-/// Warnings on stderr: with `--verbose` those of every file, else one line for each kind.
-fn show_warnings(outcomes: &[&Outcome], console: &Console) {
-    // By code and the how-manieth of that code in its file: the line of the first, its message, and how many files say
-    // the same or something else there.
-    let mut kinds: BTreeMap<(String, usize), (String, String, [usize; 2])> = BTreeMap::new();
-    for outcome in outcomes.iter().filter(|o| o.status == Status::Written) {
-        let of = names(&outcome.inputs);
-        let mut met: BTreeMap<String, usize> = BTreeMap::new();
-        for warning in outcome.warnings.as_array().into_iter().flatten() {
-            let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let (message, first) = (text("message"), text("first"));
-            let place = if first.is_empty() { String::new() } else { format!(" ({first})") };
-            let times = match warning.get("count").and_then(Value::as_u64) {
-                Some(n) if n > 1 => format!(", {n} times"),
-                _ => String::new(),
-            };
-            let mend = match text("mend") {
-                none if none.is_empty() => none,
-                lines if lines.starts_with("[[pair]]") => {
-                    format!("\nhint: add to the map that `posemill map` writes:\n{lines}")
-                }
-                lines => format!(
-                    "\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}"
-                ),
-            };
-            let line = format!("{of}: {message}{place}{times}{mend}");
-            if console.verbose {
-                console.warning(&line);
-            }
-            let nth = met.entry(text("code")).and_modify(|n| *n += 1).or_default();
-            let kind = kinds.entry((text("code"), *nth)).or_insert((line, message.clone(), [0; 2]));
-            kind.2[usize::from(kind.1 != message)] += 1;
-        }
-    }
-    if !console.verbose {
-        for (line, _, files) in kinds.into_values() {
-            let more = match files {
-                [1, 0] => String::new(),
-                [2, 0] => "\nthe same in 1 more file; `--verbose` shows it".to_owned(),
-                [n, 0] => format!("\nthe same in {} more files; `--verbose` shows them", n - 1),
-                [1, 1] => "\n1 more warning of this kind; `--verbose` shows it".to_owned(),
-                [n, k] => format!("\n{} more warnings of this kind; `--verbose` shows them", n + k - 1),
-            };
-            console.warning(line + &more);
-        }
-    }
 }

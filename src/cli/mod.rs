@@ -21,5 +21,7 @@ mod run;
 mod simulate;
 mod stages;
 mod start;
+mod stop;
+mod tally;
 
 pub use start::start;

@@ -3,10 +3,14 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::mill::{MillArguments, Work, mill};
-use crate::pipeline::{Pipeline, PipelineConfig, Placement, PlanError, find_takes, jobs};
+use crate::pipeline::{
+    Pipeline, PipelineConfig, Placement, PlanError, Shard, Takes, TakesError, find_takes, io_reason, jobs,
+    listed_takes,
+};
 use crate::stages::STAGES;
 use clap::Args;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Run pipeline files, each over all its takes
@@ -17,7 +21,9 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:\n  \
     posemill run pipeline.toml\n  \
     posemill run pipeline.toml --input 'takes/walk*.bvh' --output /tmp/try\n  \
-    posemill run pipeline.toml --set stage.resample.rate_hz=60 --dry-run")]
+    posemill run pipeline.toml --set stage.resample.rate_hz=60 --dry-run\n  \
+    posemill run pipeline.toml --shard 2/4\n  \
+    find takes -newer stamp -name '*.bvh' | posemill run pipeline.toml --files-from -")]
 pub struct Arguments {
     /// Pipeline files
     #[arg(required = true, value_name = "PIPELINE.toml")]
@@ -25,6 +31,12 @@ pub struct Arguments {
     /// Takes to run over instead of those of the pipeline file, relative to the current folder
     #[arg(long, short, value_name = "GLOB")]
     input: Vec<String>,
+    /// A file that lists the takes, a path on each line, relative to the current folder; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "input")]
+    files_from: Option<PathBuf>,
+    /// Only a share of the takes, such as the second of four: which take is in which share depends on its name alone
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// The folder for outputs instead of that of the pipeline file, relative to the current folder
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -39,7 +51,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let mut works: Vec<Work> = Vec::new();
     for path in &arguments.pipelines {
-        works.extend(plan(path, arguments)?);
+        works.extend(plan(path, arguments, console)?);
     }
     let mut owners: BTreeMap<&Path, &str> = BTreeMap::new();
     for work in &works {
@@ -56,31 +68,32 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
 }
 
 /// The work of one pipeline file: one piece for each of its characters, or one without.
-fn plan(path: &Path, arguments: &Arguments) -> Result<Vec<Work>, Failure> {
+fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Work>, Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
-        .map_err(|e| PlanError::File { path: name.clone(), reason: crate::pipeline::io_reason(&e) })?;
-    let parse =
-        || PipelineConfig::parse(&name, &text, &arguments.mill.sets, STAGES).map_err(PlanError::Config);
-    let config = parse()?;
+        .map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
+    let config =
+        PipelineConfig::parse(&name, &text, &arguments.mill.sets, STAGES).map_err(PlanError::Config)?;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(&config.output.dir));
-    let (base, patterns) = match arguments.input.is_empty() {
-        true => (folder.as_path(), &config.input.motion),
-        false => (Path::new(""), &arguments.input),
-    };
-    if patterns.is_empty() {
-        return Err(Failure::Argument(format!(
-            "{name}: [input] names no motion\nwrite `motion = [\"takes/**/*.bvh\"]` or pass `--input`"
-        )));
+    let Takes { mut takes, unseen } = takes(&name, &folder, &config, arguments, &output)?;
+    if let Some(shard) = arguments.shard {
+        takes.retain(|take| shard.holds(take));
     }
-    let takes = find_takes(base, patterns, Some(&output)).map_err(PlanError::Takes)?;
+    let mut sets = arguments.mill.sets.clone();
+    if takes.len() > MOST_REPORTED && config.output.report && !config.says_report {
+        console.note(format!(
+            "{name}: no report and no pages for more than {MOST_REPORTED} takes\nhint: `report = true` in [output] asks for them"
+        ));
+        sets.push("output.report=false".to_owned());
+    }
+    let parse = || PipelineConfig::parse(&name, &text, &sets, STAGES).map_err(PlanError::Config);
     let files: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
     let work = |character: Option<&str>, output: PathBuf| {
         let placement = Placement::Folder(output);
         let jobs = jobs(&takes, &config.output.formats, &placement, &files)?;
         let pipeline = Pipeline::new(&mut parse()?, &folder, character)?;
-        Ok(Work { pipeline, jobs, placement })
+        Ok(Work { pipeline, jobs, placement, unseen: unseen.clone() })
     };
     match config.input.character.as_slice() {
         [] => Ok(vec![work(None, output)?]),
@@ -90,4 +103,37 @@ fn plan(path: &Path, arguments: &Arguments) -> Result<Vec<Work>, Failure> {
             .map(|c| work(Some(c), output.join(Path::new(c).file_stem().unwrap_or_default())))
             .collect(),
     }
+}
+
+/// Takes up to which every one is measured and gets a page unless the pipeline says something else: a page weighs a
+/// megabyte, and nobody opens thousands.
+const MOST_REPORTED: usize = 2000;
+
+/// The takes of a pipeline, or those that the arguments name instead.
+fn takes(
+    name: &str,
+    folder: &Path,
+    config: &PipelineConfig,
+    arguments: &Arguments,
+    output: &Path,
+) -> Result<Takes, Failure> {
+    if let Some(list) = &arguments.files_from {
+        let mut bytes = Vec::new();
+        let read = match list.as_os_str() == "-" {
+            true => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
+            false => std::fs::read(list).map(|read| bytes = read),
+        };
+        read.map_err(|e| PlanError::Takes(TakesError::List(list.display().to_string(), io_reason(&e))))?;
+        return Ok(listed_takes(&bytes));
+    }
+    let (base, patterns) = match arguments.input.is_empty() {
+        true => (folder, &config.input.motion),
+        false => (Path::new(""), &arguments.input),
+    };
+    if patterns.is_empty() {
+        return Err(Failure::Argument(format!(
+            "{name}: [input] names no motion\nwrite `motion = [\"takes/**/*.bvh\"]` or pass `--input`"
+        )));
+    }
+    Ok(find_takes(base, patterns, Some(output)).map_err(PlanError::Takes)?)
 }

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use crate::dynamics::{Recording, SCENE_KEYS, Scene, SceneError, Simulation};
 use crate::export::{self, Format};
 use crate::pipeline::{
-    ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, hash_of, io_reason,
+    ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, Take, hash_of, io_reason,
     write_whole,
 };
 use crate::visible;
@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         scene.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
     let made_with = format!("simulate {} {}", env!("CARGO_PKG_VERSION"), scene.output_rate);
-    let mut manifest = outputs.folder.as_deref().map(Manifest::open);
+    let manifest = outputs.folder.as_deref().map(Manifest::open).transpose()?;
     if let Some(manifest) = manifest.as_ref().filter(|_| !arguments.force)
         && let Some(report) = fresh(manifest, &outputs, &made_with, path)?
     {
@@ -105,21 +105,30 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         files.push((path, animation(&recording, *format)?));
     }
     files.push((&outputs.table, recording.to_csv().into_bytes()));
+    let hash = |(path, bytes): &(&Path, Vec<u8>)| FileHash {
+        path: path.to_string_lossy().into_owned(),
+        blake3: blake3::hash(bytes).to_hex().to_string(),
+    };
+    let hashes: Vec<FileHash> = files.iter().map(hash).collect();
+    if let Some(manifest) = &manifest {
+        manifest.intend(files[0].0, &hashes)?;
+    }
     for (path, bytes) in &files {
         write_whole(path, bytes)?;
     }
-    if let Some(manifest) = &mut manifest {
-        let hashes =
-            |paths: &mut dyn Iterator<Item = &Path>| -> Vec<FileHash> { paths.filter_map(hash_of).collect() };
-        let files = hashes(&mut files.iter().map(|f| f.0));
-        let sources = hashes(&mut std::iter::once(path.as_path()));
-        manifest.add(Record {
-            files,
-            planned: String::new(),
-            pipeline: made_with,
-            sources,
-            report: report.clone(),
-        })?;
+    if let Some(manifest) = &manifest {
+        let source =
+            hash_of(path).map(|read| FileHash { path: take_of(path).relative.display().to_string(), ..read });
+        manifest.add(
+            Record {
+                files: hashes,
+                planned: String::new(),
+                pipeline: made_with,
+                sources: source.into_iter().collect(),
+                report: report.clone(),
+            },
+            None,
+        )?;
         manifest.finish()?;
     }
     tell(&name, &outputs, "written", &report, arguments.json, console);
@@ -152,6 +161,11 @@ fn outputs(arguments: &Arguments) -> Result<Outputs, Failure> {
     Ok(Outputs { animation, table, folder: None })
 }
 
+/// The scene as that from which outputs are made.
+fn take_of(scene: &Path) -> Take {
+    Take { path: scene.to_owned(), relative: scene.file_name().unwrap_or_default().into() }
+}
+
 /// The report of outputs that are up to date; an error where a file is there that is not ours.
 fn fresh(
     manifest: &Manifest,
@@ -163,9 +177,9 @@ fn fresh(
     let main = animation.unwrap_or(&outputs.table);
     let foreign =
         |path: &Path| Failure::Argument(crate::pipeline::RunError::Foreign(path.to_owned()).to_string());
-    match manifest.state(main, made_with, &[scene.to_owned()]) {
+    match manifest.state(main, made_with, &take_of(scene)) {
         State::UpToDate(report, _) => return Ok(Some(report)),
-        State::Foreign => return Err(foreign(main)),
+        State::Foreign(path) => return Err(foreign(&path)),
         State::Stale => {}
     }
     match [main, &outputs.table].into_iter().find(|p| !manifest.may_replace(p)) {

@@ -78,5 +78,7 @@ pub fn start() -> ExitCode {
         }
         failure.exit()
     });
+    // Whoever reads the data must not take a part for the whole.
+    let exit = if exit == Exit::Good && console.lost() { Exit::SomeFailed } else { exit };
     Exit::into(exit)
 }

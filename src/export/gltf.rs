@@ -7,6 +7,7 @@
 //! Space: back from model space into the file's own world. Units: metres, seconds; `f32` in the file.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
+use super::gltf_beside;
 use super::gltf_carried::{Channel, Places};
 use super::gltf_local::{self, GROUP};
 use super::gltf_nodes::{Values, tracks};
@@ -26,12 +27,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What the output shall be like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GltfOptions {
     /// Whether the animations of the document make way for the new ones.
     pub replace: bool,
     /// Another container than that of the document.
     pub container: Option<Container>,
+    /// The folder of the files beside it, relative to it; empty: they are called as the document calls them.
+    pub files: String,
+    /// What made the file, as JSON, for `asset.extras.posemill`; empty: nothing is told.
+    pub made_by: String,
 }
 
 /// A glTF file and what has to lie beside it.
@@ -122,44 +127,20 @@ fn splice(
         ];
         out.replace(raw, rebuild(raw, &["matrix", "translation", "rotation", "scale"], &add)?);
     }
+    let beside = match container == Container::Gltf || chunks.glb {
+        true => gltf_beside::place(&mut out, &document.resources, &options.files)?,
+        false => Vec::new(),
+    };
+    if !options.made_by.is_empty() {
+        gltf_beside::sign(&mut out, &options.made_by)?;
+    }
     let bytes = buffer.file(out, container, chunks.others)?;
-    let beside = document.resources.iter().filter(|_| container == Container::Gltf || chunks.glb);
-    let beside = beside.map(|(uri, bytes)| (relative_path(uri), Arc::clone(bytes))).collect();
     Ok(GltfOutput { bytes, container, beside, warnings })
 }
 
 /// A number of `f32` precision as JSON: what a reader parses into `f64` is the `f32`, widened.
 fn number(x: f32) -> String {
     serde_json::Value::from(f64::from(x)).to_string()
-}
-
-/// The path that a relative URI names; the import has seen to it that it stays inside the folder.
-fn relative_path(uri: &str) -> String {
-    let mut bytes = Vec::with_capacity(uri.len());
-    let mut rest = uri.as_bytes();
-    while let Some((&b, tail)) = rest.split_first() {
-        let escaped = tail.get(..2).filter(|_| b == b'%').and_then(|d| std::str::from_utf8(d).ok());
-        match escaped.and_then(|d| u8::from_str_radix(d, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(b);
-                rest = tail;
-            }
-        }
-    }
-    let decoded = String::from_utf8_lossy(&bytes);
-    let mut parts = Vec::new();
-    for part in decoded.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 /// Where new bytes go: behind the binary chunk, or into a buffer of their own.
@@ -424,12 +405,6 @@ fn append<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn uris_become_paths_inside_the_folder() {
-        assert_eq!(relative_path("a%20b/./c/../d.bin"), "a b/d.bin");
-        assert_eq!(relative_path("100%.bin"), "100%.bin");
-    }
 
     #[test]
     fn numbers_are_the_exact_single_precision_value() {

@@ -57,7 +57,12 @@ fn save(
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let inside = options.clips_inside && first.character.document.is_some();
     let clips: Vec<&Clip> = motions.iter().filter(|_| !inside).map(|m| &m.clip).collect();
-    let how = GltfOptions { replace: options.replace_animations, container: Some(container) };
+    let how = GltfOptions {
+        replace: options.replace_animations,
+        container: Some(container),
+        files: options.files.clone(),
+        made_by: options.made_by.clone(),
+    };
     let mut written = gltf::write(&first.character, &clips, &how)?;
     if first.character.document.as_ref().is_some_and(|d| d.fbx.is_some()) {
         let said = "the character came as FBX: its meshes and materials were converted";

@@ -19,6 +19,10 @@ pub struct Options {
     pub clips_inside: bool,
     /// The name of the main file without its extension.
     pub stem: String,
+    /// The folder of the files that a glTF lies beside, relative to it; empty: they are called as the document calls them.
+    pub files: String,
+    /// What made the file, as JSON, for formats that have a place for it (`asset.extras.posemill` of glTF); may be empty.
+    pub made_by: String,
     /// How arrays are written.
     pub npz: NpzOptions,
     /// How tables are written.

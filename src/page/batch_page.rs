@@ -38,36 +38,61 @@ impl BatchRow {
     }
 }
 
-/// What a batch page shows.
+/// What a batch page shows: all clips counted, the worst of them kept.
 #[derive(Clone, Debug)]
 pub struct BatchPage {
-    /// The name of the pipeline.
-    pub title: String,
-    /// The clips.
-    pub rows: Vec<BatchRow>,
+    title: String,
+    rows: Vec<BatchRow>,
+    all: usize,
+    failed: usize,
+    over: usize,
+    warned: usize,
+}
+
+impl BatchPage {
+    /// The page of a pipeline of this name, without clips.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), rows: Vec::new(), all: 0, failed: 0, over: 0, warned: 0 }
+    }
+
+    /// Counts a clip, and keeps it while it is among the worst.
+    pub fn add(&mut self, row: BatchRow) {
+        let fine = row.error.is_none();
+        self.all += 1;
+        self.failed += usize::from(!fine);
+        self.over += usize::from(fine && Verdict::of(&row.measures).over > 0);
+        self.warned += usize::from(fine && row.warnings > 0);
+        self.rows.push(row);
+        // Twice as many, so that sorting is worth its while.
+        if self.rows.len() >= 2 * ROWS {
+            self.sort();
+            self.rows.truncate(ROWS);
+        }
+    }
+
+    fn sort(&mut self) {
+        self.rows.sort_by(|a, b| {
+            let (x, y) = (a.rank(), b.rank());
+            let known = (y.0, y.1).cmp(&(x.0, x.1)).then(y.2.total_cmp(&x.2)).then(y.3.cmp(&x.3));
+            known.then_with(|| a.name.cmp(&b.name))
+        });
+    }
 }
 
 /// The page as one HTML file.
-pub fn batch_page(page: &BatchPage) -> String {
-    let mut rows: Vec<&BatchRow> = page.rows.iter().collect();
-    rows.sort_by(|a, b| {
-        let (x, y) = (a.rank(), b.rank());
-        let known = (y.0, y.1).cmp(&(x.0, x.1)).then(y.2.total_cmp(&x.2)).then(y.3.cmp(&x.3));
-        known.then_with(|| a.name.cmp(&b.name))
-    });
+pub fn batch_page(mut page: BatchPage) -> String {
     let columns = columns(&page.rows);
-    let count = |f: &dyn Fn(&BatchRow) -> bool| page.rows.iter().filter(|r| f(r)).count();
-    let failed = count(&|r| r.error.is_some());
-    let over = count(&|r| r.error.is_none() && Verdict::of(&r.measures).over > 0);
-    let warned = count(&|r| r.error.is_none() && r.warnings > 0);
+    page.sort();
+    let BatchPage { rows, all, failed, over, warned, .. } = &page;
+    let (all, failed, over, warned) = (*all, *failed, *over, *warned);
     let tile = |n: usize, class: &str, word: &str| {
         format!("<div class=\"tile {}\"><b>{n}</b> {word}</div>", if n > 0 { class } else { "none" })
     };
     let mut body = format!(
         "<header><h1>{}</h1><p class=\"lead\">{}</p><div class=\"tiles\">{}{}{}{}</div></header>\n<main>\n",
         Text(&page.title),
-        summary(page.rows.len(), failed, over),
-        tile(page.rows.len(), "all", if page.rows.len() == 1 { "clip" } else { "clips" }),
+        summary(all, failed, over),
+        tile(all, "all", if all == 1 { "clip" } else { "clips" }),
         tile(failed, "over", "failed"),
         tile(over, "over", "over limits"),
         tile(warned, "warned", "with warnings"),
@@ -77,7 +102,7 @@ pub fn batch_page(page: &BatchPage) -> String {
     body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"sortable batch\" id=\"clips\">\
              <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
              <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
-    let courses = page.rows.iter().any(|r| r.worst_course.is_some());
+    let courses = rows.iter().any(|r| r.worst_course.is_some());
     if courses {
         body += "<th scope=\"col\">Worst over time</th>";
     }
@@ -87,15 +112,14 @@ pub fn batch_page(page: &BatchPage) -> String {
         let _ = write!(body, "<th scope=\"col\" class=\"n\">{}{symbol}</th>", Text(&words(name)));
     }
     body += "<th scope=\"col\" class=\"n\">Warnings</th></tr></thead><tbody>\n";
-    let most = rows.len();
     for (k, row) in rows.iter().take(ROWS).enumerate() {
-        body += &line(row, &columns, courses, most - k);
+        body += &line(row, &columns, courses, all - k);
     }
     body += "</tbody></table></div>\n";
-    if most > ROWS {
+    if all > ROWS {
         let _ = write!(
             body,
-            "<p class=\"cut\">The table has the {ROWS} worst of {most} clips; <code>report.json</code> has all.</p>"
+            "<p class=\"cut\">The table has the {ROWS} worst of {all} clips; <code>report.json</code> has all.</p>"
         );
     }
     body += "</main>\n";
@@ -208,7 +232,9 @@ mod tests {
             row("bad", 0.03, None),
             row("</b>", 0.0, Some("torn <file>")),
         ];
-        let html = batch_page(&BatchPage { title: "p.toml".into(), rows });
+        let mut page = BatchPage::new("p.toml");
+        rows.into_iter().for_each(|row| page.add(row));
+        let html = batch_page(page);
         let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
         let order = [at("torn &lt;file&gt;"), at(">worse<"), at(">bad<"), at(">fine<")];
         assert!(order.is_sorted(), "{order:?}");
@@ -219,5 +245,16 @@ mod tests {
         assert!(!html.contains("</b>.report") && html.contains("%3C/b%3E.report.html"));
         assert_eq!(html.matches("class=\"spark\"").count(), 2);
         assert!(html.contains("Foot skate over time, highest 5 cm"));
+    }
+
+    #[test]
+    fn of_very_many_clips_all_are_counted_and_the_worst_are_shown() {
+        let mut page = BatchPage::new("p.toml");
+        for k in 0..3 * ROWS {
+            page.add(row(&format!("take-{k}-"), if k == 7 { 0.9 } else { k as f64 * 1e-9 }, None));
+        }
+        let html = batch_page(page);
+        assert!(html.contains("The table has the 5000 worst of 15000 clips"));
+        assert!(html.contains(">take-7-<") && html.contains(">take-14999-<") && !html.contains(">take-8-<"));
     }
 }

@@ -1,15 +1,19 @@
 //! Many jobs, in parallel and isolated: one broken take leaves the others alone.
 
-use super::manifest::{Manifest, Record, State};
+use super::claims::Claims;
+use super::manifest::{Manifest, State};
 use super::plan::{Job, Pipeline};
+use super::put::Place;
 use super::run::{self, RunError};
-use crate::page::{WorstCourse, worst_course};
+use crate::page::WorstCourse;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// How a batch is run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,30 +22,55 @@ pub struct BatchOptions {
     pub force: bool,
     /// Only say what would be done.
     pub dry_run: bool,
+    /// Make everything, write nothing, and compare with what is there.
+    pub verify: bool,
+}
+
+/// Jobs and what they share.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The pipeline of all of them.
+    pub pipeline: &'a Pipeline,
+    /// The jobs.
+    pub jobs: &'a [Job],
+    /// That of the folder of the outputs; `None` for outputs that the user named.
+    pub manifest: Option<&'a Manifest>,
+    /// Whose each file is.
+    pub claims: &'a Claims,
+    /// How they are run.
+    pub options: BatchOptions,
+    /// Jobs that were not begun when this becomes true are left.
+    pub stop: &'a AtomicBool,
 }
 
 /// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Outputs were written.
     Written,
     /// Outputs were there and up to date.
     UpToDate,
+    /// Outputs were made again, and are what is there.
+    Verified,
     /// Outputs would have been written, were this not a dry run.
     Planned,
     /// Nothing was written.
     Failed,
+    /// The batch was stopped before this job.
+    Left,
 }
 
 /// What became of one job.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The takes.
+    #[serde(serialize_with = "readable")]
     pub inputs: Vec<PathBuf>,
     /// How it ended.
     pub status: Status,
     /// The files that are there, or would be.
+    #[serde(serialize_with = "readable")]
     pub outputs: Vec<PathBuf>,
     /// Warnings, as [`crate::report::Warnings`] serialises them.
     pub warnings: Value,
@@ -55,100 +84,89 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-/// Runs every job on the current thread pool; outcomes come in the order of the jobs. `manifest` is that of the
-/// output folder, `None` for outputs that the user named. `done` hears of each job when it ends.
-pub fn run_all(
-    pipeline: &Pipeline,
-    jobs: &[Job],
-    manifest: Option<&RwLock<Manifest>>,
-    options: BatchOptions,
-    done: &(dyn Fn(&Outcome) + Sync),
-) -> Vec<Outcome> {
-    let one = |job: &Job| {
-        let isolated = catch_unwind(AssertUnwindSafe(|| run_one(pipeline, job, manifest, options)));
+/// Paths as people see them: JSON has no place for names that are not UTF-8.
+fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|p| p.to_string_lossy()))
+}
+
+/// Runs every job on the current thread pool; `done` hears of each when it ends, with its number. What another run in the
+/// same folder works on comes last: by then it is done, or that run is no more.
+pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
+    let elsewhere = Mutex::new(Vec::new());
+    let one = |number: usize, job: &Job, wait: bool| {
+        let isolated = catch_unwind(AssertUnwindSafe(|| run_one(batch, job, wait)));
         let outcome = isolated.unwrap_or_else(|payload| {
             let text = payload.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-            failed(job, &RunError::Panic(text.unwrap_or("no message").to_owned()))
+            Some(failed(job, &RunError::Panic(text.unwrap_or("no message").to_owned())))
         });
-        done(&outcome);
-        outcome
+        match outcome {
+            Some(outcome) => done(number, outcome),
+            None => elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number),
+        }
     };
-    jobs.par_iter().with_max_len(1).map(one).collect()
+    batch.jobs.par_iter().enumerate().with_max_len(1).for_each(|(k, job)| one(k, job, true));
+    let mut rest = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
+    rest.sort_unstable();
+    rest.par_iter().with_max_len(1).for_each(|&k| one(k, &batch.jobs[k], false));
 }
 
-fn run_one(
-    pipeline: &Pipeline,
-    job: &Job,
-    manifest: Option<&RwLock<Manifest>>,
-    options: BatchOptions,
-) -> Outcome {
-    if let Some(manifest) = manifest.filter(|_| !options.force) {
-        let takes: Vec<PathBuf> = job.takes.iter().map(|t| t.path.clone()).collect();
-        let state = |o: &(_, PathBuf)| read(manifest).state(&o.1, &pipeline.fingerprint, &takes);
-        let states: Vec<State> = job.outputs.iter().map(state).collect();
-        if let Some(k) = states.iter().position(|s| *s == State::Foreign) {
-            return failed(job, &RunError::Foreign(job.outputs[k].1.clone()));
+/// One job from its takes to its outputs; `None` where another run works on it and `wait` says to leave it for later.
+fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
+    let Batch { pipeline, manifest, claims, options, stop, .. } = *batch;
+    if stop.load(Ordering::Relaxed) {
+        return Some(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
+    }
+    if let Some(collision) = &job.collision {
+        return Some(failed(job, &RunError::Collision((**collision).clone())));
+    }
+    let when = SystemTime::now();
+    if let (Some(manifest), Some(take)) = (manifest, job.takes.first())
+        && !options.force
+        && !options.verify
+    {
+        let state = |o: &(_, PathBuf)| manifest.state(&o.1, &pipeline.fingerprint, take);
+        let mut kept = Vec::with_capacity(job.outputs.len());
+        for state in job.outputs.iter().map(state) {
+            match state {
+                State::UpToDate(report, files) => kept.push((report, files)),
+                State::Stale => {}
+                // What is there may be just what would be written.
+                State::Foreign(path) if options.dry_run => {
+                    return Some(failed(job, &RunError::Foreign(path)));
+                }
+                State::Foreign(_) => {}
+            }
         }
-        let fresh = |s: State| match s {
-            State::UpToDate(report, files) => Some((report, files)),
-            State::Stale | State::Foreign => None,
-        };
-        if let Some(kept) = states.into_iter().map(fresh).collect::<Option<Vec<_>>>() {
+        if kept.len() == job.outputs.len() {
             let mut result = outcome(job, Status::UpToDate, kept.first().map(|k| &k.0));
             if !options.dry_run {
                 // The same files as when they were made.
                 result.outputs = kept.into_iter().flat_map(|k| k.1).collect();
             }
-            return result;
+            return Some(result);
         }
     }
     if options.dry_run {
-        return outcome(job, Status::Planned, None);
+        return Some(outcome(job, Status::Planned, None));
     }
-    let may_replace = |path: &Path| match manifest {
-        _ if options.force => true,
-        Some(manifest) => read(manifest).may_replace(path),
-        // The user named the output: it, and what is named after it, is replaced.
-        None => {
-            let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let stem = job.outputs[0].1.with_extension("");
-            !path.exists() || name(path).starts_with(&name(&stem))
-        }
-    };
-    let made = match run::run(pipeline, job, manifest.is_some(), &may_replace) {
-        Ok(made) => made,
-        Err(error) => return failed(job, &error),
-    };
-    let mut report = serde_json::to_value(&made.report).expect("a report is plain data");
-    // Courses over time are for whoever draws them now; a record of thousands of takes has room for a coarse one each.
-    if let Some(parts) = report.as_object_mut() {
-        parts.shift_remove("series");
-        if let Some(worst) = worst_course(&made.report) {
-            parts.insert("worst_course".into(), json!(worst));
+    if let Some(manifest) = manifest.filter(|_| !options.verify) {
+        match job.outputs.first().map(|o| manifest.claim(&o.1)) {
+            Some(Ok(false)) if wait => return None,
+            Some(Err(error)) => return Some(failed(job, &error.into())),
+            _ => {}
         }
     }
-    let mut result = outcome(job, Status::Written, Some(&report));
-    result.outputs = made.outputs.iter().flatten().map(|f| PathBuf::from(&f.path)).collect();
-    if let Some(manifest) = manifest {
-        for (files, (_, planned)) in made.outputs.into_iter().zip(&job.outputs) {
-            // Clips that a format holds one at a time went to files of their own.
-            let apart = files.first().is_some_and(|f| Path::new(&f.path) != planned);
-            let planned = if apart { planned.to_string_lossy().into_owned() } else { String::new() };
-            let (pipeline, sources) = (pipeline.fingerprint.clone(), made.sources.clone());
-            let record = Record { files, planned, pipeline, sources, report: report.clone() };
-            let mut manifest = manifest.write().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = manifest.add(record) {
-                return failed(job, &error.into());
-            }
-        }
-    }
-    result
-}
-
-/// A panic elsewhere leaves the manifest whole: records are only ever inserted.
-fn read(manifest: &RwLock<Manifest>) -> RwLockReadGuard<'_, Manifest> {
-    manifest.read().unwrap_or_else(PoisonError::into_inner)
+    let place = Place { manifest, claims, force: options.force };
+    let made = run::make(pipeline, job, manifest.is_some()).and_then(|made| {
+        let outputs: Vec<PathBuf> = made.outputs.iter().flatten().map(|f| f.0.clone()).collect();
+        let (report, status) = match options.verify {
+            true => (place.verify(&made)?, Status::Verified),
+            false => (place.write(job, &pipeline.fingerprint, made, when)?, Status::Written),
+        };
+        Ok(Outcome { outputs, ..outcome(job, status, Some(&report)) })
+    });
+    Some(made.unwrap_or_else(|error| failed(job, &error)))
 }
 
 fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {

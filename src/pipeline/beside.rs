@@ -1,5 +1,6 @@
 //! The files that lie beside an output: its picture, the table of its contact labels, its page.
 
+use super::manifest::slashed;
 use super::plan::Job;
 use super::report::{CLIP_PAGE, REPORT_PAGE};
 use super::sections::Preview;
@@ -10,6 +11,9 @@ use crate::render::{Format, Mark, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The ending of tables of contact labels.
+pub(super) const LABELS: &str = "contacts.csv";
 
 /// Clips of one take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
@@ -61,7 +65,7 @@ pub(super) fn labels(motions: &[Motion], path: &Path, warnings: &mut Warnings) -
     let table = |(k, motion, contacts): (usize, &Motion, &Contacts)| {
         let number = if motions.len() > 1 { format!("{}.", k + 1) } else { String::new() };
         let text = contacts::write(contacts, motion.clip.frames());
-        (path.with_extension(format!("{number}contacts.csv")), text.into_bytes())
+        (path.with_extension(format!("{number}{LABELS}")), text.into_bytes())
     };
     labelled.into_iter().map(table).collect()
 }
@@ -100,7 +104,8 @@ pub(super) fn page(
     let depth = job.takes.first().map_or(0, |t| t.relative.components().count().saturating_sub(1));
     let page = ClipPage {
         title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        inputs: job.takes.iter().map(|t| t.path.display().to_string()).collect(),
+        // Not where they are: the page of a take is the same wherever it lies.
+        inputs: job.takes.iter().map(|t| slashed(&t.relative)).collect(),
         clips,
         report,
         picture: picture.as_deref().ok(),

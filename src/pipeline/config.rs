@@ -24,6 +24,8 @@ pub struct PipelineConfig {
     pub input: Input,
     /// What comes out.
     pub output: Output,
+    /// Whether somebody said if there shall be a report.
+    pub says_report: bool,
     /// What `[input]` tells of how far joints turn.
     pub limits: Vec<ToldLimit>,
     /// The steps, in order.
@@ -110,9 +112,11 @@ impl PipelineConfig {
             .filter_map(|(k, section)| read_stage(k + 1, section, registry, &mut faults))
             .collect();
 
+        let says_report = collected.output.keys.iter().any(|k| k.written.name == "report");
+
         faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
         if faults.is_empty() {
-            Ok(Self { sources, input, output, limits, stages })
+            Ok(Self { sources, input, output, says_report, limits, stages })
         } else {
             Err(ConfigError { sources, faults })
         }

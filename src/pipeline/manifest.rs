@@ -1,50 +1,27 @@
 //! What an output folder holds and from what it was made: which outputs are up to date, which files are ours.
 //!
-//! One line of JSON for each output is appended when it is written, so that an interrupted run loses nothing; a
-//! later line replaces an earlier one, and a finished run leaves the lines sorted.
+//! Lines are appended while a run goes on: what it works on, what it is about to write, and what it wrote with all that
+//! it was made from. Whenever a run ends, even by force, the file says which files are this program's. Several runs share
+//! a folder: each reads what the others append. The last of them to end leaves one sorted line for each output.
+//!
+//! In memory an output is a place in the file, a file the hash of its name and content.
 
+use super::line::{FileHash, Line, Record, hash_of};
+use super::seen::{self, Seen, key, signature};
+use super::takes::Take;
 use super::write::{self, WriteError};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// The name of the manifest in its folder.
 pub const MANIFEST: &str = ".posemill.jsonl";
-
-/// A file and the hash of its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileHash {
-    /// The path; of outputs relative to the folder of the manifest.
-    pub path: String,
-    /// BLAKE3 of the content, hexadecimal.
-    pub blake3: String,
-}
-
-impl Record {
-    /// What the record is found by: the output that was planned, or its main file.
-    fn name(&self) -> Option<&str> {
-        let main = self.files.first()?.path.as_str();
-        Some(if self.planned.is_empty() { main } else { &self.planned })
-    }
-}
-
-/// One output and all it was made from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The files of the output, the main one first.
-    pub files: Vec<FileHash>,
-    /// The output that was planned, where its clips went to files of their own instead, relative to the folder; else empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub planned: String,
-    /// The fingerprint of the pipeline.
-    pub pipeline: String,
-    /// The files read.
-    pub sources: Vec<FileHash>,
-    /// What the run had to say.
-    pub report: Value,
-}
+/// The name of the file that every run in a folder holds a lock on: shared while it works, alone while it tidies up.
+const LOCK: &str = ".posemill.lock";
 
 /// What a manifest knows about an output.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,123 +31,383 @@ pub enum State {
     /// To be made; what is there may be replaced.
     Stale,
     /// Something is there that this program did not write.
-    Foreign,
+    Foreign(PathBuf),
 }
+
+/// Where a line stands in the file.
+pub(super) type Place = (u64, u32);
 
 /// The records of one output folder.
 #[derive(Debug)]
 pub struct Manifest {
-    folder: PathBuf,
-    records: BTreeMap<String, Record>,
-    torn: bool,
+    pub(super) folder: PathBuf,
+    /// Held for as long as the run works; none where it only looks.
+    lock: Option<File>,
+    run: String,
+    known: Mutex<Known>,
+}
+
+/// What the lines say that were read so far.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    file: Option<File>,
+    /// How far the file was read.
+    end: u64,
+    /// The place of the last record of each output.
+    pub(super) records: HashMap<u128, Place>,
+    /// The place of the last intent of each output that has no record behind it.
+    pub(super) intents: HashMap<u128, Place>,
+    /// Every file that was ever written: the key of its name and content.
+    ours: HashSet<u128>,
+    /// What other runs work on.
+    claimed: HashSet<u128>,
+    /// Whether there is more in the file than one line for each output, in order.
+    pub(super) untidy: bool,
+    last: String,
+    pub(super) seen: Seen,
 }
 
 impl Manifest {
-    /// The manifest of a folder; empty where there is none. Lines that cannot be read count as lost: their
-    /// outputs are then not ours.
-    pub fn open(folder: &Path) -> Self {
-        let text = std::fs::read_to_string(folder.join(MANIFEST)).unwrap_or_default();
-        let mut records = BTreeMap::new();
-        for line in text.lines() {
-            if let Ok(record) = serde_json::from_str::<Record>(line)
-                && let Some(name) = record.name()
-            {
-                records.insert(name.to_owned(), record);
-            }
+    /// Joins the runs that work in `folder`, which is made where there is none. What runs left that are no more is
+    /// swept.
+    ///
+    /// # Errors
+    /// A [`WriteError`] where the folder takes no files.
+    pub fn open(folder: &Path) -> Result<Self, WriteError> {
+        let path = folder.join(MANIFEST);
+        let open = || -> std::io::Result<(File, File)> {
+            std::fs::create_dir_all(folder)?;
+            let mut how = OpenOptions::new();
+            how.create(true).read(true).append(true);
+            Ok((how.open(folder.join(LOCK))?, how.open(&path)?))
+        };
+        // Nobody replaces the manifest while a shared lock is held: the file is opened again behind it.
+        let (lock, _) = open().map_err(|e| WriteError::of(&path, &e))?;
+        let alone = lock.try_lock().is_ok();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let run = format!("{}-{}", std::process::id(), since.as_nanos());
+        if alone {
+            let dead = Self::look(folder);
+            dead.sweep();
+            let _ = lock.unlock();
         }
-        let torn = !text.is_empty() && !text.ends_with('\n');
-        Self { folder: folder.to_owned(), records, torn }
+        // A file system without locks has one run at a time: there is nothing better to do than to go on.
+        let _ = lock.lock_shared();
+        let (_, file) = open().map_err(|e| WriteError::of(&path, &e))?;
+        let mut known = Known { file: Some(file), seen: Seen::open(folder), ..Known::default() };
+        known.refresh(&run);
+        if alone {
+            // Whoever claimed something is no more.
+            known.claimed.clear();
+        }
+        Ok(Self { folder: folder.to_owned(), lock: Some(lock), run, known: Mutex::new(known) })
     }
 
-    /// Whether `output` is up to date for this pipeline and these takes.
-    pub fn state(&self, output: &Path, pipeline: &str, takes: &[PathBuf]) -> State {
-        let Some(record) = self.records.get(&self.name(output)) else {
-            return if output.exists() { State::Foreign } else { State::Stale };
+    /// What `folder` holds, to be read only.
+    pub fn look(folder: &Path) -> Self {
+        let file = File::open(folder.join(MANIFEST)).ok();
+        let mut known = Known { file, seen: Seen::open(folder), ..Known::default() };
+        known.refresh("");
+        Self { folder: folder.to_owned(), lock: None, run: String::new(), known: Mutex::new(known) }
+    }
+
+    /// A panic elsewhere leaves what is known whole: lines are taken in one by one.
+    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `output` is up to date for this pipeline and this take.
+    pub fn state(&self, output: &Path, pipeline: &str, take: &Take) -> State {
+        let name = self.name(output);
+        let Some(record) = self.record(&name) else {
+            return match self.may_replace(output) {
+                true => State::Stale,
+                false => State::Foreign(output.to_owned()),
+            };
         };
-        let ours = |file: &FileHash| match hash_of(&self.folder.join(&file.path)) {
-            Some(there) => there.blake3 == file.blake3,
-            None => true,
-        };
-        if !record.files.iter().all(ours) {
-            return State::Foreign;
+        let when = SystemTime::now();
+        let now = self.signature(&record, take, Some(when));
+        let files = || record.files.iter().map(|f| self.folder.join(&f.path));
+        let id = key(&[name.as_bytes()]);
+        let same = record.pipeline == pipeline;
+        if same && now.is_some_and(|now| self.known().seen.is(id, now)) {
+            let files = files().collect();
+            return State::UpToDate(record.report, files);
         }
-        let there = record.files.iter().all(|f| self.folder.join(&f.path).exists());
-        let unchanged = |file: &FileHash| hash_of(Path::new(&file.path)).as_ref() == Some(file);
-        let listed = |take: &PathBuf| record.sources.iter().any(|s| Path::new(&s.path) == take);
-        let same = record.pipeline == pipeline && takes.iter().all(listed);
-        match there && same && record.sources.iter().all(unchanged) {
-            true => {
-                let files = record.files.iter().map(|f| self.folder.join(&f.path)).collect();
-                State::UpToDate(record.report.clone(), files)
+        let mut there = true;
+        for (file, path) in record.files.iter().zip(files()) {
+            match hash_of(&path) {
+                Some(found) if found.blake3 == file.blake3 => {}
+                // The table of labels is there to be corrected.
+                Some(_) if is_editable(&path) => {}
+                Some(_) if !self.may_replace(&path) => return State::Foreign(path),
+                _ => there = false,
             }
-            false => State::Stale,
         }
+        let unchanged = |(source, path): (&FileHash, PathBuf)| {
+            hash_of(&path).is_some_and(|found| found.blake3 == source.blake3)
+        };
+        let named = record.sources.first().is_some_and(|s| s.path == slashed(&take.relative));
+        if !(there && same && named && record.sources.iter().zip(sources(&record, take)).all(unchanged)) {
+            return State::Stale;
+        }
+        self.known().seen.put(id, now);
+        let files = files().collect();
+        State::UpToDate(record.report, files)
+    }
+
+    /// What stands for the present state of all files of a record.
+    fn signature(&self, record: &Record, take: &Take, when: Option<SystemTime>) -> Option<u128> {
+        let files: Vec<PathBuf> = record.files.iter().map(|f| self.folder.join(&f.path)).collect();
+        let read: Vec<PathBuf> = sources(record, take).collect();
+        let made = record.files.iter().chain(&record.sources).map(|f| f.blake3.as_str());
+        let made = made.chain([record.pipeline.as_str()]).collect::<Vec<_>>().concat();
+        signature(&made, read.iter().map(PathBuf::as_path), files.iter().map(PathBuf::as_path), when)
     }
 
     /// Whether `path` is absent, or there as this program wrote it.
     pub fn may_replace(&self, path: &Path) -> bool {
-        let Some(there) = hash_of(path) else { return true };
-        let name = self.name(path);
-        let ours = |f: &FileHash| f.path == name && f.blake3 == there.blake3;
-        match self.records.get(&name) {
-            Some(record) => record.files.iter().any(ours),
-            None => self.records.values().flat_map(|r| &r.files).any(ours),
+        match std::fs::symlink_metadata(path) {
+            Err(e) => return e.kind() == ErrorKind::NotFound || e.kind() == ErrorKind::NotADirectory,
+            // A folder cannot be replaced by a file: the system says so.
+            Ok(there) if there.is_dir() => return true,
+            Ok(_) => {}
+        }
+        let Some(there) = hash_of(path) else { return false };
+        let pair = pair(&self.name(path), &there.blake3);
+        let mut known = self.known();
+        known.ours.contains(&pair) || {
+            known.refresh(&self.run);
+            known.ours.contains(&pair)
         }
     }
 
-    /// Adds the record of an output that was just written; the paths of `files` are made relative here.
+    /// Whether the record of this output says that it has this content.
+    pub(super) fn lists(&self, output: &Path, blake3: &str) -> bool {
+        let record = self.record(&self.name(output));
+        record.is_some_and(|r| r.files.first().is_some_and(|f| f.blake3 == blake3))
+    }
+
+    /// The record of an output.
+    fn record(&self, name: &str) -> Option<Record> {
+        let id = key(&[name.as_bytes()]);
+        let mut known = self.known();
+        known.refresh(&self.run);
+        let place = *known.records.get(&id)?;
+        let line = known.line(place);
+        drop(known);
+        match Line::decode(&line?) {
+            Some(Line::Record(record)) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Says that this run works on `output`; `false` where another one does.
     ///
     /// # Errors
     /// A [`WriteError`] where the manifest cannot be appended to.
-    pub fn add(&mut self, mut record: Record) -> Result<(), WriteError> {
+    pub fn claim(&self, output: &Path) -> Result<bool, WriteError> {
+        let output = self.name(output);
+        let mut known = self.known();
+        known.refresh(&self.run);
+        if known.claimed.contains(&key(&[output.as_bytes()])) {
+            return Ok(false);
+        }
+        self.append(&mut known, &Line::Claim { output, run: self.run.clone() })?;
+        Ok(true)
+    }
+
+    /// Says that these files of `output` are about to be written.
+    ///
+    /// # Errors
+    /// A [`WriteError`] where the manifest cannot be appended to.
+    pub fn intend(&self, output: &Path, files: &[FileHash]) -> Result<(), WriteError> {
+        let relative =
+            |f: &FileHash| FileHash { path: self.name(Path::new(&f.path)), blake3: f.blake3.clone() };
+        let files = files.iter().map(relative).collect();
+        self.append(&mut self.known(), &Line::Intent { output: self.name(output), files })
+    }
+
+    /// Adds the record of an output that was just written from `take`, where it has one, which was read after `when`;
+    /// the paths of its files are made relative here.
+    ///
+    /// # Errors
+    /// A [`WriteError`] where the manifest cannot be appended to.
+    pub fn add(&self, mut record: Record, take: Option<(&Take, SystemTime)>) -> Result<(), WriteError> {
         for file in &mut record.files {
             file.path = self.name(Path::new(&file.path));
         }
         if !record.planned.is_empty() {
             record.planned = self.name(Path::new(&record.planned));
         }
-        let Some(name) = record.name().map(str::to_owned) else { return Ok(()) };
-        let mut line = serde_json::to_string(&record).expect("a record is plain data");
-        line.push('\n');
-        self.records.insert(name, record);
-        if self.torn {
-            self.torn = false;
-            return self.finish();
-        }
-        let path = self.folder.join(MANIFEST);
-        let append = || -> std::io::Result<()> {
-            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path)?;
-            file.write_all(line.as_bytes())
-        };
-        append().map_err(|e| WriteError { path: path.clone(), reason: write::reason(&e) })
+        let Some(id) = record.name().map(|name| key(&[name.as_bytes()])) else { return Ok(()) };
+        let now = take.and_then(|(take, when)| self.signature(&record, take, Some(when)));
+        let mut known = self.known();
+        known.seen.put(id, now);
+        self.append(&mut known, &Line::Record(record))
     }
 
-    /// Leaves one line for each output that is still there, sorted.
+    fn append(&self, known: &mut Known, line: &Line) -> Result<(), WriteError> {
+        known.append(line).map_err(|e| WriteError::of(&self.folder.join(MANIFEST), &e))?;
+        known.refresh(&self.run);
+        Ok(())
+    }
+
+    /// Lets one run at a time do what `closing` does.
+    pub fn one_at_a_time<T>(&self, closing: impl FnOnce() -> T) -> T {
+        let _locked = seen::locked(&self.folder);
+        closing()
+    }
+
+    /// Ends the run: the last one in the folder leaves one line for each output that is still there, sorted.
     ///
     /// # Errors
     /// A [`WriteError`] where the manifest cannot be written.
-    pub fn finish(&mut self) -> Result<(), WriteError> {
-        let folder = &self.folder;
-        self.records.retain(|_, record| record.files.first().is_some_and(|f| folder.join(&f.path).exists()));
-        if self.records.is_empty() {
+    pub fn finish(&self) -> Result<(), WriteError> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        let mut known = self.known();
+        known.refresh(&self.run);
+        if let Some(mut file) = seen::locked(&self.folder) {
+            let Known { seen, records, .. } = &mut *known;
+            // Nothing but time is lost where it cannot be written.
+            let _ = seen.save(&mut file, |output| records.contains_key(&output));
+        }
+        let _ = lock.unlock();
+        if lock.try_lock().is_err() {
             return Ok(());
         }
-        let mut text = String::new();
-        for record in self.records.values() {
-            text += &serde_json::to_string(record).expect("a record is plain data");
-            text.push('\n');
-        }
-        write::whole(&self.folder.join(MANIFEST), text.as_bytes())
+        known.refresh(&self.run);
+        drop(known);
+        self.sweep();
+        let tidied = self.tidy();
+        let _ = lock.unlock();
+        tidied
     }
 
-    fn name(&self, path: &Path) -> String {
-        path.strip_prefix(&self.folder).unwrap_or(path).to_string_lossy().replace('\\', "/")
+    /// The path of an output as lines have it.
+    pub(super) fn name(&self, path: &Path) -> String {
+        slashed(path.strip_prefix(&self.folder).unwrap_or(path))
     }
 }
 
-/// The hash of a file's content, where it can be read.
-pub fn hash_of(path: &Path) -> Option<FileHash> {
-    let bytes = std::fs::read(path).ok()?;
-    let blake3 = blake3::hash(&bytes).to_hex().to_string();
-    Some(FileHash { path: path.to_string_lossy().into_owned(), blake3 })
+impl Known {
+    /// Takes in the lines that are new since; those of `run` are its own.
+    fn refresh(&mut self, run: &str) {
+        let Some(mut file) = self.file.take() else { return };
+        let length = file.metadata().map_or(self.end, |m| m.len());
+        if length > self.end && file.seek(SeekFrom::Start(self.end)).is_ok() {
+            let mut reader = BufReader::new(&file);
+            let mut bytes = Vec::new();
+            loop {
+                bytes.clear();
+                match reader.read_until(b'\n', &mut bytes) {
+                    Ok(count) if count > 0 && bytes.ends_with(b"\n") => {
+                        let line = std::str::from_utf8(&bytes[..count - 1]).ok().and_then(Line::decode);
+                        self.take_in(line, (self.end, count as u32 - 1), run);
+                        self.end += count as u64;
+                    }
+                    _ => break,
+                }
+            }
+            // What a run that was killed wrote of its last line.
+            self.untidy |= length > self.end;
+        }
+        self.file = Some(file);
+    }
+
+    fn take_in(&mut self, line: Option<Line>, place: Place, run: &str) {
+        match line {
+            Some(Line::Record(record)) => {
+                let Some(name) = record.name() else { return };
+                let id = key(&[name.as_bytes()]);
+                self.untidy |= name <= self.last.as_str();
+                name.clone_into(&mut self.last);
+                self.ours.extend(record.files.iter().map(|f| pair(&f.path, &f.blake3)));
+                self.intents.remove(&id);
+                self.claimed.remove(&id);
+                self.records.insert(id, place);
+                return;
+            }
+            Some(Line::Claim { output, run: who }) if who != run => {
+                self.claimed.insert(key(&[output.as_bytes()]));
+            }
+            Some(Line::Intent { output, files }) => {
+                self.ours.extend(files.iter().map(|f| pair(&f.path, &f.blake3)));
+                self.intents.insert(key(&[output.as_bytes()]), place);
+            }
+            Some(Line::Left(file)) => {
+                // Those stand behind the records.
+                self.ours.insert(pair(&file.path, &file.blake3));
+                return;
+            }
+            Some(Line::Claim { .. }) | None => {}
+        }
+        self.untidy = true;
+    }
+
+    fn append(&mut self, line: &Line) -> std::io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let mut text = line.encode();
+        if file.metadata()?.len() > self.end {
+            // Half a line stays half a line.
+            text.insert(0, '\n');
+        }
+        // One call: lines of several runs do not mix.
+        file.write_all(text.as_bytes())
+    }
+
+    /// The line at this place, without its end.
+    pub(super) fn line(&mut self, (at, length): Place) -> Option<String> {
+        let file = self.file.as_mut()?;
+        let mut bytes = vec![0; length as usize];
+        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    /// The whole file from its start.
+    pub(super) fn reader(&self) -> Option<BufReader<File>> {
+        let mut file = self.file.as_ref()?.try_clone().ok()?;
+        file.seek(SeekFrom::Start(0)).ok()?;
+        Some(BufReader::new(file))
+    }
+}
+
+/// Whether a file is there for people to correct: it is never written over, and its output stays up to date.
+pub(super) fn is_editable(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(super::beside::LABELS))
+}
+
+/// The files that a record was made from, for the take as it is called now.
+fn sources(record: &Record, take: &Take) -> impl Iterator<Item = PathBuf> {
+    let beside = record.sources.iter().skip(1).map(|s| take.path.with_file_name(&s.path));
+    std::iter::once(take.path.clone()).chain(beside)
+}
+
+/// What stands for a file with this content.
+pub(super) fn pair(path: &str, blake3: &str) -> u128 {
+    key(&[path.as_bytes(), blake3.as_bytes()])
+}
+
+/// A path with `/` on every system.
+pub(super) fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// The folders of the files that `files` names.
+pub(super) fn folders_of(folder: &Path, files: &[FileHash]) -> HashSet<PathBuf> {
+    files.iter().filter_map(|f| Some(folder.join(&f.path).parent()?.to_owned())).collect()
+}
+
+impl Manifest {
+    /// Removes the unfinished files of runs that are no more: only to be called while there is no other.
+    fn sweep(&self) {
+        let mut known = self.known();
+        write::sweep(&self.folder);
+        let places: Vec<Place> = known.intents.values().copied().collect();
+        for place in places {
+            if let Some(Line::Intent { files, .. }) = known.line(place).as_deref().and_then(Line::decode) {
+                folders_of(&self.folder, &files).iter().for_each(|f| write::sweep(f));
+            }
+        }
+    }
 }

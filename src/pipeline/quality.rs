@@ -5,20 +5,42 @@ use super::batch::{Outcome, Status};
 use crate::measure::{Summary, Threshold, find, summaries};
 use serde_json::Value;
 
-/// One line for each measure over all outcomes that have it; counts and other notes of stages are left out.
-pub fn summary(outcomes: &[Outcome]) -> Vec<Summary> {
-    let named: Vec<(String, &Outcome)> = outcomes.iter().map(|o| (name(o), o)).collect();
-    let measured = named.iter().flat_map(|(of, outcome)| {
-        metrics(outcome)
-            .filter(|m| find(m.0).is_some())
-            .map(move |(name, unit, value)| (of.as_str(), name, unit, value))
-    });
-    summaries(measured)
+/// The measures of a batch, outcome by outcome.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    of: Vec<String>,
+    measures: Vec<(String, String)>,
+    /// Whose, which measure, and the value.
+    values: Vec<(u32, u32, f64)>,
+}
+
+impl Measured {
+    /// Adds those of one outcome.
+    pub fn add(&mut self, outcome: &Outcome) {
+        let of = self.of.len() as u32;
+        self.of.push(outcome.inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "));
+        for (name, unit, value) in metrics(outcome).filter(|m| find(m.0).is_some()) {
+            let known = self.measures.iter().position(|m| m.0 == name && m.1 == unit);
+            let measure = known.unwrap_or_else(|| {
+                self.measures.push((name.to_owned(), unit.to_owned()));
+                self.measures.len() - 1
+            });
+            self.values.push((of, measure as u32, value));
+        }
+    }
+
+    /// One line for each measure over all outcomes that have it; counts and other notes of stages are left out.
+    pub fn summary(&self) -> Vec<Summary> {
+        summaries(self.values.iter().map(|&(of, measure, value)| {
+            let (name, unit) = &self.measures[measure as usize];
+            (self.of[of as usize].as_str(), name.as_str(), unit.as_str(), value)
+        }))
+    }
 }
 
 /// One sentence for each result that is there and passed one of `thresholds`, or has no such measure.
 pub fn passed(outcome: &Outcome, thresholds: &[Threshold]) -> Vec<String> {
-    if matches!(outcome.status, Status::Failed | Status::Planned) {
+    if matches!(outcome.status, Status::Failed | Status::Planned | Status::Left) {
         return Vec::new();
     }
     let sentence = |threshold: &Threshold| {
@@ -32,10 +54,6 @@ pub fn passed(outcome: &Outcome, thresholds: &[Threshold]) -> Vec<String> {
         }
     };
     thresholds.iter().filter_map(sentence).collect()
-}
-
-fn name(outcome: &Outcome) -> String {
-    outcome.inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Name, unit and value of every measurement; a value that is no number reads as such.

@@ -1,11 +1,14 @@
 //! `report.json` and `report.html`: what every output of a folder was made with, for scripts and for people.
 
 use super::batch::Outcome;
-use super::manifest::{Manifest, Record, hash_of};
-use super::quality::summary;
-use super::write::{self, WriteError};
+use super::line::{FileHash, Record, hash_of};
+use super::manifest::{Manifest, slashed};
+use super::quality::Measured;
+use super::rows::Rows;
+use super::write::{Draft, WriteError};
 use crate::page::{BatchPage, BatchRow, Reading, batch_page};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// The name of the report for scripts, in the folder of the outputs.
@@ -22,45 +25,70 @@ pub const CLIP_PAGE: &str = "report.html";
 pub fn write_reports(
     folder: &Path,
     pipeline: &str,
-    outcomes: &[Outcome],
-    manifest: &mut Manifest,
+    rows: &mut Rows,
+    manifest: &Manifest,
 ) -> Result<(), WriteError> {
-    let file = |o: &Outcome| {
-        json!({
-            "inputs": o.inputs,
-            "outputs": o.outputs,
-            "warnings": o.warnings,
-            "metrics": o.metrics,
-            "changes": o.changes,
-            "error": o.error,
-        })
-    };
-    let files: Vec<Value> = outcomes.iter().map(file).collect();
-    let summary = summary(outcomes);
-    let report =
-        json!({ "schema": "posemill.report/1", "pipeline": pipeline, "files": files, "summary": summary });
-    let text = serde_json::to_string_pretty(&report).expect("a report is plain data") + "\n";
-    let rows = outcomes.iter().map(|o| row(folder, o)).collect();
     let name = Path::new(pipeline).file_name().map(|n| n.to_string_lossy().into_owned());
-    let page = batch_page(&BatchPage { title: name.unwrap_or_else(|| pipeline.to_owned()), rows });
-    for (name, text) in [(REPORT, text), (REPORT_PAGE, page)] {
-        let path = folder.join(name);
-        write::whole(&path, text.as_bytes())?;
-        let files = hash_of(&path).into_iter().collect();
-        manifest.add(Record {
-            files,
-            planned: String::new(),
-            pipeline: String::new(),
-            sources: Vec::new(),
-            report: Value::Null,
-        })?;
+    let mut page = BatchPage::new(name.unwrap_or_else(|| pipeline.to_owned()));
+    // Of several runs in one folder the last one is right about both.
+    manifest.one_at_a_time(|| {
+        let path = folder.join(REPORT);
+        let mut draft = Draft::new(&path)?;
+        let mut write = || -> io::Result<()> {
+            let mut measured = Measured::default();
+            writeln!(draft, "{{\n  \"schema\": \"posemill.report/1\",")?;
+            write!(draft, "  \"pipeline\": {},\n  \"files\": [", Value::from(pipeline))?;
+            for (k, outcome) in rows.each().enumerate() {
+                let outcome = outcome?;
+                measured.add(&outcome);
+                page.add(row(folder, &outcome));
+                let comma = if k == 0 { "" } else { "," };
+                write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
+            }
+            let summary = inset(&json!(measured.summary()), "  ");
+            writeln!(draft, "\n  ],\n  \"summary\": {summary}\n}}")
+        };
+        write().map_err(|e| WriteError::of(&path, &e))?;
+        put(draft, &path, manifest)?;
+        let path = folder.join(REPORT_PAGE);
+        let mut draft = Draft::new(&path)?;
+        draft.write_all(batch_page(page).as_bytes()).map_err(|e| WriteError::of(&path, &e))?;
+        put(draft, &path, manifest)
+    })
+}
+
+/// Puts a report in its place, unless just that is there.
+fn put(draft: Draft, path: &Path, manifest: &Manifest) -> Result<(), WriteError> {
+    let file = FileHash { path: path.to_string_lossy().into_owned(), blake3: draft.hash() };
+    if hash_of(path).is_some_and(|there| there.blake3 == file.blake3) && manifest.lists(path, &file.blake3) {
+        return Ok(());
     }
-    Ok(())
+    manifest.intend(path, std::slice::from_ref(&file))?;
+    draft.finish()?;
+    let (planned, pipeline) = (String::new(), String::new());
+    manifest
+        .add(Record { files: vec![file], planned, pipeline, sources: Vec::new(), report: Value::Null }, None)
+}
+
+fn file(outcome: &Outcome) -> Value {
+    json!({
+        "inputs": outcome.inputs,
+        "outputs": outcome.outputs,
+        "warnings": outcome.warnings,
+        "metrics": outcome.metrics,
+        "changes": outcome.changes,
+        "error": outcome.error,
+    })
+}
+
+/// JSON for people, its lines after the first behind `margin`.
+fn inset(value: &Value, margin: &str) -> String {
+    let text = serde_json::to_string_pretty(value).expect("a report is plain data");
+    text.replace('\n', &format!("\n{margin}"))
 }
 
 fn row(folder: &Path, outcome: &Outcome) -> BatchRow {
-    let relative =
-        |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
+    let relative = |path: &Path| slashed(path.strip_prefix(folder).unwrap_or(path));
     let page = outcome.outputs.first().map(|o| o.with_extension(CLIP_PAGE)).filter(|p| p.exists());
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     BatchRow {

@@ -2,28 +2,33 @@
 
 use super::beside;
 use super::clips::{find_clip, is_skinned};
-use super::manifest::FileHash;
-use super::plan::{Job, Pipeline, resources};
+use super::line::FileHash;
+use super::manifest::slashed;
+use super::plan::{Collision, Job, Pipeline, resources};
 use super::watch::Watch;
-use super::write::{self, WriteError};
+use super::write::WriteError;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Clip, Fault, Motion};
 use crate::render::Mark;
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a job made.
+/// A file and what shall be in it.
+pub(super) type MadeFile = (PathBuf, Vec<u8>);
+
+/// What a job made, before any of it is written.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub(super) struct Made {
     /// Warnings and measurements.
     pub report: Report,
-    /// The files read; their hashes only where a record was asked for.
+    /// The files read: the take under the name that it has below its pattern, then what it names.
     pub sources: Vec<FileHash>,
-    /// For each output of the job, the files written, the main one first; hashes as above.
-    pub outputs: Vec<Vec<FileHash>>,
+    /// For each output of the job its files, the main one first.
+    pub outputs: Vec<Vec<MadeFile>>,
 }
 
 /// Why a job failed.
@@ -76,6 +81,21 @@ pub enum RunError {
     /// An output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Two takes would go to one file.
+    #[error(transparent)]
+    Collision(#[from] Collision),
+    /// A file beside the output is already that of another take.
+    #[error(
+        "`{path}` beside the output is a file of another take of this run\ngive the takes different names or folders",
+        path = .0.display()
+    )]
+    Claimed(PathBuf),
+    /// An output is not what the pipeline makes.
+    #[error("`{path}` is not what this pipeline makes of the take\n`--force` makes it anew", path = .0.display())]
+    Differs(PathBuf),
+    /// An output is not there.
+    #[error("`{path}` is not there\n`posemill run` makes it", path = .0.display())]
+    Absent(PathBuf),
     /// An output would replace a file that is not this program's.
     #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
     Foreign(PathBuf),
@@ -84,22 +104,14 @@ pub enum RunError {
     Panic(String),
 }
 
-/// Runs one job: takes in, through every stage, files out. `may_replace` is asked before a file is replaced. `record` says
-/// that the outputs go to a folder that keeps a record: files are hashed, and clips of which a format holds one go to
-/// files of their own, named after them.
+/// Makes everything of one job: takes in, through every stage. `record` says that the outputs go to a folder that keeps a
+/// record: clips of which a format holds one go to files of their own, named after them.
 ///
 /// # Errors
-/// The first [`RunError`]; nothing is written unless every take came through every stage.
-pub fn run(
-    pipeline: &Pipeline,
-    job: &Job,
-    record: bool,
-    may_replace: &dyn Fn(&Path) -> bool,
-) -> Result<Done, RunError> {
-    let hashed = |path: &Path, bytes: &[u8]| FileHash {
-        path: path.to_string_lossy().into_owned(),
-        blake3: if record { blake3::hash(bytes).to_hex().to_string() } else { String::new() },
-    };
+/// The first [`RunError`]: nothing is made unless every take comes through every stage.
+pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made, RunError> {
+    let hashed =
+        |path: String, bytes: &[u8]| FileHash { path, blake3: blake3::hash(bytes).to_hex().to_string() };
     let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
     let mut sources = Vec::new();
     let mut motions = Vec::new();
@@ -109,11 +121,11 @@ pub fn run(
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
-            sources.push(hashed(&take.path, &bytes));
+            sources.push(hashed(slashed(&take.relative), &bytes));
             import::from_file(&bytes, &take.path, &pipeline.import)?
         };
         for (uri, bytes) in resources(&asset) {
-            sources.push(hashed(&take.path.with_file_name(uri), bytes));
+            sources.push(hashed(export::decoded_uri(uri), bytes));
         }
         let warnings = std::mem::take(&mut asset.warnings);
         match job.takes.len() {
@@ -137,6 +149,9 @@ pub fn run(
 
     let mut outputs = Vec::new();
     let untouched = pipeline.stages.is_empty();
+    // A document that only changes its format promises to stay as it is.
+    let own = untouched && motions.iter().any(|m| m.character.document.is_some());
+    let made_by = if own { String::new() } else { made_by(pipeline, &sources) };
     for (format, path) in &job.outputs {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let parts: Vec<(String, &[Motion])> = if record && !format.0.several && motions.len() > 1 {
@@ -151,6 +166,13 @@ pub fn run(
                 replace_animations: pipeline.export.replace_animations
                     || (untouched && pipeline.clip.is_some()),
                 clips_inside: untouched && pipeline.clip.is_none(),
+                // Takes that bring their own files have them apart from each other; those of a character are shared.
+                files: if record && pipeline.character.is_none() {
+                    format!("{stem}.files")
+                } else {
+                    String::new()
+                },
+                made_by: made_by.clone(),
                 stem,
                 ..pipeline.export.clone()
             };
@@ -170,16 +192,14 @@ pub fn run(
             files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
-    if let Some((path, _)) = outputs.iter().flatten().find(|(p, b)| !may_replace(p) && !holds(p, b)) {
-        return Err(RunError::Foreign(path.clone()));
-    }
-    // The main file comes last: whoever sees it finds the files it refers to.
-    for (path, bytes) in outputs.iter().flat_map(|files| files.iter().rev()) {
-        write::whole(path, bytes)?;
-    }
-    let files = |files: &Vec<(PathBuf, Vec<u8>)>| files.iter().map(|(p, b)| hashed(p, b)).collect();
-    let outputs = outputs.iter().map(files).collect();
-    Ok(Done { report, sources, outputs })
+    Ok(Made { report, sources, outputs })
+}
+
+/// What made the outputs, as JSON: nothing in it depends on when and where that was.
+fn made_by(pipeline: &Pipeline, sources: &[FileHash]) -> String {
+    let inputs: Vec<_> = sources.iter().map(|s| json!({ "name": s.path, "blake3": s.blake3 })).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    json!({ "version": version, "pipeline": pipeline.fingerprint, "inputs": inputs }).to_string()
 }
 
 /// Leaves the clips in the asset that the pipeline asks for.
@@ -305,9 +325,4 @@ fn perform(
         }
     }
     Ok(motion)
-}
-
-/// Whether the file is there with exactly this content.
-fn holds(path: &Path, bytes: &[u8]) -> bool {
-    std::fs::read(path).is_ok_and(|there| there == bytes)
 }

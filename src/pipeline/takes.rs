@@ -1,6 +1,8 @@
 //! Paths and globs become the sorted list of takes, each with the name its output will have.
 
+use super::walk::{Walk, fixed_part};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 /// One motion file.
@@ -10,6 +12,15 @@ pub struct Take {
     pub path: PathBuf,
     /// Its path below the fixed part of the pattern that found it: outputs keep these sub-folders.
     pub relative: PathBuf,
+}
+
+/// What patterns found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Takes {
+    /// The takes, sorted and each once.
+    pub takes: Vec<Take>,
+    /// One sentence for each place that a pattern leads to and that could not be looked at.
+    pub unseen: Vec<String>,
 }
 
 /// Why a pattern gives no takes.
@@ -26,12 +37,18 @@ pub enum TakesError {
     /// A path without wildcards that is not there, and where it was looked for, as the end of the sentence.
     #[error("the file `{0}` does not exist{1}")]
     Missing(String, String),
-    /// Wildcards that match nothing, likewise.
-    #[error("no file matches `{0}`{1}")]
-    NoMatch(String, String),
+    /// Wildcards that match nothing, likewise, and what could not be looked at.
+    #[error("no file matches `{0}`{1}{2}")]
+    NoMatch(String, String, String),
     /// A folder where files are expected.
     #[error("`{0}` is a folder\nwrite `{0}/**/*.bvh` for every BVH file in it")]
     Folder(String),
+    /// A list of takes that cannot be read.
+    #[error("the list of takes `{0}` cannot be read: {1}")]
+    List(String, String),
+    /// A share of the takes that makes no sense.
+    #[error("`{0}` is no share of the takes\nwrite `1/4` to `4/4` for four machines")]
+    Shard(String),
 }
 
 /// The files of `patterns`, relative to `folder`, sorted and each once. Files below `except` are left out of
@@ -39,8 +56,9 @@ pub enum TakesError {
 ///
 /// # Errors
 /// A [`TakesError`] for the first pattern that gives no file.
-pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Vec<Take>, TakesError> {
+pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Takes, TakesError> {
     let mut found = BTreeMap::new();
+    let mut unseen = Vec::new();
     // Paths from the command line are seen from where the user is.
     let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
         true => format!(", seen from `{}`", folder.display()),
@@ -61,36 +79,89 @@ pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result
         }
         let fixed = fixed_part(folder, pattern);
         let bad = |reason: String| TakesError::Pattern { pattern: pattern.clone(), reason };
-        let base = glob::Pattern::escape(&folder.to_string_lossy());
-        let absolute = if Path::new(pattern).is_absolute() || base.is_empty() {
-            pattern.clone()
-        } else {
-            format!("{}/{pattern}", base.trim_end_matches('/'))
-        };
-        let before = found.len();
-        let mut matched = false;
-        for entry in glob::glob(&absolute).map_err(|e| bad(e.to_string()))? {
-            let path = entry.map_err(|e| bad(e.to_string()))?;
-            let hidden = except.is_some_and(|e| path.starts_with(e) && !fixed.starts_with(e));
-            if path.is_file() && !hidden {
-                matched = true;
-                let relative = path.strip_prefix(&fixed).unwrap_or(&path).to_owned();
-                found.entry(path).or_insert(relative);
-            }
+        let except = except.filter(|e| !fixed.starts_with(e));
+        let mut walk = Walk::new(&fixed, pattern, except).map_err(|e| bad(e.to_string()))?;
+        walk.run();
+        if walk.found.is_empty() {
+            let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
+            return Err(TakesError::NoMatch(pattern.clone(), seen(pattern), unseen));
         }
-        if found.len() == before && !matched {
-            return Err(TakesError::NoMatch(pattern.clone(), seen(pattern)));
+        for relative in walk.found {
+            found.entry(fixed.join(&relative)).or_insert(relative);
         }
+        unseen.extend(walk.unseen);
     }
-    Ok(found.into_iter().map(|(path, relative)| Take { path, relative }).collect())
+    let takes = found.into_iter().map(|(path, relative)| Take { path, relative }).collect();
+    unseen.sort();
+    unseen.dedup();
+    Ok(Takes { takes, unseen })
 }
 
-/// The folders of a pattern before its first wildcard.
-fn fixed_part(folder: &Path, pattern: &str) -> PathBuf {
-    let plain = |c: &Component<'_>| !c.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    let mut fixed: PathBuf = folder.to_owned();
-    fixed.extend(Path::new(pattern).components().take_while(plain));
-    fixed
+/// The takes that a list names, a path on each line, seen from the current folder. Below it they keep their folders,
+/// other paths only their last name; what is not there is not seen.
+pub fn listed(list: &[u8]) -> Takes {
+    let mut found = BTreeMap::new();
+    let mut unseen = Vec::new();
+    for line in list.split(|&b| b == b'\n') {
+        let Ok(line) = std::str::from_utf8(line) else {
+            let name = String::from_utf8_lossy(line);
+            unseen.push(format!("`{name}` is left out: its name is not UTF-8"));
+            continue;
+        };
+        let line = line.trim_end_matches('\r');
+        let path = PathBuf::from(line);
+        if line.is_empty() {
+            continue;
+        }
+        let below = path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        let relative: PathBuf = match below {
+            true => path.components().filter(|c| *c != Component::CurDir).collect(),
+            false => path.file_name().unwrap_or_default().into(),
+        };
+        match std::fs::metadata(&path) {
+            Ok(there) if there.is_file() => drop(found.insert(path, relative)),
+            Ok(_) => unseen.push(format!("`{line}` is no file")),
+            Err(e) => unseen.push(format!("`{line}` cannot be read: {}", super::write::reason(&e))),
+        }
+    }
+    let takes = found.into_iter().map(|(path, relative)| Take { path, relative }).collect();
+    Takes { takes, unseen }
+}
+
+/// One of several shares of the takes. Which take belongs to which is decided by its name alone: shares stay the same
+/// when takes come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// The number of the share, from 1.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+impl Shard {
+    /// Whether the take belongs to it.
+    pub fn holds(self, take: &Take) -> bool {
+        let hash = super::seen::key(&[super::manifest::slashed(&take.relative).as_bytes()]);
+        hash % u128::from(self.of) == u128::from(self.number - 1)
+    }
+}
+
+impl std::str::FromStr for Shard {
+    type Err = TakesError;
+
+    fn from_str(text: &str) -> Result<Self, TakesError> {
+        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err(TakesError::Shard(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
 }
 
 #[cfg(test)]
@@ -110,7 +181,7 @@ mod tests {
     fn found(folder: &Path, patterns: &[&str], except: Option<&Path>) -> Result<Vec<String>, TakesError> {
         let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
         let takes = find(folder, &patterns, except)?;
-        Ok(takes.into_iter().map(|t| t.relative.to_string_lossy().replace('\\', "/")).collect())
+        Ok(takes.takes.into_iter().map(|t| t.relative.to_string_lossy().replace('\\', "/")).collect())
     }
 
     #[test]
@@ -151,5 +222,38 @@ mod tests {
         assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
         assert_eq!(error("t/"), "`t` is a folder\nwrite `t/**/*.bvh` for every BVH file in it");
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
+    }
+
+    #[test]
+    fn every_take_belongs_to_exactly_one_share_whatever_the_others_are() {
+        let take = |k: usize| Take { path: PathBuf::new(), relative: format!("day/{k}.bvh").into() };
+        let mut sizes = [0; 4];
+        for k in 0..400 {
+            let holders: Vec<u64> =
+                (1..=4).filter(|&number| Shard { number, of: 4 }.holds(&take(k))).collect();
+            assert_eq!(holders.len(), 1);
+            sizes[holders[0] as usize - 1] += 1;
+        }
+        assert!(sizes.iter().all(|n| (60..140).contains(n)), "{sizes:?}");
+        assert_eq!("2/4".parse(), Ok(Shard { number: 2, of: 4 }));
+        for text in ["0/4", "5/4", "1", "a/b", "1/0"] {
+            assert_eq!(text.parse::<Shard>(), Err(TakesError::Shard(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_list_keeps_folders_below_and_tells_what_is_not_there() {
+        let found = listed(b"none.bvh\n\xff.bvh\r\n\n");
+        assert_eq!(found.takes, []);
+        assert_eq!(
+            found.unseen,
+            [
+                "`none.bvh` cannot be read: no such file or directory",
+                "`\u{fffd}.bvh\r` is left out: its name is not UTF-8"
+            ]
+        );
+        let here = listed(b"./src/lib.rs\nsrc/../Cargo.toml\n");
+        let names: Vec<_> = here.takes.iter().map(|t| t.relative.to_string_lossy().into_owned()).collect();
+        assert_eq!(names, ["src/lib.rs", "Cargo.toml"]);
     }
 }

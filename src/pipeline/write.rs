@@ -2,6 +2,10 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// What the names of files begin and end with that are not finished yet.
+const PART: (&str, &str) = (".posemill-", ".part");
 
 /// Why a file is not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,29 +17,91 @@ pub struct WriteError {
     pub reason: String,
 }
 
+impl WriteError {
+    /// What the system says about `path`.
+    pub fn of(path: &Path, error: &io::Error) -> Self {
+        Self { path: path.to_owned(), reason: reason(error) }
+    }
+}
+
+/// A file that is being written beside its place; dropped, it is gone.
+pub(super) struct Draft {
+    path: PathBuf,
+    part: io::BufWriter<NamedTempFile>,
+    hasher: blake3::Hasher,
+}
+
+impl Draft {
+    /// An empty draft of `path`. Folders are made as needed.
+    pub(super) fn new(path: &Path) -> Result<Self, WriteError> {
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let open = || -> io::Result<NamedTempFile> {
+            std::fs::create_dir_all(folder)?;
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(PART.0).suffix(PART.1);
+            // Temporary files are private by default; an output has the rights that any new file has.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            builder.tempfile_in(folder)
+        };
+        let part = io::BufWriter::new(open().map_err(|e| WriteError::of(path, &e))?);
+        Ok(Self { path: path.to_owned(), part, hasher: blake3::Hasher::new() })
+    }
+
+    /// BLAKE3 of what was written so far, hexadecimal.
+    pub(super) fn hash(&self) -> String {
+        self.hasher.finalize().to_hex().to_string()
+    }
+
+    /// Puts the file in its place. Its content is on the disk before its name is, so that a loss of power leaves the
+    /// old file or the new one, never an empty one.
+    pub(super) fn finish(self) -> Result<(), WriteError> {
+        let finish = |part: io::BufWriter<NamedTempFile>| -> io::Result<()> {
+            let part = part.into_inner().map_err(io::IntoInnerError::into_error)?;
+            part.as_file().sync_data()?;
+            part.persist(&self.path).map_err(|e| e.error)?;
+            Ok(())
+        };
+        finish(self.part).map_err(|e| WriteError::of(&self.path, &e))
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.part.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.part.flush()
+    }
+}
+
 /// Writes `bytes` to `path` through a temporary file beside it: readers see the old content or the new one,
 /// an interruption leaves the old one. Folders are made as needed.
 ///
 /// # Errors
 /// A [`WriteError`] with what the system says.
 pub fn whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let write = || -> io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".posemill-").suffix(".part");
-        // Temporary files are private by default; an output has the rights that any new file has.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.persist(path).map_err(|e| e.error)?;
-        Ok(())
-    };
-    write().map_err(|e| WriteError { path: path.to_owned(), reason: reason(&e) })
+    let mut draft = Draft::new(path)?;
+    draft.part.write_all(bytes).map_err(|e| WriteError::of(path, &e))?;
+    draft.finish()
+}
+
+/// Removes what runs that are no more left unfinished in `folder`.
+pub(super) fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(PART.0) && name.ends_with(PART.1) {
+            // What cannot be removed now is swept by a later run.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// What the system says, in the style of this program's messages: without the number, in lower case.

@@ -1,0 +1,242 @@
+//! What can go wrong around a batch, each with its message; the takes beside it are done.
+
+mod batch_studio;
+
+use batch_studio::{TAKE, command, counts, many, outputs, pipeline, posemill, studio, told, write};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A `.gltf` with a buffer beside it: one node that moves to `end`.
+fn moving(folder: &Path, name: &str, uri: &str, end: f32) {
+    let numbers = [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, end];
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x: &f32| x.to_le_bytes()).collect();
+    let text = format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":[{{"name":"a","children":[1]}},{{"name":"b","translation":[0,1,0]}}],
+"buffers":[{{"byteLength":32,"uri":"{uri}"}}],"bufferViews":[{{"buffer":0,"byteLength":32}}],
+"accessors":[{{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]}},
+{{"bufferView":0,"byteOffset":8,"componentType":5126,"count":2,"type":"VEC3"}}],
+"animations":[{{"samplers":[{{"input":0,"output":1}}],"channels":[{{"sampler":0,"target":{{"node":0,"path":"translation"}}}}]}}]}}"#
+    );
+    write(folder, name, &text);
+    let path = folder.join(name);
+    fs::write(path.with_file_name(uri), bytes).unwrap();
+}
+
+fn joints(folder: &Path, file: &str) -> Value {
+    let (code, out, err) = posemill(folder, &["joints", file, "--json"]);
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str::<Value>(&out).unwrap()["frames"].clone()
+}
+
+#[test]
+fn buffers_of_one_name_stay_two_files() {
+    let folder = studio(&[]);
+    let path = folder.path();
+    moving(path, "takes/a/a.gltf", "scene.bin", 2.0);
+    moving(path, "takes/b/b.gltf", "scene.bin", 5.0);
+    let (code, _, err) =
+        posemill(path, &["convert", "takes/a/a.gltf", "takes/b/b.gltf", "-o", "out/", "--format", "gltf"]);
+    assert_eq!(code, 0, "{err}");
+    for name in ["a", "b"] {
+        assert_eq!(
+            joints(path, &format!("out/{name}.gltf")),
+            joints(path, &format!("takes/{name}/{name}.gltf"))
+        );
+    }
+    let names: Vec<String> = outputs(path).into_keys().collect();
+    assert_eq!(names, [".posemill.jsonl", "a.files/scene.bin", "a.gltf", "b.files/scene.bin", "b.gltf"]);
+    let again = ["convert", "takes/a/a.gltf", "takes/b/b.gltf", "-o", "out/", "--format", "gltf"];
+    assert!(posemill(path, &again).2.ends_with("2 up to date\n"));
+}
+
+#[test]
+fn a_buffer_that_is_reached_through_its_own_folder_lies_where_the_output_says() {
+    let folder = studio(&[]);
+    let path = folder.path();
+    moving(path, "in/x.gltf", "../in/x.bin", 3.0);
+    for out in ["out/x.gltf", "other/"] {
+        let (code, _, err) = posemill(path, &["convert", "in/x.gltf", "-o", out, "--format", "gltf"]);
+        assert_eq!(code, 0, "{err}");
+    }
+    let (from, _) = (joints(path, "in/x.gltf"), fs::rename(path.join("in"), path.join("gone")).unwrap());
+    assert_eq!(joints(path, "out/x.gltf"), from);
+    assert_eq!(joints(path, "other/x.gltf"), from);
+}
+
+#[test]
+fn takes_that_would_go_to_one_file_fail_together_and_alone() {
+    let folder = studio(&["takes/a.bvh", "more/a.bvh", "takes/b.bvh"]);
+    let path = folder.path();
+    let (code, _, err) =
+        posemill(path, &["convert", "takes/a.bvh", "more/a.bvh", "takes/b.bvh", "-o", "out/"]);
+    assert_eq!(code, 1);
+    for (take, other) in [("takes/a.bvh", "more/a.bvh"), ("more/a.bvh", "takes/a.bvh")] {
+        let told =
+            format!("error: {take}: `{other}` would go to `out/a.glb` too, and neither does\n  hint: ");
+        assert!(err.contains(&told), "{err}");
+    }
+    assert!(err.ends_with("1 written, 2 failed\n"), "{err}");
+    assert_eq!(outputs(path).into_keys().collect::<Vec<_>>(), [".posemill.jsonl", "b.glb"]);
+    // A file beside one output that is the output of another take.
+    write(path, "takes/c.contacts.bvh", TAKE);
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/data/walk.bvh"), path.join("takes/c.bvh")).unwrap();
+    pipeline(path, "report = false\nformats = [\"csv\"]\ncontacts = true\n[[stage]]\nuse = \"contacts\"\n");
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--output", "tables"]);
+    assert_eq!(code, 1);
+    assert!(
+        err.contains("takes/c.bvh: `tables/c.contacts.csv` beside the output is a file of another take"),
+        "{err}"
+    );
+    assert!(path.join("tables/c.contacts.csv").exists() && !path.join("tables/c.csv").exists());
+}
+
+#[test]
+fn what_stands_in_the_way_is_told_and_the_rest_is_done() {
+    let folder = many(3);
+    let path = folder.path();
+    fs::create_dir_all(path.join("out/0/0000.glb")).unwrap();
+    let (code, _, err) = posemill(path, &["run", "p.toml"]);
+    assert_eq!(code, 1);
+    assert!(
+        err.contains("error: takes/0/0000.bvh: `out/0/0000.glb` cannot be written: is a directory\n"),
+        "{err}"
+    );
+    assert!(err.ends_with("2 written, 1 failed\n"), "{err}");
+    // A file where the folder should be.
+    write(path, "file", "mine");
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--output", "file"]);
+    assert!(code == 1 && err.starts_with("error: `file/.posemill.jsonl` cannot be written: "), "{err}");
+    assert_eq!(fs::read(path.join("file")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_list_of_takes_may_name_what_is_gone() {
+    let folder = studio(&["takes/a.bvh", "takes/deep/b.bvh"]);
+    let path = folder.path();
+    let list = "takes/a.bvh\ntakes/gone.bvh\ntakes/deep/b.bvh\n";
+    write(path, "list.txt", list);
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--files-from", "list.txt"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("error: `takes/gone.bvh` cannot be read: no such file or directory\n"), "{err}");
+    assert!(err.ends_with("2 written\n"), "{err}");
+    assert!(path.join("out/takes/deep/b.glb").exists());
+    let mut run = command(path);
+    let mut run = run
+        .args(["run", "p.toml", "--files-from", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut run.stdin.take().unwrap(), b"takes/a.bvh\n").unwrap();
+    assert_eq!(told(&run.wait_with_output().unwrap()).2, "1 up to date\n");
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--files-from", "none.txt"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "error: the list of takes `none.txt` cannot be read: no such file or directory\n")
+    );
+}
+
+#[test]
+fn too_many_threads_are_refused() {
+    let folder = studio(&["takes/a.bvh"]);
+    let (code, _, err) = posemill(folder.path(), &["run", "p.toml", "--jobs", "1025"]);
+    assert!(code == 2 && err.contains("1..=1024"), "{err}");
+}
+
+#[test]
+fn outputs_tell_what_made_them_and_unchanged_documents_stay_unchanged() {
+    let folder = many(1);
+    let path = folder.path();
+    assert_eq!(counts(path, &[]).0, 0);
+    let (_, out, _) = posemill(path, &["inspect", "out/0/0000.glb", "--json"]);
+    let told: Value = serde_json::from_str::<Value>(&out).unwrap()["made_by"].clone();
+    assert_eq!(told["version"], env!("CARGO_PKG_VERSION"));
+    let take = posemill::pipeline::hash_of(&path.join("takes/0/0000.bvh")).unwrap().blake3;
+    assert_eq!(told["inputs"], serde_json::json!([{ "name": "0/0000.bvh", "blake3": take }]));
+    let page = posemill(path, &["inspect", "out/0/0000.glb"]).1;
+    assert!(page.contains(&format!("from 0/0000.bvh ({})\n", &take[..12])), "{page}");
+    assert_eq!(posemill(path, &["convert", "out/0/0000.glb", "-o", "copy.glb"]).0, 0);
+    assert_eq!(fs::read(path.join("copy.glb")).unwrap(), fs::read(path.join("out/0/0000.glb")).unwrap());
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn data_that_stdout_does_not_take_is_told() {
+        let folder = studio(&["a.bvh"]);
+        for arguments in [&["joints", "a.bvh"][..], &["convert", "a.bvh", "-o", "-", "--format", "glb"]] {
+            let full = fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = command(folder.path()).args(arguments).stdout(full).output().unwrap();
+            let (code, _, err) = told(&output);
+            assert_ne!(code, 0, "{arguments:?}");
+            assert!(err.contains("standard output cannot be written: "), "{err}");
+        }
+        let mut run = command(folder.path());
+        let mut run = run.args(["joints", "a.bvh"]).stdout(Stdio::piped()).spawn().unwrap();
+        drop(run.stdout.take());
+        assert!(run.wait().unwrap().success(), "a reader that went away is no error");
+    }
+
+    #[test]
+    fn a_disk_that_is_full_leaves_no_half_file_and_the_next_run_goes_on() {
+        let folder = many(4);
+        let path = folder.path();
+        assert_eq!(counts(path, &[]).0, 0);
+        let whole = outputs(path);
+        fs::remove_dir_all(path.join("out")).unwrap();
+        // No file may grow beyond one block: what a full disk does, for whoever runs this.
+        let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" run p.toml";
+        let run = |shell: &str| {
+            let mut run = Command::new(shell);
+            told(
+                &run.args(["-c", script, env!("CARGO_BIN_EXE_posemill")]).current_dir(path).output().unwrap(),
+            )
+        };
+        let (code, _, err) = run("sh");
+        assert!(code == 1 && err.contains("cannot be written: file too large"), "{code} {err}");
+        assert!(!outputs(path).keys().any(|name| name.ends_with(".part") || name.ends_with(".glb")));
+        assert_eq!(counts(path, &[]).0, 0);
+        assert!(outputs(path) == whole);
+    }
+
+    #[test]
+    fn names_that_are_not_utf_8_are_told_and_folders_of_such_names_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+        write(&path, "takes/a.bvh", TAKE);
+        fs::write(path.join("takes").join(std::ffi::OsStr::from_bytes(b"\xe9.bvh")), TAKE).unwrap();
+        write(&path, "p.toml", "[input]\nmotion = [\"takes/*.bvh\"]\n");
+        let pipeline = path.join("p.toml");
+        for more in [&["--dry-run", "--json"][..], &[]] {
+            let arguments: Vec<&std::ffi::OsStr> = ["run".as_ref(), pipeline.as_os_str()]
+                .into_iter()
+                .chain(more.iter().map(|a| a.as_ref()))
+                .collect();
+            let (code, out, err) = posemill(folder.path(), &arguments);
+            assert_eq!(code, 1, "{err}");
+            assert!(
+                err.contains("is left out: its name is not UTF-8\n") && !err.contains("panicked"),
+                "{err}"
+            );
+            assert!(more.is_empty() || serde_json::from_str::<Value>(&out).unwrap()["planned"] == 1, "{out}");
+        }
+        assert!(path.join("out/a.glb").exists() && path.join("out/report.html").exists());
+    }
+
+    #[test]
+    fn a_link_that_leads_back_is_told_and_the_rest_is_done() {
+        let folder = studio(&["takes/a.bvh", "takes/deep/b.bvh"]);
+        let path = folder.path();
+        std::os::unix::fs::symlink("..", path.join("takes/deep/up")).unwrap();
+        let (code, _, err) = posemill(path, &["run", "p.toml"]);
+        assert_eq!(code, 1);
+        let told =
+            "error: the link `takes/deep/up` leads back to a folder that it lies in, and is left out\n";
+        assert!(err.contains(told) && err.ends_with("2 written\n"), "{err}");
+    }
+}

@@ -29,6 +29,9 @@ pub struct Arguments {
     sets: Vec<String>,
 }
 
+/// Levels of the skeleton that are indented.
+const DEEPEST: usize = 64;
+
 /// Prints what the file holds.
 ///
 /// # Errors
@@ -144,7 +147,12 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
     }
 
     let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::SURE);
-    let depth = |id: JointId| skeleton.path_to_root(id).count();
+    let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
+    for parent in skeleton.parents() {
+        depths.push(parent.map_or(1, |p| depths[p.index()] + 1));
+    }
+    // Deeper than any body: a line is no place for a thousand blanks.
+    let depth = |id: JointId| depths[id.index()].min(DEEPEST);
     let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
     let widest = skeleton.ids().map(width).max().unwrap_or(0);
     // Depth first, so that the page reads as a tree whatever the order of the joints.

@@ -1,6 +1,7 @@
 //! What makes bytes no BVH file: each fault with its line and column, and what to do about it.
 
 use crate::model::SkeletonError;
+use crate::scene::OverAllowance;
 use std::fmt;
 
 /// A place in a text file. Lines and columns count from 1; columns count bytes.
@@ -107,14 +108,9 @@ pub enum BvhError {
         /// The constant that holds it.
         name: &'static str,
     },
-    /// The independent hierarchy model read our canonical header differently.
-    #[error(
-        "the hierarchy model disagrees: {reason}\nplease report this file: it shows a fault of the reader"
-    )]
-    Model {
-        /// The difference.
-        reason: String,
-    },
+    /// More memory than the file may take.
+    #[error(transparent)]
+    Memory(#[from] OverAllowance),
     /// The joints do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),

@@ -10,6 +10,7 @@ mod clips;
 mod config;
 mod fault;
 mod manifest;
+mod memory;
 mod plan;
 mod quality;
 mod reference;

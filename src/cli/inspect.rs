@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::import;
 use crate::model::{Asset, Assignment, Character, Container, JointId};
-use crate::report::one_line;
+use crate::report::{one_line, printable};
 use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
     let character = &asset.character;
     let skeleton = character.skeleton();
     let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let mut text = format!("{file}: {format}, {}", count(skeleton.len(), "joint"));
+    let mut text = format!("{}: {format}, {}", one_line(file), count(skeleton.len(), "joint"));
     let pose = if character.calibration.is_some() { "calibration" } else { "rest" };
     let _ = writeln!(text, ", {:.3} m high in its {pose} pose", height(character));
     if character.bind.is_some() {
@@ -189,7 +189,7 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
         text += "\nwarnings\n";
         for w in asset.warnings.iter() {
             let times = if w.count > 1 { format!(", {} times", w.count) } else { String::new() };
-            let _ = writeln!(text, "  {}: {} (first: {}{times})", w.code, w.message, w.first);
+            let _ = writeln!(text, "  {}: {} (first: {}{times})", w.code, printable(&w.message), one_line(&w.first));
         }
     }
     text

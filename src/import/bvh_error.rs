@@ -65,8 +65,8 @@ pub enum BvhError {
         /// What stands there.
         found: String,
     },
-    /// An offset that is infinite or not a number: no bone length can be guessed.
-    #[error("{place}: the offset {found} is not finite\nwrite the bone's length there")]
+    /// An offset that is infinite, not a number, or farther than [`crate::model::FARTHEST`]: no bone length can be guessed.
+    #[error("{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there")]
     OffsetNotFinite {
         /// Where.
         place: Place,

@@ -10,6 +10,7 @@ use super::bvh_rows::{Layout, Scratch};
 use super::bvh_scan::shown;
 use super::{BvhError, Place};
 use crate::math::{Quat, RawQuat, Vec3};
+use crate::model::FARTHEST;
 use crate::report::Warnings;
 use crate::scene::Allowance;
 use rayon::prelude::*;
@@ -169,7 +170,7 @@ fn even_row(chunk: &[u8], mut at: usize, line_end: u8, values: &mut [f64]) -> Op
         at = skip_blanks(chunk, at);
         let (x, n) = number(&chunk[at..])?;
         at += n;
-        finite &= x.is_finite();
+        finite &= x.abs() <= FARTHEST;
         // A number that something else than white space ends is for the careful reader.
         if chunk.get(at).is_some_and(|b| !b.is_ascii_whitespace()) {
             return None;
@@ -369,11 +370,11 @@ impl<'a> OddRows<'a> {
     fn frame(&mut self, row: &[f64]) -> Result<(), BvhError> {
         take(1, self.layout, self.allowance)?;
         for (held, &value) in self.held.iter_mut().zip(row) {
-            if value.is_finite() {
+            if value.abs() <= FARTHEST {
                 *held = value;
             } else {
                 let frame = format!("frame {}", self.rows.frames);
-                let message = "for numbers that are not finite the frame before was held";
+                let message = "for numbers that are not finite, or far beyond any body, the frame before was held";
                 self.warnings.add("bvh-not-finite", message, frame);
             }
         }

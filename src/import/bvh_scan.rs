@@ -7,6 +7,7 @@
 
 use super::{BvhError, Place};
 use crate::math::Vec3;
+use crate::model::FARTHEST;
 use crate::report::Warnings;
 
 /// The most joints that can be read. The largest rigs in use have some hundreds; the limit keeps a hostile file
@@ -267,7 +268,7 @@ impl<'a> Scanner<'a> {
                 }
                 None => return Err(BvhError::Number { place: self.place(at), found: shown(word) }),
             };
-            if !value.is_finite() {
+            if value.is_nan() || value.abs() > FARTHEST {
                 return Err(BvhError::OffsetNotFinite { place: self.place(at), found: shown(word) });
             }
             offset[i] = value;

@@ -10,7 +10,7 @@ use super::gltf_carried::{Frames, carried};
 use super::gltf_skeleton::Joints;
 use super::gltf_track::{Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
-use crate::model::{Clip, JointId};
+use crate::model::{Clip, FARTHEST, JointId};
 use crate::report::Warnings;
 use crate::scene::{ADDED, GltfError, Local, NodeTree, World, figure_size};
 use gltf::animation::{self, Property};
@@ -166,7 +166,8 @@ fn clip(
     let span = Frames { count: frames as usize, time: &time, snap };
     let is_joint = |node: usize| step_of[node].is_some();
     let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
-    let sampled = sample(steps, &mut tracks, joints, frames as usize, time, snap);
+    let sampled = sample(steps, &mut tracks, joints, frames as usize, time, snap)
+        .map_err(|item| GltfError::NotFinite { path: here, item })?;
     let mut clip = Clip::new(name, rate, joints.nodes.len(), sampled.0, sampled.1, sampled.2);
     clip.start = start;
     clip.carried = carried;
@@ -254,6 +255,9 @@ fn channels<'a>(
 }
 
 /// Local rotations, the joints that translate, and their translations, frame by frame.
+///
+/// # Errors
+/// The first frame in which a joint is nowhere.
 fn sample(
     mut steps: Vec<Step>,
     tracks: &mut [Track],
@@ -261,7 +265,7 @@ fn sample(
     frames: usize,
     time: impl Fn(usize) -> f64,
     snap: f64,
-) -> (Vec<Quat>, Vec<JointId>, Vec<Vec3>) {
+) -> Result<(Vec<Quat>, Vec<JointId>, Vec<Vec3>), usize> {
     let skeleton = &joints.skeleton;
     let n = skeleton.len();
     // Who stands still, ancestors included, keeps the place of the first frame.
@@ -308,6 +312,9 @@ fn sample(
                 Some(p) => model[p.index()].inverse() * model[k],
                 None => model[k],
             };
+            if !(local.is_finite() && local.translation.amax() <= FARTHEST) {
+                return Err(frame);
+            }
             let rotation = match frame {
                 0 => local.rotation,
                 _ => same_hemisphere(local.rotation, &rotations[rotations.len() - n]),
@@ -321,5 +328,5 @@ fn sample(
     let translated: Vec<JointId> = skeleton.ids().filter(|id| leaves[id.index()] > still).collect();
     let kept = translations.chunks_exact(n).flat_map(|all| translated.iter().map(|id| all[id.index()]));
     let kept = kept.collect();
-    (rotations, translated, kept)
+    Ok((rotations, translated, kept))
 }

@@ -7,7 +7,7 @@
 //! Space: the file's own world. Units: metres.
 
 use crate::math::Transform;
-use crate::model::{Joint, JointId, Skeleton};
+use crate::model::{FARTHEST, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
 use crate::scene::{GltfError, Json, NodeTree, World};
 use serde_json::Value;
@@ -83,7 +83,7 @@ impl Joints {
                 let said = "a joint is mirrored at rest; its frame is that of the mirror image";
                 warnings.add("gltf-mirrored-joint", said, format!("nodes[{node}]"));
             }
-            if !frame.is_finite() {
+            if !(frame.is_finite() && frame.translation.amax() <= FARTHEST) {
                 return Err(GltfError::NotFinite { path: format!("nodes[{node}]"), item: 0 });
             }
             let id = JointId::new(joints.len());

@@ -394,6 +394,9 @@ impl<'de> Deserialize<'de> for Units {
 
 struct UnitsVisitor;
 
+/// The longest unit, metres: a gigametre, a thousandth of the farthest that anything may be.
+const MOST_METRES: f64 = 1e9;
+
 impl Visitor<'_> for UnitsVisitor {
     type Value = Units;
 
@@ -414,7 +417,7 @@ impl Visitor<'_> for UnitsVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, metres: f64) -> Result<Units, E> {
-        if metres > 0.0 && metres.is_finite() {
+        if metres > 0.0 && metres <= MOST_METRES {
             Ok(Units { metres })
         } else {
             Err(E::invalid_value(de::Unexpected::Float(metres), &self))

@@ -8,7 +8,7 @@ use super::error::AsfError;
 use super::skeleton::{Bone, Bones, Channel, about, lines, number};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, Joint, JointId, Skeleton};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use crate::scene::Allowance;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn skeleton(bones: &Bones) -> Result<Skeleton, AsfError> {
         let start = bone.parent.map_or(bones.place, |p| bones_of[p].reach);
         let rest = Transform::from_translation(start);
         let tip = Some(bone.reach).filter(|reach| leaf[k] && *reach != Vec3::zeros());
-        Joint { tip, ..Joint::new(bone.name.clone(), bone.parent.map(JointId::new), rest) }
+        Joint { tip, ..Joint::new(one_line(&bone.name), bone.parent.map(JointId::new), rest) }
     };
     Ok(Skeleton::new(bones_of.iter().enumerate().map(joint).collect())?)
 }

@@ -31,7 +31,8 @@ fn long_fbx(folder: &Path, walk: &str) -> Option<Hostile> {
     let output = limited(folder, &["convert", walk, "-o", "walk.fbx"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut bytes = fs::read(folder.join("walk.fbx")).unwrap();
-    let find = |word: &[u8], from: usize| from + bytes[from..].windows(word.len()).position(|w| w == word).unwrap();
+    let find =
+        |word: &[u8], from: usize| from + bytes[from..].windows(word.len()).position(|w| w == word).unwrap();
     let mut at = 0;
     let mut places = Vec::new();
     while bytes[at..].windows(9).any(|w| w == b"LocalStop") {
@@ -53,7 +54,11 @@ fn fault(folder: &Path, arguments: &[&str], answer: Answer) -> Option<String> {
     let of_character = arguments.contains(&"--onto") && arguments[1].ends_with("walk.bvh");
     let right = match answer {
         // A character that cannot be read is a run that cannot start.
-        Answer::Refused(words) => code == Some(if of_character { 2 } else { 1 }) && said.starts_with("error: ") && said.contains(words),
+        Answer::Refused(words) => {
+            code == Some(if of_character { 2 } else { 1 })
+                && said.starts_with("error: ")
+                && said.contains(words)
+        }
         Answer::Read => code == Some(0),
     };
     let left = fs::read_dir(folder.join("out")).unwrap().count();

@@ -25,7 +25,8 @@ fn written(folder: &Path) {
             item["name"] = json!(format!("{kept}{NAME}{k}"));
         }
     }
-    document["extensions"] = json!({ "VRMC_vrm": { "humanoid": { "humanBones": { NAME: { "node": 999 } } } } });
+    document["extensions"] =
+        json!({ "VRMC_vrm": { "humanoid": { "humanBones": { NAME: { "node": 999 } } } } });
     fs::write(folder.join("evil.gltf"), document.to_string()).unwrap();
     fs::remove_file(folder.join("body.gltf")).unwrap();
 }
@@ -34,7 +35,10 @@ fn harmless(what: &str, text: &[u8], lines: Option<usize>) {
     let text = String::from_utf8_lossy(text);
     let odd = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
     assert!(odd.is_none(), "{what}: {odd:?}");
-    assert!(text.lines().all(|line| !line.starts_with("[[pair]],") && !line.starts_with("[[pair]]\\")), "{what}");
+    assert!(
+        text.lines().all(|line| !line.starts_with("[[pair]],") && !line.starts_with("[[pair]]\\")),
+        "{what}"
+    );
     if let Some(lines) = lines {
         assert_eq!(text.lines().count(), lines, "{what}");
     }

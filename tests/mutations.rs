@@ -58,8 +58,28 @@ impl Dice {
 
 /// Numbers and words that readers trip over.
 const ODD: [&[u8]; 22] = [
-    b"-1", b"0", b"1e308", b"-1e39", b"nan", b"inf", b"4294967295", b"18446744073709551615", b"2147483648", b"65536", b"1e-320",
-    b"{", b"}", b"[", b"\"", b"\n", b"\xff\xff\xff\xff", b"\x00\x00\x80\x7f", b"\xff\xff\x7f\x7f", b"\x00\x00\xc0\x7f", b",", b"\\u0000",
+    b"-1",
+    b"0",
+    b"1e308",
+    b"-1e39",
+    b"nan",
+    b"inf",
+    b"4294967295",
+    b"18446744073709551615",
+    b"2147483648",
+    b"65536",
+    b"1e-320",
+    b"{",
+    b"}",
+    b"[",
+    b"\"",
+    b"\n",
+    b"\xff\xff\xff\xff",
+    b"\x00\x00\x80\x7f",
+    b"\xff\xff\x7f\x7f",
+    b"\x00\x00\xc0\x7f",
+    b",",
+    b"\\u0000",
 ];
 
 /// The file with up to four changes.
@@ -125,8 +145,19 @@ fn check(asset: &Asset) {
 }
 
 /// Files of a format, read as from `folder`.
-fn files(name: &'static str, extension: &'static str, folder: Option<PathBuf>, seeds: Vec<Vec<u8>>) -> Family {
-    let read = move |bytes: &[u8]| match from_bytes(bytes, "mutated", Some(extension), folder.as_deref(), &Options::default()) {
+fn files(
+    name: &'static str,
+    extension: &'static str,
+    folder: Option<PathBuf>,
+    seeds: Vec<Vec<u8>>,
+) -> Family {
+    let read = move |bytes: &[u8]| match from_bytes(
+        bytes,
+        "mutated",
+        Some(extension),
+        folder.as_deref(),
+        &Options::default(),
+    ) {
         Ok(asset) => check(&asset),
         Err(error) => assert!(error.to_string().len() < 5000),
     };
@@ -145,7 +176,9 @@ fn exported(name: &str) -> Vec<u8> {
 
 fn npz() -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, shape, count, width) in [("poses", "3, 66", 198, 4), ("trans", "3, 3", 9, 4), ("mocap_framerate", "", 1, 4)] {
+    for (name, shape, count, width) in
+        [("poses", "3, 66", 198, 4), ("trans", "3, 3", 9, 4), ("mocap_framerate", "", 1, 4)]
+    {
         let head = format!("{{'descr': '<f{width}', 'fortran_order': False, 'shape': ({shape}), }}\n");
         zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
         zip.write_all(b"\x93NUMPY\x01\x00").unwrap();
@@ -170,7 +203,8 @@ fn families(folder: &Path) -> Vec<Family> {
     };
     let mut glb = vec![own("tailed.glb"), exported("glb")];
     glb.extend(real(&["vrm/basic_armature_vrm1.vrm", "vrm/basic_armature_vrm0.vrm"]));
-    let character = from_bytes(&own("robot.glb"), "robot", Some("glb"), None, &Options::default()).unwrap().character;
+    let character =
+        from_bytes(&own("robot.glb"), "robot", Some("glb"), None, &Options::default()).unwrap().character;
     let source = squat().character;
     vec![
         files("bvh", "bvh", None, vec![BVH.into(), own("turn.bvh")]),
@@ -178,15 +212,37 @@ fn families(folder: &Path) -> Vec<Family> {
         files("gltf", "gltf", None, vec![GLTF.into(), exported("gltf")]),
         files("packed", "glb", None, real(&["derived/cesium-man-gltfpack-meshopt.glb"])),
         #[cfg(feature = "fbx")]
-        files("fbx", "fbx", None, std::iter::once(exported("fbx")).chain(real(&["later/fbx/max_transformed_skin_7500_ascii.fbx"])).collect()),
+        files(
+            "fbx",
+            "fbx",
+            None,
+            std::iter::once(exported("fbx"))
+                .chain(real(&["later/fbx/max_transformed_skin_7500_ascii.fbx"]))
+                .collect(),
+        ),
         files("npz", "npz", None, vec![npz()]),
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
         text("pipeline", PIPELINE, Box::new(|text| drop(PipelineConfig::parse("p.toml", text, &[], STAGES)))),
         text("map", MAP, Box::new(move |text| drop(JointMap::read(text, "m.toml", &source, &character)))),
-        text("scene", &String::from_utf8(fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chain.toml")).unwrap()).unwrap(), Box::new(|text| drop(Scene::parse(text)))),
-        text("contacts", "part,from,to\nleft_foot,0,10\nright_foot,5,9\n", Box::new(|text| drop(posemill::contacts::read(text)))),
-        text("contacts-own", &String::from_utf8(own("walk.contacts.csv")).unwrap(), Box::new(|text| drop(posemill::contacts::read(text)))),
+        text(
+            "scene",
+            &String::from_utf8(
+                fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chain.toml")).unwrap(),
+            )
+            .unwrap(),
+            Box::new(|text| drop(Scene::parse(text))),
+        ),
+        text(
+            "contacts",
+            "part,from,to\nleft_foot,0,10\nright_foot,5,9\n",
+            Box::new(|text| drop(posemill::contacts::read(text))),
+        ),
+        text(
+            "contacts-own",
+            &String::from_utf8(own("walk.contacts.csv")).unwrap(),
+            Box::new(|text| drop(posemill::contacts::read(text))),
+        ),
     ]
 }
 
@@ -210,7 +266,12 @@ fn files_cut_at_every_byte_are_refused_or_whole() {
         let smallest = family.seeds.iter().min_by_key(|s| s.len());
         let Some(seed) = smallest.filter(|s| s.len() < 4096) else { continue };
         for cut in 0..seed.len() {
-            attempt(&family, &seed[..cut], || format!("cut at {cut}"), Path::new(env!("CARGO_TARGET_TMPDIR")));
+            attempt(
+                &family,
+                &seed[..cut],
+                || format!("cut at {cut}"),
+                Path::new(env!("CARGO_TARGET_TMPDIR")),
+            );
         }
         println!("{}: {} cuts", family.name, seed.len());
     }

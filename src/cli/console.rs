@@ -101,4 +101,3 @@ impl Console {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
 }
-

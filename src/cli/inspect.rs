@@ -189,7 +189,13 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
         text += "\nwarnings\n";
         for w in asset.warnings.iter() {
             let times = if w.count > 1 { format!(", {} times", w.count) } else { String::new() };
-            let _ = writeln!(text, "  {}: {} (first: {}{times})", w.code, printable(&w.message), one_line(&w.first));
+            let _ = writeln!(
+                text,
+                "  {}: {} (first: {}{times})",
+                w.code,
+                printable(&w.message),
+                one_line(&w.first)
+            );
         }
     }
     text

@@ -66,7 +66,9 @@ pub enum BvhError {
         found: String,
     },
     /// An offset that is infinite, not a number, or farther than [`crate::model::FARTHEST`]: no bone length can be guessed.
-    #[error("{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there")]
+    #[error(
+        "{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there"
+    )]
     OffsetNotFinite {
         /// Where.
         place: Place,

@@ -374,7 +374,8 @@ impl<'a> OddRows<'a> {
                 *held = value;
             } else {
                 let frame = format!("frame {}", self.rows.frames);
-                let message = "for numbers that are not finite, or far beyond any body, the frame before was held";
+                let message =
+                    "for numbers that are not finite, or far beyond any body, the frame before was held";
                 self.warnings.add("bvh-not-finite", message, frame);
             }
         }

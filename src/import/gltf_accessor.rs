@@ -224,7 +224,8 @@ impl<'a> Accessors<'a> {
             bytes = Some(slice(data, begin, end).ok_or(GltfError::Bounds { path: here(), end, length })?);
         }
         // Elements without bytes of their own cost the file nothing, so nothing but the allowance bounds them.
-        self.allowance.take_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
+        self.allowance
+            .take_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
         Ok(Layout {
             bytes,
             stride: stride as usize,

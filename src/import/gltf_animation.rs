@@ -158,7 +158,9 @@ fn clip(
     let told = || format!("`{here}`, {:.1} s at {rate:.0} Hz,", end - start);
     allowance.take_list::<(Quat, Vec3)>(samples, told)?;
     if let Some((from, to)) = lost_stretch(&keys) {
-        let said = format!("between two keys at {from:.2} and {to:.2} s lies far more time than between all others: one may be damaged");
+        let said = format!(
+            "between two keys at {from:.2} and {to:.2} s lies far more time than between all others: one may be damaged"
+        );
         warnings.add("gltf-key-gap", said, here.clone());
     }
     let name = animation.name().unwrap_or_default().to_owned();

@@ -294,7 +294,8 @@ fn colors(
     let colors: Vec<[f32; 4]> = match four {
         Some(flat) => flat.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect(),
         None => {
-            let flat = optional(accessors.floats(index, path, Type::Vec3, Numbers::Unit))?.unwrap_or_default();
+            let flat =
+                optional(accessors.floats(index, path, Type::Vec3, Numbers::Unit))?.unwrap_or_default();
             flat.chunks_exact(3).map(|c| [c[0], c[1], c[2], 1.0]).collect()
         }
     };

@@ -27,9 +27,9 @@ const UNITS: [(&str, f64); 7] = [
 impl Memory {
     fn of(text: &str) -> Option<Self> {
         let lower = text.trim().to_ascii_lowercase();
-        let unit = UNITS.iter().find_map(|(unit, size)| {
-            Some((lower.strip_suffix(unit.to_ascii_lowercase().as_str())?, *size))
-        });
+        let unit = UNITS
+            .iter()
+            .find_map(|(unit, size)| Some((lower.strip_suffix(unit.to_ascii_lowercase().as_str())?, *size)));
         let (number, size) = unit.unwrap_or((lower.as_str(), 1.0));
         let bytes = number.trim().parse::<f64>().ok()? * size;
         (bytes >= 1.0 && bytes < u64::MAX as f64).then_some(Self { bytes: bytes as u64 })

@@ -16,8 +16,8 @@ mod json;
 mod size;
 mod tree;
 
-pub use allowance::{Allowance, CEILING, OverAllowance};
 pub use affine::{Affine, Local, World};
+pub use allowance::{Allowance, CEILING, OverAllowance};
 pub use binary::{Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 pub use container::{Chunks, glb_with_room, write_glb};
 pub use error::GltfError;

@@ -56,28 +56,60 @@ pub fn archives() -> Vec<Hostile> {
     };
     let asf = format!(
         ":units\nlength 1\nangle deg\n:bonedata\n{}:hierarchy\nbegin\nroot {}\nend\n",
-        many(5000, "", |k| format!("begin\nname b{k}\ndirection 0 1 0\nlength 1\naxis 0 0 0 XYZ\ndof rx\nend\n")),
+        many(5000, "", |k| format!(
+            "begin\nname b{k}\ndirection 0 1 0\nlength 1\naxis 0 0 0 XYZ\ndof rx\nend\n"
+        )),
         many(5000, " ", |k| format!("b{k}"))
     );
     vec![
         file("packed-zeros.npz", zeros("|u1", false, 1), ALL, MEMORY),
         file("packed-zeros-in-the-other-order.npz", zeros("<f2", true, 2), ALL, MEMORY),
-        file("a-shape-beyond-its-bytes.npz", npz(&[("poses", head("<f8", false, "4611686018427387904, 156"), vec![0; 64])]), ALL, MEMORY),
-        file("a-shape-of-more-than-there-is.npz", npz(&[("poses", head("<f8", false, "1000, 156"), vec![0; 64])]), ALL, Refused("does not fit its shape")),
-        file("python-objects.npz", npz(&[("poses", head("|O", false, "1,"), vec![0; 64])]), ALL, Refused("Python objects")),
-        file("a-shape-of-many-sizes.npz", npz(&[("poses", head("<f8", false, &"1, ".repeat(100)), vec![0; 8])]), ALL, Refused("dimensions")),
-        file("thousands-of-entries.npz", {
-            let names: Vec<String> = (0..10_100).map(|k| format!("{k}")).collect();
-            let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-            let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-            for name in &names {
-                zip.start_file(name.as_str(), stored).unwrap();
-            }
-            zip.finish().unwrap().into_inner()
-        }, ALL, Refused("MAX_ENTRIES")),
+        file(
+            "a-shape-beyond-its-bytes.npz",
+            npz(&[("poses", head("<f8", false, "4611686018427387904, 156"), vec![0; 64])]),
+            ALL,
+            MEMORY,
+        ),
+        file(
+            "a-shape-of-more-than-there-is.npz",
+            npz(&[("poses", head("<f8", false, "1000, 156"), vec![0; 64])]),
+            ALL,
+            Refused("does not fit its shape"),
+        ),
+        file(
+            "python-objects.npz",
+            npz(&[("poses", head("|O", false, "1,"), vec![0; 64])]),
+            ALL,
+            Refused("Python objects"),
+        ),
+        file(
+            "a-shape-of-many-sizes.npz",
+            npz(&[("poses", head("<f8", false, &"1, ".repeat(100)), vec![0; 8])]),
+            ALL,
+            Refused("dimensions"),
+        ),
+        file(
+            "thousands-of-entries.npz",
+            {
+                let names: Vec<String> = (0..10_100).map(|k| format!("{k}")).collect();
+                let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+                let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+                for name in &names {
+                    zip.start_file(name.as_str(), stored).unwrap();
+                }
+                zip.finish().unwrap().into_inner()
+            },
+            ALL,
+            Refused("MAX_ENTRIES"),
+        ),
         file("bones.asf", asf.into_bytes(), &[Inspect], Read),
         // Its skeleton is the file before it.
         file("bones.amc", format!(":DEGREES\n{}", "1\n".repeat(100_000)).into_bytes(), ALL, MEMORY),
-        file("more-bones-than-are-read.asf", format!(":bonedata\n{}", "begin\nend\n".repeat(20_000)).into_bytes(), ALL, Refused("MAX_BONES")),
+        file(
+            "more-bones-than-are-read.asf",
+            format!(":bonedata\n{}", "begin\nend\n".repeat(20_000)).into_bytes(),
+            ALL,
+            Refused("MAX_BONES"),
+        ),
     ]
 }

@@ -40,7 +40,9 @@ fn turning(times: &[f32], samplers: usize) -> Vec<u8> {
     let animation = r#"{"samplers":[{"input":0,"output":1}],"channels":[{"sampler":0,"target":{"node":0,"path":"rotation"}}]}"#;
     let animations = many(samplers, ",", |_| animation.into());
     document(
-        &format!(r#""nodes":[{{"name":"a","children":[1]}},{{"name":"b"}}],{accessors},"animations":[{animations}]"#),
+        &format!(
+            r#""nodes":[{{"name":"a","children":[1]}},{{"name":"b"}}],{accessors},"animations":[{animations}]"#
+        ),
         &bin,
     )
 }
@@ -51,7 +53,9 @@ fn nodes(count: usize, node: impl Fn(usize) -> String) -> String {
 
 /// A chain: every node but the last has the next one as its child.
 fn chain(count: usize, further: impl Fn(usize) -> String) -> String {
-    nodes(count, |k| if k + 1 < count { format!(r#"{{"children":[{}]{}}}"#, k + 1, further(k)) } else { "{}".into() })
+    nodes(count, |k| {
+        if k + 1 < count { format!(r#"{{"children":[{}]{}}}"#, k + 1, further(k)) } else { "{}".into() }
+    })
 }
 
 /// `count` files of one picture: a large one that packs well.
@@ -68,7 +72,8 @@ fn picture(side: u32) -> Vec<u8> {
 
 /// A triangle on each of `meshes` nodes, each with a material of its own that shows the picture.
 fn pictured(side: u32, meshes: usize) -> Vec<u8> {
-    let mut bin: Vec<u8> = [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let mut bin: Vec<u8> =
+        [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     let picture = picture(side);
     bin.extend(&picture);
     let members = format!(

@@ -38,7 +38,11 @@ pub(super) fn rest(
     joints(&fs::read(path).map_err(unreadable)?, betas, &Allowance::new(size, memory))
 }
 
-fn joints(bytes: &[u8], betas: &[f64], allowance: &Allowance) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
+fn joints(
+    bytes: &[u8],
+    betas: &[f64],
+    allowance: &Allowance,
+) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
     // Pickles start with their protocol, or are text of an old one; scipy and chumpy models come so.
     if !bytes.starts_with(b"PK") {
         return Err(BodyModelError::Pickle);

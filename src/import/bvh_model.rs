@@ -156,6 +156,6 @@ mod tests {
     #[test]
     fn an_order_that_no_text_can_have_is_noticed() {
         let crossed = check(&header(&[None, Some(0), Some(0), Some(1)]));
-        assert!(matches!(crossed, Err(_)), "{crossed:?}");
+        assert!(crossed.is_err());
     }
 }

@@ -256,6 +256,9 @@ fn channels<'a>(
     found
 }
 
+/// Local rotations, the joints that translate, and their translations.
+type Sampled = (Vec<Quat>, Vec<JointId>, Vec<Vec3>);
+
 /// Local rotations, the joints that translate, and their translations, frame by frame.
 ///
 /// # Errors
@@ -267,7 +270,7 @@ fn sample(
     frames: usize,
     time: impl Fn(usize) -> f64,
     snap: f64,
-) -> Result<(Vec<Quat>, Vec<JointId>, Vec<Vec3>), usize> {
+) -> Result<Sampled, usize> {
     let skeleton = &joints.skeleton;
     let n = skeleton.len();
     // Who stands still, ancestors included, keeps the place of the first frame.

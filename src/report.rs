@@ -34,6 +34,11 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// A message of lines, in which nothing that a name smuggled in commands the terminal.
+pub fn printable(text: &str) -> String {
+    text.split('\n').map(one_line).collect::<Vec<_>>().join("\n")
+}
+
 /// Warnings in the order they were first met; repeated ones are counted, not repeated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]

@@ -312,7 +312,7 @@ fn joints_without_channels_cannot_blow_up_the_memory() {
     let hierarchy = format!("ROOT a {{ CHANNELS 1 Xrotation {joints} }}");
     let error =
         read(three(&hierarchy, &"0\n".repeat(20_000)).as_bytes(), &BvhOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("MAX_ROTATIONS"), "{error}");
+    assert!(error.to_string().contains("`input.memory`"), "{error}");
 }
 
 fn small_motion() -> Motion {
@@ -570,4 +570,25 @@ fn bvh_anim_values_come_and_go() {
     let back = bvh_anim::Bvh::try_from(&motion(&ours)).unwrap();
     assert_eq!(back.frames().count(), 125);
     assert_eq!(back.joints().count(), ours.skeleton.len());
+}
+
+#[test]
+fn milliseconds_written_for_seconds_are_noticed() {
+    let rate = |time: &str| {
+        let text = format!(
+            "ROOT a {{ OFFSET 0 0 0 CHANNELS 1 Xrotation }} MOTION\nFrames: 2\nFrame Time: {time}\n0\n1\n"
+        );
+        let bvh = read(text.as_bytes(), &BvhOptions::default()).unwrap();
+        (bvh.clip.sample_rate, bvh.warnings.has("bvh-milliseconds"))
+    };
+    for (milliseconds, seconds) in
+        [("33.333", "0.033333"), ("8.3333", "0.0083333"), ("100", "0.1"), ("2", "0.002")]
+    {
+        let (told, meant) = (rate(milliseconds), rate(seconds));
+        assert!(told.1 && !meant.1, "{milliseconds}");
+        assert!((told.0 / meant.0 - 1.0).abs() < 1e-9, "{milliseconds}: {} Hz", told.0);
+    }
+    // A pose a second is a list of poses; slower than ten a second nothing is captured.
+    assert_eq!(rate("1"), (1.0, false));
+    assert_eq!(rate("120"), (1.0 / 120.0, false));
 }

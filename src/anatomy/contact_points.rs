@@ -154,7 +154,8 @@ fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3])
 
     // Bones only: the sole lies at the foot's own lowest joint or tip, the heel behind the ankle.
     // The feet of captured skeletons are not at one height, and each of them stands on its own.
-    let of_foot = skeleton.ids().filter(|id| skeleton.is_ancestor(foot, *id));
+    let below = skeleton.below(&[foot]);
+    let of_foot = skeleton.ids().filter(|id| below[id.index()]);
     let ends = of_foot.flat_map(|id| [Some(bind.position(id)), tip_of(id)]).flatten();
     let bottom = ends.map(|p| height(&p)).fold(f64::INFINITY, f64::min);
     let bottom = if bottom < 0.0 { bottom } else { figure.sole - ankle.dot(&up) };

@@ -87,9 +87,8 @@ fn lowest(rig: &Rig, rest: &ModelPose, up: &Vec3) -> f64 {
     let skeleton = rig.skeleton();
     let thighs: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::UpperLeg(s))).collect();
     let feet: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::Foot(s))).collect();
-    let of_leg = |id: &JointId| {
-        thighs.is_empty() || thighs.iter().chain(&feet).any(|&top| skeleton.is_ancestor(top, *id))
-    };
+    let below = skeleton.below(&[thighs.as_slice(), &feet].concat());
+    let of_leg = |id: &JointId| thighs.is_empty() || below[id.index()];
     let mut low = f64::INFINITY;
     for id in skeleton.ids().filter(of_leg) {
         let joint = rest.joint(id);

@@ -1,7 +1,7 @@
 //! Where words go: data to stdout, messages and progress to stderr.
 
 use crate::pipeline::io_reason;
-use crate::report::one_line;
+use crate::report::printable;
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -83,7 +83,7 @@ impl Console {
     /// Something good to know.
     pub fn note(&self, message: impl Display) {
         if !self.quiet {
-            self.line(&safe(&message.to_string()));
+            self.line(&printable(&message.to_string()));
         }
     }
 
@@ -93,7 +93,7 @@ impl Console {
     }
 
     fn labelled(&self, label: &str, color: &str, message: impl Display) {
-        let message = safe(&message.to_string());
+        let message = printable(&message.to_string());
         let mut lines = message.lines();
         let first = lines.next().unwrap_or_default();
         let label = if self.colors { format!("\x1b[1;{color}m{label}\x1b[0m") } else { label.to_owned() };
@@ -115,9 +115,4 @@ impl Console {
     fn line(&self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
-}
-
-/// A message of lines, in which nothing that a name smuggled in commands the terminal.
-fn safe(text: &str) -> String {
-    text.split('\n').map(one_line).collect::<Vec<_>>().join("\n")
 }

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::model::{Asset, Assignment, Character, Container, JointId};
-use crate::report::one_line;
+use crate::report::{one_line, printable};
 use crate::retarget::second_best;
 use crate::{export, import};
 use clap::Args;
@@ -28,6 +28,9 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
+
+/// Levels of the skeleton that are indented.
+const DEEPEST: usize = 64;
 
 /// Prints what the file holds.
 ///
@@ -149,7 +152,7 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
     let character = &asset.character;
     let skeleton = character.skeleton();
     let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let mut text = format!("{file}: {format}, {}", count(skeleton.len(), "joint"));
+    let mut text = format!("{}: {format}, {}", one_line(file), count(skeleton.len(), "joint"));
     let pose = if character.calibration.is_some() { "calibration" } else { "rest" };
     let _ = writeln!(text, ", {:.3} m high in its {pose} pose", height(character));
     if character.bind.is_some() {
@@ -169,7 +172,12 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
     }
 
     let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::SURE);
-    let depth = |id: JointId| skeleton.path_to_root(id).count();
+    let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
+    for parent in skeleton.parents() {
+        depths.push(parent.map_or(1, |p| depths[p.index()] + 1));
+    }
+    // Deeper than any body: a line is no place for a thousand blanks.
+    let depth = |id: JointId| depths[id.index()].min(DEEPEST);
     let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
     let widest = skeleton.ids().map(width).max().unwrap_or(0);
     // Depth first, so that the page reads as a tree whatever the order of the joints.
@@ -206,7 +214,13 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
         text += "\nwarnings\n";
         for w in asset.warnings.iter() {
             let times = if w.count > 1 { format!(", {} times", w.count) } else { String::new() };
-            let _ = writeln!(text, "  {}: {} (first: {}{times})", w.code, w.message, w.first);
+            let _ = writeln!(
+                text,
+                "  {}: {} (first: {}{times})",
+                w.code,
+                printable(&w.message),
+                one_line(&w.first)
+            );
         }
     }
     text

@@ -153,9 +153,10 @@ fn rows(document: &Document) -> String {
     let mut text = "frame,time,joint,x,y,z\n".to_owned();
     for frame in &document.frames {
         for (joint, [x, y, z]) in document.joints.iter().zip(&frame.positions) {
-            let name = match joint.name.contains([',', '"', '\n', '\r']) {
-                true => format!("\"{}\"", joint.name.replace('"', "\"\"")),
-                false => joint.name.clone(),
+            let name = one_line(&joint.name);
+            let name = match name.contains([',', '"']) {
+                true => format!("\"{}\"", name.replace('"', "\"\"")),
+                false => name,
             };
             let _ = writeln!(text, "{},{},{name},{x},{y},{z}", frame.frame, frame.time);
         }

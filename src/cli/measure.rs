@@ -8,7 +8,7 @@ use crate::contacts::{Options, detect};
 use crate::kinematics::cuts;
 use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess, hands, legs};
 use crate::model::{Asset, Character, Motion};
-use crate::report::Metric;
+use crate::report::{Metric, one_line};
 use crate::retarget::{Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
 use clap::Args;
@@ -112,8 +112,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         results.extend(of_file(file, &asset, source.as_ref(), arguments, console)?);
     }
     let passed = passed(&results, &arguments.fail_on);
-    let label =
-        |m: &Measured| if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, m.clip) };
+    let label = |m: &Measured| {
+        if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, one_line(&m.clip)) }
+    };
     for fault in &passed {
         let told = match fault.value {
             Some(value) => format!("is {value:.6}"),

@@ -2,6 +2,7 @@
 
 use super::measure::Measured;
 use crate::measure::{Summary, find};
+use crate::report::one_line;
 use std::fmt::Write;
 
 /// The measures that a table of many clips shows, one column each.
@@ -75,7 +76,8 @@ pub fn single(measured: &Measured) -> String {
     if !copies {
         rows.iter_mut().for_each(|row| drop(row.remove(2)));
     }
-    let clip = if measured.clip.is_empty() { String::new() } else { format!(" ({})", measured.clip) };
+    let clip =
+        if measured.clip.is_empty() { String::new() } else { format!(" ({})", one_line(&measured.clip)) };
     let contacts = match measured.contacts {
         "source" => "contacts of the source",
         _ => "contacts found on the result itself",

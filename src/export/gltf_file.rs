@@ -4,7 +4,7 @@ use super::format::Format;
 use super::gltf::{self, GltfOptions};
 use super::save::{ExportError, Options, OutputFile, Written};
 use crate::model::{Clip, Container, Motion};
-use crate::scene::{Chunks, Json};
+use crate::scene::{CEILING, Chunks, Json};
 
 /// Binary glTF.
 pub const GLB: Format = Format {
@@ -48,6 +48,9 @@ pub(super) fn extends(bytes: &[u8], names: &[&str]) -> Result<bool, ExportError>
     Ok(names.iter().any(|name| extensions.get(name).is_some()))
 }
 
+/// What one joint of one frame takes where the file is read again, bytes: its keys, the rotation and the place they become.
+const READ_BACK: u64 = 88;
+
 fn save(
     motions: &[Motion],
     container: Container,
@@ -67,6 +70,14 @@ fn save(
     if first.character.document.as_ref().is_some_and(|d| d.fbx.is_some()) {
         let said = "the character came as FBX: its meshes and materials were converted";
         written.warnings.add("fbx-rebuilt", said, first.character.name.clone());
+    }
+    let samples: u64 = clips.iter().map(|c| c.frames() as u64 * c.joints() as u64).sum();
+    if samples.saturating_mul(READ_BACK) > CEILING {
+        let needed = samples.saturating_mul(READ_BACK).div_ceil(1_000_000_000);
+        let said = format!(
+            "the file is longer than it is read by itself: `--set input.memory={needed}GB` where it shall be read"
+        );
+        written.warnings.add("gltf-long", said, first.character.name.clone());
     }
     let mut files = vec![OutputFile { name: options.file(extension), bytes: written.bytes }];
     files.extend(written.beside.into_iter().map(|(name, bytes)| OutputFile { name, bytes: bytes.to_vec() }));

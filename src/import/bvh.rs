@@ -15,9 +15,9 @@ use super::{bvh_model, bvh_motion, bvh_scan};
 use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
 use crate::report::Warnings;
+use crate::scene::{Allowance, CEILING};
 use std::collections::HashMap;
 
-pub use bvh_motion::MAX_ROTATIONS;
 pub use bvh_scan::{DEFAULT_FRAME_TIME, MAX_JOINTS};
 
 /// How position channels and the OFFSET of a joint go together.
@@ -74,11 +74,19 @@ pub struct Normalization {
 /// # Ok::<(), posemill::import::BvhError>(())
 /// ```
 pub fn read(bytes: &[u8], options: &BvhOptions) -> Result<RawBvh, BvhError> {
+    read_within(bytes, options, &Allowance::new(bytes.len() as u64, None))
+}
+
+/// The same, within what is left of `allowance`.
+pub(super) fn read_within(
+    bytes: &[u8],
+    options: &BvhOptions,
+    allowance: &Allowance,
+) -> Result<RawBvh, BvhError> {
     let mut warnings = Warnings::new();
     let header = scan(bytes, &mut warnings)?;
-    bvh_model::check(&header)?;
     let layout = Layout::new(&header, added_roots(&header));
-    let rows = rows(bytes, header.rows, &layout, header.frames, &mut warnings)?;
+    let rows = rows(bytes, header.rows, &layout, header.frames, allowance, &mut warnings)?;
     assemble(&header, &layout, rows, options, warnings)
 }
 
@@ -300,7 +308,8 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
             warnings.add("bvh-frame-time", "30 frames per second were assumed", "the frame time");
         }
         let layout = Layout::new(&header, added_roots(&header));
-        let rows = bvh_motion::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout)?;
+        let allowance = Allowance::new(0, Some(CEILING));
+        let rows = bvh_motion::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &allowance)?;
         assemble(&header, &layout, rows, &BvhOptions::default(), warnings)
     }
 }

@@ -28,7 +28,8 @@ pub const FORMAT: ReadFormat = ReadFormat {
 
 /// Reads a BVH file and finds its units and axes.
 fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, ImportError> {
-    let mut raw = bvh::read(bytes, &BvhOptions { positions: options.bvh_positions })?;
+    let mut raw =
+        bvh::read_within(bytes, &BvhOptions { positions: options.bvh_positions }, &options.allowance(bytes))?;
     let (rig, normalization, calibrated) =
         understand_bvh(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
     let mut raw = raw.normalize(&normalization);

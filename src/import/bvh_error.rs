@@ -1,6 +1,7 @@
 //! What makes bytes no BVH file: each fault with its line and column, and what to do about it.
 
 use crate::model::SkeletonError;
+use crate::scene::OverAllowance;
 use std::fmt;
 
 /// A place in a text file. Lines and columns count from 1; columns count bytes.
@@ -64,8 +65,10 @@ pub enum BvhError {
         /// What stands there.
         found: String,
     },
-    /// An offset that is infinite or not a number: no bone length can be guessed.
-    #[error("{place}: the offset {found} is not finite\nwrite the bone's length there")]
+    /// An offset that is infinite, not a number, or farther than [`crate::model::FARTHEST`]: no bone length can be guessed.
+    #[error(
+        "{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there"
+    )]
     OffsetNotFinite {
         /// Where.
         place: Place,
@@ -107,14 +110,9 @@ pub enum BvhError {
         /// The constant that holds it.
         name: &'static str,
     },
-    /// The independent hierarchy model read our canonical header differently.
-    #[error(
-        "the hierarchy model disagrees: {reason}\nplease report this file: it shows a fault of the reader"
-    )]
-    Model {
-        /// The difference.
-        reason: String,
-    },
+    /// More memory than the file may take.
+    #[error(transparent)]
+    Memory(#[from] OverAllowance),
     /// The joints do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),

@@ -10,12 +10,10 @@ use super::bvh_rows::{Layout, Scratch};
 use super::bvh_scan::shown;
 use super::{BvhError, Place};
 use crate::math::{Quat, RawQuat, Vec3};
+use crate::model::FARTHEST;
 use crate::report::Warnings;
+use crate::scene::Allowance;
 use rayon::prelude::*;
-
-/// The most rotations of one clip: 4 GB, or five hours of 60 joints at 120 Hz. Joints without channels cost a
-/// file no bytes, so its size bounds nothing.
-pub const MAX_ROTATIONS: usize = 1 << 27;
 
 /// Text that one worker decodes at a time: its frames then fit a core's own cache.
 const CHUNK_BYTES: usize = 1 << 17;
@@ -37,12 +35,13 @@ pub(super) fn rows(
     start: usize,
     layout: &Layout,
     stated: Option<u64>,
+    allowance: &Allowance,
     warnings: &mut Warnings,
 ) -> Result<Rows, BvhError> {
     let body = &text[start..];
-    let rows = match even_rows(body, layout)? {
+    let rows = match even_rows(body, layout, allowance)? {
         Some(rows) => rows,
-        None => OddRows::new(text, start, layout, stated, warnings).read()?,
+        None => OddRows::new(text, start, layout, stated, allowance, warnings).read()?,
     };
     if let Some(stated) = stated
         && stated != rows.frames as u64
@@ -53,20 +52,16 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-fn check_size(frames: usize, layout: &Layout) -> Result<(), BvhError> {
-    match frames.checked_mul(layout.joints()) {
-        Some(found) if found <= MAX_ROTATIONS => Ok(()),
-        found => Err(BvhError::Limit {
-            what: "rotations (frames times joints)",
-            found: found.unwrap_or(usize::MAX),
-            limit: MAX_ROTATIONS,
-            name: "MAX_ROTATIONS",
-        }),
-    }
+/// Takes what so many frames fill: joints without channels cost a file no bytes, and every frame a rotation each.
+fn take(frames: usize, layout: &Layout, allowance: &Allowance) -> Result<(), BvhError> {
+    let (joints, places) = (layout.joints() as u64, layout.places() as u64);
+    let frame = joints * size_of::<Quat>() as u64 + places * size_of::<Vec3>() as u64;
+    let told = || format!("{frames} rows of {joints} joints");
+    Ok(allowance.take(frame.saturating_mul(frames as u64), told)?)
 }
 
 /// The rows where each line holds exactly one; `None` where some line does not.
-fn even_rows(body: &[u8], layout: &Layout) -> Result<Option<Rows>, BvhError> {
+fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Option<Rows>, BvhError> {
     let body = body.trim_ascii_end();
     let channels = layout.channels();
     if body.is_empty() {
@@ -91,7 +86,7 @@ fn even_rows(body: &[u8], layout: &Layout) -> Result<Option<Rows>, BvhError> {
     if frames.saturating_mul(2 * channels) > body.len() + 1 {
         return Ok(None);
     }
-    check_size(frames, layout)?;
+    take(frames, layout, allowance)?;
     let translated = layout.places();
     let mut rows = Rows {
         frames,
@@ -175,7 +170,7 @@ fn even_row(chunk: &[u8], mut at: usize, line_end: u8, values: &mut [f64]) -> Op
         at = skip_blanks(chunk, at);
         let (x, n) = number(&chunk[at..])?;
         at += n;
-        finite &= x.is_finite();
+        finite &= x.abs() <= FARTHEST;
         // A number that something else than white space ends is for the careful reader.
         if chunk.get(at).is_some_and(|b| !b.is_ascii_whitespace()) {
             return None;
@@ -223,6 +218,7 @@ struct OddRows<'a> {
     at: usize,
     layout: &'a Layout,
     stated: Option<u64>,
+    allowance: &'a Allowance,
     warnings: &'a mut Warnings,
     scratch: Scratch,
     /// The row before, for numbers that are not finite.
@@ -238,11 +234,12 @@ impl<'a> OddRows<'a> {
         at: usize,
         layout: &'a Layout,
         stated: Option<u64>,
+        allowance: &'a Allowance,
         warnings: &'a mut Warnings,
     ) -> Self {
         let held = vec![0.0; layout.channels()];
         let (scratch, rows) = (layout.scratch(), Rows::default());
-        Self { text, at, layout, stated, warnings, scratch, held, pending: Vec::new(), rows }
+        Self { text, at, layout, stated, allowance, warnings, scratch, held, pending: Vec::new(), rows }
     }
 
     fn read(mut self) -> Result<Rows, BvhError> {
@@ -371,13 +368,14 @@ impl<'a> OddRows<'a> {
     }
 
     fn frame(&mut self, row: &[f64]) -> Result<(), BvhError> {
-        check_size(self.rows.frames + 1, self.layout)?;
+        take(1, self.layout, self.allowance)?;
         for (held, &value) in self.held.iter_mut().zip(row) {
-            if value.is_finite() {
+            if value.abs() <= FARTHEST {
                 *held = value;
             } else {
                 let frame = format!("frame {}", self.rows.frames);
-                let message = "for numbers that are not finite the frame before was held";
+                let message =
+                    "for numbers that are not finite, or far beyond any body, the frame before was held";
                 self.warnings.add("bvh-not-finite", message, frame);
             }
         }
@@ -416,9 +414,10 @@ fn starts_number(word: &[u8]) -> bool {
 pub(super) fn rows_of<'a>(
     frames: impl Iterator<Item = &'a [f32]>,
     layout: &Layout,
+    allowance: &Allowance,
 ) -> Result<Rows, BvhError> {
     let mut warnings = Warnings::new();
-    let mut reader = OddRows::new(&[], 0, layout, None, &mut warnings);
+    let mut reader = OddRows::new(&[], 0, layout, None, allowance, &mut warnings);
     for (i, frame) in frames.enumerate() {
         if frame.len() != layout.channels() {
             let place = Place { line: i + 1, column: 1 };

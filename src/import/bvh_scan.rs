@@ -7,6 +7,7 @@
 
 use super::{BvhError, Place};
 use crate::math::Vec3;
+use crate::model::FARTHEST;
 use crate::report::Warnings;
 
 /// The most joints that can be read. The largest rigs in use have some hundreds; the limit keeps a hostile file
@@ -18,6 +19,11 @@ pub const DEFAULT_FRAME_TIME: f64 = 1.0 / 30.0;
 
 /// Frame times in seconds that can be meant: a microsecond to a quarter of an hour.
 const FRAME_TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e3;
+
+/// Frame times that are milliseconds written for seconds: as such they are 500 to 10 Hz, all that captures have, and as
+/// seconds they would be a pose every two seconds or fewer, which is no motion. One second may be meant: lists of poses
+/// have it. At half of the lower end those would be taken for takes, at double takes of 250 to 500 Hz would last for hours.
+const MILLISECONDS: std::ops::RangeInclusive<f64> = 2.0..=100.0;
 
 /// What one number of a row drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,7 +268,7 @@ impl<'a> Scanner<'a> {
                 }
                 None => return Err(BvhError::Number { place: self.place(at), found: shown(word) }),
             };
-            if !value.is_finite() {
+            if value.is_nan() || value.abs() > FARTHEST {
                 return Err(BvhError::OffsetNotFinite { place: self.place(at), found: shown(word) });
             }
             offset[i] = value;
@@ -396,6 +402,14 @@ impl<'a> Scanner<'a> {
             let message =
                 format!("frame time `{}` cannot be: 30 frames per second were assumed", clip(&word));
             self.warn("bvh-frame-time", &message, at);
+        }
+        if let Some(ms) = value.filter(|t| MILLISECONDS.contains(t)) {
+            let message = format!(
+                "frame time {ms} is one of milliseconds and was read so: {:.3} frames per second",
+                1e3 / ms
+            );
+            self.warn("bvh-milliseconds", &message, at);
+            return Some(ms / 1e3);
         }
         value
     }

@@ -17,7 +17,7 @@ use crate::model::{
     Skeleton,
 };
 use crate::report::Warnings;
-use crate::scene::{Chunks, GltfError, Json, NodeTree};
+use crate::scene::{Allowance, Chunks, GltfError, Json, Node, NodeTree};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,21 +49,31 @@ impl GltfFile {
     /// A [`GltfError`] with the place where the file is not what the specification asks for, as far as the
     /// skeleton and its clips are concerned. Faults of meshes, materials and images are warnings.
     pub fn read(bytes: &[u8], folder: Option<&Path>) -> Result<Self, GltfError> {
+        Self::read_within(bytes, folder, &Allowance::new(bytes.len() as u64, None))
+    }
+
+    /// The same, within what is left of `allowance`.
+    pub(super) fn read_within(
+        bytes: &[u8],
+        folder: Option<&Path>,
+        allowance: &Allowance,
+    ) -> Result<Self, GltfError> {
         let chunks = Chunks::open(bytes)?;
         let json = Json::parse(chunks.json, chunks.json_offset)?;
         check_version(&json)?;
         let mut warnings = Warnings::new();
-        let mut resources = Resources::new(folder);
+        let mut resources = Resources::new(folder, allowance);
+        lists(&json, allowance)?;
         let tree = NodeTree::read(&json, &mut warnings)?;
-        let accessors = Accessors::read(&json, chunks.bin, &mut resources)?;
+        let accessors = Accessors::read(&json, chunks.bin, &mut resources, allowance)?;
         let skins = json.list::<gltf::json::Skin>("skins")?;
         let skin_joints = skin_joints(&skins, tree.nodes().len())?;
         let worlds = tree.worlds();
         let joints = Joints::read(&json, &tree, &skin_joints, &worlds, &mut warnings)?;
         let skins = gltf_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
-        let bind = gltf_bind::bind(&skins, &tree, &worlds, &joints, &mut warnings);
+        let bind = gltf_bind::bind(&skins, &tree, &worlds, &joints, allowance, &mut warnings)?;
         let view = gltf_view::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
-        let images = gltf_mesh::images(&json, &accessors, &mut resources, &mut warnings);
+        let images = gltf_mesh::images(&json, &accessors, &mut resources, &mut warnings)?;
         let source = gltf_mesh::Source {
             json: &json,
             view: &view,
@@ -74,7 +84,7 @@ impl GltfFile {
             accessors: &accessors,
             images: &images,
         };
-        let meshes = gltf_mesh::meshes(&source, &mut warnings);
+        let meshes = gltf_mesh::meshes(&source, &mut warnings)?;
         let (clips, meant) = gltf_animation::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let document = Document {
             container: if chunks.glb { Container::Glb } else { Container::Gltf },
@@ -140,6 +150,18 @@ impl GltfFile {
             beside: Vec::new(),
         }
     }
+}
+
+/// Takes what the lists of the document fill once they are typed: an empty entry is three bytes of text.
+fn lists(json: &Json, allowance: &Allowance) -> Result<(), GltfError> {
+    let count = |key| json.items(key).map_or(0, |items| items.len() as u64);
+    let told = |key: &str| format!("the list `{key}`");
+    // A node is typed twice, becomes a node of the tree, and as often as not a joint.
+    allowance.take_list::<([gltf::json::Node; 2], Node, Joint)>(count("nodes"), || told("nodes"))?;
+    allowance.take_list::<gltf::json::Material>(count("materials"), || told("materials"))?;
+    allowance.take_list::<[gltf::json::Accessor; 2]>(count("accessors"), || told("accessors"))?;
+    allowance.take_list::<[gltf::json::buffer::View; 2]>(count("bufferViews"), || told("bufferViews"))?;
+    Ok(())
 }
 
 fn check_version(json: &Json) -> Result<(), GltfError> {

@@ -5,14 +5,11 @@
 
 use super::gltf_packed::{self, Packed};
 use super::gltf_resources::Resources;
-use crate::scene::{GltfError, Json};
+use crate::scene::{Allowance, GltfError, Json};
 use gltf::json::accessor::{ComponentType, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Accessor, Buffer, buffer};
 use std::sync::Arc;
-
-/// Elements of an accessor without bytes of its own, which a few characters of JSON can ask for.
-const MAX_ZERO_FILLED: u64 = 1 << 20;
 
 /// What one use of an accessor takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +47,7 @@ impl Numbers {
 
 /// The accessors of a document with the bytes behind them.
 pub(super) struct Accessors<'a> {
+    allowance: &'a Allowance,
     accessors: Vec<Accessor>,
     views: Vec<buffer::View>,
     buffers: Vec<Result<Bytes<'a>, GltfError>>,
@@ -90,6 +88,7 @@ impl<'a> Accessors<'a> {
         json: &Json,
         bin: Option<&'a [u8]>,
         resources: &mut Resources,
+        allowance: &'a Allowance,
     ) -> Result<Self, GltfError> {
         let load = |(i, buffer): (usize, Buffer)| {
             let path = format!("buffers[{i}]");
@@ -106,24 +105,30 @@ impl<'a> Accessors<'a> {
         };
         let buffers = json.list::<Buffer>("buffers")?.into_iter().enumerate().map(load).collect();
         let mut all = Self {
+            allowance,
             accessors: json.list("accessors")?,
             views: json.list("bufferViews")?,
             buffers,
             unpacked: Vec::new(),
         };
-        let mut budget = gltf_packed::budget();
-        all.unpacked = (0..all.views.len()).map(|view| all.unpack(view, &mut budget)).collect();
+        for view in 0..all.views.len() {
+            let unpacked = match all.unpack(view) {
+                Some(Err(error @ GltfError::Memory(_))) => return Err(error),
+                unpacked => unpacked,
+            };
+            all.unpacked.push(unpacked);
+        }
         Ok(all)
     }
 
     /// The plain bytes of a view that is packed; `None` for any other.
-    fn unpack(&self, view: usize, budget: &mut u64) -> Option<Result<Vec<u8>, GltfError>> {
+    fn unpack(&self, view: usize) -> Option<Result<Vec<u8>, GltfError>> {
         let here = format!("bufferViews[{view}]");
         let others = self.views[view].extensions.as_ref()?.others.iter();
         let (extension, packed) = gltf_packed::packed(others, &here)?;
         let plain = |packed: &Packed| {
             let bytes = self.bytes(packed.buffer, packed.byte_offset, packed.byte_length, &here)?;
-            gltf_packed::unpack(packed, extension, bytes, &here, budget)
+            gltf_packed::unpack(packed, extension, bytes, &here, self.allowance)
         };
         Some(packed.as_ref().map_err(Clone::clone).and_then(plain))
     }
@@ -146,9 +151,9 @@ impl<'a> Accessors<'a> {
         &self.accessors
     }
 
-    /// The number of elements that an accessor states.
-    pub(super) fn count(&self, index: usize) -> u64 {
-        self.accessors.get(index).map_or(0, |a| a.count.0)
+    /// What reading the file may still take.
+    pub(super) fn allowance(&self) -> &'a Allowance {
+        self.allowance
     }
 
     /// The bytes of a buffer view, which `path` names.
@@ -217,15 +222,10 @@ impl<'a> Accessors<'a> {
             };
             let length = data.len() as u64;
             bytes = Some(slice(data, begin, end).ok_or(GltfError::Bounds { path: here(), end, length })?);
-        } else if count > MAX_ZERO_FILLED {
-            return Err(GltfError::Limit {
-                path: here(),
-                limit_name: "MAX_ZERO_FILLED",
-                limit: MAX_ZERO_FILLED,
-                found: count,
-            });
         }
-        // Bounded by the bytes or by the limit, so both fit.
+        // Elements without bytes of their own cost the file nothing, so nothing but the allowance bounds them.
+        self.allowance
+            .take_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
         Ok(Layout {
             bytes,
             stride: stride as usize,
@@ -255,6 +255,7 @@ impl<'a> Accessors<'a> {
             let length = data.len() as u64;
             let bytes =
                 slice(data, begin, end).ok_or(GltfError::Bounds { path: here.clone(), end, length })?;
+            self.allowance.take_list::<f32>(sparse.count.0 * components as u64, || format!("`{here}`"))?;
             Ok::<_, GltfError>(Layout {
                 bytes: Some(bytes),
                 stride: element as usize,
@@ -382,7 +383,9 @@ mod tests {
             bytes.len()
         );
         let json = Json::parse(&text, 0)?;
-        let accessors = Accessors::read(&json, Some(bytes), &mut Resources::new(None))?;
+        let allowance = Allowance::new(0, None);
+        let mut resources = Resources::new(None, &allowance);
+        let accessors = Accessors::read(&json, Some(bytes), &mut resources, &allowance)?;
         accessors.floats(0, "here", Type::Vec2, Numbers::Unit)
     }
 

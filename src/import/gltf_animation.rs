@@ -6,22 +6,18 @@
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_carried::{Frames, MAX_CARRIED, carried};
+use super::gltf_carried::{Frames, carried};
 use super::gltf_skeleton::Joints;
 use super::gltf_track::{Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
-use crate::model::{Clip, JointId};
+use crate::model::{Clip, FARTHEST, JointId};
 use crate::report::Warnings;
 use crate::scene::{ADDED, GltfError, Local, NodeTree, World, figure_size};
 use gltf::animation::{self, Property};
 use gltf::json::accessor::Type;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Frames of one clip: almost five hours at 60 Hz.
-const MAX_FRAMES: u64 = 1 << 20;
-/// Frames times nodes over all clips of a file: about a gigabyte of rotations.
-const MAX_SAMPLES: u64 = 1 << 25;
 /// The rate of clips whose keys fit none, and the least rate of clips whose keys are not joined by lines.
 const USUAL_RATE: f64 = 60.0;
 const LEAST_CURVED_RATE: f64 = 30.0;
@@ -29,6 +25,7 @@ const LEAST_CURVED_RATE: f64 = 30.0;
 const STILL: f64 = 1e-7;
 
 /// A node on the way from the scene to a joint.
+#[derive(Clone)]
 struct Step {
     local: Local,
     parent: Option<usize>,
@@ -49,12 +46,12 @@ pub(super) fn clips(
     joints: &Joints,
     warnings: &mut Warnings,
 ) -> Result<(Vec<Clip>, usize), GltfError> {
-    let mut budget = (MAX_SAMPLES, MAX_CARRIED);
+    let at_rest = steps(tree, joints);
     let mut added = None;
     let mut clips = Vec::with_capacity(view.animations().len());
     for animation in view.animations() {
         let i = animation.index();
-        match clip(&animation, tree, accessors, joints, &mut budget, warnings) {
+        match clip(&animation, tree, accessors, joints, &at_rest, warnings) {
             Ok(Some(clip)) => {
                 let extras = animation.extras().as_ref().map(|extras| serde_json::from_str(extras.get()));
                 if let Some(Ok(Value::Object(extras))) = extras
@@ -86,15 +83,17 @@ fn clip(
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
-    budget: &mut (u64, usize),
+    (at_rest, step_of): &(Vec<Step>, Vec<Option<usize>>),
     warnings: &mut Warnings,
 ) -> Result<Option<Clip>, GltfError> {
     let here = format!("animations[{}]", animation.index());
-    let (mut steps, step_of) = steps(tree, joints);
-    let channels = channels(animation, &here, tree, &step_of, warnings);
+    let channels = channels(animation, &here, tree, step_of, warnings);
     if channels.is_empty() {
         return Ok(None);
     }
+    let allowance = accessors.allowance();
+    allowance.take_list::<(Step, World)>(at_rest.len() as u64, || format!("`{here}`"))?;
+    let mut steps = at_rest.clone();
     let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     let mut values: BTreeMap<(usize, usize), Vec<f32>> = BTreeMap::new();
     for (_, property, sampler) in &channels {
@@ -105,6 +104,8 @@ fn clip(
             if keys.windows(2).any(|w| w[0] > w[1]) {
                 return Err(GltfError::value(format!("accessors[{input}]"), "key times do not ascend"));
             }
+            // Once by accessor, once among all keys of the clip.
+            allowance.take_list::<[f64; 2]>(keys.len() as u64, || format!("the key times of `{here}`"))?;
             slot.insert(keys.into_iter().map(f64::from).collect());
         }
         let (shape, width) = if *property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
@@ -115,7 +116,7 @@ fn clip(
     let mut tracks = Vec::with_capacity(channels.len());
     let mut curved = false;
     let mut keys: Vec<f64> = Vec::new();
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for (node, property, sampler) in &channels {
         let (node, property) = (*node, *property);
         let interpolation = match sampler.interpolation() {
@@ -131,8 +132,7 @@ fn clip(
             return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
         };
         curved |= interpolation != Interpolation::Linear && times.len() > 1;
-        if !seen.contains(&input) {
-            seen.push(input);
+        if seen.insert(input) {
             keys.extend_from_slice(times);
         }
         let step = step_of[node].unwrap_or_default();
@@ -151,28 +151,48 @@ fn clip(
     // A fitting rate puts keys within a tenth of a frame of their frame.
     let snap = if fitted.is_some() { 0.1 / rate } else { 1e-5 / rate };
     let length = (end - start) * rate;
-    let frames = if fitted.is_some() { length.round() } else { (length - 1e-5).ceil().max(0.0) } as u64 + 1;
-    limit(&here, "MAX_FRAMES", MAX_FRAMES, frames)?;
-    let samples = frames * steps.len().max(joints.nodes.len()) as u64;
-    limit(&here, "MAX_SAMPLES", budget.0, samples)?;
-    budget.0 -= samples;
+    let length = if fitted.is_some() { length.round() } else { (length - 1e-5).ceil().max(0.0) };
+    // A damaged time may lie beyond any number of frames; the cast then gives the greatest there is.
+    let frames = (length as u64).saturating_add(1);
+    let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
+    let told = || format!("`{here}`, {:.1} s at {rate:.0} Hz,", end - start);
+    allowance.take_list::<(Quat, Vec3)>(samples, told)?;
+    if let Some((from, to)) = lost_stretch(&keys) {
+        let said = format!(
+            "between two keys at {from:.2} and {to:.2} s lies far more time than between all others: one may be damaged"
+        );
+        warnings.add("gltf-key-gap", said, here.clone());
+    }
     let name = animation.name().unwrap_or_default().to_owned();
     let time = |f: usize| start + f as f64 / rate;
     let span = Frames { count: frames as usize, time: &time, snap };
     let is_joint = |node: usize| step_of[node].is_some();
-    let carried = carried(animation, tree, accessors, is_joint, &span, &mut budget.1, warnings);
-    let sampled = sample(steps, &mut tracks, joints, frames as usize, time, snap);
+    let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
+    let sampled = sample(steps, &mut tracks, joints, frames as usize, time, snap)
+        .map_err(|item| GltfError::NotFinite { path: here, item })?;
     let mut clip = Clip::new(name, rate, joints.nodes.len(), sampled.0, sampled.1, sampled.2);
     clip.start = start;
     clip.carried = carried;
     Ok(Some(clip))
 }
 
-fn limit(path: &str, limit_name: &'static str, limit: u64, found: u64) -> Result<(), GltfError> {
-    if found <= limit {
-        return Ok(());
-    }
-    Err(GltfError::Limit { path: path.into(), limit_name, limit, found })
+/// Where nothing happens between two keys for so long that a time must be damaged, seconds: a flipped bit moves a time by
+/// 128 s or more as often as not. At half of it, long holds between takes of one file are told of as well.
+const LONG: f64 = 60.0;
+/// How many times the usual distance of keys that is at least.
+const UNUSUAL: f64 = 100.0;
+/// The fewest distances that tell what is usual.
+const FEWEST: usize = 4;
+
+/// The two of the ascending `keys` between which far more time lies than between all others.
+fn lost_stretch(keys: &[f64]) -> Option<(f64, f64)> {
+    let pairs = keys.windows(2).filter(|w| w[1] > w[0]);
+    let widest = pairs.clone().max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))?;
+    let gap = widest[1] - widest[0];
+    let others = pairs.clone().filter(|w| w[1] - w[0] < gap);
+    let second = others.map(|w| w[1] - w[0]).fold(0.0, f64::max);
+    (gap > LONG && gap > UNUSUAL * second && second > 0.0 && pairs.count() >= FEWEST)
+        .then_some((widest[0], widest[1]))
 }
 
 /// The joints' nodes and all nodes above them, parents first, and where each node stands in that list.
@@ -236,7 +256,13 @@ fn channels<'a>(
     found
 }
 
+/// Local rotations, the joints that translate, and their translations.
+type Sampled = (Vec<Quat>, Vec<JointId>, Vec<Vec3>);
+
 /// Local rotations, the joints that translate, and their translations, frame by frame.
+///
+/// # Errors
+/// The first frame in which a joint is nowhere.
 fn sample(
     mut steps: Vec<Step>,
     tracks: &mut [Track],
@@ -244,7 +270,7 @@ fn sample(
     frames: usize,
     time: impl Fn(usize) -> f64,
     snap: f64,
-) -> (Vec<Quat>, Vec<JointId>, Vec<Vec3>) {
+) -> Result<Sampled, usize> {
     let skeleton = &joints.skeleton;
     let n = skeleton.len();
     // Who stands still, ancestors included, keeps the place of the first frame.
@@ -291,6 +317,9 @@ fn sample(
                 Some(p) => model[p.index()].inverse() * model[k],
                 None => model[k],
             };
+            if !(local.is_finite() && local.translation.amax() <= FARTHEST) {
+                return Err(frame);
+            }
             let rotation = match frame {
                 0 => local.rotation,
                 _ => same_hemisphere(local.rotation, &rotations[rotations.len() - n]),
@@ -304,5 +333,5 @@ fn sample(
     let translated: Vec<JointId> = skeleton.ids().filter(|id| leaves[id.index()] > still).collect();
     let kept = translations.chunks_exact(n).flat_map(|all| translated.iter().map(|id| all[id.index()]));
     let kept = kept.collect();
-    (rotations, translated, kept)
+    Ok((rotations, translated, kept))
 }

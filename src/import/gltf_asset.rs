@@ -22,7 +22,10 @@ pub const FORMAT: ReadFormat = ReadFormat {
         let json = head.trim_ascii_start().starts_with(b"{");
         head.starts_with(b"glTF") || json && head.windows(7).any(|w| w == b"\"asset\"")
     },
-    read: |source, options| asset(GltfFile::read(source.bytes, source.folder)?, source.name, options),
+    read: |source, options| {
+        let allowance = options.allowance(source.bytes);
+        asset(GltfFile::read_within(source.bytes, source.folder, &allowance)?, source.name, options)
+    },
 };
 
 /// The file with its roles, its calibration pose and the turn that makes it face +Z.

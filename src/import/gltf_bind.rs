@@ -18,8 +18,9 @@ use super::gltf_skeleton::Joints;
 use crate::math::{Mat4, Quat, Transform, Vec3, median_rotation, nearest_rotation, rotation_between};
 use crate::model::{JointId, ModelPose};
 use crate::report::Warnings;
-use crate::scene::{Affine, GltfError, NodeTree, World, figure_size};
+use crate::scene::{Affine, Allowance, GltfError, NodeTree, World, figure_size};
 use gltf::json::accessor::Type;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Agreement of lengths and positions, relative to their size.
 const AGREES: f64 = 1e-3;
@@ -63,6 +64,7 @@ pub(super) fn skins(
                     warnings.add("gltf-bind-count", said, path);
                 }
                 Err(error) => {
+                    let error = error.unless_memory()?;
                     let said = format!("inverse bind matrices cannot be read: {error}");
                     warnings.add("gltf-bind-unreadable", said, path);
                 }
@@ -79,18 +81,24 @@ pub(super) fn bind(
     tree: &NodeTree,
     worlds: &[World],
     joints: &Joints,
+    allowance: &Allowance,
     warnings: &mut Warnings,
-) -> Option<ModelPose> {
+) -> Result<Option<ModelPose>, GltfError> {
     let size = figure_size(&joints.skeleton);
     let rest = joints.skeleton.rest_model_pose();
     let mut bound: Vec<Option<Transform>> = vec![None; joints.nodes.len()];
-    let mut stated: Vec<(usize, &Skin)> = skins.iter().enumerate().filter(|(_, skin)| skin.stated).collect();
-    let length = |skin: &Skin| -> f64 {
-        let ids: Vec<JointId> = skin.nodes.iter().filter_map(|n| joints.of_node[*n]).collect();
-        bone_lengths(&ids, joints, &rest).iter().sum()
-    };
-    stated.sort_by(|a, b| length(b.1).total_cmp(&length(a.1)));
-    for (s, skin) in stated {
+    let stated = skins.iter().enumerate().filter(|(_, skin)| skin.stated);
+    let mut stated: Vec<(f64, usize, &Skin)> = stated
+        .map(|(s, skin)| {
+            let ids: Vec<JointId> = skin.nodes.iter().filter_map(|n| joints.of_node[*n]).collect();
+            (bone_lengths(&ids, joints, &rest).iter().sum(), s, skin)
+        })
+        .collect();
+    stated.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let spaces = Spaces::of(tree, worlds);
+    for (_, s, skin) in stated {
+        // Every skin is held against every space.
+        allowance.take_list::<(Affine, Quat)>(spaces.carriers.len() as u64, || format!("`skins[{s}]`"))?;
         let mut attached = Vec::new();
         for (node, matrix) in skin.nodes.iter().zip(&skin.joint_from_skin) {
             match (joints.of_node[*node], matrix.inverse()) {
@@ -102,7 +110,7 @@ pub(super) fn bind(
                 ),
             }
         }
-        let Some(placed) = place(&attached, skin, tree, worlds, joints, &rest, size) else {
+        let Some(placed) = place(&attached, skin, tree, &spaces, joints, &rest, size) else {
             if !attached.is_empty() {
                 let said = "the inverse bind matrices do not fit the skeleton at rest and were ignored";
                 warnings.add("gltf-bind-unusable", said, format!("skins[{s}]"));
@@ -129,7 +137,7 @@ pub(super) fn bind(
         }
     }
     if bound.iter().all(Option::is_none) {
-        return None;
+        return Ok(None);
     }
     let mut pose: Vec<Transform> = Vec::with_capacity(bound.len());
     for (k, joint) in joints.skeleton.joints().iter().enumerate() {
@@ -139,7 +147,39 @@ pub(super) fn bind(
         };
         pose.push(bound[k].unwrap_or(follows));
     }
-    Some(ModelPose::new(pose))
+    Ok(Some(ModelPose::new(pose)))
+}
+
+/// The spaces in which a skin may have been bound: of the nodes that carry skinned meshes, and of all above them.
+struct Spaces<'a> {
+    worlds: &'a [World],
+    /// The nodes, each once, with the carrier that led to it.
+    carriers: Vec<(usize, usize)>,
+    turns: Vec<Option<Quat>>,
+}
+
+impl<'a> Spaces<'a> {
+    fn of(tree: &NodeTree, worlds: &'a [World]) -> Self {
+        let mut seen = vec![false; worlds.len()];
+        let mut carriers = Vec::new();
+        for (i, node) in tree.nodes().iter().enumerate() {
+            if node.skin.is_some() && node.mesh.is_some() {
+                let new = tree.path_to_top(i).take_while(|&n| !std::mem::replace(&mut seen[n], true));
+                carriers.extend(new.map(|n| (n, i)));
+            }
+        }
+        let turns = worlds.iter().map(|w| Some(nearest_rotation(&w.linear())?.0)).collect();
+        Self { worlds, carriers, turns }
+    }
+
+    /// The world, what is above `top`, and what carries meshes but for those of `joints`.
+    fn candidates(&self, top: usize, joints: &[usize], tree: &NodeTree) -> Vec<(Affine, Quat)> {
+        let joints: BTreeSet<usize> = joints.iter().copied().collect();
+        let carriers = self.carriers.iter().filter(|(_, by)| !joints.contains(by)).map(|(n, _)| *n);
+        let space = |n: usize| Some((self.worlds[n].affine(), self.turns[n]?));
+        let own = std::iter::once((World::identity().affine(), Quat::identity()));
+        own.chain(tree.path_to_top(top).skip(1).chain(carriers).filter_map(space)).collect()
+    }
 }
 
 type Attached = (JointId, usize, Affine);
@@ -149,11 +189,12 @@ fn place(
     attached: &[Attached],
     skin: &Skin,
     tree: &NodeTree,
-    worlds: &[World],
+    spaces: &Spaces,
     joints: &Joints,
     rest: &ModelPose,
     size: f64,
 ) -> Option<Vec<Transform>> {
+    let worlds = spaces.worlds;
     let frames: Vec<Quat> =
         attached.iter().map(|a| nearest_rotation(&a.2.linear).map(|r| r.0)).collect::<Option<_>>()?;
     // Where every joint rests as it was bound, `world * IBM` is the same map for all of them.
@@ -178,14 +219,7 @@ fn place(
     let top = attached.iter().map(|a| a.0).min()?;
     let top = attached.iter().position(|a| a.0 == top)?;
     let ((_, top_node, top_bind), top_turn) = (&attached[top], turns[top]);
-    let carriers = tree.nodes().iter().enumerate().filter_map(|(i, n)| {
-        let carries = n.skin.is_some_and(|_| n.mesh.is_some()) && !skin.nodes.contains(&i);
-        carries.then_some(i)
-    });
-    let spaces = tree.path_to_top(*top_node).skip(1).chain(carriers.flat_map(|i| tree.path_to_top(i)));
-    let worlds_of = std::iter::once(World::identity()).chain(spaces.map(|i| worlds[i]));
-    let candidates: Vec<(Affine, Quat)> =
-        worlds_of.filter_map(|w| Some((w.affine(), nearest_rotation(&w.linear())?.0))).collect();
+    let candidates = spaces.candidates(*top_node, &skin.nodes, tree);
     let nearest = |to: Quat| {
         let off = |c: &(Affine, Quat)| rotation_between(&c.1, &to);
         let best = candidates.iter().copied().min_by(|a, b| off(a).total_cmp(&off(b)));
@@ -211,12 +245,11 @@ fn similarity_scale(m: &Affine) -> Option<f64> {
 
 /// World lengths over skin lengths: the median over pairs of parent and child, if half of the pairs share it.
 fn length_ratio(attached: &[Attached], joints: &Joints, rest: &ModelPose) -> Option<f64> {
-    let mut in_skin: Vec<Option<Vec3>> = vec![None; joints.nodes.len()];
-    attached.iter().for_each(|a| in_skin[a.0.index()] = Some(a.2.translation));
+    let in_skin: BTreeMap<JointId, Vec3> = attached.iter().map(|a| (a.0, a.2.translation)).collect();
     let mut ratios = Vec::new();
     for (joint, _, here) in attached {
         let Some(parent) = joints.skeleton.parent(*joint) else { continue };
-        let Some(there) = in_skin[parent.index()] else { continue };
+        let Some(there) = in_skin.get(&parent) else { continue };
         let (world, skin): (f64, f64) =
             ((rest.position(*joint) - rest.position(parent)).norm(), (here.translation - there).norm());
         if world > 1e-9 && skin > 0.0 {
@@ -231,15 +264,15 @@ fn length_ratio(attached: &[Attached], joints: &Joints, rest: &ModelPose) -> Opt
 
 /// The length of the bones that start at each of `ids`, between joints of the list.
 fn bone_lengths(ids: &[JointId], joints: &Joints, rest: &ModelPose) -> Vec<f64> {
-    let mut lengths = vec![0.0; joints.nodes.len()];
-    let mut listed = vec![false; joints.nodes.len()];
-    ids.iter().for_each(|id| listed[id.index()] = true);
+    let mut lengths: BTreeMap<JointId, f64> = ids.iter().map(|id| (*id, 0.0)).collect();
     for &id in ids {
-        if let Some(parent) = joints.skeleton.parent(id).filter(|p| listed[p.index()]) {
-            lengths[parent.index()] += (rest.position(id) - rest.position(parent)).norm();
+        if let Some(parent) = joints.skeleton.parent(id)
+            && let Some(length) = lengths.get_mut(&parent)
+        {
+            *length += (rest.position(id) - rest.position(parent)).norm();
         }
     }
-    ids.iter().map(|id| lengths[id.index()]).collect()
+    ids.iter().map(|id| lengths[id]).collect()
 }
 
 /// The longest bones that may be the start of the search: the medoid of all would cost their square.

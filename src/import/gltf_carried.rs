@@ -13,9 +13,6 @@ use crate::scene::{GltfError, NodeTree};
 use gltf::animation::Property;
 use gltf::json::accessor::Type;
 
-/// Numbers that the clips of a file carry along: a quarter of a gigabyte.
-pub(super) const MAX_CARRIED: usize = 1 << 26;
-
 /// The frames of a clip.
 pub(super) struct Frames<'a> {
     pub(super) count: usize,
@@ -24,16 +21,18 @@ pub(super) struct Frames<'a> {
     pub(super) snap: f64,
 }
 
-/// The tracks of the channels of `animation` for which `is_joint` says no; `budget` is how many numbers they may have.
+/// The tracks of the channels of `animation` for which `is_joint` says no.
+///
+/// # Errors
+/// Where they take more memory than the file may.
 pub(super) fn carried(
     animation: &gltf::Animation,
     tree: &NodeTree,
     accessors: &Accessors,
     is_joint: impl Fn(usize) -> bool,
     frames: &Frames,
-    budget: &mut usize,
     warnings: &mut Warnings,
-) -> Vec<Carried> {
+) -> Result<Vec<Carried>, GltfError> {
     let mut all: Vec<Carried> = Vec::new();
     for channel in animation.channels() {
         let node = channel.target().node().index();
@@ -53,18 +52,16 @@ pub(super) fn carried(
             continue;
         }
         let path = format!("animations[{}].channels[{}]", animation.index(), channel.index());
-        match sampled(&channel, property, accessors, frames, *budget, &path) {
-            Ok((width, values)) => {
-                *budget -= values.len();
-                all.push(Carried { node: name, property, width, values });
-            }
+        match sampled(&channel, property, accessors, frames, &path) {
+            Ok((width, values)) => all.push(Carried { node: name, property, width, values }),
             Err(error) => {
+                let error = error.unless_memory()?;
                 let said = format!("channels beside those of joints were left out: {error}");
                 warnings.add("gltf-foreign-channel", said, path);
             }
         }
     }
-    all
+    Ok(all)
 }
 
 /// How many numbers a frame has, and those of all frames.
@@ -73,7 +70,6 @@ fn sampled(
     property: CarriedProperty,
     accessors: &Accessors,
     frames: &Frames,
-    budget: usize,
     path: &str,
 ) -> Result<(usize, Vec<f32>), GltfError> {
     let sampler = channel.sampler();
@@ -100,10 +96,7 @@ fn sampled(
     let track = Track::new(&times, &values, width, interpolation).filter(|_| width > 0);
     let mut track = track.ok_or_else(|| GltfError::value(path, "values do not fit the key times"))?;
     let found = frames.count.saturating_mul(width);
-    if found > budget {
-        let (limit, found) = (MAX_CARRIED as u64, found as u64);
-        return Err(GltfError::Limit { path: path.into(), limit_name: "MAX_CARRIED", limit, found });
-    }
+    accessors.allowance().take_list::<f32>(found as u64, || format!("`{path}`"))?;
     let mut sampled = Vec::with_capacity(found);
     for frame in 0..frames.count {
         let now = (frames.time)(frame);

@@ -8,7 +8,7 @@ use super::gltf_accessor::{Accessors, Numbers};
 use super::gltf_bind::Skin;
 use super::gltf_resources::Resources;
 use super::gltf_skeleton::Joints;
-use crate::model::{Binding, Material, Mesh, Texture};
+use crate::model::{Binding, JointId, Material, Mesh, Texture};
 use crate::report::Warnings;
 use crate::scene::{Affine, GltfError, Json, NodeTree, World};
 use gltf::json::accessor::Type;
@@ -16,9 +16,6 @@ use gltf::mesh::{Mode, Primitive, Semantic};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Vertices and corners over all meshes of a file: a hundred times a detailed character.
-const MAX_VERTICES: u64 = 1 << 24;
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
@@ -40,32 +37,51 @@ pub(super) fn images(
     accessors: &Accessors,
     resources: &mut Resources,
     warnings: &mut Warnings,
-) -> Vec<Option<Arc<[u8]>>> {
+) -> Result<Vec<Option<Arc<[u8]>>>, GltfError> {
     let items = json.items("images").unwrap_or_default();
+    // Several images may name one view: its bytes are shared.
+    let mut of_view: BTreeMap<usize, Arc<[u8]>> = BTreeMap::new();
+    let mut view = |index: usize, path: &str| -> Result<Arc<[u8]>, GltfError> {
+        if let Some(known) = of_view.get(&index) {
+            return Ok(Arc::clone(known));
+        }
+        let bytes = accessors.view(index, path)?;
+        accessors.allowance().take(bytes.len() as u64, || format!("`{path}`"))?;
+        let bytes: Arc<[u8]> = Arc::from(bytes);
+        of_view.insert(index, Arc::clone(&bytes));
+        Ok(bytes)
+    };
     let mut load = |(i, raw): (usize, &str)| {
         let path = format!("images[{i}]");
         let image: Value = serde_json::from_str(raw).unwrap_or_default();
         let bytes = match (image.get("uri").and_then(Value::as_str), image.get("bufferView")) {
             (Some(uri), _) => resources.load(uri, &path),
-            (None, Some(view)) => {
-                let index = view.as_u64().and_then(|v| usize::try_from(v).ok()).unwrap_or(usize::MAX);
-                accessors.view(index, &path).map(Arc::from)
+            (None, Some(index)) => {
+                let index = index.as_u64().and_then(|v| usize::try_from(v).ok()).unwrap_or(usize::MAX);
+                view(index, &path)
             }
             (None, None) => Err(GltfError::value(path.clone(), "neither `uri` nor `bufferView`")),
         };
-        bytes
-            .map_err(|error| {
-                warnings.add("gltf-missing-image", format!("an image is missing: {error}"), path)
-            })
-            .ok()
+        match bytes {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) => {
+                let error = error.unless_memory()?;
+                warnings.add("gltf-missing-image", format!("an image is missing: {error}"), path);
+                Ok(None)
+            }
+        }
     };
     items.into_iter().enumerate().map(&mut load).collect()
 }
 
 /// The meshes that joints move, in node order.
-pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Vec<Mesh> {
+///
+/// # Errors
+/// Where they take more memory than the file may; any other fault leaves a mesh out.
+pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
     let materials = materials(source);
-    let mut budget = MAX_VERTICES;
+    let allowance = source.accessors.allowance();
+    let rigid_from_node = rigid_from_node(source);
     let mut meshes = Vec::new();
     for (n, node) in source.tree.nodes().iter().enumerate() {
         let Some(index) = node.mesh else { continue };
@@ -74,7 +90,7 @@ pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Vec<Mesh> {
             warnings.add("gltf-mesh-unreadable", "a node names a mesh that is not there", here);
             continue;
         };
-        let Some(bindings) = bindings(source, n) else { continue };
+        let Some(bindings) = bindings(source, n, &rigid_from_node)? else { continue };
         for primitive in mesh.primitives() {
             let path = format!("meshes[{index}].primitives[{}]", primitive.index());
             if primitive.extension_value(DRACO).is_some() {
@@ -82,7 +98,8 @@ pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Vec<Mesh> {
                 warnings.add("gltf-draco-mesh", said, path);
                 continue;
             }
-            match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some(), &mut budget) {
+            allowance.take_list::<Mesh>(2, || format!("`{path}`"))?;
+            match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some()) {
                 Ok(Some(mut read)) => {
                     read.name =
                         mesh.name().map(str::to_owned).or_else(|| node.name.clone()).unwrap_or_default();
@@ -90,35 +107,50 @@ pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Vec<Mesh> {
                     let (material, set) = material.cloned().unwrap_or_default();
                     read.material = material;
                     read.texcoords =
-                        texcoords(source.accessors, &primitive, &path, set, read.positions.len());
+                        texcoords(source.accessors, &primitive, &path, set, read.positions.len())?;
                     meshes.push(read);
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let said = format!("a mesh was passed over: {error}");
+                    let said = format!("a mesh was passed over: {}", error.unless_memory()?);
                     warnings.add("gltf-mesh-unreadable", said, path);
                 }
             }
         }
     }
-    meshes
+    Ok(meshes)
+}
+
+/// The rigid frame at rest from the node itself, for nodes that are joints.
+fn rigid_from_node(source: &Source) -> Vec<Affine> {
+    let of = |(world, joint): (&World, &Option<JointId>)| match joint {
+        Some(_) => Affine::from(world.rigid().0.inverse()) * world.affine(),
+        None => Affine::identity(),
+    };
+    source.worlds.iter().zip(&source.joints.of_node).map(of).collect()
 }
 
 /// What moves the mesh of a node: its skin, or the joint that it hangs from.
-fn bindings(source: &Source, node: usize) -> Option<Vec<Binding>> {
-    let rigid = |n: usize| Affine::from(source.worlds[n].rigid().0.inverse());
+fn bindings(
+    source: &Source,
+    node: usize,
+    rigid_from_node: &[Affine],
+) -> Result<Option<Vec<Binding>>, GltfError> {
     if let Some(skin) = source.tree.node(node).skin {
-        let skin = source.skins.get(skin)?;
+        let Some(skin) = source.skins.get(skin) else { return Ok(None) };
+        let told = || format!("the bindings of `nodes[{node}]`");
+        source.accessors.allowance().take_list::<Binding>(skin.nodes.len() as u64, told)?;
         let bind = |(&n, ibm): (&usize, &Affine)| {
-            let joint_from_mesh = rigid(n) * source.worlds[n].affine() * *ibm;
+            let joint_from_mesh = rigid_from_node[n] * *ibm;
             let joint = source.joints.of_node[n]?;
             Some(Binding { joint, joint_from_mesh: joint_from_mesh.to_matrix() })
         };
-        return skin.nodes.iter().zip(&skin.joint_from_skin).map(bind).collect();
+        return Ok(skin.nodes.iter().zip(&skin.joint_from_skin).map(bind).collect());
     }
-    let holder = source.tree.path_to_top(node).find(|&n| source.joints.of_node[n].is_some())?;
-    let joint_from_mesh = (rigid(holder) * source.worlds[node].affine()).to_matrix();
-    source.joints.of_node[holder].map(|joint| vec![Binding { joint, joint_from_mesh }])
+    let Some(holder) = source.joints.holder[node] else { return Ok(None) };
+    let rigid = Affine::from(source.worlds[holder].rigid().0.inverse());
+    let joint_from_mesh = (rigid * source.worlds[node].affine()).to_matrix();
+    Ok(source.joints.of_node[holder].map(|joint| vec![Binding { joint, joint_from_mesh }]))
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
@@ -132,7 +164,6 @@ fn read(
     path: &str,
     bindings: &[Binding],
     skinned: bool,
-    budget: &mut u64,
 ) -> Result<Option<Mesh>, GltfError> {
     let mode = match primitive.mode() {
         mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) => mode,
@@ -140,16 +171,11 @@ fn read(
     };
     let missing = |what: &str| GltfError::value(path, format!("it has no {what}"));
     let positions = attribute(primitive, Semantic::Positions).ok_or_else(|| missing("POSITION"))?;
-    let asked = accessors
-        .count(positions)
-        .saturating_add(primitive.indices().map_or(0, |i| accessors.count(i.index())));
-    if asked > *budget {
-        let limit_name = "MAX_VERTICES";
-        return Err(GltfError::Limit { path: path.into(), limit_name, limit: *budget, found: asked });
-    }
-    *budget -= asked;
     let positions = triples(accessors.floats(positions, path, Type::Vec3, Numbers::Any)?);
     let n = positions.len();
+    let told = || format!("`{path}`");
+    accessors.allowance().take_list::<Binding>(bindings.len() as u64, told)?;
+    accessors.allowance().take_list::<([u16; 4], [f32; 4])>(n as u64, told)?;
     if bindings.iter().any(|b| !b.joint_from_mesh.iter().all(|x| x.is_finite())) {
         return Err(GltfError::value(path, "a bind matrix is not finite"));
     }
@@ -161,6 +187,8 @@ fn read(
         Some(indices) => accessors.unsigned(indices.index(), path, Type::Scalar)?,
         None => (0..n as u32).collect(),
     };
+    // In a strip every corner starts a triangle.
+    accessors.allowance().take_list::<[u32; 3]>(corners.len() as u64, told)?;
     if let Some(item) = corners.iter().position(|&c| c as usize >= n) {
         return Err(GltfError::value(path, format!("corner {item} names a vertex that is not there")));
     }
@@ -173,7 +201,7 @@ fn read(
         name: String::new(),
         normals: if normals.len() == n { normals } else { Vec::new() },
         texcoords: Vec::new(),
-        colors: colors(accessors, primitive, path, n),
+        colors: colors(accessors, primitive, path, n)?,
         positions,
         joints,
         weights,
@@ -255,24 +283,44 @@ fn influences(
     Ok((joints, weights))
 }
 
-fn colors(accessors: &Accessors, primitive: &Primitive, path: &str, n: usize) -> Vec<[f32; 4]> {
-    let Some(index) = attribute(primitive, Semantic::Colors(0)) else { return Vec::new() };
-    let four = accessors.floats(index, path, Type::Vec4, Numbers::Unit);
+fn colors(
+    accessors: &Accessors,
+    primitive: &Primitive,
+    path: &str,
+    n: usize,
+) -> Result<Vec<[f32; 4]>, GltfError> {
+    let Some(index) = attribute(primitive, Semantic::Colors(0)) else { return Ok(Vec::new()) };
+    let four = optional(accessors.floats(index, path, Type::Vec4, Numbers::Unit))?;
     let colors: Vec<[f32; 4]> = match four {
-        Ok(flat) => flat.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect(),
-        Err(_) => match accessors.floats(index, path, Type::Vec3, Numbers::Unit) {
-            Ok(flat) => flat.chunks_exact(3).map(|c| [c[0], c[1], c[2], 1.0]).collect(),
-            Err(_) => Vec::new(),
-        },
+        Some(flat) => flat.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect(),
+        None => {
+            let flat =
+                optional(accessors.floats(index, path, Type::Vec3, Numbers::Unit))?.unwrap_or_default();
+            flat.chunks_exact(3).map(|c| [c[0], c[1], c[2], 1.0]).collect()
+        }
     };
-    if colors.len() == n { colors } else { Vec::new() }
+    Ok(if colors.len() == n { colors } else { Vec::new() })
 }
 
-fn texcoords(accessors: &Accessors, primitive: &Primitive, path: &str, set: u32, n: usize) -> Vec<[f32; 2]> {
-    let Some(index) = attribute(primitive, Semantic::TexCoords(set)) else { return Vec::new() };
-    let flat = accessors.floats(index, path, Type::Vec2, Numbers::Any).unwrap_or_default();
+fn texcoords(
+    accessors: &Accessors,
+    primitive: &Primitive,
+    path: &str,
+    set: u32,
+    n: usize,
+) -> Result<Vec<[f32; 2]>, GltfError> {
+    let Some(index) = attribute(primitive, Semantic::TexCoords(set)) else { return Ok(Vec::new()) };
+    let flat = optional(accessors.floats(index, path, Type::Vec2, Numbers::Any))?.unwrap_or_default();
     let found: Vec<[f32; 2]> = flat.chunks_exact(2).map(|c| [c[0], c[1]]).collect();
-    if found.len() == n { found } else { Vec::new() }
+    Ok(if found.len() == n { found } else { Vec::new() })
+}
+
+/// Numbers that a mesh can do without.
+fn optional(read: Result<Vec<f32>, GltfError>) -> Result<Option<Vec<f32>>, GltfError> {
+    match read {
+        Ok(flat) => Ok(Some(flat)),
+        Err(error) => error.unless_memory().map(|_| None),
+    }
 }
 
 /// The materials as far as previews draw them, with the texture coordinate set of the base colour.

@@ -4,15 +4,12 @@
 //! held against a limit before anything is set aside. Space and units: those of the accessors.
 //! Source: the glTF extensions EXT_meshopt_compression and KHR_meshopt_compression.
 
-use crate::scene::GltfError;
+use crate::scene::{Allowance, GltfError};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// The names of the extension.
 const NAMES: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"];
-
-/// What all packed views of a file together may unpack to, bytes: a few hundred characters of meshes.
-const MAX_UNPACKED: u64 = 1 << 28;
 
 /// What the extension says of a view.
 #[derive(Debug, Deserialize)]
@@ -46,25 +43,22 @@ pub(super) fn packed<'a>(
     ))
 }
 
-/// The plain bytes of a view whose packed ones are `bytes`; `budget` is what may still be unpacked.
+/// The plain bytes of a view whose packed ones are `bytes`; what they unpack to is taken from `allowance`.
 ///
 /// # Errors
-/// What is damaged or beyond the limit; without the feature `meshopt` everything.
+/// What is damaged or beyond the allowance; without the feature `meshopt` everything.
 #[cfg(feature = "meshopt")]
 pub(super) fn unpack(
     packed: &Packed,
     _extension: &'static str,
     bytes: &[u8],
     path: &str,
-    budget: &mut u64,
+    allowance: &Allowance,
 ) -> Result<Vec<u8>, GltfError> {
     let (count, stride) = (packed.count, packed.byte_stride);
-    let found = count.saturating_mul(stride);
-    if found > *budget {
-        let limit = MAX_UNPACKED;
-        return Err(GltfError::Limit { path: path.into(), limit_name: "MAX_UNPACKED", limit, found });
-    }
-    *budget -= found;
+    // Once as the codec gives it, once as bytes.
+    let both = count.saturating_mul(stride).saturating_mul(2);
+    allowance.take(both, || format!("`{path}` unpacked"))?;
     let (count, stride) = (count as usize, stride as usize);
     let plain = match (packed.mode.as_str(), stride) {
         ("ATTRIBUTES", _) => {
@@ -90,14 +84,9 @@ pub(super) fn unpack(
     extension: &'static str,
     _bytes: &[u8],
     path: &str,
-    _budget: &mut u64,
+    _allowance: &Allowance,
 ) -> Result<Vec<u8>, GltfError> {
     Err(GltfError::Compressed { path: path.into(), extension })
-}
-
-/// A budget for one file.
-pub(super) fn budget() -> u64 {
-    MAX_UNPACKED
 }
 
 /// Meshoptimizer's decoders, whose elements are types.

@@ -3,9 +3,11 @@
 //! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI
 //! never reaches a file outside the folder, whatever its dots, schemes or symbolic links say.
 
-use crate::scene::GltfError;
+use crate::scene::{Allowance, GltfError};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use indexmap::IndexMap;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,31 +24,39 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The files that a document names, read once each.
 pub(super) struct Resources<'a> {
     folder: Option<&'a Path>,
-    read: Vec<(String, Arc<[u8]>)>,
+    allowance: &'a Allowance,
+    read: IndexMap<String, Arc<[u8]>>,
+    /// One file may have many spellings.
+    by_path: HashMap<PathBuf, Arc<[u8]>>,
 }
 
 impl<'a> Resources<'a> {
     /// No file read yet, all of them in `folder`; without a folder only data URIs resolve.
-    pub(super) fn new(folder: Option<&'a Path>) -> Self {
-        Self { folder, read: Vec::new() }
+    pub(super) fn new(folder: Option<&'a Path>, allowance: &'a Allowance) -> Self {
+        Self { folder, allowance, read: IndexMap::new(), by_path: HashMap::new() }
     }
 
     /// The external files read so far: URI and content, in first-use order.
     pub(super) fn into_read(self) -> Vec<(String, Arc<[u8]>)> {
-        self.read
+        self.read.into_iter().collect()
     }
 
     /// The bytes behind `uri`, which stands at `path` in the document.
     pub(super) fn load(&mut self, uri: &str, path: &str) -> Result<Arc<[u8]>, GltfError> {
         let bad = |reason: String| GltfError::Resource { path: path.into(), uri: shortened(uri), reason };
         if let Some(data) = uri.strip_prefix("data:") {
+            self.allowance.take(data.len() as u64, || format!("`{path}`"))?;
             return data_uri(data).map(Arc::from).map_err(bad);
         }
-        if let Some((_, bytes)) = self.read.iter().find(|(known, _)| known == uri) {
+        if let Some(bytes) = self.read.get(uri) {
             return Ok(Arc::clone(bytes));
         }
         let folder = self.folder.ok_or_else(|| bad("cannot be looked up: the file has no folder".into()))?;
         let file = inside(folder, uri).map_err(bad)?;
+        if let Some(bytes) = self.by_path.get(&file) {
+            self.read.insert(uri.to_owned(), Arc::clone(bytes));
+            return Ok(Arc::clone(bytes));
+        }
         let size = fs::metadata(&file).map_err(|e| bad(format!("cannot be read: {e}")))?;
         if !size.is_file() {
             return Err(bad("is no regular file".into()));
@@ -60,7 +70,9 @@ impl<'a> Resources<'a> {
             });
         }
         let bytes: Arc<[u8]> = fs::read(&file).map_err(|e| bad(format!("cannot be read: {e}")))?.into();
-        self.read.push((uri.to_owned(), Arc::clone(&bytes)));
+        self.allowance.grow(bytes.len() as u64);
+        self.read.insert(uri.to_owned(), Arc::clone(&bytes));
+        self.by_path.insert(file, Arc::clone(&bytes));
         Ok(bytes)
     }
 }
@@ -134,7 +146,8 @@ mod tests {
         fs::create_dir_all(folder.join("deep")).unwrap();
         fs::write(outer.path().join("secret.bin"), b"no").unwrap();
         fs::write(folder.join("my file.bin"), b"yes").unwrap();
-        let mut resources = Resources::new(Some(&folder));
+        let allowance = Allowance::new(0, None);
+        let mut resources = Resources::new(Some(&folder), &allowance);
         assert_eq!(&*resources.load("my%20file.bin", "buffers[0]").unwrap(), b"yes");
         assert_eq!(&*resources.load("deep/../my%20file.bin", "buffers[1]").unwrap(), b"yes");
         let absolute = outer.path().join("secret.bin").display().to_string();
@@ -150,7 +163,8 @@ mod tests {
         for uri in refused {
             assert!(resources.load(uri, "buffers[0]").is_err(), "{uri}");
         }
+        assert_eq!(resources.by_path.len(), 1);
         assert_eq!(resources.into_read().len(), 2);
-        assert!(Resources::new(None).load("my%20file.bin", "buffers[0]").is_err());
+        assert!(Resources::new(None, &allowance).load("my%20file.bin", "buffers[0]").is_err());
     }
 }

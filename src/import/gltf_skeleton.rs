@@ -7,12 +7,12 @@
 //! Space: the file's own world. Units: metres.
 
 use crate::math::Transform;
-use crate::model::{Joint, JointId, Skeleton};
+use crate::model::{FARTHEST, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
 use crate::scene::{GltfError, Json, NodeTree, World};
 use serde_json::Value;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashSet};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
 /// The version of a VRM document, which decides where its character looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub(super) struct Joints {
     pub(super) nodes: Vec<Option<usize>>,
     /// The joint of each node.
     pub(super) of_node: Vec<Option<JointId>>,
+    /// The nearest node that is a joint, from each node up.
+    pub(super) holder: Vec<Option<usize>>,
     pub(super) humanoid: Option<Humanoid>,
 }
 
@@ -58,18 +60,19 @@ impl Joints {
         let named: BTreeSet<usize> =
             skins.iter().flatten().copied().chain(vrm.iter().flat_map(|v| v.1.iter().map(|b| b.1))).collect();
         let members = members(tree, &named);
-        let order = parents_first(tree, &members);
-        let joint_parent = |node: usize| tree.path_to_top(node).skip(1).find(|n| members[*n]);
+        let holder = holders(tree, &members);
+        let joint_parent = |node: usize| tree.node(node).parent.and_then(|p| holder[p]);
+        let order = parents_first(tree, &members, joint_parent);
         let tops = order.iter().filter(|&&n| joint_parent(n).is_none()).count();
 
         let mut of_node = vec![None; tree.nodes().len()];
         let mut nodes = Vec::with_capacity(order.len() + 1);
-        let mut taken: HashSet<String> = order.iter().filter_map(|&n| tree.node(n).name.clone()).collect();
+        let mut taken = Taken::new(order.iter().filter_map(|&n| Some(one_line(tree.node(n).name.as_ref()?))));
         let mut used = HashSet::new();
         let mut joints = Vec::with_capacity(order.len() + 1);
         let mut frames: Vec<Transform> = Vec::with_capacity(order.len() + 1);
         if tops > 1 {
-            let name = fresh("root", &mut taken);
+            let name = taken.fresh("root");
             joints.push(Joint { file_name: None, ..Joint::new(name, None, Transform::identity()) });
             nodes.push(None);
             frames.push(Transform::identity());
@@ -80,7 +83,7 @@ impl Joints {
                 let said = "a joint is mirrored at rest; its frame is that of the mirror image";
                 warnings.add("gltf-mirrored-joint", said, format!("nodes[{node}]"));
             }
-            if !frame.is_finite() {
+            if !(frame.is_finite() && frame.translation.amax() <= FARTHEST) {
                 return Err(GltfError::NotFinite { path: format!("nodes[{node}]"), item: 0 });
             }
             let id = JointId::new(joints.len());
@@ -90,11 +93,11 @@ impl Joints {
             };
             let file_name = tree.node(node).name.clone().unwrap_or_default();
             let name = match one_line(&file_name).as_str() {
-                "" => fresh(&format!("joint_{node}"), &mut taken),
+                "" => taken.fresh(&format!("joint_{node}")),
                 name if used.contains(name) => {
                     let said = "joint names repeat; later ones got a number";
                     warnings.add("gltf-repeated-name", said, format!("nodes[{node}]"));
-                    fresh(name, &mut taken)
+                    taken.fresh(name)
                 }
                 name => name.to_owned(),
             };
@@ -113,17 +116,38 @@ impl Joints {
         });
         // Parents, names and numbers were all seen to above.
         let skeleton = Skeleton::new(joints).map_err(|e| GltfError::value("nodes", e.to_string()))?;
-        Ok(Self { skeleton, nodes, of_node, humanoid })
+        Ok(Self { skeleton, nodes, of_node, holder, humanoid })
     }
 }
 
-/// `name`, or `name` with the lowest number that makes it new; it is taken from then on.
-fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
-    let numbered = (2..).map(|n| format!("{name}_{n}"));
-    let found = std::iter::once(name.to_owned()).chain(numbered).find(|n| !taken.contains(n));
-    let found = found.unwrap_or_default();
-    taken.insert(found.clone());
-    found
+/// Names that were given away, and the number to try next behind each: names never become free again.
+struct Taken(HashMap<String, usize>);
+
+impl Taken {
+    fn new(names: impl Iterator<Item = String>) -> Self {
+        Self(names.map(|name| (name, 2)).collect())
+    }
+
+    /// `name`, or `name` with the lowest number that makes it new; it is taken from then on.
+    fn fresh(&mut self, name: &str) -> String {
+        let mut found = name.to_owned();
+        while self.0.contains_key(&found) {
+            let next = self.0.get_mut(name).expect("a numbered name follows its plain one");
+            found = format!("{name}_{next}");
+            *next += 1;
+        }
+        self.0.insert(found.clone(), 2);
+        found
+    }
+}
+
+/// The nearest joint from each node up, itself included.
+fn holders(tree: &NodeTree, members: &[bool]) -> Vec<Option<usize>> {
+    let mut holders: Vec<Option<usize>> = vec![None; members.len()];
+    for &n in tree.order() {
+        holders[n] = if members[n] { Some(n) } else { tree.node(n).parent.and_then(|p| holders[p]) };
+    }
+    holders
 }
 
 /// Which nodes are joints: the named ones and those between them, or all where none is named.
@@ -148,14 +172,15 @@ fn members(tree: &NodeTree, named: &BTreeSet<usize>) -> Vec<bool> {
 }
 
 /// The members, every parent before its children, and otherwise by node index.
-fn parents_first(tree: &NodeTree, members: &[bool]) -> Vec<usize> {
+fn parents_first(
+    tree: &NodeTree,
+    members: &[bool],
+    joint_parent: impl Fn(usize) -> Option<usize>,
+) -> Vec<usize> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); members.len()];
-    let mut nearest: Vec<Option<usize>> = vec![None; members.len()];
     let mut ready = BinaryHeap::new();
     for &n in tree.order() {
-        let above = tree.node(n).parent.and_then(|p| if members[p] { Some(p) } else { nearest[p] });
-        nearest[n] = above;
-        match above {
+        match joint_parent(n) {
             _ if !members[n] => {}
             Some(p) => children[p].push(n),
             None => ready.push(Reverse(n)),

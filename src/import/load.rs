@@ -9,7 +9,8 @@ use super::npz::NpzError;
 use crate::anatomy::{Vocabulary, Word};
 use crate::math::Vec3;
 use crate::model::Asset;
-use crate::scene::GltfError;
+use crate::scene::{Allowance, GltfError, OverAllowance};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -50,12 +51,20 @@ pub struct Options {
     pub skeleton: Option<PathBuf>,
     /// The body model of SMPL motions; `None`: a neutral figure.
     pub body_model: Option<PathBuf>,
+    /// What reading one file may take of memory, bytes; `None`: an amount that grows with the file's size, up to
+    /// [`crate::scene::CEILING`].
+    pub memory: Option<u64>,
 }
 
 impl Options {
     /// The words that names are read by.
     pub(super) fn vocabulary(&self) -> Vocabulary {
         Vocabulary::built_in().with(&self.words)
+    }
+
+    /// What a file of these bytes may take of memory.
+    pub(super) fn allowance(&self, bytes: &[u8]) -> Allowance {
+        Allowance::new(bytes.len() as u64, self.memory)
     }
 }
 
@@ -70,6 +79,9 @@ pub enum ImportError {
         /// What the system says.
         reason: String,
     },
+    /// More memory than the file may take.
+    #[error(transparent)]
+    Memory(#[from] OverAllowance),
     /// The content is of no known format.
     #[error("`{name}` cannot be read: {what}")]
     Unknown {
@@ -142,8 +154,7 @@ pub fn format_name(path: &Path) -> Result<&'static str, ImportError> {
     let unreadable =
         |reason: std::io::Error| ImportError::Read { path: path.to_owned(), reason: reason.to_string() };
     let mut head = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(HEAD as u64).read_to_end(&mut head).map_err(unreadable)?;
+    open(path)?.0.take(HEAD as u64).read_to_end(&mut head).map_err(unreadable)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     Ok(format_of(&head, &path.file_name().unwrap_or_default().to_string_lossy(), extension)?.name)
 }
@@ -153,8 +164,38 @@ pub fn format_name(path: &Path) -> Result<&'static str, ImportError> {
 /// # Errors
 /// [`ImportError::Read`] with what the system says.
 pub fn read(path: &Path) -> Result<Vec<u8>, ImportError> {
-    std::fs::read(path)
-        .map_err(|reason| ImportError::Read { path: path.to_owned(), reason: reason.to_string() })
+    let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
+    let (file, size) = open(path)?;
+    let mut bytes = Vec::with_capacity(size as usize);
+    // A file may grow while it is read.
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(error.to_string()))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(fault(too_large(bytes.len() as u64)));
+    }
+    Ok(bytes)
+}
+
+/// The largest file that is read, bytes: what a GLB can hold. A take of three hours at 120 Hz has a tenth of it as text.
+pub const MAX_FILE_BYTES: u64 = u32::MAX as u64;
+
+fn too_large(size: u64) -> String {
+    format!("it has {size} bytes, at most {MAX_FILE_BYTES} are read (`MAX_FILE_BYTES`)")
+}
+
+/// A file and its size, where it is one that ends: pipes and devices may not.
+fn open(path: &Path) -> Result<(File, u64), ImportError> {
+    let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
+    let told = |error: std::io::Error| fault(error.to_string());
+    // Asked before it is opened: to open a pipe is to wait for whoever writes into it.
+    let size = std::fs::metadata(path).map_err(told)?;
+    if !size.is_file() {
+        let what = if size.is_dir() { "it is a folder" } else { "it is a pipe or a device, not a file" };
+        return Err(fault(what.into()));
+    }
+    match size.len() {
+        size if size > MAX_FILE_BYTES => Err(fault(too_large(size))),
+        size => Ok((File::open(path).map_err(told)?, size)),
+    }
 }
 
 /// Reads `bytes`, which were read from the file at `path`.

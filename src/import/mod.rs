@@ -41,5 +41,5 @@ pub use calibration::Calibrate;
 pub use format::{FORMATS, HEAD, ReadFormat, Source};
 pub use gltf::GltfFile;
 pub use gltf_skeleton::{Humanoid, VrmVersion};
-pub use load::{Axis, ImportError, Options, format_name, from_bytes, from_file, load, read};
+pub use load::{Axis, ImportError, MAX_FILE_BYTES, Options, format_name, from_bytes, from_file, load, read};
 pub use npz::{BodyModelError, NpzError};

@@ -35,4 +35,4 @@ pub use motion::{Fault, Motion};
 pub use pose::{ModelPose, Pose};
 pub use rig::{Assignment, Rig};
 pub use role::{Finger, Role, Side};
-pub use skeleton::{Joint, JointId, NO_TIP, Skeleton, SkeletonError};
+pub use skeleton::{FARTHEST, Joint, JointId, NO_TIP, Skeleton, SkeletonError};

@@ -27,6 +27,10 @@ impl JointId {
 /// above that has a length, and along it. Readers take an end site of just this length for none.
 pub const NO_TIP: f64 = 3.0 / 32.0;
 
+/// How far anything may be from anything else in a file, metres: seven times as far as the sun. Beyond it a number is damaged,
+/// and squares of lengths would leave the 32-bit floats in which results are written.
+pub const FARTHEST: f64 = 1e12;
+
 /// One node of a skeleton.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
@@ -177,6 +181,16 @@ impl Skeleton {
         self.path_to_root(id).any(|j| j == ancestor)
     }
 
+    /// Whether each joint is one of `tops` or lies below one, in joint order.
+    pub fn below(&self, tops: &[JointId]) -> Vec<bool> {
+        let mut below = vec![false; self.len()];
+        tops.iter().for_each(|top| below[top.index()] = true);
+        for (k, parent) in self.parents.iter().enumerate() {
+            below[k] |= parent.is_some_and(|p| below[p.index()]);
+        }
+        below
+    }
+
     /// The rest pose in local space.
     pub fn rest_pose(&self) -> Pose {
         Pose::new(self.joints.iter().map(|j| j.rest).collect())
@@ -216,6 +230,7 @@ mod tests {
         let c = s.find("c").unwrap();
         let path: Vec<_> = s.path_to_root(c).map(JointId::index).collect();
         assert_eq!(path, [2, 1, 0]);
+        assert_eq!(s.below(&[s.find("b").unwrap()]), [false, true, true]);
         assert!(s.is_ancestor(s.find("a").unwrap(), c) && !s.is_ancestor(c, s.find("a").unwrap()));
     }
 }

@@ -13,6 +13,8 @@ use std::sync::Arc;
 const TEXTURE_SIDE: u32 = 512;
 /// Textures of a page; further surfaces show their plain colour.
 const TEXTURES: usize = 8;
+/// Textures that are decoded for it: some may be damaged.
+const TRIED: usize = 2 * TEXTURES;
 
 /// The surfaces of a motion's character in at most `most` bytes, and whether they had to be replaced by a figure.
 pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
@@ -21,7 +23,8 @@ pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
     if too_large {
         meshes = vec![Cow::Owned(figure(motion))];
     }
-    let mut images: Vec<Arc<[u8]>> = Vec::new();
+    // Each image is decoded once, also where that fails.
+    let mut images: Vec<(Arc<[u8]>, Option<usize>)> = Vec::new();
     let mut textures: Vec<Value> = Vec::new();
     let packed: Vec<Value> = meshes
         .iter()
@@ -29,12 +32,19 @@ pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
             let mut value = pack(mesh);
             let own = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
             if let Some(texture) = own {
-                let known = images.iter().position(|i| Arc::ptr_eq(i, &texture.bytes));
-                let at = known.or_else(|| {
-                    let jpeg = small_jpeg(texture, TEXTURE_SIDE).filter(|_| images.len() < TEXTURES)?;
-                    images.push(Arc::clone(&texture.bytes));
-                    textures.push(json!(format!("data:image/jpeg;base64,{}", bytes(&jpeg))));
-                    Some(images.len() - 1)
+                let known = images.iter().find(|i| Arc::ptr_eq(&i.0, &texture.bytes)).map(|i| i.1);
+                let at = known.unwrap_or_else(|| {
+                    let jpeg = if images.len() < TRIED && textures.len() < TEXTURES {
+                        small_jpeg(texture, TEXTURE_SIDE)
+                    } else {
+                        None
+                    };
+                    let at = jpeg.map(|jpeg| {
+                        textures.push(json!(format!("data:image/jpeg;base64,{}", bytes(&jpeg))));
+                        textures.len() - 1
+                    });
+                    images.push((Arc::clone(&texture.bytes), at));
+                    at
                 });
                 value["texture"] = json!(at);
             }

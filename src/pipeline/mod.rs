@@ -12,6 +12,7 @@ mod config;
 mod fault;
 mod line;
 mod manifest;
+mod memory;
 mod plan;
 mod put;
 mod quality;

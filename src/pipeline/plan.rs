@@ -222,8 +222,9 @@ impl Pipeline {
         let mut warnings = Warnings::new();
         if let Some(path) = character {
             add(&read(folder, path)?);
+            let told = config.input.options(folder);
             let words =
-                import::Options { words: config.input.options(folder).words, ..import::Options::default() };
+                import::Options { words: told.words, memory: told.memory, ..import::Options::default() };
             let asset = import::load(&folder.join(path), &words)
                 .map_err(|error| PlanError::Character { path: path.to_owned(), error })?;
             for (_, bytes) in resources(&asset) {
@@ -277,8 +278,13 @@ pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8
 }
 
 fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
-    std::fs::read(folder.join(path))
-        .map_err(|e| PlanError::File { path: path.to_owned(), reason: super::write::reason(&e) })
+    let fault = |reason: String| PlanError::File { path: path.to_owned(), reason };
+    let file = folder.join(path);
+    // A pipe or a device may never end.
+    if std::fs::metadata(&file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(fault("it is a pipe or a device, not a file".into()));
+    }
+    std::fs::read(file).map_err(|e| fault(super::write::reason(&e)))
 }
 
 /// The jobs of these takes: one for each, or one for all where they are merged into one file. Takes that would go to one

@@ -1,5 +1,6 @@
 //! The sections `[input]` and `[output]` as written: one field per key, each with its default.
 
+use super::memory::Memory;
 use crate::anatomy::Word;
 use crate::export::FbxOptions;
 use crate::export::csv::CsvOptions;
@@ -56,6 +57,9 @@ pub struct Input {
     /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file: it
     /// gives the bodies of the motion files their lengths. Left out: a neutral figure of 1.70 m.
     pub body_model: Option<String>,
+    /// What reading one file may take of memory ("2GB", "500MB"). Left out: what its size asks for, at most 4 GB. A
+    /// small file that asks for more is most likely damaged.
+    pub memory: Option<Memory>,
     /// Which clip of a motion file that holds several, by name or number from 0. Left out: all of them.
     #[serde(deserialize_with = "name_or_number")]
     #[schemars(with = "Option<String>")]
@@ -237,6 +241,7 @@ impl Input {
             rate: self.rate.map(|rate| rate.0),
             skeleton: self.skeleton.as_ref().map(|path| folder.join(path)),
             body_model: self.body_model.as_ref().map(|path| folder.join(path)),
+            memory: self.memory.map(|memory| memory.bytes),
         }
     }
 }
@@ -389,6 +394,9 @@ impl<'de> Deserialize<'de> for Units {
 
 struct UnitsVisitor;
 
+/// The longest unit, metres: a gigametre, a thousandth of the farthest that anything may be.
+const MOST_METRES: f64 = 1e9;
+
 impl Visitor<'_> for UnitsVisitor {
     type Value = Units;
 
@@ -409,7 +417,7 @@ impl Visitor<'_> for UnitsVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, metres: f64) -> Result<Units, E> {
-        if metres > 0.0 && metres.is_finite() {
+        if metres > 0.0 && metres <= MOST_METRES {
             Ok(Units { metres })
         } else {
             Err(E::invalid_value(de::Unexpected::Float(metres), &self))

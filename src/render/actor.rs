@@ -5,17 +5,18 @@
 
 use super::figure::figure;
 use super::options::Subject;
-use super::texture::Image;
+use super::texture::{Image, Images};
 use super::vector::{V3, add, cross, sub, unit};
 use crate::math::{Vec3, slerp};
 use crate::model::{Clip, Mesh, ModelPose, Motion, Pose, Role};
 use crate::skinning::{Skin, linear_blend};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A surface's picture, and whether its back shows.
 #[derive(Clone, Debug)]
 pub(super) struct Look {
-    pub(super) image: Option<Image>,
+    pub(super) image: Option<Arc<Image>>,
     pub(super) both: bool,
 }
 
@@ -50,6 +51,7 @@ impl<'a> Actor<'a> {
         let meshes = surfaces(subject.motion);
         let (mut colors, mut texcoords, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
         let mut looks = Vec::new();
+        let mut images = Images::new(texture_side);
         for mesh in &meshes {
             let first = colors.len() as u32;
             let base = mesh.material.base_color;
@@ -62,7 +64,7 @@ impl<'a> Actor<'a> {
             texcoords.extend((0..mesh.positions.len()).map(texcoord));
             let look = looks.len() as u16;
             let texture = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
-            let image = texture.and_then(|t| Image::decode(t, texture_side));
+            let image = texture.and_then(|t| images.get(t));
             looks.push(Look { image, both: mesh.material.double_sided });
             // A binding that mirrors turns triangles inside out.
             let mirrored = mesh.bindings[0].joint_from_mesh.determinant() < 0.0;

@@ -4,7 +4,8 @@
 
 use super::vector::{V3, add, scale};
 use crate::model::Texture;
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 /// The largest side of a base-colour image that is decoded.
 const MAX_SIDE: u32 = 8192;
@@ -48,6 +49,50 @@ pub fn small_jpeg(texture: &Texture, most: u32) -> Option<Vec<u8>> {
     Image::decode(texture, most)?.to_jpeg()
 }
 
+/// Pixels of all images of one character before they are reduced: four of the largest, or sixteen of 4096 a side. A few
+/// bytes of a file can ask for a million pixels; surfaces whose images lie beyond it show plain colours.
+const MAX_PIXELS: u64 = 4 * (MAX_SIDE as u64) * (MAX_SIDE as u64);
+
+/// The images of one character, each decoded once however many surfaces show it.
+#[derive(Debug)]
+pub(super) struct Images {
+    most: u32,
+    left: u64,
+    decoded: HashMap<*const u8, Option<Arc<Image>>>,
+}
+
+impl Images {
+    /// None decoded yet, each to be reduced to at most `most` pixels a side.
+    pub(super) fn new(most: u32) -> Self {
+        Self { most, left: MAX_PIXELS, decoded: HashMap::new() }
+    }
+
+    /// The image of a texture; `None` as in [`Image::decode`], and beyond [`MAX_PIXELS`].
+    pub(super) fn get(&mut self, texture: &Texture) -> Option<Arc<Image>> {
+        let key = texture.bytes.as_ptr();
+        if let Some(known) = self.decoded.get(&key) {
+            return known.clone();
+        }
+        let (width, height) = reader(texture).and_then(|r| r.into_dimensions().ok()).unwrap_or_default();
+        let pixels = u64::from(width) * u64::from(height);
+        let image = (pixels <= self.left).then(|| Image::decode(texture, self.most)).flatten().map(Arc::new);
+        self.left = self.left.saturating_sub(pixels);
+        self.decoded.insert(key, image.clone());
+        image
+    }
+}
+
+/// A reader of the encoded bytes that keeps to the limits.
+fn reader(texture: &Texture) -> Option<image::ImageReader<std::io::Cursor<&[u8]>>> {
+    let mut reader = image::ImageReader::new(std::io::Cursor::new(&texture.bytes[..]));
+    let mut limits = image::Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES);
+    reader.limits(limits);
+    reader.with_guessed_format().ok()
+}
+
 /// A decoded base-colour image.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
@@ -60,13 +105,7 @@ impl Image {
     /// Decodes a texture and reduces it to at most `most` pixels a side. `None` where it cannot be read or is
     /// larger than the limits: the surface then shows its plain colour.
     pub(super) fn decode(texture: &Texture, most: u32) -> Option<Self> {
-        let mut reader = image::ImageReader::new(std::io::Cursor::new(&texture.bytes[..]));
-        let mut limits = image::Limits::default();
-        limits.max_image_width = Some(MAX_SIDE);
-        limits.max_image_height = Some(MAX_SIDE);
-        limits.max_alloc = Some(MAX_BYTES);
-        reader.limits(limits);
-        let mut decoded = reader.with_guessed_format().ok()?.decode().ok()?;
+        let mut decoded = reader(texture)?.decode().ok()?;
         if decoded.width().max(decoded.height()) > most {
             decoded = decoded.thumbnail(most, most);
         }

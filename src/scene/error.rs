@@ -124,6 +124,9 @@ pub enum GltfError {
         /// What was asked for.
         found: u64,
     },
+    /// More memory than the file may take.
+    #[error(transparent)]
+    Memory(#[from] super::OverAllowance),
     /// A file that the document names and that cannot be had.
     #[error("`{path}`: `{uri}` {reason}")]
     Resource {
@@ -150,6 +153,14 @@ pub enum GltfError {
 }
 
 impl GltfError {
+    /// The error where it is about memory: what else may be left out, that has to end the reading.
+    ///
+    /// # Errors
+    /// Itself.
+    pub fn unless_memory(self) -> Result<Self, Self> {
+        if matches!(self, Self::Memory(_)) { Err(self) } else { Ok(self) }
+    }
+
     /// A [`GltfError::Value`].
     pub fn value(path: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Value { path: path.into(), reason: reason.into() }

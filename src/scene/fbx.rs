@@ -7,8 +7,6 @@ use ufbx::{
     SceneRoot, SpaceConversion,
 };
 
-/// What one file may take of memory while it is read, and what stays of it: a hundred times a detailed character.
-const MEMORY: usize = 1 << 30;
 /// How deep nodes may be nested.
 const DEPTH: u32 = 2000;
 
@@ -26,10 +24,13 @@ pub enum FbxView {
 
 /// The scene of a file.
 ///
+/// `memory` is what may be taken while it is read, and as much again for what stays of it, bytes.
+///
 /// # Errors
 /// What the reader says.
-pub fn open_fbx(bytes: &[u8], view: FbxView) -> Result<SceneRoot, String> {
-    let limit = || AllocatorOpts { memory_limit: MEMORY, ..AllocatorOpts::default() };
+pub fn open_fbx(bytes: &[u8], view: FbxView, memory: u64) -> Result<SceneRoot, String> {
+    let memory_limit = usize::try_from(memory).unwrap_or(usize::MAX);
+    let limit = || AllocatorOpts { memory_limit, ..AllocatorOpts::default() };
     let (space, geometry, inherit) = match view {
         FbxView::Own => (
             SpaceConversion::TransformRoot,

@@ -5,7 +5,7 @@
 
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Skeleton};
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Children of one joint that are looked at, the ones that reach furthest: bodies part into a handful of branches, and a
 /// heap of a thousand loose joints must not cost a million comparisons.
@@ -36,6 +36,8 @@ pub(super) struct Tree {
     pub frames: Vec<Vec<Vec3>>,
     /// Whether a joint is an end that only tells where the bone before it ends.
     pub bare: Vec<bool>,
+    /// Of joints with more children than are looked at, those that are.
+    looked_at: BTreeMap<usize, Vec<usize>>,
     enter: Vec<usize>,
     leave: Vec<usize>,
 }
@@ -61,6 +63,7 @@ impl Tree {
             below: vec![0.0; n],
             frames,
             bare: vec![false; n],
+            looked_at: BTreeMap::new(),
             enter: vec![0; n],
             leave: vec![0; n],
         };
@@ -116,6 +119,12 @@ impl Tree {
         for list in &mut self.children {
             list.sort_by(|&a, &b| (bone[b] + reach[b]).total_cmp(&(bone[a] + reach[a])));
         }
+        for (k, all) in self.children.iter().enumerate().filter(|(_, all)| all.len() > MOST_BRANCHES) {
+            let mut some = all.clone();
+            some.sort_by(|&a, &b| reach[b].total_cmp(&reach[a]).then(bone[b].total_cmp(&bone[a])));
+            some.truncate(MOST_BRANCHES);
+            self.looked_at.insert(k, some);
+        }
         // Parents first: each joint hands out the next free span to its children.
         let mut next = vec![0; n];
         for k in 0..n {
@@ -135,17 +144,8 @@ impl Tree {
     }
 
     /// The branches of a joint that are looked at: of a heap of loose joints those with the longest chains.
-    pub fn branches(&self, k: usize) -> Cow<'_, [usize]> {
-        let all = &self.children[k];
-        if all.len() <= MOST_BRANCHES {
-            return Cow::Borrowed(all);
-        }
-        let mut some = all.clone();
-        some.sort_by(|&a, &b| {
-            self.reach[b].total_cmp(&self.reach[a]).then(self.bone[b].total_cmp(&self.bone[a]))
-        });
-        some.truncate(MOST_BRANCHES);
-        Cow::Owned(some)
+    pub fn branches(&self, k: usize) -> &[usize] {
+        self.looked_at.get(&k).unwrap_or(&self.children[k])
     }
 
     /// The joints from `k` up to the root, `k` first.

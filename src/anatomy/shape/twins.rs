@@ -32,7 +32,6 @@ pub(super) fn twins(tree: &Tree) -> Vec<Twin> {
     let mut all = Vec::new();
     for parent in 0..tree.at.len() {
         let branches = tree.branches(parent);
-        let branches = branches.as_ref();
         let mut found: Vec<Twin> = Vec::new();
         for (n, &a) in branches.iter().enumerate() {
             found.extend(branches[n + 1..].iter().filter_map(|&b| twin(tree, parent, a, b)));

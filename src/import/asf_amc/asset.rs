@@ -66,7 +66,11 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
         None => beside(source)?,
     };
     let unreadable = |reason: String| AsfError::Skeleton { path: path.clone(), reason };
-    let size = fs::metadata(&path).map_err(|e| unreadable(e.to_string()))?.len();
+    let found = fs::metadata(&path).map_err(|e| unreadable(e.to_string()))?;
+    if !found.is_file() {
+        return Err(unreadable("it is no file".into()).into());
+    }
+    let size = found.len();
     if size > MAX_SKELETON {
         return Err(unreadable(format!("it has {size} bytes, at most {MAX_SKELETON} are read")).into());
     }
@@ -81,7 +85,8 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     }
     let skeleton = motion::skeleton(&bones)?;
     let text = String::from_utf8_lossy(source.bytes);
-    let clip = motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &mut warnings)?;
+    let allowance = options.allowance(source.bytes);
+    let clip = motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &allowance, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
     let stated = Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
     let mut asset = stated.asset(source.name, options)?;

@@ -1,6 +1,7 @@
 //! What makes text no Acclaim skeleton or motion: each fault with its line, and what to do about it.
 
 use crate::model::SkeletonError;
+use crate::scene::OverAllowance;
 use std::path::PathBuf;
 
 /// Why a skeleton (ASF) or a motion (AMC) cannot be read.
@@ -52,6 +53,9 @@ pub enum AsfError {
         /// The constant that holds it.
         name: &'static str,
     },
+    /// More memory than the file may take.
+    #[error(transparent)]
+    Memory(#[from] OverAllowance),
     /// The joints do not form a skeleton.
     #[error(transparent)]
     Joints(#[from] SkeletonError),

@@ -8,11 +8,9 @@ use super::error::AsfError;
 use super::skeleton::{Bone, Bones, Channel, about, lines, number};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, Joint, JointId, Skeleton};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
+use crate::scene::Allowance;
 use std::collections::BTreeMap;
-
-/// Frames times bones: a gigabyte of rotations.
-const MAX_SAMPLES: usize = 1 << 25;
 
 /// The joints of some bones, at rest.
 ///
@@ -26,7 +24,7 @@ pub(super) fn skeleton(bones: &Bones) -> Result<Skeleton, AsfError> {
         let start = bone.parent.map_or(bones.place, |p| bones_of[p].reach);
         let rest = Transform::from_translation(start);
         let tip = Some(bone.reach).filter(|reach| leaf[k] && *reach != Vec3::zeros());
-        Joint { tip, ..Joint::new(bone.name.clone(), bone.parent.map(JointId::new), rest) }
+        Joint { tip, ..Joint::new(one_line(&bone.name), bone.parent.map(JointId::new), rest) }
     };
     Ok(Skeleton::new(bones_of.iter().enumerate().map(joint).collect())?)
 }
@@ -40,6 +38,7 @@ pub(super) fn read(
     file: &str,
     bones: &Bones,
     rate: f64,
+    allowance: &Allowance,
     warnings: &mut Warnings,
 ) -> Result<Clip, AsfError> {
     let by_name: BTreeMap<&str, usize> =
@@ -66,10 +65,9 @@ pub(super) fn read(
         if words.len() == 1 && words[0].bytes().all(|b| b.is_ascii_digit()) {
             least = least.or(Some(told).filter(|_| !places.is_empty()));
             told = 0;
-            if rotations.len() + n > MAX_SAMPLES {
-                let (what, found) = ("frames times bones", rotations.len() + n);
-                return Err(AsfError::Limit { what, found, limit: MAX_SAMPLES, name: "MAX_SAMPLES" });
-            }
+            // The number of a frame is two bytes, and makes a rotation for every bone.
+            let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
+            allowance.take(frame, || format!("frame {} of {n} bones", places.len()))?;
             rotations.extend_from_slice(&still);
             places.push(bones.place);
             continue;
@@ -163,7 +161,7 @@ mod tests {
     fn clip(text: &str) -> (Result<Clip, AsfError>, Warnings) {
         let mut warnings = Warnings::new();
         let bones = skeleton::read(ASF, "a.asf", &mut warnings).unwrap();
-        (read(text, "a.amc", &bones, 120.0, &mut warnings), warnings)
+        (read(text, "a.amc", &bones, 120.0, &Allowance::new(0, None), &mut warnings), warnings)
     }
 
     #[test]

@@ -6,15 +6,15 @@
 use super::skins::{INFLUENCES, Skin, skin};
 use crate::import::load::ImportError;
 use crate::report::{Warnings, one_line};
-use crate::scene::{Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::scene::{Allowance, Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, transform_position};
 
-/// Corners over all meshes of a file: a hundred times a detailed character.
-const MAX_CORNERS: usize = 1 << 24;
-/// Places of vertices in all morph targets of a file: fifty expressions of a head of a million vertices.
-const MAX_MORPHED: usize = 1 << 26;
+/// What a corner takes until it is written: itself, its key among those that are known, its numbers and its bytes.
+const CORNER: u64 = 256;
+/// What a vertex takes of a skin: its list of weights.
+const WEIGHTS: u64 = 96;
 // Numbers of the format: what views are for.
 const VERTICES: Option<u32> = Some(34962);
 const CORNERS: Option<u32> = Some(34963);
@@ -74,25 +74,22 @@ pub(super) fn name(mesh: &Mesh) -> &str {
 pub(super) fn bodies(
     scene: &Scene,
     binary: &mut Binary,
+    allowance: &Allowance,
     warnings: &mut Warnings,
 ) -> Result<Bodies, ImportError> {
     let mut bodies = Bodies::default();
-    let corners: usize =
-        scene.meshes.iter().map(|m| m.num_triangles.saturating_mul(3)).fold(0, usize::saturating_add);
-    if corners > MAX_CORNERS {
-        let reason =
-            format!("it has {corners} corners of triangles, more than the {MAX_CORNERS} that are read");
-        return Err(ImportError::Fbx { reason });
-    }
-    let mut morphed = MAX_MORPHED;
     for mesh in &scene.meshes {
         let hidden = !mesh.element.instances.is_empty() && mesh.element.instances.iter().all(|n| !n.visible);
         if hidden {
             warnings.add("fbx-hidden", "a hidden mesh was left out", one_line(name(mesh)));
             continue;
         }
+        let told = || format!("the mesh `{}`", one_line(name(mesh)));
+        let corners = (mesh.num_triangles as u64).saturating_mul(3);
+        allowance.take(corners.saturating_mul(CORNER), told)?;
+        allowance.take((mesh.num_vertices as u64).saturating_mul(WEIGHTS), told)?;
         let skin = skin(mesh, warnings);
-        let morphs = morphs(mesh, skin.as_ref(), &mut morphed, warnings);
+        let morphs = morphs(mesh, skin.as_ref(), allowance, warnings)?;
         let mut primitives = Vec::new();
         for part in mesh.material_parts.iter().filter(|p| p.num_triangles > 0) {
             let made = primitive(mesh, &part.face_indices, skin.as_ref());
@@ -136,7 +133,12 @@ fn single(v: Vec3) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }
 
-fn morphs(mesh: &Mesh, skin: Option<&Skin>, budget: &mut usize, warnings: &mut Warnings) -> Vec<Morph> {
+fn morphs(
+    mesh: &Mesh,
+    skin: Option<&Skin>,
+    allowance: &Allowance,
+    warnings: &mut Warnings,
+) -> Result<Vec<Morph>, ImportError> {
     let place = || one_line(name(mesh));
     let mut morphs = Vec::new();
     for channel in mesh.blend_deformers.iter().flat_map(|d| d.channels.iter()) {
@@ -144,15 +146,9 @@ fn morphs(mesh: &Mesh, skin: Option<&Skin>, budget: &mut usize, warnings: &mut W
         if channel.keyframes.len() > 1 {
             warnings.add("fbx-inbetween", "in-between shapes of a morph target were left out", place());
         }
-        if mesh.num_vertices > *budget {
-            warnings.add(
-                "fbx-morphs",
-                "there are more morph targets than are read; the last were left out",
-                place(),
-            );
-            break;
-        }
-        *budget -= mesh.num_vertices;
+        // Where it moves vertices, and where it moves corners: as numbers and as bytes.
+        let moved = (mesh.num_vertices + 6 * mesh.num_triangles) as u64;
+        allowance.take_list::<[f32; 3]>(moved, || format!("a morph target of the mesh `{}`", place()))?;
         let mut moves = vec![[0.0f32; 3]; mesh.num_vertices];
         for (vertex, by) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
             let by = skin.and_then(|s| s.place).map_or(*by, |place| transform_direction(&place, *by));
@@ -163,7 +159,7 @@ fn morphs(mesh: &Mesh, skin: Option<&Skin>, budget: &mut usize, warnings: &mut W
         let weight = if channel.weight.is_finite() { channel.weight } else { 0.0 };
         morphs.push(Morph { name: channel.element.name.to_string(), weight, moves });
     }
-    morphs
+    Ok(morphs)
 }
 
 /// The faces of one material.

@@ -8,15 +8,14 @@ use super::bodies::Bodies;
 use super::document::RestPose;
 use super::joints::JointNodes;
 use crate::import::load::ImportError;
-use crate::scene::{Binary, FLOAT, floats};
+use crate::report::one_line;
+use crate::scene::{Allowance, Binary, FLOAT, floats};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
 
-/// Frames of one stack: almost five hours at 60 Hz.
-const MAX_FRAMES: f64 = (1 << 20) as f64;
-/// Frames times nodes over all stacks of a file: about two gigabytes of transforms.
-const MAX_SAMPLES: usize = 1 << 25;
+/// What a node takes in one frame until it is written: as the reader gives it, as numbers, as bytes.
+type Sample = (Transform, [f32; 10]);
 
 /// The rates at which takes are baked, hertz: fewer keys are poses of an animator, more are no frames.
 const LEAST_BAKED: f64 = 15.0;
@@ -35,29 +34,24 @@ struct Track {
 /// The animations of the scene, those that move first: old files call their bind pose a take as well.
 ///
 /// # Errors
-/// [`ImportError::Fbx`] where a stack lasts longer than any take does.
+/// Where a stack takes more memory than the file may.
 pub(super) fn animations(
     scene: &SceneRoot,
     joints: &JointNodes,
     rest: &RestPose,
     bodies: &Bodies,
     binary: &mut Binary,
+    allowance: &Allowance,
 ) -> Result<Vec<Value>, ImportError> {
-    let mut budget = MAX_SAMPLES;
     let mut still = Vec::new();
     let mut moving = Vec::new();
     for (s, stack) in scene.anim_stacks.iter().enumerate() {
         let rate = rate(stack, scene.settings.frames_per_second);
-        let frames = frames(stack, rate)?;
-        let samples = frames.saturating_mul(scene.nodes.len());
-        if samples > budget {
-            let reason = format!(
-                "its takes have {frames} frames and more of {} nodes: split the file",
-                scene.nodes.len()
-            );
-            return Err(ImportError::Fbx { reason });
-        }
-        budget -= samples;
+        let frames = frames(stack, rate);
+        let samples = frames.saturating_mul(scene.nodes.len() as u64);
+        let name = one_line(&stack.element.name);
+        allowance.take_list::<Sample>(samples, || format!("the take `{name}` of {frames} frames"))?;
+        let frames = frames as usize;
         let tracks: Vec<Track> = (0..scene.nodes.len())
             .into_par_iter()
             .map(|n| track(scene, (s, rate), n, frames, &rest[n]))
@@ -99,16 +93,10 @@ fn rate(stack: &AnimStack, of_file: f64) -> f64 {
     if even > of_file || lines() { even } else { of_file }
 }
 
-fn frames(stack: &AnimStack, rate: f64) -> Result<usize, ImportError> {
-    let frames = ((stack.time_end - stack.time_begin) * rate).round().max(0.0) + 1.0;
-    if frames.is_finite() && frames <= MAX_FRAMES {
-        return Ok(frames as usize);
-    }
-    let reason = format!(
-        "the take `{}` lasts {frames} frames, more than the {MAX_FRAMES} that are read",
-        &*stack.element.name
-    );
-    Err(ImportError::Fbx { reason })
+/// Frames of a stack; a damaged time may lie beyond any number of them, and then gives the greatest there is.
+fn frames(stack: &AnimStack, rate: f64) -> u64 {
+    let last = ((stack.time_end - stack.time_begin) * rate).round();
+    if last.is_nan() { u64::MAX } else { (last as u64).saturating_add(1) }
 }
 
 fn single<const N: usize>(numbers: [f64; N]) -> [f32; N] {

@@ -8,7 +8,7 @@ use super::joints::{JointNodes, index};
 use super::{clips, looks};
 use crate::import::load::ImportError;
 use crate::report::Warnings;
-use crate::scene::Binary;
+use crate::scene::{Allowance, Binary};
 use serde_json::{Value, json};
 use std::path::Path;
 use ufbx::{Scene, SceneRoot, Transform};
@@ -22,12 +22,13 @@ pub(super) fn build(
     joints: &JointNodes,
     rest: &RestPose,
     folder: Option<&Path>,
+    allowance: &Allowance,
     warnings: &mut Warnings,
 ) -> Result<Vec<u8>, ImportError> {
     let mut binary = Binary::default();
     let looks = looks::looks(scene, folder, &mut binary, warnings);
-    let bodies = bodies::bodies(scene, &mut binary, warnings)?;
-    let animations = clips::animations(scene, joints, rest, &bodies, &mut binary)?;
+    let bodies = bodies::bodies(scene, &mut binary, allowance, warnings)?;
+    let animations = clips::animations(scene, joints, rest, &bodies, &mut binary, allowance)?;
     let mut json = skeleton(scene, joints, rest, &bodies);
     for (name, list) in [
         ("materials", looks.materials),

@@ -29,13 +29,16 @@ pub const FORMAT: ReadFormat = ReadFormat {
 };
 
 fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
-    let scene = open_fbx(source.bytes, FbxView::Imported).map_err(|reason| ImportError::Fbx { reason })?;
+    let allowance = options.allowance(source.bytes);
+    let scene = open_fbx(source.bytes, FbxView::Imported, allowance.left())
+        .map_err(|reason| ImportError::Fbx { reason })?;
+    allowance.take(scene.metadata.result_memory_used as u64, || "the scene".into())?;
     let mut warnings = Warnings::new();
     tell(&scene, &mut warnings);
     let joints = joints::joints(&scene);
-    let rest = rest::rest(&scene, &joints, options, &mut warnings)?;
-    let glb = document::build(&scene, &joints, &rest, source.folder, &mut warnings)?;
-    let mut file = GltfFile::read(&glb, None)?;
+    let rest = rest::rest(&scene, &joints, options, &allowance, &mut warnings)?;
+    let glb = document::build(&scene, &joints, &rest, source.folder, &allowance, &mut warnings)?;
+    let mut file = GltfFile::read_within(&glb, None, &allowance)?;
     let rate = scene.settings.frames_per_second;
     for clip in &mut file.clips {
         // The times of a GLB are 32-bit floats, and one frame has no rate.

@@ -16,6 +16,7 @@ use crate::import::understand::{File, understand};
 use crate::math::{Vec3, angle_between};
 use crate::model::{ModelPose, Rig, Role, Side};
 use crate::report::Warnings;
+use crate::scene::Allowance;
 use ufbx::{
     AnimOpts, PropOverrideDesc, SceneRoot, Transform, Vec4, create_anim, evaluate_transform,
     matrix_to_transform,
@@ -38,6 +39,7 @@ pub(super) fn rest(
     scene: &SceneRoot,
     joints: &JointNodes,
     options: &Options,
+    allowance: &Allowance,
     warnings: &mut Warnings,
 ) -> Result<RestPose, ImportError> {
     let saved: RestPose = scene.nodes.iter().map(|n| n.local_transform).collect();
@@ -53,7 +55,7 @@ pub(super) fn rest(
     let mut body = false;
     for (which, pose) in candidates {
         let Some(pose) = pose else { continue };
-        match stands(scene, joints, &pose, &vocabulary)? {
+        match stands(scene, joints, &pose, &vocabulary, allowance)? {
             Some(true) => {
                 if !same(&pose, &saved) {
                     let said =
@@ -127,8 +129,9 @@ fn stands(
     joints: &JointNodes,
     pose: &RestPose,
     vocabulary: &Vocabulary,
+    allowance: &Allowance,
 ) -> Result<Option<bool>, ImportError> {
-    let file = GltfFile::read(&bare(scene, joints, pose)?, None)?;
+    let file = GltfFile::read_within(&bare(scene, joints, pose)?, None, allowance)?;
     let rest = file.skeleton.rest_model_pose();
     let understood = understand(&File {
         skeleton: &file.skeleton,

@@ -33,8 +33,6 @@ pub const FORMAT: ReadFormat = ReadFormat {
     read: |source, options| import(source, options),
 };
 
-/// Frames times joints: a gigabyte of rotations.
-const MAX_SAMPLES: u64 = 1 << 25;
 /// The rate of takes that state none, Hz: that of most estimates from video.
 const USUAL_RATE: f64 = 30.0;
 /// The rates that takes can have, Hz.
@@ -72,15 +70,14 @@ struct Turned {
 
 fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
-    let mut archive = Archive::open(source.bytes)?;
+    let allowance = options.allowance(source.bytes);
+    let mut archive = Archive::open(source.bytes, &allowance)?;
     let (arrays, turned) = rotations(&mut archive)?;
     let frames = arrays[0].shape[0];
     let (skeleton, turned, pelvis) = skeleton(&mut archive, turned, options, &mut warnings)?;
     let samples = frames as u64 * turned.len() as u64;
-    if samples > MAX_SAMPLES {
-        let what = "frames times joints".to_owned();
-        return Err(NpzError::Limit { what, found: samples, limit: MAX_SAMPLES, name: "MAX_SAMPLES" }.into());
-    }
+    let told = || format!("{frames} frames of {} joints", turned.len());
+    allowance.take_list::<(Quat, Vec3)>(samples.max(frames as u64), told)?;
     let rate = rate(&mut archive, options, &mut warnings)?;
     let upright = match options.up {
         Some(Axis::Y) => Quat::identity(),
@@ -209,7 +206,7 @@ fn skeleton(
         }
         _ => Vec::new(),
     };
-    let rest = Rest::read(options.body_model.as_deref(), &betas, warnings)?;
+    let rest = Rest::read(options.body_model.as_deref(), &betas, options.memory, warnings)?;
     let all = turned.len();
     let turned: Vec<Turned> = turned.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
     if turned.len() < all {

@@ -2,18 +2,18 @@
 
 use super::array::{Array, Header, shape};
 use super::error::NpzError;
+use crate::scene::Allowance;
 use std::io::Cursor;
 use zip::ZipArchive;
 
 /// Entries of one archive: AMASS files have ten, and each costs a look.
 const MAX_ENTRIES: usize = 10_000;
-/// What all entries together may unpack to, bytes.
-const MAX_TOTAL: u64 = 1 << 31;
 /// Arrays that a message names.
 const MOST_TOLD: usize = 12;
 
 /// An open archive.
 pub(super) struct Archive<'a> {
+    allowance: &'a Allowance,
     zip: ZipArchive<Cursor<&'a [u8]>>,
     names: Vec<String>,
 }
@@ -23,7 +23,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// A damaged zip, and one that is beyond a limit.
-    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, NpzError> {
+    pub(super) fn open(bytes: &'a [u8], allowance: &'a Allowance) -> Result<Self, NpzError> {
         let damaged = |error: zip::result::ZipError| NpzError::Archive { reason: error.to_string() };
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
         let limit = |what: &str, found: u64, limit: u64, name| {
@@ -32,15 +32,12 @@ impl<'a> Archive<'a> {
         };
         limit("entries of the archive", zip.len() as u64, MAX_ENTRIES as u64, "MAX_ENTRIES")?;
         let mut names = Vec::with_capacity(zip.len());
-        let mut total = 0u64;
         for i in 0..zip.len() {
             let entry = zip.by_index_raw(i).map_err(damaged)?;
-            total = total.saturating_add(entry.size());
             let name = entry.name().map_err(damaged)?;
             names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
         }
-        limit("bytes of the unpacked archive", total, MAX_TOTAL, "MAX_TOTAL")?;
-        Ok(Self { zip, names })
+        Ok(Self { allowance, zip, names })
     }
 
     /// The first of `names` that is there.
@@ -51,7 +48,7 @@ impl<'a> Archive<'a> {
     /// The array called `name`.
     ///
     /// # Errors
-    /// A missing or damaged one, objects, and anything else than numbers.
+    /// A missing or damaged one, objects, anything else than numbers, and more of them than the file may take.
     pub(super) fn array(&mut self, name: &str) -> Result<Array, NpzError> {
         let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
         let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
@@ -61,6 +58,8 @@ impl<'a> Archive<'a> {
             return Err(NpzError::Objects { array: name.to_owned() });
         }
         let size = entry.size();
+        let told = || format!("the array `{name}` of the shape {}", shape(&header.shape));
+        self.allowance.take_list::<f64>(header.room(), told)?;
         let array = header.values(&mut entry, size).map_err(fault)?;
         Ok(array)
     }

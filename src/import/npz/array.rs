@@ -6,8 +6,6 @@
 
 use std::io::Read;
 
-/// The numbers of one array: an hour of SMPL+H at 120 Hz, or half a gigabyte as it is held here.
-pub(super) const MAX_VALUES: u64 = 1 << 26;
 /// The text that describes an array; numpy writes less than 200 bytes.
 const MAX_HEADER: usize = 1 << 16;
 /// Dimensions; numpy itself stops there.
@@ -99,6 +97,11 @@ impl Header {
         self.shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64))
     }
 
+    /// For how many numbers reading the array needs room: those of the other order are turned in a second list.
+    pub(super) fn room(&self) -> u64 {
+        self.count().map_or(u64::MAX, |count| count.saturating_mul(1 + u64::from(self.fortran)))
+    }
+
     /// The numbers that follow in `input`, whose entry has `size` bytes with its head.
     ///
     /// # Errors
@@ -122,16 +125,11 @@ impl Header {
             "u1" | "b1" => (1, |b| f64::from(b[0])),
             _ => return Err(format!("its elements are of the type `{}`, numbers are read", self.kind)),
         };
-        let count = self.count().filter(|&n| n <= MAX_VALUES).ok_or_else(|| {
-            format!(
-                "it has the shape {}: at most {MAX_VALUES} numbers are read (`MAX_VALUES`)",
-                shape(&self.shape)
-            )
-        })?;
-        let expected = self.length + count * width as u64;
-        if size != expected {
-            return Err(format!("it has {size} bytes, its head tells of {expected}"));
+        let bytes = self.count().and_then(|n| n.checked_mul(width as u64)?.checked_add(self.length));
+        if bytes != Some(size) {
+            return Err(format!("it has {size} bytes, which does not fit its shape {}", shape(&self.shape)));
         }
+        let count = (size - self.length) / width as u64;
         let mut values = Vec::new();
         let mut bytes = [0; 8192];
         let mut left = count as usize;

@@ -8,6 +8,7 @@ use super::array::{Array, shape};
 use super::error::{BodyModelError, NpzError};
 use super::names;
 use crate::math::Vec3;
+use crate::scene::Allowance;
 use std::fs;
 use std::path::Path;
 
@@ -20,21 +21,33 @@ const FARTHEST: f64 = 100.0;
 ///
 /// # Errors
 /// A [`BodyModelError`].
-pub(super) fn rest(path: &Path, betas: &[f64]) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
+pub(super) fn rest(
+    path: &Path,
+    betas: &[f64],
+    memory: Option<u64>,
+) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
     let unreadable = |error: std::io::Error| BodyModelError::Read(error.to_string());
-    let size = fs::metadata(path).map_err(unreadable)?.len();
+    let found = fs::metadata(path).map_err(unreadable)?;
+    if !found.is_file() {
+        return Err(BodyModelError::Read("it is no file".into()));
+    }
+    let size = found.len();
     if size > MAX_BYTES {
         return Err(BodyModelError::Read(format!("it has {size} bytes, at most {MAX_BYTES} are read")));
     }
-    joints(&fs::read(path).map_err(unreadable)?, betas)
+    joints(&fs::read(path).map_err(unreadable)?, betas, &Allowance::new(size, memory))
 }
 
-fn joints(bytes: &[u8], betas: &[f64]) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
+fn joints(
+    bytes: &[u8],
+    betas: &[f64],
+    allowance: &Allowance,
+) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
     // Pickles start with their protocol, or are text of an old one; scipy and chumpy models come so.
     if !bytes.starts_with(b"PK") {
         return Err(BodyModelError::Pickle);
     }
-    let mut archive = Archive::open(bytes)?;
+    let mut archive = Archive::open(bytes, allowance)?;
     let regressor = archive.array("J_regressor")?;
     let template = archive.array("v_template")?;
     let directions = if betas.iter().any(|b| *b != 0.0) { Some(archive.array("shapedirs")?) } else { None };

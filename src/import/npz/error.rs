@@ -1,6 +1,7 @@
 //! What makes bytes no motion of an SMPL body: each fault with the array that it lies in, and what to do about it.
 
 use crate::model::SkeletonError;
+use crate::scene::OverAllowance;
 use std::path::PathBuf;
 
 /// Why an archive of arrays is no motion.
@@ -62,6 +63,9 @@ pub enum NpzError {
         /// The constant that holds it.
         name: &'static str,
     },
+    /// More memory than the file may take.
+    #[error(transparent)]
+    Memory(#[from] OverAllowance),
     /// Arrays of something else.
     #[error(
         "it holds no motion of an SMPL body, but {found}\n  hint: AMASS takes are read: `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`, with `trans`; positions alone have no rotations"

@@ -49,10 +49,11 @@ impl Rest {
     pub(super) fn read(
         model: Option<&Path>,
         betas: &[f64],
+        memory: Option<u64>,
         warnings: &mut Warnings,
     ) -> Result<Self, NpzError> {
         if let Some(path) = model {
-            let known = body_model::rest(path, betas)
+            let known = body_model::rest(path, betas, memory)
                 .map_err(|error| NpzError::BodyModel { path: path.to_owned(), error: Box::new(error) })?;
             return Ok(Self { known });
         }

@@ -1,0 +1,87 @@
+//! `input.memory` as written becomes a number of bytes.
+
+use schemars::JsonSchema;
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+
+/// An amount of memory: "2GB", "500MB", or a number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
+pub struct Memory {
+    /// How much it is, bytes.
+    pub bytes: u64,
+}
+
+/// Units and how many bytes each is; the longer of two that end alike first.
+const UNITS: [(&str, f64); 7] = [
+    ("GiB", 1_073_741_824.0),
+    ("MiB", 1_048_576.0),
+    ("kiB", 1024.0),
+    ("GB", 1e9),
+    ("MB", 1e6),
+    ("kB", 1e3),
+    ("B", 1.0),
+];
+
+impl Memory {
+    fn of(text: &str) -> Option<Self> {
+        let lower = text.trim().to_ascii_lowercase();
+        let unit = UNITS
+            .iter()
+            .find_map(|(unit, size)| Some((lower.strip_suffix(unit.to_ascii_lowercase().as_str())?, *size)));
+        let (number, size) = unit.unwrap_or((lower.as_str(), 1.0));
+        let bytes = number.trim().parse::<f64>().ok()? * size;
+        (bytes >= 1.0 && bytes < u64::MAX as f64).then_some(Self { bytes: bytes as u64 })
+    }
+}
+
+impl Serialize for Memory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{}B", self.bytes))
+    }
+}
+
+impl<'de> Deserialize<'de> for Memory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Memory;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an amount of memory: \"2GB\", \"500MB\", or a number of bytes")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Memory, E> {
+                Memory::of(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Memory, E> {
+                let told = u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
+                let bytes = told.ok_or_else(|| E::invalid_value(de::Unexpected::Signed(bytes), &self))?;
+                Ok(Memory { bytes })
+            }
+        }
+
+        deserializer.deserialize_any(Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_with_their_units() {
+        let bytes = |text| Memory::of(text).map(|m| m.bytes);
+        assert_eq!(bytes("2GB"), Some(2_000_000_000));
+        assert_eq!(bytes("1.5 gib"), Some(1_610_612_736));
+        assert_eq!(bytes("500MB"), Some(500_000_000));
+        assert_eq!(bytes("64kB"), Some(64_000));
+        assert_eq!(bytes("4096"), bytes("4096B"));
+        for text in ["", "GB", "-1GB", "0", "inf", "nan", "1e30GB", "2TB", "two"] {
+            assert_eq!(bytes(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Names that command a terminal or add lines: what they come to on the console and in every text that is written.
+
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const NAME: &str = "evil\u{1b}[2J\n[[pair]]\r,\"x";
+
+fn posemill(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_posemill")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+/// A body of glTF nodes, clips, meshes and materials of that name.
+fn written(folder: &Path) {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/squat.bvh");
+    let output = posemill(folder, &["convert", own.to_str().unwrap(), "-o", "body.gltf"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(folder.join("body.gltf")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for list in ["nodes", "animations", "meshes", "materials", "skins"] {
+        for (k, item) in document[list].as_array_mut().into_iter().flatten().enumerate() {
+            let kept = item["name"].as_str().unwrap_or_default().to_owned();
+            item["name"] = json!(format!("{kept}{NAME}{k}"));
+        }
+    }
+    document["extensions"] =
+        json!({ "VRMC_vrm": { "humanoid": { "humanBones": { NAME: { "node": 999 } } } } });
+    fs::write(folder.join("evil.gltf"), document.to_string()).unwrap();
+    fs::remove_file(folder.join("body.gltf")).unwrap();
+}
+
+fn harmless(what: &str, text: &[u8], lines: Option<usize>) {
+    let text = String::from_utf8_lossy(text);
+    let odd = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+    assert!(odd.is_none(), "{what}: {odd:?}");
+    assert!(
+        text.lines().all(|line| !line.starts_with("[[pair]],") && !line.starts_with("[[pair]]\\")),
+        "{what}"
+    );
+    if let Some(lines) = lines {
+        assert_eq!(text.lines().count(), lines, "{what}");
+    }
+}
+
+#[test]
+fn names_stay_on_their_line_and_command_no_terminal() {
+    let folder = TempDir::new().unwrap();
+    written(folder.path());
+    let robot = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/robot.glb");
+    let robot = robot.to_str().unwrap();
+    let commands: &[&[&str]] = &[
+        &["inspect", "evil.gltf"],
+        &["joints", "evil.gltf", "--frames", "0"],
+        &["joints", "evil.gltf", "--frames", "0", "--csv"],
+        &["joints", "evil.gltf", "--clip", NAME],
+        &["map", "evil.gltf", robot],
+        &["measure", "evil.gltf"],
+        &["retarget", "evil.gltf", "--onto", robot, "-o", "out.bvh"],
+        &["convert", "evil.gltf", "-o", "evil.bvh"],
+        &["convert", "evil.gltf", "-o", "evil.csv"],
+        &["convert", "evil.gltf", "-o", "evil.usda"],
+        &["preview", "evil.gltf", "-o", "evil.png", "--clip", NAME],
+        &["--verbose", "convert", "evil.gltf", "-o", "evil.glb"],
+    ];
+    for arguments in commands {
+        let output = posemill(folder.path(), arguments);
+        let what = format!("{arguments:?}");
+        harmless(&what, &output.stderr, None);
+        harmless(&what, &output.stdout, None);
+    }
+    let rows = posemill(folder.path(), &["joints", "evil.gltf", "--frames", "0", "--csv"]).stdout;
+    let joints = posemill(folder.path(), &["joints", "evil.gltf", "--frames", "0"]).stdout;
+    assert_eq!(rows.iter().filter(|b| **b == b'\n').count(), joints.iter().filter(|b| **b == b'\n').count());
+    for name in ["evil.bvh", "evil.csv", "evil.usda"] {
+        harmless(name, &fs::read(folder.path().join(name)).unwrap(), None);
+    }
+    let table = fs::read_to_string(folder.path().join("evil.csv")).unwrap();
+    let plain = posemill(folder.path(), &["inspect", "evil.gltf", "--json"]).stdout;
+    let plain: serde_json::Value = serde_json::from_slice(&plain).unwrap();
+    assert_eq!(table.lines().count() as u64, 1 + plain["clips"][0]["frames"].as_u64().unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_devices_and_folders_are_no_files() {
+    let folder = TempDir::new().unwrap();
+    let pipe = folder.path().join("pipe.bvh");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let walk = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh").display().to_string();
+    for arguments in [
+        &["inspect", "/dev/zero"][..],
+        &["inspect", "pipe.bvh"],
+        &["joints", "pipe.bvh"],
+        &["preview", "pipe.bvh", "-o", "x.png"],
+        &["retarget", &walk, "--onto", "/dev/zero", "-o", "x.glb"],
+        &["retarget", &walk, "--onto", "pipe.bvh", "-o", "x.glb"],
+        &["inspect", &walk, "--set", "input.calibration.file=pipe.bvh"],
+    ] {
+        let output = posemill(folder.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {}", output.status);
+        assert!(said.contains("a pipe or a device, not a file"), "{arguments:?}: {said}");
+    }
+    let output = posemill(folder.path(), &["inspect", &walk, "--set", "input.memory=1kB"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("of the 1.0 kB that a file may take"), "{said}");
+}

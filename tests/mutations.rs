@@ -1,0 +1,304 @@
+//! Damaged files of every format that is read: an error, or a motion that passes [`Motion::check`]; never a panic.
+//!
+//! Five small files are cut at every byte; ten and the texts that people write are changed at random places, by a seed that
+//! a failure tells. `POSEMILL_MUTATION_SECONDS` is how long each family of readers is at it (2), `POSEMILL_MUTATION_SEED`
+//! where it starts, `POSEMILL_MUTATION_FAMILY` the only one.
+
+mod development_data;
+
+use posemill::dynamics::Scene;
+use posemill::export::{self, Options as ExportOptions};
+use posemill::import::{Options, from_bytes};
+use posemill::model::{Asset, Motion};
+use posemill::pipeline::PipelineConfig;
+use posemill::retarget::JointMap;
+use posemill::stages::STAGES;
+use std::fs;
+use std::io::{Cursor, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const ASF: &str = ":units\nlength 0.45\nangle deg\n:root\norder TX TY TZ RX RY RZ\naxis XYZ\nposition 0 0 0\norientation 0 0 0\n\
+    :bonedata\nbegin\nname arm\ndirection 0 -1 0\nlength 2\naxis 0 0 90 XYZ\ndof rx rz\nend\nbegin\nname hand\n\
+    direction 1 0 0\nlength 1\naxis 10 20 30 XYZ\ndof ry\nend\n:hierarchy\nbegin\nroot arm\narm hand\nend\n";
+const AMC: &str = ":FULLY-SPECIFIED\n:DEGREES\n1\nroot 1 2 3 0 90 0\narm 90 7.5\nhand 4\n2\nroot 1 2 3 0 91 0\narm 91 7\nhand 5\n";
+const BVH: &str = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation \
+    Yrotation\nJOINT LeftUpLeg\n{\nOFFSET 10 -5 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 -40 0\n}\n}\n}\n\
+    MOTION\nFrames: 2\nFrame Time: 0.0333\n1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 7 8 19\n";
+const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a","children":[1],"translation":[0,1,0]},{"name":"b","mesh":0,"skin":0}],
+    "skins":[{"joints":[0,1],"inverseBindMatrices":4}],"meshes":[{"primitives":[{"attributes":{"POSITION":2,"JOINTS_0":3,"WEIGHTS_0":5}}]}],
+    "animations":[{"samplers":[{"input":0,"output":1}],"channels":[{"sampler":0,"target":{"node":0,"path":"rotation"}}]}],
+    "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR"},
+    {"componentType":5126,"count":2,"type":"VEC4","sparse":{"count":1,"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":0}}},
+    {"componentType":5126,"count":3,"type":"VEC3"},{"componentType":5121,"count":3,"type":"VEC4"},
+    {"componentType":5126,"count":2,"type":"MAT4"},{"componentType":5126,"count":3,"type":"VEC4"}],
+    "bufferViews":[{"buffer":0,"byteLength":16}],"buffers":[{"byteLength":16,"uri":"data:;base64,AAAAAAAAgD8AAAAAAACAPw=="}]}"#;
+const PIPELINE: &str = "[input]\nmotion = [\"a.bvh\"]\nmemory = \"2GB\"\nunits = \"cm\"\n[input.roles.words]\nzampa = \"hand\"\n[output]\n\
+    dir = \"out\"\nfail_on = [\"foot_skate>1cm/s\"]\n[[stage]]\nuse = \"resample\"\nrate_hz = 30.0\n[[stage]]\nuse = \"ik\"\n\
+    [[stage.effectors]]\njoint = \"left_hand\"\nkeys = [[0.0, 1.0, 2.0, 3.0]]\n";
+const MAP: &str = "source_roles.left_upper_leg = \"LeftUpLeg\"\n[[pair]]\nrole = \"hips\"\nsource = \"Hips\"\ntarget = \"Hips\"\n\
+    [limits.left_lower_arm]\nflexion = 120\n";
+
+/// A small generator of numbers (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// Numbers and words that readers trip over.
+const ODD: [&[u8]; 22] = [
+    b"-1",
+    b"0",
+    b"1e308",
+    b"-1e39",
+    b"nan",
+    b"inf",
+    b"4294967295",
+    b"18446744073709551615",
+    b"2147483648",
+    b"65536",
+    b"1e-320",
+    b"{",
+    b"}",
+    b"[",
+    b"\"",
+    b"\n",
+    b"\xff\xff\xff\xff",
+    b"\x00\x00\x80\x7f",
+    b"\xff\xff\x7f\x7f",
+    b"\x00\x00\xc0\x7f",
+    b",",
+    b"\\u0000",
+];
+
+/// The file with up to four changes.
+fn mutated(seed: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..1 + dice.below(4) {
+        let at = dice.below(bytes.len());
+        let length = dice.below(16).min(bytes.len() - at);
+        match dice.below(8) {
+            0 => bytes[at] ^= 1 << dice.below(8),
+            1 => bytes[at] = dice.next() as u8,
+            2 => bytes.truncate(at.max(1)),
+            3 => drop(bytes.drain(at..at + length)),
+            4 => {
+                let again = bytes[at..at + length].to_vec();
+                bytes.splice(at..at, again);
+            }
+            5 => {
+                let word = ODD[dice.below(ODD.len())];
+                let digits = bytes[at..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+                bytes.splice(at..at + digits, word.iter().copied());
+            }
+            6 => {
+                let word = ODD[dice.below(ODD.len())];
+                let length = word.len().min(bytes.len() - at);
+                bytes[at..at + length].copy_from_slice(&word[..length]);
+            }
+            _ => {
+                let from = dice.below(bytes.len());
+                let part: Vec<u8> = bytes[from..].iter().take(length).copied().collect();
+                let end = (at + part.len()).min(bytes.len());
+                bytes.splice(at..end, part);
+            }
+        }
+        if bytes.is_empty() {
+            return vec![0];
+        }
+    }
+    bytes
+}
+
+/// What reads one family of files; the word is for nothing but its type.
+type Reader = Box<dyn Fn(&[u8])>;
+
+struct Family {
+    name: &'static str,
+    seeds: Vec<Vec<u8>>,
+    read: Reader,
+}
+
+fn own(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap()
+}
+
+fn check(asset: &Asset) {
+    asset.character.check().unwrap();
+    for clip in 0..asset.clips.len() {
+        asset.motion(clip).unwrap().check().unwrap();
+    }
+    for warning in asset.warnings.iter() {
+        assert!(warning.message.len() < 5000, "{}", warning.code);
+    }
+}
+
+/// Files of a format, read as from `folder`.
+fn files(
+    name: &'static str,
+    extension: &'static str,
+    folder: Option<PathBuf>,
+    seeds: Vec<Vec<u8>>,
+) -> Family {
+    let read = move |bytes: &[u8]| match from_bytes(
+        bytes,
+        "mutated",
+        Some(extension),
+        folder.as_deref(),
+        &Options::default(),
+    ) {
+        Ok(asset) => check(&asset),
+        Err(error) => assert!(error.to_string().len() < 5000),
+    };
+    Family { name, seeds, read: Box::new(read) }
+}
+
+fn squat() -> Motion {
+    from_bytes(&own("squat.bvh"), "squat", Some("bvh"), None, &Options::default()).unwrap().motion(0).unwrap()
+}
+
+fn exported(name: &str) -> Vec<u8> {
+    let format = export::FORMATS.iter().find(|f| f.name == name).unwrap();
+    let options = ExportOptions { stem: "squat".into(), ..ExportOptions::default() };
+    (format.write)(&[squat()], &options).unwrap().0.remove(0).bytes
+}
+
+fn npz() -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, shape, count, width) in
+        [("poses", "3, 66", 198, 4), ("trans", "3, 3", 9, 4), ("mocap_framerate", "", 1, 4)]
+    {
+        let head = format!("{{'descr': '<f{width}', 'fortran_order': False, 'shape': ({shape}), }}\n");
+        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"\x93NUMPY\x01\x00").unwrap();
+        zip.write_all(&(head.len() as u16).to_le_bytes()).unwrap();
+        zip.write_all(head.as_bytes()).unwrap();
+        (0..count).for_each(|k| zip.write_all(&(0.5f32 + k as f32 * 0.01).to_le_bytes()).unwrap());
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn families(folder: &Path) -> Vec<Family> {
+    let text = |name, seed: &str, read: Box<dyn Fn(&str)>| Family {
+        name,
+        seeds: vec![seed.as_bytes().to_vec()],
+        read: Box::new(move |bytes| read(&String::from_utf8_lossy(bytes))),
+    };
+    fs::write(folder.join("mutated.asf"), ASF).unwrap();
+    let data = development_data::data();
+    let real = |names: &[&str]| {
+        let paths = names.iter().filter_map(|name| Some(data.as_ref()?.join(name)));
+        paths.filter_map(|path| fs::read(path).ok()).collect::<Vec<_>>()
+    };
+    let mut glb = vec![own("tailed.glb"), exported("glb")];
+    glb.extend(real(&["vrm/basic_armature_vrm1.vrm", "vrm/basic_armature_vrm0.vrm"]));
+    let character =
+        from_bytes(&own("robot.glb"), "robot", Some("glb"), None, &Options::default()).unwrap().character;
+    let source = squat().character;
+    vec![
+        files("bvh", "bvh", None, vec![BVH.into(), own("turn.bvh")]),
+        files("glb", "glb", None, glb),
+        files("gltf", "gltf", None, vec![GLTF.into(), exported("gltf")]),
+        files("packed", "glb", None, real(&["derived/cesium-man-gltfpack-meshopt.glb"])),
+        #[cfg(feature = "fbx")]
+        files(
+            "fbx",
+            "fbx",
+            None,
+            std::iter::once(exported("fbx"))
+                .chain(real(&["later/fbx/max_transformed_skin_7500_ascii.fbx"]))
+                .collect(),
+        ),
+        files("npz", "npz", None, vec![npz()]),
+        files("asf", "asf", None, vec![ASF.into()]),
+        files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
+        text("pipeline", PIPELINE, Box::new(|text| drop(PipelineConfig::parse("p.toml", text, &[], STAGES)))),
+        text("map", MAP, Box::new(move |text| drop(JointMap::read(text, "m.toml", &source, &character)))),
+        text(
+            "scene",
+            &String::from_utf8(
+                fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chain.toml")).unwrap(),
+            )
+            .unwrap(),
+            Box::new(|text| drop(Scene::parse(text))),
+        ),
+        text(
+            "contacts",
+            "part,from,to\nleft_foot,0,10\nright_foot,5,9\n",
+            Box::new(|text| drop(posemill::contacts::read(text))),
+        ),
+        text(
+            "contacts-own",
+            &String::from_utf8(own("walk.contacts.csv")).unwrap(),
+            Box::new(|text| drop(posemill::contacts::read(text))),
+        ),
+    ]
+}
+
+/// Reads, and tells what was read where that panics.
+fn attempt(family: &Family, bytes: &[u8], what: impl Fn() -> String, folder: &Path) {
+    if catch_unwind(AssertUnwindSafe(|| (family.read)(bytes))).is_err() {
+        let kept = folder.join(format!("broken.{}", family.name));
+        let _ = fs::write(&kept, bytes);
+        panic!("{}: {}; kept as {}", family.name, what(), kept.display());
+    }
+}
+
+fn told(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn files_cut_at_every_byte_are_refused_or_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for family in families(folder.path()) {
+        let smallest = family.seeds.iter().min_by_key(|s| s.len());
+        let Some(seed) = smallest.filter(|s| s.len() < 4096) else { continue };
+        for cut in 0..seed.len() {
+            attempt(
+                &family,
+                &seed[..cut],
+                || format!("cut at {cut}"),
+                Path::new(env!("CARGO_TARGET_TMPDIR")),
+            );
+        }
+        println!("{}: {} cuts", family.name, seed.len());
+    }
+}
+
+#[test]
+fn changed_files_are_refused_or_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let seconds = Duration::from_secs(told("POSEMILL_MUTATION_SECONDS", 2));
+    let only = std::env::var("POSEMILL_MUTATION_FAMILY").ok();
+    for family in families(folder.path()) {
+        if family.seeds.is_empty() || only.as_ref().is_some_and(|only| only != family.name) {
+            continue;
+        }
+        let (started, mut slowest) = (Instant::now(), Duration::ZERO);
+        let first = told("POSEMILL_MUTATION_SEED", 0);
+        let mut number = first;
+        while started.elapsed() < seconds {
+            let mut dice = Dice(number);
+            let seed = &family.seeds[dice.below(family.seeds.len())];
+            let bytes = mutated(seed, &mut dice);
+            let begun = Instant::now();
+            attempt(&family, &bytes, || format!("seed {number}"), Path::new(env!("CARGO_TARGET_TMPDIR")));
+            slowest = slowest.max(begun.elapsed());
+            number += 1;
+        }
+        println!("{}: {} changed files, the slowest took {slowest:.2?}", family.name, number - first);
+        assert!(slowest < Duration::from_secs(20), "{}: {slowest:?}", family.name);
+    }
+}

@@ -61,7 +61,7 @@ impl Ledger {
 
     /// The test for a fault came to this share of its limit, 1 where it fires; whether it does.
     pub fn near(&mut self, fault: &'static str, share: f64) -> bool {
-        let share = if share.is_finite() { share } else { 0.0 };
+        let share = if share.is_finite() { share.max(0.0) + 0.0 } else { 0.0 };
         match self.nearest.iter_mut().find(|n| n.0 == fault) {
             Some(known) => known.1 = known.1.max(share),
             None => self.nearest.push((fault, share)),

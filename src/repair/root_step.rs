@@ -100,7 +100,8 @@ fn returns(
     let leap = jumps.size(out).min(jumps.size(back));
     let apart = (jumps.jump(out) + jumps.jump(back)).norm();
     let usual = jumps.usual(out).max(jumps.usual(back));
-    let share = all(&[leap / jumps.least, leap / usual, BACK * leap / apart.max(1e-9)]);
+    let alone = jumps.alone(out).min(jumps.alone(back)) / ALONE;
+    let share = all(&[leap / jumps.least, leap / usual, alone, BACK * leap / apart.max(1e-9)]);
     if !ledger.near("root_spike", share) {
         return false;
     }

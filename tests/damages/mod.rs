@@ -90,7 +90,8 @@ fn turned(motion: &mut Motion, frame: usize, joint: JointId, by: &Vec3) {
     *q *= exp(by);
 }
 
-fn held(motion: &mut Motion, first: usize, frames: usize) {
+/// So many frames from `first` on repeat the one before them.
+pub fn held(motion: &mut Motion, first: usize, frames: usize) {
     for f in first..first + frames {
         let rotations = motion.clip.rotations(f - 1).to_vec();
         motion.clip.rotations_mut(f).copy_from_slice(&rotations);

@@ -4,7 +4,8 @@ use super::take::Take;
 use crate::report::{Finding, Metric};
 use std::ops::Range;
 
-/// The words of the faults that are looked for, in the order in which they are.
+/// The words of the faults that are looked for, in the order in which they are; findings also say `floor` where floor and
+/// path are not known.
 pub const FAULTS: [&str; 13] = [
     "held",
     "swap",

@@ -19,13 +19,13 @@ const SPREAD: f64 = 0.03;
 /// So many seconds of contact are asked for.
 const SHORTEST: f64 = 0.2;
 
-/// Sets the level of the floor to 0.
-pub(super) fn level(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
+/// Sets the level of the floor to 0, and says whether it was not.
+pub(super) fn level(take: &mut Take, feet: &Feet, ledger: &mut Ledger) -> bool {
     let stances = feet.stances(SLOW);
     let on = feet.resting(&stances);
     let heights: Vec<f64> = feet.lowest.iter().zip(&on).filter(|h| *h.1).map(|h| *h.0).collect();
     if heights.len() as f64 * take.dt <= SHORTEST {
-        return;
+        return false;
     }
     let spread = percentile(&heights, 0.75) - percentile(&heights, 0.25);
     let skinned = !take.motion.character.meshes.is_empty();
@@ -48,6 +48,7 @@ pub(super) fn level(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
         let why = "what rests has no one height: stairs, a slope or a drift";
         ledger.leave("level", frames, "m", own(take, height), why);
     }
+    fires
 }
 
 /// The height of the lower one of the two ankles while it rests.

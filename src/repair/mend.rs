@@ -119,28 +119,23 @@ fn floor_and_path(take: &mut Take, cut: &[bool], faults: &Faults, ledger: &mut L
         ledger.leave("floor", frames, "1", known, why);
         return;
     }
-    if faults.floor {
-        let mended = ledger.mended.len();
-        // Every change of the path shows other feet.
-        let anew = |take: &Take, ledger: &Ledger, feet: &mut Feet, mended: &mut usize| {
-            if ledger.mended.len() > *mended {
-                *mended = ledger.mended.len();
-                if let Some(new) = Feet::of(take, cut) {
-                    *feet = new;
-                }
-            }
-        };
-        let mut mended = mended;
+    // Every change of the path shows other feet.
+    let anew = |take: &Take, feet: Feet| Feet::of(take, cut).unwrap_or(feet);
+    let stances = telling(take, &feet);
+    let rise = if faults.floor { vertical_drift(take, &feet, &stances, ledger) } else { None };
+    if let Some(rise) = rise {
+        if rise.mended {
+            feet = anew(take, feet);
+        }
         let stances = telling(take, &feet);
-        if let Some(rise) = vertical_drift(take, &feet, &stances, ledger) {
-            anew(take, ledger, &mut feet, &mut mended);
-            let stances = telling(take, &feet);
-            tilt(take, &feet, &stances, &rise, faults.floor_leans, ledger);
-            anew(take, ledger, &mut feet, &mut mended);
-            level(take, &feet, ledger);
-            anew(take, ledger, &mut feet, &mut mended);
-            travel(take, &feet, ledger);
-            anew(take, ledger, &mut feet, &mut mended);
+        if tilt(take, &feet, &stances, &rise, faults.floor_leans, ledger) {
+            feet = anew(take, feet);
+        }
+        if level(take, &feet, ledger) {
+            feet = anew(take, feet);
+        }
+        if travel(take, &feet, ledger) {
+            feet = anew(take, feet);
         }
     }
     if faults.legs {

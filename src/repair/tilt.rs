@@ -18,7 +18,7 @@ const EXPLAINS: f64 = 0.5;
 /// Fewer stances tell no plane.
 const FEWEST: usize = 6;
 
-/// Levels the floor. `told` says that it is known to lean, so that nothing need tell it from a slope or a drift.
+/// Levels the floor, and says whether it leaned. `told` says that it is known to lean, so that nothing need tell it from a slope or a drift.
 pub(super) fn tilt(
     take: &mut Take,
     feet: &Feet,
@@ -26,7 +26,7 @@ pub(super) fn tilt(
     rise: &Rise,
     told: bool,
     ledger: &mut Ledger,
-) {
+) -> bool {
     let (mut points, mut weights): (Vec<Vec3>, Vec<f64>) = (Vec::new(), Vec::new());
     for kind in [Kind::Ankle, Kind::Ball] {
         let of_kind = stances.iter().filter(|s| feet.tracks[s.track].kind == kind);
@@ -37,13 +37,13 @@ pub(super) fn tilt(
         weights.extend(own.iter().map(|p| p.1));
     }
     if points.len() < FEWEST {
-        return;
+        return false;
     }
     let mean = points.iter().sum::<Vec3>() / points.len() as f64;
     let rows: Vec<Vec<f64>> = points.iter().map(|p| vec![p.x - mean.x, p.z - mean.z, 1.0]).collect();
     let heights: Vec<f64> = points.iter().map(|p| p.y).collect();
     let plane = fit(&rows, &heights, &weights);
-    let [a, b, c] = plane.coefficients[..] else { return };
+    let [a, b, c] = plane.coefficients[..] else { return false };
     let steep = a.hypot(b);
     let along = |row: &Vec<f64>| (row[0] * a + row[1] * b) / steep.max(1e-9);
     let (low, high) =
@@ -61,11 +61,12 @@ pub(super) fn tilt(
         told_apart,
     ]);
     if !ledger.near("tilt", share) {
-        return;
+        return false;
     }
     let normal = Vec3::new(-a, 1.0, -b);
     let places = take.places();
     let middle = places.iter().sum::<Vec3>() / places.len() as f64;
     take.carry(&arc(&normal, &Vec3::y(), &Vec3::x()), &Vec3::new(middle.x, 0.0, middle.z));
     ledger.mend("tilt", None, 0..take.frames(), "deg", [degrees, 0.0]);
+    true
 }

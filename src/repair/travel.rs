@@ -30,8 +30,8 @@ const FEWEST: usize = 3;
 /// A body that travels by less than this share of the drift walks on the spot: its floor moves, not the take.
 const ON_THE_SPOT: f64 = 0.15;
 
-/// Takes the scale of the path, or a horizontal drift, away.
-pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
+/// Takes the scale of the path, or a horizontal drift, away, and says whether there was one.
+pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) -> bool {
     let places = take.places();
     let (mut of_feet, mut of_body, mut weights): (Vec<Vec3>, Vec<Vec3>, Vec<f64>) = (vec![], vec![], vec![]);
     let piece = take.frames_in(LONG.1 / 0.6, 1);
@@ -53,7 +53,7 @@ pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
     }
     let total: f64 = weights.iter().sum();
     if total < 1.0 {
-        return;
+        return false;
     }
     let share = |agrees: &dyn Fn(usize) -> bool, among: &[usize]| {
         let sum = |k: &[usize]| k.iter().map(|k| weights[*k]).sum::<f64>();
@@ -94,7 +94,7 @@ pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
             take.shift(f, &Vec3::new(way.x, 0.0, way.z));
         }
         ledger.mend("path_scale", None, frames, "1", [1.0 / (1.0 - scale), 1.0]);
-        return;
+        return true;
     }
     let seconds = take.time(take.edges());
     let way = (places[take.edges()] - places[0]) / seconds;
@@ -107,10 +107,12 @@ pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
         travels,
         drift.norm_squared() / (SCALE * way.dot(&drift).abs()).max(1e-9),
     ]);
-    if ledger.near("drift", share) {
+    let fires = ledger.near("drift", share);
+    if fires {
         frames.clone().for_each(|f| take.shift(f, &(drift * -take.time(f))));
         ledger.mend("drift", None, frames, "m/s", [own(take, drift.norm()), 0.0]);
     }
+    fires
 }
 
 /// The horizontal velocity from the first third of some places to the last.

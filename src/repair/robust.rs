@@ -103,9 +103,12 @@ pub(super) fn fit(rows: &[Vec<f64>], z: &[f64], weights: &[f64]) -> Fit {
     let mut found = Fit { coefficients: Vec::new(), left: f64::INFINITY };
     let Some(columns) = rows.first().map(Vec::len) else { return found };
     for _ in 0..ROUNDS {
-        let a = DMatrix::from_fn(rows.len(), columns, |r, c| rows[r][c] * share[r].sqrt());
-        let b = DVector::from_fn(rows.len(), |r, _| z[r] * share[r].sqrt());
-        let Ok(x) = a.svd(true, true).solve(&b, 1e-9) else { return found };
+        // The normal equations: columns are few, and those that say the same share what they say.
+        let sum = |of: &dyn Fn(usize) -> f64| (0..rows.len()).map(|r| share[r] * of(r)).sum::<f64>();
+        let a = DMatrix::from_fn(columns, columns, |i, j| sum(&|r| rows[r][i] * rows[r][j]));
+        let b = DVector::from_fn(columns, |i, _| sum(&|r| rows[r][i] * z[r]));
+        let least = 1e-12 * a.trace();
+        let Ok(x) = a.svd(true, true).solve(&b, least) else { return found };
         let value = |row: &Vec<f64>| row.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>();
         let off: Vec<f64> = rows.iter().zip(z).map(|(row, z)| (z - value(row)).abs()).collect();
         for ((share, weight), off) in share.iter_mut().zip(weights).zip(&off) {

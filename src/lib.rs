@@ -60,6 +60,7 @@ pub mod ik;
 pub mod dynamics;
 pub mod legs;
 pub mod retarget;
+pub mod repair;
 pub mod measure;
 pub mod limits;
 pub mod placement;

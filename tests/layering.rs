@@ -29,6 +29,7 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("visible", 5, "a recording of bodies becomes a motion of visible solids"),
     ("render", 5, "software pictures of motions"),
     ("retarget", 6, "joint map, rest alignment, transfer"),
+    ("repair", 6, "faults of a recording found by a test each, and mended or told"),
     ("page", 6, "plots, the report page, the player"),
     ("settle", 7, "a ragdoll from a rig follows a clip, and the way back"),
     ("stages", 8, "the steps of a pipeline, one file each, and their registry"),

@@ -1,18 +1,20 @@
-//! `posemill inspect`: what a file holds and how it was understood.
+//! `posemill inspect`: what a file holds, how it was understood, and what its takes suffer from.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::load;
-use crate::model::{Asset, Assignment, Character, Container, JointId};
-use crate::report::{one_line, printable};
+use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
+use crate::repair::{Faults, mend};
+use crate::report::{Finding, one_line, printable};
 use crate::retarget::second_best;
 use crate::{export, import};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Print what a file holds: skeleton, roles, clips, meshes, warnings
+/// Print what a file holds: skeleton, roles, clips, meshes, warnings, faults of its takes
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill inspect hero.glb\n  \
@@ -40,10 +42,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let file = arguments.file.display().to_string();
     let format = format(&asset, &arguments.file);
+    let faults = faults(&asset);
     if arguments.json {
-        console.json(&document(&asset, &file, format));
+        console.json(&document(&asset, &file, format, &faults));
     } else {
-        console.data(&page(&asset, &file, format));
+        console.data(&(page(&asset, &file, format) + &told(&asset, &faults)));
     }
     Ok(Exit::Good)
 }
@@ -79,7 +82,43 @@ fn calibration(character: &Character) -> Value {
     json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
 }
 
-fn document(asset: &Asset, file: &str, format: &str) -> Value {
+/// What every clip suffers from, by the judge of the stage `repair`.
+fn faults(asset: &Asset) -> Vec<Vec<Finding>> {
+    let judged = |clip: &Clip| {
+        mend(&Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
+    };
+    asset.clips.iter().map(judged).collect()
+}
+
+/// The faults in lines for people; nothing where there are none.
+fn told(asset: &Asset, faults: &[Vec<Finding>]) -> String {
+    let mut text = String::new();
+    for (k, (clip, findings)) in asset.clips.iter().zip(faults).enumerate() {
+        for f in findings {
+            if text.is_empty() {
+                text += "\nfaults (the stage `repair` mends what can be mended)\n";
+            }
+            let [first, end] = f.frames;
+            let joint = f.joint.as_ref().map_or_else(String::new, |j| format!(" of `{}`", one_line(j)));
+            let frames = if end > first + 1 {
+                format!("frames {first} to {}", end - 1)
+            } else {
+                format!("frame {first}")
+            };
+            let seconds = clip.time(first);
+            let _ =
+                write!(text, "  clip {k}, {frames} ({seconds:.2} s): {}{joint}", f.fault.replace('_', " "));
+            let _ = match &f.left {
+                None => writeln!(text, ", {:.3} {} to {:.3}", f.before, f.unit, f.after),
+                Some(why) if f.unit == "1" => writeln!(text, ", left: {why}"),
+                Some(why) => writeln!(text, ", {:.3} {}, left: {why}", f.before, f.unit),
+            };
+        }
+    }
+    text
+}
+
+fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) -> Value {
     let character = &asset.character;
     let skeleton = character.skeleton();
     let joint = |id: JointId| {
@@ -104,6 +143,13 @@ fn document(asset: &Asset, file: &str, format: &str) -> Value {
             "start_s": c.start, "duration_s": c.duration(),
         })
     });
+    let findings = faults.iter().enumerate().flat_map(|(k, of_clip)| {
+        of_clip.iter().map(move |f| {
+            let mut finding = json!(f);
+            finding["clip"] = json!(k);
+            finding
+        })
+    });
     let meshes = character.meshes.iter().map(|m| {
         json!({
             "name": m.name, "vertices": m.positions.len(), "triangles": m.triangles.len(),
@@ -125,6 +171,7 @@ fn document(asset: &Asset, file: &str, format: &str) -> Value {
         "meshes": meshes.collect::<Vec<_>>(),
         "made_by": made_by(asset),
         "warnings": asset.warnings,
+        "findings": findings.collect::<Vec<_>>(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! One output becomes its page: the verdict, the player, measures, plots, warnings and what was mapped to what.
 
 use super::changes::changes;
+use super::findings::findings;
 use super::mapping::mapping;
 use super::measures::{measures, series_of};
 use super::plots::plots;
@@ -94,6 +95,7 @@ pub fn clip_page(page: &ClipPage) -> String {
             plots(shown, angles, &of_clip[k], &all)
         );
     }
+    body += &findings(&page.report.findings);
     body += &changes(&page.report.changes);
     body += &warnings(&page.report.warnings);
     if !page.report.mappings.is_empty() {

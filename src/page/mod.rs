@@ -13,6 +13,7 @@ mod ranges;
 mod slides;
 mod plots;
 mod verdict;
+mod findings;
 mod mapping;
 mod changes;
 mod measures;

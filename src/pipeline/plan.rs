@@ -20,10 +20,14 @@ use std::sync::Arc;
 
 /// The pipeline of `posemill retarget`.
 ///
+/// A take without faults comes out of `repair` bit for bit.
 /// Joint limits are no part of it: a take that leaves the ranges of people does so by itself, and is left alone.
 pub const DEFAULT_PIPELINE: &str = r#"
 [output]
 report = false
+
+[[stage]]
+use = "repair"
 
 [[stage]]
 use = "contacts"

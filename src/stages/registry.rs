@@ -3,8 +3,8 @@
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig, LoopConfig,
-    MirrorConfig, ReduceConfig, ResampleConfig, RetargetConfig, RootMotionConfig, SelfContactConfig, Setting,
-    SettleConfig, Stage, StageConfig, StageError, TrimConfig,
+    MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
+    SelfContactConfig, Setting, SettleConfig, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -14,6 +14,7 @@ use std::path::PathBuf;
 pub static STAGES: &[Entry] = &[
     Entry::of::<TrimConfig>(),
     Entry::of::<ResampleConfig>(),
+    Entry::of::<RepairConfig>(),
     Entry::of::<FilterConfig>(),
     Entry::of::<MirrorConfig>(),
     Entry::of::<ContactsConfig>(),

@@ -1,0 +1,240 @@
+//! A joint, or the body's way, that trembles becomes one that moves as it did, with white noise taken away frame by frame.
+//!
+//! White noise gives the same variance by fourth and by sixth differences: `s4^2 = P25(|D4|^2) / (70 q)`,
+//! `s6^2 = P25(|D6|^2) / (924 q)`, `q` the first quartile of chi-square; the quartile takes the quiet quarter of the
+//! take, since noise is always there and motion comes and goes. What is noisy goes through a bank of smoothers
+//! ([`whittaker_penalty`]), and in every frame those count whose risk, estimated without bias (Stein 1981), is near the
+//! least. Units: degrees, metres of 0.86 m legs, hertz.
+
+use super::ledger::{Ledger, all, own};
+use super::robust::smooth;
+use super::take::Take;
+use crate::math::{Quat, RawQuat, Vec3};
+use crate::signal::{Bands, Difference, FactoredBands, JERK, whittaker_penalty};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Noise of a joint worth a filter, degrees: wrists of clean takes at 30 frames a second have 0.6; at half of this two of
+/// 13 clean takes would be filtered.
+const TURN: f64 = 0.7;
+/// Noise of the body's way worth a filter, metres.
+const WAY: f64 = 0.0012;
+/// White noise has the same size by both orders of difference: their ratio is above this.
+const WHITE: f64 = 0.7;
+/// The cutoffs of the bank, hertz; quiet frames get the first, foot strikes the last, or none.
+const BANK: [f64; 9] = [0.7, 1.0, 1.5, 2.2, 3.3, 5.0, 7.0, 10.0, 15.0];
+/// Cutoffs above this share of the sample rate filter nothing.
+const HIGHEST: f64 = 0.35;
+/// Risks are means over this many seconds, and weights are smoothed over these; at least so many frames.
+const WINDOW: [(f64, f64); 2] = [(0.12, 3.0), (0.04, 1.0)];
+/// A smoother counts by `exp(-excess of its risk / (so much of the noise))`.
+const SHARP: f64 = 0.15;
+/// Shorter parts between cuts do not tell noise from quick motion, frames.
+const SHORTEST: usize = 48;
+/// Noise is always there: the lowest tenth of the sixth differences is not smaller than this share of what the quiet
+/// quarter lets expect.
+const ALWAYS: f64 = 0.35;
+
+/// Takes noise away, between cuts.
+pub(super) fn noise(take: &mut Take, cut: &[bool], ledger: &mut Ledger) {
+    let starts = (0..cut.len()).filter(|e| cut[*e]).map(|e| e + 1);
+    let mut bounds: Vec<usize> = std::iter::once(0).chain(starts).collect();
+    bounds.push(take.frames());
+    for w in bounds.windows(2).filter(|w| w[1] - w[0] >= SHORTEST) {
+        part(take, w[0]..w[1], ledger);
+    }
+}
+
+fn part(take: &mut Take, frames: Range<usize>, ledger: &mut Ledger) {
+    let degrees = |noise: &Noise| 2.0 * (2.0 * noise.deviation).to_degrees();
+    let rotations =
+        |j: usize| -> Vec<[f64; 4]> { frames.clone().map(|f| take.rotation(f, j).coords.into()).collect() };
+    let of_joint = |j: &usize| Noise::of(&rotations(*j));
+    let noises: Vec<Noise> = take.turning.par_iter().map(of_joint).collect();
+    let share = |noise: &Noise, size: f64, least: f64| {
+        all(&[size / least, noise.white / WHITE, noise.always / ALWAYS])
+    };
+    let mut noisy = Vec::new();
+    for (j, noise) in take.turning.iter().zip(noises) {
+        if ledger.near("noise", share(&noise, degrees(&noise), TURN)) {
+            noisy.push((*j, noise));
+        }
+    }
+    let way: Vec<[f64; 3]> = take.places()[frames.clone()].iter().map(|p| (*p).into()).collect();
+    let shaken = Noise::of(&way);
+    let metres = |noise: &Noise| 3f64.sqrt() * noise.deviation;
+    let shakes = ledger.near("noise", share(&shaken, metres(&shaken), WAY));
+    if noisy.is_empty() && !shakes {
+        return;
+    }
+    let bank = Bank::new(frames.len(), take.dt);
+    let filtered: Vec<Vec<[f64; 4]>> =
+        noisy.par_iter().map(|(j, noise)| bank.filter(&rotations(*j), noise.deviation)).collect();
+    for ((j, noise), values) in noisy.iter().zip(&filtered) {
+        for (f, q) in frames.clone().zip(values) {
+            take.turn(f, *j, Quat::new_normalize(RawQuat::from(*q)));
+        }
+        let sizes = [noise, &Noise::of(values)].map(degrees);
+        ledger.mend("noise", Some(take.name(*j)), frames.clone(), "deg", sizes);
+    }
+    take.settle();
+    take.measure(frames.clone());
+    if shakes {
+        let calm = bank.filter(&way, shaken.deviation);
+        for ((f, old), new) in frames.clone().zip(&way).zip(&calm) {
+            take.shift(f, &(Vec3::from(*new) - Vec3::from(*old)));
+        }
+        let sizes = [&shaken, &Noise::of(&calm)].map(|n| own(take, metres(n)));
+        ledger.mend("noise", None, frames, "m", sizes);
+    }
+}
+
+/// White noise of a channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Noise {
+    /// The standard deviation of each component.
+    deviation: f64,
+    /// By sixth differences over by fourth: 1 of white noise.
+    white: f64,
+    /// By the lowest tenth over by the quiet quarter: 1 of noise, less of motion that comes and goes.
+    always: f64,
+}
+
+impl Noise {
+    fn of<const K: usize>(values: &[[f64; K]]) -> Self {
+        // The first tenth and the first quartile of chi-square with K degrees of freedom.
+        let [tenth, quarter] = if K == 4 { [1.0636, 1.9226] } else { [0.5844, 1.2125] };
+        let mut differences = values.to_vec();
+        let fourth = quantiles(squares(&mut differences, 4));
+        let sixth = quantiles(squares(&mut differences, 2));
+        // The sums of the squares of the binomial coefficients.
+        let deviation = |square: f64, norm: f64| (square / (norm * quarter)).sqrt();
+        let (wide, narrow) = (deviation(fourth[1], 70.0), deviation(sixth[1], 924.0));
+        let always = (sixth[0] / tenth) / (sixth[1] / quarter).max(f64::MIN_POSITIVE);
+        Self { deviation: narrow, white: narrow / wide.max(1e-12), always }
+    }
+}
+
+/// The squares of the differences of a channel, taken so many times more.
+fn squares<const K: usize>(values: &mut Vec<[f64; K]>, times: usize) -> Vec<f64> {
+    for _ in 0..times {
+        for f in 1..values.len() {
+            values[f - 1] = std::array::from_fn(|k| values[f][k] - values[f - 1][k]);
+        }
+        values.pop();
+    }
+    values.iter().map(|d| d.iter().map(|x| x * x).sum()).collect()
+}
+
+/// The first tenth and the first quartile; 0 without values.
+fn quantiles(mut values: Vec<f64>) -> [f64; 2] {
+    let Some(last) = values.len().checked_sub(1) else { return [0.0; 2] };
+    let (below, quarter, _) = values.select_nth_unstable_by(last / 4, f64::total_cmp);
+    let quarter = *quarter;
+    let tenth = last / 10;
+    [
+        if below.len() > tenth { *below.select_nth_unstable_by(tenth, f64::total_cmp).1 } else { quarter },
+        quarter,
+    ]
+}
+
+/// Smoothers of one length, from slow to fast.
+struct Bank {
+    /// The factor of each, and the share of a value in its own smoothed one.
+    members: Vec<(FactoredBands<4>, f64)>,
+    windows: [f64; 2],
+}
+
+impl Bank {
+    fn new(frames: usize, dt: f64) -> Self {
+        let member = |cutoff: &f64| {
+            let penalty = whittaker_penalty(Difference::Third, *cutoff, dt.recip());
+            let mut bands = Bands::<4>::diagonal(vec![1.0; frames]);
+            (0..frames - 3).for_each(|f| bands.add(f as isize, JERK, penalty));
+            let factored = bands.factored();
+            let mut pulse = vec![[0.0]; frames];
+            pulse[frames / 2] = [1.0];
+            factored.solve(&mut pulse);
+            (factored, pulse[frames / 2][0])
+        };
+        let members = BANK.iter().filter(|c| **c * dt <= HIGHEST).map(member).collect();
+        Self { members, windows: WINDOW.map(|(seconds, least)| (seconds / dt).max(least)) }
+    }
+
+    /// In every frame the members whose risk `mean(|y - s|^2) + K sigma^2 (2 h - 1)` is near the least, the channel itself
+    /// among them.
+    fn filter<const K: usize>(&self, values: &[[f64; K]], deviation: f64) -> Vec<[f64; K]> {
+        let variance = K as f64 * deviation * deviation;
+        let mut fits = vec![values.to_vec()];
+        let mut risks = vec![vec![variance; values.len()]];
+        for (factored, own) in &self.members {
+            let mut fit = values.to_vec();
+            factored.solve(&mut fit);
+            let off = |(y, s): (&[f64; K], &[f64; K])| [(0..K).map(|k| (y[k] - s[k]).powi(2)).sum::<f64>()];
+            let off: Vec<[f64; 1]> = values.iter().zip(&fit).map(off).collect();
+            let risk = |[mean]: [f64; 1]| (mean + variance * (2.0 * own - 1.0)).max(variance * own);
+            risks.push(smooth(&off, self.windows[0]).into_iter().map(risk).collect());
+            fits.push(fit);
+        }
+        let least = |f: usize| risks.iter().map(|r| r[f]).fold(f64::INFINITY, f64::min);
+        let least: Vec<f64> = (0..values.len()).map(least).collect();
+        let mut sum = vec![[0.0; K]; values.len()];
+        let mut total = vec![0.0; values.len()];
+        for (fit, risk) in fits.iter().zip(&risks) {
+            let weight = |(r, least): (&f64, &f64)| [(-(r - least) / (SHARP * variance)).exp()];
+            let weights: Vec<[f64; 1]> = risk.iter().zip(&least).map(weight).collect();
+            for (f, [w]) in smooth(&weights, self.windows[1]).into_iter().enumerate() {
+                total[f] += w;
+                (0..K).for_each(|k| sum[f][k] += w * fit[f][k]);
+            }
+        }
+        sum.iter().zip(&total).map(|(sum, total)| sum.map(|s| s / total)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Normal deviates by sums of twelve (xorshift), the same every time.
+    fn noise(n: usize, deviation: f64) -> Vec<[f64; 3]> {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut uniform = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut normal = || deviation * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0);
+        (0..n).map(|_| std::array::from_fn(|_| normal())).collect()
+    }
+
+    fn wave(n: usize) -> Vec<[f64; 3]> {
+        (0..n).map(|f| [(f as f64 * 0.05).sin(), (f as f64 * 0.03).cos(), 0.0]).collect()
+    }
+
+    #[test]
+    fn white_noise_is_measured_whatever_moves_slowly() {
+        let noisy: Vec<[f64; 3]> = wave(2000)
+            .iter()
+            .zip(noise(2000, 0.01))
+            .map(|(a, b)| std::array::from_fn(|k| a[k] + b[k]))
+            .collect();
+        let found = Noise::of(&noisy);
+        assert!((found.deviation / 0.01 - 1.0).abs() < 0.1 && (found.white - 1.0).abs() < 0.1, "{found:?}");
+        assert!(Noise::of(&wave(2000)).deviation < 1e-8);
+    }
+
+    #[test]
+    fn two_thirds_of_the_noise_go_and_the_motion_stays() {
+        let clean = wave(1200);
+        let noisy: Vec<[f64; 3]> =
+            clean.iter().zip(noise(1200, 0.01)).map(|(a, b)| std::array::from_fn(|k| a[k] + b[k])).collect();
+        let found = Bank::new(1200, 1.0 / 120.0).filter(&noisy, 0.01);
+        let error = |x: &[[f64; 3]]| {
+            let off = x.iter().zip(&clean).map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>());
+            (off.sum::<f64>() / 3600.0).sqrt()
+        };
+        assert!(error(&found) < 0.35 * error(&noisy), "{} of {}", error(&found), error(&noisy));
+    }
+}

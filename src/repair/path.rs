@@ -1,0 +1,87 @@
+//! A motion becomes the way of the joint that carries the whole body, and that joint can be carried elsewhere.
+//!
+//! Space: model space. Units: metres.
+
+use crate::math::{Transform, Vec3, same_hemisphere};
+use crate::model::{Clip, JointId, Motion, Skeleton};
+
+/// The joint that carries everything which plays a role, and its track in the clip.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    joint: JointId,
+    track: usize,
+    /// What lies above it, from the root on.
+    above: Vec<JointId>,
+}
+
+impl Path {
+    /// That of a motion: the lowest joint with a translation of its own that carries all roles, else the root, which then
+    /// gets a track.
+    pub fn of(motion: &mut Motion) -> Self {
+        let rig = &motion.character.rig;
+        let skeleton = rig.skeleton();
+        let carries = |id: JointId| rig.assignments().all(|(_, a)| skeleton.is_ancestor(id, a.joint));
+        let known = rig.assignments().next().is_some();
+        let mut tracks = motion.clip.translated().iter().copied();
+        let lowest = if known { tracks.rfind(|id| carries(*id)) } else { tracks.next() };
+        let joint = lowest.unwrap_or(JointId::new(0));
+        if lowest.is_none() {
+            motion.clip = with_track(&motion.clip, skeleton, joint);
+        }
+        let track = motion.clip.translated().binary_search(&joint).expect("the joint has a track");
+        let mut above: Vec<JointId> = motion.character.skeleton().path_to_root(joint).skip(1).collect();
+        above.reverse();
+        Self { joint, track, above }
+    }
+
+    /// The transform of what lies above, model space from its space.
+    fn base(&self, motion: &Motion, frame: usize) -> Transform {
+        let skeleton = motion.character.skeleton();
+        self.above.iter().fold(Transform::identity(), |at, id| at * motion.clip.local(skeleton, frame, *id))
+    }
+
+    /// The places of the joint, one a frame.
+    pub fn places(&self, motion: &Motion) -> Vec<Vec3> {
+        let own = |f: usize| motion.clip.translations(f)[self.track];
+        match self.above.is_empty() {
+            true => (0..motion.clip.frames()).map(own).collect(),
+            false => (0..motion.clip.frames()).map(|f| self.base(motion, f).point(&own(f))).collect(),
+        }
+    }
+
+    /// Carries the body of one frame by `way`; no rotation changes.
+    pub fn shift(&self, motion: &mut Motion, frame: usize, way: &Vec3) {
+        let base = self.base(motion, frame);
+        motion.clip.translations_mut(frame)[self.track] += base.rotation.inverse() * way;
+    }
+
+    /// Carries the body of one frame by a transform of model space.
+    pub fn carry(&self, motion: &mut Motion, frame: usize, by: &Transform) {
+        let base = self.base(motion, frame);
+        let j = self.joint.index();
+        let own =
+            Transform::new(motion.clip.rotations(frame)[j], motion.clip.translations(frame)[self.track]);
+        let new = base.inverse() * *by * base * own;
+        motion.clip.rotations_mut(frame)[j] = same_hemisphere(new.rotation, &own.rotation);
+        motion.clip.translations_mut(frame)[self.track] = new.translation;
+    }
+}
+
+/// The clip in which `joint`, until now without a translation of its own, has one: that of the rest.
+fn with_track(clip: &Clip, skeleton: &Skeleton, joint: JointId) -> Clip {
+    let mut translated = clip.translated().to_vec();
+    let at = translated.binary_search(&joint).unwrap_or_else(|at| at);
+    translated.insert(at, joint);
+    let mut translations = Vec::with_capacity(translated.len() * clip.frames());
+    for f in 0..clip.frames() {
+        let row = clip.translations(f);
+        translations.extend_from_slice(&row[..at]);
+        translations.push(skeleton.joint(joint).rest.translation);
+        translations.extend_from_slice(&row[at..]);
+    }
+    let rotations = clip.all_rotations().to_vec();
+    let mut new =
+        Clip::new(clip.name.clone(), clip.sample_rate, clip.joints(), rotations, translated, translations);
+    (new.start, new.tolerance, new.carried) = (clip.start, clip.tolerance, clip.carried.clone());
+    new
+}

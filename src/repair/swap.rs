@@ -1,0 +1,132 @@
+//! Frames in which the limbs of the two sides have changed places become frames in which they have not.
+//!
+//! Rotations are compared and exchanged as turns away from the rest pose in model axes, so that the axes of the two
+//! sides may differ. Units: degrees, seconds.
+
+use super::ledger::{Ledger, all};
+use super::robust::median_around;
+use super::take::Take;
+use crate::math::{Quat, rotation_between};
+use crate::model::{JointId, Role, Side};
+
+/// An edge jumps by so many times what lies around it...
+const TIMES: f64 = 4.0;
+/// ... which counts at least this much, degrees...
+const QUIET: f64 = 0.3;
+/// ... by at least this, degrees...
+const LEAST: f64 = 4.0;
+/// ... and is no jump if the sides are taken for each other: this share of it is left.
+const GAIN: f64 = 0.5;
+/// Edges around that count.
+const AROUND: usize = 4;
+/// The longest time for which sides stay exchanged, seconds.
+const LONGEST: f64 = 0.15;
+
+type OfSide = fn(Side) -> Role;
+const LEG: [OfSide; 4] = [Role::UpperLeg, Role::LowerLeg, Role::Foot, Role::Toes];
+const ARM: [OfSide; 3] = [Role::UpperArm, Role::LowerArm, Role::Hand];
+
+/// Two joints of the same role, and the rotations that carry a turn of one over to the other: `left = a right b`.
+struct Pair {
+    left: usize,
+    right: usize,
+    a: Quat,
+    b: Quat,
+}
+
+impl Pair {
+    fn of(take: &Take, role: OfSide) -> Option<Self> {
+        let rig = &take.motion.character.rig;
+        let [left, right] = Side::BOTH.map(|side| rig.joint(role(side)));
+        let (left, right) = (left?, right?);
+        let rest = rig.skeleton().rest_model_pose();
+        let own = |id: JointId| rest.joint(id).rotation;
+        let above = |id: JointId| rig.skeleton().parent(id).map_or(Quat::identity(), own);
+        let a = above(left).inverse() * above(right);
+        let b = own(right).inverse() * own(left);
+        Some(Self { left: left.index(), right: right.index(), a, b })
+    }
+
+    fn to_left(&self, right: &Quat) -> Quat {
+        self.a * right * self.b
+    }
+
+    fn to_right(&self, left: &Quat) -> Quat {
+        self.a.inverse() * left * self.b.inverse()
+    }
+}
+
+/// Changes the sides back, limb by limb.
+pub(super) fn swaps(take: &mut Take, ledger: &mut Ledger) {
+    for roles in [&LEG[..], &ARM[..]] {
+        let pairs: Vec<Pair> = roles.iter().filter_map(|role| Pair::of(take, *role)).collect();
+        if !pairs.is_empty() {
+            of_limb(take, &pairs, ledger);
+        }
+    }
+}
+
+fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
+    let edges = take.edges();
+    let mean = |turn: &dyn Fn(&Pair) -> f64| {
+        pairs.iter().map(turn).sum::<f64>().to_degrees() / (2 * pairs.len()) as f64
+    };
+    let plain = |e: usize| {
+        mean(&|p| {
+            let step = |j| rotation_between(take.rotation(e, j), take.rotation(e + 1, j));
+            step(p.left) + step(p.right)
+        })
+    };
+    let across = |e: usize| {
+        mean(&|p| {
+            let [left, right] = [p.left, p.right].map(|j| take.rotation(e + 1, j));
+            rotation_between(take.rotation(e, p.left), &p.to_left(right))
+                + rotation_between(take.rotation(e, p.right), &p.to_right(left))
+        })
+    };
+    let steps: Vec<f64> = (0..edges).map(plain).collect();
+    let share = |e: usize| {
+        if steps[e] < 0.5 * LEAST {
+            return 0.0;
+        }
+        let around = median_around(|k| steps[k], edges, e, AROUND).max(QUIET);
+        let gain = GAIN * steps[e] / across(e).max(1e-9);
+        all(&[steps[e] / (TIMES * around), steps[e] / LEAST, gain])
+    };
+    // Half a limit is worth telling.
+    let jumps: Vec<(usize, f64)> = (0..edges).map(|e| (e, share(e))).filter(|j| j.1 > 0.5).collect();
+    let longest = ((LONGEST / take.dt).round() as usize).max(1);
+    let mut k = 0;
+    let mut found = Vec::new();
+    while k + 1 < jumps.len() {
+        let [(a, one), (b, other)] = [jumps[k], jumps[k + 1]];
+        let near = if b - a <= longest { one.min(other) } else { 0.0 };
+        let fires = ledger.near("swap", near);
+        if fires {
+            found.push((a + 1, b + 1, steps[a].max(steps[b])));
+        }
+        k += if fires { 2 } else { 1 };
+    }
+    if jumps.len() < 2 {
+        ledger.near("swap", 0.0);
+    }
+    for (first, end, before) in found {
+        for f in first..end {
+            for p in pairs {
+                let (left, right) = (*take.rotation(f, p.left), *take.rotation(f, p.right));
+                take.turn(f, p.left, p.to_left(&right));
+                take.turn(f, p.right, p.to_right(&left));
+            }
+        }
+        take.settle();
+        take.measure(first..end);
+        let of_pair = |e: usize, p: &Pair| {
+            let step = |j| rotation_between(take.rotation(e, j), take.rotation(e + 1, j));
+            step(p.left) + step(p.right)
+        };
+        let of_edge = |e: usize| pairs.iter().map(|p| of_pair(e, p)).sum::<f64>() / (2 * pairs.len()) as f64;
+        let after = of_edge(first - 1).max(of_edge(end - 1)).to_degrees();
+        let joint = Some(format!("{}, {}", take.name(pairs[0].left), take.name(pairs[0].right)));
+        ledger.mend("swap", joint, first..end, "deg", [before, after]);
+    }
+}

@@ -1,0 +1,171 @@
+//! A motion becomes a take that is looked at and mended: turns of joints from frame to frame, the way of the body.
+//!
+//! Space: model space, Y up. Units: metres of a body whose thigh and shin are 0.86 m long together, seconds, degrees.
+
+use super::path::Path;
+use crate::anatomy::on_four_legs;
+use crate::kinematics::cuts;
+use crate::legs::Leg;
+use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
+use crate::model::{JointId, Motion, Side};
+use crate::signal::fix_hemispheres;
+use std::ops::Range;
+
+/// Thigh and shin of the body in whose metres all limits are given.
+const LEG: f64 = 0.86;
+/// Shorter takes have no neighbourhood to compare a frame with.
+const SHORTEST: usize = 9;
+
+/// What has fewer joints that turn is no recording of a body: a prop, a camera, a test.
+const FEWEST: usize = 6;
+
+/// A motion that is being mended.
+#[derive(Clone, Debug)]
+pub(super) struct Take {
+    pub motion: Motion,
+    /// The time of a frame.
+    pub dt: f64,
+    /// The body's own metres times this are metres of the body with legs of 0.86 m.
+    pub scale: f64,
+    /// The joints that turn at all.
+    pub turning: Vec<usize>,
+    /// The two legs of a body that walks upright.
+    pub legs: Option<[Leg; 2]>,
+    path: Path,
+    /// The turn of every joint that turns over every edge, edge by edge.
+    steps: Vec<f64>,
+}
+
+impl Take {
+    /// The take of a motion; `None` of one that is too short to be judged, or moves no body.
+    pub fn of(motion: &Motion) -> Option<Self> {
+        let frames = motion.clip.frames();
+        if frames < SHORTEST {
+            return None;
+        }
+        let character = &motion.character;
+        let rest = character.calibration_pose();
+        let legs = Side::BOTH.map(|side| Leg::of(character, &character.rig, side));
+        let legs = match legs {
+            [Some(left), Some(right)] if !on_four_legs(&character.rig, &rest) => Some([left, right]),
+            _ => None,
+        };
+        // The box around a person is about two legs across.
+        let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+        for joint in rest.joints() {
+            (low, high) = (low.inf(&joint.translation), high.sup(&joint.translation));
+        }
+        let size = match &legs {
+            Some([left, right]) => 0.5 * (left.length() + right.length()),
+            None => 0.5 * (high - low).norm(),
+        };
+        let first = motion.clip.rotations(0);
+        let turns = |j: &usize| (1..frames).any(|f| motion.clip.rotations(f)[*j] != first[*j]);
+        let turning: Vec<usize> = (0..motion.clip.joints()).filter(turns).collect();
+        if turning.len() < FEWEST {
+            return None;
+        }
+        let mut motion = motion.clone();
+        let path = Path::of(&mut motion);
+        let (dt, scale) = (motion.clip.sample_rate.recip(), LEG / size.max(1e-9));
+        let mut take = Self { motion, dt, scale, turning, legs, path, steps: Vec::new() };
+        take.steps = vec![0.0; take.turning.len() * take.edges()];
+        take.measure(0..frames);
+        Some(take)
+    }
+
+    /// How many frames there are.
+    pub fn frames(&self) -> usize {
+        self.motion.clip.frames()
+    }
+
+    /// How many edges between frames.
+    pub fn edges(&self) -> usize {
+        self.frames() - 1
+    }
+
+    /// So many seconds in frames, at least `least`.
+    pub fn frames_in(&self, seconds: f64, least: usize) -> usize {
+        ((seconds / self.dt) as usize).max(least)
+    }
+
+    /// The time of every frame from the first on.
+    pub fn time(&self, frame: usize) -> f64 {
+        frame as f64 * self.dt
+    }
+
+    /// The name of a joint.
+    pub fn name(&self, joint: usize) -> String {
+        self.motion.character.skeleton().joint(JointId::new(joint)).name.clone()
+    }
+
+    /// The local rotation of a joint.
+    pub fn rotation(&self, frame: usize, joint: usize) -> &Quat {
+        &self.motion.clip.rotations(frame)[joint]
+    }
+
+    /// Replaces the local rotation of a joint; [`Take::measure`] is to follow.
+    pub fn turn(&mut self, frame: usize, joint: usize, rotation: Quat) {
+        let own = &mut self.motion.clip.rotations_mut(frame)[joint];
+        *own = same_hemisphere(rotation, own);
+    }
+
+    /// Looks anew at the edges that touch these frames.
+    pub fn measure(&mut self, frames: Range<usize>) {
+        let width = self.turning.len();
+        for edge in frames.start.saturating_sub(1)..frames.end.min(self.edges()) {
+            let (from, to) = (self.motion.clip.rotations(edge), self.motion.clip.rotations(edge + 1));
+            for (step, j) in self.steps[edge * width..][..width].iter_mut().zip(&self.turning) {
+                *step = rotation_between(&from[*j], &to[*j]).to_degrees();
+            }
+        }
+    }
+
+    /// Signs are continuous again after rotations were replaced.
+    pub fn settle(&mut self) {
+        fix_hemispheres(&mut self.motion.clip);
+    }
+
+    /// The turns of all joints that turn, over an edge.
+    pub fn steps(&self, edge: usize) -> &[f64] {
+        &self.steps[edge * self.turning.len()..][..self.turning.len()]
+    }
+
+    /// Their mean.
+    pub fn mean_step(&self, edge: usize) -> f64 {
+        self.steps(edge).iter().fold(0.0, |sum, step| sum + step) / self.turning.len().max(1) as f64
+    }
+
+    /// The take with another clip of the same body; joints may have got translations.
+    pub fn replace(&mut self, motion: Motion) {
+        self.motion = motion;
+        self.path = Path::of(&mut self.motion);
+        self.measure(0..self.frames());
+    }
+
+    /// The places of the joint that carries the body.
+    pub fn places(&self) -> Vec<Vec3> {
+        self.path.places(&self.motion).into_iter().map(|p| p * self.scale).collect()
+    }
+
+    /// Moves the body of one frame.
+    pub fn shift(&mut self, frame: usize, way: &Vec3) {
+        self.path.shift(&mut self.motion, frame, &(way / self.scale));
+    }
+
+    /// Turns the bodies of all frames by one rotation about one place.
+    pub fn carry(&mut self, turn: &Quat, about: &Vec3) {
+        let about = about / self.scale;
+        let by = Transform::new(*turn, about - turn * about);
+        (0..self.frames()).for_each(|f| self.path.carry(&mut self.motion, f, &by));
+        self.settle();
+        self.measure(0..self.frames());
+    }
+
+    /// Whether a cut lies on every edge.
+    pub fn cut(&self) -> Vec<bool> {
+        let mut cut = vec![false; self.edges()];
+        cuts(&self.motion).into_iter().for_each(|f| cut[f - 1] = true);
+        cut
+    }
+}

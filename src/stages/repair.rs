@@ -1,0 +1,56 @@
+//! Stage `repair`: faults of the recording are mended, and a take without any comes out bit for bit.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::model::Motion;
+use crate::repair::{Faults, mend};
+use crate::report::Report;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Mends faults of the recording, each found by a test of its own; what has none comes out bit for bit.
+///
+/// The report says what was mended, what was seen and left, and how near every test came to its limit (1). To be placed
+/// before `retarget`: it judges the take on the body that it was recorded with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RepairConfig {
+    /// Looks for held frames, sides that changed places, spikes, steps of the whole body, cuts (told only) and noise.
+    pub signal: bool,
+    /// Looks for a floor that rises, leans or lies elsewhere, and for a path that drifts or is scaled: of bodies on two legs.
+    pub floor: bool,
+    /// Looks for single stances of feet that slide.
+    pub legs: bool,
+    /// The floor of the take is known to lean: it is made level, though feet alone seldom tell a lean from a slope.
+    pub floor_leans: bool,
+}
+
+impl Default for RepairConfig {
+    fn default() -> Self {
+        let Faults { signal, floor, legs, floor_leans } = Faults::default();
+        Self { signal, floor, legs, floor_leans }
+    }
+}
+
+impl StageConfig for RepairConfig {
+    const NAME: &'static str = "repair";
+
+    fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        let &Self { signal, floor, legs, floor_leans } = self;
+        Ok(Box::new(Repair { faults: Faults { signal, floor, legs, floor_leans } }))
+    }
+}
+
+/// The stage, ready.
+#[derive(Debug)]
+struct Repair {
+    faults: Faults,
+}
+
+impl Stage for Repair {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let mended = mend(&motion, &self.faults);
+        report.findings.extend(mended.findings);
+        report.metrics.extend(mended.nearest);
+        Ok(mended.motion)
+    }
+}

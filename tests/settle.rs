@@ -3,8 +3,8 @@
 
 use posemill::contacts::{self, Options};
 use posemill::import;
-use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::legs::shifted;
+use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{Character, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{LetGo, Ragdoll, Settled, Swing, let_go, settle_flights, swing};
@@ -165,11 +165,13 @@ fn where_a_jump_was_made_and_which_way_it_went_changes_nothing() {
         assert_eq!(moved.clip.translated(), [id]);
         for f in 0..moved.clip.frames() {
             let hips = motion.model_pose(f);
-            let above = motion.character.skeleton().parent(id).map_or(Quat::identity(), |p| hips.joint(p).rotation);
+            let above =
+                motion.character.skeleton().parent(id).map_or(Quat::identity(), |p| hips.joint(p).rotation);
             let at = turn * hips.position(id) + Vec3::new(3.0, 0.4, -2.0);
             let rotation = &mut moved.clip.rotations_mut(f)[id.index()];
             *rotation = above.inverse() * turn * above * *rotation;
-            let parent = motion.character.skeleton().parent(id).map_or(Transform::identity(), |p| *hips.joint(p));
+            let parent =
+                motion.character.skeleton().parent(id).map_or(Transform::identity(), |p| *hips.joint(p));
             moved.clip.translations_mut(f)[0] = parent.inverse().point(&at);
         }
         moved.contacts = motion.contacts.as_ref().map(|c| c.changed(|f| f, |y| y + 0.4));
@@ -232,7 +234,9 @@ fn what_no_contact_explains_is_told_and_left() {
     let settled = settled(&pushed);
     assert_eq!(settled.motion, pushed);
     let told: Vec<_> = settled.findings.iter().filter(|f| f.fault == "unexplained_force").collect();
-    assert!(told.iter().any(|f| f.frames[0] < frames / 2 + 5 && frames / 2 < f.frames[1] && f.left.is_some()));
+    assert!(
+        told.iter().any(|f| f.frames[0] < frames / 2 + 5 && frames / 2 < f.frames[1] && f.left.is_some())
+    );
 }
 
 #[test]

@@ -41,8 +41,7 @@ pub fn gravity(body: &Weighed) -> Gravity {
     let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
     let center = body.by_shot(|shot| gaussian(&body.center[shot], sigma));
     let flights = body.flights(SHORTEST);
-    let votes: Vec<f64> =
-        flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect();
+    let votes: Vec<f64> = flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect();
     match votes.is_empty() {
         true => Gravity { value: EARTH, known: false },
         false => Gravity { value: median(votes), known: true },
@@ -82,7 +81,8 @@ mod tests {
 
     #[test]
     fn what_floats_or_sways_says_nothing() {
-        let way = |of: fn(f64) -> f64| -> Vec<Vec3> { (0..30).map(|f| Vec3::y() * of(f as f64 / 60.0)).collect() };
+        let way =
+            |of: fn(f64) -> f64| -> Vec<Vec3> { (0..30).map(|f| Vec3::y() * of(f as f64 / 60.0)).collect() };
         assert_eq!(fall(&way(|_| 1.0), 60.0), None);
         assert_eq!(fall(&way(|t| -1.5 * t * t), 60.0), None);
         assert_eq!(fall(&way(|t| 0.05 * (40.0 * t).sin() - 5.0 * t * t), 60.0), None);

@@ -2,13 +2,12 @@
 //!
 //! The lowest sole is above its usual level of contact while the body falls less than freely: something carries it, and
 //! nothing is there. The body goes down by the gap until its feet touch; into a flight before it the way is smooth.
-//! Heels and balls have levels of their own. Units: of [`Weighed`].
+//! Heels, balls and tips of toes have levels of their own. Units: of [`Weighed`].
 
 use super::gravity::Gravity;
 use super::series::{bend, gaussian, runs, smoothstep};
-use super::weighed::Weighed;
+use super::weighed::{Carrier, SOLES, Weighed};
 use crate::math::{Vec3, median, percentile};
-use crate::model::ContactPart;
 use std::ops::Range;
 
 /// More air than this under the lowest sole is a gap, metres; less than the second is touch.
@@ -30,7 +29,7 @@ const INTO_FLIGHT: f64 = 0.15;
 /// The acceleration is smoothed over so many seconds.
 const SMOOTH: f64 = 0.03;
 
-/// Fewer labelled heights of heels or balls than this tell no level.
+/// Fewer labelled heights than this tell no level.
 const FEWEST: usize = 5;
 
 /// A stretch over which a body hovers.
@@ -52,28 +51,25 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// How a body stands; nothing where heels or balls rest too seldom to tell their level.
+    /// How a body stands; nothing where one of its kinds rests too seldom to tell its level.
     pub fn of(body: &Weighed, gravity: Gravity) -> Option<Self> {
         let mut air = vec![f64::INFINITY; body.frames()];
-        for heels in [true, false] {
-            let labelled = |c: &super::weighed::Carrier| -> Vec<f64> {
+        for kind in SOLES.into_iter().filter(|kind| body.soles(*kind).next().is_some()) {
+            let labelled = |c: &Carrier| -> Vec<f64> {
                 c.at.iter().zip(&c.rests).filter(|(_, rests)| **rests).map(|(p, _)| p.y).collect()
             };
-            let resting: Vec<f64> = body.soles(heels).flat_map(labelled).collect();
+            let resting: Vec<f64> = body.soles(kind).flat_map(labelled).collect();
             if resting.len() < FEWEST {
                 return None;
             }
             let level = median(resting);
-            for carrier in body.soles(heels) {
+            for carrier in body.soles(kind) {
                 air.iter_mut().zip(&carrier.at).for_each(|(air, p)| *air = air.min(p.y - level));
             }
         }
         let sigma = body.frames_of(SMOOTH);
         let falls = body.by_shot(|shot| gaussian(&bend(&body.center[shot], body.rate), sigma));
-        let other = |f: usize| {
-            let sole = |part: ContactPart| part.of_foot();
-            body.carriers.iter().any(|c| !sole(c.part) && c.rests[f])
-        };
+        let other = |f: usize| body.carriers.iter().any(|c| !c.of_sole() && c.rests[f]);
         Some(Self {
             air,
             carried: falls.iter().map(|a| a.y > -CARRIED * gravity.value).collect(),

@@ -1,7 +1,7 @@
 //! The skin of a character becomes the points of its bodies that may touch the ground.
 //!
 //! Only the outermost points of a body ever touch a plane: those farthest along many directions. A vertex belongs to the
-//! body whose joints move it most; heads, hair, packs and skirts lie on their own skin so. A body of which nothing is
+//! bodies whose joints move it; heads, hair, packs and skirts lie on their own skin so. A body of which nothing is
 //! known but bones has balls at the ends of its capsule, and the points of its soles. Space: the axes of the body,
 //! from its centre of mass. Units: metres.
 
@@ -15,8 +15,11 @@ use crate::skinning::{Skin, linear_blend};
 /// Directions along which the outermost points are looked for: a ball of 10 cm is met within 2 mm by 200, 4 mm by 100.
 const DIRECTIONS: usize = 200;
 
-/// A body touches the ground with so many points at once: a plate stands on four.
-const AT_ONCE: usize = 4;
+/// A body touches the ground with so many points at once: a plate stands on four, and two more are on their way.
+const AT_ONCE: usize = 6;
+
+/// A vertex belongs to every body that moves it by so much: between two bodies it lies between its places on both.
+const SHARE: f32 = 0.25;
 
 /// The radius of a point of a sole without skin.
 const SOLE: f64 = 0.005;
@@ -58,14 +61,20 @@ impl Hull {
     pub fn contacts(&self, states: &[BodyState], ground: f64, margin: f64, h: f64) -> Vec<Contact> {
         let mut all = Vec::new();
         for (body, (knobs, state)) in self.0.iter().zip(states).enumerate() {
-            let mut near: Vec<Contact> = Vec::new();
+            let spin = state.world_angular_velocity();
+            let mut near: Vec<(f64, Contact)> = Vec::new();
             for (k, knob) in knobs.iter().enumerate() {
                 let at = state.point(&knob.at);
                 let depth = ground + knob.radius - at.y;
-                let speed = state.velocity.norm() + state.angular_velocity.norm() * knob.at.norm();
+                let velocity = state.velocity + spin.cross(&(at - state.position));
+                let speed = state.velocity.norm() + spin.norm() * knob.at.norm();
                 if depth > -margin - h * speed {
                     let (point, normal) = (at - Vec3::y() * knob.radius, Vec3::y());
-                    near.push(Contact { first: body, second: states.len(), feature: k as u32, point, normal, depth });
+                    let (first, second, feature) = (body, states.len(), k as u32);
+                    near.push((
+                        depth - h * velocity.y,
+                        Contact { first, second, feature, point, normal, depth },
+                    ));
                 }
             }
             all.extend(spread(near));
@@ -80,44 +89,48 @@ impl Hull {
     }
 }
 
-/// The deepest of some contacts, and those farthest from the ones chosen before.
-fn spread(mut near: Vec<Contact>) -> Vec<Contact> {
-    let Some(deepest) = (0..near.len()).max_by(|a, b| near[*a].depth.total_cmp(&near[*b].depth)) else {
-        return near;
-    };
-    near.swap(0, deepest);
-    for chosen in 1..AT_ONCE.min(near.len()) {
-        let apart = |c: &Contact| {
-            near[..chosen].iter().map(|d| (c.point - d.point).norm()).fold(f64::INFINITY, f64::min)
+/// Of some contacts, each with how deep it will be, the one that will be deepest, and those farthest from the ones chosen
+/// before.
+fn spread(mut near: Vec<(f64, Contact)>) -> Vec<Contact> {
+    for chosen in 0..AT_ONCE.min(near.len()) {
+        let rank = |(soon, contact): &(f64, Contact)| {
+            let others = near[..chosen].iter().map(|(_, other)| (contact.point - other.point).norm());
+            if chosen == 0 { *soon } else { others.fold(f64::INFINITY, f64::min) }
         };
-        let ranked = (chosen..near.len()).map(|k| (apart(&near[k]), k));
+        let ranked = (chosen..near.len()).map(|k| (rank(&near[k]), k));
         let next = ranked.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(chosen, |(_, k)| k);
         near.swap(chosen, next);
     }
     near.truncate(AT_ONCE);
     // In the order of their knobs: who is deepest changes nothing else.
-    near.sort_by_key(|c| c.feature);
-    near
+    near.sort_by_key(|(_, contact)| contact.feature);
+    near.into_iter().map(|(_, contact)| contact).collect()
 }
 
 /// The outermost vertices of every body.
-fn of_skin(character: &Character, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyState]) -> Vec<Vec<Knob>> {
+fn of_skin(
+    character: &Character,
+    ragdoll: &Ragdoll,
+    model: &ModelPose,
+    states: &[BodyState],
+) -> Vec<Vec<Knob>> {
     let mut skins: Vec<Vec<Vec3>> = vec![Vec::new(); states.len()];
     let mut moved = Skin::default();
     for mesh in &character.meshes {
         linear_blend(mesh, model, &mut moved);
         for (v, position) in moved.positions.iter().enumerate() {
-            let Some(body) = body_of(mesh, ragdoll, v) else { continue };
-            let state = &states[body];
-            let place = Vec3::from(position.map(f64::from)) - state.position;
-            skins[body].push(state.orientation.inverse_transform_vector(&place));
+            let place = Vec3::from(position.map(f64::from));
+            for body in bodies_of(mesh, ragdoll, v) {
+                let state = &states[body];
+                skins[body].push(state.orientation.inverse_transform_vector(&(place - state.position)));
+            }
         }
     }
     skins.iter().map(|skin| outermost(skin)).collect()
 }
 
-/// The body whose joints move a vertex most.
-fn body_of(mesh: &Mesh, ragdoll: &Ragdoll, vertex: usize) -> Option<usize> {
+/// The bodies whose joints move a vertex.
+fn bodies_of(mesh: &Mesh, ragdoll: &Ragdoll, vertex: usize) -> impl Iterator<Item = usize> {
     let mut sums = [(None, 0.0_f32); 4];
     for (joint, weight) in mesh.joints[vertex].iter().zip(mesh.weights[vertex]) {
         let body = ragdoll.carrier(mesh.bindings[usize::from(*joint)].joint);
@@ -125,7 +138,7 @@ fn body_of(mesh: &Mesh, ragdoll: &Ragdoll, vertex: usize) -> Option<usize> {
             *sum = (body, sum.1 + weight);
         }
     }
-    sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0
+    sums.into_iter().filter(|sum| sum.1 >= SHARE).filter_map(|sum| sum.0)
 }
 
 /// The points that lie farthest along directions all around, each once.
@@ -159,7 +172,9 @@ fn of_bones(
         let at = states[body].orientation.inverse_transform_vector(&place);
         knobs[body].push(Knob { at, radius: SOLE });
     }
-    for ((knobs, part), state) in knobs.iter_mut().zip(&ragdoll.parts).zip(states).filter(|of| of.0.0.is_empty()) {
+    for ((knobs, part), state) in
+        knobs.iter_mut().zip(&ragdoll.parts).zip(states).filter(|of| of.0.0.is_empty())
+    {
         let ends = [Vec3::zeros(), part.bone].map(|end| end - part.center);
         let low = ends.iter().map(|end| state.point(end).y - ground).fold(f64::INFINITY, f64::min);
         // As thick as its weight wants, no thicker than it is long, and not in the ground yet.
@@ -202,9 +217,13 @@ mod tests {
             feature: k as u32,
             point: Vec3::new((k % 5) as f64, 0.0, (k / 5) as f64),
             normal: Vec3::y(),
-            depth: if k == 0 { 1e-3 } else { 0.0 },
+            depth: 0.0,
         };
-        let chosen: Vec<u32> = spread((0..25).map(contact).collect()).iter().map(|c| c.feature).collect();
-        assert_eq!(chosen, [0, 4, 20, 24]);
+        // The corner that comes down first.
+        let soon = |k: usize| if k == 20 { 1e-3 } else { 0.0 };
+        let near = (0..25).map(|k| (soon(k), contact(k))).collect();
+        let chosen: Vec<u32> = spread(near).iter().map(|c| c.feature).collect();
+        assert!([0, 4, 20, 24].iter().all(|k| chosen.contains(k)), "{chosen:?}");
+        assert_eq!(chosen.len(), AT_ONCE);
     }
 }

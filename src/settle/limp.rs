@@ -10,7 +10,7 @@ use super::course::Course;
 use super::hull::Hull;
 use super::ragdoll::{Part, Ragdoll};
 use super::series::smoothstep;
-use crate::dynamics::{BodyState, Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
+use crate::dynamics::{Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Transform, Vec3, slerp};
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
@@ -44,7 +44,7 @@ impl Default for LetGo {
             resistance: 0.1,
             friction: 0.8,
             ground: 0.0,
-            step: 1.0 / 240.0,
+            step: 1.0 / 480.0,
         }
     }
 }
@@ -85,7 +85,10 @@ fn colliders(bodies: usize, friction: f64) -> Vec<Collider> {
         friction,
         restitution: 0.0,
     };
-    (0..bodies).map(|k| collider(Some(k))).chain([Collider { shape: Shape::Plane, ..collider(None) }]).collect()
+    (0..bodies)
+        .map(|k| collider(Some(k)))
+        .chain([Collider { shape: Shape::Plane, ..collider(None) }])
+        .collect()
 }
 
 /// Lets the performer of a motion go; `None` for a body that no ragdoll can be made of, or a time behind the clip.

@@ -105,7 +105,8 @@ fn row(force: &Vec3, moment: &Vec3) -> Row6 {
 /// Whether a flight is on a parabola.
 fn flies(body: &Weighed, air: Range<usize>, g: f64) -> bool {
     let fall = |k: usize| 0.5 * g * (k as f64 / body.rate).powi(2);
-    let straight: Vec<f64> = body.center[air.clone()].iter().enumerate().map(|(k, c)| c.y + fall(k)).collect();
+    let straight: Vec<f64> =
+        body.center[air.clone()].iter().enumerate().map(|(k, c)| c.y + fall(k)).collect();
     let arch: Vec<f64> = (0..air.len()).map(fall).collect();
     air.len() > 3 && off_line(&straight) < FLIES * off_line(&arch)
 }

@@ -38,12 +38,7 @@ pub struct Carrier {
 impl Carrier {
     /// Whether it is a point of a sole.
     pub fn of_sole(&self) -> bool {
-        matches!(self.part, ContactPart::Heel(_) | ContactPart::Ball(_))
-    }
-
-    /// Whether it is a heel, for points of soles.
-    pub fn is_heel(&self) -> bool {
-        matches!(self.part, ContactPart::Heel(_))
+        self.part.of_foot()
     }
 }
 
@@ -88,7 +83,7 @@ impl Weighed {
         let carriers = points.iter().enumerate().map(|(k, point)| Carrier {
             part: point.part,
             at: way(particles.len() + k),
-            rests: (0..frames).map(|f| contacts.rests(point.part, f)).collect(),
+            rests: (0..frames).map(|f| contacts.rests(labelled(point.part), f)).collect(),
             low: vec![false; frames],
         });
         let mut weighed = Self {
@@ -122,9 +117,9 @@ impl Weighed {
         self.shots.iter().flat_map(|shot| of(shot.clone())).collect()
     }
 
-    /// The heels, or the balls.
-    pub fn soles(&self, heels: bool) -> impl Iterator<Item = &Carrier> {
-        self.carriers.iter().filter(move |c| c.of_sole() && c.is_heel() == heels)
+    /// The heels, balls or tips of the toes of both feet.
+    pub fn soles(&self, kind: fn(Side) -> ContactPart) -> impl Iterator<Item = &Carrier> {
+        self.carriers.iter().filter(move |c| Side::BOTH.map(kind).contains(&c.part))
     }
 
     /// Whether anything may carry the body in a frame.
@@ -150,13 +145,12 @@ impl Weighed {
     }
 
     fn find_low(&mut self) {
-        let base = [false, true].map(|heels| {
-            let heights: Vec<f64> = self.soles(heels).flat_map(|c| &c.at).map(|p| p.y).collect();
-            percentile(&heights, LOW_SHARE)
-        });
-        for carrier in self.carriers.iter_mut().filter(|c| c.of_sole()) {
-            let most = base[usize::from(carrier.is_heel())] + LOW;
-            carrier.low = carrier.at.iter().map(|p| p.y < most).collect();
+        for kind in SOLES {
+            let heights: Vec<f64> = self.soles(kind).flat_map(|c| &c.at).map(|p| p.y).collect();
+            let most = percentile(&heights, LOW_SHARE) + LOW;
+            for carrier in self.carriers.iter_mut().filter(|c| Side::BOTH.map(kind).contains(&c.part)) {
+                carrier.low = carrier.at.iter().map(|p| p.y < most).collect();
+            }
         }
     }
 
@@ -179,6 +173,14 @@ impl Weighed {
         }
         (self.acceleration, self.torque) = (acceleration, torque);
     }
+}
+
+/// The kinds of points of soles: each has a level of its own.
+pub const SOLES: [fn(Side) -> ContactPart; 3] = [ContactPart::Heel, ContactPart::Ball, ContactPart::Toe];
+
+/// The part whose label a part goes by: tips of toes have none of their own.
+fn labelled(part: ContactPart) -> ContactPart {
+    if let ContactPart::Toe(side) = part { ContactPart::Ball(side) } else { part }
 }
 
 /// What is looked at of a point that may carry: its surface; of a heel the ankle, since a guessed heel dips into the floor

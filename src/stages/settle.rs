@@ -144,11 +144,10 @@ impl StageConfig for SettleConfig {
                     "{text}: it has no hips with limbs\n  hint: name its joints in a map"
                 ))
             })?;
-            let missing = self.hit.as_ref().filter(|word| {
-                word.parse::<Role>()
-                    .ok()
-                    .is_none_or(|role| ragdoll.find(role).is_none())
-            });
+            let missing = self
+                .hit
+                .as_ref()
+                .filter(|word| word.parse::<Role>().ok().is_none_or(|role| ragdoll.find(role).is_none()));
             if let Some(word) = missing {
                 return Err(StageError::key(
                     "hit",

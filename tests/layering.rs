@@ -31,7 +31,7 @@ const FLOORS: &[(&str, u32, &str)] = &[
     ("retarget", 6, "joint map, rest alignment, transfer"),
     ("repair", 6, "faults of a recording found by a test each, and mended or told"),
     ("page", 6, "plots, the report page, the player"),
-    ("settle", 7, "a ragdoll from a rig follows a clip, and the way back"),
+    ("settle", 7, "flights and landings of a clip; a ragdoll from a rig, and the way back"),
     ("stages", 8, "the steps of a pipeline, one file each, and their registry"),
     ("pipeline", 9, "the file as written, the plan as understood, the run"),
     ("cli", 10, "one file per command; the only place that prints"),

@@ -1,17 +1,17 @@
-//! Physics on recorded takes and characters of different build.
+//! Weight on recorded takes and characters of different build.
 
 mod development_data;
 mod humanoids;
 
 use humanoids::{CHARACTERS, TAKES};
 use posemill::contacts::{Options, detect};
-use posemill::ik::Mechanism;
 use posemill::import;
-use posemill::legs::{Settings, repair};
-use posemill::limits;
-use posemill::model::{Clip, ModelPose, Motion, Pose};
+use posemill::math::Vec3;
+use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
-use posemill::settle::{LetGo, Ragdoll, TARGETS, Tracking, let_go, settle};
+use posemill::settle::{LetGo, Ragdoll, let_go, settle_flights};
+use posemill::skinning::{Skin, linear_blend};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Characters of different build.
@@ -20,13 +20,6 @@ const BUILDS: &[&str] = &[
     "gltf/khronos/cesium_man.gltf",
     "derived/makehuman-base-default-rig.glb",
 ];
-
-/// The longest part of a take that is settled here, seconds.
-const LONGEST: f64 = 4.0;
-
-fn shortened(motion: &Motion) -> Motion {
-    motion.part(0..motion.clip.frames().min((LONGEST * motion.clip.sample_rate) as usize))
-}
 
 #[test]
 fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
@@ -61,98 +54,133 @@ fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
     }
 }
 
-/// What the performance must keep, by criterion: joints and ends of limbs as good as where they came from (S4, S5), and
-/// no shaking (S9), within what is good for a clip.
-const KEPT: [&str; 4] =
-    ["s4_joint_error", "s4_mpjpe_over_height", "s5_effector_error_over_height", "s9_jerk_ratio"];
-
-/// Pairs that do not, by measure: a quick walk whose hands swing 0.04 % of the height less than is good.
-const KNOWN: &[(&str, &str, &str)] =
-    &[("bvh/bvh-toolbox/walk01.bvh", "gltf/khronos/cesium_man.gltf", "s5_effector_error_over_height")];
+/// What was mended in a motion, in words; that it stayed as it was where nothing was.
+fn mended(motion: &Motion) -> Vec<String> {
+    let contacts = motion.contacts.clone().unwrap_or_else(|| detect(motion, &Options::default()));
+    let Some(settled) = settle_flights(motion, &contacts) else { return Vec::new() };
+    settled.motion.check().unwrap();
+    let faults: Vec<String> = (settled.findings.iter().filter(|f| f.left.is_none()))
+        .map(|f| format!("{} {:?} {:.3} m", f.fault, f.frames, f.before))
+        .collect();
+    assert!(!faults.is_empty() || settled.motion == *motion, "it is said to be as it was");
+    faults
+}
 
 #[test]
-fn recorded_takes_settle_on_characters_of_different_build() {
+fn recorded_takes_stay_as_they_are_on_their_own_bodies_and_on_others() {
     let Some(data) = development_data::data() else { return };
     let load = |name: &str| import::load(&data.join(name), &import::Options::default()).unwrap();
     let heroes: Vec<_> =
         CHARACTERS.iter().filter(|c| BUILDS.contains(c)).map(|c| (c, load(c).character)).collect();
     assert_eq!(heroes.len(), BUILDS.len());
-    let (mut refused, mut frames, mut faults) = (0, 0, Vec::new());
+    let (mut alarms, mut tried) = (Vec::new(), 0);
     for name in TAKES {
         let take = load(name);
-        let Some(whole) = take.motion(0) else { continue };
-        let mut source = shortened(&whole);
+        let Some(mut source) = take.motion(0) else { continue };
         source.contacts = Some(detect(&source, &Options::default()));
+        tried += 1;
+        alarms.extend(mended(&source).into_iter().map(|fault| format!("{name}: {fault}")));
         for (hero_name, hero) in &heroes {
             let joint_map = map(&take.character, hero).unwrap();
             let rigs = (&take.character.rig, &hero.rig);
             let retarget =
                 Retarget::new(&take.character, Arc::clone(hero), &joint_map, rigs, RootScale::Legs);
-            let motion = retarget.apply(&source);
-            let settled = settle(&motion, &motion.contacts.clone().unwrap(), &Tracking::default()).unwrap();
-            settled.motion.check().unwrap();
-            let (before, after) = (settled.before.values(), settled.after.values());
-            refused += settled.refused.iter().map(|r| r.len()).sum::<usize>();
-            frames += motion.clip.frames();
-            println!(
-                "{name} x {hero_name}: untouched {}, refused {:?}, flights left {:?}",
-                settled.untouched, settled.refused, settled.flights_left
-            );
-            for (k, (target, _, most)) in TARGETS.iter().enumerate().filter(|(_, t)| t.2.is_finite()) {
-                if after[k] > *most {
-                    println!("    {target:38} {:9.4} > {:9.4} (at most {most})", before[k], after[k]);
-                }
-                let known = KNOWN.contains(&(*name, **hero_name, *target));
-                if KEPT.contains(target) && after[k] > *most && !known {
-                    faults.push(format!("{name} x {hero_name}: {target} {}", after[k]));
-                }
-            }
-            // S10: what is clean stays as it is.
-            if settled.after.is_clean() {
-                let contacts = settled.motion.contacts.clone().unwrap();
-                let again = settle(&settled.motion, &contacts, &Tracking::default()).unwrap();
-                assert!(again.after.moved <= 1e-3, "{name} x {hero_name}: {} m", again.after.moved);
-                assert!(again.after.turned.to_degrees() <= 0.2, "{name} x {hero_name}");
-            }
+            tried += 1;
+            let faults = mended(&retarget.apply(&source)).into_iter();
+            alarms.extend(faults.map(|fault| format!("{name} x {hero_name}: {fault}")));
         }
     }
-    println!("{refused} of {frames} frames refused");
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    // More would mean that physics follows nothing.
-    assert!(2 * refused < frames, "{refused} of {frames} frames refused");
+    println!("{tried} motions, {} alarms", alarms.len());
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
 
-/// S10 of what physics did not make clean itself.
-#[test]
-fn takes_that_are_clean_on_their_own_characters_stay_as_they_are() {
-    let Some(data) = development_data::data() else { return };
-    for name in TAKES {
-        let asset = import::load(&data.join(name), &import::Options::default()).unwrap();
-        let Some(whole) = asset.motion(0) else { continue };
-        let mut take = shortened(&whole);
-        take.contacts = Some(detect(&take, &Options::default()));
-        let mechanism = Mechanism::humanoid(&asset.character.rig, &asset.character.calibration_pose());
-        let limited: Vec<_> = mechanism.joints_with_limits().collect();
-        let (kept, _) = limits::keep(take, &mechanism, &limited, &limits::Options::default());
-        let locked = repair(kept.clone(), &Settings::default()).0;
-        let settled = settle(&locked, &locked.contacts.clone().unwrap(), &Tracking::default()).unwrap();
-        let (before, after) = (settled.before, settled.after);
-        println!(
-            "{name}: clean {}, moved {:.4} m, turned {:.2} degrees, S1 {:.4} S2 {:.4} S3 {:.4} S7 {:.3} {:.3}",
-            before.is_clean(),
-            after.moved,
-            after.turned.to_degrees(),
-            before.penetration,
-            before.skate,
-            before.limits,
-            before.flight,
-            before.spin
-        );
-        if before.is_clean() {
-            assert!(after.moved <= 1e-3 && after.turned.to_degrees() <= 0.2, "{name}: {after:?}");
-            assert_eq!(settled.motion.clip, locked.clip, "{name}");
+/// Bodies with big heads, hair, packs, shields and capes; the project's own and those of the development data.
+const FALLING: &[&str] = &[
+    "gltf/quaternius/Casual_man.glb",
+    "gltf/quaternius/KnightCharacter.glb",
+    "gltf/gdquest/mannequiny-0.3.0.glb",
+    "gltf/raylib/robot.glb",
+    "gltf/raylib/greenman.glb",
+    "gltf/kaykit/Med_MovementBasic.glb",
+    "gltf/kaykit/manny_med_mod.gltf",
+    "gltf/khronos/cesium_man.gltf",
+    "derived/makehuman-base-default-rig.glb",
+];
+
+/// How deep the skin of a body may be in the ground, metres: half a centimetre is wanted, and this is reached.
+const DEPTH: f64 = 0.01;
+
+/// Bodies whose skin is blended from more than two bodies, or far from both, and how deep it may be: linear blending draws
+/// it to where none of them is.
+const DEEP: &[(&str, f64)] = &[
+    ("KnightCharacter.glb", 0.025),
+    ("greenman.glb", 0.085),
+    ("manny_med_mod.gltf", 0.02),
+    ("robot.glb", 0.03),
+];
+
+/// How deep the skin is in the ground at most in the frames from `from` on.
+fn skin_depth(motion: &Motion, from: usize) -> (f64, usize) {
+    let mut skin = Skin::default();
+    let (mut deepest, mut at) = (0.0, from);
+    for f in from..motion.clip.frames() {
+        let model = motion.model_pose(f);
+        for mesh in &motion.character.meshes {
+            linear_blend(mesh, &model, &mut skin);
+            let low = skin.positions.iter().map(|p| f64::from(p[1])).fold(f64::INFINITY, f64::min);
+            if -low > deepest {
+                (deepest, at) = (-low, f);
+            }
         }
     }
+    (deepest, at)
+}
+
+#[test]
+fn performers_who_are_let_go_lie_on_their_skin() {
+    let Some(data) = development_data::data() else { return };
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let walk = import::load(&own.join("walk.bvh"), &import::Options::default()).unwrap();
+    let source = walk.motion(0).unwrap();
+    let shipped = ["mannequin.glb", "robot.glb", "tailed.glb"].map(|name| own.join(name));
+    let mut faults = Vec::new();
+    for path in shipped.into_iter().chain(FALLING.iter().map(|name| data.join(name))) {
+        let hero = import::load(&path, &import::Options::default()).unwrap().character;
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let joint_map = map(&walk.character, &hero).unwrap();
+        let rigs = (&walk.character.rig, &hero.rig);
+        let retarget = Retarget::new(&walk.character, Arc::clone(&hero), &joint_map, rigs, RootScale::Legs);
+        let motion = retarget.apply(&source);
+        for (hit, impulse) in [(None, Vec3::zeros()), (Some(Role::Head), Vec3::new(10.0, 0.0, -30.0))] {
+            let hit = hit.map(|role| (role, impulse));
+            let Some(fallen) = let_go(&motion, &LetGo { at: 0.6, lasts: 3.5, hit, ..LetGo::default() })
+            else {
+                panic!("{name} is no body")
+            };
+            let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max) / fallen.energy[0];
+            let (before, _) = skin_depth(&motion.part(0..fallen.from + 1), fallen.from);
+            let (depth, at) = skin_depth(&fallen.motion, fallen.from);
+            let line = format!(
+                "{name} {}: skin {:.1} mm deep in frame {at} (let go with {:.1}, bodies {:.1}), limits {:.2} degrees, energy grows by {grown:.5}, rests after {:?} s",
+                if hit.is_some() { "hit" } else { "let go" },
+                1e3 * depth,
+                1e3 * before,
+                1e3 * fallen.penetration,
+                fallen.excess.to_degrees(),
+                fallen.rests_after
+            );
+            println!("{line}");
+            let known = DEEP.iter().find(|(of, _)| *of == name).map_or(DEPTH, |(_, depth)| *depth);
+            let good = depth < before.max(known)
+                && fallen.excess.to_degrees() < 1.5
+                && grown < 0.05
+                && fallen.rests_after.is_some_and(|t| t < 3.5);
+            if !good {
+                faults.push(line);
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
@@ -168,10 +196,10 @@ fn bodies_of_any_kind_and_clips_of_any_length_come_out_sound() {
             let clip = Clip::from_poses("part", whole.clip.sample_rate, skeleton, &poses);
             let motion = Motion::new(Arc::clone(&whole.character), clip);
             let contacts = detect(&motion, &Options::default());
-            if let Some(settled) = settle(&motion, &contacts, &Tracking::default()) {
+            if let Some(settled) = settle_flights(&motion, &contacts) {
                 settled.motion.check().unwrap();
                 assert_eq!(settled.motion.clip.frames(), motion.clip.frames());
-                assert!(settled.after.values().iter().all(|v| v.is_finite()), "{name} {frames}");
+                assert!(settled.metrics.iter().all(|m| m.value.is_finite()), "{name} {frames}");
             }
             if let Some(fallen) = let_go(&motion, &LetGo { at: 0.0, lasts: 0.2, ..LetGo::default() }) {
                 fallen.motion.check().unwrap();

@@ -27,3 +27,4 @@ pub use leg::Leg;
 pub use repair::{Repaired, repair};
 pub use settings::Settings;
 pub use transfer::{LegPair, leg_ratio, transfer};
+pub use write::shifted;

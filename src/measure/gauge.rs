@@ -78,6 +78,16 @@ impl Gauge {
         Arc::ptr_eq(&self.character, character)
     }
 
+    /// The masses that stand for the body; none of bodies that do not go on two legs.
+    pub fn particles(&self) -> &[Particle] {
+        &self.particles
+    }
+
+    /// The points that can rest on something.
+    pub fn points(&self) -> &[ContactPoint] {
+        &self.points
+    }
+
     /// The figure's own height, sole to the top of the head, metres.
     pub fn height(&self) -> f64 {
         self.height

@@ -1,17 +1,18 @@
 //! A performer is let go: from one frame on the bodies fall, hit the ground and come to rest.
 //!
-//! Joints keep their limits and give way with a little friction; capsules along the bones and the points of the soles
-//! touch the ground; the parts of one body pass through each other. A blow is an impulse at one part, answered by the
+//! Joints keep their limits and give way with a little friction; the skin touches the ground ([`Hull`]); the parts of one
+//! body pass through each other. A blow is an impulse at one part, answered by the
 //! whole (the velocities are projected onto what the joints allow, orthogonally in the mass metric). Space: model
 //! space. Units: SI.
 
 use super::bounds::Bounds;
 use super::course::Course;
+use super::hull::Hull;
 use super::ragdoll::{Part, Ragdoll};
-use super::windows::smoothstep;
-use crate::dynamics::{BodyState, Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
+use super::series::smoothstep;
+use crate::dynamics::{Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
-use crate::math::{Quat, Transform, Vec3, arc, slerp};
+use crate::math::{Quat, Transform, Vec3, slerp};
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
 use crate::signal::fix_hemispheres;
 
@@ -43,7 +44,7 @@ impl Default for LetGo {
             resistance: 0.1,
             friction: 0.8,
             ground: 0.0,
-            step: 1.0 / 240.0,
+            step: 1.0 / 480.0,
         }
     }
 }
@@ -75,48 +76,19 @@ const STILL_FOR: f64 = 0.25;
 /// Seconds over which a pose outside of its limits comes back before the fall.
 const BRING_IN: f64 = 0.3;
 
-/// What touches the ground: soles by their points, everything else as a capsule along its bone.
-fn colliders(ragdoll: &Ragdoll, states: &[BodyState], how: &LetGo) -> Vec<Collider> {
-    let collider = |body, shape, body_from_shape| Collider {
+/// Whatever touches: the hull tells where.
+fn colliders(bodies: usize, friction: f64) -> Vec<Collider> {
+    let collider = |body| Collider {
         body,
-        shape,
-        body_from_shape,
-        friction: how.friction,
+        shape: Shape::Sphere { radius: 0.0 },
+        body_from_shape: Transform::identity(),
+        friction,
         restitution: 0.0,
     };
-    let mut all = Vec::new();
-    for site in
-        ragdoll.sites.iter().filter(|s| matches!(ragdoll.parts[s.body].role, Role::Foot(_) | Role::Toes(_)))
-    {
-        // A point that is in the ground already stands on it.
-        let above = states[site.body].point(&site.at).y - how.ground;
-        let at = site.at
-            + states[site.body].orientation.inverse_transform_vector(&(Vec3::y() * (SOLE - above).max(0.0)));
-        let shape = Shape::Sphere { radius: SOLE };
-        all.push(collider(Some(site.body), shape, Transform::from_translation(at)));
-    }
-    for (k, part) in ragdoll.parts.iter().enumerate() {
-        if matches!(part.role, Role::Foot(_) | Role::Toes(_)) {
-            continue;
-        }
-        let ends = [Vec3::zeros(), part.bone].map(|p| states[k].point(&(p - part.center)).y - how.ground);
-        let radius = skin_radius(part).min(ends[0].min(ends[1])).max(SOLE);
-        let length = (part.bone.norm() - radius).max(0.2 * part.bone.norm());
-        let along = arc(&Vec3::z(), &part.bone, &Vec3::x());
-        let shape = Shape::Capsule { radius, length };
-        all.push(collider(Some(k), shape, Transform::new(along, part.bone * 0.5 - part.center)));
-    }
-    let up = arc(&Vec3::z(), &Vec3::y(), &Vec3::x());
-    all.push(collider(None, Shape::Plane, Transform::new(up, Vec3::y() * how.ground)));
-    all
-}
-
-/// The radius of the points of soles, metres.
-const SOLE: f64 = 0.005;
-
-/// A capsule as thick as its weight wants, no thicker than it is long.
-fn skin_radius(part: &Part) -> f64 {
-    part.radius.min(0.5 * part.bone.norm())
+    (0..bodies)
+        .map(|k| collider(Some(k)))
+        .chain([Collider { shape: Shape::Plane, ..collider(None) }])
+        .collect()
 }
 
 /// Lets the performer of a motion go; `None` for a body that no ragdoll can be made of, or a time behind the clip.
@@ -159,9 +131,9 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
     let bounds = Bounds::new(&ragdoll, &mechanism, skeleton, &model);
     let settings = WorldSettings { erp: 0.05, sweeps: 150, ..WorldSettings::default() };
-    let colliders = colliders(&ragdoll, &states, how);
+    let hull = Hull::of(character, &ragdoll, &model, &states, how.ground);
+    let colliders = colliders(states.len(), how.friction);
     let mut world = World::new(articulation, states, colliders, settings);
-    world.ignore_within_trees();
     world.drives = brakes(&ragdoll, how.resistance);
     let mut fallen = Fallen {
         motion: motion.clone(),
@@ -175,12 +147,11 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     for k in 0..(how.lasts * rate).round() as usize * n {
         if fallen.rests_after.is_none() {
             world.pulls = bounds.rows(&world.states, h);
-            world.step(h);
+            world.set_contacts(hull.contacts(&world.states, how.ground, settings.margin, h));
+            world.advance(h);
         }
         fallen.energy.push(world.energy());
-        world.find_contacts(0.0);
-        let depth = world.contacts().iter().map(|c| c.depth).fold(0.0, f64::max);
-        fallen.penetration = fallen.penetration.max(depth);
+        fallen.penetration = fallen.penetration.max(hull.depth(&world.states, how.ground));
         fallen.excess = fallen.excess.max(bounds.excess(&world.states));
         // What hardly moves is put to rest: a solver's last trembling is no motion.
         let kinetic = world.articulation.kinetic_energy(&world.states);

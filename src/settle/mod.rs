@@ -1,29 +1,26 @@
-//! A motion becomes one that weighs something: bodies follow the clip under gravity and contacts, and say what changed.
+//! A motion gets weight: its flights fly, a performer falls as a ragdoll, chains swing.
+//!
+//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; [`let_go`] and
+//! [`swing`] make motion where the clip has none.
 
-mod ballistic;
-mod bounds;
-mod course;
-mod criteria;
-mod flight;
-mod floor;
-mod following;
-mod kinematic;
-mod limp;
-mod ragdoll;
-mod secondary;
+mod series;
+mod weighed;
+mod gravity;
+mod lost_flight;
+mod hover;
+mod unexplained;
+mod flights;
 mod segments;
-mod stand;
-mod track;
-mod tracking;
-mod windows;
+mod ragdoll;
+mod course;
+mod bounds;
+mod hull;
+mod limp;
+mod secondary;
 
 pub use course::Course;
-pub use criteria::{Criteria, Judge, TARGETS};
-pub use flight::{Flight, flights};
-pub use floor::Floor;
+pub use flights::{Settled, settle_flights};
 pub use limp::{Fallen, LetGo, let_go};
-pub use ragdoll::{GRAVITY, Part, Ragdoll, Site};
+pub use ragdoll::{GRAVITY, Part, Ragdoll};
 pub use secondary::{Swing, chain_joints, swing};
 pub use segments::{Segment, body_mass, segment_of};
-pub use track::{Gains, Moment, track};
-pub use tracking::{Settled, Tracking, settle};

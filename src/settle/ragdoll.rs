@@ -7,10 +7,9 @@
 //! and its place is taken too. Space: model space of the skeleton, Y up. Units: SI.
 
 use super::segments::{body_mass, segment_of};
-use crate::anatomy::contact_points;
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
-use crate::math::{Mat3, Quat, Transform, Vec3, any_perpendicular, hat};
-use crate::model::{Character, ContactPart, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
+use crate::math::{Mat3, Transform, Vec3, any_perpendicular};
+use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
 
 /// One body of a ragdoll.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,26 +35,11 @@ pub struct Part {
     inertia: Mat3<f64>,
 }
 
-/// A point of a body that can touch the ground.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Site {
-    /// What of the body it is; `None` for the end of a part that has no name.
-    pub part: Option<ContactPart>,
-    /// Which body.
-    pub body: usize,
-    /// Where, from the centre of mass, axes of the body, metres.
-    pub at: Vec3,
-    /// How far the surface lies around it, metres.
-    pub radius: f64,
-}
-
-/// The bodies of a character, what links them, and where they can touch the ground.
+/// The bodies of a character, and what links them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ragdoll {
     /// The bodies, parents first; the first is the pelvis.
     pub parts: Vec<Part>,
-    /// Where they touch.
-    pub sites: Vec<Site>,
     /// The height of the body in metres.
     pub height: f64,
     /// Kilograms in all.
@@ -69,9 +53,6 @@ const TRUNK: usize = 3;
 
 /// Kilograms per cubic metre of flesh.
 const DENSITY: f64 = 1000.0;
-
-/// Half the width of a sole, as a part of the height.
-const HALF_SOLE: f64 = 0.02;
 
 /// Every `n`th of a long chain, the first one always.
 fn thinned(chain: &[JointId], most: usize) -> Vec<usize> {
@@ -168,9 +149,7 @@ impl Ragdoll {
                 parts[p].carried += parts[k].carried;
             }
         }
-        let mut ragdoll = Ragdoll { parts, sites: Vec::new(), height, mass, carrier };
-        ragdoll.sites = ragdoll.sites_of(character, &rest);
-        Some(ragdoll)
+        Some(Ragdoll { parts, height, mass, carrier })
     }
 
     /// The part that carries a joint; none above the hips.
@@ -181,44 +160,6 @@ impl Ragdoll {
     /// The part of a role.
     pub fn find(&self, role: Role) -> Option<usize> {
         self.parts.iter().position(|p| p.role == role)
-    }
-
-    /// Soles are as wide as feet are: two points each, so that a foot does not roll over.
-    fn sites_of(&self, character: &Character, rest: &ModelPose) -> Vec<Site> {
-        let mut sites = Vec::new();
-        let mut touched = vec![false; self.parts.len()];
-        for point in contact_points(character, &character.rig) {
-            let Some(body) = self.carrier(point.joint) else { continue };
-            touched[body] = true;
-            let part = &self.parts[body];
-            let world = rest.joint(point.joint).point(&point.at);
-            let mut add = |world: Vec3| {
-                let at = rest.joint(part.joint).inverse().point(&world) - part.center;
-                sites.push(Site { part: Some(point.part), body, at, radius: point.radius });
-            };
-            if point.part.of_foot() {
-                let across = self.across(rest, body);
-                add(world - across * (HALF_SOLE * self.height));
-                add(world + across * (HALF_SOLE * self.height));
-            } else {
-                add(world);
-            }
-        }
-        // Paws and stumps that have no contact point by name stand on their ends.
-        for (body, part) in self.parts.iter().enumerate() {
-            let leaf = !self.parts.iter().any(|p| p.parent == Some(body));
-            if leaf && !touched[body] {
-                sites.push(Site { part: None, body, at: part.bone - part.center, radius: 0.0 });
-            }
-        }
-        sites
-    }
-
-    /// The direction across a foot on the ground, model space.
-    fn across(&self, rest: &ModelPose, foot: usize) -> Vec3 {
-        let ahead = rest.joint(self.parts[foot].joint).vector(&self.parts[foot].bone);
-        let flat = Vec3::new(ahead.x, 0.0, ahead.z);
-        flat.try_normalize(1e-3 * self.height).map_or(Vec3::x(), |f| f.cross(&Vec3::y()))
     }
 
     /// The bodies in a pose, at rest.
@@ -277,42 +218,6 @@ impl Ragdoll {
         let links = self.parts.iter().enumerate().filter_map(link).collect();
         Articulation::new(self.parts.iter().map(body).collect(), links, Vec3::new(0.0, -GRAVITY, 0.0))
             .expect("parts form a tree")
-    }
-
-    /// The centre of mass of the parts in a pose.
-    pub fn center_of_mass(&self, model: &ModelPose) -> Vec3 {
-        let sum: Vec3 = self.parts.iter().map(|p| model.joint(p.joint).point(&p.center) * p.mass).sum();
-        sum / self.mass
-    }
-
-    /// The inertia of the whole about its centre of mass in a pose, model axes, kg m^2.
-    pub fn inertia_about_center(&self, model: &ModelPose) -> Mat3<f64> {
-        let center = self.center_of_mass(model);
-        let of_part = |p: &Part| {
-            let joint = model.joint(p.joint);
-            let turn = joint.rotation.to_rotation_matrix().into_inner();
-            let arm = joint.point(&p.center) - center;
-            turn * p.inertia * turn.transpose() - hat(&arm) * hat(&arm) * p.mass
-        };
-        self.parts.iter().map(of_part).sum()
-    }
-
-    /// The joints that carry the body through the world: the hips, and parts that hang elsewhere than under them.
-    pub fn tops(&self, skeleton: &Skeleton) -> Vec<JointId> {
-        let hips = self.parts[0].joint;
-        let apart: Vec<JointId> = self.parts.iter().filter(|p| p.apart).map(|p| p.joint).collect();
-        let carried = |id: &JointId| {
-            skeleton.is_ancestor(hips, *id)
-                || apart.iter().any(|&other| other != *id && skeleton.is_ancestor(other, *id))
-        };
-        let mut tops = vec![hips];
-        tops.extend(apart.iter().filter(|id| !carried(id)));
-        tops
-    }
-
-    /// The inertia of a part about its centre of mass, joint axes, kg m^2.
-    pub fn inertia(&self, part: usize) -> &Mat3<f64> {
-        &self.parts[part].inertia
     }
 }
 
@@ -385,9 +290,4 @@ fn part(role: Role, joint: JointId, parent: Option<usize>, apart: bool, bone: Ve
     let outer = |v: &Vec3| v * v.transpose();
     let inertia = outer(&axis) * along + (outer(&side) + outer(&other)) * across;
     Part { role, joint, parent, apart, center, bone, radius, mass, carried: 0.0, inertia }
-}
-
-/// The orientation of a part in the axes of its parent.
-pub fn relative(states: &[BodyState], parent: usize, child: usize) -> Quat {
-    states[parent].orientation.inverse() * states[child].orientation
 }

@@ -1,4 +1,4 @@
-//! A motion gets weight: it is cleaned up by physics, or let go, or its tails and hair swing along.
+//! A motion gets weight: its jumps fly and its landings touch, or it is let go, or its tails and hair swing along.
 //!
 //! Units: seconds, metres, hertz, newton seconds.
 
@@ -6,42 +6,51 @@ use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts;
 use crate::math::Vec3;
 use crate::model::{Character, Contacts, JointId, Motion, Role};
-use crate::report::{Metric, Report, Series};
-use crate::settle::{Gains, LetGo, Ragdoll, Settled, Swing, TARGETS, Tracking, let_go, settle, swing};
+use crate::report::{Report, Series};
+use crate::settle::{LetGo, Ragdoll, Settled, Swing, let_go, settle_flights, swing};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What physics does with the motion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettleMode {
-    /// The performance is followed and cleaned up.
+    /// Jumps that lost their flight fly, bodies that hover come down.
     #[default]
-    Track,
+    Flights,
     /// The performer is let go and falls.
     Ragdoll,
     /// Only named chains swing.
     Secondary,
 }
 
-/// Gives a motion weight by rigid-body physics.
+impl<'de> Deserialize<'de> for SettleMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "flights" => Ok(Self::Flights),
+            "ragdoll" => Ok(Self::Ragdoll),
+            "secondary" => Ok(Self::Secondary),
+            "track" => Err(D::Error::custom(
+                "`track` is gone, since bodies that follow a clip moved clean takes and mended few\n  hint: `flights` \
+                 mends jumps and landings; the stages `repair`, `foot_lock`, `ground` and `limits` mend the rest",
+            )),
+            other => Err(D::Error::unknown_variant(other, &["flights", "ragdoll", "secondary"])),
+        }
+    }
+}
+
+/// Gives a motion weight.
 ///
-/// `track`: the performance stays, but feet rest on the ground, nothing is inside the floor, joints keep their limits,
-/// flight is ballistic; a clip that needs nothing comes out as it went in. `ragdoll`: from a time on the performer falls.
-/// `secondary`: named chains swing along, the body stays as it is. The report tells what was done, by criteria S1 to S10.
+/// `flights`: jumps whose middle is no flight become parabolas under the gravity of the take, bodies that hover come
+/// down; forces that no contact explains are told and left; a clip in which nothing of this is found comes out as it went
+/// in. `ragdoll`: from a time on the performer falls. `secondary`: named chains swing along, the body stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SettleConfig {
-    /// `track` (clean-up), `ragdoll` (let go) or `secondary` (named chains only).
+    /// `flights` (jumps and landings), `ragdoll` (let go) or `secondary` (named chains only).
     pub mode: SettleMode,
-    /// Of `track`: how stiffly the performance is followed, as a multiple of the usual. More keeps the pose closer and
-    /// hits the ground harder.
-    pub stiffness: f64,
-    /// Of `track`: the help that holds the pelvis up and in place, as a part of the body's weight. More follows what no
-    /// body could do, and a window that cannot be followed is tried again with up to 1.7 times as much; the report tells
-    /// how much was used.
-    pub assist: f64,
-    /// The height of the floor in metres. Left out: what the contact labels say, else what is found.
+    /// Of `ragdoll`: the height of the floor in metres. Left out: what the contact labels say, else what is found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_m: Option<f64>,
     /// Of `ragdoll`: when the performer is let go, in seconds from the first frame.
@@ -63,25 +72,17 @@ pub struct SettleConfig {
     pub swing_damping: f64,
     /// Of `secondary`: the share of gravity that bends chains.
     pub swing_gravity: f64,
-    /// Coulomb's coefficient of friction with the floor.
+    /// Of `ragdoll`: Coulomb's coefficient of friction with the floor.
     pub friction: f64,
-    /// Steps a second at least.
+    /// Of `ragdoll` and `secondary`: steps a second at least.
     pub step_hz: f64,
-    /// Of `track`: the length of the windows that are followed on their own, in seconds.
-    pub window_s: f64,
-    /// Of `track`: how far windows reach into their neighbours, in seconds.
-    pub overlap_s: f64,
-    /// Of `track`: corrections faster than this are left out, in hertz.
-    pub smooth_hz: f64,
 }
 
 impl Default for SettleConfig {
     fn default() -> Self {
-        let (tracking, fall, chains) = (Tracking::default(), LetGo::default(), Swing::default());
+        let (fall, chains) = (LetGo::default(), Swing::default());
         Self {
             mode: SettleMode::default(),
-            stiffness: 1.0,
-            assist: tracking.gains.assist,
             floor_m: None,
             let_go_s: fall.at,
             fall_s: fall.lasts,
@@ -92,11 +93,8 @@ impl Default for SettleConfig {
             frequency_hz: chains.frequency,
             swing_damping: chains.damping,
             swing_gravity: chains.gravity,
-            friction: tracking.gains.friction,
+            friction: fall.friction,
             step_hz: 120.0,
-            window_s: tracking.window,
-            overlap_s: tracking.overlap,
-            smooth_hz: tracking.smooth,
         }
     }
 }
@@ -107,8 +105,6 @@ impl StageConfig for SettleConfig {
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();
         let ranges = [
-            ("stiffness", self.stiffness, 0.01, 100.0),
-            ("assist", self.assist, 0.0, 10.0),
             ("let_go_s", self.let_go_s, 0.0, 1e5),
             ("fall_s", self.fall_s, 0.0, 60.0),
             ("resistance", self.resistance, 0.0, 100.0),
@@ -117,9 +113,6 @@ impl StageConfig for SettleConfig {
             ("swing_gravity", self.swing_gravity, -10.0, 10.0),
             ("friction", self.friction, 0.0, 10.0),
             ("step_hz", self.step_hz, 30.0, 2000.0),
-            ("window_s", self.window_s, 0.5, 60.0),
-            ("overlap_s", self.overlap_s, 0.05, 10.0),
-            ("smooth_hz", self.smooth_hz, 0.5, 1000.0),
         ];
         for (key, value, low, high) in ranges {
             if !(low <= value && value <= high) {
@@ -144,18 +137,17 @@ impl StageConfig for SettleConfig {
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let character = &setting.arriving;
         let tops = self.tops(character)?;
-        if self.mode != SettleMode::Secondary {
+        if self.mode == SettleMode::Ragdoll {
             let ragdoll = Ragdoll::of(character).ok_or_else(|| {
                 let text = format!("no ragdoll can be made of `{}`", character.name);
                 StageError::new(format!(
                     "{text}: it has no hips with limbs\n  hint: name its joints in a map"
                 ))
             })?;
-            let missing = self.hit.as_ref().filter(|word| {
-                word.parse::<Role>()
-                    .ok()
-                    .is_none_or(|role| self.mode == SettleMode::Ragdoll && ragdoll.find(role).is_none())
-            });
+            let missing = self
+                .hit
+                .as_ref()
+                .filter(|word| word.parse::<Role>().ok().is_none_or(|role| ragdoll.find(role).is_none()));
             if let Some(word) = missing {
                 return Err(StageError::key(
                     "hit",
@@ -216,7 +208,7 @@ struct SettleStage {
 impl Stage for SettleStage {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         match self.config.mode {
-            SettleMode::Track => self.track(motion, report),
+            SettleMode::Flights => Ok(self.flights(motion, report)),
             SettleMode::Ragdoll => self.fall(motion, report),
             SettleMode::Secondary => Ok(self.swing(motion, report)),
         }
@@ -232,27 +224,18 @@ impl SettleStage {
         labels.changed(|f| f, |height| height + up)
     }
 
-    fn track(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        let config = &self.config;
-        let usual = Gains::default();
-        let how = Tracking {
-            gains: Gains {
-                stiffness: usual.stiffness * config.stiffness,
-                assist: config.assist,
-                friction: config.friction,
-                ..usual
-            },
-            step: 1.0 / config.step_hz,
-            window: config.window_s,
-            overlap: config.overlap_s,
-            smooth: config.smooth_hz,
+    fn flights(&self, motion: Motion, report: &mut Report) -> Motion {
+        let Some(settled) = settle_flights(&motion, &self.labels(&motion)) else {
+            let text = "flights are known of bodies with two legs and feet only; this one is left as it is";
+            report.warnings.add("settle-body", text, motion.character.name.clone());
+            return motion;
         };
-        let labels = self.labels(&motion);
-        let settled =
-            settle(&motion, &labels, &how).ok_or_else(|| StageError::new("no ragdoll can be made"))?;
-        tell(&settled, report);
-        let contacts = settled.motion.contacts.clone().or(Some(labels));
-        Ok(Motion { contacts, ..settled.motion })
+        let Settled { motion, findings, metrics, unexplained } = settled;
+        report.findings.extend(findings);
+        report.metrics.extend(metrics);
+        let name = "settle_unexplained_force".into();
+        report.series.push(Series { name, unit: "1", values: unexplained, resting: Vec::new() });
+        motion
     }
 
     fn fall(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
@@ -302,50 +285,19 @@ impl SettleStage {
     }
 }
 
-/// Everything that settling has to say.
-fn tell(settled: &Settled, report: &mut Report) {
-    let (before, after) = (settled.before.values(), settled.after.values());
-    for (k, (name, unit, most)) in TARGETS.iter().enumerate() {
-        let at_most = most.is_finite().then_some(*most);
-        let name = format!("settle_{name}");
-        report.measure(format!("{name}_before"), before[k], unit);
-        report.metrics.push(Metric { name, value: after[k], unit, copy: None, at_most });
-    }
-    let refused: usize = settled.refused.iter().map(|r| r.len()).sum();
-    report.measure("settle_untouched", f64::from(u8::from(settled.untouched)), "1");
-    report.measure("settle_windows_refused", settled.refused.len() as f64, "windows");
-    report.measure("settle_frames_refused", refused as f64, "frames");
-    if let Some(first) = settled.refused.first().filter(|_| !settled.untouched) {
-        let text = format!(
-            "the bodies could not follow the performance in {refused} frames; these are corrected without physics"
-        );
-        report.warnings.add("settle-refused", text, format!("frame {}", first.start));
-    }
-    if let Some(first) = settled.flights_left.first() {
-        let text = format!(
-            "{} times in the air stay as they came: the clip would shake if the body flew as bodies do",
-            settled.flights_left.len()
-        );
-        report.warnings.add("settle-flights-left", text, format!("frame {}", first.start));
-    }
-    let skeleton = settled.motion.character.skeleton();
-    for (place, (joint, frame, angle)) in settled.changes.iter().enumerate().take(1) {
-        let name = &skeleton.joint(JointId::new(*joint)).name;
-        report.measure(format!("settle_largest_turn_{}", place + 1), *angle, "rad");
-        report.measure(format!("settle_largest_turn_{}_at_{name}", place + 1), *frame as f64, "frame");
-    }
-    let mut series = |name: &str, unit, value: fn(&crate::settle::Moment) -> f64| {
-        let values = settled.moments.iter().map(value).collect();
-        report.series.push(Series { name: name.into(), unit, values, resting: Vec::new() });
-    };
-    series("settle_assist_force_over_weight", "1", |m| m.assist_force);
-    series("settle_assist_moment_over_weight_height", "1", |m| m.assist_moment);
-    series("settle_carried_over_weight", "1", |m| m.carried);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mode_that_is_gone_says_what_to_use() {
+        let told = toml::from_str::<SettleConfig>("mode = \"track\"").unwrap_err().to_string();
+        assert!(told.contains("`track` is gone") && told.contains("`flights`"), "{told}");
+        let told = toml::from_str::<SettleConfig>("mode = \"flight\"").unwrap_err().to_string();
+        assert!(told.contains("unknown variant `flight`, expected one of `flights`"), "{told}");
+        let config: SettleConfig = toml::from_str("mode = \"ragdoll\"").unwrap();
+        assert_eq!(config.mode, SettleMode::Ragdoll);
+    }
 
     #[test]
     fn a_star_stands_for_any_text() {

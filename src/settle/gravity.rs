@@ -1,0 +1,91 @@
+//! The flights of a take become the gravity that it falls with.
+//!
+//! Units of captures are guessed, and a body that a take was scaled to falls as much slower as it is smaller: what the
+//! flights of the take itself say is the one right number for every test of weight. A flight votes where its centre of
+//! mass is on a parabola; the median of the votes is told. Units: of [`Weighed`].
+
+use super::series::gaussian;
+use super::weighed::Weighed;
+use crate::math::{Vec3, median};
+use crate::signal::Parabola;
+
+/// Gravity where no flight tells, m/s^2.
+pub const EARTH: f64 = 9.81;
+
+/// A time without a carrier that is shorter than this is a gap of what is known, seconds.
+pub const SHORTEST: f64 = 0.1;
+
+/// What a flight may say, m/s^2: captures in unknown units fell with 15 to 16 in bodies of the common leg.
+const LIKELY: (f64, f64) = (5.0, 20.0);
+
+/// A flight of fewer frames says nothing: three are on a parabola whatever they are.
+const FEWEST: usize = 5;
+
+/// How far from its parabola a flight that votes may be, over the height of the parabola's own arch.
+const STRAY: f64 = 0.1;
+
+/// The way of the centre is smoothed over this, hertz.
+const CUTOFF: f64 = 6.0;
+
+/// What a take falls with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gravity {
+    /// Metres of the common leg per second squared.
+    pub value: f64,
+    /// Whether a flight told it.
+    pub known: bool,
+}
+
+/// The gravity of a take.
+pub fn gravity(body: &Weighed) -> Gravity {
+    let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
+    let center = body.by_shot(|shot| gaussian(&body.center[shot], sigma));
+    let flights = body.flights(SHORTEST);
+    let votes: Vec<f64> = flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect();
+    match votes.is_empty() {
+        true => Gravity { value: EARTH, known: false },
+        false => Gravity { value: median(votes), known: true },
+    }
+}
+
+/// What a centre falls with along its way, where it does.
+fn fall(way: &[Vec3], rate: f64) -> Option<f64> {
+    if way.len() < FEWEST {
+        return None;
+    }
+    let parabola = Parabola::through(way);
+    let bend = -parabola.acceleration().y * rate * rate;
+    let square = |(f, at): (usize, &Vec3)| (at.y - parabola.at(f).y).powi(2);
+    let stray = (way.iter().enumerate().map(square).sum::<f64>() / way.len() as f64).sqrt();
+    let lasts = (way.len() - 1) as f64 / rate;
+    let arch = bend * lasts * lasts / 8.0;
+    (LIKELY.0 < bend && bend < LIKELY.1 && stray < STRAY * arch).then_some(bend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_throw_falls_with_its_own_gravity(
+            g in 5.2..19.5f64, up in 0.5..4.0f64, aside in -2.0..2.0f64, rate in 24.0..240.0f64, lasts in 0.25..0.7f64,
+        ) {
+            let at = |f: usize| f as f64 / rate;
+            let place = |t: f64| Vec3::new(aside * t, 1.0 + up * t - 0.5 * g * t * t, 0.0);
+            let way: Vec<Vec3> = (0..(lasts * rate) as usize).map(|f| place(at(f))).collect();
+            prop_assert!((fall(&way, rate).unwrap() - g).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn what_floats_or_sways_says_nothing() {
+        let way =
+            |of: fn(f64) -> f64| -> Vec<Vec3> { (0..30).map(|f| Vec3::y() * of(f as f64 / 60.0)).collect() };
+        assert_eq!(fall(&way(|_| 1.0), 60.0), None);
+        assert_eq!(fall(&way(|t| -1.5 * t * t), 60.0), None);
+        assert_eq!(fall(&way(|t| 0.05 * (40.0 * t).sin() - 5.0 * t * t), 60.0), None);
+        assert_eq!(fall(&way(|t| -5.0 * t * t)[..4], 60.0), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Bodies that stand in the air become bodies that stand where they usually do.
+//!
+//! The lowest sole is above its usual level of contact while the body falls less than freely: something carries it, and
+//! nothing is there. The body goes down by the gap until its feet touch; into a flight before it the way is smooth.
+//! Heels, balls and tips of toes have levels of their own. Units: of [`Weighed`].
+
+use super::gravity::Gravity;
+use super::series::{bend, gaussian, runs, smoothstep};
+use super::weighed::{Carrier, SOLES, Weighed};
+use crate::math::{Vec3, median, percentile};
+use std::ops::Range;
+
+/// More air than this under the lowest sole is a gap, metres; less than the second is touch.
+pub const GAP: f64 = 0.035;
+const TOUCH: f64 = 0.012;
+
+/// A body that falls with less than this part of gravity is carried.
+const CARRIED: f64 = 0.5;
+
+/// So long it must be carried, seconds.
+const LEAST: f64 = 0.08;
+
+/// No body goes down by more than this, metres: higher ground is no fault.
+const MOST: f64 = 0.12;
+
+/// The way down into a flight takes so many seconds.
+const INTO_FLIGHT: f64 = 0.15;
+
+/// The acceleration is smoothed over so many seconds.
+const SMOOTH: f64 = 0.03;
+
+/// Fewer labelled heights than this tell no level.
+const FEWEST: usize = 5;
+
+/// A stretch over which a body hovers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hover {
+    /// The frames.
+    pub frames: Range<usize>,
+    /// How far the lowest sole is above its level, the upper quartile of the frames in which the body is carried.
+    pub gap: f64,
+}
+
+/// How a body stands: the air under its lowest sole, and whether it is carried by something.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The air, by frame.
+    pub air: Vec<f64>,
+    carried: Vec<bool>,
+    held: Vec<bool>,
+}
+
+impl Standing {
+    /// How a body stands; nothing where one of its kinds rests too seldom to tell its level.
+    pub fn of(body: &Weighed, gravity: Gravity) -> Option<Self> {
+        let mut air = vec![f64::INFINITY; body.frames()];
+        for kind in SOLES.into_iter().filter(|kind| body.soles(*kind).next().is_some()) {
+            let labelled = |c: &Carrier| -> Vec<f64> {
+                c.at.iter().zip(&c.rests).filter(|(_, rests)| **rests).map(|(p, _)| p.y).collect()
+            };
+            let resting: Vec<f64> = body.soles(kind).flat_map(labelled).collect();
+            if resting.len() < FEWEST {
+                return None;
+            }
+            let level = median(resting);
+            for carrier in body.soles(kind) {
+                air.iter_mut().zip(&carrier.at).for_each(|(air, p)| *air = air.min(p.y - level));
+            }
+        }
+        let sigma = body.frames_of(SMOOTH);
+        let falls = body.by_shot(|shot| gaussian(&bend(&body.center[shot], body.rate), sigma));
+        let other = |f: usize| body.carriers.iter().any(|c| !c.of_sole() && c.rests[f]);
+        Some(Self {
+            air,
+            carried: falls.iter().map(|a| a.y > -CARRIED * gravity.value).collect(),
+            held: (0..body.frames()).map(other).collect(),
+        })
+    }
+
+    /// The largest gap over which the body is carried, for long enough to be one, whatever the limit.
+    pub fn largest(&self, body: &Weighed) -> f64 {
+        let gap = |f: usize| if self.carried[f] && !self.held[f] { self.air[f].max(0.0) } else { 0.0 };
+        let gaps: Vec<f64> = (0..self.air.len()).map(gap).collect();
+        let n = (body.frames_of(LEAST).ceil() as usize).max(1);
+        gaps.windows(n).map(|w| w.iter().copied().fold(f64::INFINITY, f64::min)).fold(0.0, f64::max)
+    }
+
+    /// Where the body hovers: carried, by nothing, for long enough.
+    pub fn hovers(&self, body: &Weighed) -> Vec<Hover> {
+        body.by_shot(|shot| {
+            let mut found = runs(shot.clone(), |f| self.air[f] > GAP && self.carried[f] && !self.held[f]);
+            found.retain(|frames| {
+                let inside = frames.start >= shot.start + 2 && frames.end + 2 <= shot.end;
+                inside && frames.len() as f64 >= body.frames_of(LEAST)
+            });
+            let hover = |frames: Range<usize>| {
+                let gap = percentile(&self.air[frames.clone()], 0.75);
+                Hover { frames, gap }
+            };
+            found.into_iter().map(hover).collect()
+        })
+    }
+
+    /// The way down of a body that hovers, by frame; nothing where the gap is too large for a fault.
+    pub fn down(&self, body: &Weighed, hover: &Hover) -> Option<Vec<Vec3>> {
+        if hover.gap > MOST {
+            return None;
+        }
+        let shot = body.shots.iter().find(|shot| shot.contains(&hover.frames.start))?;
+        let open = |f: usize| self.air[f] > TOUCH && self.carried[f];
+        let Range { mut start, mut end } = hover.frames;
+        while end < shot.end && open(end) {
+            end += 1;
+        }
+        while start > shot.start && open(start - 1) {
+            start -= 1;
+        }
+        let mut ways = vec![Vec3::zeros(); self.air.len()];
+        for f in start..end {
+            ways[f] = Vec3::y() * -self.air[f].min(hover.gap);
+        }
+        // Beyond both ends the feet touch, or the body flies: then the way is smooth.
+        let soft = body.frames_of(INTO_FLIGHT) as usize;
+        if start > shot.start && self.air[start - 1] > TOUCH {
+            let first = start.saturating_sub(soft).max(shot.start);
+            for f in first..start {
+                ways[f] = ways[start] * smoothstep((f + 1 - first) as f64 / (start - first + 1) as f64);
+            }
+        }
+        if end < shot.end && self.air[end] > TOUCH {
+            let last = (end + soft).min(shot.end);
+            for f in end..last {
+                ways[f] = ways[end - 1] * smoothstep((last - f) as f64 / (last - end + 1) as f64);
+            }
+        }
+        Some(ways)
+    }
+}

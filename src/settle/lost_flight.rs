@@ -1,0 +1,226 @@
+//! Jumps whose middle is no flight become parabolas: the arch between a take-off and a landing that belong together.
+//!
+//! A *pull* is a moment in which the floor would have to pull the body down: a take-off that ends in a straight line, a
+//! landing that begins in one. Where the rates beyond two pulls are those of one fall under the gravity of the take, and
+//! the way between is nearly a line, a flight was lost there: keys were thinned, or a hole was filled. Given its ends, a
+//! parabola is known exactly. A take has one gravity: where no flight tells it, the median of what the rates around its
+//! lost flights say. Units: of [`Weighed`].
+
+use super::gravity::{EARTH, Gravity};
+use super::series::{bend, gaussian, off_line};
+use super::weighed::Weighed;
+use crate::math::{Vec3, median};
+use crate::signal::Parabola;
+use std::ops::Range;
+
+/// A body that falls this many times as fast as things fall is pulled.
+const PULL: f64 = 1.4;
+
+/// Pulls are looked for in a way that is smoothed over so many seconds.
+const SMOOTH: f64 = 0.012;
+
+/// Two pulls of one flight are so many seconds apart.
+const LASTS: (f64, f64) = (0.12, 0.9);
+
+/// Rates at the pulls are told by so many seconds beyond them.
+const BEYOND: f64 = 0.04;
+
+/// What a fall under unknown gravity may have, m/s^2.
+const LIKELY: (f64, f64) = (6.0, 20.0);
+
+/// Rates tell gravity within a tenth: what is nearer to that of the Earth, with the metres of the file, is taken for it.
+const NEAR_EARTH: f64 = 0.1;
+
+/// How far gravity and rates may be from those of the parabola, as a part of these.
+const AGREE: f64 = 0.35;
+
+/// Who goes up or comes down slower than this does not jump, m/s.
+const RATE: f64 = 0.4;
+
+/// The way inside is no steeper than this part of the parabola's first rate, and no farther from a line than the second
+/// part of the arch is.
+const LEVEL: f64 = 0.5;
+const STRAIGHT: f64 = 0.35;
+
+/// A flight that was lost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LostFlight {
+    /// The frames that are lifted.
+    pub frames: Range<usize>,
+    /// By how much each.
+    pub lift: Vec<f64>,
+    /// The gravity that the rates around it tell, m/s^2.
+    pub own: f64,
+}
+
+/// The flights that a take lost.
+pub fn lost_flights(body: &Weighed, gravity: Gravity) -> Vec<LostFlight> {
+    let shots = body.by_shot(|shot| {
+        let smooth = gaussian(&body.center[shot.clone()], body.frames_of(SMOOTH));
+        let falls = bend(&smooth, body.rate).iter().map(|a| a.y).collect();
+        vec![Shot {
+            first: shot.start,
+            heights: body.center[shot].iter().map(|p| p.y).collect(),
+            falls,
+            rate: body.rate,
+        }]
+    });
+    if gravity.known {
+        return shots.iter().flat_map(|shot| shot.lost(gravity)).collect();
+    }
+    let told: Vec<f64> = shots.iter().flat_map(|shot| shot.lost(gravity)).map(|flight| flight.own).collect();
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let (told, earth) = (median(told), EARTH * body.scale);
+    let value = if (told - earth).abs() < NEAR_EARTH * earth { earth } else { told };
+    shots.iter().flat_map(|shot| shot.lost(Gravity { value, known: true })).collect()
+}
+
+/// One shot: its first frame, heights of the centre and their second derivatives.
+struct Shot {
+    first: usize,
+    heights: Vec<f64>,
+    falls: Vec<f64>,
+    rate: f64,
+}
+
+impl Shot {
+    /// The flights that it lost, under this gravity; under what each of them says where it is not known.
+    fn lost(&self, gravity: Gravity) -> Vec<LostFlight> {
+        let falls = &self.falls;
+        let least = |f: usize| {
+            let around = [f.checked_sub(1), Some(f + 1)].into_iter().flatten().filter_map(|k| falls.get(k));
+            around.fold(true, |least, a| least && falls[f] <= *a)
+        };
+        let pulls: Vec<usize> =
+            (0..falls.len()).filter(|f| falls[*f] < -PULL * gravity.value && least(*f)).collect();
+        let mut found: Vec<LostFlight> = Vec::new();
+        let mut end = 0;
+        for &off in pulls.iter() {
+            if off + 1 < end {
+                continue;
+            }
+            if let Some(mut flight) = pulls.iter().find_map(|&on| self.arch((off, on), gravity)) {
+                end = flight.frames.end;
+                flight.frames = flight.frames.start + self.first..end + self.first;
+                found.push(flight);
+            }
+        }
+        found
+    }
+
+    /// The arch between two pulls, where both belong to one flight that is not there.
+    fn arch(&self, (off, on): (usize, usize), gravity: Gravity) -> Option<LostFlight> {
+        let (heights, rate) = (&self.heights, self.rate);
+        let n = (BEYOND * rate).round().max(2.0) as usize;
+        let lasts = (on as f64 - off as f64) / rate;
+        if !(LASTS.0 < lasts && lasts < LASTS.1) || off < 2 * n || on + 2 * n >= heights.len() {
+            return None;
+        }
+        let climb = |from: usize, to: usize| (heights[to] - heights[from]) * rate / (to - from) as f64;
+        let up = -first_rate(heights[off - n..=off].iter().rev(), rate);
+        let down = first_rate(heights[on..=on + n].iter(), rate);
+        let own = (up - down) / lasts;
+        let agrees = |value: f64, wanted: f64| (value - wanted).abs() < AGREE * wanted.abs();
+        if gravity.known && !agrees(own, gravity.value) || !(LIKELY.0 < own && own < LIKELY.1) {
+            return None;
+        }
+        let g = if gravity.known { gravity.value } else { own };
+        let first = climb(off, on) + 0.5 * g * lasts;
+        let last = first - g * lasts;
+        let jumps = up > RATE && down < -RATE && agrees(up, first) && agrees(down, last);
+        if !jumps || climb(off + 1, on - 1).abs() >= LEVEL * first {
+            return None;
+        }
+        let time = |k: usize| k as f64 / rate;
+        let arch: Vec<f64> = (0..=on - off).map(|k| 0.5 * g * time(k) * (lasts - time(k))).collect();
+        let bow = |k: usize| heights[off + k] - heights[off] - climb(off, on) * time(k);
+        let lift: Vec<f64> = arch.iter().enumerate().map(|(k, above)| above - bow(k)).collect();
+        let square: f64 = (0..arch.len()).map(|k| bow(k).powi(2)).sum();
+        let off_chord = (square / arch.len() as f64).sqrt();
+        (off_chord < STRAIGHT * off_line(&arch)).then_some(LostFlight { frames: off..on + 1, lift, own })
+    }
+}
+
+/// The rate at the first of some heights, by the parabola through them: who takes off or lands is accelerated.
+fn first_rate<'h>(heights: impl Iterator<Item = &'h f64>, rate: f64) -> f64 {
+    let way: Vec<Vec3> = heights.map(|y| Vec3::y() * *y).collect();
+    Parabola::through(&way).first_slope().y * rate
+}
+
+/// The lifts of all flights, by frame.
+pub fn lifts(frames: usize, flights: &[LostFlight]) -> Vec<Vec3> {
+    let mut ways = vec![Vec3::zeros(); frames];
+    for flight in flights {
+        for (way, lift) in ways[flight.frames.clone()].iter_mut().zip(&flight.lift) {
+            *way = Vec3::y() * *lift;
+        }
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A body that crouches, jumps for about `lasts` seconds under `g` and comes to rest; and the same on a line in the
+    /// air. Take-off and landing are frames, as the ends of a gap in the keys are.
+    fn jump(g: f64, lasts: f64, rate: f64) -> [Vec<f64>; 2] {
+        let whole = |seconds: f64| (seconds * rate).round() / rate;
+        let (lasts, push) = (whole(lasts), whole(0.3));
+        let (start, speed) = (whole(0.5), 0.5 * g * lasts);
+        // A push of constant force from a depth that gives the speed, and the same to a halt.
+        let depth = 0.5 * speed * push;
+        let height = |t: f64, flies: bool| {
+            let (off, on) = (start + push, start + push + lasts);
+            match t {
+                t if t < start => 1.0 - depth,
+                t if t < off => 1.0 - depth + 0.5 * speed / push * (t - start).powi(2),
+                t if t < on && flies => 1.0 + 0.5 * g * (t - off) * (on - t),
+                t if t < on => 1.0,
+                t if t < on + push => 1.0 - depth + 0.5 * speed / push * (on + push - t).powi(2),
+                _ => 1.0 - depth,
+            }
+        };
+        let frames = ((2.0 * start + 2.0 * push + lasts) * rate) as usize;
+        [true, false].map(|flies| (0..frames).map(|f| height(f as f64 / rate, flies)).collect())
+    }
+
+    fn found(heights: &[f64], rate: f64, gravity: Gravity) -> Vec<LostFlight> {
+        let way: Vec<Vec3> = heights.iter().map(|y| Vec3::y() * *y).collect();
+        let falls = bend(&gaussian(&way, SMOOTH * rate), rate).iter().map(|a| a.y).collect();
+        Shot { first: 0, heights: heights.to_vec(), falls, rate }.lost(gravity)
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_through_a_jump_becomes_its_parabola_and_a_jump_stays(
+            g in 8.0..14.0f64, lasts in 0.35..0.7f64, rate in 60.0..130.0f64, known: bool,
+        ) {
+            let gravity = Gravity { value: if known { g } else { 9.81 }, known };
+            let [true_way, mut line] = jump(g, lasts, rate);
+            prop_assert_eq!(found(&true_way, rate, gravity), vec![]);
+            let lost = found(&line, rate, gravity);
+            prop_assert_eq!(lost.len(), 1);
+            for (y, lift) in line[lost[0].frames.clone()].iter_mut().zip(&lost[0].lift) {
+                *y += lift;
+            }
+            let arch = g * lasts * lasts / 8.0;
+            let off = line.iter().zip(&true_way).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            // A pull may be told a frame beside the end of the line; without known gravity rates tell it within a tenth.
+            prop_assert!(off < 0.3 * arch, "{} of {}", off, arch);
+            // A second look finds nothing.
+            prop_assert_eq!(found(&line, rate, gravity), vec![]);
+        }
+    }
+
+    #[test]
+    fn a_lift_that_stops_is_no_jump() {
+        // Up and down at 1 m/s with a stay of half a second: nothing falls from there so slowly.
+        let height = |f: usize| (f as f64).min(60.0).min((150 - f.min(150)) as f64) / 60.0;
+        let heights: Vec<f64> = (0..200).map(height).collect();
+        assert_eq!(found(&heights, 60.0, Gravity { value: 9.81, known: true }), []);
+    }
+}

@@ -1,0 +1,213 @@
+//! A motion becomes the way of its weight and of what may carry it, in lengths of one common leg.
+//!
+//! Rules about jumps and landings are in metres of a body whose leg is [`LEG`]: a body of another size is scaled to it,
+//! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
+//! stay within a shot. Masses after Winter ([`crate::measure::Particle`]). Space: model space, Y up. Units: metres of
+//! that leg, seconds.
+
+use super::series::{bend, gaussian, runs, slope};
+use crate::kinematics::{cuts, map_frames};
+use crate::math::{Vec3, percentile};
+use crate::measure::Gauge;
+use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Role, Side};
+use std::ops::Range;
+
+/// Thigh and shin of the body that all lengths are scaled to, metres.
+pub const LEG: f64 = 0.86;
+
+/// A sole this little above the low tenth of its kind may carry, metres.
+const LOW: f64 = 0.04;
+const LOW_SHARE: f64 = 0.1;
+
+/// Faster changes of forces are noise of the capture, hertz.
+const CUTOFF: f64 = 6.0;
+
+/// A point that may carry, over a clip.
+#[derive(Clone, Debug)]
+pub struct Carrier {
+    /// What it is.
+    pub part: ContactPart,
+    /// Its surface; of a heel the ankle.
+    pub at: Vec<Vec3>,
+    /// Whether its label says that it rests.
+    pub rests: Vec<bool>,
+    /// Whether it is low enough to carry, labelled or not.
+    pub low: Vec<bool>,
+}
+
+impl Carrier {
+    /// Whether it is a point of a sole.
+    pub fn of_sole(&self) -> bool {
+        self.part.of_foot()
+    }
+}
+
+/// A motion, weighed.
+#[derive(Clone, Debug)]
+pub struct Weighed {
+    /// Frames a second.
+    pub rate: f64,
+    /// From metres of the clip to those of the common leg.
+    pub scale: f64,
+    /// The centre of mass.
+    pub center: Vec<Vec3>,
+    /// Its acceleration without noise.
+    pub acceleration: Vec<Vec3>,
+    /// The change of the angular momentum about it in time, for a mass of 1 kg, without noise.
+    pub torque: Vec<Vec3>,
+    /// What may carry.
+    pub carriers: Vec<Carrier>,
+    /// The stretches between cuts.
+    pub shots: Vec<Range<usize>>,
+}
+
+impl Weighed {
+    /// Weighs a motion on which `contacts` say what rests; nothing for bodies that do not go on two legs with feet.
+    pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
+        let scale = LEG / leg(&motion.character)?;
+        let gauge = Gauge::new(&motion.character);
+        let (particles, points) = (gauge.particles(), gauge.points());
+        let soles = [ContactPart::Heel, ContactPart::Ball].into_iter().flat_map(|part| Side::BOTH.map(part));
+        let whole = soles.into_iter().all(|part| points.iter().any(|p| p.part == part));
+        if particles.is_empty() || !whole {
+            return None;
+        }
+        let places = |model: &ModelPose| -> Vec<Vec3> {
+            let masses = particles.iter().map(|p| model.joint(p.joint).point(&p.at) * scale);
+            masses.chain(points.iter().map(|p| place(p, model) * scale)).collect()
+        };
+        let placed = map_frames(motion.character.skeleton(), &motion.clip, places);
+        let way = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
+        let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(particles).map(|(x, p)| x * p.mass).sum();
+        let frames = motion.clip.frames();
+        let carriers = points.iter().enumerate().map(|(k, point)| Carrier {
+            part: point.part,
+            at: way(particles.len() + k),
+            rests: (0..frames).map(|f| contacts.rests(labelled(point.part), f)).collect(),
+            low: vec![false; frames],
+        });
+        let mut weighed = Self {
+            rate: motion.clip.sample_rate,
+            scale,
+            center: placed.iter().map(mass_of).collect(),
+            acceleration: Vec::new(),
+            torque: Vec::new(),
+            carriers: carriers.collect(),
+            shots: shots(motion),
+        };
+        weighed.find_low();
+        let masses: Vec<(f64, Vec<Vec3>)> =
+            particles.iter().enumerate().map(|(k, p)| (p.mass, way(k))).collect();
+        weighed.find_forces(&masses);
+        Some(weighed)
+    }
+
+    /// How many frames.
+    pub fn frames(&self) -> usize {
+        self.center.len()
+    }
+
+    /// The frames of so many seconds.
+    pub fn frames_of(&self, seconds: f64) -> f64 {
+        seconds * self.rate
+    }
+
+    /// What is made of every shot by itself, one after the other.
+    pub fn by_shot<T>(&self, of: impl Fn(Range<usize>) -> Vec<T>) -> Vec<T> {
+        self.shots.iter().flat_map(|shot| of(shot.clone())).collect()
+    }
+
+    /// The heels, balls or tips of the toes of both feet.
+    pub fn soles(&self, kind: fn(Side) -> ContactPart) -> impl Iterator<Item = &Carrier> {
+        self.carriers.iter().filter(move |c| Side::BOTH.map(kind).contains(&c.part))
+    }
+
+    /// Whether anything may carry the body in a frame.
+    pub fn carried(&self, frame: usize) -> bool {
+        self.carriers.iter().any(|c| c.low[frame] || c.rests[frame])
+    }
+
+    /// The part of all frames in which a sole rests by its label.
+    pub fn known(&self) -> f64 {
+        let rests = |f: &usize| self.carriers.iter().any(|c| c.of_sole() && c.rests[*f]);
+        (0..self.frames()).filter(rests).count() as f64 / self.frames().max(1) as f64
+    }
+
+    /// The stretches without anything that may carry, of `least` seconds at least, that begin and end within a shot.
+    pub fn flights(&self, least: f64) -> Vec<Range<usize>> {
+        self.by_shot(|shot| {
+            let mut air = runs(shot.clone(), |f| !self.carried(f));
+            air.retain(|air| {
+                air.start > shot.start && air.end < shot.end && air.len() as f64 >= self.frames_of(least)
+            });
+            air
+        })
+    }
+
+    fn find_low(&mut self) {
+        for kind in SOLES {
+            let heights: Vec<f64> = self.soles(kind).flat_map(|c| &c.at).map(|p| p.y).collect();
+            let most = percentile(&heights, LOW_SHARE) + LOW;
+            for carrier in self.carriers.iter_mut().filter(|c| Side::BOTH.map(kind).contains(&c.part)) {
+                carrier.low = carrier.at.iter().map(|p| p.y < most).collect();
+            }
+        }
+    }
+
+    fn find_forces(&mut self, masses: &[(f64, Vec<Vec3>)]) {
+        let (rate, sigma) = (self.rate, self.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF)));
+        let (mut acceleration, mut torque) = (Vec::new(), Vec::new());
+        for shot in &self.shots {
+            let center = gaussian(&self.center[shot.clone()], sigma);
+            let mut spin = vec![Vec3::zeros(); center.len()];
+            for (mass, way) in masses {
+                let smooth = gaussian(&way[shot.clone()], sigma);
+                let arm: Vec<Vec3> = smooth.iter().zip(&center).map(|(x, c)| x - c).collect();
+                let speeds = slope(&arm, rate);
+                for ((spin, arm), speed) in spin.iter_mut().zip(&arm).zip(speeds) {
+                    *spin += arm.cross(&speed) * *mass;
+                }
+            }
+            acceleration.extend(bend(&center, rate));
+            torque.extend(slope(&spin, rate));
+        }
+        (self.acceleration, self.torque) = (acceleration, torque);
+    }
+}
+
+/// The kinds of points of soles: each has a level of its own.
+pub const SOLES: [fn(Side) -> ContactPart; 3] = [ContactPart::Heel, ContactPart::Ball, ContactPart::Toe];
+
+/// The part whose label a part goes by: tips of toes have none of their own.
+fn labelled(part: ContactPart) -> ContactPart {
+    if let ContactPart::Toe(side) = part { ContactPart::Ball(side) } else { part }
+}
+
+/// What is looked at of a point that may carry: its surface; of a heel the ankle, since a guessed heel dips into the floor
+/// as the foot tips, and the ankle hardly moves.
+fn place(point: &ContactPoint, model: &ModelPose) -> Vec3 {
+    match point.part {
+        ContactPart::Heel(_) => model.position(point.joint),
+        _ => model.joint(point.joint).point(&point.at) - Vec3::y() * point.radius,
+    }
+}
+
+/// Thigh and shin of a body, metres, the mean of both sides.
+fn leg(character: &Character) -> Option<f64> {
+    let stand = character.calibration_pose();
+    let length = |side: Side| {
+        let at = |role: Role| character.rig.joint(role).map(|id| stand.position(id));
+        let knee = at(Role::LowerLeg(side))?;
+        Some((at(Role::UpperLeg(side))? - knee).norm() + (at(Role::Foot(side))? - knee).norm())
+    };
+    let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
+    (leg > 1e-6).then_some(leg)
+}
+
+/// The stretches of a motion between its cuts.
+fn shots(motion: &Motion) -> Vec<Range<usize>> {
+    let mut ends = cuts(motion);
+    ends.push(motion.clip.frames());
+    let mut start = 0;
+    ends.into_iter().map(|end| std::mem::replace(&mut start, end)..end).filter(|s| !s.is_empty()).collect()
+}

@@ -149,9 +149,8 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
 }
 
 /// The motion with its whole body moved by these ways, by frame; frames whose way is zero keep every bit.
-pub fn shifted(motion: &Motion, ways: &[Vec3]) -> Motion {
+pub fn shifted(motion: Motion, ways: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = ways.iter().map(|way| (*way, Quat::identity())).collect();
     let still = |f: usize| ways[f] == Vec3::zeros();
-    let clip = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
-    Motion { clip, ..motion.clone() }
+    write(motion, &Placed { legs: &[], steps: &[], body: &body, still })
 }

@@ -42,7 +42,7 @@ fn perform(motion: &Motion, target: &Arc<Character>) -> (Motion, Motion) {
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
     let result = ready.copy(motion);
     result.check().unwrap();
-    let options = GltfOptions { replace: true, container: Some(Container::Glb) };
+    let options = GltfOptions { replace: true, container: Some(Container::Glb), ..GltfOptions::default() };
     let written = write_gltf(target, &[&result.clip], &options).unwrap();
     let back = from_bytes(&written.bytes, &target.name, Some("glb"), None, &Options::default()).unwrap();
     let back =

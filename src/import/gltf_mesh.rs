@@ -265,15 +265,7 @@ fn influences(
         if let Some((joint, _)) = all.iter().find(|(j, _)| *j as usize >= bindings) {
             return Err(GltfError::value(path, format!("vertex {v} names joint {joint} of {bindings}")));
         }
-        // A stable sort: equal weights stay in file order.
-        all.sort_by(|a, b| b.1.total_cmp(&a.1));
-        all.truncate(4);
-        let sum: f32 = all.iter().map(|(_, w)| w).sum();
-        let (mut js, mut ws) = ([0u16; 4], [1.0, 0.0, 0.0, 0.0]);
-        for (k, (j, w)) in all.iter().enumerate() {
-            js[k] = u16::try_from(*j).unwrap_or(0);
-            ws[k] = w / sum;
-        }
+        let (js, ws) = strongest(all);
         joints.push(js);
         weights.push(ws);
     }
@@ -281,6 +273,21 @@ fn influences(
         return Err(GltfError::value(path, format!("its skin has {bindings} joints")));
     }
     Ok((joints, weights))
+}
+
+/// The four strongest of some influences, their weights summing to one.
+fn strongest(mut all: Vec<(u32, f32)>) -> ([u16; 4], [f32; 4]) {
+    // A stable sort: equal weights stay in file order.
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all.truncate(4);
+    // The largest floats sum to infinity, and the smallest have no digits to divide by: in 32 bits.
+    let sum: f64 = all.iter().map(|(_, w)| f64::from(*w)).sum();
+    let (mut joints, mut weights) = ([0u16; 4], [1.0, 0.0, 0.0, 0.0]);
+    for (k, (joint, weight)) in all.iter().enumerate() {
+        joints[k] = u16::try_from(*joint).unwrap_or(0);
+        weights[k] = (f64::from(*weight) / sum) as f32;
+    }
+    (joints, weights)
 }
 
 fn colors(
@@ -370,6 +377,18 @@ fn image_of(texture: &Value) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_of_any_size_sum_to_one() {
+        for weight in [f32::MAX, 1.0, f32::MIN_POSITIVE, 1e-45] {
+            for count in 1..8 {
+                let (joints, weights) = strongest((0..count).map(|j| (j, weight)).collect());
+                let sum: f32 = weights.iter().sum();
+                assert!((sum - 1.0).abs() < 1e-6, "{count} times {weight:e}: {weights:?}");
+                assert_eq!(joints[0], 0);
+            }
+        }
+    }
 
     #[test]
     fn strips_and_fans_keep_their_front_side() {

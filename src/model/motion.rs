@@ -214,7 +214,8 @@ impl Character {
             if mesh.bindings.iter().any(|b| b.joint.index() >= expected) {
                 return fault("a binding names a joint that is not there");
             }
-            if mesh.weights.iter().any(|w| (w.iter().sum::<f32>() - 1.0).abs() > 1e-4) {
+            let sums = |w: &[f32; 4]| (w.iter().sum::<f32>() - 1.0).abs() <= 1e-4;
+            if !mesh.weights.iter().all(sums) {
                 return fault("the weights of a vertex do not sum to 1");
             }
             if !mesh.positions.iter().flatten().all(|x| x.is_finite()) {

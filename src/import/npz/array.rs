@@ -127,7 +127,7 @@ impl Header {
         };
         let bytes = self.count().and_then(|n| n.checked_mul(width as u64)?.checked_add(self.length));
         if bytes != Some(size) {
-            return Err(format!("it has {size} bytes, which does not fit its shape {}", shape(&self.shape)));
+            return Err(format!("it has {size} bytes, its head tells of the shape {}", shape(&self.shape)));
         }
         let count = (size - self.length) / width as u64;
         let mut values = Vec::new();

@@ -34,13 +34,11 @@ pub struct Faults {
     pub floor: bool,
     /// Single stances that slide.
     pub legs: bool,
-    /// The floor is known to lean: the plane through the stances is made level, and needs not be told from a slope.
-    pub floor_leans: bool,
 }
 
 impl Default for Faults {
     fn default() -> Self {
-        Self { signal: true, floor: true, legs: true, floor_leans: false }
+        Self { signal: true, floor: true, legs: true }
     }
 }
 
@@ -128,7 +126,7 @@ fn floor_and_path(take: &mut Take, cut: &[bool], faults: &Faults, ledger: &mut L
             feet = anew(take, feet);
         }
         let stances = telling(take, &feet);
-        if tilt(take, &feet, &stances, &rise, faults.floor_leans, ledger) {
+        if tilt(take, &feet, &stances, &rise, ledger) {
             feet = anew(take, feet);
         }
         if level(take, &feet, ledger) {

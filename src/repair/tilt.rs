@@ -1,4 +1,4 @@
-//! A floor that leans becomes a level one, where the stances say so, or a person does.
+//! A floor that leans becomes a level one, where the stances tell it from a slope and from a drift.
 //!
 //! Units: metres of 0.86 m legs, degrees.
 
@@ -18,13 +18,12 @@ const EXPLAINS: f64 = 0.5;
 /// Fewer stances tell no plane.
 const FEWEST: usize = 6;
 
-/// Levels the floor, and says whether it leaned. `told` says that it is known to lean, so that nothing need tell it from a slope or a drift.
+/// Levels the floor, and says whether it leaned.
 pub(super) fn tilt(
     take: &mut Take,
     feet: &Feet,
     stances: &[Stance],
     rise: &Rise,
-    told: bool,
     ledger: &mut Ledger,
 ) -> bool {
     let (mut points, mut weights): (Vec<Vec3>, Vec<f64>) = (Vec::new(), Vec::new());
@@ -52,7 +51,7 @@ pub(super) fn tilt(
     let before = median(heights.iter().map(|z| (z - median(heights.clone())).abs()).collect());
     let after = median(rows.iter().zip(&heights).map(off).collect());
     let degrees = steep.atan().to_degrees();
-    let told_apart = if told || rise.mended || rise.plane { f64::INFINITY } else { 0.0 };
+    let told_apart = if rise.mended || rise.plane { f64::INFINITY } else { 0.0 };
     let share = all(&[
         degrees / TILT.0,
         TILT.1 / degrees.max(1e-9),

@@ -20,14 +20,12 @@ pub struct RepairConfig {
     pub floor: bool,
     /// Looks for single stances of feet that slide.
     pub legs: bool,
-    /// The floor of the take is known to lean: it is made level, though feet alone seldom tell a lean from a slope.
-    pub floor_leans: bool,
 }
 
 impl Default for RepairConfig {
     fn default() -> Self {
-        let Faults { signal, floor, legs, floor_leans } = Faults::default();
-        Self { signal, floor, legs, floor_leans }
+        let Faults { signal, floor, legs } = Faults::default();
+        Self { signal, floor, legs }
     }
 }
 
@@ -35,8 +33,8 @@ impl StageConfig for RepairConfig {
     const NAME: &'static str = "repair";
 
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        let &Self { signal, floor, legs, floor_leans } = self;
-        Ok(Box::new(Repair { faults: Faults { signal, floor, legs, floor_leans } }))
+        let &Self { signal, floor, legs } = self;
+        Ok(Box::new(Repair { faults: Faults { signal, floor, legs } }))
     }
 }
 

@@ -116,8 +116,8 @@ impl Standing {
             start -= 1;
         }
         let mut ways = vec![Vec3::zeros(); self.air.len()];
-        for f in start..end {
-            ways[f] = Vec3::y() * -self.air[f].min(hover.gap);
+        for (way, air) in ways[start..end].iter_mut().zip(&self.air[start..end]) {
+            *way = Vec3::y() * -air.min(hover.gap);
         }
         // Beyond both ends the feet touch, or the body flies: then the way is smooth.
         let soft = body.frames_of(INTO_FLIGHT) as usize;

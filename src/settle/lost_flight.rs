@@ -90,8 +90,9 @@ impl Shot {
     fn lost(&self, gravity: Gravity) -> Vec<LostFlight> {
         let falls = &self.falls;
         let least = |f: usize| {
-            let around = [f.checked_sub(1), Some(f + 1)].into_iter().flatten().filter_map(|k| falls.get(k));
-            around.fold(true, |least, a| least && falls[f] <= *a)
+            let mut around =
+                [f.checked_sub(1), Some(f + 1)].into_iter().flatten().filter_map(|k| falls.get(k));
+            around.all(|a| falls[f] <= *a)
         };
         let pulls: Vec<usize> =
             (0..falls.len()).filter(|f| falls[*f] < -PULL * gravity.value && least(*f)).collect();

@@ -110,7 +110,7 @@ fn on_a_line(jump: &Motion) -> Motion {
         f if AIR.contains(&f) => Vec3::y() * (off.y + (on.y - off.y) * share(f) - hips(jump, f).y),
         _ => Vec3::zeros(),
     };
-    shifted(jump, &(0..jump.clip.frames()).map(way).collect::<Vec<_>>())
+    shifted(jump.clone(), &(0..jump.clip.frames()).map(way).collect::<Vec<_>>())
 }
 
 /// The motion carried down over half a second from a height at which it arrives late at `frame`.
@@ -123,7 +123,7 @@ fn late(motion: &Motion, frame: usize, height: f64) -> Motion {
         let t = (f as f64 - frame as f64) / motion.clip.sample_rate;
         Vec3::y() * (height * if t < 0.0 { smooth(1.0 + t / 0.15) } else { 1.0 - smooth(t / 0.5) })
     };
-    shifted(motion, &(0..motion.clip.frames()).map(way).collect::<Vec<_>>())
+    shifted(motion.clone(), &(0..motion.clip.frames()).map(way).collect::<Vec<_>>())
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn nothing_reaches_across_a_cut() {
     // The landing of the jump is somewhere else: no flight joins the two shots.
     let jump = on_a_line(&performed("jump.bvh", "mannequin.glb"));
     let away = |f: usize| if f < 145 { Vec3::zeros() } else { Vec3::new(2.0, 0.0, 1.0) };
-    let cut = shifted(&jump, &(0..jump.clip.frames()).map(away).collect::<Vec<_>>());
+    let cut = shifted(jump.clone(), &(0..jump.clip.frames()).map(away).collect::<Vec<_>>());
     assert_eq!(posemill::kinematics::cuts(&cut), [145]);
     assert_eq!(settled(&cut).motion, cut);
 }
@@ -230,7 +230,7 @@ fn what_no_contact_explains_is_told_and_left() {
     let clean = performed("walk.bvh", "mannequin.glb");
     let (rate, frames) = (clean.clip.sample_rate, clean.clip.frames());
     let aside = |f: usize| Vec3::x() * (3.0 * (f as f64 - 0.5 * frames as f64).max(0.0) / rate).min(0.6);
-    let pushed = shifted(&clean, &(0..frames).map(aside).collect::<Vec<_>>());
+    let pushed = shifted(clean.clone(), &(0..frames).map(aside).collect::<Vec<_>>());
     let settled = settled(&pushed);
     assert_eq!(settled.motion, pushed);
     let told: Vec<_> = settled.findings.iter().filter(|f| f.fault == "unexplained_force").collect();

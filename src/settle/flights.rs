@@ -90,7 +90,7 @@ fn mended(fault: &'static str, frames: [usize; 2], metres: f64) -> Finding {
 
 /// The motion with its body moved by these ways, which are in metres of the common leg.
 fn moved(motion: &Motion, ways: &[Vec3], scale: f64) -> Motion {
-    shifted(motion, &ways.iter().map(|way| way / scale).collect::<Vec<_>>())
+    shifted(motion.clone(), &ways.iter().map(|way| way / scale).collect::<Vec<_>>())
 }
 
 fn metrics(body: &Weighed, fell: Gravity, standing: Option<&Standing>, over: &[f64]) -> Vec<Metric> {

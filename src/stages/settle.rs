@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for SettleMode {
             "ragdoll" => Ok(Self::Ragdoll),
             "secondary" => Ok(Self::Secondary),
             "track" => Err(D::Error::custom(
-                "`track` is gone, since bodies that follow a clip moved clean takes and mended few\n  hint: `flights` \
+                "`track` is gone, since bodies that follow a clip moved clean takes and mended few\n`flights` \
                  mends jumps and landings; the stages `repair`, `foot_lock`, `ground` and `limits` mend the rest",
             )),
             other => Err(D::Error::unknown_variant(other, &["flights", "ragdoll", "secondary"])),

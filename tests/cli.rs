@@ -373,6 +373,25 @@ fn outputs_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn what_was_mended_in_a_take_is_said_and_stands_in_the_report() {
+    let folder = studio(&[]);
+    let take = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/damaged/walk.bvh");
+    fs::copy(take, folder.path().join("walk.bvh")).unwrap();
+    write(&folder, "p.toml", "[input]\nmotion = [\"walk.bvh\"]\n[[stage]]\nuse = \"repair\"\n");
+    let output = posemill(&folder, &["run", "p.toml"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("walk.bvh: faults of the recording were mended: "),
+        "{}",
+        stderr(&output)
+    );
+    let report: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("out/report.json")).unwrap()).unwrap();
+    let findings = report["files"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|f| f["fault"] == "spike" && f.get("left").is_none()), "{findings:?}");
+}
+
+#[test]
 fn files_of_the_wrong_kind_are_told_what_they_are() {
     let studio = studio(&["takes/a.bvh"]);
     write(&studio, "note.txt", "some words");

@@ -78,6 +78,8 @@ pub struct Outcome {
     pub metrics: Value,
     /// What each stage changed, as [`crate::report::Change`] serialises it.
     pub changes: Value,
+    /// Faults of the take, mended or left, as [`crate::report::Finding`] serialises them.
+    pub findings: Value,
     /// How the measure nearest to its limit, or furthest beyond it, went over the frames.
     pub worst_course: Option<WorstCourse>,
     /// Why it failed.
@@ -178,6 +180,7 @@ fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {
         warnings: part("warnings"),
         metrics: part("metrics"),
         changes: part("changes"),
+        findings: part("findings"),
         worst_course: report.and_then(|r| r.get("worst_course")).and_then(WorstCourse::of_json),
         error: None,
     }

@@ -77,6 +77,7 @@ fn file(outcome: &Outcome) -> Value {
         "warnings": outcome.warnings,
         "metrics": outcome.metrics,
         "changes": outcome.changes,
+        "findings": outcome.findings,
         "error": outcome.error,
     })
 }

@@ -3,7 +3,7 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
 use crate::repair::{Faults, mend};
-use crate::report::Report;
+use crate::report::{Finding, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,9 +44,40 @@ struct Repair {
     faults: Faults,
 }
 
+/// What was mended and what was left, in a sentence; nothing where nothing was. Cuts are told by those who meet them, and
+/// that a floor is not known is no fault.
+fn told(findings: &[Finding]) -> Option<String> {
+    let counted = |left: bool| {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let own =
+            findings.iter().filter(|f| f.left.is_some() == left && !["cut", "floor"].contains(&f.fault));
+        for finding in own {
+            match counts.iter_mut().find(|(fault, _)| *fault == finding.fault) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((finding.fault, 1)),
+            }
+        }
+        let word = |(fault, count): &(&str, usize)| match count {
+            1 => fault.replace('_', " "),
+            n => format!("{} ({n} times)", fault.replace('_', " ")),
+        };
+        counts.iter().map(word).collect::<Vec<_>>().join(", ")
+    };
+    match (counted(false), counted(true)) {
+        (mended, left) if mended.is_empty() && left.is_empty() => None,
+        (mended, left) if left.is_empty() => Some(format!("faults of the recording were mended: {mended}")),
+        (mended, left) if mended.is_empty() => Some(format!("faults of the recording were left: {left}")),
+        (mended, left) => Some(format!("faults of the recording were mended: {mended}; left: {left}")),
+    }
+}
+
 impl Stage for Repair {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let mended = mend(&motion, &self.faults);
+        if let Some(message) = told(&mended.findings) {
+            let first = mended.findings.iter().map(|f| f.frames[0]).min().unwrap_or_default();
+            report.warnings.add("take-faults", message, format!("frame {first}"));
+        }
         report.findings.extend(mended.findings);
         report.metrics.extend(mended.nearest);
         Ok(mended.motion)

@@ -115,11 +115,8 @@ const GROWN: f64 = 0.08;
 
 /// Bodies whose skin is blended from more than two bodies, or far from both, and how deep it may be: linear blending draws
 /// it to where none of them is.
-const DEEP: &[(&str, f64)] = &[
-    ("KnightCharacter.glb", 0.016),
-    ("greenman.glb", 0.085),
-    ("manny_med_mod.gltf", 0.016),
-];
+const DEEP: &[(&str, f64)] =
+    &[("KnightCharacter.glb", 0.016), ("greenman.glb", 0.085), ("manny_med_mod.gltf", 0.016)];
 
 /// How deep the skin is in the ground at most in the frames from `from` on.
 fn skin_depth(motion: &Motion, from: usize) -> (f64, usize) {

@@ -1,18 +1,17 @@
 //! The animations of a document become clips: sampled at the rate that their keys fit, scale folded.
 //!
-//! Every frame walks the nodes down from the scene: interpolated local transforms, affine places in the world,
-//! and the rigid frames of the joints in them. So animated scale, and whatever is animated above or between the
-//! joints, is part of the clip. Space: local, parent joint from joint. Units: metres, seconds.
+//! Space: local, parent joint from joint. Units: metres, seconds.
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::gltf_accessor::{Accessors, Numbers};
 use super::gltf_carried::{Frames, carried};
+use super::gltf_sample::{Span, Step, sample, steps};
 use super::gltf_skeleton::Joints;
 use super::gltf_track::{Interpolation, Track, fitting_rate};
-use crate::math::{Quat, Transform, Vec3, same_hemisphere};
-use crate::model::{Clip, FARTHEST, JointId};
+use crate::math::{Quat, Vec3};
+use crate::model::Clip;
 use crate::report::Warnings;
-use crate::scene::{ADDED, GltfError, Local, NodeTree, World, figure_size};
+use crate::scene::{ADDED, GltfError, NodeTree, World};
 use gltf::animation::{self, Property};
 use gltf::json::accessor::Type;
 use serde_json::Value;
@@ -21,18 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The rate of clips whose keys fit none, and the least rate of clips whose keys are not joined by lines.
 const USUAL_RATE: f64 = 60.0;
 const LEAST_CURVED_RATE: f64 = 30.0;
-/// Leaving the rest translation by less than this, relative to the size of the figure, is rounding.
-const STILL: f64 = 1e-7;
-
-/// A node on the way from the scene to a joint.
-#[derive(Clone)]
-struct Step {
-    local: Local,
-    parent: Option<usize>,
-    tracks: [Option<usize>; 3],
-    moves: bool,
-    joint: Option<JointId>,
-}
 
 /// The channels of one animation that move joints: node, property (0 translation, 1 rotation, 2 scale), sampler.
 type Channels<'a> = Vec<(usize, usize, animation::Sampler<'a>)>;
@@ -137,7 +124,6 @@ fn clip(
         }
         let step = step_of[node].unwrap_or_default();
         steps[step].tracks[property] = Some(tracks.len());
-        steps[step].moves = true;
         tracks.push(track);
     }
     keys.sort_by(f64::total_cmp);
@@ -168,9 +154,17 @@ fn clip(
     let span = Frames { count: frames as usize, time: &time, snap };
     let is_joint = |node: usize| step_of[node].is_some();
     let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
-    let sampled = sample(steps, &mut tracks, joints, frames as usize, time, snap)
-        .map_err(|item| GltfError::NotFinite { path: here, item })?;
-    let mut clip = Clip::new(name, rate, joints.nodes.len(), sampled.0, sampled.1, sampled.2);
+    let span = Span { frames: frames as usize, time, snap };
+    let sampled =
+        sample(steps, &tracks, joints, &span).map_err(|item| GltfError::NotFinite { path: here, item })?;
+    let mut clip = Clip::new(
+        name,
+        rate,
+        joints.nodes.len(),
+        sampled.rotations,
+        sampled.translated,
+        sampled.translations,
+    );
     clip.start = start;
     clip.carried = carried;
     Ok(Some(clip))
@@ -193,32 +187,6 @@ fn lost_stretch(keys: &[f64]) -> Option<(f64, f64)> {
     let second = others.map(|w| w[1] - w[0]).fold(0.0, f64::max);
     (gap > LONG && gap > UNUSUAL * second && second > 0.0 && pairs.count() >= FEWEST)
         .then_some((widest[0], widest[1]))
-}
-
-/// The joints' nodes and all nodes above them, parents first, and where each node stands in that list.
-fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<Step>, Vec<Option<usize>>) {
-    let mut needed = vec![false; tree.nodes().len()];
-    for node in joints.nodes.iter().flatten() {
-        for n in tree.path_to_top(*node) {
-            if std::mem::replace(&mut needed[n], true) {
-                break;
-            }
-        }
-    }
-    let mut step_of = vec![None; needed.len()];
-    let mut steps = Vec::new();
-    for &n in tree.order().iter().filter(|&&n| needed[n]) {
-        let node = tree.node(n);
-        step_of[n] = Some(steps.len());
-        steps.push(Step {
-            local: node.local,
-            parent: node.parent.and_then(|p| step_of[p]),
-            tracks: [None; 3],
-            moves: false,
-            joint: joints.of_node[n],
-        });
-    }
-    (steps, step_of)
 }
 
 fn channels<'a>(
@@ -254,84 +222,4 @@ fn channels<'a>(
         found.push((node, property, channel.sampler()));
     }
     found
-}
-
-/// Local rotations, the joints that translate, and their translations.
-type Sampled = (Vec<Quat>, Vec<JointId>, Vec<Vec3>);
-
-/// Local rotations, the joints that translate, and their translations, frame by frame.
-///
-/// # Errors
-/// The first frame in which a joint is nowhere.
-fn sample(
-    mut steps: Vec<Step>,
-    tracks: &mut [Track],
-    joints: &Joints,
-    frames: usize,
-    time: impl Fn(usize) -> f64,
-    snap: f64,
-) -> Result<Sampled, usize> {
-    let skeleton = &joints.skeleton;
-    let n = skeleton.len();
-    // Who stands still, ancestors included, keeps the place of the first frame.
-    let mut moves = vec![false; steps.len()];
-    let mut worlds = vec![World::identity(); steps.len()];
-    let mut model = vec![Transform::identity(); n];
-    for (k, step) in steps.iter_mut().enumerate() {
-        moves[k] = step.moves || step.parent.is_some_and(|p| moves[p]);
-        if step.moves {
-            // Animated nodes are taken as translation, rotation and scale.
-            step.local.matrix = None;
-        }
-        worlds[k] = step.parent.map_or(World::identity(), |p| worlds[p]).child(&step.local);
-        if let Some(joint) = step.joint {
-            model[joint.index()] = worlds[k].rigid().0;
-        }
-    }
-    let mut rotations: Vec<Quat> = Vec::with_capacity(frames * n);
-    let mut translations: Vec<Vec3> = Vec::with_capacity(frames * n);
-    let mut leaves = vec![0.0f64; n];
-    for frame in 0..frames {
-        let now = time(frame);
-        for (k, step) in steps.iter_mut().enumerate() {
-            if !moves[k] {
-                continue;
-            }
-            let [t, r, s] = step.tracks;
-            if let Some(t) = t {
-                step.local.translation = tracks[t].sample(now, snap);
-            }
-            if let Some(r) = r {
-                step.local.rotation = tracks[r].sample(now, snap);
-            }
-            if let Some(s) = s {
-                step.local.scale = tracks[s].sample(now, snap);
-            }
-            worlds[k] = step.parent.map_or(World::identity(), |p| worlds[p]).child(&step.local);
-            if let Some(joint) = step.joint {
-                model[joint.index()] = worlds[k].rigid().0;
-            }
-        }
-        for (k, parent) in skeleton.parents().iter().enumerate() {
-            let local = match parent {
-                Some(p) => model[p.index()].inverse() * model[k],
-                None => model[k],
-            };
-            if !(local.is_finite() && local.translation.amax() <= FARTHEST) {
-                return Err(frame);
-            }
-            let rotation = match frame {
-                0 => local.rotation,
-                _ => same_hemisphere(local.rotation, &rotations[rotations.len() - n]),
-            };
-            rotations.push(rotation);
-            translations.push(local.translation);
-            leaves[k] = leaves[k].max((local.translation - skeleton.joints()[k].rest.translation).amax());
-        }
-    }
-    let still = STILL * figure_size(skeleton);
-    let translated: Vec<JointId> = skeleton.ids().filter(|id| leaves[id.index()] > still).collect();
-    let kept = translations.chunks_exact(n).flat_map(|all| translated.iter().map(|id| all[id.index()]));
-    let kept = kept.collect();
-    Ok((rotations, translated, kept))
 }

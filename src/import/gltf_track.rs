@@ -62,6 +62,7 @@ impl Key for Quat {
 }
 
 /// The keys of one property of one node, with a hand on the key last used.
+#[derive(Clone)]
 pub(super) struct Track<'a> {
     times: &'a [f64],
     values: &'a [f32],
@@ -86,6 +87,19 @@ impl<'a> Track<'a> {
             interpolation,
             at: 0,
         })
+    }
+
+    /// The same track with its hand where `time` is.
+    pub(super) fn at(&self, time: f64, snap: f64) -> Self {
+        let at = self.times.partition_point(|t| *t <= time + snap).saturating_sub(1);
+        Self { at, ..self.clone() }
+    }
+
+    /// Whether every key has the same value, and no tangents lead away from it.
+    pub(super) fn is_constant(&self) -> bool {
+        let first = &self.values[..self.width];
+        self.interpolation != Interpolation::CubicSpline
+            && self.values.chunks_exact(self.width).all(|value| value == first)
     }
 
     fn value(&self, key: usize) -> &'a [f32] {

@@ -26,6 +26,7 @@ mod gltf_carried;
 mod gltf_mesh;
 mod gltf_packed;
 mod gltf_resources;
+mod gltf_sample;
 mod gltf_skeleton;
 mod gltf_track;
 mod gltf_view;

@@ -57,9 +57,13 @@ fn told(findings: &[Finding]) -> Option<String> {
                 None => counts.push((finding.fault, 1)),
             }
         }
-        let word = |(fault, count): &(&str, usize)| match count {
-            1 => fault.replace('_', " "),
-            n => format!("{} ({n} times)", fault.replace('_', " ")),
+        let word = |(fault, count): &(&str, usize)| {
+            let name = match *fault {
+                "held" => "held frames".to_owned(),
+                "swap" => "swapped sides".to_owned(),
+                other => other.replace('_', " "),
+            };
+            if *count == 1 { name } else { format!("{name} ({count} times)") }
         };
         counts.iter().map(word).collect::<Vec<_>>().join(", ")
     };

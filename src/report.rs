@@ -173,6 +173,17 @@ pub struct Finding {
     pub left: Option<String>,
 }
 
+impl Finding {
+    /// The fault in words for people.
+    pub fn name(&self) -> String {
+        match self.fault {
+            "held" => "held frames".to_owned(),
+            "swap" => "swapped sides".to_owned(),
+            other => other.replace('_', " "),
+        }
+    }
+}
+
 /// A number with a unit for every frame of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {

@@ -10,10 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Kilobytes of address space, and seconds of a processor: a machine of 2 GB that a batch shares with others. Five seconds
-/// are wanted of a release build, and no answer takes half of them in this one; ten stop what would not end, however busy
-/// the machine is.
-const LIMITS: &str = "ulimit -v 1500000; ulimit -t 10; exec \"$0\" \"$@\"";
+/// Kilobytes of address space, and seconds of a processor: a machine of 2 GB that a batch shares with others.
+const LIMITS: &str = "ulimit -v 1500000; ulimit -t 5; exec \"$0\" \"$@\"";
 
 fn limited(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new("sh");

@@ -38,7 +38,7 @@ fn walk() -> Motion {
 }
 
 fn repaired(motion: &Motion) -> Mended {
-    let mended = mend(motion, &Faults::default());
+    let mended = mend(motion.clone(), &Faults::default());
     mended.motion.check().unwrap();
     mended
 }
@@ -228,7 +228,7 @@ fn nothing_reaches_across_a_cut() {
         joined
     };
     let bad = joined(&end, &noisy);
-    let found = mend(&bad, &Faults { floor: false, legs: false, ..Faults::default() });
+    let found = mend(bad.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(
         found.findings.iter().any(|f| f.fault == "cut" && f.frames[0] == frames - 37),
         "{:?}",
@@ -258,9 +258,9 @@ fn without_legs_the_signal_is_mended_and_the_floor_is_said_to_be_unknown() {
 #[test]
 fn a_group_of_faults_that_is_not_asked_for_is_left() {
     let bad = damaged(&damaged(&walk(), Damage::Raise(0.3)), Damage::Spikes(60.0));
-    let signal = mend(&bad, &Faults { floor: false, legs: false, ..Faults::default() });
+    let signal = mend(bad.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(signal.findings.iter().all(|f| f.fault == "spike"), "{:?}", words(&signal));
-    let floor = mend(&bad, &Faults { signal: false, ..Faults::default() });
+    let floor = mend(bad.clone(), &Faults { signal: false, ..Faults::default() });
     assert_eq!(words(&floor), [("level", [0, bad.clip.frames()])]);
 }
 
@@ -270,7 +270,7 @@ fn poses_that_follow_each_other_in_steps_are_meant_so() {
     for first in (20..stepped.clip.frames() - 12).step_by(12) {
         damages::held(&mut stepped, first, 5);
     }
-    let found = mend(&stepped, &Faults { floor: false, legs: false, ..Faults::default() });
+    let found = mend(stepped.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(found.motion == stepped, "{:?}", words(&found));
     assert!(found.findings.iter().any(|f| f.fault == "held" && f.left.is_some()), "{:?}", words(&found));
 }
@@ -284,7 +284,7 @@ fn a_leap_from_standing_is_no_step() {
         let s = f.saturating_sub(frames / 2) as f64 / rate;
         Vec3::y() * (8.0 * s - 20.0 * s * s).max(0.0)
     });
-    let found = mend(&leap, &Faults { floor: false, legs: false, ..Faults::default() });
+    let found = mend(leap.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(found.motion == leap, "{:?}", words(&found));
 }
 

@@ -85,7 +85,7 @@ fn calibration(character: &Character) -> Value {
 /// What every clip suffers from, by the judge of the stage `repair`.
 fn faults(asset: &Asset) -> Vec<Vec<Finding>> {
     let judged = |clip: &Clip| {
-        mend(&Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
+        mend(Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
     };
     asset.clips.iter().map(judged).collect()
 }
@@ -106,8 +106,7 @@ fn told(asset: &Asset, faults: &[Vec<Finding>]) -> String {
                 format!("frame {first}")
             };
             let seconds = clip.time(first);
-            let _ =
-                write!(text, "  clip {k}, {frames} ({seconds:.2} s): {}{joint}", f.fault.replace('_', " "));
+            let _ = write!(text, "  clip {k}, {frames} ({seconds:.2} s): {}{joint}", f.name());
             let _ = match &f.left {
                 None => writeln!(text, ", {:.3} {} to {:.3}", f.before, f.unit, f.after),
                 Some(why) if f.unit == "1" => writeln!(text, ", left: {why}"),

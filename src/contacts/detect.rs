@@ -6,12 +6,13 @@
 use super::floor::{self, Floor, quantile};
 use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
-use super::spans::{mended, spans};
+use super::spans::mended;
 use super::track::{Track, tracks};
 use crate::anatomy::{Figure, contact_points};
-use crate::kinematics::cuts;
+use crate::kinematics::shots;
 use crate::math::Vec3;
 use crate::model::{ContactPart, Contacts, Hold, Motion};
+use crate::signal::spans;
 use std::ops::Range;
 
 /// How heights and speeds become labels.
@@ -98,8 +99,8 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
     points.retain(|p| p.part.of_foot() || p.part == ContactPart::Pelvis || wanted(p.part));
     let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
     let scale = scale(motion);
-    let bounds = bounds(motion);
-    let tracks = tracks(motion, &points, &bounds);
+    let shots = shots(motion);
+    let tracks = tracks(motion, &points, &shots);
     let Some(height) = options.ground.or_else(|| floor::height(&tracks, scale)) else {
         return Contacts::new(0.0, parts);
     };
@@ -131,7 +132,7 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
                 model.labels(&signal.pairs(), possible, shortest, rate)
             }
         };
-        resting.push((signal.part, labelled(&bounds, &labels, shortest)));
+        resting.push((signal.part, labelled(&shots, &labels, shortest)));
     }
     let floor = match options.ground {
         Some(_) => floor,
@@ -151,19 +152,14 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
     contacts
 }
 
-/// The first frame, those that follow a cut, and the one behind the last.
-fn bounds(motion: &Motion) -> Vec<usize> {
-    [0].into_iter().chain(cuts(motion)).chain([motion.clip.frames()]).collect()
-}
-
 /// The labelled spans, mended; a hold ends at a cut.
-fn labelled(bounds: &[usize], labels: &[bool], shortest: usize) -> Vec<Range<usize>> {
-    let of = |part: &[usize]| {
-        let (start, end) = (part[0], part[1]);
-        let own = spans(labels[start..end].iter().copied());
-        mended(own, shortest, end - start).into_iter().map(move |s| s.start + start..s.end + start)
+fn labelled(shots: &[Range<usize>], labels: &[bool], shortest: usize) -> Vec<Range<usize>> {
+    let of = |shot: &Range<usize>| {
+        let start = shot.start;
+        let own = spans(0..shot.len(), |f| labels[start + f]);
+        mended(own, shortest, shot.len()).into_iter().map(move |s| s.start + start..s.end + start)
     };
-    bounds.windows(2).flat_map(of).collect()
+    shots.iter().flat_map(of).collect()
 }
 
 /// The height at which soles rest on the plane of the floor: the median over all frames of all their contacts, since
@@ -183,7 +179,7 @@ fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], f
 pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     let mut points = contact_points(&motion.character, &motion.character.rig);
     points.retain(|p| p.part.of_foot());
-    let tracks = tracks(motion, &points, &bounds(motion));
+    let tracks = tracks(motion, &points, &shots(motion));
     let Some(height) = floor::height(&tracks, scale(motion)) else { return 0.0 };
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();

@@ -3,10 +3,11 @@
 //! The floor is a low percentile of the lowest sole point while it is slow; stairs and boxes are plateaus of a foot
 //! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
 
-use super::spans::{mended, spans};
+use super::spans::mended;
 use super::track::Track;
 use crate::math::Vec3;
 use crate::model::{ContactPart, Side};
+use crate::signal::spans;
 
 /// A sole slower than this shows where the floor is.
 const SLOW: f64 = 0.15;
@@ -70,8 +71,8 @@ impl Floor {
         let mut raised = [vec![], vec![]];
         for (k, raised) in raised.iter_mut().enumerate() {
             let (own, other) = (&feet[k], &feet[1 - k]);
-            let still = (0..frames).map(|f| high(&own.at[f]) && own.speed[f] < SLOW * scale);
-            for span in mended(spans(still), long(PLATEAU_S) / 2, frames) {
+            let still = |f: usize| high(&own.at[f]) && own.speed[f] < SLOW * scale;
+            for span in mended(spans(0..frames, still), long(PLATEAU_S) / 2, frames) {
                 let mut heights: Vec<f64> = own.at[span.clone()].iter().map(|p| p.y).collect();
                 let Some(middle) = quantile(&mut heights, 0.5) else { continue };
                 let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);

@@ -8,6 +8,7 @@ use crate::kinematics::{Block, Forward};
 use crate::math::{Vec3, splat_vec3};
 use crate::model::{ContactPart, ContactPoint, Motion};
 use crate::signal::SavitzkyGolay;
+use std::ops::Range;
 
 /// Half the window of the slopes, seconds; and the fewest frames.
 const HALF_WINDOW_S: f64 = 1.0 / 30.0;
@@ -24,8 +25,8 @@ pub(super) struct Track {
     pub speed: Vec<f64>,
 }
 
-/// The ways of these points; `bounds` are the first frame, those that follow a cut, and the one behind the last.
-pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], bounds: &[usize]) -> Vec<Track> {
+/// The ways of these points; `shots` are the stretches of frames between cuts.
+pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<usize>]) -> Vec<Track> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     let mut ways = vec![[vec![], vec![], vec![]]; points.len()];
     let local: Vec<_> = points.iter().map(|p| splat_vec3(&p.at)).collect();
@@ -44,7 +45,7 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], bounds: &[usize])
     let slope = SavitzkyGolay::new(2 * half + 1, 2).expect("five frames and more hold a quadratic");
     let track = |(point, way): (&ContactPoint, [Vec<f64>; 3])| {
         let [x, y, z] = way.each_ref().map(|channel| -> Vec<f64> {
-            bounds.windows(2).flat_map(|part| slope.slopes(&channel[part[0]..part[1]])).collect()
+            shots.iter().flat_map(|shot| slope.slopes(&channel[shot.clone()])).collect()
         });
         let speed = |((x, y), z): ((&f64, &f64), &f64)| Vec3::new(*x, *y, *z).norm() * clip.sample_rate;
         let speed = x.iter().zip(&y).zip(&z).map(speed).collect();

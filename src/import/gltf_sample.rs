@@ -132,17 +132,18 @@ pub(super) fn sample(
             for (f, row) in rotations.chunks_mut(n).enumerate() {
                 let now = (span.time)(block * BLOCK + f);
                 frame.go(now, span.snap);
+                let mut places =
+                    translations[f * loose.len()..].iter_mut().zip(&mut leaves).zip(&loose).peekable();
                 for (k, q) in row.iter_mut().enumerate() {
                     let local = frame.local(k, now, span.snap);
                     if !(local.is_finite() && local.translation.amax() <= FARTHEST) {
                         return Err(block * BLOCK + f);
                     }
                     *q = local.rotation;
-                    frame.translations[k] = local.translation;
-                }
-                for (i, &k) in loose.iter().enumerate() {
-                    translations[f * loose.len() + i] = frame.translations[k];
-                    leaves[i] = leaves[i].max((frame.translations[k] - rest(k)).amax());
+                    if let Some(((place, leaves), _)) = places.next_if(|(_, joint)| **joint == k) {
+                        *place = local.translation;
+                        *leaves = leaves.max((local.translation - rest(k)).amax());
+                    }
                 }
             }
             Ok(leaves)
@@ -210,10 +211,9 @@ impl<'a> Walk<'a> {
                 step_of[id.index()].into_iter().for_each(|s: usize| asked[s] = true);
             }
         }
-        for k in (0..steps.len()).rev().filter(|k| asked[*k]).collect::<Vec<_>>() {
-            let mut above = steps[k].parent;
-            while let Some(p) = above.filter(|p| !std::mem::replace(&mut asked[*p], true)) {
-                above = steps[p].parent;
+        for k in (0..steps.len()).rev() {
+            if let Some(above) = steps[k].parent.filter(|_| asked[k]) {
+                asked[above] = true;
             }
         }
         let walked = (0..steps.len()).filter(|k| asked[*k] && moves[*k]).collect();
@@ -230,7 +230,6 @@ impl<'a> Walk<'a> {
             walk: self,
             tracks: self.tracks.iter().map(|t| t.at(time, snap)).collect(),
             worlds: self.worlds.clone(),
-            translations: vec![Vec3::zeros(); model.len()],
             model,
         }
     }
@@ -242,8 +241,6 @@ struct Instant<'w, 'a> {
     tracks: Vec<Track<'a>>,
     worlds: Vec<World>,
     model: Vec<Transform>,
-    /// Where joints are in their parents.
-    translations: Vec<Vec3>,
 }
 
 impl Instant<'_, '_> {

@@ -5,7 +5,8 @@
 
 use super::{Block, map_blocks};
 use crate::math::{Vec3, median};
-use crate::model::{JointId, ModelPose, Motion};
+use crate::model::{Clip, JointId, ModelPose, Motion};
+use std::ops::Range;
 
 /// Over a cut the median joint moves by at least this share of the body's size. At half of it the fastest kicks of
 /// captures at 30 Hz come near, at double of it cuts between two takes of the same standing person are missed.
@@ -43,6 +44,13 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
     (0..clip.frames() - 1).filter(cut).map(|f| f + 1).collect()
 }
 
+/// The stretches of frames between cuts, ascending; none of a clip without frames.
+pub fn shots(motion: &Motion) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let ends = cuts(motion).into_iter().chain([motion.clip.frames()]);
+    ends.map(|end| std::mem::replace(&mut start, end)..end).filter(|shot| !shot.is_empty()).collect()
+}
+
 /// Whether the last frame is the first once more: every joint turned alike, the root at the same height.
 pub fn is_cycle(motion: &Motion) -> bool {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
@@ -55,12 +63,17 @@ pub fn is_cycle(motion: &Motion) -> bool {
     most < CLOSED.0 && (root[0] - root[1]).abs() < CLOSED.1 * size(&skeleton.rest_model_pose())
 }
 
+/// The joints that turn at all over a clip that has frames, as places in joint order.
+pub fn turning(clip: &Clip) -> Vec<usize> {
+    let first = clip.rotations(0);
+    let turns = |j: &usize| (1..clip.frames()).any(|f| clip.rotations(f)[*j] != first[*j]);
+    (0..clip.joints()).filter(turns).collect()
+}
+
 /// The mean turn, over every edge, of the joints that turn at all: fingers that stand still say nothing.
 fn mean_turns(motion: &Motion) -> Vec<f64> {
     let clip = &motion.clip;
-    let first = clip.rotations(0);
-    let turns = |j: &usize| (1..clip.frames()).any(|f| clip.rotations(f)[*j] != first[*j]);
-    let alive: Vec<usize> = (0..clip.joints()).filter(turns).collect();
+    let alive = turning(clip);
     let of = |f: usize| {
         let (from, to) = (clip.rotations(f), clip.rotations(f + 1));
         // By the chord of the half angle, which is the arc to a hundredth up to 60 degrees and less beyond.
@@ -86,7 +99,7 @@ fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
 }
 
 /// How far the joints of a pose lie apart: half the diagonal of the box around them, about the leg of a person.
-fn size(rest: &ModelPose) -> f64 {
+pub fn size(rest: &ModelPose) -> f64 {
     let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
     for joint in rest.joints() {
         (low, high) = (low.inf(&joint.translation), high.sup(&joint.translation));

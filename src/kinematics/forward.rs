@@ -64,11 +64,10 @@ pub fn map_frames_towards<T: Send>(
 /// Whether each joint is one of these or above one of them.
 fn up_to_the_root(skeleton: &Skeleton, wanted: impl IntoIterator<Item = JointId>) -> Vec<bool> {
     let mut needed = vec![false; skeleton.len()];
-    for id in wanted {
-        let mut above = Some(id);
-        while let Some(id) = above.filter(|id| !needed[id.index()]) {
-            needed[id.index()] = true;
-            above = skeleton.parent(id);
+    wanted.into_iter().for_each(|id| needed[id.index()] = true);
+    for id in skeleton.ids().rev() {
+        if let Some(parent) = skeleton.parent(id).filter(|_| needed[id.index()]) {
+            needed[parent.index()] = true;
         }
     }
     needed

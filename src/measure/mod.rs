@@ -30,6 +30,7 @@ pub use change::change;
 pub use gauge::Gauge;
 pub use hands::hands;
 pub use legs::legs;
+pub use momentum::GRAVITY;
 pub use nonnegative::{Row6, residual as unreached};
 pub use particles::Particle;
 pub use stature::COMMON_HEIGHT;

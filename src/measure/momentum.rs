@@ -16,8 +16,8 @@ use crate::math::Vec3;
 use crate::report::Metric;
 use crate::signal::{Butterworth, Parabola};
 
-/// Gravity, m/s^2.
-const GRAVITY: f64 = 9.81;
+/// The gravity of the earth, m/s^2.
+pub const GRAVITY: f64 = 9.81;
 /// The friction coefficient of the pyramids.
 const FRICTION: f64 = 0.8;
 /// Faster changes of force and moment than this are the noise of capture, hertz.

@@ -30,7 +30,7 @@ pub(super) fn findings(all: &[Finding]) -> String {
             "<tr><th scope=\"row\">{}</th><td>{joint}</td>\
              <td><button type=\"button\" class=\"moment\" data-frame=\"{first}\">frame {first}</button>{last}</td>\
              <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"why\">{}</td></tr>",
-            Text(&words(finding.fault)),
+            Text(&words(&finding.name())),
             unit.text(finding.before),
             unit.text(finding.after),
             Text(finding.left.as_deref().unwrap_or_default())

@@ -5,7 +5,7 @@
 
 use super::arm::Arm;
 use crate::anatomy::Figure;
-use crate::kinematics::{cuts, is_cycle};
+use crate::kinematics::{is_cycle, shots};
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, ModelPose, Motion, Pose, Rig, Side};
 use crate::signal::fix_hemispheres;
@@ -102,11 +102,11 @@ fn smoothed(offsets: &[[Vec3; 2]], motion: &Motion) -> Vec<[Vec3; 2]> {
     let (frames, reach) = (offsets.len(), (WINDOW * rate) as usize);
     let raised = |k: usize| 0.5 + 0.5 * (std::f64::consts::PI * k as f64 / (WINDOW * rate)).cos();
     let window: Vec<f64> = (0..=reach).map(raised).collect();
-    let starts: Vec<usize> = [0].into_iter().chain(cuts(motion)).chain([frames]).collect();
-    let cycle = starts.len() == 2 && is_cycle(motion);
+    let shots = shots(motion);
+    let cycle = shots.len() == 1 && is_cycle(motion);
     let at = |frame: usize| {
-        let part = starts.partition_point(|&start| start <= frame) - 1;
-        let (first, end) = (starts[part] as isize, starts[part + 1] as isize);
+        let shot = &shots[shots.partition_point(|shot| shot.end <= frame)];
+        let (first, end) = (shot.start as isize, shot.end as isize);
         let mut sum = [Vec3::zeros(); 2];
         let mut weights = 0.0;
         let (frame, wide) = (frame as isize, reach as isize);

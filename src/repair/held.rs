@@ -3,9 +3,9 @@
 //! Filled by cubic Hermite curves with the rates of three frames beyond. Units: degrees, metres of 0.86 m legs, seconds.
 
 use super::ledger::{Ledger, all};
-use super::robust::spans;
 use super::take::Take;
 use crate::math::{Quat, Vec3, exp, log, median};
+use crate::signal::{hermite, spans};
 
 /// Joints that turn by less do not move, degrees: a hundredth of the noise of captures.
 const STILL_TURN: f64 = 1e-3;
@@ -31,7 +31,7 @@ pub(super) fn held(take: &mut Take, ledger: &mut Ledger) {
     let way = |e: usize| (places[e + 1] - places[e]).norm();
     let still = |e: usize| way(e) < STILL_WAY && take.steps(e).iter().all(|s| *s < STILL_TURN);
     let mut found = Vec::new();
-    for span in spans(edges, still) {
+    for span in spans(0..edges, still) {
         let (a, b) = (span.start, span.end);
         if span.len() < 2 || span.len() as f64 * take.dt > LONGEST || a < BEYOND || b + BEYOND > edges {
             continue;
@@ -66,37 +66,32 @@ pub(super) fn held(take: &mut Take, ledger: &mut Ledger) {
 fn bridge(take: &mut Take, first: usize, end: usize) {
     let (from, before, behind) =
         (first - 1, first.saturating_sub(BEYOND), (end + BEYOND - 1).min(take.edges()));
-    let spans = [(from - before).max(1) as f64, (behind - end).max(1) as f64];
     let steps = (end - from) as f64;
+    // Rates beyond count for as long as the bridge is.
+    let times = [steps / (from - before).max(1) as f64, steps / (behind - end).max(1) as f64];
     for j in take.turning.clone() {
         let at = |f: usize| *take.rotation(f, j);
         let (start, stop) = (at(from), at(end));
         let turned = |a: &Quat, b: &Quat| log(&(a.inverse() * b));
         let way = turned(&start, &stop);
-        let rates = [-turned(&start, &at(before)) / spans[0], turned(&stop, &at(behind)) / spans[1]];
+        let rates = [-turned(&start, &at(before)) * times[0], turned(&stop, &at(behind)) * times[1]];
         if way.norm() + rates[0].norm() + rates[1].norm() < 1e-9 {
             continue;
         }
         for f in first..end {
-            let v = hermite(&way, &rates, steps, (f - from) as f64 / steps);
+            let v = hermite(&Vec3::zeros(), &rates[0], &way, &rates[1], (f - from) as f64 / steps);
             take.turn(f, j, start * exp(&v));
         }
     }
     for track in 0..take.motion.clip.translated().len() {
         let at = |f: usize| take.motion.clip.translations(f)[track];
         let (start, stop) = (at(from), at(end));
-        let rates = [(start - at(before)) / spans[0], (at(behind) - stop) / spans[1]];
+        let rates = [(start - at(before)) * times[0], (at(behind) - stop) * times[1]];
         for f in first..end {
-            let v = hermite(&(stop - start), &rates, steps, (f - from) as f64 / steps);
-            take.motion.clip.translations_mut(f)[track] = start + v;
+            let place = hermite(&start, &rates[0], &stop, &rates[1], (f - from) as f64 / steps);
+            take.motion.clip.translations_mut(f)[track] = place;
         }
     }
     take.settle();
     take.measure(first..end);
-}
-
-/// The cubic from nothing to `way` over `steps` frames with these rates at its ends, at `u` in 0 to 1.
-fn hermite(way: &Vec3, rates: &[Vec3; 2], steps: f64, u: f64) -> Vec3 {
-    let (u2, u3) = (u * u, u * u * u);
-    way * (3.0 * u2 - 2.0 * u3) + (rates[0] * (u3 - 2.0 * u2 + u) + rates[1] * (u3 - u2)) * steps
 }

@@ -54,9 +54,9 @@ pub struct Mended {
 }
 
 /// Mends the faults of a take.
-pub fn mend(motion: &Motion, faults: &Faults) -> Mended {
-    let Some(mut take) = Take::of(motion) else {
-        return Mended { motion: motion.clone(), findings: Vec::new(), nearest: Vec::new() };
+pub fn mend(motion: Motion, faults: &Faults) -> Mended {
+    let Some(mut take) = Take::of(&motion) else {
+        return Mended { motion, findings: Vec::new(), nearest: Vec::new() };
     };
     let mut findings = Vec::new();
     let mut last = Ledger::default();
@@ -68,7 +68,7 @@ pub fn mend(motion: &Motion, faults: &Faults) -> Mended {
         }
         findings.append(&mut last.mended);
     }
-    let motion = if findings.is_empty() { motion.clone() } else { take.motion };
+    let motion = if findings.is_empty() { motion } else { take.motion };
     findings.append(&mut last.left);
     Mended { motion, findings, nearest: last.metrics() }
 }

@@ -25,3 +25,4 @@ mod vertical_drift;
 
 pub use ledger::FAULTS;
 pub use mend::{Faults, Mended, mend};
+pub use take::LEG;

@@ -7,10 +7,9 @@
 //! least. Units: degrees, metres of 0.86 m legs, hertz.
 
 use super::ledger::{Ledger, all, own};
-use super::robust::smooth;
 use super::take::Take;
 use crate::math::{Quat, RawQuat, Vec3};
-use crate::signal::{Bands, Difference, FactoredBands, JERK, whittaker_penalty};
+use crate::signal::{Bands, Difference, FactoredBands, JERK, gaussian, whittaker_penalty};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -170,10 +169,10 @@ impl Bank {
         for (factored, own) in &self.members {
             let mut fit = values.to_vec();
             factored.solve(&mut fit);
-            let off = |(y, s): (&[f64; K], &[f64; K])| [(0..K).map(|k| (y[k] - s[k]).powi(2)).sum::<f64>()];
-            let off: Vec<[f64; 1]> = values.iter().zip(&fit).map(off).collect();
-            let risk = |[mean]: [f64; 1]| (mean + variance * (2.0 * own - 1.0)).max(variance * own);
-            risks.push(smooth(&off, self.windows[0]).into_iter().map(risk).collect());
+            let off = |(y, s): (&[f64; K], &[f64; K])| (0..K).map(|k| (y[k] - s[k]).powi(2)).sum::<f64>();
+            let off: Vec<f64> = values.iter().zip(&fit).map(off).collect();
+            let risk = |mean: f64| (mean + variance * (2.0 * own - 1.0)).max(variance * own);
+            risks.push(gaussian(&off, self.windows[0]).into_iter().map(risk).collect());
             fits.push(fit);
         }
         let least = |f: usize| risks.iter().map(|r| r[f]).fold(f64::INFINITY, f64::min);
@@ -181,9 +180,9 @@ impl Bank {
         let mut sum = vec![[0.0; K]; values.len()];
         let mut total = vec![0.0; values.len()];
         for (fit, risk) in fits.iter().zip(&risks) {
-            let weight = |(r, least): (&f64, &f64)| [(-(r - least) / (SHARP * variance)).exp()];
-            let weights: Vec<[f64; 1]> = risk.iter().zip(&least).map(weight).collect();
-            for (f, [w]) in smooth(&weights, self.windows[1]).into_iter().enumerate() {
+            let weight = |(r, least): (&f64, &f64)| (-(r - least) / (SHARP * variance)).exp();
+            let weights: Vec<f64> = risk.iter().zip(&least).map(weight).collect();
+            for (f, w) in gaussian(&weights, self.windows[1]).into_iter().enumerate() {
                 total[f] += w;
                 (0..K).for_each(|k| sum[f][k] += w * fit[f][k]);
             }

@@ -5,24 +5,11 @@
 //! those of the values.
 
 use crate::math::{DMatrix, DVector, Vec3, median, weighted_quantile};
-use std::ops::Range;
 
 /// Rounds of reweighting: what is left halves in each.
 const ROUNDS: usize = 30;
 /// Rounds for the middle of a few points: a thousandth of their spread is left.
 const STEPS: usize = 12;
-
-/// The spans of frames for which `holds`.
-pub(super) fn spans(frames: usize, holds: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for f in (0..frames).filter(|f| holds(*f)) {
-        match found.last_mut() {
-            Some(last) if last.end == f => last.end = f + 1,
-            _ => found.push(f..f + 1),
-        }
-    }
-    found
-}
 
 /// The `reach` places to either side of `at` among `len`, itself left out; behind the ends they come back.
 pub(super) fn neighbours(len: usize, at: usize, reach: usize) -> impl Iterator<Item = usize> {
@@ -119,25 +106,6 @@ pub(super) fn fit(rows: &[Vec<f64>], z: &[f64], weights: &[f64]) -> Fit {
         found = Fit { coefficients: x.iter().copied().collect(), left: left.max(NOISE) };
     }
     found
-}
-
-/// The mean over time with the weights of a normal distribution, `deviation` frames wide; the ends weigh what is there.
-pub(super) fn smooth<const K: usize>(values: &[[f64; K]], deviation: f64) -> Vec<[f64; K]> {
-    if deviation < 0.3 {
-        return values.to_vec();
-    }
-    let reach = (4.0 * deviation) as usize + 1;
-    let weights: Vec<f64> = (0..=reach).map(|d| (-0.5 * (d as f64 / deviation).powi(2)).exp()).collect();
-    let at = |f: usize| {
-        let (mut sum, mut total) = ([0.0; K], 0.0);
-        for g in f.saturating_sub(reach)..(f + reach + 1).min(values.len()) {
-            let w = weights[f.abs_diff(g)];
-            total += w;
-            sum.iter_mut().zip(&values[g]).for_each(|(s, v)| *s += w * v);
-        }
-        sum.map(|s| s / total)
-    };
-    (0..values.len()).map(at).collect()
 }
 
 /// Of every value the one below which the share `q` of those within `reach` to either side lies; the ends are repeated.

@@ -7,6 +7,7 @@ use super::ledger::{Ledger, all, own};
 use super::robust::{median_around, middle, neighbours};
 use super::take::Take;
 use crate::math::Vec3;
+use crate::measure::GRAVITY;
 use std::ops::Range;
 
 /// A step is at least this long, metres...
@@ -23,8 +24,6 @@ const AROUND: (f64, usize) = (0.1, 4);
 const TURNS: f64 = 3.0;
 /// ... which counts at least this much, degrees.
 const QUIET: f64 = 0.1;
-/// The gravity of the earth, m/s^2.
-const GRAVITY: f64 = 9.81;
 /// A body that comes back within so many frames was never away...
 const LONGEST: usize = 2;
 /// ... if it comes back to within this share of the way.

@@ -3,12 +3,13 @@
 //! The labels are those of repair: they are found anew whenever the way of the body has changed, by the take alone, and
 //! are not the labels of the stage `contacts`. Units: metres of 0.86 m legs, seconds.
 
-use super::robust::{sliding_quantile, spans};
+use super::robust::sliding_quantile;
 use super::take::Take;
 use crate::anatomy::contact_points;
 use crate::kinematics::map_frames;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
+use crate::signal::spans;
 use std::ops::Range;
 
 /// A resting point is no higher than this above what is low for its kind, metres...
@@ -112,7 +113,7 @@ impl Feet {
         let mut found = Vec::new();
         for (k, track) in self.tracks.iter().enumerate() {
             let rests = |f: usize| track.height[f] < LOW && track.speed[f] < slow;
-            for span in spans(track.at.len(), rests) {
+            for span in spans(0..track.at.len(), rests) {
                 let mut start = span.start;
                 for f in span.clone() {
                     let ends = f + 1 == span.end || self.cut[f];

@@ -4,15 +4,15 @@
 
 use super::path::Path;
 use crate::anatomy::on_four_legs;
-use crate::kinematics::cuts;
+use crate::kinematics::{cuts, size, turning};
 use crate::legs::Leg;
 use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
 use crate::model::{JointId, Motion, Side};
 use crate::signal::fix_hemispheres;
 use std::ops::Range;
 
-/// Thigh and shin of the body in whose metres all limits are given.
-const LEG: f64 = 0.86;
+/// Thigh and shin of the body in whose metres all limits are given, here and in `settle`.
+pub const LEG: f64 = 0.86;
 /// Shorter takes have no neighbourhood to compare a frame with.
 const SHORTEST: usize = 9;
 
@@ -50,24 +50,17 @@ impl Take {
             [Some(left), Some(right)] if !on_four_legs(&character.rig, &rest) => Some([left, right]),
             _ => None,
         };
-        // The box around a person is about two legs across.
-        let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
-        for joint in rest.joints() {
-            (low, high) = (low.inf(&joint.translation), high.sup(&joint.translation));
-        }
-        let size = match &legs {
+        let leg = match &legs {
             Some([left, right]) => 0.5 * (left.length() + right.length()),
-            None => 0.5 * (high - low).norm(),
+            None => size(&rest),
         };
-        let first = motion.clip.rotations(0);
-        let turns = |j: &usize| (1..frames).any(|f| motion.clip.rotations(f)[*j] != first[*j]);
-        let turning: Vec<usize> = (0..motion.clip.joints()).filter(turns).collect();
+        let turning = turning(&motion.clip);
         if turning.len() < FEWEST {
             return None;
         }
         let mut motion = motion.clone();
         let path = Path::of(&mut motion);
-        let (dt, scale) = (motion.clip.sample_rate.recip(), LEG / size.max(1e-9));
+        let (dt, scale) = (motion.clip.sample_rate.recip(), LEG / leg.max(1e-9));
         let mut take = Self { motion, dt, scale, turning, legs, path, steps: Vec::new() };
         take.steps = vec![0.0; take.turning.len() * take.edges()];
         take.measure(0..frames);

@@ -4,13 +4,10 @@
 //! flights of the take itself say is the one right number for every test of weight. A flight votes where its centre of
 //! mass is on a parabola; the median of the votes is told. Units: of [`Weighed`].
 
-use super::series::gaussian;
 use super::weighed::Weighed;
 use crate::math::{Vec3, median};
-use crate::signal::Parabola;
-
-/// Gravity where no flight tells, m/s^2.
-pub const EARTH: f64 = 9.81;
+use crate::measure::GRAVITY;
+use crate::signal::{Parabola, gaussian};
 
 /// A time without a carrier that is shorter than this is a gap of what is known, seconds.
 pub const SHORTEST: f64 = 0.1;
@@ -43,7 +40,7 @@ pub fn gravity(body: &Weighed) -> Gravity {
     let flights = body.flights(SHORTEST);
     let votes: Vec<f64> = flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect();
     match votes.is_empty() {
-        true => Gravity { value: EARTH, known: false },
+        true => Gravity { value: GRAVITY, known: false },
         false => Gravity { value: median(votes), known: true },
     }
 }

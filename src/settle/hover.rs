@@ -5,9 +5,10 @@
 //! Heels, balls and tips of toes have levels of their own. Units: of [`Weighed`].
 
 use super::gravity::Gravity;
-use super::series::{bend, gaussian, runs, smoothstep};
+use super::series::{bend, smoothstep};
 use super::weighed::{Carrier, SOLES, Weighed};
 use crate::math::{Vec3, median, percentile};
+use crate::signal::{gaussian, spans};
 use std::ops::Range;
 
 /// More air than this under the lowest sole is a gap, metres; less than the second is touch.
@@ -88,7 +89,7 @@ impl Standing {
     /// Where the body hovers: carried, by nothing, for long enough.
     pub fn hovers(&self, body: &Weighed) -> Vec<Hover> {
         body.by_shot(|shot| {
-            let mut found = runs(shot.clone(), |f| self.air[f] > GAP && self.carried[f] && !self.held[f]);
+            let mut found = spans(shot.clone(), |f| self.air[f] > GAP && self.carried[f] && !self.held[f]);
             found.retain(|frames| {
                 let inside = frames.start >= shot.start + 2 && frames.end + 2 <= shot.end;
                 inside && frames.len() as f64 >= body.frames_of(LEAST)

@@ -13,6 +13,7 @@ use super::series::smoothstep;
 use crate::dynamics::{Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Transform, Vec3, slerp};
+use crate::measure::GRAVITY;
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
 use crate::signal::fix_hemispheres;
 
@@ -176,7 +177,7 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
 fn brakes(ragdoll: &Ragdoll, resistance: f64) -> Vec<Drive> {
     let brake = |(k, part): (usize, &Part)| {
         part.parent?;
-        let swing = part.carried * part.bone.norm().max(0.05) * super::ragdoll::GRAVITY;
+        let swing = part.carried * part.bone.norm().max(0.05) * GRAVITY;
         let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
         let damping = resistance * swing + toes;
         Some(Drive {

@@ -6,11 +6,12 @@
 //! parabola is known exactly. A take has one gravity: where no flight tells it, the median of what the rates around its
 //! lost flights say. Units: of [`Weighed`].
 
-use super::gravity::{EARTH, Gravity};
-use super::series::{bend, gaussian, off_line};
+use super::gravity::Gravity;
+use super::series::{bend, off_line};
 use super::weighed::Weighed;
 use crate::math::{Vec3, median};
-use crate::signal::Parabola;
+use crate::measure::GRAVITY;
+use crate::signal::{Parabola, gaussian};
 use std::ops::Range;
 
 /// A body that falls this many times as fast as things fall is pulled.
@@ -72,7 +73,7 @@ pub fn lost_flights(body: &Weighed, gravity: Gravity) -> Vec<LostFlight> {
     if told.is_empty() {
         return Vec::new();
     }
-    let (told, earth) = (median(told), EARTH * body.scale);
+    let (told, earth) = (median(told), GRAVITY * body.scale);
     let value = if (told - earth).abs() < NEAR_EARTH * earth { earth } else { told };
     shots.iter().flat_map(|shot| shot.lost(Gravity { value, known: true })).collect()
 }

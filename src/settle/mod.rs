@@ -21,6 +21,6 @@ mod secondary;
 pub use course::Course;
 pub use flights::{Settled, settle_flights};
 pub use limp::{Fallen, LetGo, let_go};
-pub use ragdoll::{GRAVITY, Part, Ragdoll};
+pub use ragdoll::{Part, Ragdoll};
 pub use secondary::{Swing, chain_joints, swing};
 pub use segments::{Segment, body_mass, segment_of};

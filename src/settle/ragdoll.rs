@@ -9,6 +9,7 @@
 use super::segments::{body_mass, segment_of};
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
 use crate::math::{Mat3, Transform, Vec3, any_perpendicular};
+use crate::measure::GRAVITY;
 use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
 
 /// One body of a ragdoll.
@@ -220,9 +221,6 @@ impl Ragdoll {
             .expect("parts form a tree")
     }
 }
-
-/// Metres per second squared.
-pub const GRAVITY: f64 = 9.81;
 
 /// From the lowest to the highest joint or tip.
 fn height_of(skeleton: &Skeleton, rest: &ModelPose) -> f64 {

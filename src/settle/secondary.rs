@@ -5,11 +5,11 @@
 //! nothing moves it. Space: model space. Units: SI.
 
 use super::course::Course;
-use super::ragdoll::GRAVITY;
 use crate::dynamics::{
     Articulation, Body, BodyState, Constraint, ConstraintKind, Drive, World, WorldSettings, solid,
 };
 use crate::math::{Quat, Vec3, arc, log};
+use crate::measure::GRAVITY;
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
 use crate::signal::with_poses;
 

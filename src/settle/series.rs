@@ -1,31 +1,8 @@
-//! A series over time becomes a smoother one, its bend, its straightness and the stretches in which something holds.
+//! A series over time becomes its bend, its slope and its straightness.
 //!
 //! Frames are evenly spaced. Units: those of the values; times in frames unless a name says otherwise.
 
 use crate::math::Vec3;
-use std::iter::Sum;
-use std::ops::{Mul, Range};
-
-/// So many standard deviations of a Gaussian are its reach.
-const REACH: f64 = 4.0;
-
-/// Below this width a Gaussian lies within its own frame.
-const NARROW: f64 = 0.3;
-
-/// The Gaussian mean over time of standard deviation `sigma`; at the ends over what is there.
-pub fn gaussian<T: Copy + Mul<f64, Output = T> + Sum>(values: &[T], sigma: f64) -> Vec<T> {
-    if sigma < NARROW {
-        return values.to_vec();
-    }
-    let reach = (REACH * sigma) as usize + 1;
-    let weight: Vec<f64> = (0..=reach).map(|k| (-0.5 * (k as f64 / sigma).powi(2)).exp()).collect();
-    let mean = |f: usize| {
-        let near = f.saturating_sub(reach)..(f + reach + 1).min(values.len());
-        let whole: f64 = near.clone().map(|k| weight[k.abs_diff(f)]).sum();
-        near.map(|k| values[k] * (weight[k.abs_diff(f)] / whole)).sum()
-    };
-    (0..values.len()).map(mean).collect()
-}
 
 /// The second derivative at `rate` frames a second; the ends repeat their neighbours, fewer than three frames have none.
 pub fn bend(values: &[Vec3], rate: f64) -> Vec<Vec3> {
@@ -47,18 +24,6 @@ fn padded(mut inner: Vec<Vec3>, length: usize) -> Vec<Vec3> {
         _ => inner.resize(length, Vec3::zeros()),
     }
     inner
-}
-
-/// The stretches of frames within `span` in which `holds`.
-pub fn runs(span: Range<usize>, holds: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for f in span.filter(|f| holds(*f)) {
-        match found.last_mut() {
-            Some(last) if last.end == f => last.end = f + 1,
-            _ => found.push(f..f + 1),
-        }
-    }
-    found
 }
 
 /// From 0 to 1 with level ends.
@@ -90,18 +55,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_gaussian_keeps_constants_and_stays_between_its_values(
-            values in proptest::collection::vec(-5.0..5.0f64, 1..60),
-            sigma in 0.0..9.0f64,
-        ) {
-            let smooth = gaussian(&values, sigma);
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            prop_assert_eq!(smooth.len(), values.len());
-            prop_assert!(smooth.iter().all(|x| low - 1e-9 <= *x && *x <= high + 1e-9));
-        }
-
-        #[test]
         fn a_parabola_bends_alike_everywhere_and_a_line_is_a_line(
             a in -5.0..5.0f64, b in -5.0..5.0f64, c in -5.0..5.0f64, frames in 3usize..40,
         ) {
@@ -111,11 +64,5 @@ mod tests {
             let line: Vec<f64> = (0..frames).map(at).collect();
             prop_assert!(off_line(&line) < 1e-9);
         }
-    }
-
-    #[test]
-    fn runs_lie_within_their_span() {
-        assert_eq!(runs(2..9, |f| f != 5), [2..5, 6..9]);
-        assert_eq!(runs(3..3, |_| true), []);
     }
 }

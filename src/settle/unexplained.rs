@@ -6,10 +6,11 @@
 //! body. Frames of flights that fall as they should need nothing. Units: of [`Weighed`]; shares of the weight.
 
 use super::gravity::{Gravity, SHORTEST};
-use super::series::{gaussian, off_line, runs};
+use super::series::off_line;
 use super::weighed::Weighed;
 use crate::math::{Vec3, percentile};
 use crate::measure::{Row6, unreached};
+use crate::signal::{gaussian, spans};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -67,7 +68,7 @@ pub fn unexplained(body: &Weighed, gravity: Gravity) -> Vec<f64> {
 
 /// The stretches that are told: those above the limit, where they last.
 pub fn told(body: &Weighed, over: &[f64]) -> Vec<Range<usize>> {
-    let found = runs(0..over.len(), |f| over[f] > LIMIT);
+    let found = spans(0..over.len(), |f| over[f] > LIMIT);
     let lasts: usize = found.iter().map(|r| r.len()).sum();
     if lasts as f64 >= body.frames_of(LEAST) { found } else { Vec::new() }
 }

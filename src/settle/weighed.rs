@@ -1,19 +1,18 @@
 //! A motion becomes the way of its weight and of what may carry it, in lengths of one common leg.
 //!
-//! Rules about jumps and landings are in metres of a body whose leg is [`LEG`]: a body of another size is scaled to it,
+//! Rules about jumps and landings are in metres of a body whose leg is [`LEG`] long: a body of another size is scaled to it,
 //! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
 //! stay within a shot. Masses after Winter ([`crate::measure::Particle`]). Space: model space, Y up. Units: metres of
 //! that leg, seconds.
 
-use super::series::{bend, gaussian, runs, slope};
-use crate::kinematics::{cuts, map_frames};
+use super::series::{bend, slope};
+use crate::kinematics::{map_frames, shots};
 use crate::math::{Vec3, percentile};
 use crate::measure::Gauge;
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Role, Side};
+use crate::repair::LEG;
+use crate::signal::{gaussian, spans};
 use std::ops::Range;
-
-/// Thigh and shin of the body that all lengths are scaled to, metres.
-pub const LEG: f64 = 0.86;
 
 /// A sole this little above the low tenth of its kind may carry, metres.
 const LOW: f64 = 0.04;
@@ -136,7 +135,7 @@ impl Weighed {
     /// The stretches without anything that may carry, of `least` seconds at least, that begin and end within a shot.
     pub fn flights(&self, least: f64) -> Vec<Range<usize>> {
         self.by_shot(|shot| {
-            let mut air = runs(shot.clone(), |f| !self.carried(f));
+            let mut air = spans(shot.clone(), |f| !self.carried(f));
             air.retain(|air| {
                 air.start > shot.start && air.end < shot.end && air.len() as f64 >= self.frames_of(least)
             });
@@ -202,12 +201,4 @@ fn leg(character: &Character) -> Option<f64> {
     };
     let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
     (leg > 1e-6).then_some(leg)
-}
-
-/// The stretches of a motion between its cuts.
-fn shots(motion: &Motion) -> Vec<Range<usize>> {
-    let mut ends = cuts(motion);
-    ends.push(motion.clip.frames());
-    let mut start = 0;
-    ends.into_iter().map(|end| std::mem::replace(&mut start, end)..end).filter(|s| !s.is_empty()).collect()
 }

@@ -6,6 +6,7 @@
 
 mod banded;
 mod correction;
+mod gaussian;
 mod hemisphere;
 mod lowpass;
 mod monotone;
@@ -13,15 +14,18 @@ mod polynomial;
 mod rate;
 mod resample;
 mod rotation;
+mod spans;
 mod whittaker;
 
 pub use banded::{BEND, Bands, FactoredBands, JERK};
 pub use correction::corrections;
+pub use gaussian::gaussian;
 pub use hemisphere::{fix_hemispheres, fix_sequence, with_poses};
 pub use lowpass::Butterworth;
 pub use monotone::monotone;
 pub use polynomial::{Parabola, SavitzkyGolay, SavitzkyGolayError};
 pub use rate::Rate;
-pub use resample::{Resampling, RotationInterpolation, resample};
+pub use resample::{Resampling, RotationInterpolation, hermite, resample};
 pub use rotation::{smooth_positions, smooth_rotations};
+pub use spans::spans;
 pub use whittaker::{Difference, whittaker, whittaker_penalty};

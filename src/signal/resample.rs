@@ -104,8 +104,8 @@ fn positions(clip: &Clip, from: Rate, to: Rate, how: Resampling, cuts: &[usize])
     all
 }
 
-/// The cubic from `p1` to `p2` with these tangents per sample.
-fn hermite(p1: &Vec3, start: &Vec3, p2: &Vec3, end: &Vec3, t: f64) -> Vec3 {
+/// The cubic from `p1` to `p2` that begins with the tangent `start` and ends with `end`, at `t` in 0 to 1.
+pub fn hermite(p1: &Vec3, start: &Vec3, p2: &Vec3, end: &Vec3, t: f64) -> Vec3 {
     let (t2, t3) = (t * t, t * t * t);
     p1 * (2.0 * t3 - 3.0 * t2 + 1.0)
         + start * (t3 - 2.0 * t2 + t)

@@ -4,7 +4,7 @@
 //! move faster than the body and keep more. Units: hertz, frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::kinematics::cuts;
+use crate::kinematics::shots;
 use crate::math::{Quat, Vec3};
 use crate::model::{Clip, Motion, Rig, Role, Skeleton};
 use crate::report::Report;
@@ -12,6 +12,7 @@ use crate::signal::{Butterworth, SavitzkyGolay, fix_hemispheres, smooth_position
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The kind of filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -119,14 +120,14 @@ impl Filter {
         }
     }
 
-    /// The smoothed rotations and translations of one joint, each part between two `bounds` by itself; empty where they
+    /// The smoothed rotations and translations of one joint, each of the `shots` by itself; empty where they
     /// stay.
-    fn joint(&self, clip: &Clip, joint: usize, bounds: &[usize]) -> (Vec<Quat>, Vec<Vec3>) {
+    fn joint(&self, clip: &Clip, joint: usize, shots: &[Range<usize>]) -> (Vec<Quat>, Vec<Vec3>) {
         let Some(filter) = self.channel(joint, clip.sample_rate) else { return Default::default() };
         let mut rotations: Vec<Quat> =
             clip.all_rotations().iter().skip(joint).step_by(clip.joints()).copied().collect();
-        for part in bounds.windows(2).map(|pair| pair[0]..pair[1]) {
-            let part = &mut rotations[part];
+        for shot in shots {
+            let part = &mut rotations[shot.clone()];
             if part.windows(2).any(|pair| pair[0] != pair[1]) {
                 smooth_rotations(part, clip.sample_rate, &filter);
             }
@@ -135,8 +136,8 @@ impl Filter {
         let translations = track.map(|track| {
             let all = clip.all_translations().iter();
             let mut one: Vec<Vec3> = all.skip(track).step_by(clip.translated().len()).copied().collect();
-            for part in bounds.windows(2).map(|pair| pair[0]..pair[1]) {
-                smooth_positions(&mut one[part], &filter);
+            for shot in shots {
+                smooth_positions(&mut one[shot.clone()], &filter);
             }
             one
         });
@@ -147,14 +148,14 @@ impl Filter {
 impl Stage for Filter {
     fn apply(&self, mut motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
         // Nothing is averaged across a cut.
-        let bounds: Vec<usize> = [0].into_iter().chain(cuts(&motion)).chain([motion.clip.frames()]).collect();
+        let shots = shots(&motion);
         let clip = &mut motion.clip;
         if clip.frames() < 2 {
             return Ok(motion);
         }
         let joints = clip.joints();
         let smoothed: Vec<_> =
-            (0..joints).into_par_iter().map(|joint| self.joint(clip, joint, &bounds)).collect();
+            (0..joints).into_par_iter().map(|joint| self.joint(clip, joint, &shots)).collect();
         let translated = clip.translated().to_vec();
         for (joint, (rotations, translations)) in smoothed.into_iter().enumerate() {
             let own = clip.all_rotations_mut().iter_mut().skip(joint).step_by(joints);

@@ -48,22 +48,18 @@ struct Repair {
 /// that a floor is not known is no fault.
 fn told(findings: &[Finding]) -> Option<String> {
     let counted = |left: bool| {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let mut counts: Vec<(String, usize)> = Vec::new();
         let own =
             findings.iter().filter(|f| f.left.is_some() == left && !["cut", "floor"].contains(&f.fault));
         for finding in own {
-            match counts.iter_mut().find(|(fault, _)| *fault == finding.fault) {
+            match counts.iter_mut().find(|(name, _)| *name == finding.name()) {
                 Some((_, count)) => *count += 1,
-                None => counts.push((finding.fault, 1)),
+                None => counts.push((finding.name(), 1)),
             }
         }
-        let word = |(fault, count): &(&str, usize)| {
-            let name = match *fault {
-                "held" => "held frames".to_owned(),
-                "swap" => "swapped sides".to_owned(),
-                other => other.replace('_', " "),
-            };
-            if *count == 1 { name } else { format!("{name} ({count} times)") }
+        let word = |(name, count): &(String, usize)| match count {
+            1 => name.clone(),
+            n => format!("{name} ({n} times)"),
         };
         counts.iter().map(word).collect::<Vec<_>>().join(", ")
     };
@@ -77,7 +73,7 @@ fn told(findings: &[Finding]) -> Option<String> {
 
 impl Stage for Repair {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        let mended = mend(&motion, &self.faults);
+        let mended = mend(motion, &self.faults);
         if let Some(message) = told(&mended.findings) {
             let first = mended.findings.iter().map(|f| f.frames[0]).min().unwrap_or_default();
             report.warnings.add("take-faults", message, format!("frame {first}"));

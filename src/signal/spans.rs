@@ -1,0 +1,34 @@
+//! Something that holds in some frames becomes the stretches in which it does.
+
+use std::ops::Range;
+
+/// The longest stretches of frames within `frames` in which `holds`, ascending.
+pub fn spans(frames: Range<usize>, holds: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for f in frames.filter(|f| holds(*f)) {
+        match found.last_mut() {
+            Some(last) if last.end == f => last.end = f + 1,
+            _ => found.push(f..f + 1),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_the_labelled_frames() {
+        let labels = [true, false, false, true, true, false, true];
+        assert_eq!(spans(0..7, |f| labels[f]), [0..1, 3..5, 6..7]);
+        assert_eq!(spans(0..0, |_| true), []);
+        assert_eq!(spans(0..3, |_| false), []);
+    }
+
+    #[test]
+    fn spans_lie_within_their_frames() {
+        assert_eq!(spans(2..9, |f| f != 5), [2..5, 6..9]);
+        assert_eq!(spans(3..3, |_| true), []);
+    }
+}

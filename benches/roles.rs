@@ -58,7 +58,7 @@ fn by_names(bencher: Bencher, joints: usize) {
 /// The calibration pose of a walk of 1,000 frames on 53 joints, 30 of them fingers.
 #[divan::bench]
 fn pose_from_motion(bencher: Bencher) {
-    let load = |name: &str| import::load(name.as_ref(), &Options::default()).expect("it is shipped");
+    let load = |name: &str| import::load(name, &Options::default()).expect("it is shipped");
     let (walk, target) =
         (load("data/walk.bvh").motion(0).expect("a clip"), load("data/mannequin.glb").character);
     let map = map(&walk.character, &target).expect("both are people");

@@ -13,32 +13,37 @@
 //! Every stage is a pure function from motion to motion; [`export::save`] makes bytes again. Whatever had to be bent on the
 //! way is a [`report::Warning`] with a count and the first place.
 //!
-//! # A pipeline, end to end
+//! # A take onto a character
+//!
+//! [`pipeline::Pipeline::standard`] is what `posemill retarget` does, to the byte where it writes:
 //!
 //! ```
 //! use posemill::export::{self, Format};
-//! use posemill::import::{self, Options};
-//! use posemill::retarget::{Retarget, RootScale, map};
-//! use std::sync::Arc;
+//! use posemill::pipeline::Pipeline;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let take = import::load("data/walk.bvh".as_ref(), &Options::default())?;
-//! let hero = import::load("data/robot.glb".as_ref(), &Options::default())?;
-//! let motion = take.motion(0).ok_or("the take holds no clip")?;
+//! # let out = tempfile::tempdir()?;
+//! # let output = out.path().join("robot_walk.glb");
+//! let pipeline = Pipeline::standard("data/robot.glb")?;
 //!
-//! let joint_map = map(&take.character, &hero.character)?;
-//! let rigs = (&take.character.rig, &hero.character.rig);
-//! let retarget =
-//!     Retarget::new(&take.character, Arc::clone(&hero.character), &joint_map, rigs, RootScale::Legs);
-//! let performed = retarget.apply(&motion);
+//! // posemill retarget data/walk.bvh --onto data/robot.glb -o robot_walk.glb
+//! pipeline.run("data/walk.bvh", &output)?;
+//!
+//! // The same without writing: a motion in, a motion and what there is to say about it out.
+//! let take = pipeline.load("data/walk.bvh")?;
+//! let (performed, report) = pipeline.apply(take)?;
+//! assert!(report.warnings.is_empty());
+//! assert_eq!(performed.character.name, "robot");
 //!
 //! let options = export::Options { stem: "robot_walk".into(), ..export::Options::default() };
-//! let (files, warnings) = export::save(&[performed], Format::GLB, &options)?;
-//! assert_eq!(files[0].name, "robot_walk.glb");
+//! let (files, warnings) = export::save(&[performed], Format::BVH, &options)?;
+//! assert_eq!(files[0].name, "robot_walk.bvh");
 //! assert!(warnings.is_empty());
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The folder `examples/` goes on from there: a stage and a measure of one's own, inverse kinematics, rigid bodies.
 //!
 //! # Where things are
 //!

@@ -142,7 +142,8 @@ pub enum ImportError {
 ///
 /// # Errors
 /// An [`ImportError`] with the place in the file.
-pub fn load(path: &Path, options: &Options) -> Result<Asset, ImportError> {
+pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Asset, ImportError> {
+    let path = path.as_ref();
     from_file(&read(path)?, path, options)
 }
 

@@ -2,13 +2,14 @@
 //!
 //! [`PipelineConfig::parse`] reads a pipeline file with every fault at once; [`Pipeline::new`] loads what it
 //! names; [`find_takes`] and [`jobs`] say what goes where; [`run_all`] carries each job from its takes to its outputs, on
-//! its own, skipping what the [`Manifest`] knows to be up to date.
+//! its own, skipping what the [`Manifest`] knows to be up to date. [`Pipeline::standard`] is `posemill retarget` in memory.
 
 mod batch;
 mod beside;
 mod claims;
 mod clips;
 mod config;
+mod direct;
 mod fault;
 mod line;
 mod manifest;
@@ -32,6 +33,7 @@ pub use batch::{Batch, BatchOptions, Outcome, Status, run_all};
 pub use claims::Claims;
 pub use clips::{find_clip, is_skinned, swapped};
 pub use config::{PipelineConfig, StageAsWritten};
+pub use direct::save;
 pub use fault::{ConfigError, ConfigFault, Source};
 pub use line::{FileHash, Record, hash_of};
 pub use manifest::{MANIFEST, Manifest, State};

@@ -50,6 +50,8 @@ pub struct Pipeline {
     pub import: import::Options,
     /// The character that takes are carried onto.
     pub character: Option<Arc<Character>>,
+    /// The character's file.
+    pub character_file: Option<PathBuf>,
     /// The path of the character's file where it holds motion and no skin, as takes do.
     pub bare_take: Option<String>,
     /// Which clip of each take; all of them where none is named.
@@ -249,6 +251,7 @@ impl Pipeline {
             folder: folder.to_owned(),
             import: config.input.options(folder),
             character: loaded,
+            character_file: character.map(|path| folder.join(path)),
             bare_take,
             clip: config.input.clip.clone(),
             warnings,
@@ -306,16 +309,8 @@ pub fn jobs(
 ) -> Result<Vec<Job>, PlanError> {
     let mut jobs: Vec<Job> = match placement {
         Placement::File(path) => {
-            let extension = path.extension().unwrap_or_default().to_string_lossy();
-            let format = OutputFormat::of_extension(&extension).ok_or_else(|| PlanError::Extension {
-                output: path.display().to_string(),
-                allowed: export::FORMATS
-                    .iter()
-                    .map(|f| format!("`.{}`", f.name))
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })?;
-            vec![Job { takes: takes.to_vec(), outputs: vec![(format, path.clone())], collision: None }]
+            let outputs = vec![(output_format(path)?, path.clone())];
+            vec![Job { takes: takes.to_vec(), outputs, collision: None }]
         }
         Placement::Folder(folder) => {
             let output = |take: &Take, f: &OutputFormat| {
@@ -332,6 +327,17 @@ pub fn jobs(
     over_no_input(&jobs, inputs)?;
     tell_collisions(&mut jobs);
     Ok(jobs)
+}
+
+/// The format of an output that the user named.
+///
+/// # Errors
+/// [`PlanError::Extension`].
+pub(super) fn output_format(path: &Path) -> Result<OutputFormat, PlanError> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let allowed = || export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ");
+    OutputFormat::of_extension(&extension)
+        .ok_or_else(|| PlanError::Extension { output: path.display().to_string(), allowed: allowed() })
 }
 
 /// Refuses outputs that are read: takes, and `inputs`.

@@ -4,7 +4,7 @@ use super::beside;
 use super::clips::{find_clip, is_skinned};
 use super::line::FileHash;
 use super::manifest::slashed;
-use super::plan::{Collision, Job, Pipeline, resources};
+use super::plan::{Collision, Job, Pipeline, PlanError, resources};
 use super::watch::Watch;
 use super::write::WriteError;
 use crate::export::{self, ExportError};
@@ -84,6 +84,9 @@ pub enum RunError {
     /// Two takes would go to one file.
     #[error(transparent)]
     Collision(#[from] Collision),
+    /// The output is no file that can be written, or the take itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// A file beside the output is already that of another take.
     #[error(
         "`{path}` beside the output is a file of another take of this run\ngive the takes different names or folders",
@@ -271,7 +274,7 @@ fn clip_names(motions: &[Motion]) -> Vec<String> {
 const LONGEST_NAME: usize = 60;
 
 /// A stage that is ready, with its place in the pipeline.
-struct Step {
+pub(super) struct Step {
     number: usize,
     name: &'static str,
     stage: Box<dyn Stage>,
@@ -284,7 +287,7 @@ impl Step {
 }
 
 /// Every stage, resolved for the character that will arrive at it.
-fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, RunError> {
+pub(super) fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, RunError> {
     let mut arriving = Arc::clone(arriving);
     let mut steps = Vec::with_capacity(pipeline.stages.len());
     for (k, written) in pipeline.stages.iter().enumerate() {
@@ -302,7 +305,7 @@ fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<Vec<Step>, 
 }
 
 /// The motion after every stage; where `marks` are wanted, what the stages show beside it.
-fn perform(
+pub(super) fn perform(
     steps: &[Step],
     mut motion: Motion,
     marks: &mut Option<Vec<Mark>>,

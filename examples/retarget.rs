@@ -1,0 +1,30 @@
+//! Carries every take of `data/` onto the robot, as `posemill retarget 'data/*.bvh' --onto data/robot.glb` does, and says
+//! how good each result is: `cargo run --example retarget`.
+
+use posemill::measure::{Gauge, assess};
+use posemill::pipeline::{Pipeline, save};
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    example(Path::new("out/examples"))
+}
+
+/// Writes into `out`.
+pub fn example(out: &Path) -> Result<(), Box<dyn Error>> {
+    let pipeline = Pipeline::standard("data/robot.glb")?;
+    for take in ["walk", "jump", "squat", "turn", "wave"] {
+        let (performed, report) = pipeline.apply(pipeline.load(format!("data/{take}.bvh"))?)?;
+        for warning in report.warnings.iter() {
+            println!("{take}: {}", warning.message);
+        }
+        // The contact labels travel with the motion: feet are measured by them.
+        let gauge = Gauge::new(&performed.character);
+        let measured = assess(&gauge, &performed, performed.contacts.as_ref(), None);
+        for metric in measured.metrics.iter().filter(|m| m.name == "foot_skate_p95") {
+            println!("{take}: {} is {:.4} {}", metric.name, metric.value, metric.unit);
+        }
+        save(&[performed], out.join(format!("{take}.glb")), &Default::default())?;
+    }
+    Ok(())
+}

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The measures of a take and of the robot that performs it.
 pub fn example() -> Result<[Vec<Metric>; 2], Box<dyn Error>> {
     let pipeline = Pipeline::standard("data/robot.glb")?;
-    let take = pipeline.load("data/walk.bvh")?;
+    let (take, _) = pipeline.load("data/walk.bvh")?;
     let mut of_take = Report::default();
     travel(&take, &mut of_take);
     let (performed, mut of_result) = pipeline.apply(take)?;

@@ -14,8 +14,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 pub fn example(out: &Path) -> Result<(), Box<dyn Error>> {
     let pipeline = Pipeline::standard("data/robot.glb")?;
     for take in ["walk", "jump", "squat", "turn", "wave"] {
-        let (performed, report) = pipeline.apply(pipeline.load(format!("data/{take}.bvh"))?)?;
-        for warning in report.warnings.iter() {
+        let (motion, bent) = pipeline.load(format!("data/{take}.bvh"))?;
+        let (performed, report) = pipeline.apply(motion)?;
+        for warning in bent.iter().chain(report.warnings.iter()) {
             println!("{take}: {}", warning.message);
         }
         // The contact labels travel with the motion: feet are measured by them.

@@ -30,7 +30,7 @@
 //! pipeline.run("data/walk.bvh", &output)?;
 //!
 //! // The same without writing: a motion in, a motion and what there is to say about it out.
-//! let take = pipeline.load("data/walk.bvh")?;
+//! let (take, _) = pipeline.load("data/walk.bvh")?;
 //! let (performed, report) = pipeline.apply(take)?;
 //! assert!(report.warnings.is_empty());
 //! assert_eq!(performed.character.name, "robot");

@@ -68,12 +68,12 @@ fn a_motion_in_memory_becomes_what_a_file_becomes() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let pipeline = Pipeline::standard("data/robot.glb").unwrap();
-    let take = pipeline.load("data/walk.bvh").unwrap();
+    let (take, _) = pipeline.load("data/walk.bvh").unwrap();
     let before = take.clone();
     let (performed, report) = pipeline.apply(take).unwrap();
     performed.check().unwrap();
     assert!(report.warnings.is_empty());
-    assert_eq!(pipeline.load("data/walk.bvh").unwrap(), before);
+    assert_eq!(pipeline.load("data/walk.bvh").unwrap().0, before);
     for name in ["walk.npz", "walk.bvh"] {
         assert!(save(std::slice::from_ref(&performed), at(name), &Default::default()).unwrap().is_empty());
         pipeline.run("data/walk.bvh", at("of_file").with_file_name(format!("file.{name}"))).unwrap();

@@ -4,17 +4,13 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use super::measure_table::{batch, single};
-use crate::contacts::{Options, detect};
-use crate::kinematics::cuts;
-use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, assess, hands, legs};
-use crate::model::{Asset, Character, Motion};
+use crate::measure::{self, Gauge, MEASURES, Summary, Threshold};
+use crate::model::Asset;
+use crate::pipeline::{Beside, assess_alone};
 use crate::report::{Metric, one_line};
-use crate::retarget::{Retarget, RootScale, map};
-use crate::signal::{Rate, Resampling, resample};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Measure how good motions are: feet, limits, smoothness, forces
 ///
@@ -51,9 +47,6 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
-
-/// The measures that hold labels against labels.
-const AGREEMENT: [&str; 3] = ["contact_precision", "contact_recall", "contact_f1"];
 
 /// The document of `--json`.
 #[derive(Debug, Serialize)]
@@ -182,25 +175,27 @@ fn of_file(
     for k in chosen {
         let Some(motion) = asset.motion(k) else { continue };
         let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
-        let carried = match source {
-            Some(source) => Some(carried(source, take, &motion, &name, console)?),
+        let take = match source {
+            Some(source) => Some(
+                source
+                    .motion(take)
+                    .ok_or_else(|| Failure::Argument("the source holds no motion".to_owned()))?,
+            ),
             None => None,
         };
-        let copy = carried.as_ref().map(|(_, copy)| copy);
-        let (contacts, from) = match copy.and_then(|c| c.contacts.clone()) {
-            Some(contacts) => (contacts, "source"),
-            None => {
-                let ground = Some(arguments.ground);
-                (detect(&motion, &Options { ground, ..Options::default() }), "result")
+        let (from, made) = match take {
+            Some(take) => {
+                let source = Beside::of(take, &motion)?;
+                let (own, theirs) = (motion.clip.frames(), source.frames());
+                if own.abs_diff(theirs) > 1 {
+                    console.warning(format!(
+                        "{name}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
+                    ));
+                }
+                ("source", source.assess(&gauge, &motion))
             }
+            None => ("result", assess_alone(&gauge, &motion, arguments.ground)),
         };
-        let mut made = assess(&gauge, &motion, Some(&contacts), copy);
-        if let Some((source, copy)) = &carried {
-            made.add(hands(&gauge, source, copy, &motion));
-            made.add(legs(&gauge, source, copy, &motion));
-        }
-        // Labels agree with themselves: that is no measure.
-        made.metrics.retain(|m| from == "source" || !AGREEMENT.contains(&m.name.as_str()));
         found.push(Measured {
             file: name.clone(),
             clip: motion.clip.name.clone(),
@@ -219,56 +214,6 @@ fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
     let name =
         |clip: &crate::model::Clip| if clip.name.is_empty() { stem.clone() } else { clip.name.clone() };
     source.clips.iter().map(name).collect()
-}
-
-/// Clip `take` of `source` at the result's rate with its contacts, and its plain rotation copy on the result's character.
-fn carried(
-    source: &Asset,
-    take: usize,
-    result: &Motion,
-    name: &str,
-    console: &Console,
-) -> Result<(Motion, Motion), Failure> {
-    let Some(mut motion) = source.motion(take) else {
-        return Err(Failure::Argument("the source holds no motion".to_owned()));
-    };
-    let (rate, wanted) = (motion.clip.sample_rate, result.clip.sample_rate);
-    if (rate - wanted).abs() > 1e-6 * wanted
-        && let Some(rate) = Rate::from_hz(wanted)
-    {
-        motion.clip = resample(&motion.clip, rate, Resampling::default(), &cuts(&motion));
-    }
-    motion.clip.sample_rate = wanted;
-    motion.contacts = Some(detect(&motion, &Options::default()));
-    let (own, theirs) = (result.clip.frames(), motion.clip.frames());
-    if own.abs_diff(theirs) > 1 {
-        console.warning(format!(
-            "{name}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
-        ));
-    }
-    if alike(&motion.character, &result.character) {
-        let copy = Motion { character: Arc::clone(&result.character), ..motion.clone() };
-        return Ok((motion, copy));
-    }
-    let joint_map = map(&motion.character, &result.character)?;
-    let rigs = (&motion.character.rig, &result.character.rig);
-    let target = Arc::clone(&result.character);
-    let ready = Retarget::new(&motion.character, target, &joint_map, rigs, RootScale::Legs);
-    let labels = motion.contacts.as_ref().map(|contacts| ready.labels(contacts));
-    let copy = Motion { contacts: labels, ..ready.copy(&motion) };
-    Ok((motion, copy))
-}
-
-/// Whether a clip of one character means the same on the other: the same joints, resting alike.
-fn alike(a: &Character, b: &Character) -> bool {
-    let (a, b) = (a.skeleton(), b.skeleton());
-    let same = |id| {
-        let (x, y) = (a.joint(id), b.joint(id));
-        let near = (x.rest.translation - y.rest.translation).norm() < 1e-5
-            && x.rest.rotation.angle_to(&y.rest.rotation) < 1e-5;
-        x.name == y.name && near
-    };
-    a.len() == b.len() && a.parents() == b.parents() && a.ids().all(same)
 }
 
 /// Every threshold that a clip passes, or has no measure for.

@@ -32,7 +32,7 @@ impl Pipeline {
     /// # let output = out.path().join("robot_walk.glb");
     /// let pipeline = Pipeline::standard("data/robot.glb")?;
     /// let report = pipeline.run("data/walk.bvh", &output)?;
-    /// assert!(report.warnings.is_empty());
+    /// report.warnings.iter().for_each(|warning| println!("{}", warning.message));
     /// # Ok(())
     /// # }
     /// ```
@@ -50,17 +50,19 @@ impl Pipeline {
         Self::new(&mut config, Path::new(""), Some(&character.as_ref().to_string_lossy()))
     }
 
-    /// A take read as this pipeline reads its takes: the clip that it names, else the one that is meant.
+    /// A take read as this pipeline reads its takes, and what had to be bent: the clip that the pipeline names, else the
+    /// one that is meant.
     ///
     /// # Errors
     /// [`RunError::Import`], [`RunError::Clip`], and [`RunError::NoClip`] for a file that holds none.
-    pub fn load(&self, take: impl AsRef<Path>) -> Result<Motion, RunError> {
+    pub fn load(&self, take: impl AsRef<Path>) -> Result<(Motion, Warnings), RunError> {
         let asset = import::load(take, &self.import)?;
         let clip = match &self.clip {
             Some(wanted) => find_clip(&asset, wanted).map_err(RunError::Clip)?,
             None => asset.meant,
         };
-        asset.motion(clip).ok_or(RunError::NoClip)
+        let motion = asset.motion(clip).ok_or(RunError::NoClip)?;
+        Ok((motion, asset.warnings))
     }
 
     /// The motion after every stage, and what there is to say about it; nothing is written.

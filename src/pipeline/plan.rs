@@ -231,7 +231,7 @@ impl Pipeline {
             let told = config.input.options(folder);
             let words =
                 import::Options { words: told.words, memory: told.memory, ..import::Options::default() };
-            let asset = import::load(&folder.join(path), &words)
+            let asset = import::load(folder.join(path), &words)
                 .map_err(|error| PlanError::Character { path: path.to_owned(), error })?;
             for (_, bytes) in resources(&asset) {
                 add(bytes);

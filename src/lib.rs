@@ -62,6 +62,7 @@ pub mod export;
 pub mod skinning;
 pub mod contacts;
 pub mod ik;
+#[cfg(feature = "physics")]
 pub mod dynamics;
 pub mod legs;
 pub mod retarget;
@@ -69,10 +70,13 @@ pub mod repair;
 pub mod measure;
 pub mod limits;
 pub mod placement;
+#[cfg(feature = "physics")]
 pub mod visible;
+#[cfg(feature = "render")]
 pub mod render;
+#[cfg(feature = "physics")]
 pub mod settle;
+#[cfg(feature = "render")]
 pub mod page;
 pub mod stages;
 pub mod pipeline;
-pub mod cli;

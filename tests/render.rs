@@ -2,10 +2,10 @@
 
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{
-    Assignment, Binding, Character, Clip, Joint, JointId, Material, Mesh, Motion, Pose, Rig, Role, Side,
-    Skeleton, Texture,
+    Assignment, Binding, Character, Clip, Joint, JointId, Mark, MarkKind, Material, Mesh, Motion, Pose, Rig,
+    Role, Side, Skeleton, Texture,
 };
-use posemill::render::{Format, Mark, MarkKind, PreviewOptions, RenderError, Size, Subject, View, preview};
+use posemill::render::{Format, PreviewOptions, RenderError, Size, Subject, View, preview};
 use std::sync::Arc;
 
 /// A joint: name, parent, offset, role.

@@ -3,6 +3,7 @@
 use super::console::Console;
 use super::direct::{Request, plan};
 use super::exit::{Exit, Failure};
+use super::formats::written;
 use super::mill::{MillArguments, mill};
 use super::pipe::Pipe;
 use crate::pipeline::OutputFormat;
@@ -30,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     /// The format of outputs in a folder, and on standard output [default: glb]
-    #[arg(long)]
+    #[arg(long, value_parser = written())]
     format: Option<OutputFormat>,
     #[command(flatten)]
     mill: MillArguments,

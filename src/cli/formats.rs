@@ -2,8 +2,10 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use crate::pipeline::OutputFormat;
 use crate::{export, import};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -17,6 +19,13 @@ pub struct Arguments {
     /// Print the list as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Reads the name of a format that is written.
+pub fn written() -> impl TypedValueParser<Value = OutputFormat> {
+    let names = export::FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
+    PossibleValuesParser::new(names)
+        .map(|name| OutputFormat::of_extension(&name).expect("one of the names above"))
 }
 
 /// Prints the two registries.

@@ -3,6 +3,7 @@
 use super::console::Console;
 use super::direct::{Request, plan};
 use super::exit::{Exit, Failure};
+use super::formats::written;
 use super::mill::{MillArguments, mill};
 use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
 use clap::Args;
@@ -35,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     /// The format of outputs in a folder [default: glb]
-    #[arg(long)]
+    #[arg(long, value_parser = written())]
     format: Option<OutputFormat>,
     /// One file with all takes as named animations
     #[arg(long)]

@@ -3,7 +3,9 @@
 //! To add one: write `export/NAME.rs` with a [`Format`] and list it in [`FORMATS`].
 
 use super::save::{ExportError, Options, Written};
-use super::{bvh, csv, fbx, gltf_file, npz, usd, vrma};
+use super::{bvh, csv, gltf_file, vrma};
+#[cfg(feature = "formats")]
+use super::{fbx, npz, usd};
 use crate::model::Motion;
 use std::fmt;
 
@@ -27,11 +29,15 @@ pub const FORMATS: &[Format] = &[
     gltf_file::GLB,
     gltf_file::GLTF,
     gltf_file::VRM,
+    #[cfg(feature = "formats")]
     fbx::FORMAT,
     bvh::FORMAT,
     vrma::FORMAT,
+    #[cfg(feature = "formats")]
     usd::USDA,
+    #[cfg(feature = "formats")]
     usd::USDZ,
+    #[cfg(feature = "formats")]
     npz::FORMAT,
     csv::FORMAT,
 ];
@@ -46,6 +52,7 @@ impl Format {
     /// Biovision hierarchy.
     pub const BVH: Format = bvh::FORMAT;
     /// FBX.
+    #[cfg(feature = "formats")]
     pub const FBX: Format = fbx::FORMAT;
 
     /// The format of this name, or of a file with this extension, in any case.

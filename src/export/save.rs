@@ -1,9 +1,11 @@
 //! Motions become the files of a format: the door of the export.
 
 use super::csv::CsvOptions;
+#[cfg(feature = "formats")]
 use super::fbx::FbxOptions;
 use super::format::Format;
 use super::gltf_carried::DROPPED;
+#[cfg(feature = "formats")]
 use super::npz::NpzOptions;
 use super::vrma::VrmaOptions;
 use crate::model::Motion;
@@ -24,12 +26,14 @@ pub struct Options {
     /// What made the file, as JSON, for formats that have a place for it (`asset.extras.posemill` of glTF); may be empty.
     pub made_by: String,
     /// How arrays are written.
+    #[cfg(feature = "formats")]
     pub npz: NpzOptions,
     /// How tables are written.
     pub csv: CsvOptions,
     /// How VRM animations are written.
     pub vrma: VrmaOptions,
     /// What FBX files shall hold.
+    #[cfg(feature = "formats")]
     pub fbx: FbxOptions,
 }
 
@@ -114,7 +118,7 @@ pub fn save(motions: &[Motion], format: Format, options: &Options) -> Result<Wri
     }
     let (files, mut warnings) = (format.write)(motions, options)?;
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
-    let untouched = format == Format::FBX && options.clips_inside && motions.iter().all(fbx);
+    let untouched = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let kept = untouched || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
     let carried = motions.iter().flat_map(|m| &m.clip.carried).next();
     if let Some(carried) = carried.filter(|_| !kept) {

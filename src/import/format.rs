@@ -5,7 +5,9 @@
 #[cfg(feature = "fbx")]
 use super::fbx;
 use super::load::{ImportError, Options};
-use super::{asf_amc, bvh_asset, gltf_asset, npz};
+#[cfg(feature = "formats")]
+use super::npz;
+use super::{asf_amc, bvh_asset, gltf_asset};
 use crate::model::Asset;
 use std::path::Path;
 
@@ -46,6 +48,7 @@ pub const FORMATS: &[&ReadFormat] = &[
     #[cfg(feature = "fbx")]
     &fbx::FORMAT,
     &bvh_asset::FORMAT,
+    #[cfg(feature = "formats")]
     &npz::FORMAT,
     &asf_amc::ASF,
     &asf_amc::AMC,
@@ -70,6 +73,10 @@ const UNREAD: &[(Looks, &str)] = &[
     (
         |head, suffix| suffix == "fbx" || head.starts_with(b"Kaydara FBX") || head.starts_with(b"; FBX"),
         "this program was built without FBX\n  hint: build it with the feature `fbx`, which is on by default",
+    ),
+    (
+        |head, suffix| suffix == "npz" || head.starts_with(b"PK\x03\x04"),
+        "this program was built without archives of arrays\n  hint: build it with the feature `formats`, which is on by default",
     ),
     (
         |head, _| head.starts_with(b"\x93NUMPY"),

@@ -5,6 +5,7 @@ use super::bvh::Positions;
 use super::bvh_error::BvhError;
 use super::calibration::Calibrate;
 use super::format::{HEAD, Source, format_of};
+#[cfg(feature = "formats")]
 use super::npz::NpzError;
 use crate::anatomy::{Vocabulary, Word};
 use crate::math::Vec3;
@@ -117,6 +118,7 @@ pub enum ImportError {
         path: PathBuf,
     },
     /// A fault of an archive of arrays.
+    #[cfg(feature = "formats")]
     #[error(transparent)]
     Npz(#[from] NpzError),
     /// A fault of an ASF or AMC file.

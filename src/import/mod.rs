@@ -31,6 +31,7 @@ mod gltf_skeleton;
 mod gltf_track;
 mod gltf_view;
 mod load;
+#[cfg(feature = "formats")]
 mod npz;
 mod stated;
 mod understand;
@@ -43,4 +44,5 @@ pub use format::{FORMATS, HEAD, ReadFormat, Source};
 pub use gltf::GltfFile;
 pub use gltf_skeleton::{Humanoid, VrmVersion};
 pub use load::{Axis, ImportError, MAX_FILE_BYTES, Options, format_name, from_bytes, from_file, load, read};
+#[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};

@@ -1,11 +1,11 @@
 //! Many jobs, in parallel and isolated: one broken take leaves the others alone.
 
 use super::claims::Claims;
+use super::drawn::WorstCourse;
 use super::manifest::{Manifest, State};
 use super::plan::{Job, Pipeline};
 use super::put::Place;
 use super::run::{self, RunError};
-use crate::page::WorstCourse;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};

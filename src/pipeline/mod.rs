@@ -11,6 +11,11 @@ mod clips;
 mod compared;
 mod config;
 mod direct;
+#[cfg(feature = "render")]
+mod drawn;
+#[cfg(not(feature = "render"))]
+#[path = "undrawn.rs"]
+mod drawn;
 mod fault;
 mod line;
 mod manifest;

@@ -214,7 +214,7 @@ impl Pipeline {
             // Outputs that were never measured are out of date once measures are asked for.
             add(b"measured");
         }
-        if let Some((_, extension)) = output.preview.format() {
+        if let Some(extension) = output.preview.extension() {
             add(extension.as_bytes());
         }
         for stage in &config.stages {

@@ -5,13 +5,13 @@
 //! finds which files are this program's.
 
 use super::claims::Claims;
+use super::drawn;
 use super::line::{FileHash, Record};
 use super::manifest::{Manifest, is_editable};
 use super::plan::Job;
 use super::run::{Made, MadeFile, RunError};
 use super::write;
-use crate::page::worst_course;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -133,8 +133,8 @@ fn report(made: &Made) -> Value {
     let mut report = serde_json::to_value(&made.report).expect("a report is plain data");
     if let Some(parts) = report.as_object_mut() {
         parts.shift_remove("series");
-        if let Some(worst) = worst_course(&made.report) {
-            parts.insert("worst_course".into(), json!(worst));
+        if let Some(worst) = drawn::worst(&made.report) {
+            parts.insert("worst_course".into(), worst);
         }
     }
     report

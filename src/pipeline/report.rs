@@ -1,12 +1,12 @@
 //! `report.json` and `report.html`: what every output of a folder was made with, for scripts and for people.
 
 use super::batch::Outcome;
+use super::drawn::Overview;
 use super::line::{FileHash, Record, hash_of};
-use super::manifest::{Manifest, slashed};
+use super::manifest::Manifest;
 use super::quality::Measured;
 use super::rows::Rows;
 use super::write::{Draft, WriteError};
-use crate::page::{BatchPage, BatchRow, Reading, batch_page};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,8 +15,6 @@ use std::path::Path;
 pub const REPORT: &str = "report.json";
 /// The name of the report for people, beside it.
 pub const REPORT_PAGE: &str = "report.html";
-/// The ending of the page beside each output.
-pub const CLIP_PAGE: &str = "report.html";
 
 /// Writes both reports of a folder, the same whether outputs were made now or before.
 ///
@@ -29,7 +27,7 @@ pub fn write_reports(
     manifest: &Manifest,
 ) -> Result<(), WriteError> {
     let name = Path::new(pipeline).file_name().map(|n| n.to_string_lossy().into_owned());
-    let mut page = BatchPage::new(name.unwrap_or_else(|| pipeline.to_owned()));
+    let mut page = Overview::new(name.unwrap_or_else(|| pipeline.to_owned()));
     // Of several runs in one folder the last one is right about both.
     manifest.one_at_a_time(|| {
         let path = folder.join(REPORT);
@@ -41,7 +39,7 @@ pub fn write_reports(
             for (k, outcome) in rows.each().enumerate() {
                 let outcome = outcome?;
                 measured.add(&outcome);
-                page.add(row(folder, &outcome));
+                page.add(folder, &outcome);
                 let comma = if k == 0 { "" } else { "," };
                 write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
             }
@@ -50,9 +48,10 @@ pub fn write_reports(
         };
         write().map_err(|e| WriteError::of(&path, &e))?;
         put(draft, &path, manifest)?;
+        let Some(page) = page.finish() else { return Ok(()) };
         let path = folder.join(REPORT_PAGE);
         let mut draft = Draft::new(&path)?;
-        draft.write_all(batch_page(page).as_bytes()).map_err(|e| WriteError::of(&path, &e))?;
+        draft.write_all(page.as_bytes()).map_err(|e| WriteError::of(&path, &e))?;
         put(draft, &path, manifest)
     })
 }
@@ -86,18 +85,4 @@ fn file(outcome: &Outcome) -> Value {
 fn inset(value: &Value, margin: &str) -> String {
     let text = serde_json::to_string_pretty(value).expect("a report is plain data");
     text.replace('\n', &format!("\n{margin}"))
-}
-
-fn row(folder: &Path, outcome: &Outcome) -> BatchRow {
-    let relative = |path: &Path| slashed(path.strip_prefix(folder).unwrap_or(path));
-    let page = outcome.outputs.first().map(|o| o.with_extension(CLIP_PAGE)).filter(|p| p.exists());
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    BatchRow {
-        name: outcome.outputs.first().or(outcome.inputs.first()).map_or_else(String::new, |p| relative(p)),
-        page: page.map(|p| relative(&p)),
-        error: outcome.error.clone(),
-        warnings: list(&outcome.warnings).len(),
-        measures: list(&outcome.metrics).iter().filter_map(Reading::of_json).collect(),
-        worst_course: outcome.worst_course.clone(),
-    }
 }

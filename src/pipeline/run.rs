@@ -2,6 +2,7 @@
 
 use super::beside;
 use super::clips::{find_clip, is_skinned};
+use super::drawn;
 use super::line::FileHash;
 use super::manifest::slashed;
 use super::plan::{Collision, Job, Pipeline, PlanError, resources};
@@ -9,8 +10,7 @@ use super::watch::Watch;
 use super::write::WriteError;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
-use crate::model::{Asset, Character, Clip, Fault, Motion};
-use crate::render::Mark;
+use crate::model::{Asset, Character, Clip, Fault, Mark, Motion};
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
 use serde_json::json;
@@ -142,7 +142,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
             if pipeline.report {
                 arrived.push(motion.clone());
             }
-            let mut shown = pipeline.preview.format().map(|_| Vec::new());
+            let mut shown = pipeline.preview.extension().map(|_| Vec::new());
             let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
             watch.finish(&motion, several, &mut report);
             motions.push(motion);
@@ -187,12 +187,12 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
     }
     // The picture and the labels belong to the first output: all are fresh or stale together.
     if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-        files.extend(beside::picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
+        files.extend(drawn::picture(pipeline.preview, &motions, marks, path, &mut report.warnings));
         if pipeline.contacts {
             files.extend(beside::labels(&motions, path, &mut report.warnings));
         }
         if pipeline.report {
-            files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
+            files.extend(drawn::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
     Ok(Made { report, sources, outputs })

@@ -2,15 +2,14 @@
 
 use super::memory::Memory;
 use crate::anatomy::Word;
+#[cfg(feature = "formats")]
 use crate::export::FbxOptions;
 use crate::export::csv::CsvOptions;
+#[cfg(feature = "formats")]
 use crate::export::npz::NpzOptions;
 use crate::export::vrma::VrmaOptions;
 use crate::measure::Threshold;
-use crate::render::Format;
 use crate::{export, import};
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -18,7 +17,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::LazyLock;
 use toml::Spanned;
 
 /// What goes in.
@@ -176,8 +174,10 @@ pub struct Output {
     /// Whether the animations that the character's file came with are replaced rather than kept.
     pub replace_animations: bool,
     /// What FBX files hold.
+    #[cfg(feature = "formats")]
     pub fbx: FbxOptions,
     /// How `.npz` files are written: NumPy arrays.
+    #[cfg(feature = "formats")]
     pub npz: NpzOptions,
     /// How `.csv` files are written: tables.
     pub csv: CsvOptions,
@@ -195,7 +195,9 @@ impl Default for Output {
             fail_on: Vec::new(),
             contacts: false,
             replace_animations: false,
+            #[cfg(feature = "formats")]
             fbx: FbxOptions::default(),
+            #[cfg(feature = "formats")]
             npz: NpzOptions::default(),
             csv: CsvOptions::default(),
             vrma: VrmaOptions::default(),
@@ -208,7 +210,9 @@ impl Output {
     pub fn options(&self) -> export::Options {
         export::Options {
             replace_animations: self.replace_animations,
+            #[cfg(feature = "formats")]
             fbx: self.fbx,
+            #[cfg(feature = "formats")]
             npz: self.npz,
             csv: self.csv,
             vrma: self.vrma,
@@ -302,13 +306,13 @@ pub enum Preview {
 }
 
 impl Preview {
-    /// The format of the picture and its extension; `None` where there is none.
-    pub fn format(self) -> Option<(Format, &'static str)> {
+    /// The extension of the picture; `None` where there is none.
+    pub fn extension(self) -> Option<&'static str> {
         match self {
             Preview::None => None,
-            Preview::Png => Some((Format::Png, "png")),
-            Preview::Gif => Some((Format::Gif, "gif")),
-            Preview::Apng => Some((Format::Apng, "apng")),
+            Preview::Png => Some("png"),
+            Preview::Gif => Some("gif"),
+            Preview::Apng => Some("apng"),
         }
     }
 }
@@ -354,18 +358,6 @@ impl JsonSchema for OutputFormat {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = export::FORMATS.iter().map(|f| f.name).collect();
         schemars::json_schema!({ "description": "A format that can be written.", "enum": names })
-    }
-}
-
-impl ValueEnum for OutputFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<OutputFormat>> =
-            LazyLock::new(|| export::FORMATS.iter().copied().map(OutputFormat).collect());
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name).help(self.0.about))
     }
 }
 

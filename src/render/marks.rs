@@ -6,33 +6,11 @@ use super::texture::linear;
 use super::vector::V3;
 use crate::anatomy::contact_points;
 use crate::math::Vec3;
-use crate::model::Motion;
+use crate::model::{Mark, MarkKind, Motion};
 
 const WAY: [u8; 3] = [122, 134, 205];
 const CONTACT: [u8; 3] = [46, 158, 107];
 const TARGET: [u8; 3] = [214, 64, 92];
-
-/// What a mark shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkKind {
-    /// A foot or hand that rests: a ring on the ground below it.
-    Contact,
-    /// A place to be reached: a small diamond in space.
-    Target,
-}
-
-/// Something to be shown beside the figure for a while.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mark {
-    /// What it shows.
-    pub kind: MarkKind,
-    /// Where, in model space, metres.
-    pub at: Vec3,
-    /// When it appears, in seconds of the clip.
-    pub from: f64,
-    /// When it goes, in seconds of the clip.
-    pub to: f64,
-}
 
 /// A mark for every contact that the motion carries, where its part is in the middle of it.
 pub(super) fn contact_marks(motion: &Motion) -> Vec<Mark> {

@@ -28,7 +28,6 @@ mod vector;
 pub use actor::surfaces;
 pub use camera::View;
 pub use figure::figure;
-pub use marks::{Mark, MarkKind};
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
 pub use texture::small_jpeg;

@@ -1,8 +1,8 @@
 //! What a preview shows and how: subjects, options, and why a preview cannot be made.
 
 use super::camera::View;
-use super::marks::{self, Mark};
-use crate::model::Motion;
+use super::marks;
+use crate::model::{Mark, Motion};
 use std::str::FromStr;
 
 /// The smallest side of a picture: below it nothing can be told apart.

@@ -18,6 +18,7 @@ mod resample;
 mod retarget;
 mod root_motion;
 mod self_contact;
+#[cfg(feature = "physics")]
 mod settle;
 mod stage;
 mod trim;
@@ -38,6 +39,7 @@ pub use resample::{ResampleConfig, RotationsBetween};
 pub use retarget::{RetargetConfig, Scale, ScaleWord};
 pub use root_motion::{RootMotionConfig, RootMotionMode};
 pub use self_contact::SelfContactConfig;
+#[cfg(feature = "physics")]
 pub use settle::{SettleConfig, SettleMode};
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub use trim::TrimConfig;

@@ -1,10 +1,12 @@
 //! The one ordered list of stages: how each is named, documented and read from a pipeline file.
 
+#[cfg(feature = "physics")]
+use super::SettleConfig;
 use super::keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig, LoopConfig,
     MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
-    SelfContactConfig, Setting, SettleConfig, Stage, StageConfig, StageError, TrimConfig,
+    SelfContactConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
 use serde_json::Value;
 use std::fmt;
@@ -24,6 +26,7 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<IkConfig>(),
     Entry::of::<SelfContactConfig>(),
     Entry::of::<LimitsConfig>(),
+    #[cfg(feature = "physics")]
     Entry::of::<SettleConfig>(),
     Entry::of::<LoopConfig>(),
     Entry::of::<RootMotionConfig>(),

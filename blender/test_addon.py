@@ -1,0 +1,181 @@
+"""The add-on in Blender without a window: `python blender/test_addon.py`, where `bpy` can be imported.
+
+The character is loaded as a user would, turned and moved; the take is carried onto it; and every bone has to be where the
+program puts it. A picture of six frames is drawn, into the folder that is named as the first argument.
+"""
+
+import math
+import os
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+try:
+    import bpy
+except ImportError:
+    print("SKIPPED: the add-on was not tried, `bpy` cannot be imported here (pip install bpy)")
+    sys.exit(0)
+
+import numpy as np
+from mathutils import Matrix, Quaternion, Vector
+
+sys.path.insert(0, str(HERE))
+import posemill_addon
+from posemill_addon import keys
+
+PROGRAM = os.environ.get("POSEMILL", "")
+
+
+def fresh(character):
+    """An empty scene with the character, and its armature."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.import_scene.gltf(filepath=str(character))
+    (armature,) = [o for o in bpy.data.objects if o.type == "ARMATURE"]
+    return armature
+
+
+def expected(path):
+    """Where the program puts every node, frame by frame: times, {name: places}, in the space of the file."""
+    document, binary = keys.read(path)
+    nodes, animation = document["nodes"], document["animations"][-1]
+    moved, times = {}, None
+    for channel in animation["channels"]:
+        sampler = animation["samplers"][channel["sampler"]]
+        own = keys.values(document, binary, sampler["input"])[:, 0]
+        times = own if times is None or len(own) > len(times) else times
+        rows = keys.values(document, binary, sampler["output"])
+        moved.setdefault(channel["target"]["node"], {})[channel["target"]["path"]] = (own, rows)
+    parents = {child: k for k, node in enumerate(nodes) for child in node.get("children", [])}
+
+    def world(k, time):
+        rest = keys.standing(nodes[k])
+        local = [keys.at(moved.get(k, {}), what, time, rest[i]) for i, what in enumerate(keys.PATHS)]
+        own = Matrix.LocRotScale(*local)
+        return world(parents[k], time) @ own if k in parents else own
+
+    return times, {node.get("name"): [world(k, t).translation.copy() for t in times] for k, node in enumerate(nodes)}
+
+
+def carried(character, take, turned):
+    """The greatest distance of any bone from where the program puts it, metres."""
+    armature = fresh(character)
+    if turned:
+        armature.matrix_world = Matrix.Translation((3.0, -2.0, 0.5)) @ Matrix.Rotation(0.7, 4, "Z") @ armature.matrix_world
+        bpy.context.view_layer.update()
+    bpy.context.scene.render.fps = 30
+    before = {b.name: b.matrix_local.copy() for b in armature.data.bones}
+    with tempfile.TemporaryDirectory() as folder:
+        written, result = os.path.join(folder, "character.glb"), os.path.join(folder, "result.glb")
+        posemill_addon.export(bpy.context, armature, written)
+        posemill_addon.retarget(str(take), written, result, PROGRAM)
+        times, places = expected(result)
+    settings = bpy.context.scene.posemill
+    settings.take, settings.armature = str(take), armature
+    addon_program(PROGRAM)
+    assert bpy.ops.posemill.retarget() == {"FINISHED"}
+    action = armature.animation_data.action
+    assert action.name.startswith(Path(take).stem), action.name
+    assert {b.name: b.matrix_local for b in armature.data.bones} == before, "the armature itself was changed"
+    worst, compared = 0.0, 0
+    for k in range(0, len(times), max(1, len(times) // 8)):
+        frame = 1.0 + times[k] * 30.0
+        bpy.context.scene.frame_set(math.floor(frame), subframe=frame - math.floor(frame))
+        for bone in armature.pose.bones:
+            if bone.name in places:
+                x, y, z = places[bone.name][k]
+                here = armature.matrix_world @ bone.head
+                worst = max(worst, (here - Vector((x, -z, y))).length)
+                compared += 1
+    assert compared > 100, compared
+    return worst, armature
+
+
+def addon_program(program):
+    """The program, for where the add-on is registered without preferences: on the path."""
+    if program:
+        os.environ["PATH"] = str(Path(program).resolve().parent) + os.pathsep + os.environ["PATH"]
+
+
+def test_faults_are_told(character):
+    armature = fresh(character)
+    settings = bpy.context.scene.posemill
+    settings.take, settings.armature = "/nowhere/none.bvh", armature
+    try:
+        bpy.ops.posemill.retarget()
+    except RuntimeError as fault:
+        assert "does not exist" in str(fault), fault
+    else:
+        raise AssertionError("a take that is not there was carried over")
+    with tempfile.TemporaryDirectory() as folder:
+        bad = Path(folder) / "bad.bvh"
+        bad.write_text("HIERARCHY\nROOT a\n{\n  OFFSET 0 zero 0\n")
+        settings.take = str(bad)
+        try:
+            bpy.ops.posemill.retarget()
+        except RuntimeError as fault:
+            assert "line 4" in str(fault), fault
+        else:
+            raise AssertionError("a damaged take was carried over")
+    assert armature.animation_data is None or armature.animation_data.action is None or not settings.take.startswith(
+        armature.animation_data.action.name
+    )
+
+
+def picture(armature, path):
+    """Six frames of the action, side by side."""
+    scene = bpy.context.scene
+    first, last = scene.frame_start, scene.frame_end
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.use_denoising = 8, False
+    scene.render.resolution_x, scene.render.resolution_y = 160, 240
+    world = bpy.data.worlds.new("light")
+    world.use_nodes = True
+    world.node_tree.nodes["Background"].inputs[0].default_value = (0.9, 0.9, 0.9, 1.0)
+    scene.world = world
+    camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(6):
+            scene.frame_set(first + (last - first) * k // 6)
+            middle = sum(((armature.matrix_world @ b.head) for b in armature.pose.bones), Vector()) / len(armature.pose.bones)
+            camera.location = middle + Vector((2.2, -3.2, 0.6))
+            camera.rotation_mode = "QUATERNION"
+            camera.rotation_quaternion = (middle - camera.location).to_track_quat("-Z", "Y")
+            scene.render.filepath = os.path.join(folder, f"{k}.png")
+            bpy.ops.render.render(write_still=True)
+            image = bpy.data.images.load(scene.render.filepath)
+            rows.append(np.array(image.pixels[:], dtype=np.float32).reshape(240, 160, 4))
+    strip = np.concatenate(rows, axis=1)
+    assert strip[..., :3].std() > 0.02, "the picture is empty"
+    sheet = bpy.data.images.new("sheet", 960, 240)
+    sheet.pixels = strip.ravel()
+    sheet.filepath_raw, sheet.file_format = str(path), "PNG"
+    sheet.save()
+
+
+def main():
+    manifest = tomllib.loads((HERE / "posemill_addon" / "blender_manifest.toml").read_text())
+    assert manifest["id"] == "posemill" and manifest["blender_version_min"] == "4.2.0"
+    assert all(key in manifest for key in ["schema_version", "version", "name", "tagline", "maintainer", "type", "license"])
+    posemill_addon.register()
+    addon_program(PROGRAM)
+    for name, turned in [("robot", False), ("robot", True), ("mannequin", True)]:
+        worst, armature = carried(ROOT / "data" / f"{name}.glb", ROOT / "data" / "walk.bvh", turned)
+        print(f"{name}{', turned and moved' if turned else ''}: bones are at most {worst * 1e3:.4f} mm from where the program puts them")
+        assert worst < 1e-4, worst
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+        picture(armature, Path(sys.argv[1]) / "blender.png")
+    test_faults_are_told(ROOT / "data" / "robot.glb")
+    posemill_addon.unregister()
+    print(f"the add-on works in Blender {bpy.app.version_string}")
+
+
+if __name__ == "__main__":
+    main()

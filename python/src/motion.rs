@@ -19,6 +19,9 @@ use std::sync::{Arc, OnceLock};
 /// A rotation is four numbers in a row, x, y, z, w: arrays look at them as they lie.
 const _: () = assert!(size_of::<Quat>() == 4 * size_of::<f64>() && size_of::<Vec3>() == 3 * size_of::<f64>());
 
+/// A quaternion whose length is off by more than this is no rotation that was rounded or blended, but something else.
+const FAR_FROM_UNIT: f64 = 0.1;
+
 /// A character and a clip that plays on it. Metres, seconds, Y up, facing +Z; quaternions x, y, z, w.
 #[pyclass(frozen, module = "posemill")]
 pub struct Motion {
@@ -230,13 +233,16 @@ impl Motion {
                 let mut turned: Vec<Quat> = Vec::with_capacity(values.len() / 4);
                 for (k, q) in values.chunks_exact(4).enumerate() {
                     let raw = RawQuat::new(q[3], q[0], q[1], q[2]);
-                    if !(raw.norm().is_finite() && raw.norm() > 0.5) {
+                    let norm = raw.norm();
+                    if !((norm - 1.0).abs() < FAR_FROM_UNIT) {
                         let (frame, joint) = (k / n, &self.inner.character.skeleton().joints()[k % n].name);
                         return Err(fault(format!(
                             "frame {frame}, joint `{joint}`: the rotation is not a unit quaternion"
                         )));
                     }
-                    let unit = Quat::new_normalize(raw);
+                    // What is of unit length already stays bit for bit.
+                    let near = (norm - 1.0).abs() < 1e-12;
+                    let unit = if near { Quat::new_unchecked(raw) } else { Quat::new_normalize(raw) };
                     let before = k.checked_sub(n).map(|k| turned[k]);
                     turned.push(before.map_or(unit, |before| same_hemisphere(unit, &before)));
                 }

@@ -138,6 +138,7 @@ fn words(role: Role) -> &'static [(&'static str, Says)] {
 
 /// What is wrong with a mobility that was told.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MobilityError {
     /// The role has no mobility.
     #[error("`{0}` has no range of motion")]

@@ -125,6 +125,7 @@ pub struct Word {
 
 /// Why a word cannot be added.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WordError {
     /// The word has no letters.
     #[error("`{0}` has no letters: it is no word of a name")]

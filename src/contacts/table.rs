@@ -42,6 +42,7 @@ impl Labels {
 
 /// Why a table cannot be read. Lines count from 1.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TableError {
     /// A file without a line.
     #[error("the table is empty\nthe first line names the columns: `frame,left_heel,left_ball`")]

@@ -10,6 +10,7 @@ use crate::math::Vec3;
 
 /// What is wrong with a set of bodies and constraints.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ArticulationError {
     /// A constraint names a body that is not there.
     #[error("constraint `{constraint}` names body {body}, there are {bodies}")]

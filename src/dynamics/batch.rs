@@ -12,6 +12,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// Why skeletons cannot go side by side.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BatchError {
     /// A constraint that the kernel of batches does not know.
     #[error("constraint `{constraint}` is neither a hinge nor a ball\n  hint: a `Stepper` knows all kinds")]

@@ -20,6 +20,7 @@ pub struct Body {
 
 /// What is wrong with the mass or the inertia of a body.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BodyError {
     /// The mass is zero, negative or not a number.
     #[error("the mass of body `{body}` is {mass} kg\n  hint: a mass is a finite number above zero")]

@@ -52,6 +52,7 @@ pub enum Comparison {
 
 /// What is wrong with a condition.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConditionError {
     /// Something else was expected here.
     #[error("expected {expected} at `{found}`")]

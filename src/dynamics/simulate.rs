@@ -14,6 +14,7 @@ use crate::report::Warnings;
 
 /// Why a simulation has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SimulationError {
     /// The state stopped being finite.
     #[error(

@@ -236,6 +236,7 @@ fn name(joint: &Joint) -> String {
 
 /// Why a motion has no counterpart in the `bvh_anim` crate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BvhAnimError {
     /// The crate loses the offset of such a root.
     #[error("the root `{root}` has no joints below it, which `bvh_anim` cannot hold")]

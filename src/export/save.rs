@@ -58,6 +58,7 @@ pub type Written = (Vec<OutputFile>, Warnings);
 
 /// Why motions cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExportError {
     /// Nothing to write.
     #[error("there is no motion to write")]

@@ -38,6 +38,7 @@ impl fmt::Display for Place {
 
 /// Why bytes cannot be read as BVH.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BvhError {
     /// Nothing but white space.
     #[error("the file is empty\nexport the take again: a BVH file starts with `HIERARCHY`")]

@@ -71,6 +71,7 @@ impl Options {
 
 /// Why a file cannot be imported.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ImportError {
     /// The file cannot be read.
     #[error("cannot read `{}`: {reason}", path.display())]

@@ -66,6 +66,7 @@ impl TryFrom<String> for Threshold {
 
 /// Why a line is no threshold.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ThresholdError {
     /// It does not read `NAME>VALUE`.
     #[error(

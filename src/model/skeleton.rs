@@ -56,6 +56,7 @@ impl Joint {
 
 /// What makes a list of joints no skeleton.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SkeletonError {
     /// The list is empty.
     #[error("a skeleton needs at least one joint")]

@@ -111,6 +111,7 @@ pub struct Collision {
 
 /// Why nothing can start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// The pipeline file.
     #[error(transparent)]

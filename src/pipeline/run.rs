@@ -33,6 +33,7 @@ pub(super) struct Made {
 
 /// Why a job failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The take cannot be read.
     #[error(transparent)]

@@ -25,6 +25,7 @@ pub struct Takes {
 
 /// Why a pattern gives no takes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TakesError {
     /// The pattern cannot be parsed.
     #[error("`{pattern}` is not a pattern: {reason}")]

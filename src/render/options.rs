@@ -144,6 +144,7 @@ impl PreviewOptions {
 
 /// Why a preview cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RenderError {
     /// No motion, or too many of them.
     #[error("{found} motions side by side, allowed are 1 to {MAX_SUBJECTS}")]

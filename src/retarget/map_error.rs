@@ -6,6 +6,7 @@ use crate::report::one_line;
 
 /// Why no map can be made or taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MapError {
     /// Roles without which motion cannot be carried over are missing or too unsure; all of both characters at once.
     #[error(

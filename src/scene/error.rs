@@ -4,6 +4,7 @@
 ///
 /// Places are JSON paths such as `nodes[3].children[0]`, or byte offsets from the start of the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GltfError {
     /// A text that stands in for the file until Git LFS fetches it.
     #[error("this is a Git LFS pointer, not the model\nhint: run `git lfs pull` where the file comes from")]

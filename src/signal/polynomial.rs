@@ -19,6 +19,7 @@ pub struct SavitzkyGolay {
 
 /// A window that no polynomial can be fitted to.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SavitzkyGolayError {
     /// The window has no middle sample.
     #[error("a window of {window} frames has no middle: use an odd number")]

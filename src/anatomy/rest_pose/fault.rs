@@ -19,6 +19,7 @@ const STANDS: f64 = 0.7;
 
 /// Why a rest pose says nothing about the body.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RestFault {
     /// The legs do not continue the trunk, and in the motion they do.
     Folded,

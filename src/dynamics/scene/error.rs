@@ -16,6 +16,7 @@ pub struct SceneError {
 
 /// What is wrong with a scene file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SceneFault {
     /// Not TOML, an unknown key, a missing key or a value of another kind.
     #[error("{0}")]

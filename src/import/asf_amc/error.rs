@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 /// Why a skeleton (ASF) or a motion (AMC) cannot be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AsfError {
     /// A line that the format does not have there.
     #[error("{file}, line {line}: {reason}\n  hint: correct the line, or export the take again")]

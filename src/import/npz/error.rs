@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 /// Why an archive of arrays is no motion.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NpzError {
     /// The zip is damaged.
     #[error(
@@ -89,6 +90,7 @@ pub enum NpzError {
 
 /// Why a file is no body model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BodyModelError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]

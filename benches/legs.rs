@@ -15,7 +15,7 @@ fn main() {
 /// The made walk, its copy on the made mannequin of 52 joints, and the legs of both.
 fn walk() -> (Motion, Motion, Vec<LegPair>) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let read = |name: &str| load(&data.join(name), &Options::default()).expect("the file is shipped");
+    let read = |name: &str| load(data.join(name), &Options::default()).expect("the file is shipped");
     let (take, hero) = (read("walk.bvh"), read("mannequin.glb"));
     let mut motion = take.motion(0).expect("a take");
     let text = std::fs::read_to_string(data.join("walk.contacts.csv")).expect("the file is shipped");

@@ -16,7 +16,7 @@ fn main() {
 /// A take and its plain copy on the mannequin.
 fn pair() -> (Motion, Motion) {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |file: &str| load(&root.join(file), &Options::default()).expect("the repository's own data");
+    let read = |file: &str| load(root.join(file), &Options::default()).expect("the repository's own data");
     let (take, hero) = (read("data/wave.bvh"), read("data/mannequin.glb"));
     let motion = take.motion(0).expect("a clip");
     let (source, target) = (&take.character, &hero.character);

@@ -55,7 +55,7 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 fn walk_on_and_on(rounds: usize) -> (Motion, Contacts) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let load =
-        |name: &str| import::load(&data.join(name), &import::Options::default()).expect("it is shipped");
+        |name: &str| import::load(data.join(name), &import::Options::default()).expect("it is shipped");
     let (take, hero) = (load("walk.bvh"), load("mannequin.glb"));
     let joint_map = map(&take.character, &hero.character).expect("both are bodies");
     let rigs = (&take.character.rig, &hero.character.rig);

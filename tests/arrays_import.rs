@@ -100,7 +100,7 @@ fn both_layouts_of_amass_stand_where_the_answer_has_them() {
     fs::write(&path, model(&rest, 0.0)).unwrap();
     let options = Options { body_model: Some(path), ..Options::default() };
     for name in ["amass_smplh_walk.npz", "amass_smplx_walk.npz"] {
-        let asset = load(&folder.join(name), &options).unwrap();
+        let asset = load(folder.join(name), &options).unwrap();
         check(&asset);
         let motion = asset.motion(0).unwrap();
         assert_eq!((motion.clip.frames(), motion.clip.joints()), (120, BODY));
@@ -114,7 +114,7 @@ fn both_layouts_of_amass_stand_where_the_answer_has_them() {
         }
         println!("{name}: {worst:.1e} m");
         assert!(worst < 1e-6, "{name}: {worst:e}");
-        let neutral = load(&folder.join(name), &Options::default()).unwrap();
+        let neutral = load(folder.join(name), &Options::default()).unwrap();
         check(&neutral);
         assert!(neutral.warnings.has("smpl-neutral") && !asset.warnings.has("smpl-neutral"));
         let rig = &neutral.character.rig;

@@ -79,10 +79,10 @@ const HANDS: &[(&str, &str, &str, &str)] = &[
 #[test]
 fn a_take_is_where_the_bvh_of_the_same_take_has_it_in_every_frame() {
     let Some(data) = data() else { return };
-    let amc = load(&take(&data), &Options::default()).unwrap();
+    let amc = load(take(&data), &Options::default()).unwrap();
     check(&amc);
     let options = Options { units: Some(CMU_UNIT), ..Options::default() };
-    let bvh = load(&data.join("bvh/cmu/01_01.bvh"), &options).unwrap();
+    let bvh = load(data.join("bvh/cmu/01_01.bvh"), &options).unwrap();
     let (amc, bvh) = (amc.motion(0).unwrap(), bvh.motion(0).unwrap());
     // The BVH has a T-pose before the first frame.
     assert_eq!(amc.clip.frames() + 1, bvh.clip.frames());
@@ -115,7 +115,7 @@ fn a_take_is_where_the_bvh_of_the_same_take_has_it_in_every_frame() {
 #[test]
 fn a_real_skeleton_is_understood_and_a_take_says_where_it_is_from() {
     let Some(data) = data() else { return };
-    let skeleton = load(&data.join("later/asf-amc/01.asf"), &Options::default()).unwrap();
+    let skeleton = load(data.join("later/asf-amc/01.asf"), &Options::default()).unwrap();
     check(&skeleton);
     assert!(skeleton.clips.is_empty());
     let rig = &skeleton.character.rig;
@@ -128,7 +128,7 @@ fn a_real_skeleton_is_understood_and_a_take_says_where_it_is_from() {
     ] {
         assert_eq!(rig.joint(role).map(|id| rig.skeleton().joint(id).name.as_str()), Some(name));
     }
-    let take = load(&take(&data), &Options::default()).unwrap();
+    let take = load(take(&data), &Options::default()).unwrap();
     assert!(take.warnings.has("amc-rate"));
     assert_eq!((take.clips[0].sample_rate, take.beside[0].0.as_str()), (120.0, "01.asf"));
     assert_eq!(take.character.skeleton(), skeleton.character.skeleton());
@@ -152,7 +152,7 @@ fn the_skeleton_is_found_by_subject_or_told() {
     assert!(!told.warnings.has("amc-rate"));
     assert_eq!(told.clips[0].all_rotations(), found.clips[0].all_rotations());
     let alone = folder(&[("01_02.amc", AMC)]);
-    let said = load(&alone.path().join("01_02.amc"), &Options::default()).unwrap_err().to_string();
+    let said = load(alone.path().join("01_02.amc"), &Options::default()).unwrap_err().to_string();
     assert!(said.contains("`01_02.asf`, `01.asf`") && said.contains("input.skeleton"), "{said}");
     // Reading twice is the same to the bit.
     assert_eq!(load(&path, &Options::default()).unwrap(), found);
@@ -161,7 +161,7 @@ fn the_skeleton_is_found_by_subject_or_told() {
 #[test]
 fn bones_end_where_the_formula_of_the_format_puts_them() {
     let folder = folder(&[("a.amc", AMC), ("a.asf", ASF)]);
-    let motion = load(&folder.path().join("a.amc"), &Options::default()).unwrap().motion(0).unwrap();
+    let motion = load(folder.path().join("a.amc"), &Options::default()).unwrap().motion(0).unwrap();
     let euler = |x: f64, y: f64, z: f64| {
         let about = |axis: Vec3, degrees: f64| posemill::math::exp(&(axis * degrees.to_radians()));
         about(Vec3::z(), z) * about(Vec3::y(), y) * about(Vec3::x(), x)

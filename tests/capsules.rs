@@ -111,7 +111,7 @@ fn every_real_body_has_capsules_of_sane_size() {
         ("gltf/quaternius/Wolf.glb", 14),
     ];
     for (file, count) in files {
-        let character = load(&folder.join(file), &Options::default()).unwrap().character;
+        let character = load(folder.join(file), &Options::default()).unwrap().character;
         let bind = character.calibration_pose();
         let leg = Figure::of(&character.rig, &bind).unwrap().leg;
         let all = capsules(&character, &character.rig);
@@ -130,7 +130,7 @@ fn every_real_body_has_capsules_of_sane_size() {
     // The same body in other bytes has the same capsules.
     let [plain, packed] =
         ["gltf/khronos/cesium_man.gltf", "derived/cesium-man-gltfpack-quantized.glb"].map(|file| {
-            let character = load(&folder.join(file), &Options::default()).unwrap().character;
+            let character = load(folder.join(file), &Options::default()).unwrap().character;
             capsules(&character, &character.rig)
         });
     for (a, b) in plain.iter().zip(&packed) {

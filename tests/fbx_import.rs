@@ -247,7 +247,7 @@ fn a_take_comes_back_at_its_own_rate() {
     let Some(data) = data() else { return };
     // The file runs at 24 frames a second.
     let asset = read(&data.join("later/fbx/maya_human_ik_7400_binary.fbx")).unwrap();
-    let take = import::load(&data.join("bvh/fair1/dab.bvh"), &Options::default()).unwrap().motion(0).unwrap();
+    let take = import::load(data.join("bvh/fair1/dab.bvh"), &Options::default()).unwrap().motion(0).unwrap();
     for rate in [18.0, 24.0, 48.0, 120.0] {
         let mut motion = asset.motion(0).unwrap();
         motion.clip.name = "sped".into();

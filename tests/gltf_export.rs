@@ -271,7 +271,7 @@ fn every_cut_of_a_file_is_an_error_or_a_result_that_keeps_the_promises() {
 #[test]
 fn a_tolerance_leaves_keys_out_and_keeps_every_joint_within_it() {
     let Some(folder) = data() else { return };
-    let take = posemill::import::load(&folder.join("bvh/cmu/01_01.bvh"), &Default::default()).unwrap();
+    let take = posemill::import::load(folder.join("bvh/cmu/01_01.bvh"), &Default::default()).unwrap();
     let mut motion = take.motion(0).unwrap();
     let size = |clips: &[Clip]| write_gltf(&motion.character, clips, &GltfOptions::default()).unwrap().bytes;
     let full = size(std::slice::from_ref(&motion.clip));

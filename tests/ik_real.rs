@@ -19,7 +19,7 @@ use std::sync::Arc;
 const LOWERED: f64 = 0.05;
 
 fn read(folder: &Path, file: &str) -> Asset {
-    load(&folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
+    load(folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// An effector, the joint that starts its limb, and how many joints above the effector help it.

@@ -285,7 +285,7 @@ const INCOMPLETE: &[&str] = &["greenman"];
 #[test]
 fn good_pairs_of_real_files_are_silent() {
     let Some(folder) = data() else { return };
-    let read = |file: &&str| load(&folder.join(file), &Options::default()).unwrap().character;
+    let read = |file: &&str| load(folder.join(file), &Options::default()).unwrap().character;
     let (takes, characters): (Vec<_>, Vec<_>) =
         (TAKES.iter().map(read).collect(), CHARACTERS.iter().map(read).collect());
     let mut told = BTreeSet::new();
@@ -302,10 +302,10 @@ fn good_pairs_of_real_files_are_silent() {
 #[test]
 fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_told() {
     let Some(folder) = data() else { return };
-    let walk = load(&folder.join("bvh/cmu/01_01.bvh"), &Options::default()).unwrap().character;
+    let walk = load(folder.join("bvh/cmu/01_01.bvh"), &Options::default()).unwrap().character;
     let (mut lost, mut right) = (0, 0);
     for file in CHARACTERS {
-        let whole = load(&folder.join(file), &Options::default()).unwrap().character;
+        let whole = load(folder.join(file), &Options::default()).unwrap().character;
         // This one lies on its side, so that its left is nowhere.
         if INCOMPLETE.contains(&whole.name.as_str()) || whole.name == "armature_transform" {
             continue;

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn read(folder: &Path, file: &str) -> Asset {
-    load(&folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
+    load(folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// At most `most` frames of a clip, spread evenly.

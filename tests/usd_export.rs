@@ -162,7 +162,7 @@ fn off(motion: &Motion) -> f64 {
 #[test]
 fn skins_of_the_shipped_characters_move_as_they_do_here() {
     for name in ["mannequin.glb", "robot.glb", "tailed.glb"] {
-        let hero = import::load(&shipped(name), &import::Options::default()).unwrap().character;
+        let hero = import::load(shipped(name), &import::Options::default()).unwrap().character;
         let off = off(&waving(&hero, 7));
         println!("{name}: {off:.1e} of the figure");
         assert!(off < 1e-6, "{name}: {off:.1e}");
@@ -236,7 +236,7 @@ fn takes_without_a_skin_are_a_skeleton_and_its_animation() {
 
 #[test]
 fn several_clips_are_animations_side_by_side_and_the_first_is_bound() {
-    let hero = import::load(&shipped("robot.glb"), &import::Options::default()).unwrap().character;
+    let hero = import::load(shipped("robot.glb"), &import::Options::default()).unwrap().character;
     let mut motions = vec![waving(&hero, 3), waving(&hero, 9), waving(&hero, 4)];
     motions[1].clip.name = "2. Sprung \"hoch\"".into();
     motions[1].clip.sample_rate = 60.0;
@@ -276,7 +276,7 @@ fn a_package_is_aligned_and_begins_with_the_stage() {
 
 #[test]
 fn meshes_that_were_bound_elsewhere_get_a_skeleton_of_their_own() {
-    let hero = import::load(&shipped("mannequin.glb"), &import::Options::default()).unwrap().character;
+    let hero = import::load(shipped("mannequin.glb"), &import::Options::default()).unwrap().character;
     let mut hero = (*hero).clone();
     let mut other = hero.meshes[0].clone();
     // As if this one had been bound with every joint turned and the mesh in centimetres.

@@ -141,7 +141,7 @@ fn a_vrm_is_its_own_t_pose() {
     for name in
         ["debug_robot.vrm", "basic_armature_vrm0.vrm", "basic_armature_vrm1.vrm", "armature_transform.vrm"]
     {
-        let hero = import::load(&data.join("vrm").join(name), &import::Options::default()).unwrap().character;
+        let hero = import::load(data.join("vrm").join(name), &import::Options::default()).unwrap().character;
         let source = take("walk.bvh");
         let Ok(found) = map(&source.character, &hero) else {
             println!("{name}: no map");

@@ -25,9 +25,9 @@ mod texture;
 mod timing;
 mod vector;
 
-pub use actor::surfaces;
+pub(crate) use actor::surfaces;
 pub use camera::View;
 pub use figure::figure;
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
-pub use texture::small_jpeg;
+pub(crate) use texture::small_jpeg;

@@ -77,6 +77,6 @@ pub mod render;
 #[cfg(feature = "physics")]
 pub mod settle;
 #[cfg(feature = "render")]
-pub mod page;
+pub(crate) mod page;
 pub mod stages;
 pub mod pipeline;

@@ -308,7 +308,7 @@ fn a_diverging_scene_says_where_and_when() {
     scene.world.states[3].velocity = Vec3::new(1e200, 1e200, 0.0);
     scene.method = Method::Stepper(Integrator::Note, Stabilization::None);
     let error = simulate(&scene).unwrap_err();
-    let SimulationError::Diverged { time, .. } = &error;
+    let SimulationError::Diverged { time, .. } = &error else { panic!("{error}") };
     assert!(*time > 0.0 && error.to_string().contains("left the finite numbers"));
 }
 

@@ -22,5 +22,6 @@ mod _posemill {
     use crate::view::View;
 
     #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name that Python gives it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

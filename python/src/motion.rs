@@ -233,16 +233,15 @@ impl Motion {
                 let mut turned: Vec<Quat> = Vec::with_capacity(values.len() / 4);
                 for (k, q) in values.chunks_exact(4).enumerate() {
                     let raw = RawQuat::new(q[3], q[0], q[1], q[2]);
-                    let norm = raw.norm();
-                    if !((norm - 1.0).abs() < FAR_FROM_UNIT) {
+                    let off = (raw.norm() - 1.0).abs();
+                    if off.is_nan() || off > FAR_FROM_UNIT {
                         let (frame, joint) = (k / n, &self.inner.character.skeleton().joints()[k % n].name);
                         return Err(fault(format!(
                             "frame {frame}, joint `{joint}`: the rotation is not a unit quaternion"
                         )));
                     }
                     // What is of unit length already stays bit for bit.
-                    let near = (norm - 1.0).abs() < 1e-12;
-                    let unit = if near { Quat::new_unchecked(raw) } else { Quat::new_normalize(raw) };
+                    let unit = if off < 1e-12 { Quat::new_unchecked(raw) } else { Quat::new_normalize(raw) };
                     let before = k.checked_sub(n).map(|k| turned[k]);
                     turned.push(before.map_or(unit, |before| same_hemisphere(unit, &before)));
                 }

@@ -7,8 +7,6 @@ mod continuity;
 mod forward;
 mod jacobian;
 
-pub(crate) use continuity::is_cycle;
-pub use continuity::{cuts, shots, size, turning};
-pub(crate) use forward::{Block, map_blocks, map_frames, map_frames_towards};
-pub use forward::{Forward, forward};
+pub use continuity::{cuts, is_cycle, shots, size, turning};
+pub use forward::{Block, Forward, forward, map_blocks, map_frames, map_frames_towards};
 pub use jacobian::{Jacobian, jacobian};

@@ -12,21 +12,21 @@ mod segment;
 mod transform;
 mod triple;
 
-pub use average::{
-    mean_direction, mean_rotation, median, median_of, median_rotation, percentile, plain_mean_rotation,
-    rotation_between, weighted_quantile,
+pub(crate) use average::{
+    mean_direction, mean_rotation, median_of, median_rotation, plain_mean_rotation, rotation_between,
+    weighted_quantile,
 };
-pub use lanes::{F32x4, F32x8, LANES, LaneQuat, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
+pub use average::{median, percentile};
+pub use lanes::{F32x4, F32x8, LaneQuat};
+pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{
     DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,
     Vector6 as Vec6,
 };
 pub use real::{Real, RealX4};
-pub use rotation::{
-    angle_between, any_perpendicular, arc, exp, from_columns, hat, log, nearest_rotation, same_hemisphere,
-    slerp, swing_twist, twist_angle,
-};
-pub use segment::{nearest_of_segments, nearest_on_segment};
+pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
+pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
+pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
 pub use triple::{Triple, cross, difference, dot, scaled, sum};
 

@@ -37,4 +37,6 @@ pub use motion::{Fault, Motion};
 pub use pose::{ModelPose, Pose};
 pub use rig::{Assignment, Rig};
 pub use role::{Finger, Role, Side};
-pub use skeleton::{FARTHEST, Joint, JointId, NO_TIP, Skeleton, SkeletonError};
+pub use skeleton::FARTHEST;
+pub(crate) use skeleton::NO_TIP;
+pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};

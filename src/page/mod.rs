@@ -24,6 +24,6 @@ mod clip_page;
 mod batch_page;
 
 pub use batch_page::{BatchPage, BatchRow, batch_page};
-pub use clip_page::{CLIPS, ClipPage, Shown, clip_page};
+pub use clip_page::{ClipPage, Shown, clip_page};
 pub use measures::{WorstCourse, worst_course};
 pub use verdict::Reading;

@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::direct::{Request, plan};
 use super::exit::{Exit, Failure};
-use super::mill::{MillArguments, mill};
+use super::mill::{MillArguments, Work, mill};
 use super::pipe::Pipe;
 use crate::pipeline::OutputFormat;
 use clap::Args;
@@ -58,7 +58,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         merge: false,
         sets: Vec::new(),
     };
-    let exit = mill("convert", &[plan(request, &arguments.mill)?], &arguments.mill, console)?;
+    let work = Work { named: arguments.output != "-", ..plan(request, &arguments.mill)? };
+    let exit = mill("convert", &[work], &arguments.mill, console)?;
     pipe.close()?;
     Ok(exit)
 }

@@ -96,5 +96,5 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
     let name = request.character.map(|c| c.display().to_string());
     let pipeline = Pipeline::new(&mut config, here, name.as_deref())?;
-    Ok(Work { pipeline, jobs, placement, unseen })
+    Ok(Work { pipeline, jobs, placement, named: true, unseen })
 }

@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use super::made::Made;
 use super::tally::{Tally, names, show_all_warnings};
 use crate::pipeline::{
     self, Batch, BatchOptions, Claims, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE,
@@ -49,6 +50,8 @@ pub struct Work {
     pub jobs: Vec<Job>,
     /// Where outputs go.
     pub placement: Placement,
+    /// Whether outputs are where their names say: else they only pass through there.
+    pub named: bool,
     /// One sentence for each place where takes may be and could not be looked for.
     pub unseen: Vec<String>,
 }
@@ -84,6 +87,7 @@ pub fn mill(
     let claims = Claims::of(works.iter().flat_map(|w| &w.jobs));
     let bar = progress(works.iter().map(|w| w.jobs.len()).sum(), console);
     let mut tally = Tally::default();
+    let mut made = Made::of(works.iter().map(|w| w.jobs.len()).sum());
     let mut kept = Vec::with_capacity(works.len());
     let mut first = 0;
     for work in works {
@@ -94,14 +98,15 @@ pub fn mill(
         };
         let told = arguments.json || console.verbose || work.pipeline.report || arguments.dry_run;
         let rows = told.then(|| Rows::new(work.jobs.len())).transpose().map_err(|e| spool_fault(&e))?;
-        let heard = Mutex::new((&mut tally, rows, None));
+        let heard = Mutex::new((&mut tally, &mut made, rows, None));
         let done = |job: usize, outcome: Outcome| {
             if let Some(error) = &outcome.error {
                 bar.suspend(|| console.error(format!("{}: {error}", names(&outcome.inputs))));
             }
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-            let (tally, rows, fault) = &mut *heard;
+            let (tally, made, rows, fault) = &mut *heard;
             tally.add(first + job, &outcome, &work.pipeline.fail_on);
+            made.add(first + job, &outcome, work.placement.folder());
             if let Some(Err(e)) = rows.as_mut().map(|rows| rows.put(job, &outcome)) {
                 *fault = Some(e);
             }
@@ -112,7 +117,7 @@ pub fn mill(
         let (pipeline, jobs, manifest) = (&work.pipeline, work.jobs.as_slice(), manifest.as_ref());
         let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
         pool.install(|| pipeline::run_all(&batch, &done));
-        let (_, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (_, _, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault {
             return Err(spool_fault(&fault));
         }
@@ -148,6 +153,12 @@ pub fn mill(
     let left = tally.count(Status::Left) > 0;
     if left {
         console.note("stopped before the end\nhint: the same command goes on where it was left");
+    }
+    let pages =
+        works.iter().filter(|w| writes && w.pipeline.report && !left).filter_map(|w| w.placement.folder());
+    let pages = pages.map(|folder| format!("report: {}", folder.join(REPORT_PAGE).display()));
+    if works.iter().all(|w| w.named) {
+        made.lines().into_iter().chain(pages).for_each(|line| console.note(line));
     }
     console.note(&tally);
     let good =

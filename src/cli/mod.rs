@@ -10,6 +10,7 @@ mod formats;
 mod inspect;
 mod joints;
 mod load;
+mod made;
 mod map;
 mod measure;
 mod measure_table;

@@ -93,7 +93,7 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
         let placement = Placement::Folder(output);
         let jobs = jobs(&takes, &config.output.formats, &placement, &files)?;
         let pipeline = Pipeline::new(&mut parse()?, &folder, character)?;
-        Ok(Work { pipeline, jobs, placement, unseen: unseen.clone() })
+        Ok(Work { pipeline, jobs, placement, named: true, unseen: unseen.clone() })
     };
     match config.input.character.as_slice() {
         [] => Ok(vec![work(None, output)?]),

@@ -5,7 +5,7 @@ use super::quantity::Unit;
 use super::shell::document;
 use super::text::{Text, address, words};
 use super::time_plot::{highest, sparkline};
-use super::verdict::{Reading, Verdict};
+use crate::measure::{Reading, Verdict};
 use std::fmt::Write as _;
 
 /// Rows of the table: browsers take seconds to lay out more.
@@ -162,7 +162,7 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], courses: bool, rank: usize) 
     let (class, word) = match &row.error {
         Some(_) => ("failed", "failed".to_owned()),
         None if verdict.over > 0 => ("over", format!("{} over", verdict.over)),
-        None => (verdict.badge().0, verdict.badge().1.to_owned()),
+        None => (verdict.words().0, verdict.words().1.to_owned()),
     };
     let name = match &row.page {
         Some(page) => format!("<a href=\"{}\">{}</a>", Text(&address(page)), Text(&row.name)),
@@ -220,6 +220,8 @@ mod tests {
                 name: "foot_skate".into(),
                 unit: "m".into(),
                 values: vec![0.0, value, 0.0],
+                frame: 1,
+                of: String::new(),
             }),
         }
     }

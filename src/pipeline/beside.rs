@@ -96,7 +96,7 @@ pub(super) fn page(
         }
         several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),
     };
-    let picture = preview(&subjects, &options, Format::Png, &|_, _| {});
+    let picture = preview(&subjects, &options, Format::Jpeg, &|_, _| {});
     if let Err(error) = &picture {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         report.warnings.add("preview", format!("there is no picture on the page: {error}"), stem);

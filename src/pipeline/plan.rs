@@ -64,6 +64,8 @@ pub struct Pipeline {
     pub preview: Preview,
     /// Whether to write `report.json` and the pages.
     pub report: bool,
+    /// Whether results are measured that are measured in a moment: somebody waits for them, and reads one line on each.
+    pub verdict: bool,
     /// What a result must not pass.
     pub fail_on: Vec<Threshold>,
     /// Whether to write contact labels beside each output.
@@ -80,6 +82,16 @@ pub enum Placement {
     File(PathBuf),
     /// Into this folder, each named after its take.
     Folder(PathBuf),
+}
+
+impl Placement {
+    /// The folder, where outputs go to one that keeps a record of them.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Placement::File(_) => None,
+            Placement::Folder(folder) => Some(folder),
+        }
+    }
 }
 
 /// What one run does: some takes, usually one, into some formats.
@@ -256,6 +268,7 @@ impl Pipeline {
             export: config.output.options(),
             preview: config.output.preview,
             report: config.output.report,
+            verdict: false,
             fail_on: config.output.fail_on.clone(),
             contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
@@ -269,11 +282,14 @@ fn stem(path: &str) -> String {
 }
 
 impl Pipeline {
-    /// Whether results are measured: where somebody reads the measures.
-    pub fn measured(&self) -> bool {
-        self.report || !self.fail_on.is_empty()
+    /// Whether the results of a take of so many frames are measured: where somebody reads the measures.
+    pub fn measured(&self, frames: usize) -> bool {
+        self.report || !self.fail_on.is_empty() || (self.verdict && frames <= BRIEF)
     }
 }
+
+/// Frames that are measured in some tenths of a second.
+const BRIEF: usize = 10_000;
 
 /// The files beside the one of an asset that were read with it.
 pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8]>)> {

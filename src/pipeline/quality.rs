@@ -43,16 +43,8 @@ pub fn passed(outcome: &Outcome, thresholds: &[Threshold]) -> Vec<String> {
     if matches!(outcome.status, Status::Failed | Status::Planned | Status::Left) {
         return Vec::new();
     }
-    let sentence = |threshold: &Threshold| {
-        let value = metrics(outcome).find(|m| m.0 == threshold.name).map(|m| m.2);
-        match value {
-            Some(value) if !threshold.is_passed_by(value) => None,
-            Some(value) => {
-                Some(format!("`{}` is {value:.6}, the run fails on `{threshold}`", threshold.name))
-            }
-            None => Some(format!("`{}` was not measured, the run fails on `{threshold}`", threshold.name)),
-        }
-    };
+    let sentence =
+        |threshold: &Threshold| threshold.told(metrics(outcome).find(|m| m.0 == threshold.name).map(|m| m.2));
     thresholds.iter().filter_map(sentence).collect()
 }
 

@@ -116,7 +116,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
     let mut sources = Vec::new();
     let mut motions = Vec::new();
     let mut marks = Vec::new();
-    let mut watch = Watch::new(pipeline.measured());
+    let mut watch = Watch::new();
     let mut arrived: Vec<Motion> = Vec::new();
     for take in &job.takes {
         let mut asset = {
@@ -133,6 +133,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
             _ => report.warnings.extend_from(warnings, &take.path.display().to_string()),
         }
         chosen(pipeline, &mut asset, &take.path, &mut report)?;
+        watch.look(pipeline.measured(asset.clips.iter().map(Clip::frames).sum()));
         let steps = resolve(pipeline, &asset.character)?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1) {

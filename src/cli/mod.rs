@@ -23,5 +23,6 @@ mod stages;
 mod start;
 mod stop;
 mod tally;
+mod worker;
 
 pub use start::start;

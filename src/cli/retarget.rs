@@ -60,6 +60,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         sets.push("output.replace_animations=true".to_owned());
     }
     let request = Request {
+        command: "retarget",
         pipeline: DEFAULT_PIPELINE,
         name: "default pipeline",
         takes: &arguments.motions,

@@ -4,8 +4,8 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::mill::{MillArguments, Work, mill};
 use crate::pipeline::{
-    Pipeline, PipelineConfig, Placement, PlanError, Shard, Takes, TakesError, find_takes, io_reason, jobs,
-    listed_takes,
+    Again, PipelineConfig, Placement, PlanError, Recipe, Shard, Takes, TakesError, find_takes, io_reason,
+    jobs, listed_takes,
 };
 use crate::stages::STAGES;
 use clap::Args;
@@ -87,13 +87,15 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
         ));
         sets.push("output.report=false".to_owned());
     }
-    let parse = || PipelineConfig::parse(&name, &text, &sets, STAGES).map_err(PlanError::Config);
     let files: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
     let work = |character: Option<&str>, output: PathBuf| {
         let placement = Placement::Folder(output);
         let jobs = jobs(&takes, &config.output.formats, &placement, &files)?;
-        let pipeline = Pipeline::new(&mut parse()?, &folder, character)?;
-        Ok(Work { pipeline, jobs, placement, unseen: unseen.clone() })
+        let (name, text, sets, folder) = (name.clone(), text.clone(), sets.clone(), folder.clone());
+        let recipe = Recipe { name, text, sets, folder, character: character.map(str::to_owned) };
+        let pipeline = recipe.pipeline()?;
+        let again = again(path, arguments, &recipe.sets);
+        Ok(Work { recipe, pipeline, again, jobs, placement, unseen: unseen.clone() })
     };
     match config.input.character.as_slice() {
         [] => Ok(vec![work(None, output)?]),
@@ -103,6 +105,16 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
             .map(|c| work(Some(c), output.join(Path::new(c).file_stem().unwrap_or_default())))
             .collect(),
     }
+}
+
+/// What works on one take again.
+fn again(path: &Path, arguments: &Arguments, sets: &[String]) -> Again {
+    let pair = |option: &str, value: &str| [option.to_owned(), value.to_owned()];
+    let mut before = vec!["run".to_owned(), path.display().to_string()];
+    before.extend(arguments.output.iter().flat_map(|o| pair("--output", &o.to_string_lossy())));
+    before.extend(sets.iter().flat_map(|set| pair("--set", set)));
+    before.push("--input".to_owned());
+    Again { before, behind: Vec::new() }
 }
 
 /// Takes up to which every one is measured and gets a page unless the pipeline says something else: a page weighs a

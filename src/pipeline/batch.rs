@@ -5,6 +5,7 @@ use super::manifest::{Manifest, State};
 use super::plan::{Job, Pipeline};
 use super::put::Place;
 use super::run::{self, RunError};
+use super::workers::Workers;
 use crate::page::WorstCourse;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
@@ -37,6 +38,8 @@ pub struct Batch<'a> {
     pub manifest: Option<&'a Manifest>,
     /// Whose each file is.
     pub claims: &'a Claims,
+    /// The processes that make what may take much; without them everything is made here.
+    pub workers: Option<&'a Workers>,
     /// How they are run.
     pub options: BatchOptions,
     /// Jobs that were not begun when this becomes true are left.
@@ -96,13 +99,8 @@ fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S:
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     let elsewhere = Mutex::new(Vec::new());
     let one = |number: usize, job: &Job, wait: bool| {
-        let isolated = catch_unwind(AssertUnwindSafe(|| run_one(batch, job, wait)));
-        let outcome = isolated.unwrap_or_else(|payload| {
-            let text = payload.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-            Some(failed(job, &RunError::Panic(text.unwrap_or("no message").to_owned())))
-        });
-        match outcome {
+        let outcome = isolated(|| Ok(run_one(batch, job, wait)));
+        match outcome.unwrap_or_else(|panic| Some(failed(job, &panic))) {
             Some(outcome) => done(number, outcome),
             None => elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number),
         }
@@ -113,9 +111,18 @@ pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     rest.par_iter().with_max_len(1).for_each(|&k| one(k, &batch.jobs[k], false));
 }
 
+/// What `work` does; a panic in it is an error.
+pub(super) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Err(RunError::Panic(text.unwrap_or("no message").to_owned()))
+    })
+}
+
 /// One job from its takes to its outputs; `None` where another run works on it and `wait` says to leave it for later.
 fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
-    let Batch { pipeline, manifest, claims, options, stop, .. } = *batch;
+    let Batch { pipeline, manifest, claims, workers, options, stop, .. } = *batch;
     if stop.load(Ordering::Relaxed) {
         return Some(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
     }
@@ -160,7 +167,11 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
         }
     }
     let place = Place { manifest, claims, force: options.force };
-    let made = run::make(pipeline, job, manifest.is_some()).and_then(|made| {
+    let made = match workers.filter(|workers| workers.want(job, pipeline)) {
+        Some(workers) => workers.make(job, manifest.is_some()),
+        None => run::make(pipeline, job, manifest.is_some()),
+    };
+    let made = made.and_then(|made| {
         let outputs: Vec<PathBuf> = made.outputs.iter().flatten().map(|f| f.0.clone()).collect();
         let (report, status) = match options.verify {
             true => (place.verify(&made)?, Status::Verified),

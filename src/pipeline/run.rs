@@ -10,10 +10,11 @@ use super::write::WriteError;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Clip, Fault, Motion};
+use crate::page::worst_course;
 use crate::render::Mark;
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub(super) type MadeFile = (PathBuf, Vec<u8>);
 /// What a job made, before any of it is written.
 #[derive(Clone, Debug)]
 pub(super) struct Made {
-    /// Warnings and measurements.
-    pub report: Report,
+    /// What the record keeps of the report.
+    pub report: Value,
     /// The files read: the take under the name that it has below its pattern, then what it names.
     pub sources: Vec<FileHash>,
     /// For each output of the job its files, the main one first.
@@ -99,6 +100,25 @@ pub enum RunError {
     /// An output would replace a file that is not this program's.
     #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
     Foreign(PathBuf),
+    /// What a process said that worked on it.
+    #[error("{0}")]
+    Told(String),
+    /// The process that worked on it is no more.
+    #[error(
+        "the process that worked on it {reason}\n  hint: this does it again, and writes nothing:\n{again}"
+    )]
+    Lost {
+        /// What became of it.
+        reason: String,
+        /// A command line.
+        again: String,
+    },
+    /// No process can be started to work on it.
+    #[error("no process can be started to work on it: {0}")]
+    NoWorker(String),
+    /// Another pipeline was found where that of the run is.
+    #[error("the program, or a file that the pipeline names, changed while the run went on\nstart it again")]
+    Changed,
     /// The program made a mistake on this take.
     #[error("internal error: {0}\nthe other files are not affected; please report this one")]
     Panic(String),
@@ -192,7 +212,20 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
             files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
-    Ok(Made { report, sources, outputs })
+    Ok(Made { report: kept(&report), sources, outputs })
+}
+
+/// What the record keeps of a report. Courses over time are for whoever draws them now; a record of thousands of takes
+/// has room for a coarse one each.
+fn kept(report: &Report) -> Value {
+    let mut kept = serde_json::to_value(report).expect("a report is plain data");
+    if let Some(parts) = kept.as_object_mut() {
+        parts.shift_remove("series");
+        if let Some(worst) = worst_course(report) {
+            parts.insert("worst_course".into(), json!(worst));
+        }
+    }
+    kept
 }
 
 /// What made the outputs, as JSON: nothing in it depends on when and where that was.

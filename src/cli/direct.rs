@@ -3,7 +3,7 @@
 use super::exit::Failure;
 use super::mill::{MillArguments, Work};
 use crate::pipeline::{
-    Again, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes, jobs,
+    Again, Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes,
 };
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
@@ -95,11 +95,11 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
         )));
     }
     let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
-    let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
+    let jobs = Jobs::new(takes, &config.output.formats, &placement, &character)?;
     let character = request.character.map(|c| c.display().to_string());
     let again = again(&request, &placement, &sets);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
-    let recipe = Recipe { name, text, sets, folder: here.to_owned(), character };
+    let recipe = Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true };
     let pipeline = recipe.pipeline()?;
     Ok(Work { recipe, pipeline, again, jobs, placement, unseen })
 }

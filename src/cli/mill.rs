@@ -4,7 +4,7 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::tally::{Tally, names, show_all_warnings};
 use crate::pipeline::{
-    self, Again, Batch, BatchOptions, Bounds, Claims, Job, Manifest, Memory, Outcome, Pipeline, Placement,
+    self, Again, Batch, BatchOptions, Bounds, Claims, Jobs, Manifest, Memory, Outcome, Pipeline, Placement,
     REPORT, REPORT_PAGE, Recipe, Rows, RunError, Status, Timeout, Workers, write_reports,
 };
 use clap::Args;
@@ -58,7 +58,7 @@ pub struct Work {
     /// What does one of its jobs again.
     pub again: Again,
     /// Its jobs.
-    pub jobs: Vec<Job>,
+    pub jobs: Jobs,
     /// Where outputs go.
     pub placement: Placement,
     /// One sentence for each place where takes may be and could not be looked for.
@@ -93,7 +93,7 @@ pub fn mill(
         }
     }
     let stop = super::stop::flag();
-    let claims = Claims::of(works.iter().flat_map(|w| &w.jobs));
+    let claims = Claims::of(works.iter().map(|w| &w.jobs));
     let bar = progress(works.iter().map(|w| w.jobs.len()).sum(), console);
     let mut tally = Tally::default();
     let mut kept = Vec::with_capacity(works.len());
@@ -124,7 +124,7 @@ pub fn mill(
         };
         let options =
             BatchOptions { force: arguments.force, dry_run: arguments.dry_run, verify: arguments.verify };
-        let (pipeline, jobs, manifest) = (&work.pipeline, work.jobs.as_slice(), manifest.as_ref());
+        let (pipeline, jobs, manifest) = (&work.pipeline, &work.jobs, manifest.as_ref());
         let (claims, workers, stop) = (&claims, workers.as_ref(), &*stop);
         let batch = Batch { pipeline, jobs, manifest, claims, workers, options, stop };
         pool.install(|| pipeline::run_all(&batch, &done));

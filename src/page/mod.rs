@@ -26,4 +26,4 @@ mod batch_page;
 pub use batch_page::{BatchPage, BatchRow, batch_page};
 pub use clip_page::{CLIPS, ClipPage, Shown, clip_page};
 pub use measures::{WorstCourse, worst_course};
-pub use verdict::Reading;
+pub use verdict::{Reading, is_over};

@@ -1,7 +1,7 @@
 //! A take becomes the command line that works on it again, alone, and writes nothing.
 
 use super::bounds::Bounds;
-use super::plan::Job;
+use super::jobs::Job;
 use super::takes::Take;
 use glob::Pattern;
 use std::path::{Component, Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Many jobs, in parallel and isolated: one broken take leaves the others alone.
 
 use super::claims::Claims;
+use super::jobs::{Job, Jobs};
 use super::manifest::{Manifest, State};
-use super::plan::{Job, Pipeline};
+use super::plan::Pipeline;
 use super::put::Place;
 use super::run::{self, RunError};
 use super::workers::Workers;
@@ -33,7 +34,7 @@ pub struct Batch<'a> {
     /// The pipeline of all of them.
     pub pipeline: &'a Pipeline,
     /// The jobs.
-    pub jobs: &'a [Job],
+    pub jobs: &'a Jobs,
     /// That of the folder of the outputs; `None` for outputs that the user named.
     pub manifest: Option<&'a Manifest>,
     /// Whose each file is.
@@ -98,17 +99,18 @@ fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S:
 /// same folder works on comes last: by then it is done, or that run is no more.
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     let elsewhere = Mutex::new(Vec::new());
-    let one = |number: usize, job: &Job, wait: bool| {
+    let one = |number: usize, wait: bool| {
+        let job = &batch.jobs.get(number);
         let outcome = isolated(|| Ok(run_one(batch, job, wait)));
         match outcome.unwrap_or_else(|panic| Some(failed(job, &panic))) {
             Some(outcome) => done(number, outcome),
             None => elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number),
         }
     };
-    batch.jobs.par_iter().enumerate().with_max_len(1).for_each(|(k, job)| one(k, job, true));
+    (0..batch.jobs.len()).into_par_iter().with_max_len(1).for_each(|k| one(k, true));
     let mut rest = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
     rest.sort_unstable();
-    rest.par_iter().with_max_len(1).for_each(|&k| one(k, &batch.jobs[k], false));
+    rest.par_iter().with_max_len(1).for_each(|&k| one(k, false));
 }
 
 /// What `work` does; a panic in it is an error.
@@ -127,7 +129,7 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
         return Some(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
     }
     if let Some(collision) = &job.collision {
-        return Some(failed(job, &RunError::Collision((**collision).clone())));
+        return Some(failed(job, &RunError::Collision(collision.clone())));
     }
     let when = SystemTime::now();
     if let (Some(manifest), Some(take)) = (manifest, job.takes.first())

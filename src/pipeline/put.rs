@@ -5,16 +5,16 @@
 //! finds which files are this program's.
 
 use super::claims::Claims;
+use super::jobs::Job;
 use super::line::{FileHash, Record};
 use super::manifest::{Manifest, is_editable};
-use super::plan::Job;
 use super::run::{Made, MadeFile, RunError};
 use super::write;
 use crate::report::Warnings;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Where the files of a job go, and what may be replaced.
@@ -44,6 +44,14 @@ impl Place<'_> {
         for file in hashes.iter().flatten() {
             if !self.claims.take(job, Path::new(&file.path), &file.blake3) {
                 return Err(RunError::Claimed(file.path.clone().into()));
+            }
+        }
+        if let Some(manifest) = self.manifest.filter(|_| !self.force) {
+            for file in hashes.iter().flat_map(|files| files.iter().skip(1)) {
+                let path = PathBuf::from(&file.path);
+                if let Some(of) = manifest.other_owner(&path, &file.blake3, self.claims) {
+                    return Err(RunError::Shared { path, of });
+                }
             }
         }
         let kept = self.corrected(&mut made);

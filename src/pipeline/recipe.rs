@@ -19,6 +19,8 @@ pub struct Recipe {
     pub folder: PathBuf,
     /// The character, as the pipeline names it.
     pub character: Option<String>,
+    /// As [`Pipeline::every_page`].
+    pub every_page: bool,
 }
 
 impl Recipe {
@@ -28,6 +30,7 @@ impl Recipe {
     /// A [`PlanError`] with every fault of the text, or for a file that cannot be read.
     pub fn pipeline(&self) -> Result<Pipeline, PlanError> {
         let mut config = PipelineConfig::parse(&self.name, &self.text, &self.sets, STAGES)?;
-        Pipeline::new(&mut config, &self.folder, self.character.as_deref())
+        let pipeline = Pipeline::new(&mut config, &self.folder, self.character.as_deref())?;
+        Ok(Pipeline { every_page: self.every_page, ..pipeline })
     }
 }

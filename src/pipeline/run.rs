@@ -2,15 +2,16 @@
 
 use super::beside;
 use super::clips::{find_clip, is_skinned};
+use super::jobs::{Collision, Job};
 use super::line::FileHash;
 use super::manifest::slashed;
-use super::plan::{Collision, Job, Pipeline, resources};
+use super::plan::{Pipeline, resources};
 use super::watch::Watch;
 use super::write::WriteError;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
 use crate::model::{Asset, Character, Clip, Fault, Motion};
-use crate::page::worst_course;
+use crate::page::{is_over, worst_course};
 use crate::render::Mark;
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
@@ -91,6 +92,18 @@ pub enum RunError {
         path = .0.display()
     )]
     Claimed(PathBuf),
+    /// A file beside the output is that of an output of an earlier run.
+    #[error(
+        "`{path}` beside the output belongs to `{of}` too, which would no longer be what it was\n\
+         give this pipeline a folder of its own; `--force` replaces the file",
+        path = path.display(), of = of.display()
+    )]
+    Shared {
+        /// The file.
+        path: PathBuf,
+        /// The output that refers to it as it is.
+        of: PathBuf,
+    },
     /// An output is not what the pipeline makes.
     #[error("`{path}` is not what this pipeline makes of the take\n`--force` makes it anew", path = .0.display())]
     Differs(PathBuf),
@@ -196,7 +209,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
                 stem,
                 ..pipeline.export.clone()
             };
-            let (files, warnings) = export::save(motions, format.0, &options)?;
+            let (files, warnings) = export::save(motions, *format.0, &options)?;
             report.warnings.extend(warnings);
             all.extend(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)));
         }
@@ -208,7 +221,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
         if pipeline.contacts {
             files.extend(beside::labels(&motions, path, &mut report.warnings));
         }
-        if pipeline.report {
+        if pipeline.report && (pipeline.every_page || is_over(&report.metrics)) {
             files.push(beside::page(job, path, &arrived, &motions, &mut report, record));
         }
     }

@@ -1,8 +1,8 @@
 //! What a run and the processes that work for it say to each other: a line of JSON each, and behind an answer the content
 //! of its files.
 
+use super::jobs::Job;
 use super::line::FileHash;
-use super::plan::Job;
 use super::run::Made;
 use super::sections::OutputFormat;
 use super::takes::Take;

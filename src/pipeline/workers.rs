@@ -6,7 +6,8 @@
 
 use super::again::Again;
 use super::bounds::Bounds;
-use super::plan::{Job, Pipeline};
+use super::jobs::Job;
+use super::plan::Pipeline;
 use super::recipe::Recipe;
 use super::run::{Made, RunError};
 use super::wire::{Answer, Request};

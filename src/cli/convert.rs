@@ -48,6 +48,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         return Err(Failure::Argument(message.to_owned()));
     }
     let request = Request {
+        command: "convert",
         pipeline: "[output]\nreport = false\n",
         name: "convert",
         takes: &pipe.inputs,

@@ -24,5 +24,6 @@ mod stages;
 mod start;
 mod stop;
 mod tally;
+mod worker;
 
 pub use start::start;

@@ -60,6 +60,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         sets.push("output.replace_animations=true".to_owned());
     }
     let request = Request {
+        command: "retarget",
         pipeline: DEFAULT_PIPELINE,
         name: "default pipeline",
         takes: &arguments.motions,
@@ -72,6 +73,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     };
     let mut work = plan(request, &arguments.mill)?;
     // One result is looked at by whoever made it.
-    work.pipeline.verdict = work.jobs.len() == 1;
+    work.recipe.verdict = work.jobs.len() == 1;
+    work.pipeline.verdict = work.recipe.verdict;
     mill("retarget", &[work], &arguments.mill, console)
 }

@@ -39,4 +39,4 @@ pub use quantity::shown;
 pub use stature::COMMON_HEIGHT;
 pub use summary::{Measured, Summary, summaries};
 pub use threshold::{Threshold, ThresholdError, ThresholdErrors};
-pub use verdict::{Reading, Verdict};
+pub use verdict::{Reading, Verdict, is_over};

@@ -63,6 +63,11 @@ impl Reading {
     }
 }
 
+/// Whether one of the measurements is over its limit.
+pub fn is_over(metrics: &[Metric]) -> bool {
+    metrics.iter().any(|m| Reading::from(m).over())
+}
+
 /// How many measures have a limit, and how many are over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {

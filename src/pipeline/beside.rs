@@ -1,7 +1,7 @@
 //! The files that lie beside an output: its picture, the table of its contact labels, its page.
 
+use super::jobs::Job;
 use super::manifest::slashed;
-use super::plan::Job;
 use super::report::{CLIP_PAGE, REPORT_PAGE};
 use super::sections::Preview;
 use crate::contacts;

@@ -36,17 +36,23 @@ pub fn write_reports(
         let path = folder.join(REPORT);
         let mut draft = Draft::new(&path)?;
         let mut write = || -> io::Result<()> {
-            let mut measured = Measured::default();
+            let mut measured = Measured::new()?;
             writeln!(draft, "{{\n  \"schema\": \"posemill.report/1\",")?;
             write!(draft, "  \"pipeline\": {},\n  \"files\": [", Value::from(pipeline))?;
             for (k, outcome) in rows.each().enumerate() {
                 let outcome = outcome?;
-                measured.add(&outcome);
+                measured.add(k, &outcome)?;
                 page.add(row(folder, &outcome));
                 let comma = if k == 0 { "" } else { "," };
                 write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
             }
-            let summary = inset(&json!(measured.summary()), "  ");
+            let mut summary = Vec::new();
+            for (mut line, worst) in measured.summary()? {
+                let inputs = rows.nth(worst)?.inputs;
+                line.of = inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
+                summary.push(line);
+            }
+            let summary = inset(&json!(summary), "  ");
             writeln!(draft, "\n  ],\n  \"summary\": {summary}\n}}")
         };
         write().map_err(|e| WriteError::of(&path, &e))?;
@@ -91,7 +97,9 @@ fn inset(value: &Value, margin: &str) -> String {
 
 fn row(folder: &Path, outcome: &Outcome) -> BatchRow {
     let relative = |path: &Path| slashed(path.strip_prefix(folder).unwrap_or(path));
-    let page = outcome.outputs.first().map(|o| o.with_extension(CLIP_PAGE)).filter(|p| p.exists());
+    let page = outcome.outputs.first().map(|o| o.with_extension(CLIP_PAGE));
+    // Of very many takes not every one has a page, and an old one is not its own.
+    let page = page.filter(|p| outcome.outputs.contains(p));
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     BatchRow {
         name: outcome.outputs.first().or(outcome.inputs.first()).map_or_else(String::new, |p| relative(p)),

@@ -193,7 +193,7 @@ impl Default for Output {
     fn default() -> Self {
         Self {
             dir: "out".to_owned(),
-            formats: vec![OutputFormat(export::FORMATS[0])],
+            formats: vec![OutputFormat(&export::FORMATS[0])],
             preview: Preview::None,
             report: true,
             fail_on: Vec::new(),
@@ -319,7 +319,7 @@ impl Preview {
 
 /// A format that can be written, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutputFormat(pub export::Format);
+pub struct OutputFormat(pub &'static export::Format);
 
 impl OutputFormat {
     /// The extension of its files, without the dot.
@@ -329,7 +329,7 @@ impl OutputFormat {
 
     /// The format of a file name's extension, in any case.
     pub fn of_extension(extension: &str) -> Option<Self> {
-        export::Format::of(extension).map(Self)
+        export::FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(extension)).map(Self)
     }
 }
 
@@ -343,7 +343,7 @@ impl<'de> Deserialize<'de> for OutputFormat {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let known = || export::FORMATS.iter().find(|f| f.name == name);
-        known().copied().map(Self).ok_or_else(|| {
+        known().map(Self).ok_or_else(|| {
             let names: Vec<String> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
             de::Error::custom(format!("unknown format `{name}`, expected one of {}", names.join(", ")))
         })
@@ -364,7 +364,7 @@ impl JsonSchema for OutputFormat {
 impl ValueEnum for OutputFormat {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<OutputFormat>> =
-            LazyLock::new(|| export::FORMATS.iter().copied().map(OutputFormat).collect());
+            LazyLock::new(|| export::FORMATS.iter().map(OutputFormat).collect());
         &ALL
     }
 

@@ -13,6 +13,7 @@ use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::FARTHEST;
 use crate::report::Warnings;
 use crate::scene::Allowance;
+use pulp::Arch;
 use rayon::prelude::*;
 
 /// Text that one worker decodes at a time: its frames then fit a core's own cache.
@@ -108,12 +109,14 @@ fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Opti
             (rotations, translations) = (rest, tail);
             work.push((chunk, r, t));
         }
+        // In the widest registers that the processor has: the arithmetic is the same in all.
+        let arch = Arch::new();
+        let decoded = |(chunk, r, t): (&[u8], &mut [Quat], &mut [Vec3])| {
+            arch.dispatch(|| even_chunk(chunk, line_end, layout, r, t))
+        };
         let even = match work.len() {
-            1 => work.into_iter().all(|(chunk, r, t)| even_chunk(chunk, line_end, layout, r, t)),
-            _ => work
-                .into_par_iter()
-                .map(|(chunk, r, t)| even_chunk(chunk, line_end, layout, r, t))
-                .reduce(|| true, |a, b| a && b),
+            1 => work.into_iter().all(decoded),
+            _ => work.into_par_iter().map(decoded).reduce(|| true, |a, b| a && b),
         };
         if !even {
             return Ok(None);
@@ -139,6 +142,7 @@ fn cut(mut body: &[u8], line_end: u8) -> Vec<&[u8]> {
 }
 
 /// Decodes the rows of a chunk; `false` where some line is not one row of finite numbers.
+#[inline(always)]
 fn even_chunk(
     chunk: &[u8],
     line_end: u8,

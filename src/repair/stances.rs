@@ -24,6 +24,9 @@ const WINDOW: f64 = 0.025;
 /// ... for at least so many seconds.
 const SHORTEST: f64 = 0.1;
 
+/// The most points: ankle and ball of two feet.
+const MOST: usize = 4;
+
 /// A point of a foot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -82,9 +85,12 @@ impl Feet {
             let height = |(joint, at): &(JointId, Vec3)| model.joint(*joint).point(at).y;
             low.iter().map(height).fold(f64::INFINITY, f64::min) * take.scale
         };
-        let of = |model: &ModelPose| -> (Vec<Vec3>, f64) {
-            let place = |p: &(Side, Kind, JointId, Vec3)| model.joint(p.2).point(&p.3) * take.scale;
-            (points.iter().map(place).collect(), lowest(model))
+        let of = |model: &ModelPose| -> ([Vec3; MOST], f64) {
+            let mut places = [Vec3::zeros(); MOST];
+            for (place, p) in places.iter_mut().zip(&points) {
+                *place = model.joint(p.2).point(&p.3) * take.scale;
+            }
+            (places, lowest(model))
         };
         let lowest_at_rest = lowest(&skeleton.rest_model_pose());
         let (places, heights): (Vec<_>, Vec<_>) =
@@ -93,7 +99,7 @@ impl Feet {
         let mut floors: Vec<(Kind, Vec<f64>)> = Vec::new();
         for kind in [Kind::Ankle, Kind::Ball] {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();
-            let height = |p: &Vec<Vec3>| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
+            let height = |p: &[Vec3; MOST]| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
             let heights: Vec<f64> = places.iter().map(height).collect();
             floors.push((kind, sliding_quantile(&heights, reach, LOWEST)));
         }

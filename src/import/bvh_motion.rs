@@ -95,11 +95,14 @@ fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Opti
         translations: Vec::with_capacity(frames * translated),
     };
     // The lists grow with each wave of chunks: memory is first touched just before it is filled.
-    let wave = rayon::current_num_threads().max(1);
+    let wave = match rayon::current_num_threads() {
+        0 | 1 => 1,
+        threads => 4 * threads,
+    };
     for (chunks, lines) in chunks.chunks(wave).zip(lines.chunks(wave)) {
         let n: usize = lines.iter().sum();
         let (r, t) = (rows.rotations.len(), rows.translations.len());
-        rows.rotations.resize(r + n * layout.joints(), Quat::identity());
+        rows.rotations.par_extend(rayon::iter::repeat_n(Quat::identity(), n * layout.joints()));
         rows.translations.resize(t + n * translated, Vec3::zeros());
         let mut work = Vec::with_capacity(chunks.len());
         let (mut rotations, mut translations) = (&mut rows.rotations[r..], &mut rows.translations[t..]);

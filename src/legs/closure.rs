@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 /// Halvings of the interval of the bend: to 1e-10 of it.
 const HALVINGS: usize = 34;
-/// Steps of Newton's method at most; five or six reach what rounding leaves.
+/// Steps of Newton's method at most; four or five reach what rounding leaves.
 const NEWTON: usize = 12;
 /// A root that is known to so many radians is known: few halvings come nearer.
 const CLOSE: f64 = 1e-11;
@@ -124,18 +124,17 @@ fn soft_length(
         (bend - first) * knee - (d - wanted) * give * l1 * l2 * bend.sin() / d.max(1e-9)
     };
     let (mut low, mut high) = (first.min(last), first.max(last));
+    // The slope and how it grows.
+    let both = |bend: f64| {
+        let (sin, cos) = bend.sin_cos();
+        let d = (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * cos).max(0.0).sqrt().max(1e-9);
+        let foot = give * l1 * l2;
+        let growth = knee - foot * ((1.0 - wanted / d) * cos - l1 * l2 * wanted * sin * sin / (d * d * d));
+        ((bend - first) * knee - (d - wanted) * foot * sin / d, growth)
+    };
+    let coefficients = [knee, give * l1 * l2];
     let (root, known) = match high <= std::f64::consts::FRAC_PI_2 {
-        true => root(
-            slope,
-            |bend| {
-                // The slope's own slope.
-                let (d, sin, cos) = (distance(bend).max(1e-9), bend.sin(), bend.cos());
-                knee - give * l1 * l2 * ((1.0 - wanted / d) * cos - l1 * l2 * wanted * sin * sin / d.powi(3))
-            },
-            [low, high],
-            [knee, give * l1 * l2],
-            wanted > arriving,
-        ),
+        true => root(both, [low, high], coefficients, wanted > arriving),
         false => (low, f64::INFINITY),
     };
     for _ in 0..HALVINGS {
@@ -151,24 +150,26 @@ fn soft_length(
 /// that becomes shorter has a slope that bends upwards, so that it lies below its chord before the root and grows by more
 /// behind it. Halvings then need to ask only where they come as near to the root as it is known.
 fn root(
-    slope: impl Fn(f64) -> f64,
-    growth: impl Fn(f64) -> f64,
+    slope: impl Fn(f64) -> (f64, f64),
     [low, high]: [f64; 2],
     [knee, foot]: [f64; 2],
     longer: bool,
 ) -> (f64, f64) {
     let least = 0.5 * knee;
-    let mut root = 0.5 * (low + high);
+    // From where the chord between both ends is level.
+    let [at_low, at_high] = [low, high].map(|end| slope(end).0);
+    let share = at_low / (at_low - at_high).min(-f64::MIN_POSITIVE);
+    let mut root = (low + (high - low) * share).clamp(low, high);
     let mut known = f64::INFINITY;
     for _ in 0..NEWTON {
-        let off = slope(root);
+        let (off, growth) = slope(root);
         known = (off.abs() + ROUNDED * (knee + foot)) / least;
         if known < CLOSE {
             break;
         }
-        root = (root - off / growth(root).max(least)).clamp(low, high);
+        root = (root - off / growth.max(least)).clamp(low, high);
     }
-    let single = longer || -slope(low) >= least * (root - low);
+    let single = longer || -at_low >= least * (root - low);
     (root, if single { known } else { f64::INFINITY })
 }
 

@@ -51,19 +51,19 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     }
     let time = Timeline::of(&motion);
     let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
-    let mut steps = steps(&motion, &legs);
+    let of_legs = steps(&motion, &legs);
     let drifts: Vec<Vec<Drift>> = legs
         .iter()
-        .zip(&steps)
+        .zip(&of_legs)
         .map(|(leg, steps)| drifts(&motion, leg, steps, &time, length, settings))
         .collect();
     if !drifts.iter().flatten().any(|d| d.held.contains(&true)) {
         return untouched(motion);
     }
-    let feet = Feet::of(&time, &steps, &legs, length, settings);
+    let feet = Feet::of(&time, &of_legs, &legs, length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
-            let own = (&steps[k][..], legs[k]);
+            let own = (&of_legs[k][..], legs[k]);
             let mut points = feet.points(k, &time, own, own, (1.0, length), settings);
             for (point, drift) in points.iter_mut().zip(&drifts[k]) {
                 let mut way = Vec3::zeros();
@@ -77,7 +77,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
             }
             LegTerms {
                 shape: vec![Vec3::zeros(); time.frames],
-                stiff: steps[k]
+                stiff: of_legs[k]
                     .par_iter()
                     .with_min_len(64)
                     .map(|s| stiff(s.places(), settings.stiffest))
@@ -87,10 +87,14 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
             }
         })
         .collect();
-    let sides: Vec<Vec3> = steps.iter().map(|steps| knee_side(steps)).collect();
+    let sides: Vec<Vec3> = of_legs.iter().map(|steps| knee_side(steps)).collect();
+    // Of a long take the equations are large: what can be had again goes before them, and what only they need with them.
+    drop((of_legs, feet));
+    let drifts: Vec<Vec<Vec<bool>>> =
+        drifts.into_iter().map(|of_leg| of_leg.into_iter().map(|drift| drift.held).collect()).collect();
     let answer = solved_once(&time, &terms, length, settings);
-    // What only the equations need goes before there is more.
-    drop((terms, feet));
+    drop(terms);
+    let mut steps = steps(&motion, &legs);
     let still = |f: usize| answer[f].iter().all(|way| way.norm() < STILL);
     let ankles = |steps: &[Vec<Step>]| -> Vec<Vec<Vec3>> {
         steps.iter().map(|s| s.iter().map(|s| s.foot.translation).collect()).collect()
@@ -162,10 +166,10 @@ fn drifts(
 }
 
 /// What was done to a foot whose ankle was at these places.
-fn done(leg: &Leg, before: &[Vec3], after: &[Step], drifts: &[Drift]) -> Repaired {
+fn done(leg: &Leg, before: &[Vec3], after: &[Step], held: &[Vec<bool>]) -> Repaired {
     let way = |f: usize| (after[f].foot.translation - before[f]).norm();
     let furthest = (0..before.len()).map(|f| (way(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let held = |e: &usize| drifts.iter().any(|d| d.held[*e]);
+    let held = |e: &usize| held.iter().any(|held| held[*e]);
     Repaired {
         side: leg.side,
         joint: leg.foot,

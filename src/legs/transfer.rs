@@ -12,10 +12,11 @@ use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, by_leg, write};
+use super::write::{Placed, by_leg, placed};
 use crate::anatomy::foot_skin;
 use crate::math::{Quat, Vec3, median};
 use crate::model::{Character, JointId, Motion, Rig, Side};
+use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 
 /// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
@@ -73,7 +74,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// A part of the rotation copy, from frame `first` on, with legs and body where they go; `pairs` as they were told.
+    /// A part of the rotation copy, from frame `first` on, with legs and body where they go; `pairs` as they were told. Signs
+    /// may flip between frames.
     pub fn write(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
         let frames = first..first + part.clip.frames();
         let (base, tilts) = (&self.base[frames.clone()], &self.tilts[frames.clone()]);
@@ -88,7 +90,7 @@ impl Course {
         close_all(&legs, &mut steps, &self.sides, FOLDED, &self.settings, ends);
         let body: Vec<(Vec3, Quat)> =
             base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
-        write(part, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still: |_| false })
+        placed(part, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still: |_| false })
     }
 }
 
@@ -112,7 +114,11 @@ pub fn transfer(
     assert_eq!(source.clip.frames(), copy.clip.frames(), "the copy has the frames of its source");
     let [from, to] = courses([source, &copy], pairs);
     match course(&Timeline::of(source), from, to, pairs, across, settings) {
-        Some(course) => course.write(copy, 0, pairs),
+        Some(course) => {
+            let mut motion = course.write(copy, 0, pairs);
+            fix_hemispheres(&mut motion.clip);
+            motion
+        }
         None => copy,
     }
 }
@@ -279,7 +285,8 @@ fn out_of_floor(
                 let sole = goals[k][f].y + answer[f][k + 1].y + raised[k][f] + lowest[f];
                 (-sole - settings.depth * leg).max(0.0)
             };
-            let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
+            let frames = (0..time.unknowns()).into_par_iter().with_min_len(256);
+            let needed: Vec<f64> = frames.map(sunk).collect();
             most = needed.iter().copied().fold(most, f64::max);
             let more = envelope(&needed, &time.cut, time.cycle, reach);
             (0..time.frames).for_each(|f| raised[k][f] += more[time.unknown(f)]);

@@ -50,7 +50,14 @@ fn tops(rig: &Rig, clip: &Clip) -> Vec<JointId> {
 }
 
 /// The motion with legs and body where they are placed.
-pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>) -> Motion {
+pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, places: &Placed<'_, S>) -> Motion {
+    let mut motion = placed(motion, places);
+    fix_hemispheres(&mut motion.clip);
+    motion
+}
+
+/// As [`write`], with signs that may flip between frames.
+pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>) -> Motion {
     let Motion { character, mut clip, contacts } = motion;
     let rig = &character.rig;
     let skeleton = rig.skeleton();
@@ -153,8 +160,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
     if width == 0 {
         translations.clear();
     }
-    let mut clip = clip.translating(translated, translations);
-    fix_hemispheres(&mut clip);
+    let clip = clip.translating(translated, translations);
     Motion { character, clip, contacts }
 }
 

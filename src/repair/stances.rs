@@ -10,6 +10,7 @@ use crate::kinematics::map_frames;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
 use crate::signal::spans;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A resting point is no higher than this above what is low for its kind, metres...
@@ -96,13 +97,14 @@ impl Feet {
         let (places, heights): (Vec<_>, Vec<_>) =
             map_frames(skeleton, &take.motion.clip, of).into_iter().unzip();
         let reach = take.frames_in(AROUND, 3);
-        let mut floors: Vec<(Kind, Vec<f64>)> = Vec::new();
-        for kind in [Kind::Ankle, Kind::Ball] {
+        let floor = |kind: Kind| {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();
             let height = |p: &[Vec3; MOST]| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
             let heights: Vec<f64> = places.iter().map(height).collect();
-            floors.push((kind, sliding_quantile(&heights, reach, LOWEST)));
-        }
+            (kind, sliding_quantile(&heights, reach, LOWEST))
+        };
+        let floors: Vec<(Kind, Vec<f64>)> =
+            [Kind::Ankle, Kind::Ball].into_par_iter().with_max_len(1).map(floor).collect();
         let window = ((WINDOW / take.dt).round() as usize).max(1);
         let track = |(k, point): (usize, &(Side, Kind, JointId, Vec3))| {
             let at: Vec<Vec3> = places.iter().map(|p| p[k]).collect();
@@ -110,7 +112,7 @@ impl Feet {
             let height = at.iter().zip(floor).map(|(p, floor)| p.y - floor).collect();
             Track { side: point.0, kind: point.1, speed: speeds(&at, take.dt, window), at, height }
         };
-        let tracks = points.iter().enumerate().map(track).collect();
+        let tracks = points.par_iter().with_max_len(1).enumerate().map(track).collect();
         Some(Self { tracks, lowest: heights, lowest_at_rest, cut: cut.to_vec(), dt: take.dt })
     }
 

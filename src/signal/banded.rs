@@ -250,17 +250,26 @@ impl<const B: usize, const N: usize> FactoredPeriods<B, N> {
     pub fn solve(&self, x: &mut [f64]) {
         let n = self.columns.len();
         assert_eq!(x.len(), n, "a value for every row");
+        let places = |f: usize| &self.places[f % self.places.len()];
         // Entries of the last rows that would stand beyond them are nothing.
-        let places = |f: usize| self.places[f % self.places.len()].iter().filter(move |i| f + **i < n);
         for f in 0..n {
-            let here = x[f];
-            let (_, entries) = &self.columns[f];
-            places(f).zip(entries).for_each(|(i, share)| x[f + i] -= share * here);
+            let (here, entries) = (x[f], self.columns[f].1.iter());
+            if let Some(ahead) = x[f..].first_chunk_mut::<B>() {
+                places(f).iter().zip(entries).for_each(|(i, share)| ahead[*i] -= share * here);
+            } else {
+                let there = places(f).iter().zip(entries).filter(|(i, _)| f + **i < n);
+                there.for_each(|(i, share)| x[f + i] -= share * here);
+            }
         }
         for f in (0..n).rev() {
             let (pivot, entries) = &self.columns[f];
             let mut here = x[f] / pivot;
-            places(f).zip(entries).for_each(|(i, share)| here -= share * x[f + i]);
+            if let Some(ahead) = x[f..].first_chunk::<B>() {
+                places(f).iter().zip(entries).for_each(|(i, share)| here -= share * ahead[*i]);
+            } else {
+                let there = places(f).iter().zip(entries).filter(|(i, _)| f + **i < n);
+                there.for_each(|(i, share)| here -= share * x[f + i]);
+            }
             x[f] = here;
         }
     }
@@ -323,13 +332,14 @@ mod tests {
             let n = 2 * unknowns.len();
             let fill = |wanted: Range<usize>| -> Bands<5> {
                 let mut bands = Bands::<5>::diagonal((0..n).map(|k| 6.0 + unknowns[k / 2].0));
-                for k in wanted.start / 2..wanted.end.div_ceil(2) {
-                    bands.add_entry(2 * k, 2 * k + 1, unknowns[k].1);
+                let periods = unknowns.iter().enumerate().take(wanted.end / 2).skip(wanted.start / 2);
+                for (k, (_, across, along)) in periods {
+                    bands.add_entry(2 * k, 2 * k + 1, *across);
                     for ahead in [2, 4].into_iter().filter(|ahead| 2 * k + ahead < n) {
-                        bands.add_entry(2 * k, 2 * k + ahead, unknowns[k].2);
+                        bands.add_entry(2 * k, 2 * k + ahead, *along);
                     }
                     if 2 * k + 3 < n {
-                        bands.add_entry(2 * k + 1, 2 * k + 3, unknowns[k].1);
+                        bands.add_entry(2 * k + 1, 2 * k + 3, *across);
                     }
                 }
                 bands

@@ -19,7 +19,7 @@
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Mat3, Vec3};
-use crate::signal::{BEND, Bands, FactoredBands, FactoredPeriods, solve_once};
+use crate::signal::{BEND, Bands, FactoredBands, solve_once};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -55,22 +55,6 @@ const WIDTH: usize = 9;
 /// The bands of an open clip, whose pelvis meets that of the next frame but one, and of a folded cycle.
 const OPEN: usize = 2 * WIDTH + 1;
 const FOLDED: usize = 4 * WIDTH + 1;
-/// What stands below a pivot in the factor of an open clip.
-const BELOW: usize = 12;
-
-/// Where that stands: the pelvis meets all of its frame, and the pelvis of the two behind; an ankle meets what follows it
-/// in its frame, the pelvis of the two behind, and, once what stands before it is gone, of the next frame as many ways of
-/// the ankles as stand before it and its own.
-fn below_the_pivots() -> Vec<[usize; BELOW]> {
-    let entry = |k: usize| {
-        let pelvis = 2 * WIDTH - k..(2 * WIDTH + 3 - k).min(OPEN);
-        let near = 1..BELOW + 1 - pelvis.len();
-        let mut places = near.chain(pelvis);
-        std::array::from_fn(|_| places.next().expect("as many places in every column"))
-    };
-    (0..WIDTH).map(entry).collect()
-}
-
 /// [`LegTerms::stiff`] of a leg whose hip, knee and ankle are at these places: its knee turns `kappa = d^2 / (l1 l2 sin
 /// knee)` times as much for a change of its length `d` as the leg for one across, counted up to `most` times.
 pub fn stiff([hip, knee, ankle]: [Vec3; 3], most: f64) -> Vec3 {
@@ -81,17 +65,15 @@ pub fn stiff([hip, knee, ankle]: [Vec3; 3], most: f64) -> Vec3 {
     line.try_normalize(1e-12).unwrap_or_default() * (kappa * kappa - 1.0).max(0.0).sqrt()
 }
 
-/// The factored matrix of a clip: it serves every right-hand side.
+/// The equations of a clip.
 #[derive(Debug)]
 pub struct Equations<'a> {
-    terms: Terms<'a>,
-    matrix: Matrix,
-}
-
-#[derive(Debug)]
-enum Matrix {
-    Open(FactoredPeriods<OPEN, BELOW>),
-    Folded(FactoredBands<FOLDED>),
+    time: &'a Timeline,
+    legs: &'a [LegTerms],
+    weights: Weights,
+    /// The factored matrix of a cycle. That of an open clip, which may be hours long, is told and factored anew for every
+    /// solve: kept, it would be as large as the rotations of thirty joints.
+    folded: Option<FactoredBands<FOLDED>>,
 }
 
 /// The constants in front of the terms.
@@ -141,30 +123,23 @@ fn place(time: &Timeline, unknown: usize) -> usize {
 }
 
 impl<'a> Equations<'a> {
-    /// Assembles and factors the matrix for one or two legs of `length` metres.
+    /// Those of one or two legs of `length` metres.
     pub fn new(time: &'a Timeline, legs: &'a [LegTerms], length: f64, settings: &Settings) -> Self {
-        let terms = Terms { time, legs, weights: Weights::new(settings, time, length) };
-        let matrix = match time.cycle {
-            true => {
-                let all = 0..time.unknowns();
-                Matrix::Folded(assembled::<FOLDED>(time, legs, &terms.weights, all).factored())
-            }
-            false => {
-                let rows = |rows: Range<usize>| terms.rows(rows);
-                Matrix::Open(FactoredPeriods::new(below_the_pivots(), WIDTH * time.unknowns(), rows))
-            }
-        };
-        Self { terms, matrix }
+        let weights = Weights::new(settings, time, length);
+        let all = 0..time.unknowns();
+        let folded = time.cycle.then(|| assembled::<FOLDED>(time, legs, &weights, all).factored());
+        Self { time, legs, weights, folded }
     }
 
     /// The answer where goals are raised by `raised` (by leg and frame): points still miss what they missed, and the copy
     /// misses the goals by as much more. In every frame of the clip.
     pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<Answer> {
-        let mut x = self.terms.sides(raised);
-        match &self.matrix {
-            Matrix::Open(matrix) => matrix.solve(x.as_flattened_mut()),
-            Matrix::Folded(matrix) => {
-                let time = self.terms.time;
+        let time = self.time;
+        let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
+        let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised)).collect();
+        match &self.folded {
+            None => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
+            Some(matrix) => {
                 let mut folded = vec![[0.0]; WIDTH * time.unknowns()];
                 let of_frame = |f: usize| place(time, f)..place(time, f) + WIDTH;
                 for (f, x) in x.iter().enumerate() {
@@ -176,47 +151,16 @@ impl<'a> Equations<'a> {
                 }
             }
         }
-        self.terms.answer(x)
+        let of_frame = |x: [f64; WIDTH]| [0, 3, 6].map(|k| Vec3::new(x[k], x[k + 1], x[k + 2]));
+        let mut answer: Vec<Answer> = x.into_iter().map(of_frame).collect();
+        (answer.len()..time.frames).for_each(|f| answer.push(answer[time.unknown(f)]));
+        answer
     }
-}
 
-/// The answer of one solve for one or two legs of `length` metres, without a factor that is kept.
-pub fn solved_once(time: &Timeline, legs: &[LegTerms], length: f64, settings: &Settings) -> Vec<Answer> {
-    if time.cycle {
-        return Equations::new(time, legs, length, settings).solve(None);
-    }
-    let terms = Terms { time, legs, weights: Weights::new(settings, time, length) };
-    let mut x = terms.sides(None);
-    solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| terms.rows(rows));
-    terms.answer(x)
-}
-
-/// What the equations are made of.
-#[derive(Debug)]
-struct Terms<'a> {
-    time: &'a Timeline,
-    legs: &'a [LegTerms],
-    weights: Weights,
-}
-
-impl Terms<'_> {
     /// Rows of the matrix of an open clip, of whole frames.
     fn rows(&self, rows: Range<usize>) -> Vec<[f64; OPEN]> {
         let frames = rows.start / WIDTH..rows.end / WIDTH;
         assembled::<OPEN>(self.time, self.legs, &self.weights, frames).into_rows()
-    }
-
-    /// The right-hand sides of all frames.
-    fn sides(&self, raised: Option<&[Vec<f64>]>) -> Vec<[f64; WIDTH]> {
-        (0..self.time.unknowns()).into_par_iter().with_min_len(64).map(|f| self.side(f, raised)).collect()
-    }
-
-    /// The unknowns of every frame of the clip.
-    fn answer(&self, x: Vec<[f64; WIDTH]>) -> Vec<Answer> {
-        let of_frame = |x: [f64; WIDTH]| [0, 3, 6].map(|k| Vec3::new(x[k], x[k + 1], x[k + 2]));
-        let mut answer: Vec<Answer> = x.into_iter().map(of_frame).collect();
-        (answer.len()..self.time.frames).for_each(|f| answer.push(answer[self.time.unknown(f)]));
-        answer
     }
 
     /// The right-hand side of one frame.
@@ -336,9 +280,9 @@ mod tests {
     }
 
     proptest! {
-        /// The factor that keeps what holds something is to the bit that of all bands, over blocks and cuts.
+        /// What is told block by block solves to the bit as the whole matrix does, over cuts too.
         #[test]
-        fn what_stands_below_the_pivots_is_all_there_is(
+        fn parts_of_the_matrix_are_the_matrix(
             frames in prop_oneof![9..40usize, 120..300usize], cut in 0..300usize, legs in 1..3usize,
             numbers in proptest::collection::vec(-1.0..1.0f64, 50),
         ) {
@@ -349,14 +293,13 @@ mod tests {
             let terms = &terms(frames, &numbers)[..legs];
             let settings = Settings::default();
             let equations = Equations::new(&time, terms, 0.8, &settings);
-            let whole = assembled::<OPEN>(&time, terms, &equations.terms.weights, 0..frames).factored();
-            let side = (0..frames).flat_map(|f| equations.terms.side(f, None));
+            let whole = assembled::<OPEN>(&time, terms, &equations.weights, 0..frames).factored();
+            let side = (0..frames).flat_map(|f| equations.side(f, None));
             let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();
             whole.solve(&mut expected);
-            for found in [equations.solve(None), solved_once(&time, terms, 0.8, &settings)] {
-                let found = found.iter().flatten().flat_map(|v| v.iter());
-                prop_assert!(found.zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
-            }
+            let found = equations.solve(None);
+            let found = found.iter().flatten().flat_map(|v| v.iter());
+            prop_assert!(found.zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
         }
     }
 }

@@ -5,7 +5,7 @@
 //! model space, Y up. Units: metres, radians, frames.
 
 use super::closure::{close_all, knee_side};
-use super::equations::{LegTerms, solved_once, stiff};
+use super::equations::{Equations, LegTerms, stiff};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
@@ -92,7 +92,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     drop((of_legs, feet));
     let drifts: Vec<Vec<Vec<bool>>> =
         drifts.into_iter().map(|of_leg| of_leg.into_iter().map(|drift| drift.held).collect()).collect();
-    let answer = solved_once(&time, &terms, length, settings);
+    let answer = Equations::new(&time, &terms, length, settings).solve(None);
     drop(terms);
     let mut steps = steps(&motion, &legs);
     let still = |f: usize| answer[f].iter().all(|way| way.norm() < STILL);

@@ -114,7 +114,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             }
             loaded => loaded?,
         };
-        results.extend(of_file(file, &asset, source.as_ref(), arguments, console)?);
+        results.extend(of_file(file, asset, source.as_ref(), arguments, console)?);
     }
     let passed = passed(&results, &fail_on);
     let label = |m: &Measured| {
@@ -149,7 +149,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
 /// The clips of one file.
 fn of_file(
     file: &Path,
-    asset: &Asset,
+    mut asset: Asset,
     source: Option<&Asset>,
     arguments: &Arguments,
     console: &Console,
@@ -167,7 +167,7 @@ fn of_file(
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));
     let chosen: Vec<usize> = match &arguments.clip {
         Some(_) => {
-            let wanted = clip(asset, arguments.clip.as_deref())?;
+            let wanted = clip(&asset, arguments.clip.as_deref())?;
             (0..asset.clips.len())
                 .filter(|k| wanted.is_some_and(|c| std::ptr::eq(c, &asset.clips[*k])))
                 .collect()
@@ -180,7 +180,8 @@ fn of_file(
     };
     let mut found = Vec::new();
     for k in chosen {
-        let Some(motion) = asset.motion(k) else { continue };
+        // Of a long clip nothing is held twice.
+        let Some(motion) = asset.take_motion(k) else { continue };
         let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
         let carried = match source {
             Some(source) => Some(carried(source, take, &motion, &name, console)?),

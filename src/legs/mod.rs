@@ -23,8 +23,9 @@ mod treadmill;
 mod write;
 
 pub use ground::{GroundWork, ground};
-pub use leg::Leg;
+pub use leg::{Leg, Step, steps};
 pub use repair::{Repaired, repair};
 pub use settings::Settings;
-pub use transfer::{LegPair, leg_ratio, transfer};
+pub use timeline::Timeline;
+pub use transfer::{Course, LegPair, course, leg_ratio, transfer};
 pub use write::shifted;

@@ -8,6 +8,7 @@ use super::settings::Settings;
 use super::timeline::Timeline;
 use super::treadmill::belt;
 use crate::math::{Vec3, median, percentile};
+use rayon::prelude::*;
 
 /// The share of the frames whose feet are lower than the ground: noise.
 const LOWEST: f64 = 0.03;
@@ -50,7 +51,7 @@ impl Feet {
         let unknowns = time.unknowns();
         let flat = steps.iter().zip(legs).map(|(steps, l)| {
             let flat = |(f, s): (usize, &Step)| f < unknowns && most(l, s) < settings.flat * leg;
-            steps.iter().enumerate().map(flat).collect()
+            steps.par_iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for (steps, l) in steps.iter().zip(legs) {
@@ -101,8 +102,9 @@ impl Feet {
                 // The heel lies under the ankle.
                 let heights = [ratio * from.ankle, to.ankle];
                 let down = |f: usize| -(copy[f].turned() * up);
-                let at = (0..time.frames).map(|f| ankle(f) + down(f) * heights[0]).collect();
-                let misfit = (0..time.frames).map(|f| down(f) * (heights[1] - heights[0])).collect();
+                let frames = (0..time.frames).into_par_iter().with_min_len(64);
+                let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
+                let misfit = frames.map(|f| down(f) * (heights[1] - heights[0])).collect();
                 sole.push(Track { at, misfit });
                 let ball = |steps: &[Step], f: usize| steps[f].toes.translation - steps[f].foot.translation;
                 // The ball is the toe joint, of one body where the other has none.
@@ -142,7 +144,8 @@ impl Feet {
                 let higher = ((own[f] - lowest) / (settings.lowest * leg)).powi(2);
                 (-0.5 * (above + higher)).exp()
             };
-            Point { misfit, pace, near: (0..time.frames).map(near).collect() }
+            let frames = (0..time.frames).into_par_iter().with_min_len(64);
+            Point { misfit, pace, near: frames.map(near).collect() }
         };
         sole.iter().zip(&heights).zip(paces).map(point).collect()
     }

@@ -4,7 +4,7 @@
 //! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::closure::close_all;
+use super::closure::{close_all, knee_side};
 use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
 use super::hip_tilt::hip_tilt;
@@ -12,10 +12,12 @@ use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, write};
+use super::write::{Placed, by_leg, placed};
 use crate::anatomy::foot_skin;
 use crate::math::{Quat, Vec3, median};
 use crate::model::{Character, JointId, Motion, Rig, Side};
+use crate::signal::fix_hemispheres;
+use rayon::prelude::*;
 
 /// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
 const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
@@ -57,6 +59,46 @@ pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
     (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
 }
 
+/// Where the legs and the body of a target go in every frame.
+#[derive(Clone, Debug)]
+pub struct Course {
+    settings: Settings,
+    /// Where the knee of each leg points: see [`knee_side`].
+    sides: Vec<Vec3>,
+    /// The way of the whole copy, and the turn of the pelvis, before anything is solved.
+    base: Vec<Vec3>,
+    tilts: Vec<Quat>,
+    /// By how much hips go further, and where the ankle of each leg goes.
+    further: Vec<Vec3>,
+    ankles: Vec<Vec<Vec3>>,
+}
+
+impl Course {
+    /// A part of the rotation copy, from frame `first` on, with legs and body where they go; `pairs` as they were told. Signs
+    /// may flip between frames.
+    pub fn write(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
+        let frames = first..first + part.clip.frames();
+        let (base, tilts) = (&self.base[frames.clone()], &self.tilts[frames.clone()]);
+        let further = &self.further[frames.clone()];
+        let legs: Vec<&Leg> = pairs.iter().map(|p| &p.target).collect();
+        let mut steps = steps(&part, &legs);
+        tilt(&mut steps, tilts);
+        steps.iter_mut().for_each(|steps| moved(steps, base));
+        let ends = |k: usize, f: usize, step: &Step| {
+            Some([step.upper.translation + further[f], self.ankles[k][first + f]])
+        };
+        close_all(&legs, &mut steps, &self.sides, FOLDED, &self.settings, ends);
+        let body: Vec<(Vec3, Quat)> =
+            base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
+        placed(part, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still: |_| false })
+    }
+}
+
+/// Moves the steps of a leg.
+fn moved(steps: &mut [Step], ways: &[Vec3]) {
+    steps.iter_mut().zip(ways).for_each(|(step, way)| *step = step.moved(way));
+}
+
 /// The rotation copy with its legs brought to do what the source's do, standing on height 0; `across` scales the path over
 /// the ground, which is [`leg_ratio`] unless somebody told another.
 ///
@@ -69,20 +111,42 @@ pub fn transfer(
     across: f64,
     settings: &Settings,
 ) -> Motion {
-    let Some(ratio) = leg_ratio(pairs).filter(|_| copy.clip.frames() > 0) else { return copy };
     assert_eq!(source.clip.frames(), copy.clip.frames(), "the copy has the frames of its source");
+    let [from, to] = courses([source, &copy], pairs);
+    match course(&Timeline::of(source), from, to, pairs, across, settings) {
+        Some(course) => {
+            let mut motion = course.write(copy, 0, pairs);
+            fix_hemispheres(&mut motion.clip);
+            motion
+        }
+        None => copy,
+    }
+}
+
+/// The legs of the source and of the target's rotation copy, by leg and frame.
+fn courses([source, copy]: [&Motion; 2], pairs: &[LegPair]) -> [Vec<Vec<Step>>; 2] {
+    let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
+    [steps(source, &from), steps(copy, &to)]
+}
+
+/// As [`transfer`], of the legs alone: those of the source and of the rotation copy as they are; `None` without any.
+pub fn course(
+    time: &Timeline,
+    mut scaled: Vec<Vec<Step>>,
+    mut copied: Vec<Vec<Step>>,
+    pairs: &[LegPair],
+    across: f64,
+    settings: &Settings,
+) -> Option<Course> {
+    let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
     let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
     let leg = to.iter().map(|l| l.length()).sum::<f64>() / to.len() as f64;
-    let time = Timeline::of(source);
-    let scaled: Vec<Vec<Step>> = steps(source, &from)
-        .into_iter()
-        .map(|steps| steps.iter().map(|s| s.scaled(ratio)).collect())
-        .collect();
-    let mut copied = steps(&copy, &to);
-    let tilts = tilted(&scaled, &mut copied);
+    scaled.par_iter_mut().flatten().for_each(|step| *step = step.scaled(ratio));
+    let tilts = tilts(&scaled, &copied);
+    tilt(&mut copied, &tilts);
 
     // Where the pelvis goes before anything is solved: the scaled path over the ground, as high as soles say.
-    let feet = Feet::of(&time, &scaled, &from, leg, settings);
+    let feet = Feet::of(time, &scaled, &from, leg, settings);
     let rise = rise(pairs, &feet, &scaled, &copied);
     let further = Vec3::new(across / ratio - 1.0, 0.0, across / ratio - 1.0);
     let middle = |steps: &[Vec<Step>], f: usize| {
@@ -98,64 +162,74 @@ pub fn transfer(
             steps.iter().zip(&aside).map(|(s, aside)| s.foot.translation + aside + Vec3::y() * rise).collect()
         })
         .collect();
-    for steps in &mut copied {
-        steps.iter_mut().zip(&base).for_each(|(s, base)| *s = s.moved(base));
-    }
+    copied.iter_mut().for_each(|steps| moved(steps, &base));
 
     let terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
             let ends = ((&scaled[k][..], from[k]), (&copied[k][..], to[k]));
-            let mut points = feet.points(k, &time, ends.0, ends.1, (ratio, leg), settings);
+            let mut points = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
             for point in &mut points {
                 point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
             }
             LegTerms {
                 shape: copied[k].iter().zip(&goals[k]).map(|(s, goal)| s.foot.translation - goal).collect(),
-                stiff: copied[k].iter().map(|s| stiff(s.places(), settings.stiffest)).collect(),
-                follow: scaled[k].iter().map(|s| follow(s, from[k].length() * ratio, settings)).collect(),
+                stiff: copied[k]
+                    .par_iter()
+                    .with_min_len(64)
+                    .map(|s| stiff(s.places(), settings.stiffest))
+                    .collect(),
+                follow: scaled[k]
+                    .par_iter()
+                    .with_min_len(64)
+                    .map(|s| follow(s, from[k].length() * ratio, settings))
+                    .collect(),
                 points,
             }
         })
         .collect();
-    let equations = Equations::new(&time, &terms, leg, settings);
     let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
-    let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, leg, settings);
-
-    // A long take has a large matrix, and nothing of it is needed any more.
+    let sides = copied.iter().map(|steps| knee_side(steps)).collect();
+    // A long take has a large matrix: what is not needed any more goes before it, and what only it needs with it.
+    drop((scaled, copied, feet, aside));
+    let equations = Equations::new(time, &terms, leg, settings);
+    let (answer, raised) = out_of_floor(&equations, time, &goals, &lowest, leg, settings);
     drop(equations);
-    drop((terms, scaled, feet));
+    drop((terms, lowest));
 
-    let ends = |k: usize, f: usize| {
-        let hip = copied[k][f].upper.translation + answer[f][0];
-        Some([hip, goals[k][f] + answer[f][k + 1] + Vec3::y() * raised[k][f]])
-    };
-    let closed = close_all(&to, &copied, FOLDED, settings, ends);
-    let body: Vec<(Vec3, Quat)> = (0..time.frames).map(|f| (base[f] + answer[f][0], tilts[f])).collect();
-    let placed = Placed { legs: &to, steps: &closed, body: &body, still: |_| false };
-    write(copy, &placed)
+    let mut ankles = goals;
+    for (k, ankles) in ankles.iter_mut().enumerate() {
+        for (f, ankle) in ankles.iter_mut().enumerate() {
+            *ankle = *ankle + answer[f][k + 1] + Vec3::y() * raised[k][f];
+        }
+    }
+    let further = answer.iter().map(|answer| answer[0]).collect();
+    Some(Course { settings: *settings, sides, base, tilts, further, ankles })
 }
 
-/// The turns of the pelvis, and the legs of the copy moved with it; both about the middle of the hip joints.
-fn tilted(scaled: &[Vec<Step>], copied: &mut [Vec<Step>]) -> Vec<Quat> {
-    let frames = copied[0].len();
-    let [left, right] = match copied {
-        [left, right] => [left, right],
-        _ => return vec![Quat::identity(); frames],
-    };
-    let across = |a: &Step, b: &Step| a.upper.translation - b.upper.translation;
+/// The turns of the pelvis, which keep the line between the hip joints of the copy as level as the source's is.
+fn tilts(scaled: &[Vec<Step>], copied: &[Vec<Step>]) -> Vec<Quat> {
+    let [left, right] = copied else { return vec![Quat::identity(); copied[0].len()] };
     let widths = [
         median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| across(a, b).norm()).collect()),
-        median(left.iter().zip(right.iter()).map(|(a, b)| across(a, b).norm()).collect()),
+        median(left.iter().zip(right).map(|(a, b)| across(a, b).norm()).collect()),
     ];
     let share = widths[0] / widths[1].max(1e-9);
-    let tilt = |(l, r): (&mut Step, &mut Step)| {
-        let way = across(l, r);
-        let turn = hip_tilt(&way, share);
+    left.par_iter().zip(right).with_min_len(64).map(|(l, r)| hip_tilt(&across(l, r), share)).collect()
+}
+
+/// From the right hip to the left one.
+fn across(left: &Step, right: &Step) -> Vec3 {
+    left.upper.translation - right.upper.translation
+}
+
+/// Moves the legs of the copy as the pelvis turns about the middle of the hip joints.
+fn tilt(copied: &mut [Vec<Step>], tilts: &[Quat]) {
+    let [left, right] = copied else { return };
+    for ((left, right), turn) in left.iter_mut().zip(right).zip(tilts) {
+        let way = across(left, right);
         let half = (turn * way - way) * 0.5;
-        (*l, *r) = (l.moved(&half), r.moved(&-half));
-        turn
-    };
-    left.iter_mut().zip(right.iter_mut()).map(tilt).collect()
+        (*left, *right) = (left.moved(&half), right.moved(&-half));
+    }
 }
 
 /// How high the scaled source is lifted so that the target's soles are on the floor where the source's are flat; where
@@ -188,7 +262,7 @@ fn lowest(pair: &LegPair, steps: &[Step]) -> Vec<f64> {
         let heights = pair.skin.iter().map(|(joint, at)| step.sole(&pair.target, *joint, at).y);
         heights.fold(f64::INFINITY, f64::min) - step.foot.translation.y
     };
-    if pair.skin.is_empty() { Vec::new() } else { steps.iter().map(of).collect() }
+    if pair.skin.is_empty() { Vec::new() } else { steps.par_iter().with_min_len(64).map(of).collect() }
 }
 
 /// The answer with feet raised out of the floor, and by how much each of them was raised. A raise is a smooth channel
@@ -211,7 +285,8 @@ fn out_of_floor(
                 let sole = goals[k][f].y + answer[f][k + 1].y + raised[k][f] + lowest[f];
                 (-sole - settings.depth * leg).max(0.0)
             };
-            let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
+            let frames = (0..time.unknowns()).into_par_iter().with_min_len(256);
+            let needed: Vec<f64> = frames.map(sunk).collect();
             most = needed.iter().copied().fold(most, f64::max);
             let more = envelope(&needed, &time.cut, time.cycle, reach);
             (0..time.frames).for_each(|f| raised[k][f] += more[time.unknown(f)]);

@@ -55,7 +55,8 @@ impl Standing {
     /// How a body stands; nothing where one of its kinds rests too seldom to tell its level.
     pub fn of(body: &Weighed, gravity: Gravity) -> Option<Self> {
         let mut air = vec![f64::INFINITY; body.frames()];
-        for kind in SOLES.into_iter().filter(|kind| body.soles(*kind).next().is_some()) {
+        let kinds = &SOLES[..if body.tips { 3 } else { 2 }];
+        for kind in kinds.iter().copied().filter(|kind| body.soles(*kind).next().is_some()) {
             let labelled = |c: &Carrier| -> Vec<f64> {
                 c.at.iter().zip(&c.rests).filter(|(_, rests)| **rests).map(|(p, _)| p.y).collect()
             };
@@ -88,17 +89,18 @@ impl Standing {
 
     /// Where the body hovers: carried, by nothing, for long enough.
     pub fn hovers(&self, body: &Weighed) -> Vec<Hover> {
+        let stands = |f: &usize| self.carried[*f] && !self.held[*f];
         body.by_shot(|shot| {
-            let mut found = spans(shot.clone(), |f| self.air[f] > GAP && self.carried[f] && !self.held[f]);
-            found.retain(|frames| {
-                let inside = frames.start >= shot.start + 2 && frames.end + 2 <= shot.end;
-                inside && frames.len() as f64 >= body.frames_of(LEAST)
-            });
             let hover = |frames: Range<usize>| {
-                let gap = percentile(&self.air[frames.clone()], 0.75);
-                Hover { frames, gap }
+                // A stumble in the middle is none: frames count together.
+                let on: Vec<usize> = frames.clone().filter(stands).collect();
+                let (first, last) = (*on.first()?, *on.last()?);
+                let inside = first >= shot.start + 2 && last + 3 <= shot.end;
+                let gaps: Vec<f64> = on.iter().map(|f| self.air[*f]).collect();
+                (inside && on.len() as f64 >= body.frames_of(LEAST))
+                    .then(|| Hover { frames: first..last + 1, gap: percentile(&gaps, 0.75) })
             };
-            found.into_iter().map(hover).collect()
+            spans(shot.clone(), |f| self.air[f] > GAP).into_iter().filter_map(hover).collect()
         })
     }
 
@@ -108,12 +110,11 @@ impl Standing {
             return None;
         }
         let shot = body.shots.iter().find(|shot| shot.contains(&hover.frames.start))?;
-        let open = |f: usize| self.air[f] > TOUCH && self.carried[f];
         let Range { mut start, mut end } = hover.frames;
-        while end < shot.end && open(end) {
+        while end < shot.end && self.air[end] > TOUCH {
             end += 1;
         }
-        while start > shot.start && open(start - 1) {
+        while start > shot.start && self.air[start - 1] > TOUCH && self.carried[start - 1] {
             start -= 1;
         }
         let mut ways = vec![Vec3::zeros(); self.air.len()];

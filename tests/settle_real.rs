@@ -94,6 +94,17 @@ fn recorded_takes_stay_as_they_are_on_their_own_bodies_and_on_others() {
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
 
+#[test]
+fn feet_that_are_drawn_up_under_a_still_body_are_no_hovering() {
+    let Some(data) = development_data::data() else { return };
+    let path = data.join("gltf/kaykit/Med_General.glb");
+    let asset = import::load(&path, &import::Options::default()).unwrap();
+    for k in 0..asset.clips.len() {
+        let motion = asset.motion(k).unwrap();
+        assert_eq!(mended(&motion), [""; 0], "{}", motion.clip.name);
+    }
+}
+
 /// Bodies with big heads, hair, packs, shields and capes; the project's own and those of the development data.
 const FALLING: &[&str] = &[
     "gltf/quaternius/Casual_man.glb",

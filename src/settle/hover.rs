@@ -30,6 +30,9 @@ const INTO_FLIGHT: f64 = 0.15;
 /// The acceleration is smoothed over so many seconds.
 const SMOOTH: f64 = 0.03;
 
+/// A body that hovers is higher than where it touches by so much of the gap: drawn up feet lift it by a fifth.
+const RAISED: f64 = 1.0 / 3.0;
+
 /// Fewer labelled heights than this tell no level.
 const FEWEST: usize = 5;
 
@@ -97,8 +100,15 @@ impl Standing {
                 let (first, last) = (*on.first()?, *on.last()?);
                 let inside = first >= shot.start + 2 && last + 3 <= shot.end;
                 let gaps: Vec<f64> = on.iter().map(|f| self.air[*f]).collect();
-                (inside && on.len() as f64 >= body.frames_of(LEAST))
-                    .then(|| Hover { frames: first..last + 1, gap: percentile(&gaps, 0.75) })
+                let gap = percentile(&gaps, 0.75);
+                // Where the soles touch before and after, the body is lower; else its feet were drawn up.
+                let height = on.iter().map(|f| body.center[*f].y).sum::<f64>() / on.len() as f64;
+                let touches = |f: &usize| self.air[*f] <= TOUCH;
+                let beside = [(shot.start..first).rev().find(touches), (last + 1..shot.end).find(touches)];
+                let raised = beside.iter().all(Option::is_none)
+                    || beside.into_iter().flatten().any(|f| height - body.center[f].y > RAISED * gap);
+                (inside && raised && on.len() as f64 >= body.frames_of(LEAST))
+                    .then_some(Hover { frames: first..last + 1, gap })
             };
             spans(shot.clone(), |f| self.air[f] > GAP).into_iter().filter_map(hover).collect()
         })

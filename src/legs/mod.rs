@@ -10,6 +10,7 @@
 mod closure;
 mod envelope;
 mod equations;
+mod foot_tilt;
 mod ground;
 mod hip_tilt;
 mod leg;

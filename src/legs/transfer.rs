@@ -7,6 +7,7 @@
 use super::closure::close_all;
 use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
+use super::foot_tilt::foot_tilt;
 use super::hip_tilt::hip_tilt;
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
@@ -83,6 +84,14 @@ pub fn transfer(
 
     // Where the pelvis goes before anything is solved: the scaled path over the ground, as high as soles say.
     let feet = Feet::of(&time, &scaled, &from, leg, settings);
+    for (k, steps) in copied.iter_mut().enumerate() {
+        let share = ratio * from[k].sole / to[k].sole.max(1e-9);
+        let Some(up) = feet.up(k, steps).filter(|_| from[k].sole > 0.0 && share < 1.0) else { continue };
+        if std::env::var("SHARE").is_ok() {
+            eprintln!("share {share:.3}");
+        }
+        steps.iter_mut().for_each(|s| *s = s.foot_turned(&foot_tilt(&(s.turned() * up), share)));
+    }
     let rise = rise(pairs, &feet, &scaled, &copied);
     let further = Vec3::new(across / ratio - 1.0, 0.0, across / ratio - 1.0);
     let middle = |steps: &[Vec<Step>], f: usize| {

@@ -10,18 +10,23 @@ use super::equations::{Answer, Equations, LegTerms, stiff};
 use super::foot_tilt::foot_tilt;
 use super::hip_tilt::hip_tilt;
 use super::leg::{Leg, Step, steps};
+use super::raise::raise;
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
 use super::write::{Placed, write};
-use crate::anatomy::foot_skin;
+use crate::anatomy::{BodySkin, foot_skin};
+use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, median};
-use crate::model::{Character, JointId, Motion, Rig, Side};
+use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};
+use std::sync::Arc;
 
 /// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
 const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Feet are raised out of the floor in at most so many rounds; each leaves a tenth of what the one before left.
 const RAISES: usize = 3;
+/// Hands likewise: a straight elbow gives little a round, and clips whose hands are in the floor are few.
+const HAND_RAISES: usize = 8;
 /// What is raised by less than this share of the leg is not.
 const RAISED: f64 = 1e-4;
 
@@ -58,8 +63,8 @@ pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
     (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
 }
 
-/// The rotation copy with its legs brought to do what the source's do, standing on height 0; `across` scales the path over
-/// the ground, which is [`leg_ratio`] unless somebody told another.
+/// The rotation copy with its legs brought to do what the source's do, standing on height 0, nothing of `skin` in the floor;
+/// `across` scales the path over the ground, which is [`leg_ratio`] unless somebody told another.
 ///
 /// # Panics
 /// Where the two motions are not in step.
@@ -67,6 +72,7 @@ pub fn transfer(
     source: &Motion,
     copy: Motion,
     pairs: &[LegPair],
+    skin: &BodySkin,
     across: f64,
     settings: &Settings,
 ) -> Motion {
@@ -87,9 +93,6 @@ pub fn transfer(
     for (k, steps) in copied.iter_mut().enumerate() {
         let share = ratio * from[k].sole / to[k].sole.max(1e-9);
         let Some(up) = feet.up(k, steps).filter(|_| from[k].sole > 0.0 && share < 1.0) else { continue };
-        if std::env::var("SHARE").is_ok() {
-            eprintln!("share {share:.3}");
-        }
         steps.iter_mut().for_each(|s| *s = s.foot_turned(&foot_tilt(&(s.turned() * up), share)));
     }
     let rise = rise(pairs, &feet, &scaled, &copied);
@@ -128,7 +131,8 @@ pub fn transfer(
         .collect();
     let equations = Equations::new(&time, &terms, leg, settings);
     let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
-    let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, leg, settings);
+    let seat = seat(&copy, skin, &base);
+    let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, &seat, leg, settings);
 
     // A long take has a large matrix, and nothing of it is needed any more.
     drop(equations);
@@ -141,7 +145,48 @@ pub fn transfer(
     let closed = close_all(&to, &copied, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = (0..time.frames).map(|f| (base[f] + answer[f][0], tilts[f])).collect();
     let placed = Placed { legs: &to, steps: &closed, body: &body, still: |_| false };
-    write(copy, &placed)
+    hands_out_of_floor(write(copy, &placed), skin, &time, leg, settings)
+}
+
+/// How high the lowest of trunk and thighs is in every frame once the body goes by `base`; nothing without skin.
+fn seat(copy: &Motion, skin: &BodySkin, base: &[Vec3]) -> Vec<f64> {
+    if skin.body.is_empty() {
+        return Vec::new();
+    }
+    let joints = skin.body.iter().map(|(joint, _)| *joint);
+    let low = map_frames_towards(copy.character.skeleton(), &copy.clip, joints, |model| skin.lowest(model));
+    low.iter().zip(base).map(|(low, base)| low + base.y).collect()
+}
+
+/// The motion with hands that are in the floor lifted out of it by their arms.
+fn hands_out_of_floor(
+    mut motion: Motion,
+    skin: &BodySkin,
+    time: &Timeline,
+    leg: f64,
+    settings: &Settings,
+) -> Motion {
+    let character = Arc::clone(&motion.character);
+    let arms = Side::BOTH.map(|side| Leg::arm(&character, &character.rig, side));
+    let reach = (settings.ramp / time.dt).round().max(1.0) as usize;
+    for _ in 0..HAND_RAISES {
+        let joints = skin.hands.iter().flatten().map(|(joint, _)| *joint);
+        let of = |model: &ModelPose| skin.lowest_of_hands(model);
+        let low = map_frames_towards(character.skeleton(), &motion.clip, joints, of);
+        let rise = |k: usize| {
+            let sunk = |f: usize| (-low[f][k] - settings.depth * leg).max(0.0);
+            let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
+            let rise = envelope(&needed, &time.cut, time.cycle, reach);
+            (0..time.frames).map(|f| rise[time.unknown(f)]).collect::<Vec<f64>>()
+        };
+        let rises: Vec<(&Leg, Vec<f64>)> =
+            arms.iter().enumerate().filter_map(|(k, arm)| Some((arm.as_ref()?, rise(k)))).collect();
+        if rises.iter().flat_map(|(_, rise)| rise).all(|rise| *rise < RAISED * leg) {
+            break;
+        }
+        motion = raise(motion, &rises, settings);
+    }
+    motion
 }
 
 /// The turns of the pelvis, and the legs of the copy moved with it; both about the middle of the hip joints.
@@ -200,21 +245,36 @@ fn lowest(pair: &LegPair, steps: &[Step]) -> Vec<f64> {
     if pair.skin.is_empty() { Vec::new() } else { steps.iter().map(of).collect() }
 }
 
-/// The answer with feet raised out of the floor, and by how much each of them was raised. A raise is a smooth channel
-/// that covers what is needed, added to the goals: the matrix stays, and nothing switches from frame to frame.
+/// The answer with feet and seat raised out of the floor, and by how much each foot was raised. A raise is a smooth channel
+/// that covers what is needed, added to the goals or to the path of the pelvis: the matrix stays, and nothing switches
+/// from frame to frame. What legs that rest hold back of the seat comes last, their feet staying where they are.
 fn out_of_floor(
     equations: &Equations<'_>,
     time: &Timeline,
     goals: &[Vec<Vec3>],
     lowest: &[Vec<f64>],
+    seat: &[f64],
     leg: f64,
     settings: &Settings,
 ) -> (Vec<Answer>, Vec<Vec<f64>>) {
     let mut raised = vec![vec![0.0; time.frames]; goals.len()];
     let mut answer = equations.solve(None);
-    let reach = (settings.ramp / time.dt).round().max(1.0) as usize;
+    let mut lifted = vec![0.0; time.frames];
+    let cover = |needed: &[f64], seconds: f64| {
+        let reach = (seconds / time.dt).round().max(1.0) as usize;
+        envelope(needed, &time.cut, time.cycle, reach)
+    };
+    let sitting = |lifted: &[f64], answer: &[Answer]| -> Vec<f64> {
+        let sunk = |f: usize| (-seat[f] - lifted[f] - answer[f][0].y - settings.depth * leg).max(0.0);
+        (0..if seat.is_empty() { 0 } else { time.unknowns() }).map(sunk).collect()
+    };
     for _ in 0..RAISES {
-        let mut most = 0.0_f64;
+        let needed = sitting(&lifted, &answer);
+        let mut most = needed.iter().copied().fold(0.0, f64::max);
+        if most > 0.0 {
+            let more = cover(&needed, settings.seat);
+            (0..time.frames).for_each(|f| lifted[f] += more[time.unknown(f)]);
+        }
         for (k, lowest) in lowest.iter().enumerate().filter(|(_, l)| !l.is_empty()) {
             let sunk = |f: usize| {
                 let sole = goals[k][f].y + answer[f][k + 1].y + raised[k][f] + lowest[f];
@@ -222,13 +282,21 @@ fn out_of_floor(
             };
             let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
             most = needed.iter().copied().fold(most, f64::max);
-            let more = envelope(&needed, &time.cut, time.cycle, reach);
+            let more = cover(&needed, settings.ramp);
             (0..time.frames).for_each(|f| raised[k][f] += more[time.unknown(f)]);
         }
         if most < RAISED * leg {
             break;
         }
-        answer = equations.solve(Some(&raised));
+        // The copy misses the goals by as much more as they are raised, and by as much less as the body is.
+        let less = |raised: &Vec<f64>| raised.iter().zip(&lifted).map(|(a, b)| a - b).collect();
+        answer = equations.solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
     }
+    let needed = sitting(&lifted, &answer);
+    if needed.iter().any(|needed| *needed > 0.0) {
+        let more = cover(&needed, settings.seat);
+        (0..time.frames).for_each(|f| lifted[f] += more[time.unknown(f)]);
+    }
+    answer.iter_mut().zip(&lifted).for_each(|(answer, lift)| answer[0].y += lift);
     (answer, raised)
 }

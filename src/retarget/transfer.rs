@@ -18,7 +18,7 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use super::trunk::Trunk;
-use crate::anatomy::{Figure, body_parent, contact_points, same_words};
+use crate::anatomy::{BodySkin, Figure, body_parent, contact_points, same_words};
 use crate::legs::{LegPair, Settings, leg_ratio, transfer};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{Character, Clip, Contacts, JointId, ModelPose, Motion, Rig, Role, Side};
@@ -102,6 +102,8 @@ pub struct Retarget {
     pelvis: Option<PelvisPath>,
     /// The legs that both bodies have; none between a character and itself, whose legs are right as they are.
     legs: Vec<LegPair>,
+    /// What of the target can be in the floor.
+    skin: BodySkin,
     /// How far the path travels and how high the body stands, for one of the source.
     across: f64,
     scale: f64,
@@ -188,6 +190,7 @@ impl Retarget {
         };
         let same = s_rig.skeleton() == skeleton;
         let pairs = if same { Vec::new() } else { LegPair::of((source, s_rig), (&target, t_rig)) };
+        let skin = if same { BodySkin::default() } else { BodySkin::of(&target, t_rig) };
         let legs = leg_ratio(&pairs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
             _ => size(&bound) / size(&s_rest).max(1e-12),
@@ -240,6 +243,7 @@ impl Retarget {
             trunk,
             pelvis,
             legs: pairs,
+            skin,
             across,
             scale: legs,
         }
@@ -261,7 +265,7 @@ impl Retarget {
     /// Where the motion's skeleton is not the one that this transfer was made for.
     pub fn apply(&self, motion: &Motion) -> Motion {
         let mut performed =
-            transfer(motion, self.copy(motion), &self.legs, self.across, &Settings::default());
+            transfer(motion, self.copy(motion), &self.legs, &self.skin, self.across, &Settings::default());
         if let (Some(contacts), false) = (&motion.contacts, self.legs.is_empty()) {
             performed.contacts = Some(self.labels(contacts));
         }

@@ -478,3 +478,19 @@ fn a_long_foot_tilts_less_and_its_body_does_not_hop() {
         "{own} {other}: copied as it is the ankle rises by 2.5 times as much"
     );
 }
+
+#[test]
+fn a_labelled_foot_that_goes_somewhere_is_left_to_go() {
+    let person = character(&PERSON);
+    // Fifteen centimetres in a second.
+    let take = perform(&person, 60.0, 60, |f| Instant {
+        way: Vec3::z() * (0.15 * f as f64 / 59.0),
+        ..Instant::default()
+    });
+    let mut contacts = Contacts::new(0.0, []);
+    for part in [ContactPart::Heel(Side::Left), ContactPart::Ball(Side::Left)] {
+        contacts.set(part, vec![Hold { frames: 0..60, height: 0.0 }]);
+    }
+    let (held, _, _) = repair(Motion { contacts: Some(contacts), ..take.clone() }, &Settings::default());
+    assert_eq!(apart(&held, &take, 0..60), 0.0);
+}

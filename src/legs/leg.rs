@@ -25,6 +25,8 @@ pub struct Leg {
     pub bones: [f64; 2],
     /// How high the ankle is above the sole while the body stands.
     pub ankle: f64,
+    /// How far the ball is from the heel while it stands; 0 where one of them is not known.
+    pub sole: f64,
     /// The points of the sole that rest by themselves: the part, what carries it and the place in that joint's space.
     pub soles: Vec<(ContactPart, JointId, Vec3)>,
 }
@@ -56,9 +58,15 @@ impl Leg {
         let soles: Vec<_> = points.iter().filter(|p| of_limb(p.part)).collect();
         let lowest = soles.iter().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
         let ankle = lowest.min_by(f64::total_cmp).map_or(0.0, |low| (at[2].y - low).max(0.0));
+        let sole = match &soles[..] {
+            [heel, ball] => {
+                (stand.joint(ball.joint).point(&ball.at) - stand.joint(heel.joint).point(&heel.at)).norm()
+            }
+            _ => 0.0,
+        };
         let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
         let whole = bones.iter().all(|b| *b > 1e-6);
-        whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, soles })
+        whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, sole, soles })
     }
 
     /// Thigh and shin.
@@ -95,6 +103,13 @@ impl Step {
     pub fn moved(&self, way: &Vec3) -> Step {
         let at = |t: &Transform| Transform::new(t.rotation, t.translation + way);
         Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
+    }
+
+    /// The same leg with foot and toes turned about the ankle.
+    pub fn foot_turned(&self, turn: &Quat) -> Step {
+        let ankle = self.foot.translation;
+        let at = |t: &Transform| Transform::new(turn * t.rotation, ankle + turn * (t.translation - ankle));
+        Step { foot: at(&self.foot), toes: at(&self.toes), ..*self }
     }
 
     /// The step with all lengths times `k`; rotations stay.

@@ -10,6 +10,7 @@
 mod closure;
 mod envelope;
 mod equations;
+mod foot_tilt;
 mod ground;
 mod hip_tilt;
 mod leg;
@@ -27,5 +28,5 @@ pub use leg::{Leg, Step, steps};
 pub use repair::{Repaired, repair};
 pub use settings::Settings;
 pub use timeline::Timeline;
-pub use transfer::{Course, LegPair, course, leg_ratio, transfer};
+pub use transfer::{Course, LegPair, course, hands_out_of_floor, leg_ratio, transfer};
 pub use write::shifted;

@@ -18,6 +18,9 @@ use rayon::prelude::*;
 /// A hold whose point is slower than this nine times in ten is at rest as it is, leg lengths a second: 1 cm/s of a
 /// person, what the measure `foot_skate_p95` allows. Half also takes the noise of captures for drift.
 const RESTS: f64 = 0.011;
+/// A hold whose point goes somewhere at more than this slides or steps there by the will of its author, leg lengths a second: what
+/// counts as a foot at rest (0.15), less a third.
+const SLIDES: f64 = 0.1;
 /// What moves by less than this is left as it is, metres.
 const STILL: f64 = 1e-6;
 /// No knee is folded further than it arrives for the sake of a place over the ground.
@@ -145,7 +148,9 @@ fn drifts(
             let edges =
                 hold.frames.start..hold.frames.end.min(time.frames).saturating_sub(1).max(hold.frames.start);
             let speeds: Vec<f64> = edges.clone().map(|e| pace[e]).collect();
-            if percentile(&speeds, 0.9) > RESTS {
+            let ends = [edges.start, edges.end].map(|f| flat[f.min(time.frames - 1)]);
+            let goes = (ends[1] - ends[0]).norm() / (length * time.dt * edges.len().max(1) as f64);
+            if percentile(&speeds, 0.9) > RESTS && goes < SLIDES {
                 edges.filter(|e| !time.cut[*e]).for_each(|e| held[e] = true);
             }
         }

@@ -67,6 +67,12 @@ impl Feet {
         Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
     }
 
+    /// Up in the space of the foot of leg `k`, where it is flat; nothing where it never is. `steps` are those of either body.
+    pub fn up(&self, k: usize, steps: &[Step]) -> Option<Vec3> {
+        let flat = steps.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat);
+        flat.map(|(step, _)| step.turned().inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
+    }
+
     /// The speed of a point over every edge, against the world or the belt, whichever is slower, leg lengths a second.
     pub fn pace(&self, time: &Timeline, at: &[Vec3], leg: f64, settings: &Settings) -> Vec<f64> {
         let mut speeds = time.speeds(|f| at[f], settings.window);
@@ -90,10 +96,9 @@ impl Feet {
     ) -> Vec<Point> {
         let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
         let ankle = |f: usize| source[f].foot.translation;
-        // Up in the foot's space, where it is flat; a foot that never is has its ankle alone.
-        let up = flat.iter().map(|&f| copy[f].turned().inverse() * Vec3::y()).sum::<Vec3>();
+        // A foot that is never flat has its ankle alone.
         let mut sole: Vec<Track> = Vec::new();
-        match up.try_normalize(1e-9) {
+        match self.up(k, copy) {
             None => sole.push(Track {
                 at: (0..time.frames).map(ankle).collect(),
                 misfit: vec![Vec3::zeros(); time.frames],

@@ -18,8 +18,11 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use super::trunk::Trunk;
-use crate::anatomy::{Figure, body_parent, contact_points, same_words};
-use crate::legs::{Course, Leg, LegPair, Settings, Step, Timeline, course, leg_ratio, steps};
+use crate::anatomy::{BodySkin, Figure, body_parent, contact_points, same_words};
+use crate::kinematics::map_frames_towards;
+use crate::legs::{
+    Course, Leg, LegPair, Settings, Step, Timeline, course, hands_out_of_floor, leg_ratio, steps,
+};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{
     Carried, Character, Clip, Contacts, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
@@ -104,6 +107,8 @@ pub struct Retarget {
     pelvis: Option<PelvisPath>,
     /// The legs that both bodies have; none between a character and itself, whose legs are right as they are.
     legs: Vec<LegPair>,
+    /// What of the target can be in the floor.
+    skin: BodySkin,
     /// How far the path travels and how high the body stands, for one of the source.
     across: f64,
     scale: f64,
@@ -190,6 +195,7 @@ impl Retarget {
         };
         let same = s_rig.skeleton() == skeleton;
         let pairs = if same { Vec::new() } else { LegPair::of((source, s_rig), (&target, t_rig)) };
+        let skin = if same { BodySkin::default() } else { BodySkin::of(&target, t_rig) };
         let legs = leg_ratio(&pairs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
             _ => size(&bound) / size(&s_rest).max(1e-12),
@@ -242,6 +248,7 @@ impl Retarget {
             trunk,
             pelvis,
             legs: pairs,
+            skin,
             across,
             scale: legs,
         }
@@ -275,8 +282,9 @@ impl Retarget {
         let course = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&Leg>, Vec<&Leg>) =
                 self.legs.iter().map(|pair| (&pair.source, &pair.target)).unzip();
-            let copied = carry.legs(motion, &to);
-            course(time, steps(motion, &from), copied, &self.legs, self.across, &Settings::default())
+            let (copied, seat) = carry.legs(motion, &to);
+            let settings = Settings::default();
+            course(time, steps(motion, &from), copied, &seat, &self.legs, self.across, &settings)
         });
         let contacts = motion.contacts.as_ref();
         let contacts = match self.legs.is_empty() {
@@ -284,7 +292,7 @@ impl Retarget {
             false => contacts.map(|c| self.labels(c)),
         };
         let carried = motion.clip.carried.clone();
-        Performance { retarget: self, carry, course: course.flatten(), contacts, carried }
+        Performance { retarget: self, carry, course: course.flatten(), time: time.clone(), contacts, carried }
     }
 
     /// The labels of the source on the target: what the one stands on is height 0 for the other.
@@ -463,18 +471,26 @@ impl Carry {
         result
     }
 
-    /// The course of these legs of the target, by leg and frame.
-    fn legs(&self, motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
-        let Retarget { target, places, order, .. } = &self.retarget;
-        let joints = below(&target.rig, places, order, legs.iter().flat_map(|leg| leg.joints()));
+    /// The course of these legs of the target, by leg and frame, and how high the lowest of trunk and thighs is; the latter is
+    /// empty without skin.
+    fn legs(&self, motion: &Motion, legs: &[&Leg]) -> (Vec<Vec<Step>>, Vec<f64>) {
+        let Retarget { target, places, order, skin, .. } = &self.retarget;
+        let seat: Vec<JointId> = skin.body.iter().map(|(joint, _)| *joint).collect();
+        let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
+        let joints = below(&target.rig, places, order, ends);
         let mut all: Vec<Vec<Step>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];
+        let mut low = Vec::with_capacity(if seat.is_empty() { 0 } else { motion.clip.frames() });
         for start in (0..motion.clip.frames()).step_by(PART) {
             let part = motion.part(start..(start + PART).min(motion.clip.frames()));
             let clip = self.clip(motion.character.skeleton(), &part.clip, &joints);
+            if !seat.is_empty() {
+                let lowest = |model: &ModelPose| skin.lowest(model);
+                low.extend(map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest));
+            }
             let steps = steps(&Motion::new(Arc::clone(target), clip), legs);
             all.iter_mut().zip(steps).for_each(|(all, part)| all.extend(part));
         }
-        all
+        (all, low)
     }
 
     /// The labels where points at one height stay at one height.
@@ -494,6 +510,7 @@ pub struct Performance<'a> {
     retarget: &'a Retarget,
     carry: Carry,
     course: Option<Course>,
+    time: Timeline,
     contacts: Option<Contacts>,
     carried: Vec<Carried>,
 }
@@ -513,9 +530,13 @@ impl Performance<'_> {
         }
     }
 
-    /// All parts together, with signs that are continuous, labels, and what moves beside joints.
+    /// All parts together, with signs that are continuous, hands out of the floor, labels, and what moves beside joints.
     pub fn finished(&self, mut whole: Motion) -> Motion {
         fix_hemispheres(&mut whole.clip);
+        let Retarget { legs, skin, .. } = self.retarget;
+        if self.course.is_some() {
+            whole = hands_out_of_floor(whole, skin, &self.time, legs, &Settings::default());
+        }
         whole.clip.carried.clone_from(&self.carried);
         whole.contacts.clone_from(&self.contacts);
         whole

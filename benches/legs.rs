@@ -38,7 +38,16 @@ fn carried(bencher: divan::Bencher<'_, '_>) {
     let across = leg_ratio(&legs).expect("two legs");
     let frames = motion.clip.frames();
     bencher.counter(ItemsCount::new(frames)).with_inputs(|| copy.clone()).bench_local_values(|copy| {
-        alone().install(|| transfer(&motion, copy, &legs, across, &Settings::default()))
+        alone().install(|| {
+            transfer(
+                &motion,
+                copy,
+                &legs,
+                &posemill::anatomy::BodySkin::default(),
+                across,
+                &Settings::default(),
+            )
+        })
     });
 }
 

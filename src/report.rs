@@ -13,6 +13,9 @@ pub struct Warning {
     pub first: String,
     /// How often it was met.
     pub count: usize,
+    /// Whether there is little doubt about it: then it is told only to those who ask for everything.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sure: bool,
     /// The lines of a joint map that mend it, where lines can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
@@ -52,12 +55,18 @@ impl Warnings {
 
     /// Adds a fact, or counts it where the code was met before (the first message and place stay).
     pub fn add(&mut self, code: &'static str, message: impl Into<String>, first: impl Into<String>) {
+        self.put(code, message.into(), first.into(), false);
+    }
+
+    /// Adds a guess about which there is little doubt, as [`Warnings::add`] does a fact.
+    pub fn guess(&mut self, code: &'static str, message: impl Into<String>, first: impl Into<String>) {
+        self.put(code, message.into(), first.into(), true);
+    }
+
+    fn put(&mut self, code: &'static str, message: String, first: String, sure: bool) {
         match self.0.iter_mut().find(|w| w.code == code) {
             Some(known) => known.count += 1,
-            None => {
-                let (message, first) = (message.into(), first.into());
-                self.0.push(Warning { code, message, first, count: 1, mend: None });
-            }
+            None => self.0.push(Warning { code, message, first, count: 1, sure, mend: None }),
         }
     }
 

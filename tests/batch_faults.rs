@@ -2,6 +2,7 @@
 
 mod batch_studio;
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use batch_studio::{TAKE, command, counts, many, outputs, pipeline, posemill, studio, told, write};
 use serde_json::Value;
 use std::fs;
@@ -63,6 +64,48 @@ fn a_buffer_that_is_reached_through_its_own_folder_lies_where_the_output_says() 
     let (from, _) = (joints(path, "in/x.gltf"), fs::rename(path.join("in"), path.join("gone")).unwrap());
     assert_eq!(joints(path, "out/x.gltf"), from);
     assert_eq!(joints(path, "other/x.gltf"), from);
+}
+
+/// A character as a `.gltf` with its buffer in `hero.bin` beside it.
+fn with_buffer(folder: &Path, character: &str, hero: &str) {
+    assert_eq!(posemill(folder, &["convert", character, "-o", hero]).0, 0);
+    let path = folder.join(hero);
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_once("data:application/octet-stream;base64,").unwrap();
+    let (packed, tail) = rest.split_once('"').unwrap();
+    fs::write(path.with_file_name("hero.bin"), BASE64_STANDARD.decode(packed).unwrap()).unwrap();
+    fs::write(&path, format!("{head}hero.bin\"{tail}")).unwrap();
+}
+
+#[test]
+fn two_pipelines_in_one_folder_do_not_take_each_others_buffers() {
+    let folder = studio(&[]);
+    let path = folder.path();
+    let data = |name: &str| format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    for (one, character, take) in [("a", "robot.glb", "walk.bvh"), ("b", "mannequin.glb", "jump.bvh")] {
+        fs::create_dir(path.join(one)).unwrap();
+        let hero = format!("{one}/hero.gltf");
+        with_buffer(path, &data(character), &hero);
+        let text = format!(
+            "[input]\nmotion = [\"{}\"]\ncharacter = \"{hero}\"\n[output]\nreport = false\nformats = [\"gltf\"]\n\
+             [[stage]]\nuse = \"retarget\"\n",
+            data(take)
+        );
+        write(path, &format!("{one}.toml"), &text);
+    }
+    assert_eq!(posemill(path, &["run", "a.toml"]).0, 0);
+    let before = outputs(path);
+    let shared: Vec<&String> = before.keys().filter(|name| name.ends_with(".bin")).collect();
+    assert!(shared.len() == 1 && !shared[0].starts_with("walk"), "{shared:?}");
+    let (code, _, err) = posemill(path, &["run", "b.toml"]);
+    let told = format!("`out/{}` beside the output belongs to `out/walk.gltf` too, ", shared[0]);
+    assert!(code == 1 && err.contains(&told), "{err}");
+    assert!(outputs(path).keys().eq(before.keys()) && outputs(path)[shared[0]] == before[shared[0]]);
+    // Its own outputs are made anew with it.
+    with_buffer(path, &data("mannequin.glb"), "a/hero.gltf");
+    let (code, _, err) = posemill(path, &["run", "a.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(posemill(path, &["run", "b.toml"]).0, 0, "the same buffer is nobody's alone");
 }
 
 #[test]

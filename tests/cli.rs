@@ -308,7 +308,8 @@ fn a_file_for_each_clip_where_a_format_holds_one() {
     let again = posemill(&studio, &apart);
     assert_eq!(stderr(&again), "1 up to date\n");
     fs::remove_file(studio.path().join("apart/moves.wave.bvh")).unwrap();
-    assert_eq!(stderr(&posemill(&studio, &apart)), "1 written\n");
+    let made = "apart/moves.walk.bvh\napart/moves.wave.bvh\n1 written\n";
+    assert_eq!(stderr(&posemill(&studio, &apart)), made);
     assert_eq!(tree(&studio.path().join("apart")), files);
     let one = posemill(&studio, &["convert", "moves.glb", "-o", "one.bvh"]);
     assert!(
@@ -316,6 +317,42 @@ fn a_file_for_each_clip_where_a_format_holds_one() {
         "{}",
         stderr(&one)
     );
+}
+
+#[test]
+fn what_was_made_is_told_with_how_good_it_is() {
+    let studio = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let data = |name: &str| format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let [robot, jump, walk] = ["robot.glb", "jump.bvh", "walk.bvh"].map(data);
+    let told = |arguments: &[&str]| {
+        let output = posemill(&studio, arguments);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        stderr(&output)
+    };
+    let one = told(&["retarget", &jump, "--onto", &robot, "-o", "out/jump.glb"]);
+    // A verdict on one result needs no report; the unit that was guessed is told to those who ask.
+    assert!(one.starts_with("out/jump.glb  ") && one.ends_with("\n1 written\n"), "{one}");
+    assert!(one.contains(" good\n") || one.contains(" over: "), "{one}");
+    let verbose = told(&["--verbose", "retarget", &jump, "--onto", &robot, "-o", "out/jump.glb"]);
+    assert!(verbose.contains("units are metres"), "{verbose}");
+    // A fault is named with its measure, its limit, and where.
+    let off = ["--set", "stage.foot_lock.enabled=false", "--set", "stage.retarget.scale=3.0"];
+    let over =
+        told(&[&["retarget", walk.as_str(), "--onto", &robot, "-o", "out/far.glb"], &off[..]].concat());
+    assert!(over.contains(" over: ") && over.contains("(at most "), "{over}");
+    // Several: each is named, and nothing is said of what nobody measured.
+    let two = told(&["retarget", &jump, &walk, "--onto", &robot, "-o", "two/"]);
+    assert_eq!(two, "two/jump.glb\ntwo/walk.glb\n2 written\n");
+    let report =
+        ["retarget", jump.as_str(), "--onto", &robot, "-o", "told.glb", "--set", "output.report=true"];
+    assert!(told(&report).contains("\nreport: told.report.html\n"));
+    // Many: one line a folder.
+    let take = fs::read(studio.path().join("takes/a.bvh")).unwrap();
+    for k in 0..20 {
+        fs::write(studio.path().join(format!("takes/t{k}.bvh")), &take).unwrap();
+    }
+    let many = told(&["convert", "takes/*.bvh", "-o", "many/"]);
+    assert!(many.ends_with("\nmany/  22 files\n22 written\n"), "{many}");
 }
 
 #[test]

@@ -361,3 +361,39 @@ fn stiff_springs_hold_a_hanging_chain_at_any_stiffness() {
         assert!(bent < 17.66 / stiffness * 3.5 + 1e-9, "{bent}");
     }
 }
+
+#[test]
+fn a_point_of_two_bodies_stands_where_their_mean_does() {
+    let body = |name: &str| Body::new(name, 1.0, solid::sphere(1.0, 0.1)).unwrap();
+    let gravity = Vec3::y() * -9.81;
+    let articulation = Articulation::new(vec![body("a"), body("b")], Vec::new(), gravity).unwrap();
+    let states = [0.0, 1.0].map(|x| BodyState::at_rest(Vec3::x() * x, Quat::identity()));
+    let mut world = World::new(articulation, states.to_vec(), Vec::new(), WorldSettings::default());
+    let carriers = vec![(0, 0.25, states[0].position), (1, 0.75, states[1].position)];
+    world.supports = vec![Support { id: 0, carriers, normal: Vec3::y(), depth: 0.0, friction: 0.0 }];
+    let h = 1e-3;
+    world.step(h);
+    // 0.25 (0.25 f - g) + 0.75 (0.75 f - g) = 0 with f = 1.6 g: one falls with 0.6 g, the other rises with 0.2 g.
+    let [a, b] = [0, 1].map(|k| world.states[k].velocity.y / (9.81 * h));
+    assert!((a + 0.6).abs() < 1e-4 && (b - 0.2).abs() < 1e-4, "{a} {b}");
+}
+
+#[test]
+fn a_passive_world_gains_nothing_from_what_is_pushed_out_of_the_ground() {
+    let step = |passive: bool| {
+        let body = Body::new("ball", 1.0, solid::sphere(1.0, 0.1)).unwrap();
+        let articulation = Articulation::new(vec![body], Vec::new(), Vec3::y() * -9.81).unwrap();
+        let mut state = BodyState::at_rest(Vec3::zeros(), Quat::identity());
+        state.velocity = Vec3::x();
+        let settings = WorldSettings { passive, ..WorldSettings::default() };
+        let mut world = World::new(articulation, vec![state], Vec::new(), settings);
+        let carriers = vec![(0, 1.0, Vec3::zeros())];
+        world.supports = vec![Support { id: 0, carriers, normal: Vec3::y(), depth: 0.05, friction: 0.0 }];
+        let before = world.energy();
+        world.step(1e-2);
+        world.energy() - before
+    };
+    assert!(step(false) > 0.1, "it is pushed out at 1 m/s");
+    let gain = step(true);
+    assert!(gain.abs() < 1e-12, "{gain}");
+}

@@ -94,6 +94,39 @@ fn the_three_bodies_keep_momenta_and_energy() {
 }
 
 #[test]
+fn the_system_of_the_note_and_blocks_carry_a_scene_as_the_kernel_does() {
+    let text = text("three_bodies.toml");
+    let run = |integrator: &str| {
+        let mut scene = Scene::parse_with(&text, Some(integrator)).unwrap();
+        scene.duration = 1.0;
+        simulate(&scene).unwrap()
+    };
+    let apart = |a: &Recording, b: &Recording| {
+        let bodies = a.last.iter().zip(&b.last);
+        bodies.map(|(x, y)| (x.position - y.position).norm()).fold(0.0, f64::max)
+    };
+    let kernel = run("rk4");
+    let blocks = apart(&kernel, &run("blocks"));
+    // The step of the note is of first order: it is near, and on the way of the same step on the kernel.
+    let mut by_kernel = Scene::parse_with(&text, Some("note")).unwrap();
+    by_kernel.duration = 1.0;
+    by_kernel.method = Method::Stepper(Integrator::Note, System::Kernel, Stabilization::Restore);
+    let note = run("note");
+    let of_system = apart(&simulate(&by_kernel).unwrap(), &note);
+    let of_step = apart(&kernel, &note);
+    println!("blocks {blocks:.1e} m, the note's system {of_system:.1e} m, its step {of_step:.1e} m");
+    assert!(blocks < 1e-9 && of_system < 1e-9 && (1e-6..0.1).contains(&of_step));
+}
+
+#[test]
+fn the_note_knows_hinges_and_balls_only() {
+    let slider = text("three_bodies.toml").replace("kind = \"hinge\"", "kind = \"slider\"");
+    let told = Scene::parse_with(&slider, Some("note")).unwrap_err().to_string();
+    assert!(told.contains("the integrator `note` knows no constraint but hinges and balls"), "{told}");
+    assert!(Scene::parse_with(&slider, Some("blocks")).is_ok());
+}
+
+#[test]
 fn the_chain_hangs_on_and_loses_energy() {
     let recording = simulate(&scene("chain.toml")).unwrap();
     let energy = |f: &Frame| f.kinetic_energy + f.potential_energy;
@@ -161,7 +194,7 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "\"world\"\n\n",
             "\"euler\"\n\n",
-            "line 5: `integrator` is `euler`, it must be `world`, `rk4`, `variational` or `note`",
+            "line 5: `integrator` is `euler`, it must be `world`, `rk4`, `variational`, `note` or `blocks`",
         ),
         (
             "\"world\"\n\n",
@@ -171,7 +204,7 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "\"world\"\n\n",
             "\"world\"\nstabilization = \"project\"\n\n",
-            "line 6: the integrator `world` knows no `stabilization`\n  hint: `rk4`, `variational` and `note` do",
+            "line 6: the integrator `world` knows no `stabilization`\n  hint: `rk4`, `variational`, `note` and `blocks` do",
         ),
         (
             "mass = 1.0\nposition = [0.0, 1.0",
@@ -306,7 +339,7 @@ fn a_damaged_scene_never_panics() {
 fn a_diverging_scene_says_where_and_when() {
     let mut scene = scene("chain.toml");
     scene.world.states[3].velocity = Vec3::new(1e200, 1e200, 0.0);
-    scene.method = Method::Stepper(Integrator::Note, Stabilization::None);
+    scene.method = Method::Stepper(Integrator::Note, System::Kernel, Stabilization::None);
     let error = simulate(&scene).unwrap_err();
     let SimulationError::Diverged { time, .. } = &error else { panic!("{error}") };
     assert!(*time > 0.0 && error.to_string().contains("left the finite numbers"));

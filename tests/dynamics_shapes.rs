@@ -4,7 +4,7 @@ mod dynamics_support;
 
 use dynamics_support::Random;
 use posemill::dynamics::*;
-use posemill::math::{DMatrix, Quat, Transform, Vec3, exp};
+use posemill::math::{DMatrix, DVector, Quat, Transform, Vec3, exp};
 
 #[test]
 fn box_corners_edges_and_faces_touch_where_they_should() {
@@ -158,4 +158,93 @@ fn parallel_capsules_touch_at_both_ends_of_their_overlap() {
     let heights: Vec<f64> = found.iter().map(|c| c.point.z).collect();
     assert!(heights.len() == 2 && (heights[0] + 0.1).abs() < 1e-12 && (heights[1] - 0.5).abs() < 1e-12);
     assert!(found.iter().all(|c| (c.depth - 0.001).abs() < 1e-12 && (c.normal - Vec3::x()).norm() < 1e-12));
+}
+
+/// Dantzig's algorithm for constant boxes (D. Baraff, "Fast contact force computation for nonpenetrating rigid bodies",
+/// 1994): rows are driven to their condition one by one, and rows that meet a bound on the way change sides.
+/// `low <= 0 <= high` is needed, as for all impulses. `None` where a pivot fails (a singular free set).
+fn dantzig(a: &DMatrix<f64>, b: &[f64], low: &[f64], high: &[f64]) -> Option<Vec<f64>> {
+    let n = b.len();
+    let mut x = DVector::zeros(n);
+    let mut w = DVector::from_column_slice(b);
+    let mut free: Vec<usize> = Vec::new();
+    let mut state = vec![None::<i8>; n];
+    for d in 0..n {
+        // A row may change sides often, but never without x getting nearer; the bound only stops rounding loops.
+        for _ in 0..50 * (n + 1) {
+            if w[d].abs() <= 1e-14 {
+                state[d] = Some(0);
+                free.push(d);
+                break;
+            }
+            let direction = if w[d] < 0.0 { 1.0 } else { -1.0 };
+            if (direction > 0.0 && x[d] >= high[d]) || (direction < 0.0 && x[d] <= low[d]) {
+                state[d] = Some(direction as i8);
+                break;
+            }
+            // The free rows answer a unit push of row d so that their residuals stay zero.
+            let k = free.len();
+            let mut dx = DVector::zeros(n);
+            dx[d] = direction;
+            if k > 0 {
+                let inner = DMatrix::from_fn(k, k, |i, j| a[(free[i], free[j])]);
+                let push = DVector::from_fn(k, |i, _| -a[(free[i], d)] * direction);
+                let answer = inner.cholesky()?.solve(&push);
+                for (i, &row) in free.iter().enumerate() {
+                    dx[row] = answer[i];
+                }
+            }
+            let dw = a * &dx;
+            if dw[d] * direction <= 0.0 {
+                return None;
+            }
+            // The largest step until a row changes sides.
+            let mut step = -w[d] / dw[d];
+            let mut event: Option<(usize, Option<i8>)> = None;
+            let mut limit = |t: f64, row: usize, next: Option<i8>, step: &mut f64| {
+                if t < *step {
+                    *step = t.max(0.0);
+                    event = Some((row, next));
+                }
+            };
+            let room = if direction > 0.0 { high[d] - x[d] } else { x[d] - low[d] };
+            limit(room, d, Some(direction as i8), &mut step);
+            for i in 0..d {
+                match state[i] {
+                    Some(0) if dx[i] < 0.0 => limit((low[i] - x[i]) / dx[i], i, Some(-1), &mut step),
+                    Some(0) if dx[i] > 0.0 => limit((high[i] - x[i]) / dx[i], i, Some(1), &mut step),
+                    Some(-1) if dw[i] < 0.0 => limit(-w[i] / dw[i], i, Some(0), &mut step),
+                    Some(1) if dw[i] > 0.0 => limit(-w[i] / dw[i], i, Some(0), &mut step),
+                    _ => {}
+                }
+            }
+            x += &dx * step;
+            w += &dw * step;
+            match event {
+                None => {
+                    w[d] = 0.0;
+                    state[d] = Some(0);
+                    free.push(d);
+                    break;
+                }
+                Some((row, next)) if row == d => {
+                    state[d] = next;
+                    x[d] = if direction > 0.0 { high[d] } else { low[d] };
+                    break;
+                }
+                Some((row, Some(0))) => {
+                    w[row] = 0.0;
+                    state[row] = Some(0);
+                    free.push(row);
+                }
+                Some((row, next)) => {
+                    x[row] = if next == Some(-1) { low[row] } else { high[row] };
+                    state[row] = next;
+                    free.retain(|&f| f != row);
+                }
+            }
+        }
+        state[d]?;
+    }
+    Some(x.iter().copied().collect())
 }

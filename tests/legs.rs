@@ -2,6 +2,7 @@
 //! rests rests, cycles close, nothing reaches across a cut, and changes that mean nothing change nothing.
 
 use posemill::anatomy::understand;
+use posemill::import::{Options, load};
 use posemill::legs::{Settings, repair};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
 use posemill::model::{
@@ -416,4 +417,80 @@ fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     let resting = perform(&character(&PERSON), 60.0, 90, |_| Instant::default());
     let resting = Motion { contacts: motion.contacts.clone(), ..resting };
     assert_eq!(repair(resting.clone(), &Settings::default()).0.clip, resting.clip);
+}
+
+/// The lowest skin of a motion in one frame, by linear blend of every vertex.
+fn lowest_skin(motion: &Motion, f: usize) -> f64 {
+    let pose = motion.model_pose(f);
+    let mut skin = posemill::skinning::Skin::default();
+    let mut low = f64::INFINITY;
+    for mesh in &motion.character.meshes {
+        posemill::skinning::linear_blend(mesh, &pose, &mut skin);
+        low = skin.positions.iter().map(|p| f64::from(p[1])).fold(low, f64::min);
+    }
+    low
+}
+
+#[test]
+fn nobody_sits_in_the_floor() {
+    let person = character(&PERSON);
+    // It stands, sits down on the floor with its legs ahead and its arms hanging, and stands up.
+    let down = |f: usize| {
+        let u = ((f as f64 - 40.0).abs() / 20.0 - 0.5).clamp(0.0, 1.0);
+        1.0 - u * u * (3.0 - 2.0 * u)
+    };
+    let take = perform(&person, 30.0, 81, |f| {
+        let leg = [0.5 * PI * down(f), 0.0, 0.0];
+        Instant { way: Vec3::y() * -(0.86 * down(f)), legs: [leg, leg], ..Instant::default() }
+    });
+    let mannequin =
+        load(concat!(env!("CARGO_MANIFEST_DIR"), "/data/mannequin.glb"), &Options::default());
+    let mannequin = mannequin.unwrap().character;
+    let copy = ready(&take, &mannequin).copy(&take);
+    let result = onto(&take, &mannequin);
+    let low = |motion: &Motion| (0..81).map(|f| lowest_skin(motion, f)).fold(f64::INFINITY, f64::min);
+    // Skin that several joints move is told by one of them: half a centimetre.
+    assert!(low(&copy) < -0.05 && low(&result) > -0.015, "{} {}", low(&copy), low(&result));
+    // While it stands nothing is lifted: hips come up no sooner than a fifth of a second before the floor.
+    let hips = |f: usize| place(&result, f, Role::Hips).y;
+    assert!((0..8).all(|f| (hips(f) - hips(0)).abs() < 2e-3));
+}
+
+#[test]
+fn a_long_foot_tilts_less_and_its_body_does_not_hop() {
+    let person = character(&PERSON);
+    let clown = character(&Build { foot: 0.35, prefix: "b_", ..PERSON });
+    // The heels rise about the balls and come down again.
+    let take = perform(&person, 60.0, 90, |f| {
+        let heel = 0.5 * (PI * (f as f64 / 89.0)).sin().powi(2);
+        let legs = [[0.0, 0.0, heel]; 2];
+        let [ahead, down] = [PERSON.foot, PERSON.sole[1]];
+        // The toe joint stays where it is.
+        let up = ahead * heel.sin() + down * (heel.cos() - 1.0);
+        let fore = ahead * (1.0 - heel.cos()) + down * heel.sin();
+        Instant { way: Vec3::new(0.0, up, fore), legs, ..Instant::default() }
+    });
+    let result = onto(&take, &clown);
+    let rise = |m: &Motion| place(m, 45, Role::Foot(Side::Left)).y - place(m, 0, Role::Foot(Side::Left)).y;
+    let (own, other) = (rise(&result), rise(&take));
+    assert!(
+        own < 1.4 * other && own > 0.7 * other,
+        "{own} {other}: copied as it is the ankle rises by 2.5 times as much"
+    );
+}
+
+#[test]
+fn a_labelled_foot_that_goes_somewhere_is_left_to_go() {
+    let person = character(&PERSON);
+    // Fifteen centimetres in a second.
+    let take = perform(&person, 60.0, 60, |f| Instant {
+        way: Vec3::z() * (0.15 * f as f64 / 59.0),
+        ..Instant::default()
+    });
+    let mut contacts = Contacts::new(0.0, []);
+    for part in [ContactPart::Heel(Side::Left), ContactPart::Ball(Side::Left)] {
+        contacts.set(part, vec![Hold { frames: 0..60, height: 0.0 }]);
+    }
+    let (held, _, _) = repair(Motion { contacts: Some(contacts), ..take.clone() }, &Settings::default());
+    assert_eq!(apart(&held, &take, 0..60), 0.0);
 }

@@ -109,16 +109,16 @@ fn a_take_measured_against_itself_is_no_distance_away() {
 fn thresholds_are_exit_codes() {
     let studio = studio();
     let run = |expression: &str| posemill(&studio, &["measure", "walk.bvh", "--fail-on", expression]);
-    assert_eq!(code(&run("jerk>1e9")), 0);
-    let passed = run("jerk > 0");
+    assert_eq!(code(&run("jerk>1e9m/s^3")), 0);
+    let passed = run("jerk > 0 m/s^3");
     assert_eq!(code(&passed), 1);
     assert!(text(&passed.stderr).contains("walk.bvh: `jerk` is "), "{}", text(&passed.stderr));
     // What cannot be measured cannot be good.
-    let absent = run("mpjpe>1");
+    let absent = run("mpjpe>1m");
     assert_eq!(code(&absent), 1);
     assert!(text(&absent.stderr).contains("`mpjpe` was not measured"), "{}", text(&absent.stderr));
     for (wrong, said) in [
-        ("foot_skat>1", "there is no measure `foot_skat`\nmeasures are `foot_skate`, "),
+        ("foot_skat>1", "there is no measure `foot_skat`, the nearest are `foot_skate`, "),
         ("foot_skate", "`foot_skate` is no threshold"),
         ("jerk>much", "`jerk>much` has no number behind `>`"),
     ] {
@@ -186,13 +186,13 @@ fn a_pipeline_with_a_report_measures_results_beside_their_copies() {
 fn a_pipeline_fails_on_what_its_file_says_made_now_or_before() {
     let studio = studio();
     fs::write(studio.path().join("p.toml"), PIPELINE).unwrap();
-    let fails = ["run", "p.toml", "--set", "output.fail_on=[\"jerk>1\"]"];
+    let fails = ["run", "p.toml", "--set", "output.fail_on=[\"jerk>1m/s^3\"]"];
     for _ in 0..2 {
         let output = posemill(&studio, &fails);
         assert_eq!(code(&output), 1);
         assert!(text(&output.stderr).contains("`jerk` is "), "{}", text(&output.stderr));
     }
-    let holds = ["run", "p.toml", "--set", "output.report=false", "--set", "output.fail_on=jerk>1e9"];
+    let holds = ["run", "p.toml", "--set", "output.report=false", "--set", "output.fail_on=jerk>1e9m/s^3"];
     assert_eq!(code(&posemill(&studio, &holds)), 0);
     let wrong = posemill(&studio, &["run", "p.toml", "--set", "output.fail_on=[\"jerks>1\"]"]);
     assert_eq!(code(&wrong), 2);

@@ -10,13 +10,14 @@ use posemill::dynamics::Scene;
 use posemill::export::{self, Options as ExportOptions};
 use posemill::import::{Options, from_bytes};
 use posemill::model::{Asset, Motion};
-use posemill::pipeline::PipelineConfig;
+use posemill::pipeline::{MANIFEST, Manifest, PipelineConfig, State, Take, listed_takes};
 use posemill::retarget::JointMap;
-use posemill::stages::STAGES;
+use posemill::stages::{STAGES, Setting};
 use std::fs;
 use std::io::{Cursor, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const ASF: &str = ":units\nlength 0.45\nangle deg\n:root\norder TX TY TZ RX RY RZ\naxis XYZ\nposition 0 0 0\norientation 0 0 0\n\
@@ -233,6 +234,20 @@ fn families(folder: &Path) -> Vec<Family> {
             .unwrap(),
             Box::new(|text| drop(Scene::parse(text))),
         ),
+        Family {
+            name: "targets",
+            seeds: vec![b"time,x,y,z\n0,0.3,1,0\n0.5,0.3,1.25,1e-3\n1.0,0.1,1,0\n".to_vec()],
+            read: Box::new(targets(folder)),
+        },
+        Family {
+            name: "list",
+            seeds: vec![b"a.bvh\n./src/lib.rs\r\n../x/b.bvh\n\n/tmp/c.bvh\n".to_vec()],
+            read: Box::new(|bytes| {
+                let found = listed_takes(bytes);
+                assert!(found.takes.len() + found.unseen.len() <= bytes.len());
+            }),
+        },
+        Family { name: "manifest", seeds: vec![manifest(folder)], read: Box::new(records(folder)) },
         text(
             "contacts",
             "part,from,to\nleft_foot,0,10\nright_foot,5,9\n",
@@ -244,6 +259,55 @@ fn families(folder: &Path) -> Vec<Family> {
             Box::new(|text| drop(posemill::contacts::read(text))),
         ),
     ]
+}
+
+/// Reads a table of targets as the stage `ik` does.
+fn targets(folder: &Path) -> impl Fn(&[u8]) + use<> {
+    let text = "[[stage]]\nuse = \"ik\"\n[[stage.effectors]]\njoint = \"left_hand\"\ncsv = \"targets.csv\"\n";
+    let config = PipelineConfig::parse("p.toml", text, &[], STAGES).unwrap();
+    let folder = folder.to_owned();
+    let setting = Setting { arriving: squat().character, target: None, folder: folder.clone() };
+    fs::write(folder.join("targets.csv"), "0,0,1,0\n").unwrap();
+    config.stages[0].stage.resolve(&setting).expect("the stage reads a table that is whole");
+    move |bytes| {
+        fs::write(folder.join("targets.csv"), bytes).unwrap();
+        if let Err(error) = config.stages[0].stage.resolve(&setting) {
+            assert!(error.to_string().len() < 5000);
+        }
+    }
+}
+
+/// What a run over two takes leaves.
+fn manifest(folder: &Path) -> Vec<u8> {
+    let at = |name: &str| folder.join("batch").join(name);
+    fs::create_dir_all(at("takes")).unwrap();
+    ["a", "b"].iter().for_each(|take| fs::write(at("takes").join(take).with_extension("bvh"), BVH).unwrap());
+    let run = Command::new(env!("CARGO_BIN_EXE_posemill"))
+        .args(["convert", "takes/*.bvh", "-o", "out/", "-q"])
+        .current_dir(at(""))
+        .status();
+    assert!(run.unwrap().success());
+    fs::read(at("out").join(MANIFEST)).unwrap()
+}
+
+/// Reads a manifest: what is damaged may only make an output stale, never another file ours.
+fn records(folder: &Path) -> impl Fn(&[u8]) + use<> {
+    let out = folder.join("batch/out");
+    fs::write(out.join("mine.glb"), "mine").unwrap();
+    let path = folder.join("batch/takes/a.bvh");
+    let take = Take { path, relative: "a.bvh".into() };
+    move |bytes| {
+        fs::write(out.join(MANIFEST), bytes).unwrap();
+        let manifest = Manifest::look(&out);
+        assert!(!manifest.may_replace(&out.join("mine.glb")));
+        assert_eq!(
+            manifest.state(&out.join("a.glb"), "another pipeline", &take).clone(),
+            match manifest.may_replace(&out.join("a.glb")) {
+                true => State::Stale,
+                false => State::Foreign(out.join("a.glb")),
+            }
+        );
+    }
 }
 
 /// Reads, and tells what was read where that panics.

@@ -2,8 +2,8 @@
 
 use posemill::model::Motion;
 use posemill::pipeline::{
-    Batch, BatchOptions, Claims, Manifest, Outcome, Pipeline, PipelineConfig, Placement, RunError, Status,
-    find_takes, jobs, run_all,
+    Batch, BatchOptions, Claims, Jobs, Manifest, Outcome, Pipeline, PipelineConfig, Placement, RunError,
+    Status, find_takes, run_all,
 };
 use posemill::report::Report;
 use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
@@ -57,12 +57,19 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
     let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap().takes;
     let out = folder.path().join(out);
     let placement = if out.extension().is_some() { Placement::File(out) } else { Placement::Folder(out) };
-    let jobs = jobs(&takes, &config.output.formats, &placement, &[]).unwrap();
+    let jobs = Jobs::new(takes, &config.output.formats, &placement, &[]).unwrap();
     let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
-    let (claims, stop) = (Claims::of(jobs.iter()), AtomicBool::new(false));
+    let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let options = BatchOptions::default();
-    let batch =
-        Batch { pipeline: &pipeline, jobs: &jobs, manifest: None, claims: &claims, options, stop: &stop };
+    let batch = Batch {
+        pipeline: &pipeline,
+        jobs: &jobs,
+        manifest: None,
+        claims: &claims,
+        workers: None,
+        options,
+        stop: &stop,
+    };
     let found = Mutex::new(BTreeMap::new());
     run_all(&batch, &|number, outcome| {
         done(&outcome);
@@ -129,15 +136,15 @@ fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
     fs::write(&output, "mine").unwrap();
     let mut config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
     let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap().takes;
-    let jobs = jobs(&takes, &config.output.formats, &Placement::Folder(out.clone()), &[]).unwrap();
+    let jobs = Jobs::new(takes, &config.output.formats, &Placement::Folder(out.clone()), &[]).unwrap();
     let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
-    let (claims, stop) = (Claims::of(jobs.iter()), AtomicBool::new(false));
+    let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let run = |force: bool| {
         let manifest = Manifest::open(&out).unwrap();
         let options = BatchOptions { force, ..BatchOptions::default() };
-        let (pipeline, jobs, manifest) = (&pipeline, jobs.as_slice(), Some(&manifest));
+        let (pipeline, jobs, manifest) = (&pipeline, &jobs, Some(&manifest));
         let heard = Mutex::new(None);
-        let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
+        let batch = Batch { pipeline, jobs, manifest, claims: &claims, workers: None, options, stop: &stop };
         run_all(&batch, &|_, outcome| *heard.lock().unwrap() = Some(outcome));
         heard.into_inner().unwrap().unwrap()
     };

@@ -42,7 +42,10 @@ fn what_cannot_start_says_why_with_exit_code_2() {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(expected), "{text}");
     };
-    says(&["-o", "a.jpg"], "error: `a.jpg` is no preview\n  hint: end it with `.png`, `.gif` or `.apng`");
+    says(
+        &["-o", "a.tga"],
+        "error: `a.tga` is no preview\n  hint: end it with `.png`, `.jpg`, `.gif` or `.apng`",
+    );
     says(&["-o", "a.png", "--size", "9"], "a picture of 9 x 9 pixels, allowed are 16 to 4096 a side");
     says(&["-o", "a.gif", "--fps", "99"], "error: 99 frames per second, allowed is above 0 to 50");
     says(&["-o", "a.gif", "--camera", "back"], "`back` is no view");

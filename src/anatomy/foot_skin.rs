@@ -45,7 +45,7 @@ pub fn foot_skin(character: &Character, rig: &Rig, side: Side) -> Vec<(JointId, 
 }
 
 /// Straight down, and around at several slopes.
-fn directions() -> impl Iterator<Item = Vec3> {
+pub(super) fn directions() -> impl Iterator<Item = Vec3> {
     let slanted = (0..DOWN).flat_map(|i| {
         let slope = -FRAC_PI_2 * i as f64 / DOWN as f64;
         (0..AROUND).map(move |k| {
@@ -57,7 +57,7 @@ fn directions() -> impl Iterator<Item = Vec3> {
 }
 
 /// The number of the point that lies furthest in a direction, the first of several.
-fn support(points: &[Vec3], direction: &Vec3) -> Option<usize> {
+pub(super) fn support(points: &[Vec3], direction: &Vec3) -> Option<usize> {
     let mut best = None;
     for (k, p) in points.iter().enumerate() {
         let far = p.dot(direction);

@@ -5,6 +5,7 @@
 
 mod armed_body;
 mod body_part;
+mod body_skin;
 mod capsules;
 mod carrier;
 mod contact_points;
@@ -31,6 +32,7 @@ mod vocabulary;
 
 pub use armed_body::ArmedBody;
 pub use body_part::BodyPart;
+pub use body_skin::BodySkin;
 pub use capsules::{Capsule, capsules, stature};
 pub(crate) use carrier::{body_parent, carrier};
 pub use contact_points::contact_points;

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::direct::{Request, plan};
 use super::exit::{Exit, Failure};
 use super::formats::written;
-use super::mill::{MillArguments, mill};
+use super::mill::{MillArguments, Work, mill};
 use super::pipe::Pipe;
 use crate::pipeline::OutputFormat;
 use clap::Args;
@@ -49,6 +49,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         return Err(Failure::Argument(message.to_owned()));
     }
     let request = Request {
+        command: "convert",
         pipeline: "[output]\nreport = false\n",
         name: "convert",
         takes: &pipe.inputs,
@@ -59,7 +60,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         merge: false,
         sets: Vec::new(),
     };
-    let exit = mill("convert", &[plan(request, &arguments.mill)?], &arguments.mill, console)?;
+    let work = Work { named: arguments.output != "-", ..plan(request, &arguments.mill)? };
+    let exit = mill("convert", &[work], &arguments.mill, console)?;
     pipe.close()?;
     Ok(exit)
 }

@@ -3,7 +3,7 @@
 use super::exit::Failure;
 use super::mill::{MillArguments, Work};
 use crate::pipeline::{
-    OutputFormat, Pipeline, PipelineConfig, Placement, PlanError, Takes, find_takes, jobs,
+    Again, Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes,
 };
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 /// What a command without a pipeline file was asked for.
 #[derive(Debug)]
 pub struct Request<'a> {
+    /// The command.
+    pub command: &'a str,
     /// The pipeline it stands for.
     pub pipeline: &'a str,
     /// What messages call it.
@@ -48,7 +50,7 @@ pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
 /// # Errors
 /// A [`Failure`] where nothing can start.
 pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Failure> {
-    let mut sets = request.sets;
+    let mut sets = request.sets.clone();
     if let Some(format) = request.format {
         sets.push(format!("output.formats={}", format.extension()));
     }
@@ -56,7 +58,7 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
         sets.push(format!("input.clip={}", toml::Value::String(clip.to_owned())));
     }
     sets.extend(arguments.sets.iter().cloned());
-    let mut config =
+    let config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
     let here = Path::new("");
     let Takes { takes, unseen } = find_takes(here, request.takes, None).map_err(PlanError::Takes)?;
@@ -93,8 +95,26 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
         )));
     }
     let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
-    let jobs = jobs(&takes, &config.output.formats, &placement, &character)?;
-    let name = request.character.map(|c| c.display().to_string());
-    let pipeline = Pipeline::new(&mut config, here, name.as_deref())?;
-    Ok(Work { pipeline, jobs, placement, unseen })
+    let jobs = Jobs::new(takes, &config.output.formats, &placement, &character)?;
+    let character = request.character.map(|c| c.display().to_string());
+    let again = again(&request, &placement, &sets);
+    let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
+    let recipe =
+        Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict: false };
+    let pipeline = recipe.pipeline()?;
+    Ok(Work { recipe, pipeline, again, jobs, placement, named: true, unseen })
+}
+
+/// What works on one job again.
+fn again(request: &Request<'_>, placement: &Placement, sets: &[String]) -> Again {
+    let output = match placement {
+        Placement::Folder(folder) => folder.join("").display().to_string(),
+        Placement::File(file) => file.display().to_string(),
+    };
+    let pair = |option: &str, value: String| [option.to_owned(), value];
+    let mut behind: Vec<String> = pair("-o", output).into();
+    behind.extend(request.character.iter().flat_map(|c| pair("--onto", c.display().to_string())));
+    behind.extend(sets.iter().flat_map(|set| pair("--set", set.clone())));
+    behind.extend(request.merge.then(|| "--merge".to_owned()));
+    Again { before: vec![request.command.to_owned()], behind }
 }

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use super::measure_table::{batch, single};
-use crate::measure::{self, Gauge, MEASURES, Summary, Threshold};
+use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, shown};
 use crate::model::Asset;
 use crate::pipeline::{Beside, assess_alone};
 use crate::report::{Metric, one_line};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill measure hero-walk.glb\n  \
-    posemill measure hero-walk.glb --source walk.bvh --fail-on 'foot_skate_p95>0.01'\n  \
+    posemill measure hero-walk.glb --source walk.bvh --fail-on 'foot_skate_p95>1cm/s'\n  \
     posemill measure out/*.glb --source walk.bvh --json > quality.json\n\n\
     `posemill measure --help` lists every measure with its formula.")]
 #[command(after_long_help = formulas())]
@@ -37,9 +37,9 @@ pub struct Arguments {
     /// The height of the floor that results stand on, metres
     #[arg(long, value_name = "HEIGHT", default_value_t = 0.0, allow_negative_numbers = true)]
     ground: f64,
-    /// End with exit code 1 where a measure passes a value: `foot_skate_p95>0.01`, in the unit of the measure
+    /// End with exit code 1 where a measure passes a value: `foot_skate_p95>1cm/s`, with its unit
     #[arg(long, value_name = "MEASURE>VALUE")]
-    fail_on: Vec<Threshold>,
+    fail_on: Vec<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -83,6 +83,10 @@ struct Passed {
     clip: String,
     /// The value; absent where the clip has no such measure.
     value: Option<f64>,
+    #[serde(skip)]
+    measure: String,
+    #[serde(skip)]
+    told: String,
 }
 
 /// Measures every result.
@@ -90,6 +94,7 @@ struct Passed {
 /// # Errors
 /// A [`Failure`] where the source or nothing of the results can be read.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let fail_on = Threshold::all(&arguments.fail_on).map_err(|e| Failure::Argument(e.to_string()))?;
     let source = arguments.source.as_deref().map(|path| load(path, &arguments.sets)).transpose()?;
     let mut results: Vec<Measured> = Vec::new();
     let mut failed = false;
@@ -102,19 +107,14 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             }
             loaded => loaded?,
         };
-        results.extend(of_file(file, &asset, source.as_ref(), arguments, console)?);
+        results.extend(of_file(file, asset, source.as_ref(), arguments, console)?);
     }
-    let passed = passed(&results, &arguments.fail_on);
+    let passed = passed(&results, &fail_on);
     let label = |m: &Measured| {
         if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, one_line(&m.clip)) }
     };
     for fault in &passed {
-        let told = match fault.value {
-            Some(value) => format!("is {value:.6}"),
-            None => "was not measured".to_owned(),
-        };
-        let name = fault.threshold.split(['>', '<']).next().unwrap_or_default();
-        console.error(format!("{}: `{name}` {told}, `{}`", fault.file, fault.threshold));
+        console.error(format!("{}: {}", fault.file, fault.told));
     }
     let labels: Vec<String> = results.iter().map(label).collect();
     let all = labels.iter().zip(&results).flat_map(|(label, m)| {
@@ -127,10 +127,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         console.json(&Document { schema: "posemill.measure/1", source, results, summary, passed });
     } else {
         match results.as_slice() {
-            [one] => console.data(&single(one)),
+            [one] => console.data(&single(one, &fails_of(one, &passed))),
             many => {
                 if console.verbose {
-                    many.iter().for_each(|one| console.data(&(single(one) + "\n")));
+                    many.iter().for_each(|one| console.data(&(single(one, &fails_of(one, &passed)) + "\n")));
                 }
                 console.data(&batch(&labels, many, &summary));
             }
@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
 /// The clips of one file.
 fn of_file(
     file: &Path,
-    asset: &Asset,
+    mut asset: Asset,
     source: Option<&Asset>,
     arguments: &Arguments,
     console: &Console,
@@ -160,7 +160,7 @@ fn of_file(
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));
     let chosen: Vec<usize> = match &arguments.clip {
         Some(_) => {
-            let wanted = clip(asset, arguments.clip.as_deref())?;
+            let wanted = clip(&asset, arguments.clip.as_deref())?;
             (0..asset.clips.len())
                 .filter(|k| wanted.is_some_and(|c| std::ptr::eq(c, &asset.clips[*k])))
                 .collect()
@@ -173,7 +173,8 @@ fn of_file(
     };
     let mut found = Vec::new();
     for k in chosen {
-        let Some(motion) = asset.motion(k) else { continue };
+        // Of a long clip nothing is held twice.
+        let Some(motion) = asset.take_motion(k) else { continue };
         let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
         let take = match source {
             Some(source) => Some(
@@ -223,13 +224,19 @@ fn passed(results: &[Measured], thresholds: &[Threshold]) -> Vec<Passed> {
         let metrics = &result.metrics;
         let one = move |threshold: &Threshold| {
             let value = metrics.iter().find(|m| m.name == threshold.name).map(|m| m.value);
-            let good = value.is_some_and(|v| !threshold.is_passed_by(v));
-            let (file, clip) = (file.clone(), clip.clone());
-            (!good).then(|| Passed { threshold: threshold.to_string(), file, clip, value })
+            let told = threshold.told(value)?;
+            let (file, clip, measure) = (file.clone(), clip.clone(), threshold.name.clone());
+            Some(Passed { threshold: threshold.to_string(), file, clip, value, measure, told })
         };
         thresholds.iter().filter_map(one).collect::<Vec<_>>()
     };
     results.iter().flat_map(of).collect()
+}
+
+/// The measures of one clip that passed a threshold.
+fn fails_of<'a>(one: &Measured, passed: &'a [Passed]) -> Vec<&'a str> {
+    let of = |p: &&Passed| p.file == one.file && p.clip == one.clip;
+    passed.iter().filter(of).map(|p| p.measure.as_str()).collect()
 }
 
 /// Every measure with its formula, for the long help and the manual.
@@ -240,7 +247,8 @@ fn formulas() -> String {
          figure's height, the copy the plain rotation copy of --source:\n",
     );
     for measure in MEASURES {
-        let bound = measure.at_most.map_or(String::new(), |m| format!(" Good: at most {m:.4}."));
+        let bound =
+            measure.at_most.map_or(String::new(), |m| format!(" Good: at most {}.", shown(m, measure.unit)));
         text += &format!("  {} [{}]: {}.{bound}\n", measure.name, measure.unit, measure.formula);
     }
     text

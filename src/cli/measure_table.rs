@@ -1,7 +1,7 @@
 //! Measures become tables that people read: centimetres and degrees, the plain copy beside, limits marked.
 
 use super::measure::Measured;
-use crate::measure::{Summary, find};
+use crate::measure::{Reading, Summary, find, shown};
 use crate::report::one_line;
 use std::fmt::Write;
 
@@ -16,27 +16,6 @@ const COLUMNS: [&str; 8] = [
     "jerk_ratio",
     "momentum_residual",
 ];
-
-/// A value in the unit that people use, about three digits long.
-fn shown(value: f64, unit: &str) -> String {
-    let (value, unit) = match unit {
-        "m" => (value * 100.0, " cm"),
-        "m/s" => (value * 100.0, " cm/s"),
-        "rad" => (value.to_degrees(), " deg"),
-        "1" => (value, ""),
-        "m/s^2" => (value, " m/s^2"),
-        "m/s^3" => (value, " m/s^3"),
-        _ => (value, ""),
-    };
-    let digits = match value.abs() {
-        x if x >= 100.0 || x == 0.0 => 0,
-        x if x >= 10.0 => 1,
-        x if x >= 1.0 => 2,
-        x if x >= 0.001 => 3,
-        _ => return format!("{value:.1e}{unit}"),
-    };
-    format!("{value:.digits$}{unit}")
-}
 
 /// Rows under their heads, columns as wide as they have to be; the first stands left, the others right.
 fn table(rows: &[Vec<String>]) -> String {
@@ -58,19 +37,23 @@ fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// All measures of one clip.
-pub fn single(measured: &Measured) -> String {
+/// All measures of one clip; those of `fails` passed a threshold.
+pub fn single(measured: &Measured, fails: &[&str]) -> String {
     let mut rows = vec![["measure", "value", "plain copy", "at most", ""].map(str::to_owned).to_vec()];
     let copies = measured.metrics.iter().any(|m| m.copy.is_some());
     for metric in &measured.metrics {
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));
-        let over = metric.at_most.is_some_and(|limit| metric.value > limit);
+        let over = Reading::from(metric).over();
         rows.push(vec![
             metric.name.clone(),
             shown(metric.value, metric.unit),
             optional(metric.copy),
             optional(metric.at_most),
-            if over { "over".to_owned() } else { String::new() },
+            match (fails.contains(&metric.name.as_str()), over) {
+                (true, _) => "fails".to_owned(),
+                (false, true) => "over".to_owned(),
+                (false, false) => String::new(),
+            },
         ]);
     }
     if !copies {
@@ -116,16 +99,4 @@ pub fn batch(labels: &[String], many: &[Measured], summary: &[Summary]) -> Strin
         ]);
     }
     format!("{}\n{}", table(&rows), table(&sums))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_shown_in_the_units_of_people() {
-        let all = [(0.0123, "m"), (0.5, "m/s"), (0.5, "rad"), (0.0, "1"), (1234.5, "m/s^3"), (1e-7, "1")];
-        let told = all.map(|(v, u)| shown(v, u));
-        assert_eq!(told, ["1.23 cm", "50.0 cm/s", "28.6 deg", "0", "1234 m/s^3", "1.0e-7"]);
-    }
 }

@@ -2,13 +2,15 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use super::made::Made;
 use super::tally::{Tally, names, show_all_warnings};
 use crate::pipeline::{
-    self, Batch, BatchOptions, Claims, Job, Manifest, Outcome, Pipeline, Placement, REPORT, REPORT_PAGE,
-    Rows, RunError, Status, write_reports,
+    self, Again, Batch, BatchOptions, Bounds, Claims, Jobs, Manifest, Memory, Outcome, Pipeline, Placement,
+    REPORT, REPORT_PAGE, Recipe, Rows, RunError, Status, Timeout, Workers, write_reports,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::ThreadPool;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
@@ -32,6 +34,13 @@ pub struct MillArguments {
     /// Make everything again, write nothing, and say whether the outputs are just that
     #[arg(long, conflicts_with_all = ["force", "dry_run"])]
     pub verify: bool,
+    /// How long each file may take, as `60s` or `5min`: what takes longer fails, and the others go on
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<Timeout>,
+    /// What the process that works on a file may take of memory, as `2GB`: what needs more fails, and the others go on
+    /// (Linux)
+    #[arg(long, value_name = "AMOUNT")]
+    pub memory: Option<Memory>,
     /// Print one JSON document with what became of every file
     #[arg(long)]
     pub json: bool,
@@ -43,12 +52,18 @@ const MOST_JOBS: i64 = 1024;
 /// A pipeline with its jobs and the place of its outputs.
 #[derive(Debug)]
 pub struct Work {
+    /// What the pipeline is made from.
+    pub recipe: Recipe,
     /// The pipeline.
     pub pipeline: Pipeline,
+    /// What does one of its jobs again.
+    pub again: Again,
     /// Its jobs.
-    pub jobs: Vec<Job>,
+    pub jobs: Jobs,
     /// Where outputs go.
     pub placement: Placement,
+    /// Whether outputs are where their names say: else they only pass through there.
+    pub named: bool,
     /// One sentence for each place where takes may be and could not be looked for.
     pub unseen: Vec<String>,
 }
@@ -63,13 +78,13 @@ pub fn mill(
     arguments: &MillArguments,
     console: &Console,
 ) -> Result<Exit, Failure> {
-    let threads = arguments.jobs.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|k| format!("{WORKER}{k}"))
-        .build()
-        .map_err(|e| Failure::Argument(format!("the threads cannot be started: {e}")))?;
-    quiet_workers();
+    let bounds = Bounds { timeout: arguments.timeout, memory: arguments.memory };
+    if bounds.memory.is_some() && !cfg!(target_os = "linux") {
+        let message =
+            "`--memory` is kept on Linux only\n`--set input.memory=2GB` bounds what reading a file takes";
+        return Err(Failure::Argument(message.to_owned()));
+    }
+    let pool = pool(arguments.jobs.map_or(0, usize::from))?;
     let writes = !arguments.dry_run && !arguments.verify;
     for work in works.iter().filter(|w| w.pipeline.report && !arguments.force && writes) {
         if let Placement::Folder(folder) = &work.placement
@@ -81,9 +96,10 @@ pub fn mill(
         }
     }
     let stop = super::stop::flag();
-    let claims = Claims::of(works.iter().flat_map(|w| &w.jobs));
+    let claims = Claims::of(works.iter().map(|w| &w.jobs));
     let bar = progress(works.iter().map(|w| w.jobs.len()).sum(), console);
     let mut tally = Tally::default();
+    let mut made = Made::of(works.iter().map(|w| w.jobs.len()).sum());
     let mut kept = Vec::with_capacity(works.len());
     let mut first = 0;
     for work in works {
@@ -94,14 +110,18 @@ pub fn mill(
         };
         let told = arguments.json || console.verbose || work.pipeline.report || arguments.dry_run;
         let rows = told.then(|| Rows::new(work.jobs.len())).transpose().map_err(|e| spool_fault(&e))?;
-        let heard = Mutex::new((&mut tally, rows, None));
+        // A take that is alone has no other beside it to take along.
+        let apart = !arguments.dry_run && (work.jobs.len() > 1 || bounds.are_told());
+        let workers = apart.then(|| workers(work, bounds, pool.current_num_threads())).transpose()?;
+        let heard = Mutex::new((&mut tally, &mut made, rows, None));
         let done = |job: usize, outcome: Outcome| {
             if let Some(error) = &outcome.error {
                 bar.suspend(|| console.error(format!("{}: {error}", names(&outcome.inputs))));
             }
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-            let (tally, rows, fault) = &mut *heard;
+            let (tally, made, rows, fault) = &mut *heard;
             tally.add(first + job, &outcome, &work.pipeline.fail_on);
+            made.add(first + job, &outcome, work.placement.folder());
             if let Some(Err(e)) = rows.as_mut().map(|rows| rows.put(job, &outcome)) {
                 *fault = Some(e);
             }
@@ -109,10 +129,11 @@ pub fn mill(
         };
         let options =
             BatchOptions { force: arguments.force, dry_run: arguments.dry_run, verify: arguments.verify };
-        let (pipeline, jobs, manifest) = (&work.pipeline, work.jobs.as_slice(), manifest.as_ref());
-        let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
+        let (pipeline, jobs, manifest) = (&work.pipeline, &work.jobs, manifest.as_ref());
+        let (claims, workers, stop) = (&claims, workers.as_ref(), &*stop);
+        let batch = Batch { pipeline, jobs, manifest, claims, workers, options, stop };
         pool.install(|| pipeline::run_all(&batch, &done));
-        let (_, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (_, _, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault {
             return Err(spool_fault(&fault));
         }
@@ -149,10 +170,34 @@ pub fn mill(
     if left {
         console.note("stopped before the end\nhint: the same command goes on where it was left");
     }
+    let pages =
+        works.iter().filter(|w| writes && w.pipeline.report && !left).filter_map(|w| w.placement.folder());
+    let pages = pages.map(|folder| format!("report: {}", folder.join(REPORT_PAGE).display()));
+    if works.iter().all(|w| w.named) {
+        made.lines().into_iter().chain(pages).for_each(|line| console.note(line));
+    }
     console.note(&tally);
     let good =
         tally.count(Status::Failed) == 0 && tally.passed().next().is_none() && unseen.is_empty() && !left;
     Ok(if good { Exit::Good } else { Exit::SomeFailed })
+}
+
+/// Threads that jobs run on; 0 for one for each core.
+///
+/// # Errors
+/// A [`Failure`] where they cannot be started.
+pub fn pool(threads: usize) -> Result<ThreadPool, Failure> {
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|k| format!("{WORKER}{k}")).build();
+    quiet_workers();
+    pool.map_err(|e| Failure::Argument(format!("the threads cannot be started: {e}")))
+}
+
+/// The processes for takes that may take much.
+fn workers(work: &Work, bounds: Bounds, threads: usize) -> Result<Workers, Failure> {
+    Workers::new(work.recipe.clone(), &work.pipeline, bounds, threads, work.again.clone()).map_err(|e| {
+        Failure::Argument(format!("this program cannot be found again: {}", pipeline::io_reason(&e)))
+    })
 }
 
 /// How the names of the threads begin that jobs run on.

@@ -10,6 +10,7 @@ mod formats;
 mod inspect;
 mod joints;
 mod load;
+mod made;
 mod map;
 mod measure;
 mod measure_table;
@@ -23,5 +24,6 @@ mod stages;
 mod start;
 mod stop;
 mod tally;
+mod worker;
 
 pub use start::start;

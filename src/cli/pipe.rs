@@ -1,6 +1,7 @@
 //! `-` stands for standard input and standard output: both go through a folder that is gone afterwards.
 
 use super::exit::Failure;
+use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::OutputFormat;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -74,9 +75,35 @@ impl Pipe {
 
 /// Standard input as a file in `folder`.
 fn spooled(folder: &Path) -> Result<PathBuf, Failure> {
-    let mut bytes = Vec::new();
     let path = folder.join("stdin");
-    let read = std::io::stdin().lock().read_to_end(&mut bytes).and_then(|_| std::fs::write(&path, &bytes));
-    read.map_err(|e| Failure::Argument(format!("standard input cannot be read: {e}")))?;
+    spool(std::io::stdin().lock(), &path, MAX_FILE_BYTES)?;
     Ok(path)
+}
+
+/// At most `most` bytes into the file at `path`: what never ends shall not fill the disk.
+fn spool(from: impl Read, path: &Path, most: u64) -> Result<(), Failure> {
+    let copied = std::fs::File::create(path)
+        .and_then(|mut file| std::io::copy(&mut from.take(most.saturating_add(1)), &mut file))
+        .map_err(|e| Failure::Argument(format!("standard input cannot be read: {e}")))?;
+    match copied > most {
+        true => Err(Failure::Argument(format!(
+            "standard input has more than {most} bytes, at most that many are read (`MAX_FILE_BYTES`)"
+        ))),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_input_ends_where_files_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stdin");
+        assert!(spool([7; 10].as_slice(), &path, 10).is_ok());
+        assert_eq!(std::fs::read(&path).unwrap(), [7; 10]);
+        let error = spool(std::io::repeat(7), &path, 10).unwrap_err().to_string();
+        assert!(error.starts_with("standard input has more than 10 bytes"), "{error}");
+    }
 }

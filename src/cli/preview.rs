@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Motion files or characters
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The picture: `.png` for a contact sheet, `.gif` or `.apng` for an animation
+    /// The picture: `.png` or `.jpg` for a contact sheet, `.gif` or `.apng` for an animation
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     /// Where the camera stands: front, side, three-quarter, top (these stay in place) or follow
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format: Format = extension.parse().map_err(|_| {
         let out = arguments.output.display();
-        Failure::Argument(format!("`{out}` is no preview\nend it with `.png`, `.gif` or `.apng`"))
+        Failure::Argument(format!("`{out}` is no preview\nend it with `.png`, `.jpg`, `.gif` or `.apng`"))
     })?;
     let mut motions = Vec::new();
     for file in &arguments.files {

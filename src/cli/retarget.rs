@@ -61,6 +61,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         sets.push("output.replace_animations=true".to_owned());
     }
     let request = Request {
+        command: "retarget",
         pipeline: DEFAULT_PIPELINE,
         name: "default pipeline",
         takes: &arguments.motions,
@@ -71,5 +72,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         merge: arguments.merge,
         sets,
     };
-    mill("retarget", &[plan(request, &arguments.mill)?], &arguments.mill, console)
+    let mut work = plan(request, &arguments.mill)?;
+    // One result is looked at by whoever made it.
+    work.recipe.verdict = work.jobs.len() == 1;
+    work.pipeline.verdict = work.recipe.verdict;
+    mill("retarget", &[work], &arguments.mill, console)
 }

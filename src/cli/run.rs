@@ -3,9 +3,10 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::mill::{MillArguments, Work, mill};
+use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{
-    Pipeline, PipelineConfig, Placement, PlanError, Shard, Takes, TakesError, find_takes, io_reason, jobs,
-    listed_takes,
+    Again, Jobs, PipelineConfig, Placement, PlanError, Recipe, Shard, Take, Takes, TakesError, find_takes,
+    io_reason, listed_takes,
 };
 use crate::stages::STAGES;
 use clap::Args;
@@ -53,10 +54,11 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     for path in &arguments.pipelines {
         works.extend(plan(path, arguments, console)?);
     }
-    let mut owners: BTreeMap<&Path, &str> = BTreeMap::new();
-    for work in &works {
-        for (_, output) in work.jobs.iter().flat_map(|j| &j.outputs) {
-            if let Some(other) = owners.insert(output, &work.pipeline.name) {
+    let mut owners: BTreeMap<PathBuf, &str> = BTreeMap::new();
+    // Those of one piece are told apart by its jobs.
+    for work in works.iter().filter(|_| works.len() > 1) {
+        for (_, output) in (0..work.jobs.len()).flat_map(|k| work.jobs.outputs(k)) {
+            if let Some(other) = owners.insert(output.clone(), &work.pipeline.name) {
                 let (name, output) = (&work.pipeline.name, output.display());
                 return Err(Failure::Argument(format!(
                     "`{other}` and `{name}` would both write `{output}`\ngive them different folders"
@@ -81,28 +83,53 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
         takes.retain(|take| shard.holds(take));
     }
     let mut sets = arguments.mill.sets.clone();
-    if takes.len() > MOST_REPORTED && config.output.report && !config.says_report {
+    let every_page = takes.len() <= MOST_REPORTED;
+    if !every_page && config.output.report && config.says_report {
+        console
+            .note(format!("{name}: of more than {MOST_REPORTED} takes only those over a limit get a page"));
+    }
+    if !every_page && config.output.report && !config.says_report {
         console.note(format!(
             "{name}: no report and no pages for more than {MOST_REPORTED} takes\nhint: `report = true` in [output] asks for them"
         ));
         sets.push("output.report=false".to_owned());
     }
-    let parse = || PipelineConfig::parse(&name, &text, &sets, STAGES).map_err(PlanError::Config);
     let files: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
-    let work = |character: Option<&str>, output: PathBuf| {
+    let work = |takes: Vec<Take>, character: Option<&str>, output: PathBuf| {
         let placement = Placement::Folder(output);
-        let jobs = jobs(&takes, &config.output.formats, &placement, &files)?;
-        let pipeline = Pipeline::new(&mut parse()?, &folder, character)?;
-        Ok(Work { pipeline, jobs, placement, unseen: unseen.clone() })
+        let jobs = Jobs::new(takes, &config.output.formats, &placement, &files)?;
+        let (name, text, sets, folder) = (name.clone(), text.clone(), sets.clone(), folder.clone());
+        let recipe = Recipe {
+            name,
+            text,
+            sets,
+            folder,
+            character: character.map(str::to_owned),
+            every_page,
+            verdict: false,
+        };
+        let pipeline = recipe.pipeline()?;
+        let again = again(path, arguments, &recipe.sets);
+        Ok(Work { recipe, pipeline, again, jobs, placement, named: true, unseen: unseen.clone() })
     };
     match config.input.character.as_slice() {
-        [] => Ok(vec![work(None, output)?]),
-        [one] => Ok(vec![work(Some(one), output)?]),
+        [] => Ok(vec![work(takes, None, output)?]),
+        [one] => Ok(vec![work(takes, Some(one), output)?]),
         several => several
             .iter()
-            .map(|c| work(Some(c), output.join(Path::new(c).file_stem().unwrap_or_default())))
+            .map(|c| work(takes.clone(), Some(c), output.join(Path::new(c).file_stem().unwrap_or_default())))
             .collect(),
     }
+}
+
+/// What works on one take again.
+fn again(path: &Path, arguments: &Arguments, sets: &[String]) -> Again {
+    let pair = |option: &str, value: &str| [option.to_owned(), value.to_owned()];
+    let mut before = vec!["run".to_owned(), path.display().to_string()];
+    before.extend(arguments.output.iter().flat_map(|o| pair("--output", &o.to_string_lossy())));
+    before.extend(sets.iter().flat_map(|set| pair("--set", set)));
+    before.push("--input".to_owned());
+    Again { before, behind: Vec::new() }
 }
 
 /// Takes up to which every one is measured and gets a page unless the pipeline says something else: a page weighs a
@@ -120,10 +147,14 @@ fn takes(
     if let Some(list) = &arguments.files_from {
         let mut bytes = Vec::new();
         let read = match list.as_os_str() == "-" {
-            true => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
+            true => std::io::stdin().lock().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map(drop),
             false => std::fs::read(list).map(|read| bytes = read),
         };
         read.map_err(|e| PlanError::Takes(TakesError::List(list.display().to_string(), io_reason(&e))))?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            let reason = format!("it has more than {MAX_FILE_BYTES} bytes (`MAX_FILE_BYTES`)");
+            return Err(PlanError::Takes(TakesError::List(list.display().to_string(), reason)).into());
+        }
         return Ok(listed_takes(&bytes));
     }
     let (base, patterns) = match arguments.input.is_empty() {

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "Examples:\n  \
     posemill simulate pipelines/hand_grasp.toml -o hand.glb\n  \
     posemill simulate pipelines/chain.toml -o chain.csv --fps 240\n  \
+    posemill simulate pipelines/three_bodies.toml -o three.csv --integrator variational\n  \
     posemill simulate pipelines/ragdoll_drop.toml -o out/ --json\n\n\
     `posemill simulate --help` lists every key of a scene.";
 
@@ -36,6 +37,10 @@ pub struct Arguments {
     /// A file, which is replaced, or a folder
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
+    /// Carry the scene by this integrator instead of its own: `world` (contacts, motors), `rk4`, `variational`, `note` (the
+    /// dense system and the step of Hakenberg's note), `blocks` (Runge-Kutta on block elimination)
+    #[arg(long, value_name = "NAME", value_parser = ["world", "rk4", "variational", "note", "blocks"])]
+    integrator: Option<String>,
     /// Frames a second of animation and table instead of the scene's `output_rate`
     #[arg(long, value_name = "N")]
     fps: Option<f64>,
@@ -80,7 +85,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let outputs = outputs(arguments)?;
     let text = std::fs::read_to_string(path)
         .map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
-    let mut scene = Scene::parse(&text).map_err(|e| Failure::Scene(shown(&name, &text, &e)))?;
+    let integrator = arguments.integrator.as_deref();
+    let mut scene =
+        Scene::parse_with(&text, integrator).map_err(|e| Failure::Scene(shown(&name, &text, &e)))?;
     if let Some(fps) = arguments.fps {
         if !(fps.is_finite() && fps > 0.0) {
             return Err(Failure::Argument(format!("{fps} frames per second, allowed is above 0")));
@@ -90,7 +97,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     if scene.name.is_empty() {
         scene.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
-    let made_with = format!("simulate {} {}", env!("CARGO_PKG_VERSION"), scene.output_rate);
+    let by = integrator.map_or(String::new(), |name| format!(" {name}"));
+    let made_with = format!("simulate {} {}{by}", env!("CARGO_PKG_VERSION"), scene.output_rate);
     let manifest = outputs.folder.as_deref().map(Manifest::open).transpose()?;
     if let Some(manifest) = manifest.as_ref().filter(|_| !arguments.force)
         && let Some(report) = fresh(manifest, &outputs, &made_with, path)?

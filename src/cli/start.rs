@@ -4,7 +4,7 @@ use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
 use super::{
     calibrate, completions, convert, formats, inspect, joints, map, measure, preview, retarget, run,
-    simulate, stages,
+    simulate, stages, worker,
 };
 use crate::pipeline::PlanError;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -47,6 +47,8 @@ enum Command {
     Completions(completions::Arguments),
     /// Print the manual page
     Man,
+    #[command(hide = true)]
+    Worker(worker::Arguments),
 }
 
 /// Parses the arguments of the process and does what they ask for.
@@ -67,6 +69,7 @@ pub fn start() -> ExitCode {
         Command::Stages(a) => stages::run(a, &console),
         Command::Formats(a) => formats::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
+        Command::Worker(a) => worker::run(a),
         Command::Man => completions::man(&console, Arguments::command()),
     };
     let exit = result.unwrap_or_else(|failure| {

@@ -41,7 +41,8 @@ impl Tally {
             return;
         }
         let mut met: BTreeMap<String, usize> = BTreeMap::new();
-        for warning in outcome.warnings.as_array().into_iter().flatten() {
+        let doubtful = |w: &&Value| w.get("sure") != Some(&Value::Bool(true));
+        for warning in outcome.warnings.as_array().into_iter().flatten().filter(doubtful) {
             let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default();
             let nth = met.entry(text("code").to_owned()).and_modify(|n| *n += 1).or_default();
             let mut hasher = DefaultHasher::new();

@@ -13,6 +13,7 @@ use crate::kinematics::shots;
 use crate::math::Vec3;
 use crate::model::{ContactPart, Contacts, Hold, Motion};
 use crate::signal::spans;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// How heights and speeds become labels.
@@ -109,7 +110,7 @@ pub fn detect(motion: &Motion, options: &Options) -> Contacts {
     let floor = Floor::plane(height).with_plateaus(&tracks, pelvis, scale, rate);
     let speeds = speeds(options, &tracks, scale);
     let signals: Vec<Signal> =
-        tracks.iter().filter(|t| wanted(t.part)).map(|t| Signal::of(t, &floor, scale, rate)).collect();
+        tracks.par_iter().filter(|t| wanted(t.part)).map(|t| Signal::of(t, &floor, scale, rate)).collect();
     let shortest = (options.shortest * rate).round().max(1.0) as usize;
     let mut resting = Vec::with_capacity(signals.len());
     // Both sides share a model, and stand side by side.

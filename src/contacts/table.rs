@@ -141,7 +141,8 @@ pub fn read(text: &str) -> Result<Labels, TableError> {
         if values.len() != names.len() {
             return Err(TableError::Row { line: line_number, expected: names.len(), found: values.len() });
         }
-        let frame = values[0].parse::<usize>().ok();
+        // Frames far beyond any take would leave no numbers for the rows behind them.
+        let frame = values[0].parse::<u32>().ok().map(|frame| frame as usize);
         let expected = if rows.is_empty() { frame.unwrap_or(0) } else { first + rows.len() };
         if frame != Some(expected) {
             return Err(TableError::Frame { line: line_number, expected, found: values[0].into() });

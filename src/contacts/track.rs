@@ -5,9 +5,10 @@
 //! Space: model space. Units: metres, metres per second.
 
 use crate::kinematics::{Block, Forward};
-use crate::math::{Vec3, splat_vec3};
+use crate::math::{LANES, Vec3, splat_vec3};
 use crate::model::{ContactPart, ContactPoint, Motion};
 use crate::signal::SavitzkyGolay;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Half the window of the slopes, seconds; and the fewest frames.
@@ -15,6 +16,9 @@ const HALF_WINDOW_S: f64 = 1.0 / 30.0;
 const HALF_WINDOW_FRAMES: usize = 2;
 /// The most frames, for rates beyond all cameras.
 const HALF_WINDOW_MOST: usize = 64;
+
+/// Frames whose points are placed together, side by side with others: whole blocks of lanes.
+const PART: usize = 32 * LANES;
 
 /// The way of one point.
 #[derive(Clone, Debug)]
@@ -28,18 +32,32 @@ pub(super) struct Track {
 /// The ways of these points; `shots` are the stretches of frames between cuts.
 pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<usize>]) -> Vec<Track> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
-    let mut ways = vec![[vec![], vec![], vec![]]; points.len()];
+    let mut ways: Vec<[Vec<f64>; 3]> =
+        points.iter().map(|_| std::array::from_fn(|_| vec![0.0; clip.frames()])).collect();
     let local: Vec<_> = points.iter().map(|p| splat_vec3(&p.at)).collect();
-    Forward::towards(skeleton, clip, points.iter().map(|p| p.joint)).for_each(|block: &Block| {
-        for ((point, local), way) in points.iter().zip(&local).zip(&mut ways) {
-            let joint = &block.lanes()[point.joint.index()];
-            let at = joint.translation + joint.rotation * local;
-            for (c, channel) in way.iter_mut().enumerate() {
-                let drop = if c == 1 { point.radius } else { 0.0 };
-                channel.extend(at[c].into_arr().iter().take(block.frames()).map(|&x| f64::from(x) - drop));
+    let forward = Forward::towards(skeleton, clip, points.iter().map(|p| p.joint));
+    // The same frames of all ways go together.
+    let mut parts: Vec<Vec<&mut [f64]>> = Vec::new();
+    parts.resize_with(clip.frames().div_ceil(PART), Vec::new);
+    for way in ways.iter_mut().flatten() {
+        parts.iter_mut().zip(way.chunks_mut(PART)).for_each(|(part, way)| part.push(way));
+    }
+    let of_part = |block: &mut Block, (number, mut part): (usize, Vec<&mut [f64]>)| {
+        let frames = part.first().map_or(0, |way| way.len());
+        for start in (0..frames).step_by(LANES) {
+            forward.compute((number * PART + start) / LANES, block);
+            for ((point, local), way) in points.iter().zip(&local).zip(part.chunks_exact_mut(3)) {
+                let joint = &block.lanes()[point.joint.index()];
+                let at = joint.translation + joint.rotation * local;
+                for (c, channel) in way.iter_mut().enumerate() {
+                    let drop = if c == 1 { point.radius } else { 0.0 };
+                    let own = channel[start..].iter_mut().zip(at[c].into_arr()).take(block.frames());
+                    own.for_each(|(channel, x)| *channel = f64::from(x) - drop);
+                }
             }
         }
-    });
+    };
+    parts.into_par_iter().enumerate().for_each_init(|| forward.workspace(), of_part);
     let half = (clip.sample_rate * HALF_WINDOW_S).round() as usize;
     let half = half.clamp(HALF_WINDOW_FRAMES, HALF_WINDOW_MOST);
     let slope = SavitzkyGolay::new(2 * half + 1, 2).expect("five frames and more hold a quadratic");
@@ -53,5 +71,5 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
         let at = x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect();
         Track { part: point.part, at, speed }
     };
-    points.iter().zip(ways).map(track).collect()
+    points.par_iter().zip(ways).map(track).collect()
 }

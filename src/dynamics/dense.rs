@@ -47,12 +47,17 @@ pub struct NoteSolution {
 /// The relative size below which a singular value counts as zero.
 const CUT_OFF: f64 = 1e-12;
 
+/// Whether the note knows all constraints: hinges and balls.
+pub(super) fn knows_note(articulation: &Articulation) -> bool {
+    articulation.constraints().iter().all(|c| matches!(c.kind, ConstraintKind::Hinge | ConstraintKind::Ball))
+}
+
 /// Solves the note's system (6) for hinges and balls; `None` where another kind of constraint occurs.
 pub fn solve_note(articulation: &Articulation, states: &[BodyState]) -> Option<NoteSolution> {
-    let constraints = articulation.constraints();
-    if constraints.iter().any(|c| !matches!(c.kind, ConstraintKind::Hinge | ConstraintKind::Ball)) {
+    if !knows_note(articulation) {
         return None;
     }
+    let constraints = articulation.constraints();
     let n = constraints.len();
     // sigma, l, z of joint k as seen from body i; nothing where the joint does not touch it.
     let seen = |k: usize, i: usize| -> Option<(f64, Vec3, Vec3)> {

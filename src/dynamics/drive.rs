@@ -8,7 +8,7 @@
 
 use super::constraint::{Constraint, of};
 use super::lcp::Bound;
-use super::rows::Row;
+use super::rows::{PULL, Row};
 use super::tree::Resistance;
 use super::world::World;
 use crate::math::{Quat, Vec3, log};
@@ -114,12 +114,14 @@ impl Pull {
         let end =
             |body: usize, sign: f64| world.at_link(body, &self.point, self.about * sign, self.along * sign);
         Row {
-            first: Some(end(self.body, 1.0)),
-            second: self.against.map(|i| end(i, -1.0)),
+            ends: [Some(end(self.body, 1.0)), self.against.map(|i| end(i, -1.0))]
+                .into_iter()
+                .flatten()
+                .collect(),
             target: self.speed,
             compliance: self.compliance,
             bound: Bound::Box { low: self.low * h, high: self.high * h },
-            key: (5, self.id, 0, 0),
+            key: (PULL, self.id, 0, 0),
         }
     }
 }

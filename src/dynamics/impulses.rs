@@ -78,6 +78,9 @@ impl World {
         for contact in self.contacts() {
             contact_rows(self, contact, h, &mut rows);
         }
+        for support in &self.supports {
+            support.rows(self, h, &mut rows);
+        }
         rows
     }
 
@@ -90,7 +93,7 @@ impl World {
 
     /// The velocity along a row after the last response.
     pub(super) fn rate(&self, row: &Row) -> f64 {
-        row.ends().map(|(link, wrench)| self.solver.motion(link).dot(&wrench)).sum()
+        row.ends.iter().map(|(link, wrench)| self.solver.motion(*link).dot(wrench)).sum()
     }
 
     pub(super) fn problem(&mut self, rows: &[Row], free: &[f64]) -> BoxedProblem {
@@ -103,12 +106,9 @@ impl World {
         let mut touched: Vec<Range<usize>> = Vec::new();
         let mut trees: Vec<usize> = Vec::new();
         let mut others: Vec<usize> = Vec::new();
-        let mut ends: Vec<(usize, Wrench)> = Vec::new();
         for (i, row) in rows.iter().enumerate() {
             trees.clear();
-            ends.clear();
-            ends.extend(row.ends());
-            for (link, _) in &ends {
+            for (link, _) in &row.ends {
                 let tree = self.tree_of[*link];
                 if !trees.contains(&tree) {
                     trees.push(tree);
@@ -117,7 +117,7 @@ impl World {
             }
             touched.clear();
             touched.extend(trees.iter().map(|&t| self.trees[t].clone()));
-            self.solver.respond_to(&touched, &ends);
+            self.solver.respond_to(&touched, &row.ends);
             others.clear();
             for &t in &trees {
                 others.extend(&of_tree[t]);
@@ -126,9 +126,9 @@ impl World {
             others.dedup();
             for &j in &others {
                 let mut value = 0.0;
-                for (link, wrench) in rows[j].ends() {
-                    if trees.contains(&self.tree_of[link]) {
-                        value += self.solver.motion(link).dot(&wrench);
+                for (link, wrench) in &rows[j].ends {
+                    if trees.contains(&self.tree_of[*link]) {
+                        value += self.solver.motion(*link).dot(wrench);
                     }
                 }
                 if i == j {

@@ -6,7 +6,9 @@
 //! as in [`BodyState`].
 
 use super::articulation::Articulation;
+use super::blocks::solve_blocks;
 use super::body::{BodyAcceleration, BodyForce, BodyState};
+use super::dense::{knows_note, solve_note};
 use super::project::{project_positions, project_velocities};
 use super::restore::Conserved;
 use super::tree::Solver;
@@ -23,6 +25,18 @@ pub enum Integrator {
     /// Lie-group RATTLE: second order, time-reversible; keeps momenta and constraints to solver tolerance at any
     /// step, and the energy error bounded.
     Variational,
+}
+
+/// What answers for the accelerations of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum System {
+    /// The O(n) kernel, [`Solver`].
+    #[default]
+    Kernel,
+    /// Equation (6) of the note, dense, by its pseudoinverse ([`solve_note`]): hinges and balls only. For comparison.
+    Note,
+    /// Block elimination over the tree ([`solve_blocks`]). For comparison.
+    Blocks,
 }
 
 /// What is done after a step.
@@ -42,6 +56,7 @@ pub enum Stabilization {
 pub struct Stepper {
     pub(super) solver: Solver,
     integrator: Integrator,
+    system: System,
     stabilization: Stabilization,
     pub(super) conserved: Option<Conserved>,
     forces: Vec<BodyForce>,
@@ -63,12 +78,20 @@ impl Stepper {
         Self {
             solver: Solver::new(articulation),
             integrator,
+            system: System::Kernel,
             stabilization,
             conserved,
             forces: Vec::new(),
             accelerations: Vec::new(),
             refused_scalings: 0,
         }
+    }
+
+    /// The same with its accelerations from `system` (the variational step has none, and projections keep the kernel);
+    /// `None` where the system does not know a constraint of this articulation.
+    pub fn with_system(self, articulation: &Articulation, system: System) -> Option<Self> {
+        let known = system != System::Note || knows_note(articulation);
+        known.then_some(Self { system, ..self })
     }
 
     /// Advances `states` by `h` seconds.
@@ -87,7 +110,18 @@ impl Stepper {
 
     pub(super) fn accelerate(&mut self, articulation: &Articulation, states: &[BodyState]) {
         articulation.write_forces(states, true, &mut self.forces);
-        self.solver.accelerations(articulation, states, &self.forces, &mut self.accelerations);
+        match self.system {
+            System::Kernel => {
+                self.solver.accelerations(articulation, states, &self.forces, &mut self.accelerations)
+            }
+            System::Note => {
+                let solution = solve_note(articulation, states).expect("`with_system` asked for the kinds");
+                self.accelerations = solution.accelerations;
+            }
+            System::Blocks => {
+                self.accelerations = solve_blocks(articulation, states, &self.forces, None).motions;
+            }
+        }
     }
 
     fn note(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {

@@ -5,8 +5,7 @@
 //! "Human Hand Model based on Rigid Body Dynamics", 2004, equations (6) to (14), with the sign of the constraint force
 //! mixing corrected (`J q = c - C lambda`, so that `A = J W J^T + C`: with the printed sign a positive `C` takes
 //! definiteness away and reverses velocities); projected Gauss-Seidel with friction bounds refreshed inside the
-//! sweep; a principal pivoting polish (Murty 1974); D. Baraff, "Fast contact force computation for nonpenetrating
-//! rigid bodies", 1994, for Dantzig's algorithm, which the paper uses and which is kept as a cross-check. Units:
+//! sweep; a principal pivoting polish (Murty 1974). Dantzig's algorithm, which the paper uses, is the tests' cross-check. Units:
 //! impulses (N s or N m s) and velocities.
 
 use crate::math::{DMatrix, DVector};
@@ -200,94 +199,4 @@ impl BoxedProblem {
             None => false,
         }
     }
-}
-
-/// Dantzig's algorithm for constant boxes: rows are driven to their condition one by one, and rows that meet a
-/// bound on the way change sides. `low <= 0 <= high` is needed, as for all impulses.
-///
-/// Answers `None` where a pivot fails (a singular free set).
-pub fn dantzig(a: &DMatrix<f64>, b: &[f64], low: &[f64], high: &[f64]) -> Option<Vec<f64>> {
-    let n = b.len();
-    let mut x = DVector::zeros(n);
-    let mut w = DVector::from_column_slice(b);
-    let mut free: Vec<usize> = Vec::new();
-    let mut state = vec![None::<i8>; n];
-    for d in 0..n {
-        // A row may change sides often, but never without x getting nearer; the bound only stops rounding loops.
-        for _ in 0..50 * (n + 1) {
-            if w[d].abs() <= 1e-14 {
-                state[d] = Some(0);
-                free.push(d);
-                break;
-            }
-            let direction = if w[d] < 0.0 { 1.0 } else { -1.0 };
-            if (direction > 0.0 && x[d] >= high[d]) || (direction < 0.0 && x[d] <= low[d]) {
-                state[d] = Some(direction as i8);
-                break;
-            }
-            // The free rows answer a unit push of row d so that their residuals stay zero.
-            let k = free.len();
-            let mut dx = DVector::zeros(n);
-            dx[d] = direction;
-            if k > 0 {
-                let inner = DMatrix::from_fn(k, k, |i, j| a[(free[i], free[j])]);
-                let push = DVector::from_fn(k, |i, _| -a[(free[i], d)] * direction);
-                let answer = inner.cholesky()?.solve(&push);
-                for (i, &row) in free.iter().enumerate() {
-                    dx[row] = answer[i];
-                }
-            }
-            let dw = a * &dx;
-            if dw[d] * direction <= 0.0 {
-                return None;
-            }
-            // The largest step until a row changes sides.
-            let mut step = -w[d] / dw[d];
-            let mut event: Option<(usize, Option<i8>)> = None;
-            let mut limit = |t: f64, row: usize, next: Option<i8>, step: &mut f64| {
-                if t < *step {
-                    *step = t.max(0.0);
-                    event = Some((row, next));
-                }
-            };
-            let room = if direction > 0.0 { high[d] - x[d] } else { x[d] - low[d] };
-            limit(room, d, Some(direction as i8), &mut step);
-            for i in 0..d {
-                match state[i] {
-                    Some(0) if dx[i] < 0.0 => limit((low[i] - x[i]) / dx[i], i, Some(-1), &mut step),
-                    Some(0) if dx[i] > 0.0 => limit((high[i] - x[i]) / dx[i], i, Some(1), &mut step),
-                    Some(-1) if dw[i] < 0.0 => limit(-w[i] / dw[i], i, Some(0), &mut step),
-                    Some(1) if dw[i] > 0.0 => limit(-w[i] / dw[i], i, Some(0), &mut step),
-                    _ => {}
-                }
-            }
-            x += &dx * step;
-            w += &dw * step;
-            match event {
-                None => {
-                    w[d] = 0.0;
-                    state[d] = Some(0);
-                    free.push(d);
-                    break;
-                }
-                Some((row, next)) if row == d => {
-                    state[d] = next;
-                    x[d] = if direction > 0.0 { high[d] } else { low[d] };
-                    break;
-                }
-                Some((row, Some(0))) => {
-                    w[row] = 0.0;
-                    state[row] = Some(0);
-                    free.push(row);
-                }
-                Some((row, next)) => {
-                    x[row] = if next == Some(-1) { low[row] } else { high[row] };
-                    state[row] = next;
-                    free.retain(|&f| f != row);
-                }
-            }
-        }
-        state[d]?;
-    }
-    Some(x.iter().copied().collect())
 }

@@ -9,35 +9,34 @@ use super::contact::Contact;
 use super::drive::{CoordinateLimit, Motor};
 use super::lcp::Bound;
 use super::spatial::Wrench;
-use super::world::{RowKey, World};
+use super::world::{RowKey, World, WorldSettings};
 use crate::math::Vec3;
 
 /// One velocity: what it should be, and how hard it may be pushed there.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    pub(super) first: Option<(usize, Wrench)>,
-    pub(super) second: Option<(usize, Wrench)>,
+    /// The links that the row moves, with a unit impulse on each.
+    pub(super) ends: Vec<(usize, Wrench)>,
     pub(super) target: f64,
     pub(super) compliance: f64,
     pub(super) bound: Bound,
     pub(super) key: RowKey,
 }
 
-impl Row {
-    /// The links that the row moves, with a unit impulse on each.
-    pub(super) fn ends(&self) -> impl Iterator<Item = (usize, Wrench)> + '_ {
-        self.first.iter().chain(self.second.iter()).copied()
-    }
-}
-
 /// The kind of a contact's normal row; its two friction rows count on from there.
-pub(super) const CONTACT_NORMAL: u8 = 2;
+const CONTACT_NORMAL: u8 = 2;
+
+/// The kind of a pull's row.
+pub(super) const PULL: u8 = 5;
+
+/// The kind of a support's normal row; its two friction rows count on from there.
+const SUPPORT_NORMAL: u8 = 6;
 
 /// Limits nearer than this (rad or m) get a row even where the rate would not reach them within the step.
 const LIMIT_NEARNESS: f64 = 0.05;
 
 /// The rate of `b` against `a` as unit impulses on both; `None` where the constraint has no single freedom.
-fn coordinate_ends(world: &World, k: usize) -> Option<[Option<(usize, Wrench)>; 2]> {
+fn coordinate_ends(world: &World, k: usize) -> Option<Vec<(usize, Wrench)>> {
     let c = &world.articulation.constraints()[k];
     let (a, b) = (of(&world.states, c.a), of(&world.states, c.b));
     let axis = a.orientation * c.axis_a;
@@ -49,16 +48,16 @@ fn coordinate_ends(world: &World, k: usize) -> Option<[Option<(usize, Wrench)>; 
         };
         body.map(|i| world.at_link(i, &point, moment, force))
     };
-    matches!(c.kind, ConstraintKind::Hinge | ConstraintKind::Slider).then(|| [end(c.a, -1.0), end(c.b, 1.0)])
+    matches!(c.kind, ConstraintKind::Hinge | ConstraintKind::Slider)
+        .then(|| [end(c.a, -1.0), end(c.b, 1.0)].into_iter().flatten().collect())
 }
 
 /// A motor drives the rate to its set-point within its torque or force.
 pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<Row> {
-    let [first, second] = coordinate_ends(world, motor.constraint)?;
+    let ends = coordinate_ends(world, motor.constraint)?;
     let most = motor.limit * h;
     Some(Row {
-        first,
-        second,
+        ends,
         target: motor.speed,
         compliance: world.settings.compliance,
         bound: Bound::Box { low: -most, high: most },
@@ -69,14 +68,13 @@ pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<Row> {
 /// A limit lets the coordinate come as near as the step allows, and drives it back from beyond.
 pub(super) fn limit_rows(world: &World, limit: &CoordinateLimit, h: f64) -> Vec<Row> {
     let c = &world.articulation.constraints()[limit.constraint];
-    let Some([first, second]) = coordinate_ends(world, limit.constraint) else { return Vec::new() };
+    let Some(ends) = coordinate_ends(world, limit.constraint) else { return Vec::new() };
     let (at, rate) = (c.coordinate(&world.states), c.rate(&world.states));
     let near = LIMIT_NEARNESS + h * rate.abs();
     // The velocity that keeps, or returns to, the allowed side: `room` is negative beyond the limit.
     let velocity = |room: f64| if room < 0.0 { -world.settings.erp / h * room } else { -room / h };
     let row = |target, low, high, side| Row {
-        first,
-        second,
+        ends: ends.clone(),
         target,
         compliance: world.settings.compliance,
         bound: Bound::Box { low, high },
@@ -103,43 +101,85 @@ pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut 
     };
     let approach = n.dot(&(speed(first.body) - speed(second.body)));
     let restitution = first.restitution.max(second.restitution);
-    let mut target = if contact.depth > 0.0 {
-        settings.erp / h * (contact.depth - settings.slop).max(0.0)
-    } else {
-        contact.depth / h
-    };
+    let mut target = depth_target(settings, contact.depth, h);
     // A body bounces in the step in which it would arrive.
     if restitution > 0.0 && approach < -settings.bounce_speed && approach < target {
         target = target.max(-restitution * approach);
     }
     let friction = (first.friction * second.friction).sqrt();
+    let ends = |direction: Vec3| {
+        let end = |body: Option<usize>, sign: f64| {
+            body.map(|i| world.at_link(i, &contact.point, Vec3::zeros(), direction * sign))
+        };
+        [end(first.body, 1.0), end(second.body, -1.0)].into_iter().flatten().collect()
+    };
+    let key = (CONTACT_NORMAL, contact.first, contact.second, contact.feature);
+    touch_rows(settings, (n, friction, target), ends, key, rows);
+}
+
+/// A point that stands on immovable ground, where it is the mean of its places on several bodies by their shares, as a
+/// vertex of blended skin is. The force on it is shared out alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Support {
+    /// What it is called from step to step, so that a step starts from the impulse of the last.
+    pub id: usize,
+    /// The bodies: which, by what share, and where it is on them, world.
+    pub carriers: Vec<(usize, f64, Vec3)>,
+    /// Away from the ground, unit length, world.
+    pub normal: Vec3,
+    /// How deep it is in the ground, metres; negative above it.
+    pub depth: f64,
+    /// Coulomb's coefficient.
+    pub friction: f64,
+}
+
+impl Support {
+    pub(super) fn rows(&self, world: &World, h: f64, rows: &mut Vec<Row>) {
+        let target = depth_target(&world.settings, self.depth, h);
+        let ends = |direction: Vec3| {
+            let end = |&(body, share, at): &(usize, f64, Vec3)| {
+                world.at_link(body, &at, Vec3::zeros(), direction * share)
+            };
+            self.carriers.iter().map(end).collect()
+        };
+        let key = (SUPPORT_NORMAL, self.id, 0, 0);
+        touch_rows(&world.settings, (self.normal, self.friction, target), ends, key, rows);
+    }
+}
+
+/// How fast a contact shall part: what overlaps comes back by and by, what is apart may come as near as it is.
+fn depth_target(settings: &WorldSettings, depth: f64, h: f64) -> f64 {
+    if depth > 0.0 { settings.erp / h * (depth - settings.slop).max(0.0) } else { depth / h }
+}
+
+/// One normal and two friction rows; `key` is that of the normal, the others count on in their kind.
+fn touch_rows(
+    settings: &WorldSettings,
+    (n, friction, target): (Vec3, f64, f64),
+    ends: impl Fn(Vec3) -> Vec<(usize, Wrench)>,
+    key: RowKey,
+    rows: &mut Vec<Row>,
+) {
     let helper = if n.x.abs() < 0.7 { Vec3::x() } else { Vec3::y() };
     let along = n.cross(&helper).normalize();
     let normal_row = rows.len();
     for (k, direction) in [n, along, n.cross(&along)].into_iter().enumerate() {
-        let end = |body: Option<usize>, sign: f64| {
-            body.map(|i| world.at_link(i, &contact.point, Vec3::zeros(), direction * sign))
-        };
-        let partner = match k {
-            1 => Some(normal_row + 2),
-            _ => Some(normal_row + 1),
-        };
-        let bound = if k == 0 {
-            Bound::Box { low: 0.0, high: f64::INFINITY }
-        } else {
-            let partner = partner.filter(|_| settings.cone);
-            Bound::Friction { normal: normal_row, coefficient: friction, partner }
-        };
         if k > 0 && friction == 0.0 {
             continue;
         }
+        let partner = if k == 1 { normal_row + 2 } else { normal_row + 1 };
+        let bound = if k == 0 {
+            Bound::Box { low: 0.0, high: f64::INFINITY }
+        } else {
+            let partner = Some(partner).filter(|_| settings.cone);
+            Bound::Friction { normal: normal_row, coefficient: friction, partner }
+        };
         rows.push(Row {
-            first: end(first.body, 1.0),
-            second: end(second.body, -1.0),
+            ends: ends(direction),
             target: if k == 0 { target } else { 0.0 },
             compliance: settings.compliance,
             bound,
-            key: (CONTACT_NORMAL + k as u8, contact.first, contact.second, contact.feature),
+            key: (key.0 + k as u8, key.1, key.2, key.3),
         });
     }
 }

@@ -56,8 +56,9 @@ impl Simulation {
         let world = scene.world.clone();
         let stepper = match scene.method {
             Method::World => None,
-            Method::Stepper(integrator, stabilization) => {
-                Some(Stepper::new(&world.articulation, &world.states, integrator, stabilization))
+            Method::Stepper(integrator, system, stabilization) => {
+                let stepper = Stepper::new(&world.articulation, &world.states, integrator, stabilization);
+                stepper.with_system(&world.articulation, system)
             }
         };
         let grounds = world.colliders.iter().filter(|c| c.body.is_none() && c.shape == Shape::Plane);

@@ -14,7 +14,7 @@ use super::constraint::{Constraint, of};
 use super::contact::{Contact, contacts_of_pair};
 use super::drive::{CoordinateLimit, Drive, Motor, Pull, Spring};
 use super::project::close_constraints;
-use super::rows::{CONTACT_NORMAL, Row};
+use super::rows::Support;
 use super::shape::{Collider, Shape};
 use super::tree::Solver;
 use crate::math::Transform;
@@ -38,6 +38,9 @@ pub struct WorldSettings {
     pub sweeps: usize,
     /// Friction held to a cone instead of a pyramid.
     pub cone: bool,
+    /// Whether a step may not raise the energy, for worlds that nothing drives. Velocities that would are shortened, all by
+    /// one factor: then constraints, contacts and limits hold as before, and nothing is made faster.
+    pub passive: bool,
     /// Whether the sweeps are followed by an exact solution of the rows that they leave free: slower, and the same to
     /// the last digits.
     pub polish: bool,
@@ -53,6 +56,7 @@ impl Default for WorldSettings {
             margin: 1e-3,
             sweeps: 150,
             cone: false,
+            passive: false,
             polish: true,
         }
     }
@@ -77,14 +81,13 @@ pub struct World {
     pub drives: Vec<Drive>,
     /// The pulls; they may change between steps.
     pub pulls: Vec<Pull>,
+    /// Points that stand on immovable ground besides the contacts; they may change between steps.
+    pub supports: Vec<Support>,
     /// The constants.
     pub settings: WorldSettings,
     /// Seconds since the start.
     pub time: f64,
     contacts: Vec<Contact>,
-    /// By contact: the normal force of the last step. By pull: its force.
-    contact_forces: Vec<f64>,
-    pull_forces: Vec<f64>,
     pub(super) solver: Solver,
     /// The links of every tree.
     pub(super) trees: Vec<Range<usize>>,
@@ -131,11 +134,10 @@ impl World {
             springs: Vec::new(),
             drives: Vec::new(),
             pulls: Vec::new(),
+            supports: Vec::new(),
             settings,
             time: 0.0,
             contacts: Vec::new(),
-            contact_forces: Vec::new(),
-            pull_forces: Vec::new(),
             solver,
             trees,
             tree_of,
@@ -165,21 +167,6 @@ impl World {
     /// The contacts of the last search.
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
-    }
-
-    /// Replaces the contacts of the last search, for callers that know better what touches where.
-    pub fn set_contacts(&mut self, contacts: Vec<Contact>) {
-        self.contacts = contacts;
-    }
-
-    /// The normal force of every contact over the last step, newtons, in the order of [`World::contacts`].
-    pub fn contact_forces(&self) -> &[f64] {
-        &self.contact_forces
-    }
-
-    /// The force (N) or torque (N m) of every pull over the last step.
-    pub fn pull_forces(&self) -> &[f64] {
-        &self.pull_forces
     }
 
     /// Kinetic plus potential energy, joules.
@@ -250,25 +237,48 @@ impl World {
         } else {
             problem.gauss_seidel(&mut x, self.settings.sweeps, 1e-6);
         }
-        self.pull_forces = x[..self.pulls.len()].iter().map(|x| x / h).collect();
-        let is_normal = |row: &(&Row, &f64)| row.0.key.0 == CONTACT_NORMAL;
-        self.contact_forces = rows.iter().zip(&x).filter(is_normal).map(|(_, x)| x / h).collect();
         self.memory = rows.iter().zip(&x).filter(|(_, x)| **x != 0.0).map(|(r, x)| (r.key, *x)).collect();
         for (row, x) in rows.iter().zip(&x) {
-            for (link, wrench) in row.ends() {
-                impulses[link].add_scaled(&wrench, *x);
+            for (link, wrench) in &row.ends {
+                impulses[*link].add_scaled(wrench, *x);
             }
         }
         self.solver.respond(&impulses, &[]);
+        let before = self.articulation.kinetic_energy(&self.states);
         for (k, link) in self.articulation.links().iter().enumerate() {
             let motion = self.solver.center_motion(k);
             let state = &mut self.states[link.body];
             state.velocity = motion.linear;
             state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
+        }
+        let share = if self.settings.passive { self.passive_share(before, h) } else { 1.0 };
+        for state in &mut self.states {
+            if share < 1.0 {
+                state.velocity *= share;
+                state.angular_velocity *= share;
+            }
             state.advance(h);
         }
         close_constraints(&mut self.solver, &self.articulation, &mut self.states, CLOSING_ROUNDS, 1e-10);
         self.time += h;
+    }
+}
+
+impl World {
+    /// The part `s` of the velocities with which a step of `h` seconds leaves no more energy than there was, `before` of it
+    /// kinetic: the larger root of `s^2 K + s h dP/dt = before`, at most 1. The closing of constraints between bodies
+    /// leaves their centre of mass where it is, and the energy as it is.
+    fn passive_share(&self, before: f64, h: f64) -> f64 {
+        let kinetic = self.articulation.kinetic_energy(&self.states);
+        let climb = -h * self.articulation.gravity.dot(&self.articulation.linear_momentum(&self.states));
+        if kinetic + climb <= before {
+            return 1.0;
+        }
+        let root = (climb * climb + 4.0 * kinetic * before).sqrt();
+        // The one of two forms in which nothing cancels.
+        let share =
+            if climb < 0.0 { (root - climb) / (2.0 * kinetic) } else { 2.0 * before / (root + climb) };
+        if share.is_finite() { share.min(1.0) } else { 0.0 }
     }
 }
 

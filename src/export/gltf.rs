@@ -12,7 +12,7 @@ use super::gltf_carried::{Channel, Places};
 use super::gltf_local::{self, GROUP};
 use super::gltf_nodes::{Values, tracks};
 use super::gltf_splice::{Splice, member, rebuild};
-use super::gltf_thin::thin;
+use super::gltf_thin::{KeyFrames, thin};
 use super::gltf_visible;
 use super::reduce::reduce;
 use crate::model::{Character, Clip, Container, Document};
@@ -357,14 +357,14 @@ fn append<'a>(
         out.append("accessors", item)
     };
     // Tracks with keys at the same frames share their times.
-    let mut times_at: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    let mut times_at: BTreeMap<KeyFrames, usize> = BTreeMap::new();
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
     for Channel { node, path, kind, elements, width, values, frames } in all {
         let count = frames.len();
         let input = match times_at.get(&frames) {
             Some(&input) => input,
             None => {
-                let times: Vec<f32> = frames.iter().map(|&f| clip.time(f) as f32).collect();
+                let times: Vec<f32> = (0..count).map(|key| clip.time(frames.get(key)) as f32).collect();
                 let bounds =
                     format!(",\"min\":[{}],\"max\":[{}]", number(times[0]), number(times[count - 1]));
                 let offset = buffer.push(Values::Ready(times), count);

@@ -4,6 +4,7 @@
 //! Whatever finds no place is told. Space and units: those that it came with. Source: glTF 2.0 specification, section 3.11.
 
 use super::gltf_nodes::{NodeTrack, Values};
+use super::gltf_thin::KeyFrames;
 use crate::model::{Carried, CarriedProperty, Clip};
 use crate::report::Warnings;
 use crate::scene::{GltfError, Json, NodeTree};
@@ -23,12 +24,12 @@ pub(super) struct Channel<'a> {
     pub(super) width: usize,
     pub(super) values: Values<'a>,
     /// The frames of the keys.
-    pub(super) frames: Vec<usize>,
+    pub(super) frames: KeyFrames,
 }
 
 impl<'a> Channel<'a> {
     /// The channel of a joint's node.
-    pub(super) fn of_joint((track, frames): (NodeTrack<'a>, Vec<usize>)) -> Self {
+    pub(super) fn of_joint((track, frames): (NodeTrack<'a>, KeyFrames)) -> Self {
         let (width, kind, path) =
             if track.rotation { (4, "VEC4", "rotation") } else { (3, "VEC3", "translation") };
         Self { node: track.node, path, kind, elements: 1, width, values: track.values, frames }
@@ -94,8 +95,9 @@ fn channel(node: usize, carried: &Carried, frames: usize) -> Channel<'static> {
     let same = |a: usize, b: usize| carried.frame(a) == carried.frame(b);
     let last = frames.saturating_sub(1);
     let needed = |f: &usize| *f == 0 || *f == last || !same(f - 1, *f) || !same(*f, f + 1);
-    let frames: Vec<usize> = (0..frames).filter(needed).collect();
-    let values = frames.iter().flat_map(|&f| carried.frame(f)).copied().collect();
+    let keys: Vec<usize> = (0..frames).filter(needed).collect();
+    let values = keys.iter().flat_map(|&f| carried.frame(f)).copied().collect();
+    let frames = KeyFrames::of(keys, frames);
     let width = carried.width;
     let (path, kind, elements) = match carried.property {
         CarriedProperty::Translation => ("translation", "VEC3", 1),

@@ -11,6 +11,7 @@ use super::gltf_nodes::{STILL, STRETCH, UNTURNED};
 use crate::math::{Quat, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, Skeleton};
 use crate::scene::{Local, NodeTree, World};
+use rayon::prelude::*;
 
 /// Joints and frames that are worked on together: their quaternions fit a core's first cache.
 pub(super) const GROUP: usize = 16;
@@ -54,11 +55,30 @@ pub(super) fn played<'a>(
         let hang = hang(tree, node, joint_of, skeleton.parents()[joint], &scales, file_from_model)?;
         scales[joint] = hang.parent.child(&hang.rest).uniform_scale();
         let rotations = Rotations { clip, joint, turn: hang.turn, rest: hang.rest.rotation };
-        let (turned, constant) = rotations.survey();
         let translations = translations(&hang, skeleton, clip, JointId::new(joint), size);
-        all.push(Played { node, translations, rotations, turned, constant });
+        all.push(Played { node, translations, rotations, turned: false, constant: true });
     }
+    all.par_chunks_mut(GROUP).for_each(survey);
     Some(all)
+}
+
+/// Finds out which joints of a group turn, and which are the same in all frames; frame by frame, since a frame's joints
+/// lie side by side.
+fn survey(group: &mut [Played]) {
+    let mut open: Vec<_> = group.iter_mut().map(|played| (played.rotations.first(), None, played)).collect();
+    let frames = open.first().map_or(0, |(_, _, played)| played.rotations.clip.frames());
+    for frame in 0..frames {
+        open.retain_mut(|(previous, first, played)| {
+            let (value, off) = played.rotations.value(frame, previous);
+            *previous = value.map(f64::from);
+            played.turned |= off;
+            played.constant &= *first.get_or_insert(value) == value;
+            !played.turned || played.constant
+        });
+        if open.is_empty() {
+            break;
+        }
+    }
 }
 
 fn hang(
@@ -100,10 +120,12 @@ fn translations(hang: &Hang, skeleton: &Skeleton, clip: &Clip, id: JointId, size
         [place.x as f32, place.y as f32, place.z as f32]
     };
     let frames = clip.frames();
-    let values: Vec<f32> = match clip.translated().binary_search(&id) {
-        Ok(k) => (0..frames).flat_map(|f| place(clip.translations(f)[k])).collect(),
-        Err(_) => place(skeleton.joint(id).rest.translation).repeat(frames),
+    let Ok(k) = clip.translated().binary_search(&id) else {
+        let value = place(skeleton.joint(id).rest.translation);
+        return moved.then(|| value.repeat(frames));
     };
+    let mut values = Vec::with_capacity(3 * frames);
+    (0..frames).for_each(|f| values.extend(place(clip.translations(f)[k])));
     moved.then_some(values)
 }
 
@@ -143,23 +165,6 @@ impl Rotations<'_> {
     fn first(&self) -> [f64; 4] {
         let c = self.rest.coords;
         [c.x, c.y, c.z, c.w]
-    }
-
-    /// Whether some frame differs from the rest pose, and whether all are the same.
-    fn survey(&self) -> (bool, bool) {
-        let mut previous = self.first();
-        let mut first = None;
-        let (mut turned, mut constant) = (false, true);
-        for frame in 0..self.clip.frames() {
-            let (value, off) = self.value(frame, &previous);
-            previous = value.map(f64::from);
-            turned |= off;
-            constant &= *first.get_or_insert(value) == value;
-            if turned && !constant {
-                break;
-            }
-        }
-        (turned, constant)
     }
 }
 

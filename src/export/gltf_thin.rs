@@ -7,15 +7,47 @@ use super::gltf_local;
 use super::gltf_nodes::{NodeTrack, Values};
 use super::reduce::Keys;
 
-/// The track and the frames of its keys, ascending. `nodes` are the nodes of the joints, `keys` theirs, empty to keep all.
+/// The frames of keys, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum KeyFrames {
+    /// All of so many.
+    All(usize),
+    /// These.
+    At(Vec<usize>),
+}
+
+impl KeyFrames {
+    /// These of so many, which may be all of them.
+    pub(super) fn of(at: Vec<usize>, frames: usize) -> Self {
+        if at.len() == frames { KeyFrames::All(frames) } else { KeyFrames::At(at) }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            KeyFrames::All(frames) => *frames,
+            KeyFrames::At(at) => at.len(),
+        }
+    }
+
+    /// One of them.
+    pub(super) fn get(&self, key: usize) -> usize {
+        match self {
+            KeyFrames::All(_) => key,
+            KeyFrames::At(at) => at[key],
+        }
+    }
+}
+
+/// The track and the frames of its keys. `nodes` are the nodes of the joints, `keys` theirs, empty to keep all.
 pub(super) fn thin<'a>(
     track: NodeTrack<'a>,
     nodes: &[Option<usize>],
     keys: &[Keys],
     frames: usize,
-) -> (NodeTrack<'a>, Vec<usize>) {
+) -> (NodeTrack<'a>, KeyFrames) {
     if track.constant && frames > 2 {
-        return (track, vec![0, frames - 1]);
+        return (track, KeyFrames::At(vec![0, frames - 1]));
     }
     let joint = nodes.iter().position(|n| *n == Some(track.node));
     let wanted =
@@ -28,9 +60,9 @@ pub(super) fn thin<'a>(
             let at: Vec<usize> = if wanted.len() == 1 { vec![wanted[0]; 2] } else { wanted.clone() };
             let values = at.iter().flat_map(|&f| all[f * width..][..width].to_vec()).collect();
             let keyed = if wanted.len() == 1 { vec![0, frames - 1] } else { at };
-            (NodeTrack { values: Values::Ready(values), ..track }, keyed)
+            (NodeTrack { values: Values::Ready(values), ..track }, KeyFrames::of(keyed, frames))
         }
-        _ => (track, (0..frames).collect()),
+        _ => (track, KeyFrames::All(frames)),
     }
 }
 

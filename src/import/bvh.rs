@@ -234,7 +234,11 @@ fn decide(skeleton: &Skeleton, translated: &[JointId], rows: &Rows, warnings: &m
             "position channels were {what} the OFFSETs: {add} joints look added, {replace} replaced \
              (set `bvh_positions` to decide)"
         );
-        warnings.add("bvh-positions", message, "the rows");
+        // Some that say the one and some the other leave a doubt.
+        match replace == 0 {
+            true => warnings.guess("bvh-positions", message, "the rows"),
+            false => warnings.add("bvh-positions", message, "the rows"),
+        }
     }
     decision
 }

@@ -15,6 +15,7 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 ///
 /// # Panics
 /// Where the three lengths differ.
+#[inline(always)]
 pub(super) fn half_sin_cos(degrees: &mut [f64], sin: &mut [f64], cos: &mut [f64]) {
     assert!(degrees.len() == sin.len() && degrees.len() == cos.len(), "one sine and cosine per angle");
     if degrees.iter().any(|d| d.abs() > LARGE) {

@@ -125,15 +125,17 @@ pub(super) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings
     match Figure::of(rig, upright) {
         Some(figure) => {
             let unit = guess_unit(figure.leg);
-            let (code, sure) = if unit.usual {
-                ("bvh-unit", "guessed from the length of the legs")
-            } else {
-                ("bvh-unit-odd", "the legs fit no usual unit and are taken to be those of an adult")
+            let why = match unit.usual {
+                true => "guessed from the length of the legs",
+                false => "the legs fit no usual unit and are taken to be those of an adult",
             };
             // Five digits say enough: a CMU unit is 1/45 inch and has no end.
             let metres: f64 = format!("{:.4e}", unit.metres).parse().unwrap_or(unit.metres);
-            let message = format!("units are {} ({metres} m each): {sure}", unit.name);
-            warnings.add(code, message, place);
+            let message = format!("units are {} ({metres} m each): {why}", unit.name);
+            match unit.usual {
+                true => warnings.guess("bvh-unit", message, place),
+                false => warnings.add("bvh-unit-odd", message, place),
+            }
             unit.metres
         }
         None => {

@@ -13,6 +13,7 @@ use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::FARTHEST;
 use crate::report::Warnings;
 use crate::scene::Allowance;
+use pulp::Arch;
 use rayon::prelude::*;
 
 /// Text that one worker decodes at a time: its frames then fit a core's own cache.
@@ -94,11 +95,14 @@ fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Opti
         translations: Vec::with_capacity(frames * translated),
     };
     // The lists grow with each wave of chunks: memory is first touched just before it is filled.
-    let wave = rayon::current_num_threads().max(1);
+    let wave = match rayon::current_num_threads() {
+        0 | 1 => 1,
+        threads => 4 * threads,
+    };
     for (chunks, lines) in chunks.chunks(wave).zip(lines.chunks(wave)) {
         let n: usize = lines.iter().sum();
         let (r, t) = (rows.rotations.len(), rows.translations.len());
-        rows.rotations.resize(r + n * layout.joints(), Quat::identity());
+        rows.rotations.par_extend(rayon::iter::repeat_n(Quat::identity(), n * layout.joints()));
         rows.translations.resize(t + n * translated, Vec3::zeros());
         let mut work = Vec::with_capacity(chunks.len());
         let (mut rotations, mut translations) = (&mut rows.rotations[r..], &mut rows.translations[t..]);
@@ -108,12 +112,14 @@ fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Opti
             (rotations, translations) = (rest, tail);
             work.push((chunk, r, t));
         }
+        // In the widest registers that the processor has: the arithmetic is the same in all.
+        let arch = Arch::new();
+        let decoded = |(chunk, r, t): (&[u8], &mut [Quat], &mut [Vec3])| {
+            arch.dispatch(|| even_chunk(chunk, line_end, layout, r, t))
+        };
         let even = match work.len() {
-            1 => work.into_iter().all(|(chunk, r, t)| even_chunk(chunk, line_end, layout, r, t)),
-            _ => work
-                .into_par_iter()
-                .map(|(chunk, r, t)| even_chunk(chunk, line_end, layout, r, t))
-                .reduce(|| true, |a, b| a && b),
+            1 => work.into_iter().all(decoded),
+            _ => work.into_par_iter().map(decoded).reduce(|| true, |a, b| a && b),
         };
         if !even {
             return Ok(None);
@@ -139,6 +145,7 @@ fn cut(mut body: &[u8], line_end: u8) -> Vec<&[u8]> {
 }
 
 /// Decodes the rows of a chunk; `false` where some line is not one row of finite numbers.
+#[inline(always)]
 fn even_chunk(
     chunk: &[u8],
     line_end: u8,

@@ -100,6 +100,7 @@ impl Layout {
     /// Decodes the finite numbers of a row into one frame, whose rotations are the identity.
     ///
     /// `before` are the rotations of the frame before: the quaternions stay in their hemispheres.
+    #[inline(always)]
     pub fn decode(
         &self,
         row: &mut Scratch,

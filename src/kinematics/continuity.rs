@@ -3,10 +3,12 @@
 //! A cut is an edge between two frames over which the whole body jumps, compared with itself shortly before and after;
 //! a fast take has no cuts, however fast it is. Space: model space. Units: radians, shares of the body's size.
 
-use super::{Block, map_blocks};
-use crate::math::{Vec3, median};
-use crate::model::{Clip, JointId, ModelPose, Motion};
+use super::{Block, Forward};
+use crate::math::{LANES, Vec3, median};
+use crate::model::{Clip, ModelPose, Motion};
+use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Over a cut the median joint moves by at least this share of the body's size. At half of it the fastest kicks of
 /// captures at 30 Hz come near, at double of it cuts between two takes of the same standing person are missed.
@@ -20,28 +22,42 @@ const SHORTEST: usize = 9;
 /// The last frame of a cycle is its first once more within this, radians and shares of the body's size.
 const CLOSED: (f64, f64) = (std::f64::consts::PI / 180.0, 0.01);
 
+/// Edges that are looked at together: what their joints do fits a core's own cache.
+const CHUNK: usize = 256;
+
 /// The frames that follow a cut, ascending: between each of them and the one before it lies one.
 pub fn cuts(motion: &Motion) -> Vec<usize> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     if clip.frames() < SHORTEST {
         return Vec::new();
     }
-    let turns = mean_turns(motion);
-    let places = positions(motion);
+    let edges = clip.frames() - 1;
     let size = size(&skeleton.rest_model_pose());
-    let moved = |f: usize| {
-        let [before, after] = [f, f + 1].map(|f| &places[f * clip.joints()..][..clip.joints()]);
-        median(before.iter().zip(after).map(|(a, b)| f64::from(distance(a, b))).collect()) / size
+    let forward = Forward::new(skeleton, clip);
+    let alive = OnceLock::new();
+    let start = || (forward.workspace(), Ways::default());
+    let of_chunk = |(block, ways): &mut (Block, Ways), chunk: usize| -> Vec<usize> {
+        let (first, end) = (chunk * CHUNK, edges.min((chunk + 1) * CHUNK));
+        ways.read(&forward, block, first.saturating_sub(2), (end + 2).min(edges));
+        let moved = |edge: usize| ways.median_step(edge) / size;
+        let turned = |edge: usize| mean_turn(clip, alive.get_or_init(|| turning(clip)), edge);
+        let sudden = |step: &dyn Fn(usize) -> f64, least: f64, edge: usize| {
+            let own = step(edge);
+            let around = [edge.checked_sub(2), edge.checked_sub(1), Some(edge + 1), Some(edge + 2)];
+            let around = || around.into_iter().flatten().filter(|g| *g < edges).map(step);
+            own > least && own > SUDDEN * around().fold(1e-9_f64, f64::max)
+        };
+        // Nearly no edge comes near a limit, and that is told without roots and medians.
+        let far = ways.far((JUMP * size * NEARLY) as f32);
+        let few = known_turning(clip, first);
+        let cut = |edge: &usize| {
+            (2 * far[*edge - ways.first] as usize + 1 >= clip.joints() && sudden(&moved, JUMP, *edge))
+                || (may_turn(clip, few, *edge) && sudden(&turned, TURN, *edge))
+        };
+        (first..end).filter(cut).map(|edge| edge + 1).collect()
     };
-    let moves: Vec<f64> = (0..clip.frames() - 1).map(moved).collect();
-    let sudden = |steps: &[f64], least: f64, f: usize| {
-        let around = [f.checked_sub(2), f.checked_sub(1), Some(f + 1), Some(f + 2)];
-        let before =
-            around.into_iter().flatten().filter_map(|g| steps.get(g)).fold(1e-9_f64, |m, x| m.max(*x));
-        steps[f] > least && steps[f] > SUDDEN * before
-    };
-    let cut = |f: &usize| sudden(&moves, JUMP, *f) || sudden(&turns, TURN, *f);
-    (0..clip.frames() - 1).filter(cut).map(|f| f + 1).collect()
+    let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter().map_init(start, of_chunk);
+    chunks.collect::<Vec<_>>().concat()
 }
 
 /// The stretches of frames between cuts, ascending; none of a clip without frames.
@@ -66,32 +82,88 @@ pub fn is_cycle(motion: &Motion) -> bool {
 /// The joints that turn at all over a clip that has frames, as places in joint order.
 pub fn turning(clip: &Clip) -> Vec<usize> {
     let first = clip.rotations(0);
-    let turns = |j: &usize| (1..clip.frames()).any(|f| clip.rotations(f)[*j] != first[*j]);
-    (0..clip.joints()).filter(turns).collect()
+    let mut still: Vec<usize> = (0..clip.joints()).collect();
+    for frame in 1..clip.frames() {
+        let rotations = clip.rotations(frame);
+        still.retain(|j| rotations[*j] == first[*j]);
+    }
+    (0..clip.joints()).filter(|j| still.binary_search(j).is_err()).collect()
 }
 
-/// The mean turn, over every edge, of the joints that turn at all: fingers that stand still say nothing.
-fn mean_turns(motion: &Motion) -> Vec<f64> {
-    let clip = &motion.clip;
-    let alive = turning(clip);
-    let of = |f: usize| {
-        let (from, to) = (clip.rotations(f), clip.rotations(f + 1));
-        // By the chord of the half angle, which is the arc to a hundredth up to 60 degrees and less beyond.
-        let turn = |j: &usize| 2.0 * (2.0 - 2.0 * from[*j].coords.dot(&to[*j].coords).abs().min(1.0)).sqrt();
-        alive.iter().map(turn).sum::<f64>() / alive.len().max(1) as f64
-    };
-    (0..clip.frames() - 1).map(of).collect()
+/// The mean turn over an edge of `alive`, the joints that turn at all: fingers that stand still say nothing.
+fn mean_turn(clip: &Clip, alive: &[usize], edge: usize) -> f64 {
+    let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
+    // By the chord of the half angle, which is the arc to a hundredth up to 60 degrees and less beyond.
+    let turn = |j: &usize| 2.0 * (2.0 - 2.0 * from[*j].coords.dot(&to[*j].coords).abs().min(1.0)).sqrt();
+    alive.iter().map(turn).sum::<f64>() / alive.len().max(1) as f64
 }
 
-/// Where every joint is in every frame, frame-major, to seven digits: a jump is told from a step by the first of them.
-fn positions(motion: &Motion) -> Vec<[f32; 3]> {
-    let ids: Vec<JointId> = motion.character.skeleton().ids().collect();
-    let of = |block: &Block| -> Vec<[f32; 3]> {
-        let frame =
-            |lane: usize| ids.iter().map(move |&id| block.position(lane, id).map(|x| x as f32).into());
-        (0..block.frames()).flat_map(frame).collect()
-    };
-    map_blocks(motion.character.skeleton(), &motion.clip, of).concat()
+/// What is below a limit by this share is below it, however it was rounded.
+const NEARLY: f64 = 1.0 - 1e-4;
+
+/// How many joints turn at the least: those that do so between the first frame and this one.
+fn known_turning(clip: &Clip, frame: usize) -> usize {
+    let pairs = clip.rotations(0).iter().zip(clip.rotations(frame));
+    pairs.filter(|(a, b)| a != b).count().max(1)
+}
+
+/// Whether the mean turn over an edge may be above [`TURN`] where at least so many joints turn at all: a mean of roots is
+/// at most the root of the mean.
+fn may_turn(clip: &Clip, joints: usize, edge: usize) -> bool {
+    let pairs = clip.rotations(edge).iter().zip(clip.rotations(edge + 1));
+    let sum: f64 = pairs.map(|(a, b)| (1.0 - a.coords.dot(&b.coords).abs()).max(0.0)).sum();
+    8.0 * sum >= joints as f64 * (TURN * NEARLY).powi(2)
+}
+
+/// Where every joint is over some frames, to seven digits: a jump is told from a step by the first of them.
+#[derive(Default)]
+struct Ways {
+    /// The first frame, and how many there are.
+    first: usize,
+    frames: usize,
+    /// For each joint its x, y and z, each frame by frame.
+    at: Vec<f32>,
+}
+
+impl Ways {
+    /// Reads the edges `first..end`.
+    fn read(&mut self, forward: &Forward<'_>, block: &mut Block, first: usize, end: usize) {
+        let blocks = first / LANES..end / LANES + 1;
+        (self.first, self.frames) = (blocks.start * LANES, blocks.len() * LANES);
+        for number in blocks {
+            forward.compute(number, block);
+            let at = number * LANES - self.first;
+            self.at.resize(3 * block.lanes().len() * self.frames, 0.0);
+            for (joint, ways) in block.lanes().iter().zip(self.at.chunks_exact_mut(3 * self.frames)) {
+                for (axis, way) in ways.chunks_exact_mut(self.frames).enumerate() {
+                    way[at..][..LANES].copy_from_slice(&joint.translation[axis].into_arr());
+                }
+            }
+        }
+    }
+
+    /// How many joints move by more than this over every edge from the first frame on.
+    fn far(&self, least: f32) -> Vec<u32> {
+        let mut far = vec![0; self.frames - 1];
+        for ways in self.at.chunks_exact(3 * self.frames) {
+            let [x, y, z] = [0, 1, 2].map(|axis| &ways[axis * self.frames..][..self.frames]);
+            for (edge, far) in far.iter_mut().enumerate() {
+                let step = [x, y, z].map(|way| way[edge + 1] - way[edge]);
+                *far += u32::from(step[0] * step[0] + step[1] * step[1] + step[2] * step[2] > least * least);
+            }
+        }
+        far
+    }
+
+    /// The median over the joints of their ways over an edge.
+    fn median_step(&self, edge: usize) -> f64 {
+        let at = edge - self.first;
+        let of = |ways: &[f32]| {
+            let place = |frame: usize| [0, 1, 2].map(|axis| ways[axis * self.frames + frame]);
+            f64::from(distance(&place(at), &place(at + 1)))
+        };
+        median(self.at.chunks_exact(3 * self.frames).map(of).collect())
+    }
 }
 
 fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
@@ -105,4 +177,70 @@ pub fn size(rest: &ModelPose) -> f64 {
         (low, high) = (low.inf(&joint.translation), high.sup(&joint.translation));
     }
     (0.5 * (high - low).norm()).max(1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinematics::map_blocks;
+    use crate::math::{Quat, Transform, exp};
+    use crate::model::{Character, Joint, JointId, Rig, Skeleton};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// The cuts, with every median and every mean of every edge.
+    fn all_edges(motion: &Motion) -> Vec<usize> {
+        let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
+        let edges = clip.frames() - 1;
+        let alive = turning(clip);
+        let of_block = |block: &Block| -> Vec<Vec<[f32; 3]>> {
+            let place = |lane: usize, id: JointId| block.position(lane, id).map(|x| x as f32).into();
+            (0..block.frames()).map(|lane| skeleton.ids().map(|id| place(lane, id)).collect()).collect()
+        };
+        let places = map_blocks(skeleton, clip, of_block).concat();
+        let size = size(&skeleton.rest_model_pose());
+        let moved = |edge: usize| {
+            let pairs = places[edge].iter().zip(&places[edge + 1]);
+            median(pairs.map(|(a, b)| f64::from(distance(a, b))).collect()) / size
+        };
+        let moves: Vec<f64> = (0..edges).map(moved).collect();
+        let turns: Vec<f64> = (0..edges).map(|edge| mean_turn(clip, &alive, edge)).collect();
+        let sudden = |steps: &[f64], least: f64, f: usize| {
+            let around = [f.checked_sub(2), f.checked_sub(1), Some(f + 1), Some(f + 2)];
+            let around = around.into_iter().flatten().filter_map(|g| steps.get(g));
+            steps[f] > least && steps[f] > SUDDEN * around.fold(1e-9_f64, |m, x| m.max(*x))
+        };
+        let cut = |f: &usize| sudden(&moves, JUMP, *f) || sudden(&turns, TURN, *f);
+        (0..edges).filter(cut).map(|f| f + 1).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// A body that wanders and sometimes jumps or turns suddenly, by about as much as a cut needs.
+        #[test]
+        fn what_is_passed_over_is_no_cut(
+            joints in 2..9usize, frames in prop_oneof![9..40usize, 250..560usize],
+            jumps in proptest::collection::vec((0..560usize, 0.0..0.2f64, 0.0..0.3f64), 0..6),
+            still in 0..3usize, pace in 0.0..0.02f64,
+        ) {
+            let parent = |k: usize| k.checked_sub(1).map(JointId::new);
+            let rest = |k: usize| Transform::from_translation(Vec3::new(0.0, if k == 0 { 1.0 } else { 0.3 }, 0.0));
+            let joint = |k: usize| Joint::new(format!("j{k}"), parent(k), rest(k));
+            let skeleton = Skeleton::new((0..joints).map(joint).collect()).unwrap();
+            let behind = |f: usize| jumps.iter().filter(move |jump| jump.0 <= f);
+            let mut rotations: Vec<Quat> = Vec::new();
+            let mut translations = Vec::new();
+            for f in 0..frames {
+                let turned: f64 = behind(f).map(|jump| jump.2).sum::<f64>() + pace * f as f64;
+                let turn = |k: usize| if k < still { Quat::identity() } else { exp(&(Vec3::x() * turned)) };
+                rotations.extend((0..joints).map(turn));
+                let far: f64 = behind(f).map(|jump| jump.1).sum();
+                translations.push(Vec3::new(far + 0.1 * (pace * f as f64).sin(), 1.0, 0.0));
+            }
+            let clip = Clip::new("", 60.0, joints, rotations, vec![JointId::new(0)], translations);
+            let character = Arc::new(Character::new("chain", Rig::new(skeleton, [])));
+            let motion = Motion::new(character, clip);
+            prop_assert_eq!(cuts(&motion), all_edges(&motion));
+        }
+    }
 }

@@ -50,15 +50,42 @@ pub fn map_frames_towards<T: Send>(
     wanted: impl IntoIterator<Item = JointId>,
     of: impl Fn(&ModelPose) -> T + Send + Sync,
 ) -> Vec<T> {
-    let needed = up_to_the_root(skeleton, wanted);
-    let joints: Vec<JointId> = skeleton.ids().filter(|id| needed[id.index()]).collect();
+    let towards = Towards::new(skeleton, wanted);
     let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
     let at_frame = |(scratch, model): &mut (Pose, ModelPose), frame: usize| {
         clip.read_pose(frame, scratch);
-        model.set_only(skeleton, scratch, &joints);
+        towards.set(scratch, model);
         of(model)
     };
     (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
+}
+
+/// Some joints of a skeleton and what lies above them, for poses in which nothing else counts.
+#[derive(Clone, Debug)]
+pub struct Towards<'a> {
+    skeleton: &'a Skeleton,
+    joints: Vec<JointId>,
+}
+
+impl<'a> Towards<'a> {
+    /// These joints and what lies above them.
+    pub fn new(skeleton: &'a Skeleton, wanted: impl IntoIterator<Item = JointId>) -> Self {
+        let needed = up_to_the_root(skeleton, wanted);
+        Self { skeleton, joints: skeleton.ids().filter(|id| needed[id.index()]).collect() }
+    }
+
+    /// The joints, parents first.
+    pub fn joints(&self) -> &[JointId] {
+        &self.joints
+    }
+
+    /// The model-space pose of a local one, as [`ModelPose::set`] gives it; other joints of `model` stay as they are.
+    ///
+    /// # Panics
+    /// Where one of the poses belongs to another skeleton.
+    pub fn set(&self, pose: &Pose, model: &mut ModelPose) {
+        model.set_only(self.skeleton, pose, &self.joints);
+    }
 }
 
 /// Whether each joint is one of these or above one of them.

@@ -8,5 +8,5 @@ mod forward;
 mod jacobian;
 
 pub use continuity::{cuts, is_cycle, shots, size, turning};
-pub use forward::{Block, Forward, forward, map_blocks, map_frames, map_frames_towards};
+pub use forward::{Block, Forward, Towards, forward, map_blocks, map_frames, map_frames_towards};
 pub use jacobian::{Jacobian, jacobian};

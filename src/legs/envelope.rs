@@ -2,6 +2,7 @@
 //!
 //! Units: those of the need; frames.
 
+use rayon::prelude::*;
 use std::iter::successors;
 
 /// A smooth channel nowhere below `needed` (which is not negative) and zero further than twice `reach` frames from
@@ -26,7 +27,9 @@ pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<
         let back = successors(Some((f, 0)), move |&(g, k)| Some((before(g).unwrap_or(g), k + 1)));
         ahead.take(reach + 1).chain(back.skip(1).take(reach))
     };
-    let highest: Vec<f64> = (0..n).map(|f| window(f).map(|(g, _)| needed[g]).fold(0.0, f64::max)).collect();
+    let frames = (0..n).into_par_iter().with_min_len(64);
+    let highest: Vec<f64> =
+        frames.clone().map(|f| window(f).map(|(g, _)| needed[g]).fold(0.0, f64::max)).collect();
     let weight = |k: usize| 1.0 + (std::f64::consts::PI * k as f64 / (reach + 1) as f64).cos();
     let mean = |f: usize| {
         let add =
@@ -34,7 +37,7 @@ pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<
         let (sum, all) = window(f).fold((0.0, 0.0), add);
         sum / all
     };
-    (0..n).map(mean).collect()
+    frames.map(mean).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,9 @@
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Mat3, Vec3};
-use crate::signal::{BEND, Bands, FactoredBands};
+use crate::signal::{BEND, Bands, FactoredBands, solve_once};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// A point of a sole.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +55,6 @@ const WIDTH: usize = 9;
 /// The bands of an open clip, whose pelvis meets that of the next frame but one, and of a folded cycle.
 const OPEN: usize = 2 * WIDTH + 1;
 const FOLDED: usize = 4 * WIDTH + 1;
-
 /// [`LegTerms::stiff`] of a leg whose hip, knee and ankle are at these places: its knee turns `kappa = d^2 / (l1 l2 sin
 /// knee)` times as much for a change of its length `d` as the leg for one across, counted up to `most` times.
 pub fn stiff([hip, knee, ankle]: [Vec3; 3], most: f64) -> Vec3 {
@@ -64,19 +65,15 @@ pub fn stiff([hip, knee, ankle]: [Vec3; 3], most: f64) -> Vec3 {
     line.try_normalize(1e-12).unwrap_or_default() * (kappa * kappa - 1.0).max(0.0).sqrt()
 }
 
-/// The factored matrix of a clip: it serves every right-hand side.
+/// The equations of a clip.
 #[derive(Debug)]
 pub struct Equations<'a> {
     time: &'a Timeline,
     legs: &'a [LegTerms],
     weights: Weights,
-    matrix: Matrix,
-}
-
-#[derive(Debug)]
-enum Matrix {
-    Open(FactoredBands<OPEN>),
-    Folded(FactoredBands<FOLDED>),
+    /// The factored matrix of a cycle. That of an open clip, which may be hours long, is told and factored anew for every
+    /// solve: kept, it would be as large as the rotations of thirty joints.
+    folded: Option<FactoredBands<FOLDED>>,
 }
 
 /// The constants in front of the terms.
@@ -126,99 +123,183 @@ fn place(time: &Timeline, unknown: usize) -> usize {
 }
 
 impl<'a> Equations<'a> {
-    /// Assembles and factors the matrix for one or two legs of `length` metres.
+    /// Those of one or two legs of `length` metres.
     pub fn new(time: &'a Timeline, legs: &'a [LegTerms], length: f64, settings: &Settings) -> Self {
         let weights = Weights::new(settings, time, length);
-        let matrix = match time.cycle {
-            true => Matrix::Folded(assembled::<FOLDED>(time, legs, &weights).factored()),
-            false => Matrix::Open(assembled::<OPEN>(time, legs, &weights).factored()),
-        };
-        Self { time, legs, weights, matrix }
+        let all = 0..time.unknowns();
+        let folded = time.cycle.then(|| assembled::<FOLDED>(time, legs, &weights, all).factored());
+        Self { time, legs, weights, folded }
     }
 
     /// The answer where goals are raised by `raised` (by leg and frame): points still miss what they missed, and the copy
     /// misses the goals by as much more. In every frame of the clip.
     pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<Answer> {
-        let (time, w) = (self.time, &self.weights);
-        let mut side = vec![[0.0]; WIDTH * time.unknowns()];
-        let mut add = |at: usize, v: &Vec3| v.iter().enumerate().for_each(|(a, x)| side[at + a][0] += x);
-        for (i, leg) in self.legs.iter().enumerate() {
-            for f in 0..time.unknowns() {
-                let at = place(time, f);
-                let raise = raised.map_or(0.0, |r| r[i][f]);
-                let r = leg.shape[f] - Vec3::y() * raise;
-                let pull = (r + leg.stiff[f] * leg.stiff[f].dot(&r)) * w.limb;
-                add(at + 3 * (i + 1), &pull);
-                add(at, &-pull);
-                for point in &leg.points {
-                    add(at + 3 * (i + 1), &(Vec3::y() * (-w.ground(leg, point, f) * point.misfit[f].y)));
+        let time = self.time;
+        let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
+        let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised)).collect();
+        match &self.folded {
+            None => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
+            Some(matrix) => {
+                let mut folded = vec![[0.0]; WIDTH * time.unknowns()];
+                let of_frame = |f: usize| place(time, f)..place(time, f) + WIDTH;
+                for (f, x) in x.iter().enumerate() {
+                    folded[of_frame(f)].as_flattened_mut().copy_from_slice(x);
+                }
+                matrix.solve(&mut folded);
+                for (f, x) in x.iter_mut().enumerate() {
+                    x.copy_from_slice(folded[of_frame(f)].as_flattened());
                 }
             }
-            for edge in time.edges() {
-                let ends = [edge, edge + 1].map(|f| place(time, time.unknown(f)) + 3 * (i + 1));
+        }
+        let of_frame = |x: [f64; WIDTH]| [0, 3, 6].map(|k| Vec3::new(x[k], x[k + 1], x[k + 2]));
+        let mut answer: Vec<Answer> = x.into_iter().map(of_frame).collect();
+        (answer.len()..time.frames).for_each(|f| answer.push(answer[time.unknown(f)]));
+        answer
+    }
+
+    /// Rows of the matrix of an open clip, of whole frames.
+    fn rows(&self, rows: Range<usize>) -> Vec<[f64; OPEN]> {
+        let frames = rows.start / WIDTH..rows.end / WIDTH;
+        assembled::<OPEN>(self.time, self.legs, &self.weights, frames).into_rows()
+    }
+
+    /// The right-hand side of one frame.
+    fn side(&self, f: usize, raised: Option<&[Vec<f64>]>) -> [f64; WIDTH] {
+        let (time, w) = (self.time, &self.weights);
+        let mut side = [0.0; WIDTH];
+        let mut add = |at: usize, v: &Vec3| v.iter().enumerate().for_each(|(a, x)| side[at + a] += x);
+        // The edges that touch it, the earlier one first.
+        let before = if f > 0 { Some(f - 1) } else { None };
+        let round = (time.cycle && f == 0).then(|| time.cut.len() - 1);
+        let edges = [before, Some(f).filter(|f| *f < time.cut.len()), round];
+        for (i, leg) in self.legs.iter().enumerate() {
+            let own = 3 * (i + 1);
+            let raise = raised.map_or(0.0, |r| r[i][f]);
+            let r = leg.shape[f] - Vec3::y() * raise;
+            let pull = (r + leg.stiff[f] * leg.stiff[f].dot(&r)) * w.limb;
+            add(own, &pull);
+            add(0, &-pull);
+            for point in &leg.points {
+                add(own, &(Vec3::y() * (-w.ground(leg, point, f) * point.misfit[f].y)));
+            }
+            for edge in edges.into_iter().flatten().filter(|edge| !time.cut[*edge]) {
                 for point in &leg.points {
                     let pull = (point.misfit[edge + 1] - point.misfit[edge]) * w.rest(leg, point, edge);
-                    add(ends[0], &pull);
-                    add(ends[1], &-pull);
+                    add(own, &if edge == f { pull } else { -pull });
                 }
             }
         }
-        match &self.matrix {
-            Matrix::Open(matrix) => matrix.solve(&mut side),
-            Matrix::Folded(matrix) => matrix.solve(&mut side),
-        }
-        let answer = |f: usize| {
-            let at = place(time, time.unknown(f));
-            [0, 3, 6].map(|k| Vec3::new(side[at + k][0], side[at + k + 1][0], side[at + k + 2][0]))
-        };
-        (0..time.frames).map(answer).collect()
+        side
     }
 }
 
-fn assembled<const B: usize>(time: &Timeline, legs: &[LegTerms], w: &Weights) -> Bands<B> {
-    let n = time.unknowns();
-    let mut matrix = Bands::<B>::diagonal(std::iter::repeat_n(0.0, WIDTH * n));
-    for f in 0..n {
+/// The rows of these frames; of all where the clip is folded.
+fn assembled<const B: usize>(
+    time: &Timeline,
+    legs: &[LegTerms],
+    w: &Weights,
+    frames: Range<usize>,
+) -> Bands<B> {
+    let first = if time.cycle { 0 } else { WIDTH * frames.start };
+    let mut matrix = Bands::<B>::diagonal(std::iter::repeat_n(0.0, WIDTH * frames.len()));
+    // Rows of other frames are others' business.
+    let mut add = |i: usize, j: usize, weight: f64| {
+        let (row, other) = (i.min(j), i.max(j));
+        if (first..first + WIDTH * frames.len()).contains(&row) {
+            matrix.add_to_row(row - first, other - row, weight);
+        }
+    };
+    for f in frames.clone() {
         let at = place(time, f);
-        (0..3).for_each(|a| matrix.add_entry(at + a, at + a, w.far));
+        (0..3).for_each(|a| add(at + a, at + a, w.far));
         // A leg that is not there stays where it is.
-        (3 * (legs.len() + 1)..WIDTH).for_each(|k| matrix.add_entry(at + k, at + k, 1.0));
+        (3 * (legs.len() + 1)..WIDTH).for_each(|k| add(at + k, at + k, 1.0));
     }
+    let touching = |edges: usize| frames.start.saturating_sub(edges)..frames.end.min(time.cut.len());
     for (i, leg) in legs.iter().enumerate() {
-        for f in 0..n {
+        for f in frames.clone() {
             let (d, o) = (place(time, f), place(time, f) + 3 * (i + 1));
             let shape = (Mat3::identity() + leg.stiff[f] * leg.stiff[f].transpose()) * w.limb;
             for a in 0..3 {
                 for b in a..3 {
-                    matrix.add_entry(d + a, d + b, shape[(a, b)]);
-                    matrix.add_entry(o + a, o + b, shape[(a, b)]);
+                    add(d + a, d + b, shape[(a, b)]);
+                    add(o + a, o + b, shape[(a, b)]);
                 }
                 for b in 0..3 {
-                    matrix.add_entry(d + a, o + b, -shape[(a, b)]);
+                    add(d + a, o + b, -shape[(a, b)]);
                 }
             }
             let ground: f64 = leg.points.iter().map(|p| w.ground(leg, p, f)).sum();
-            matrix.add_entry(o + 1, o + 1, ground);
+            add(o + 1, o + 1, ground);
         }
-        for edge in time.edges() {
+        for edge in touching(1).filter(|edge| !time.cut[*edge]) {
             let [a, b] = [edge, edge + 1].map(|f| place(time, time.unknown(f)) + 3 * (i + 1));
             let rest: f64 = leg.points.iter().map(|p| w.rest(leg, p, edge)).sum();
             for k in 0..3 {
-                matrix.add_entry(a + k, a + k, rest);
-                matrix.add_entry(b + k, b + k, rest);
-                matrix.add_entry(a + k, b + k, -rest);
+                add(a + k, a + k, rest);
+                add(b + k, b + k, rest);
+                add(a + k, b + k, -rest);
             }
         }
     }
-    for triple in time.triples() {
+    for triple in time.triples(frames.start.saturating_sub(1)..frames.end + 1) {
         let at = triple.map(|f| place(time, f));
         for k in 0..3 {
             for (i, x) in BEND.iter().enumerate() {
                 for (j, y) in BEND.iter().enumerate().skip(i) {
-                    matrix.add_entry(at[i] + k, at[j] + k, w.bend * x * y);
+                    add(at[i] + k, at[j] + k, w.bend * x * y);
                 }
             }
         }
     }
     matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::legs::Settings;
+    use proptest::prelude::*;
+
+    /// Two legs of one or two points each that do anything, over frames of which one may be cut off.
+    fn terms(frames: usize, numbers: &[f64]) -> Vec<LegTerms> {
+        let number = |k: usize| numbers[k % numbers.len()];
+        let vector = |k: usize| Vec3::new(number(k), number(3 * k + 1), number(7 * k + 2));
+        let point = |p: usize| Point {
+            misfit: (0..frames).map(|f| vector(f + p) * 0.02).collect(),
+            pace: (0..frames - 1).map(|f| number(5 * f + p).abs()).collect(),
+            near: (0..frames).map(|f| number(f + 11 * p).abs()).collect(),
+        };
+        let leg = |i: usize| LegTerms {
+            shape: (0..frames).map(|f| vector(f + 3 * i) * 0.1).collect(),
+            stiff: (0..frames).map(|f| vector(f + 5 * i) * 4.0).collect(),
+            follow: (0..frames).map(|f| number(f + i).abs()).collect(),
+            points: (0..=i).map(point).collect(),
+        };
+        vec![leg(0), leg(1)]
+    }
+
+    proptest! {
+        /// What is told block by block solves to the bit as the whole matrix does, over cuts too.
+        #[test]
+        fn parts_of_the_matrix_are_the_matrix(
+            frames in prop_oneof![9..40usize, 120..300usize], cut in 0..300usize, legs in 1..3usize,
+            numbers in proptest::collection::vec(-1.0..1.0f64, 50),
+        ) {
+            let mut time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 0.01 };
+            if let Some(cut) = time.cut.get_mut(cut) {
+                *cut = true;
+            }
+            let terms = &terms(frames, &numbers)[..legs];
+            let settings = Settings::default();
+            let equations = Equations::new(&time, terms, 0.8, &settings);
+            let whole = assembled::<OPEN>(&time, terms, &equations.weights, 0..frames).factored();
+            let side = (0..frames).flat_map(|f| equations.side(f, None));
+            let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();
+            whole.solve(&mut expected);
+            let found = equations.solve(None);
+            let found = found.iter().flatten().flat_map(|v| v.iter());
+            prop_assert!(found.zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
+        }
+    }
 }

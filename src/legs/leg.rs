@@ -3,9 +3,10 @@
 //! Space: model space unless said otherwise. Units: metres.
 
 use crate::anatomy::contact_points;
-use crate::kinematics::map_frames_towards;
+use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Rig, Role, Side};
+use rayon::prelude::*;
 
 /// A limb of two bones with something at its end that can rest: a leg with its foot, an arm with its hand.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Leg {
     pub bones: [f64; 2],
     /// How high the ankle is above the sole while the body stands.
     pub ankle: f64,
+    /// How far the ball is from the heel while it stands; 0 where one of them is not known.
+    pub sole: f64,
     /// The points of the sole that rest by themselves: the part, what carries it and the place in that joint's space.
     pub soles: Vec<(ContactPart, JointId, Vec3)>,
 }
@@ -55,9 +58,15 @@ impl Leg {
         let soles: Vec<_> = points.iter().filter(|p| of_limb(p.part)).collect();
         let lowest = soles.iter().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
         let ankle = lowest.min_by(f64::total_cmp).map_or(0.0, |low| (at[2].y - low).max(0.0));
+        let sole = match &soles[..] {
+            [heel, ball] => {
+                (stand.joint(ball.joint).point(&ball.at) - stand.joint(heel.joint).point(&heel.at)).norm()
+            }
+            _ => 0.0,
+        };
         let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
         let whole = bones.iter().all(|b| *b > 1e-6);
-        whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, soles })
+        whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, sole, soles })
     }
 
     /// Thigh and shin.
@@ -96,6 +105,13 @@ impl Step {
         Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
     }
 
+    /// The same leg with foot and toes turned about the ankle.
+    pub fn foot_turned(&self, turn: &Quat) -> Step {
+        let ankle = self.foot.translation;
+        let at = |t: &Transform| Transform::new(turn * t.rotation, ankle + turn * (t.translation - ankle));
+        Step { foot: at(&self.foot), toes: at(&self.toes), ..*self }
+    }
+
     /// The step with all lengths times `k`; rotations stay.
     pub fn scaled(&self, k: f64) -> Step {
         let at = |t: &Transform| Transform::new(t.rotation, t.translation * k);
@@ -116,15 +132,30 @@ impl Step {
 
 /// The course of every leg over a motion, by leg and frame.
 pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
-    let of = |model: &ModelPose| -> Vec<Step> {
-        let step = |leg: &&Leg| {
-            let foot = *model.joint(leg.foot);
-            let toes = leg.toes.map_or(foot, |t| *model.joint(t));
-            Step { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
-        };
-        legs.iter().map(step).collect()
+    let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
+    let towards = Towards::new(skeleton, legs.iter().flat_map(|leg| leg.joints()));
+    let step = |leg: &Leg, model: &ModelPose| {
+        let foot = *model.joint(leg.foot);
+        let toes = leg.toes.map_or(foot, |t| *model.joint(t));
+        Step { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
     };
-    let joints = legs.iter().flat_map(|leg| leg.joints());
-    let frames = map_frames_towards(motion.character.skeleton(), &motion.clip, joints, of);
-    (0..legs.len()).map(|k| frames.iter().map(|steps| steps[k]).collect()).collect()
+    let nowhere = Transform::identity();
+    let empty = Step { upper: nowhere, lower: nowhere, foot: nowhere, toes: nowhere };
+    let mut all: Vec<Vec<Step>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
+    // The same frames of all legs go together.
+    const BLOCK: usize = 64;
+    let mut blocks: Vec<Vec<&mut [Step]>> = Vec::new();
+    blocks.resize_with(clip.frames().div_ceil(BLOCK), Vec::new);
+    for steps in &mut all {
+        blocks.iter_mut().zip(steps.chunks_mut(BLOCK)).for_each(|(block, steps)| block.push(steps));
+    }
+    blocks.into_par_iter().enumerate().for_each(|(number, mut block)| {
+        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+        for n in 0..block.first().map_or(0, |steps| steps.len()) {
+            clip.read_pose(number * BLOCK + n, &mut pose);
+            towards.set(&pose, &mut model);
+            legs.iter().zip(&mut block).for_each(|(leg, steps)| steps[n] = step(leg, &model));
+        }
+    });
+    all
 }

@@ -10,6 +10,7 @@
 mod closure;
 mod envelope;
 mod equations;
+mod foot_tilt;
 mod ground;
 mod hip_tilt;
 mod leg;
@@ -23,8 +24,9 @@ mod treadmill;
 mod write;
 
 pub use ground::{GroundWork, ground};
-pub use leg::Leg;
+pub use leg::{Leg, Step, steps};
 pub use repair::{Repaired, repair};
 pub use settings::Settings;
-pub use transfer::{LegPair, leg_ratio, transfer};
+pub use timeline::Timeline;
+pub use transfer::{Course, LegPair, course, hands_out_of_floor, leg_ratio, transfer};
 pub use write::shifted;

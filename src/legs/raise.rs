@@ -2,10 +2,10 @@
 //!
 //! Space: model space, Y up. Units: metres.
 
-use super::closure::close_all;
-use super::leg::{Leg, steps};
+use super::closure::{close_all, knee_side};
+use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
-use super::write::{Placed, write};
+use super::write::{Placed, by_leg, write};
 use crate::math::Vec3;
 use crate::model::Motion;
 
@@ -16,11 +16,12 @@ pub fn raise(motion: Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) ->
         return motion;
     }
     let legs: Vec<&Leg> = limbs.iter().map(|(leg, _)| *leg).collect();
-    let arriving = steps(&motion, &legs);
-    let ends = |k: usize, f: usize| {
-        let [hip, _, ankle] = arriving[k][f].places();
+    let mut steps = steps(&motion, &legs);
+    let ends = |k: usize, f: usize, step: &Step| {
+        let [hip, _, ankle] = step.places();
         Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
-    let closed = close_all(&legs, &arriving, std::f64::consts::PI, settings, ends);
-    write(motion, &Placed { legs: &legs, steps: &closed, body: &[], still })
+    let sides: Vec<Vec3> = steps.iter().map(|steps| knee_side(steps)).collect();
+    close_all(&legs, &mut steps, &sides, std::f64::consts::PI, settings, ends);
+    write(motion, &Placed { legs: &legs, steps: by_leg(&steps), body: &[], still })
 }

@@ -4,19 +4,23 @@
 //! of every labelled point that its drift over the ground be taken away. Feet keep their rotations and heights. Space:
 //! model space, Y up. Units: metres, radians, frames.
 
-use super::closure::close_all;
+use super::closure::{close_all, knee_side};
 use super::equations::{Equations, LegTerms, stiff};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, write};
+use super::write::{Placed, by_leg, write};
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
+use rayon::prelude::*;
 
 /// A hold whose point is slower than this nine times in ten is at rest as it is, leg lengths a second: 1 cm/s of a
 /// person, what the measure `foot_skate_p95` allows. Half also takes the noise of captures for drift.
 const RESTS: f64 = 0.011;
+/// A hold whose point goes somewhere at more than this slides or steps there by the will of its author, leg lengths a second: what
+/// counts as a foot at rest (0.15), less a third.
+const SLIDES: f64 = 0.1;
 /// What moves by less than this is left as it is, metres.
 const STILL: f64 = 1e-6;
 /// No knee is folded further than it arrives for the sake of a place over the ground.
@@ -50,19 +54,19 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     }
     let time = Timeline::of(&motion);
     let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
-    let arriving = steps(&motion, &legs);
+    let of_legs = steps(&motion, &legs);
     let drifts: Vec<Vec<Drift>> = legs
         .iter()
-        .zip(&arriving)
+        .zip(&of_legs)
         .map(|(leg, steps)| drifts(&motion, leg, steps, &time, length, settings))
         .collect();
     if !drifts.iter().flatten().any(|d| d.held.contains(&true)) {
         return untouched(motion);
     }
-    let feet = Feet::of(&time, &arriving, &legs, length, settings);
+    let feet = Feet::of(&time, &of_legs, &legs, length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
-            let own = (&arriving[k][..], legs[k]);
+            let own = (&of_legs[k][..], legs[k]);
             let mut points = feet.points(k, &time, own, own, (1.0, length), settings);
             for (point, drift) in points.iter_mut().zip(&drifts[k]) {
                 let mut way = Vec3::zeros();
@@ -76,22 +80,37 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
             }
             LegTerms {
                 shape: vec![Vec3::zeros(); time.frames],
-                stiff: arriving[k].iter().map(|s| stiff(s.places(), settings.stiffest)).collect(),
+                stiff: of_legs[k]
+                    .par_iter()
+                    .with_min_len(64)
+                    .map(|s| stiff(s.places(), settings.stiffest))
+                    .collect(),
                 follow: vec![1.0; time.frames],
                 points,
             }
         })
         .collect();
+    let sides: Vec<Vec3> = of_legs.iter().map(|steps| knee_side(steps)).collect();
+    // Of a long take the equations are large: what can be had again goes before them, and what only they need with them.
+    drop((of_legs, feet));
+    let drifts: Vec<Vec<Vec<bool>>> =
+        drifts.into_iter().map(|of_leg| of_leg.into_iter().map(|drift| drift.held).collect()).collect();
     let answer = Equations::new(&time, &terms, length, settings).solve(None);
+    drop(terms);
+    let mut steps = steps(&motion, &legs);
     let still = |f: usize| answer[f].iter().all(|way| way.norm() < STILL);
-    let ends = |k: usize, f: usize| {
-        let [hip, _, ankle] = arriving[k][f].places();
+    let ankles = |steps: &[Vec<Step>]| -> Vec<Vec<Vec3>> {
+        steps.iter().map(|s| s.iter().map(|s| s.foot.translation).collect()).collect()
+    };
+    let before = ankles(&steps);
+    let ends = |k: usize, f: usize, step: &Step| {
+        let [hip, _, ankle] = step.places();
         (!still(f)).then(|| [hip + answer[f][0], ankle + answer[f][k + 1]])
     };
-    let closed = close_all(&legs, &arriving, FOLDED, settings, ends);
+    close_all(&legs, &mut steps, &sides, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
-    let repaired = write(motion, &Placed { legs: &legs, steps: &closed, body: &body, still });
-    let done = (0..legs.len()).map(|k| done(legs[k], &arriving[k], &closed[k], &drifts[k])).collect();
+    let repaired = write(motion, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still });
+    let done = (0..legs.len()).map(|k| done(legs[k], &before[k], &steps[k], &drifts[k])).collect();
     let pelvis = answer.iter().map(|a| a[0].norm()).collect();
     (repaired, done, pelvis)
 }
@@ -129,7 +148,9 @@ fn drifts(
             let edges =
                 hold.frames.start..hold.frames.end.min(time.frames).saturating_sub(1).max(hold.frames.start);
             let speeds: Vec<f64> = edges.clone().map(|e| pace[e]).collect();
-            if percentile(&speeds, 0.9) > RESTS {
+            let ends = [edges.start, edges.end].map(|f| flat[f.min(time.frames - 1)]);
+            let goes = (ends[1] - ends[0]).norm() / (length * time.dt * edges.len().max(1) as f64);
+            if percentile(&speeds, 0.9) > RESTS && goes < SLIDES {
                 edges.filter(|e| !time.cut[*e]).for_each(|e| held[e] = true);
             }
         }
@@ -149,10 +170,11 @@ fn drifts(
     drifts
 }
 
-fn done(leg: &Leg, before: &[Step], after: &[Step], drifts: &[Drift]) -> Repaired {
-    let way = |f: usize| (after[f].foot.translation - before[f].foot.translation).norm();
+/// What was done to a foot whose ankle was at these places.
+fn done(leg: &Leg, before: &[Vec3], after: &[Step], held: &[Vec<bool>]) -> Repaired {
+    let way = |f: usize| (after[f].foot.translation - before[f]).norm();
     let furthest = (0..before.len()).map(|f| (way(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let held = |e: &usize| drifts.iter().any(|d| d.held[*e]);
+    let held = |e: &usize| held.iter().any(|held| held[*e]);
     Repaired {
         side: leg.side,
         joint: leg.foot,

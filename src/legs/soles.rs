@@ -8,6 +8,7 @@ use super::settings::Settings;
 use super::timeline::Timeline;
 use super::treadmill::belt;
 use crate::math::{Vec3, median, percentile};
+use rayon::prelude::*;
 
 /// The share of the frames whose feet are lower than the ground: noise.
 const LOWEST: f64 = 0.03;
@@ -50,7 +51,7 @@ impl Feet {
         let unknowns = time.unknowns();
         let flat = steps.iter().zip(legs).map(|(steps, l)| {
             let flat = |(f, s): (usize, &Step)| f < unknowns && most(l, s) < settings.flat * leg;
-            steps.iter().enumerate().map(flat).collect()
+            steps.par_iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for (steps, l) in steps.iter().zip(legs) {
@@ -64,6 +65,12 @@ impl Feet {
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
+    }
+
+    /// Up in the space of the foot of leg `k`, where it is flat; nothing where it never is. `steps` are those of either body.
+    pub fn up(&self, k: usize, steps: &[Step]) -> Option<Vec3> {
+        let flat = steps.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat);
+        flat.map(|(step, _)| step.turned().inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
     }
 
     /// The speed of a point over every edge, against the world or the belt, whichever is slower, leg lengths a second.
@@ -89,10 +96,9 @@ impl Feet {
     ) -> Vec<Point> {
         let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
         let ankle = |f: usize| source[f].foot.translation;
-        // Up in the foot's space, where it is flat; a foot that never is has its ankle alone.
-        let up = flat.iter().map(|&f| copy[f].turned().inverse() * Vec3::y()).sum::<Vec3>();
+        // A foot that is never flat has its ankle alone.
         let mut sole: Vec<Track> = Vec::new();
-        match up.try_normalize(1e-9) {
+        match self.up(k, copy) {
             None => sole.push(Track {
                 at: (0..time.frames).map(ankle).collect(),
                 misfit: vec![Vec3::zeros(); time.frames],
@@ -101,8 +107,9 @@ impl Feet {
                 // The heel lies under the ankle.
                 let heights = [ratio * from.ankle, to.ankle];
                 let down = |f: usize| -(copy[f].turned() * up);
-                let at = (0..time.frames).map(|f| ankle(f) + down(f) * heights[0]).collect();
-                let misfit = (0..time.frames).map(|f| down(f) * (heights[1] - heights[0])).collect();
+                let frames = (0..time.frames).into_par_iter().with_min_len(64);
+                let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
+                let misfit = frames.map(|f| down(f) * (heights[1] - heights[0])).collect();
                 sole.push(Track { at, misfit });
                 let ball = |steps: &[Step], f: usize| steps[f].toes.translation - steps[f].foot.translation;
                 // The ball is the toe joint, of one body where the other has none.
@@ -142,7 +149,8 @@ impl Feet {
                 let higher = ((own[f] - lowest) / (settings.lowest * leg)).powi(2);
                 (-0.5 * (above + higher)).exp()
             };
-            Point { misfit, pace, near: (0..time.frames).map(near).collect() }
+            let frames = (0..time.frames).into_par_iter().with_min_len(64);
+            Point { misfit, pace, near: frames.map(near).collect() }
         };
         sole.iter().zip(&heights).zip(paces).map(point).collect()
     }

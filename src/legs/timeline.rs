@@ -6,6 +6,8 @@
 use crate::kinematics::{cuts, is_cycle};
 use crate::math::Vec3;
 use crate::model::Motion;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// The frames of a clip and what lies between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,9 +25,14 @@ pub struct Timeline {
 impl Timeline {
     /// That of a motion.
     pub fn of(motion: &Motion) -> Self {
+        Self::cut(motion, &cuts(motion))
+    }
+
+    /// That of a motion whose cuts are known: the frames that follow one.
+    pub fn cut(motion: &Motion, cuts: &[usize]) -> Self {
         let frames = motion.clip.frames();
         let mut cut = vec![false; frames.saturating_sub(1)];
-        cuts(motion).into_iter().for_each(|f| cut[f - 1] = true);
+        cuts.iter().for_each(|f| cut[f - 1] = true);
         let cycle = is_cycle(motion) && !cut.contains(&true);
         Self { frames, cycle, cut, dt: motion.clip.sample_rate.recip() }
     }
@@ -45,17 +52,19 @@ impl Timeline {
         (0..self.cut.len()).filter(|f| !self.cut[*f])
     }
 
-    /// The neighbours of each frame that has two: before, here, after, as unknowns.
-    pub fn triples(&self) -> impl Iterator<Item = [usize; 3]> {
+    /// The neighbours of each of some frames that has two: before, here, after, as unknowns; of the first frame of a cycle
+    /// too.
+    pub fn triples(&self, frames: Range<usize>) -> impl Iterator<Item = [usize; 3]> {
         let n = self.unknowns();
-        let inner = (1..self.frames.saturating_sub(1)).filter(|f| !self.cut[f - 1] && !self.cut[*f]);
+        let inner = frames.start.max(1)..frames.end.min(self.frames.saturating_sub(1));
+        let inner = inner.filter(|f| !self.cut[f - 1] && !self.cut[*f]);
         let round = (self.cycle && n > 2).then(|| [n - 1, 0, 1]);
         inner.map(|f| [f - 1, f, self.unknown(f + 1)]).chain(round)
     }
 
     /// The speed of a point over every edge, in metres per second: the way over a window of `half` seconds to either
     /// side, shorter at cuts and ends.
-    pub fn speeds(&self, at: impl Fn(usize) -> Vec3, half: f64) -> Vec<f64> {
+    pub fn speeds(&self, at: impl Fn(usize) -> Vec3 + Sync, half: f64) -> Vec<f64> {
         let reach = (half / self.dt).round() as usize;
         let last = self.frames - 1;
         // A cycle goes on where it began, moved by the way that it travels.
@@ -78,6 +87,6 @@ impl Timeline {
             }
             if self.cut[edge] { 0.0 } else { (place(b) - place(a)).norm() / ((b - a) as f64 * self.dt) }
         };
-        (0..self.cut.len()).map(speed).collect()
+        (0..self.cut.len()).into_par_iter().with_min_len(256).map(speed).collect()
     }
 }

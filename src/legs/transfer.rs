@@ -4,23 +4,31 @@
 //! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::closure::close_all;
+use super::closure::{close_all, knee_side};
 use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
+use super::foot_tilt::foot_tilt;
 use super::hip_tilt::hip_tilt;
 use super::leg::{Leg, Step, steps};
+use super::raise::raise;
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, write};
-use crate::anatomy::foot_skin;
+use super::write::{Placed, by_leg, placed};
+use crate::anatomy::{BodySkin, foot_skin};
+use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, median};
-use crate::model::{Character, JointId, Motion, Rig, Side};
+use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};
+use crate::signal::fix_hemispheres;
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
 const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Feet are raised out of the floor in at most so many rounds; each leaves a tenth of what the one before left.
 const RAISES: usize = 3;
+/// Hands likewise: a straight elbow gives little a round, and clips whose hands are in the floor are few.
+const HAND_RAISES: usize = 8;
 /// What is raised by less than this share of the leg is not.
 const RAISED: f64 = 1e-4;
 
@@ -57,8 +65,58 @@ pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
     (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
 }
 
-/// The rotation copy with its legs brought to do what the source's do, standing on height 0; `across` scales the path over
-/// the ground, which is [`leg_ratio`] unless somebody told another.
+/// Where the legs and the body of a target go in every frame.
+#[derive(Clone, Debug)]
+pub struct Course {
+    settings: Settings,
+    /// Where the knee of each leg points: see [`knee_side`].
+    sides: Vec<Vec3>,
+    /// The way of the whole copy, and the turn of the pelvis, before anything is solved.
+    base: Vec<Vec3>,
+    tilts: Vec<Quat>,
+    /// The turn of each foot that is longer than the source's; nothing of one that is not.
+    feet: Vec<Vec<Quat>>,
+    /// By how much hips go further, and where the ankle of each leg goes.
+    further: Vec<Vec3>,
+    ankles: Vec<Vec<Vec3>>,
+}
+
+impl Course {
+    /// A part of the rotation copy, from frame `first` on, with legs and body where they go; `pairs` as they were told. Signs
+    /// may flip between frames.
+    pub fn write(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
+        let frames = first..first + part.clip.frames();
+        let (base, tilts) = (&self.base[frames.clone()], &self.tilts[frames.clone()]);
+        let further = &self.further[frames.clone()];
+        let legs: Vec<&Leg> = pairs.iter().map(|p| &p.target).collect();
+        let mut steps = steps(&part, &legs);
+        tilt(&mut steps, tilts);
+        for (steps, turns) in steps.iter_mut().zip(&self.feet).filter(|(_, turns)| !turns.is_empty()) {
+            turn(steps, &turns[frames.clone()]);
+        }
+        steps.iter_mut().for_each(|steps| moved(steps, base));
+        let ends = |k: usize, f: usize, step: &Step| {
+            Some([step.upper.translation + further[f], self.ankles[k][first + f]])
+        };
+        close_all(&legs, &mut steps, &self.sides, FOLDED, &self.settings, ends);
+        let body: Vec<(Vec3, Quat)> =
+            base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
+        placed(part, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still: |_| false })
+    }
+}
+
+/// Turns the foot of a leg.
+fn turn(steps: &mut [Step], turns: &[Quat]) {
+    steps.iter_mut().zip(turns).for_each(|(step, turn)| *step = step.foot_turned(turn));
+}
+
+/// Moves the steps of a leg.
+fn moved(steps: &mut [Step], ways: &[Vec3]) {
+    steps.iter_mut().zip(ways).for_each(|(step, way)| *step = step.moved(way));
+}
+
+/// The rotation copy with its legs brought to do what the source's do, standing on height 0, nothing of `skin` in the floor;
+/// `across` scales the path over the ground, which is [`leg_ratio`] unless somebody told another.
 ///
 /// # Panics
 /// Where the two motions are not in step.
@@ -66,23 +124,62 @@ pub fn transfer(
     source: &Motion,
     copy: Motion,
     pairs: &[LegPair],
+    skin: &BodySkin,
     across: f64,
     settings: &Settings,
 ) -> Motion {
-    let Some(ratio) = leg_ratio(pairs).filter(|_| copy.clip.frames() > 0) else { return copy };
     assert_eq!(source.clip.frames(), copy.clip.frames(), "the copy has the frames of its source");
+    let (time, [from, to]) = (Timeline::of(source), courses([source, &copy], pairs));
+    match course(&time, from, to, &seat(&copy, skin), pairs, across, settings) {
+        Some(course) => {
+            let mut motion = course.write(copy, 0, pairs);
+            fix_hemispheres(&mut motion.clip);
+            hands_out_of_floor(motion, skin, &time, pairs, settings)
+        }
+        None => copy,
+    }
+}
+
+/// The length of the target's legs.
+fn mean_length(pairs: &[LegPair]) -> f64 {
+    pairs.iter().map(|p| p.target.length()).sum::<f64>() / pairs.len() as f64
+}
+
+/// The legs of the source and of the target's rotation copy, by leg and frame.
+fn courses([source, copy]: [&Motion; 2], pairs: &[LegPair]) -> [Vec<Vec<Step>>; 2] {
     let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
-    let leg = to.iter().map(|l| l.length()).sum::<f64>() / to.len() as f64;
-    let time = Timeline::of(source);
-    let scaled: Vec<Vec<Step>> = steps(source, &from)
-        .into_iter()
-        .map(|steps| steps.iter().map(|s| s.scaled(ratio)).collect())
-        .collect();
-    let mut copied = steps(&copy, &to);
-    let tilts = tilted(&scaled, &mut copied);
+    [steps(source, &from), steps(copy, &to)]
+}
+
+/// As [`transfer`], of the legs alone: those of the source and of the rotation copy as they are, and how high the copy's
+/// [`seat`] is; `None` without any.
+pub fn course(
+    time: &Timeline,
+    mut scaled: Vec<Vec<Step>>,
+    mut copied: Vec<Vec<Step>>,
+    seat: &[f64],
+    pairs: &[LegPair],
+    across: f64,
+    settings: &Settings,
+) -> Option<Course> {
+    let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
+    let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
+    let leg = mean_length(pairs);
+    scaled.par_iter_mut().flatten().for_each(|step| *step = step.scaled(ratio));
+    let tilts = tilts(&scaled, &copied);
+    tilt(&mut copied, &tilts);
 
     // Where the pelvis goes before anything is solved: the scaled path over the ground, as high as soles say.
-    let feet = Feet::of(&time, &scaled, &from, leg, settings);
+    let feet = Feet::of(time, &scaled, &from, leg, settings);
+    let turns: Vec<Vec<Quat>> = (0..to.len())
+        .map(|k| {
+            let share = ratio * from[k].sole / to[k].sole.max(1e-9);
+            let up = feet.up(k, &copied[k]).filter(|_| from[k].sole > 0.0 && share < 1.0);
+            let of = |up: Vec3| copied[k].iter().map(|s| foot_tilt(&(s.turned() * up), share)).collect();
+            up.map_or_else(Vec::new, of)
+        })
+        .collect();
+    copied.iter_mut().zip(&turns).for_each(|(steps, turns)| turn(steps, turns));
     let rise = rise(pairs, &feet, &scaled, &copied);
     let further = Vec3::new(across / ratio - 1.0, 0.0, across / ratio - 1.0);
     let middle = |steps: &[Vec<Step>], f: usize| {
@@ -98,64 +195,119 @@ pub fn transfer(
             steps.iter().zip(&aside).map(|(s, aside)| s.foot.translation + aside + Vec3::y() * rise).collect()
         })
         .collect();
-    for steps in &mut copied {
-        steps.iter_mut().zip(&base).for_each(|(s, base)| *s = s.moved(base));
-    }
+    copied.iter_mut().for_each(|steps| moved(steps, &base));
 
     let terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
             let ends = ((&scaled[k][..], from[k]), (&copied[k][..], to[k]));
-            let mut points = feet.points(k, &time, ends.0, ends.1, (ratio, leg), settings);
+            let mut points = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
             for point in &mut points {
                 point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
             }
             LegTerms {
                 shape: copied[k].iter().zip(&goals[k]).map(|(s, goal)| s.foot.translation - goal).collect(),
-                stiff: copied[k].iter().map(|s| stiff(s.places(), settings.stiffest)).collect(),
-                follow: scaled[k].iter().map(|s| follow(s, from[k].length() * ratio, settings)).collect(),
+                stiff: copied[k]
+                    .par_iter()
+                    .with_min_len(64)
+                    .map(|s| stiff(s.places(), settings.stiffest))
+                    .collect(),
+                follow: scaled[k]
+                    .par_iter()
+                    .with_min_len(64)
+                    .map(|s| follow(s, from[k].length() * ratio, settings))
+                    .collect(),
                 points,
             }
         })
         .collect();
-    let equations = Equations::new(&time, &terms, leg, settings);
     let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
-    let (answer, raised) = out_of_floor(&equations, &time, &goals, &lowest, leg, settings);
-
-    // A long take has a large matrix, and nothing of it is needed any more.
+    let seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
+    let sides = copied.iter().map(|steps| knee_side(steps)).collect();
+    // A long take has a large matrix: what is not needed any more goes before it, and what only it needs with it.
+    drop((scaled, copied, feet, aside));
+    let equations = Equations::new(time, &terms, leg, settings);
+    let (answer, raised) = out_of_floor(&equations, time, &goals, &lowest, &seat, leg, settings);
     drop(equations);
-    drop((terms, scaled, feet));
+    drop((terms, lowest));
 
-    let ends = |k: usize, f: usize| {
-        let hip = copied[k][f].upper.translation + answer[f][0];
-        Some([hip, goals[k][f] + answer[f][k + 1] + Vec3::y() * raised[k][f]])
-    };
-    let closed = close_all(&to, &copied, FOLDED, settings, ends);
-    let body: Vec<(Vec3, Quat)> = (0..time.frames).map(|f| (base[f] + answer[f][0], tilts[f])).collect();
-    let placed = Placed { legs: &to, steps: &closed, body: &body, still: |_| false };
-    write(copy, &placed)
+    let mut ankles = goals;
+    for (k, ankles) in ankles.iter_mut().enumerate() {
+        for (f, ankle) in ankles.iter_mut().enumerate() {
+            *ankle = *ankle + answer[f][k + 1] + Vec3::y() * raised[k][f];
+        }
+    }
+    let further = answer.iter().map(|answer| answer[0]).collect();
+    Some(Course { settings: *settings, sides, base, tilts, feet: turns, further, ankles })
 }
 
-/// The turns of the pelvis, and the legs of the copy moved with it; both about the middle of the hip joints.
-fn tilted(scaled: &[Vec<Step>], copied: &mut [Vec<Step>]) -> Vec<Quat> {
-    let frames = copied[0].len();
-    let [left, right] = match copied {
-        [left, right] => [left, right],
-        _ => return vec![Quat::identity(); frames],
-    };
-    let across = |a: &Step, b: &Step| a.upper.translation - b.upper.translation;
+/// How high the lowest of trunk and thighs of a rotation copy is in every frame; nothing without skin.
+pub fn seat(copy: &Motion, skin: &BodySkin) -> Vec<f64> {
+    if skin.body.is_empty() {
+        return Vec::new();
+    }
+    let joints = skin.body.iter().map(|(joint, _)| *joint);
+    map_frames_towards(copy.character.skeleton(), &copy.clip, joints, |model| skin.lowest(model))
+}
+
+/// The motion with hands that are in the floor lifted out of it by their arms.
+pub fn hands_out_of_floor(
+    mut motion: Motion,
+    skin: &BodySkin,
+    time: &Timeline,
+    pairs: &[LegPair],
+    settings: &Settings,
+) -> Motion {
+    if skin.hands.iter().all(Vec::is_empty) {
+        return motion;
+    }
+    let leg = mean_length(pairs);
+    let character = Arc::clone(&motion.character);
+    let arms = Side::BOTH.map(|side| Leg::arm(&character, &character.rig, side));
+    let reach = (settings.ramp / time.dt).round().max(1.0) as usize;
+    for _ in 0..HAND_RAISES {
+        let joints = skin.hands.iter().flatten().map(|(joint, _)| *joint);
+        let of = |model: &ModelPose| skin.lowest_of_hands(model);
+        let low = map_frames_towards(character.skeleton(), &motion.clip, joints, of);
+        let rise = |k: usize| {
+            let sunk = |f: usize| (-low[f][k] - settings.depth * leg).max(0.0);
+            let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
+            let rise = envelope(&needed, &time.cut, time.cycle, reach);
+            (0..time.frames).map(|f| rise[time.unknown(f)]).collect::<Vec<f64>>()
+        };
+        let rises: Vec<(&Leg, Vec<f64>)> =
+            arms.iter().enumerate().filter_map(|(k, arm)| Some((arm.as_ref()?, rise(k)))).collect();
+        if rises.iter().flat_map(|(_, rise)| rise).all(|rise| *rise < RAISED * leg) {
+            break;
+        }
+        motion = raise(motion, &rises, settings);
+    }
+    motion
+}
+
+/// The turns of the pelvis, which keep the line between the hip joints of the copy as level as the source's is.
+fn tilts(scaled: &[Vec<Step>], copied: &[Vec<Step>]) -> Vec<Quat> {
+    let [left, right] = copied else { return vec![Quat::identity(); copied[0].len()] };
     let widths = [
         median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| across(a, b).norm()).collect()),
-        median(left.iter().zip(right.iter()).map(|(a, b)| across(a, b).norm()).collect()),
+        median(left.iter().zip(right).map(|(a, b)| across(a, b).norm()).collect()),
     ];
     let share = widths[0] / widths[1].max(1e-9);
-    let tilt = |(l, r): (&mut Step, &mut Step)| {
-        let way = across(l, r);
-        let turn = hip_tilt(&way, share);
+    left.par_iter().zip(right).with_min_len(64).map(|(l, r)| hip_tilt(&across(l, r), share)).collect()
+}
+
+/// From the right hip to the left one.
+fn across(left: &Step, right: &Step) -> Vec3 {
+    left.upper.translation - right.upper.translation
+}
+
+/// Moves the legs of the copy as the pelvis turns about the middle of the hip joints.
+fn tilt(copied: &mut [Vec<Step>], tilts: &[Quat]) {
+    let [left, right] = copied else { return };
+    for ((left, right), turn) in left.iter_mut().zip(right).zip(tilts) {
+        let way = across(left, right);
         let half = (turn * way - way) * 0.5;
-        (*l, *r) = (l.moved(&half), r.moved(&-half));
-        turn
-    };
-    left.iter_mut().zip(right.iter_mut()).map(tilt).collect()
+        (*left, *right) = (left.moved(&half), right.moved(&-half));
+    }
 }
 
 /// How high the scaled source is lifted so that the target's soles are on the floor where the source's are flat; where
@@ -188,38 +340,62 @@ fn lowest(pair: &LegPair, steps: &[Step]) -> Vec<f64> {
         let heights = pair.skin.iter().map(|(joint, at)| step.sole(&pair.target, *joint, at).y);
         heights.fold(f64::INFINITY, f64::min) - step.foot.translation.y
     };
-    if pair.skin.is_empty() { Vec::new() } else { steps.iter().map(of).collect() }
+    if pair.skin.is_empty() { Vec::new() } else { steps.par_iter().with_min_len(64).map(of).collect() }
 }
 
-/// The answer with feet raised out of the floor, and by how much each of them was raised. A raise is a smooth channel
-/// that covers what is needed, added to the goals: the matrix stays, and nothing switches from frame to frame.
+/// The answer with feet and seat raised out of the floor, and by how much each foot was raised. A raise is a smooth channel
+/// that covers what is needed, added to the goals or to the path of the pelvis: the matrix stays, and nothing switches
+/// from frame to frame. What legs that rest hold back of the seat comes last, their feet staying where they are.
 fn out_of_floor(
     equations: &Equations<'_>,
     time: &Timeline,
     goals: &[Vec<Vec3>],
     lowest: &[Vec<f64>],
+    seat: &[f64],
     leg: f64,
     settings: &Settings,
 ) -> (Vec<Answer>, Vec<Vec<f64>>) {
     let mut raised = vec![vec![0.0; time.frames]; goals.len()];
     let mut answer = equations.solve(None);
-    let reach = (settings.ramp / time.dt).round().max(1.0) as usize;
+    let mut lifted = vec![0.0; time.frames];
+    let cover = |needed: &[f64], seconds: f64| {
+        let reach = (seconds / time.dt).round().max(1.0) as usize;
+        envelope(needed, &time.cut, time.cycle, reach)
+    };
+    let sitting = |lifted: &[f64], answer: &[Answer]| -> Vec<f64> {
+        let sunk = |f: usize| (-seat[f] - lifted[f] - answer[f][0].y - settings.depth * leg).max(0.0);
+        (0..if seat.is_empty() { 0 } else { time.unknowns() }).map(sunk).collect()
+    };
     for _ in 0..RAISES {
-        let mut most = 0.0_f64;
+        let needed = sitting(&lifted, &answer);
+        let mut most = needed.iter().copied().fold(0.0, f64::max);
+        if most > 0.0 {
+            let more = cover(&needed, settings.seat);
+            (0..time.frames).for_each(|f| lifted[f] += more[time.unknown(f)]);
+        }
         for (k, lowest) in lowest.iter().enumerate().filter(|(_, l)| !l.is_empty()) {
             let sunk = |f: usize| {
                 let sole = goals[k][f].y + answer[f][k + 1].y + raised[k][f] + lowest[f];
                 (-sole - settings.depth * leg).max(0.0)
             };
-            let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
+            let frames = (0..time.unknowns()).into_par_iter().with_min_len(256);
+            let needed: Vec<f64> = frames.map(sunk).collect();
             most = needed.iter().copied().fold(most, f64::max);
-            let more = envelope(&needed, &time.cut, time.cycle, reach);
+            let more = cover(&needed, settings.ramp);
             (0..time.frames).for_each(|f| raised[k][f] += more[time.unknown(f)]);
         }
         if most < RAISED * leg {
             break;
         }
-        answer = equations.solve(Some(&raised));
+        // The copy misses the goals by as much more as they are raised, and by as much less as the body is.
+        let less = |raised: &Vec<f64>| raised.iter().zip(&lifted).map(|(a, b)| a - b).collect();
+        answer = equations.solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
     }
+    let needed = sitting(&lifted, &answer);
+    if needed.iter().any(|needed| *needed > 0.0) {
+        let more = cover(&needed, settings.seat);
+        (0..time.frames).for_each(|f| lifted[f] += more[time.unknown(f)]);
+    }
+    answer.iter_mut().zip(&lifted).for_each(|(answer, lift)| answer[0].y += lift);
     (answer, raised)
 }

@@ -4,6 +4,7 @@
 //! joints below follow their parents. Space: model space in, local space out. Units: metres.
 
 use super::leg::{Leg, Step};
+use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, Motion, Rig, Role};
 use crate::signal::fix_hemispheres;
@@ -14,12 +15,17 @@ pub struct Placed<'a, S> {
     /// The legs.
     pub legs: &'a [&'a Leg],
     /// Where they go, by leg and frame.
-    pub steps: &'a [Vec<Step>],
+    pub steps: Vec<&'a [Step]>,
     /// The way of the body in every frame, and the turn of the pelvis, which trunk and legs do not take part in; nothing
     /// where the body stays.
     pub body: &'a [(Vec3, Quat)],
     /// The frames in which nothing goes anywhere: they keep every bit.
     pub still: S,
+}
+
+/// The steps of every leg, for [`Placed`].
+pub fn by_leg(steps: &[Vec<Step>]) -> Vec<&[Step]> {
+    steps.iter().map(Vec::as_slice).collect()
 }
 
 /// The joints that carry a body through the world: the hips, and every part of it that hangs elsewhere than under them
@@ -44,7 +50,14 @@ fn tops(rig: &Rig, clip: &Clip) -> Vec<JointId> {
 }
 
 /// The motion with legs and body where they are placed.
-pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>) -> Motion {
+pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, places: &Placed<'_, S>) -> Motion {
+    let mut motion = placed(motion, places);
+    fix_hemispheres(&mut motion.clip);
+    motion
+}
+
+/// As [`write`], with signs that may flip between frames.
+pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>) -> Motion {
     let Motion { character, mut clip, contacts } = motion;
     let rig = &character.rig;
     let skeleton = rig.skeleton();
@@ -55,6 +68,10 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
     let leads = |id: JointId| placed.legs.iter().any(|l| id == l.upper || skeleton.is_ancestor(id, l.upper));
     let trunk: Vec<bool> =
         skeleton.ids().map(|id| hips.is_some() && skeleton.parent(id) == hips && !leads(id)).collect();
+    // What goes somewhere, and what lies above: nothing else is looked at.
+    let ends = tops.iter().copied().chain(hips).chain(placed.legs.iter().flat_map(|leg| leg.joints()));
+    let held = skeleton.ids().filter(|id| moves && trunk[id.index()]);
+    let touched = Towards::new(skeleton, ends.chain(held));
     // A joint that its tree parent does not carry needs a translation of its own.
     let mut translated = clip.translated().to_vec();
     translated.extend(&tops);
@@ -87,7 +104,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
                     pose.local_mut()[id.index()].translation = *v;
                 }
                 if !(placed.still)(f) {
-                    model.set(skeleton, &pose);
+                    touched.set(&pose, &mut model);
                     let turn = placed.body.get(f).map_or(Quat::identity(), |(_, turn)| *turn);
                     let turns = turn != Quat::identity();
                     for &id in &tops {
@@ -103,12 +120,12 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
                         let place = middle + turn * (at.translation - middle) + placed.body[f].0;
                         wanted[hips.index()] = Some(Transform::new(turn * at.rotation, place));
                     }
-                    for (leg, steps) in placed.legs.iter().zip(placed.steps) {
+                    for (leg, steps) in placed.legs.iter().zip(&placed.steps) {
                         let step = &steps[f];
                         let at = [step.upper, step.lower, step.foot, step.toes];
                         leg.joints().zip(at).for_each(|(id, t)| wanted[id.index()] = Some(t));
                     }
-                    for id in skeleton.ids() {
+                    for &id in touched.joints() {
                         let parent = skeleton.parent(id).map(|p| new[p.index()]);
                         let local = *pose.joint(id);
                         let at = match wanted[id.index()] {
@@ -134,7 +151,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
                 }
                 // The next frame starts from the rest again: a joint without a channel has kept its own.
                 if !(placed.still)(f) {
-                    for id in skeleton.ids() {
+                    for &id in touched.joints() {
                         pose.local_mut()[id.index()].translation = skeleton.joint(id).rest.translation;
                     }
                 }
@@ -143,8 +160,7 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
     if width == 0 {
         translations.clear();
     }
-    let mut clip = clip.translating(translated, translations);
-    fix_hemispheres(&mut clip);
+    let clip = clip.translating(translated, translations);
     Motion { character, clip, contacts }
 }
 
@@ -152,5 +168,5 @@ pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>
 pub fn shifted(motion: Motion, ways: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = ways.iter().map(|way| (*way, Quat::identity())).collect();
     let still = |f: usize| ways[f] == Vec3::zeros();
-    write(motion, &Placed { legs: &[], steps: &[], body: &body, still })
+    write(motion, &Placed { legs: &[], steps: Vec::new(), body: &body, still })
 }

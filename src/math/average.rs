@@ -105,13 +105,14 @@ pub fn weighted_quantile(values: &[f64], weights: &[f64], q: f64) -> f64 {
 
 /// The value below which the share `q` of the values lies, interpolated linearly; 0 without values.
 pub fn percentile(values: &[f64], q: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let mut values = values.to_vec();
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let at = q.clamp(0.0, 1.0) * last as f64;
-    let low = at.floor() as usize;
-    let high = (low + 1).min(last);
-    sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64)
+    let place = at.floor() as usize;
+    let (_, low, above) = values.select_nth_unstable_by(place, f64::total_cmp);
+    let low = *low;
+    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
+    low + (high - low) * (at - place as f64)
 }
 
 /// The median of each component; 0 without values. The mean of the two middle ones of an even number.

@@ -81,6 +81,10 @@ fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assess
         if courses.iter().any(|c| c.part.of_foot()) {
             made.metrics.extend(agreement(motion, contacts));
         }
+        if samples.lowest_skin.is_finite() {
+            let depth = (contacts.ground * gauge.scale - samples.lowest_skin).max(0.0);
+            made.metrics.push(metric("body_skin_below_floor", depth));
+        }
         made.metrics.extend(published(&courses, samples.frames, samples.rate));
         made.series.extend(ground_series(&courses, &samples));
         if let Some((metrics, left)) = momentum(gauge, &samples, &courses) {

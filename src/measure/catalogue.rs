@@ -87,6 +87,13 @@ pub const MEASURES: &[Measure] = &[
         "penetration_max over all other points, their thickness taken off",
     ),
     measure(
+        "body_skin_below_floor",
+        "m",
+        Some(0.02),
+        "greatest depth of the skin of trunk, thighs and hands below the ground, ten times a second; what reaches below \
+         the soles in the calibration pose is taken off",
+    ),
+    measure(
         "float_max",
         "m",
         None,

@@ -3,7 +3,7 @@
 use super::particles::{Particle, particles};
 use super::skin::Skin;
 use super::stature::{COMMON_HEIGHT, height};
-use crate::anatomy::{ArmedBody, capsules, contact_points};
+use crate::anatomy::{ArmedBody, BodySkin, capsules, contact_points};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub struct Gauge {
     pub(super) limited: Vec<JointId>,
     pub(super) particles: Vec<Particle>,
     pub(super) skin: Skin,
+    /// What of the body can be in the floor.
+    pub(super) floor_skin: BodySkin,
     /// What hands are near to; nothing of bodies without arms.
     pub(super) body: Option<ArmedBody>,
 }
@@ -58,6 +60,7 @@ impl Gauge {
             limited: mechanism.joints_with_limits().collect(),
             mechanism,
             particles: particles(character, &standing, height),
+            floor_skin: BodySkin::of(character, rig),
             skin: Skin::of(character, &capsules, &standing, height),
             body: ArmedBody::from_capsules(character, rig, capsules),
             character: Arc::clone(character),

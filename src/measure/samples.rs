@@ -41,6 +41,8 @@ pub struct Samples {
     pub stretch: f64,
     /// The share of the arms' skin inside the body, ten times a second; nothing without skin.
     pub inside: Option<f64>,
+    /// The lowest skin of body and hands, ten times a second; infinite without skin.
+    pub lowest_skin: f64,
 }
 
 impl Samples {
@@ -48,7 +50,7 @@ impl Samples {
     pub fn of(gauge: &Gauge, motion: &Motion) -> Self {
         let (skeleton, clip) = (gauge.character.skeleton(), &motion.clip);
         let frames = clip.frames();
-        let mut made = Self { frames, rate: clip.sample_rate, ..Self::default() };
+        let mut made = Self { frames, rate: clip.sample_rate, lowest_skin: f64::INFINITY, ..Self::default() };
         made.points.reserve(frames * gauge.points.len());
         made.ends.reserve(frames * gauge.ends.len());
         let mut masses = Masses::new(gauge, clip.sample_rate, frames);
@@ -71,6 +73,11 @@ impl Samples {
             masses.add(gauge, &model);
             if frame % looks == 0 && !gauge.skin.is_empty() {
                 inside.push(gauge.skin.share_inside(&model));
+            }
+            if frame % looks == 0 {
+                let hands = gauge.floor_skin.lowest_of_hands(&model);
+                let low = hands.into_iter().fold(gauge.floor_skin.lowest(&model), f64::min);
+                made.lowest_skin = made.lowest_skin.min(low * gauge.scale);
             }
             let mut most = 0.0_f64;
             for (&id, (known, angle)) in gauge.limited.iter().zip(&mut excess) {

@@ -1,6 +1,7 @@
-//! A line such as `foot_skate_p95>0.01` becomes a threshold that measurements may pass.
+//! A line such as `foot_skate_p95>1cm/s` becomes a threshold that measurements may pass.
 
 use super::catalogue::{find, names_near};
+use super::quantity::{self, Quantity, QuantityFault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -28,17 +29,17 @@ pub struct Threshold {
     /// The measure.
     pub name: String,
     side: Side,
-    value: f64,
+    limit: Quantity,
 }
 
 impl Threshold {
     /// Whether `value` is on the bad side; what is not a number is.
     pub fn is_passed_by(&self, value: f64) -> bool {
         !match self.side {
-            Side::Above => value <= self.value,
-            Side::AtOrAbove => value < self.value,
-            Side::Below => value >= self.value,
-            Side::AtOrBelow => value > self.value,
+            Side::Above => value <= self.limit.value,
+            Side::AtOrAbove => value < self.limit.value,
+            Side::Below => value >= self.limit.value,
+            Side::AtOrBelow => value > self.limit.value,
         }
     }
 }
@@ -46,7 +47,7 @@ impl Threshold {
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = Side::ALL.iter().find(|s| s.1 == self.side).map_or("", |s| s.0);
-        write!(f, "{}{word}{}", self.name, self.value)
+        write!(f, "{}{word}{}{}", self.name, self.limit.number, self.limit.word)
     }
 }
 
@@ -70,31 +71,92 @@ impl TryFrom<String> for Threshold {
 pub enum ThresholdError {
     /// It does not read `NAME>VALUE`.
     #[error(
-        "`{0}` is no threshold\nwrite a measure, `>`, `>=`, `<` or `<=`, and a number: `foot_skate_p95>0.01`"
+        "`{0}` is no threshold\nwrite a measure, `>`, `>=`, `<` or `<=`, and a number with its unit: `foot_skate_p95>1cm/s`"
     )]
     Shape(String),
     /// There is no such measure.
-    #[error("there is no measure `{name}`\nmeasures are {known}")]
+    #[error("there is no measure `{name}`, the nearest are {near}\n`posemill measure --help` lists all")]
     Name {
         /// The word.
         name: String,
-        /// All names, the nearest first.
-        known: String,
+        /// The names that come nearest.
+        near: String,
     },
     /// What follows the sign is no number.
-    #[error(
-        "`{text}` has no number behind `{sign}`\nwrite one in the unit of the measure, {unit}: `{name}{sign}0.01`"
-    )]
+    #[error("`{text}` has no number behind `{sign}`\nwrite one: {examples}")]
     Value {
+        /// The line.
+        text: String,
+        /// The sign.
+        sign: &'static str,
+        /// What could stand there.
+        examples: String,
+    },
+    /// The number has no unit, and could be meant in several.
+    #[error("`{text}` has no unit\nwrite one: {examples}")]
+    NoUnit {
+        /// The line.
+        text: String,
+        /// What could stand there.
+        examples: String,
+    },
+    /// The measure is not measured in that.
+    #[error("`{text}` has a unit that `{name}` is not measured in\nwrite {examples}")]
+    Unit {
         /// The line.
         text: String,
         /// The measure.
         name: &'static str,
-        /// The sign.
-        sign: &'static str,
-        /// The measure's unit.
-        unit: &'static str,
+        /// What could stand there.
+        examples: String,
     },
+}
+
+/// Why some of several lines are no thresholds, each of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThresholdErrors(pub Vec<ThresholdError>);
+
+impl std::error::Error for ThresholdErrors {}
+
+impl fmt::Display for ThresholdErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [one] = self.0.as_slice() else {
+            write!(f, "{} thresholds cannot be read", self.0.len())?;
+            return self.0.iter().try_for_each(|e| write!(f, "\n{}", e.to_string().replace('\n', ": ")));
+        };
+        one.fmt(f)
+    }
+}
+
+impl Threshold {
+    /// One sentence where `value`, in the unit of the catalogue, passes the threshold; what was not measured does.
+    pub fn told(&self, value: Option<f64>) -> Option<String> {
+        let unit = find(&self.name).map_or("", |m| m.unit);
+        match value {
+            Some(value) if !self.is_passed_by(value) => None,
+            Some(value) => Some(format!(
+                "`{}` is {}, the run fails on `{self}`",
+                self.name,
+                quantity::shown(value, unit)
+            )),
+            None => Some(format!("`{}` was not measured, the run fails on `{self}`", self.name)),
+        }
+    }
+
+    /// The thresholds of these lines.
+    ///
+    /// # Errors
+    /// [`ThresholdErrors`] with every line that is none.
+    pub fn all<S: AsRef<str>>(lines: &[S]) -> Result<Vec<Self>, ThresholdErrors> {
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        for line in lines {
+            match line.as_ref().parse() {
+                Ok(threshold) => good.push(threshold),
+                Err(error) => bad.push(error),
+            }
+        }
+        if bad.is_empty() { Ok(good) } else { Err(ThresholdErrors(bad)) }
+    }
 }
 
 impl FromStr for Threshold {
@@ -107,19 +169,28 @@ impl FromStr for Threshold {
         let Some((name, sign, side, value)) = split.filter(|s| !s.0.is_empty()) else {
             return Err(ThresholdError::Shape(text.to_owned()));
         };
+        let quoted =
+            |names: Vec<String>| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         let Some(measure) = find(name) else {
-            let known = names_near(name).iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-            return Err(ThresholdError::Name { name: name.to_owned(), known });
+            let near = names_near(name).into_iter().take(NEAR).map(str::to_owned).collect();
+            return Err(ThresholdError::Name { name: name.to_owned(), near: quoted(near) });
         };
-        match value.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Self { name: measure.name.to_owned(), side, value }),
-            _ => {
-                let (text, name, unit) = (text.to_owned(), measure.name, measure.unit);
-                Err(ThresholdError::Value { text, name, sign, unit })
-            }
+        let (name, text) = (measure.name, text.to_owned());
+        let examples = |number: &str| match quantity::words(measure.unit).collect::<Vec<_>>() {
+            none if none.is_empty() => format!("`{name}{sign}{number}`"),
+            words => quoted(words.into_iter().map(|w| format!("{name}{sign}{number}{w}")).collect()),
+        };
+        match quantity::read(value, measure.unit) {
+            Ok(limit) => Ok(Self { name: name.to_owned(), side, limit }),
+            Err(QuantityFault::Number) => Err(ThresholdError::Value { text, sign, examples: examples("1") }),
+            Err(QuantityFault::NoUnit) => Err(ThresholdError::NoUnit { text, examples: examples(value) }),
+            Err(QuantityFault::Unit) => Err(ThresholdError::Unit { text, name, examples: examples("1") }),
         }
     }
 }
+
+/// How many names a message offers for one that is not known.
+const NEAR: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -129,10 +200,10 @@ mod tests {
     fn every_sign_says_which_side_is_bad() {
         let passed = |text: &str, value: f64| text.parse::<Threshold>().unwrap().is_passed_by(value);
         for (text, at_below_above) in [
-            ("jerk>2", [false, false, true]),
-            ("jerk >= 2", [true, false, true]),
-            ("jerk<2", [false, true, false]),
-            ("jerk<=2.0", [true, true, false]),
+            ("jerk>2m/s^3", [false, false, true]),
+            ("jerk >= 2 m/s^3", [true, false, true]),
+            ("foot_skate<200cm/s", [false, true, false]),
+            ("jerk_ratio<=2.0", [true, true, false]),
         ] {
             assert_eq!([2.0, 1.0, 3.0].map(|v| passed(text, v)), at_below_above, "{text}");
             assert!(passed(text, f64::NAN));
@@ -146,12 +217,23 @@ mod tests {
         let said = |text: &str| text.parse::<Threshold>().unwrap_err().to_string();
         assert!(said("foot_skate").starts_with("`foot_skate` is no threshold\nwrite a measure"));
         assert!(said(">1").starts_with("`>1` is no threshold"));
-        assert!(
-            said("foot_skat>1").starts_with("there is no measure `foot_skat`\nmeasures are `foot_skate`, ")
+        assert_eq!(
+            said("foot_skat>1cm/s"),
+            "there is no measure `foot_skat`, the nearest are `foot_skate`, `foot_skate_p95`, `foot_skate_max`\n\
+             `posemill measure --help` lists all"
+        );
+        assert_eq!(said("jerk>fast"), "`jerk>fast` has no number behind `>`\nwrite one: `jerk>1m/s^3`");
+        assert_eq!(
+            said("foot_skate>=1"),
+            "`foot_skate>=1` has no unit\nwrite one: `foot_skate>=1cm/s`, `foot_skate>=1m/s`, `foot_skate>=1mm/s`"
         );
         assert_eq!(
-            said("jerk>fast"),
-            "`jerk>fast` has no number behind `>`\nwrite one in the unit of the measure, m/s^3: `jerk>0.01`"
+            said("penetration_max>1deg"),
+            "`penetration_max>1deg` has a unit that `penetration_max` is not measured in\n\
+             write `penetration_max>1cm`, `penetration_max>1m`, `penetration_max>1mm`"
         );
+        let all = Threshold::all(&["jerk>1", "jerk_ratio>2", "jerky>2"]).unwrap_err().to_string();
+        assert_eq!(all.lines().count(), 3, "{all}");
+        assert!(all.contains("`jerk>1` has no unit: write one: `jerk>1m/s^3`"), "{all}");
     }
 }

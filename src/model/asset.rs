@@ -27,4 +27,12 @@ impl Asset {
         let clip = self.clips.get(clip)?.clone();
         Some(Motion::new(Arc::clone(&self.character), clip))
     }
+
+    /// As [`Asset::motion`], without a copy: a clip without frames is left in its place.
+    pub fn take_motion(&mut self, clip: usize) -> Option<Motion> {
+        let clip = self.clips.get_mut(clip)?;
+        let none = Clip::new("", clip.sample_rate, clip.joints(), Vec::new(), Vec::new(), Vec::new());
+        let clip = std::mem::replace(clip, none);
+        Some(Motion::new(Arc::clone(&self.character), clip))
+    }
 }

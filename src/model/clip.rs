@@ -119,10 +119,49 @@ impl Clip {
     ///
     /// # Panics
     /// As [`Clip::new`].
-    pub fn translating(self, translated: Vec<JointId>, translations: Vec<Vec3>) -> Self {
+    pub fn translating(mut self, translated: Vec<JointId>, translations: Vec<Vec3>) -> Self {
+        self.set_translations(translated, translations);
+        self
+    }
+
+    /// Replaces the translations by others.
+    ///
+    /// # Panics
+    /// As [`Clip::new`].
+    pub fn set_translations(&mut self, translated: Vec<JointId>, translations: Vec<Vec3>) {
         assert_eq!(translations.len(), self.frames() * translated.len(), "whole frames of translations");
         assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
-        Self { translated, translations, ..self }
+        (self.translated, self.translations) = (translated, translations);
+    }
+
+    /// Its frames in parts of so many, in order, without what moves beside joints; what was given out is held no longer,
+    /// so that a clip can become another one that is as long in the memory of the longer one of them.
+    ///
+    /// # Panics
+    /// Where parts have no frames.
+    pub fn into_parts(mut self, frames: usize) -> Parts {
+        assert!(frames > 0, "parts of some frames");
+        // A list gives back what lies at its end.
+        self.rotations.reverse();
+        self.translations.reverse();
+        Parts { clip: self, frames }
+    }
+
+    /// The clip with the frames of others behind its own, which play on the same skeleton and move the same joints;
+    /// `frames` of all are expected.
+    ///
+    /// # Panics
+    /// Where the joints differ.
+    pub fn followed_by(mut self, others: impl Iterator<Item = Clip>, frames: usize) -> Clip {
+        let more = frames.saturating_sub(self.frames());
+        self.rotations.reserve_exact(more * self.joints);
+        self.translations.reserve_exact(more * self.translated.len());
+        for other in others {
+            assert!(self.joints == other.joints && self.translated == other.translated, "the same joints");
+            self.rotations.extend_from_slice(&other.rotations);
+            self.translations.extend_from_slice(&other.translations);
+        }
+        self
     }
 
     /// The joints whose translation is part of the clip, ascending.
@@ -183,5 +222,65 @@ impl Clip {
             Err(_) => skeleton.joint(id).rest.translation,
         };
         Transform::new(self.rotations(frame)[id.index()], translation)
+    }
+}
+
+/// The frames of a clip in parts: see [`Clip::into_parts`].
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// What is left, each list from its end to its start.
+    clip: Clip,
+    frames: usize,
+}
+
+impl Iterator for Parts {
+    type Item = Clip;
+
+    fn next(&mut self) -> Option<Clip> {
+        fn taken<T>(list: &mut Vec<T>, count: usize) -> Vec<T> {
+            let mut taken = list.split_off(list.len().saturating_sub(count));
+            list.shrink_to_fit();
+            taken.reverse();
+            taken
+        }
+        let clip = &mut self.clip;
+        let frames = self.frames.min(clip.frames());
+        if frames == 0 {
+            return None;
+        }
+        let rotations = taken(&mut clip.rotations, frames * clip.joints);
+        let translations = taken(&mut clip.translations, frames * clip.translated.len());
+        let translated = clip.translated.clone();
+        let mut part =
+            Clip::new(clip.name.clone(), clip.sample_rate, clip.joints, rotations, translated, translations);
+        (part.start, part.tolerance) = (clip.start, clip.tolerance);
+        clip.start += frames as f64 / clip.sample_rate;
+        Some(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_in_order_are_the_clip(
+            joints in 1..4usize, frames in 0..40usize, width in 1..20usize, moving in any::<bool>(),
+        ) {
+            let rotations = (0..joints * frames).map(|k| exp(&Vec3::new(0.01 * k as f64, 0.3, 0.0))).collect();
+            let translated = if moving { vec![JointId::new(0)] } else { Vec::new() };
+            let translations = (0..frames * translated.len()).map(|k| Vec3::y() * k as f64).collect();
+            let clip = Clip::new("walk", 60.0, joints, rotations, translated, translations);
+            let mut parts = clip.clone().into_parts(width);
+            prop_assert!(parts.clone().all(|part| (1..=width).contains(&part.frames())));
+            if let Some(first) = parts.next() {
+                prop_assert_eq!(first.followed_by(parts, frames), clip);
+            } else {
+                prop_assert_eq!(frames, 0);
+            }
+        }
     }
 }

@@ -27,7 +27,7 @@ pub use asset::Asset;
 pub use calibration::{CalibratedJoint, Calibration, CalibrationSource};
 pub use carried::{Carried, CarriedProperty};
 pub use character::Character;
-pub use clip::Clip;
+pub use clip::{Clip, Parts};
 pub use contacts::{ContactPart, ContactPoint, Contacts, Hold};
 pub use document::{Container, Document};
 pub use mark::{Mark, MarkKind};

@@ -161,22 +161,20 @@ impl Motion {
             return Err(Fault::Contacts { expected: clip.frames(), found });
         }
         let unit = |q: &Quat| (q.norm() - 1.0).abs() < 1e-6;
-        for frame in 0..clip.frames() {
+        let of_frame = |frame: usize| {
             if let Some(k) = clip.rotations(frame).iter().position(|q| !unit(q)) {
-                return Err(Fault::Rotation { frame, joint: name(k) });
+                return Some(Fault::Rotation { frame, joint: name(k) });
             }
             if let Some(k) = clip.translations(frame).iter().position(|v| !v.iter().all(|x| x.is_finite())) {
-                return Err(Fault::Translation { frame, joint: name(clip.translated()[k].index()) });
+                return Some(Fault::Translation { frame, joint: name(clip.translated()[k].index()) });
             }
-            if frame > 0 {
-                let before = clip.rotations(frame - 1);
-                let flips = |(a, b): (&Quat, &Quat)| a.coords.dot(&b.coords) < -1e-9;
-                if let Some(k) = clip.rotations(frame).iter().zip(before).position(flips) {
-                    return Err(Fault::Hemisphere { frame, joint: name(k) });
-                }
-            }
-        }
-        Ok(())
+            let before = clip.rotations(frame.checked_sub(1)?);
+            let flips = |(a, b): (&Quat, &Quat)| a.coords.dot(&b.coords) < -1e-9;
+            let k = clip.rotations(frame).iter().zip(before).position(flips)?;
+            Some(Fault::Hemisphere { frame, joint: name(k) })
+        };
+        let fault = (0..clip.frames()).into_par_iter().with_min_len(64).find_map_first(of_frame);
+        fault.map_or(Ok(()), Err)
     }
 }
 

@@ -12,7 +12,7 @@ use super::shell::document;
 use super::slides::slides;
 use super::text::{Text, address, words};
 use super::time_plot::highest;
-use super::verdict::{Reading, Verdict};
+use crate::measure::{Reading, Verdict};
 use crate::model::Motion;
 use crate::report::{Report, Series, Warnings};
 use base64::Engine as _;
@@ -43,7 +43,7 @@ pub struct ClipPage<'a> {
     pub clips: Vec<Shown<'a>>,
     /// What the run had to say.
     pub report: &'a Report,
-    /// A contact sheet as PNG, where one could be drawn.
+    /// A contact sheet as JPEG, where one could be drawn.
     pub picture: Option<&'a [u8]>,
     /// The page of the whole batch, relative to this one, where there is one.
     pub batch: Option<String>,
@@ -71,12 +71,12 @@ pub fn clip_page(page: &ClipPage) -> String {
     if !clips.is_empty() {
         body += &player(&scene.cuts);
     }
-    if let Some(png) = page.picture {
-        let data = base64::engine::general_purpose::STANDARD.encode(png);
+    if let Some(jpeg) = page.picture {
+        let data = base64::engine::general_purpose::STANDARD.encode(jpeg);
         let _ = writeln!(
             body,
             "<section aria-labelledby=\"h-poses\"><h2 id=\"h-poses\">Poses</h2><img class=\"sheet\" alt=\"Poses of {} from the \
-             first frame to the last\" src=\"data:image/png;base64,{data}\"></section>",
+             first frame to the last\" src=\"data:image/jpeg;base64,{data}\"></section>",
             Text(&page.title)
         );
     }
@@ -111,11 +111,11 @@ pub fn clip_page(page: &ClipPage) -> String {
         include_str!("draw_2d.js"),
         include_str!("player.js"),
     ];
-    document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.value))
+    document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.text))
 }
 
 fn header(page: &ClipPage, verdict: Verdict) -> String {
-    let (class, word) = verdict.badge();
+    let (class, word) = verdict.words();
     let back = page.batch.as_ref().map_or_else(String::new, |link| {
         format!("<nav aria-label=\"Batch\"><a href=\"{}\">← All clips</a></nav>", Text(&address(link)))
     });

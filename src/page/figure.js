@@ -2,15 +2,38 @@
 const posemill = {};
 (() => {
   "use strict";
-  const bytes = (text) => {
+  // The numbers of the scene; lists in it say where they begin and how many bytes they have.
+  let store = new Uint8Array(0);
+  posemill.open = async (text) => {
     const raw = atob(text);
-    const out = new Uint8Array(raw.length);
-    for (let k = 0; k < raw.length; k++) out[k] = raw.charCodeAt(k);
+    const packed = new Uint8Array(raw.length);
+    for (let k = 0; k < raw.length; k++) packed[k] = raw.charCodeAt(k);
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const all = new Uint8Array(await new Response(stream).arrayBuffer());
+    const length = new DataView(all.buffer).getUint32(0, true);
+    store = all.subarray(4 + length);
+    return JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + length)));
+  };
+  const bytes = ([at, length]) => store.slice(at, at + length);
+  const f32 = (place) => new Float32Array(bytes(place).buffer);
+  const u16 = (place) => new Uint16Array(bytes(place).buffer);
+  // Second differences, column by column, low bytes before high ones: see `courses` of the writer.
+  const courses = (place, rows, columns) => {
+    const all = bytes(place), n = rows * columns;
+    const out = new Float32Array(n);
+    for (let column = 0; column < columns; column++) {
+      let last = 0, change = 0;
+      for (let row = 0; row < rows; row++) {
+        const k = column * rows + row;
+        const folded = all[k] | (all[n + 2 * k] << 8) | (all[n + 2 * k + 1] << 16);
+        const now = last + change + ((folded >>> 1) ^ -(folded & 1));
+        change = row === 0 ? 0 : now - last;
+        last = now;
+        out[row * columns + column] = now / 8191;
+      }
+    }
     return out;
   };
-  const f32 = (text) => new Float32Array(bytes(text).buffer);
-  const u16 = (text) => new Uint16Array(bytes(text).buffer);
-  const units = (text) => Float32Array.from(new Int16Array(bytes(text).buffer), (x) => x / 32767);
   const spread = (packed, low, step) => {
     const codes = u16(packed);
     const out = new Float32Array(codes.length);
@@ -45,7 +68,7 @@ const posemill = {};
     joint: mesh.joint === undefined ? null : u16(mesh.joint),
     joints: mesh.joints === undefined ? null : u16(mesh.joints),
     weights: mesh.weights === undefined ? null : bytes(mesh.weights),
-    texcoords: mesh.texcoords ? spread(mesh.texcoords.text, mesh.texcoords.low, mesh.texcoords.step) : null,
+    texcoords: mesh.texcoords ? spread(mesh.texcoords.place, mesh.texcoords.low, mesh.texcoords.step) : null,
     colors: mesh.colors === undefined ? null : bytes(mesh.colors),
     color: mesh.color,
     both: mesh.both,
@@ -71,13 +94,13 @@ const posemill = {};
       Object.assign(this, { label: packed.label, rate: packed.rate, frames: packed.frames, stride: packed.stride });
       this.turning = packed.turning;
       this.moving = packed.moving;
-      this.rotations = units(packed.rotations);
+      this.kept = Math.ceil(this.frames / this.stride);
+      this.rotations = courses(packed.rotations, this.kept, 4 * packed.turning.length);
       this.translations = f32(packed.translations);
       const n = this.character.parents.length;
-      this.kept = Math.ceil(this.frames / this.stride);
       this.turns = new Float32Array(4 * n);
       this.places = new Float32Array(3 * n);
-      this.turns.set(units(packed.still));
+      this.turns.set(f32(packed.still));
       for (let j = 0; j < n; j++) this.places.set(this.character.rest.subarray(7 * j, 7 * j + 3), 3 * j);
       const given = f32(packed.places);
       packed.placed.forEach((j, k) => this.places.set(given.subarray(3 * k, 3 * k + 3), 3 * j));

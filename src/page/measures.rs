@@ -3,9 +3,8 @@
 use super::plots::whose;
 use super::quantity::Unit;
 use super::text::{Text, words};
-use super::time_plot::{highest, sparkline};
-use super::verdict::Reading;
-use crate::measure::find;
+use super::time_plot::{Who, highest, sparkline};
+use crate::measure::{Reading, find};
 use crate::report::{Report, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,11 +122,22 @@ pub struct WorstCourse {
     pub unit: String,
     /// The values.
     pub values: Vec<f64>,
+    /// The frame of the greatest of all.
+    #[serde(default)]
+    pub frame: usize,
+    /// Whose it is, where it is one of two: `left` or `right`.
+    #[serde(default)]
+    pub of: String,
 }
 
 impl WorstCourse {
     /// How many values there are at most.
     pub const PARTS: usize = 60;
+
+    /// Where this measure is worst, if this is its course: the frame, and `left` or `right` where it is one of two.
+    pub fn place(&self, measure: &str) -> Option<(usize, &str)> {
+        (self.name == measure).then_some((self.frame, self.of.as_str()))
+    }
 
     /// A course as it serialises; `None` for anything else.
     pub fn of_json(value: &Value) -> Option<Self> {
@@ -145,7 +155,18 @@ pub fn worst_course(report: &Report) -> Option<WorstCourse> {
         |k: usize| &series.values[k * series.values.len() / parts..(k + 1) * series.values.len() / parts];
     let most = |k: usize| part(k).iter().copied().filter(|v| v.is_finite()).fold(f64::MIN, f64::max);
     let values = (0..parts).map(most).filter(|v| *v > f64::MIN).collect();
-    Some(WorstCourse { name: measure.name.clone(), unit: series.unit.to_owned(), values })
+    let of = match whose(&series.name).0 {
+        Who::Left => "left",
+        Who::Right => "right",
+        _ => "",
+    };
+    Some(WorstCourse {
+        name: measure.name.clone(),
+        unit: series.unit.to_owned(),
+        values,
+        frame: highest(&series.values).map_or(0, |h| h.0),
+        of: of.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -165,7 +186,7 @@ mod tests {
         }
         let course = worst_course(&report).unwrap();
         assert_eq!((course.name.as_str(), course.values.len()), ("depth_max", WorstCourse::PARTS));
-        assert_eq!(course.values.iter().position(|v| *v == 2.0), Some(40));
+        assert_eq!((course.values.iter().position(|v| *v == 2.0), course.frame), (Some(40), 333));
         assert_eq!(WorstCourse::of_json(&serde_json::to_value(&course).unwrap()), Some(course));
         assert_eq!(worst_course(&Report::default()), None);
     }

@@ -1,73 +1,129 @@
-//! Lists of numbers become base64 text for the player: little-endian, as wide as they need to be.
+//! Lists of numbers become bytes for the player: little-endian, as wide as they need to be, all in one place that is
+//! compressed once.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+/// Where lists of numbers lie one behind the other; in the scene stands for each where it begins and how long it is, both
+/// in bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Store(Vec<u8>);
 
 /// Numbers of a list, quantised to 16 bits between the least and the greatest of each component.
 #[derive(Clone, Debug)]
 pub(super) struct Quantised {
     pub(super) low: Vec<f32>,
     pub(super) step: Vec<f32>,
-    pub(super) text: String,
+    pub(super) place: Value,
 }
 
-/// Bytes as base64.
-pub(super) fn bytes(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
-}
-
-pub(super) fn f32s(values: impl IntoIterator<Item = f32>) -> String {
-    bytes(&values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())
-}
-
-pub(super) fn u32s(values: impl IntoIterator<Item = u32>) -> String {
-    bytes(&values.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
-}
-
-pub(super) fn u16s(values: impl IntoIterator<Item = u16>) -> String {
-    bytes(&values.into_iter().flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
-}
-
-/// Numbers from -1 to 1 as 16 bits.
-pub(super) fn units16(values: impl IntoIterator<Item = f64>) -> String {
-    let code = |x: f64| (x.clamp(-1.0, 1.0) * 32767.0).round() as i16;
-    bytes(&values.into_iter().flat_map(|x| code(x).to_le_bytes()).collect::<Vec<u8>>())
-}
-
-/// Numbers from -1 to 1 as 8 bits.
-pub(super) fn units8(values: impl IntoIterator<Item = f32>) -> String {
-    let code = |x: f32| (x.clamp(-1.0, 1.0) * 127.0).round() as i8;
-    bytes(&values.into_iter().flat_map(|x| code(x).to_le_bytes()).collect::<Vec<u8>>())
-}
-
-/// Vectors of `N` numbers, each component between its own bounds.
-pub(super) fn quantised<const N: usize>(values: &[[f32; N]]) -> Quantised {
-    let mut low = vec![f32::INFINITY; N];
-    let mut high = vec![f32::NEG_INFINITY; N];
-    for v in values {
-        for ((l, h), x) in low.iter_mut().zip(&mut high).zip(v) {
-            (*l, *h) = (l.min(*x), h.max(*x));
-        }
+impl Store {
+    /// Bytes.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> Value {
+        let at = self.0.len();
+        self.0.extend_from_slice(bytes);
+        json!([at, bytes.len()])
     }
-    let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(0.0)).collect();
-    let code = |k: usize, x: f32| if step[k] > 0.0 { ((x - low[k]) / step[k]).round() as u16 } else { 0 };
-    let text = u16s(values.iter().flat_map(|v| (0..N).map(|k| code(k, v[k])).collect::<Vec<u16>>()));
-    Quantised { low, step, text }
+
+    pub(super) fn f32s(&mut self, values: impl IntoIterator<Item = f32>) -> Value {
+        self.bytes(&values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())
+    }
+
+    pub(super) fn u32s(&mut self, values: impl IntoIterator<Item = u32>) -> Value {
+        self.bytes(&values.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
+    }
+
+    pub(super) fn u16s(&mut self, values: impl IntoIterator<Item = u16>) -> Value {
+        self.bytes(&values.into_iter().flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+    }
+
+    /// Numbers from -1 to 1 as 8 bits.
+    pub(super) fn units8(&mut self, values: impl IntoIterator<Item = f32>) -> Value {
+        let code = |x: f32| (x.clamp(-1.0, 1.0) * 127.0).round() as i8;
+        self.bytes(&values.into_iter().flat_map(|x| code(x).to_le_bytes()).collect::<Vec<u8>>())
+    }
+
+    /// Vectors of `N` numbers, each component between its own bounds.
+    pub(super) fn quantised<const N: usize>(&mut self, values: &[[f32; N]]) -> Quantised {
+        let mut low = vec![f32::INFINITY; N];
+        let mut high = vec![f32::NEG_INFINITY; N];
+        for v in values {
+            for ((l, h), x) in low.iter_mut().zip(&mut high).zip(v) {
+                (*l, *h) = (l.min(*x), h.max(*x));
+            }
+        }
+        let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(0.0)).collect();
+        let code = |k: usize, x: f32| if step[k] > 0.0 { ((x - low[k]) / step[k]).round() as u16 } else { 0 };
+        let place =
+            self.u16s(values.iter().flat_map(|v| (0..N).map(|k| code(k, v[k])).collect::<Vec<u16>>()));
+        Quantised { low, step, place }
+    }
+
+    /// Numbers from -1 to 1 that change smoothly over time, one of `columns` behind the other in each of the rows of
+    /// `value(row, column)`: their second differences in steps of [`TURN_STEP`], which are small, column by column, first
+    /// the low bytes of all and then the high ones, which are mostly zero. Steps, not their differences, are rounded: nothing adds up.
+    pub(super) fn courses(
+        &mut self,
+        rows: usize,
+        columns: usize,
+        value: impl Fn(usize, usize) -> f64,
+    ) -> Value {
+        let code =
+            |row: usize, column: usize| (value(row, column).clamp(-1.0, 1.0) / TURN_STEP).round() as i32;
+        let (mut lows, mut highs) = (Vec::new(), Vec::new());
+        for column in 0..columns {
+            let (mut last, mut change) = (0, 0);
+            for row in 0..rows {
+                let now = code(row, column);
+                let second = now - last - change;
+                (change, last) = (if row == 0 { 0 } else { now - last }, now);
+                // The sign goes to the lowest bit, so that small numbers of both signs are small.
+                let folded = ((second << 1) ^ (second >> 31)) as u32;
+                lows.push(folded as u8);
+                highs.push((folded >> 8) as u16);
+            }
+        }
+        lows.extend(highs.into_iter().flat_map(u16::to_le_bytes));
+        self.bytes(&lows)
+    }
+
+    /// `scene` and all that lies here as one compressed text: the length of the JSON in 4 bytes, the JSON, the numbers.
+    pub(super) fn with(self, scene: &Value) -> String {
+        let json = scene.to_string();
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        let sure = "memory takes all that is written";
+        for part in [&(json.len() as u32).to_le_bytes()[..], json.as_bytes(), &self.0] {
+            encoder.write_all(part).expect(sure);
+        }
+        STANDARD.encode(encoder.finish().expect(sure))
+    }
 }
+
+/// Of the components of rotations: half of it turns a limb of a metre by a tenth of a millimetre.
+pub(super) const TURN_STEP: f64 = 1.0 / 8191.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn u16_list(text: &str) -> Vec<u16> {
-        STANDARD.decode(text).unwrap().as_chunks::<2>().0.iter().map(|b| u16::from_le_bytes(*b)).collect()
+    /// The bytes of a list.
+    fn taken<'a>(store: &'a Store, place: &Value) -> &'a [u8] {
+        let [at, length] = [0, 1].map(|k| place[k].as_u64().unwrap() as usize);
+        &store.0[at..at + length]
     }
 
     #[test]
     fn quantised_vectors_come_back_within_half_a_step() {
         let values: Vec<[f32; 3]> = (0..100).map(|k| [k as f32, (k as f32 * 0.3).sin(), 7.0]).collect();
-        let packed = quantised(&values);
-        let codes = u16_list(&packed.text);
+        let mut store = Store::default();
+        store.bytes(b"before");
+        let packed = store.quantised(&values);
+        let codes: Vec<u16> =
+            taken(&store, &packed.place).as_chunks::<2>().0.iter().map(|b| u16::from_le_bytes(*b)).collect();
         for (i, v) in values.iter().enumerate() {
             for k in 0..3 {
                 let back = packed.low[k] + packed.step[k] * f32::from(codes[3 * i + k]);
@@ -77,9 +133,50 @@ mod tests {
     }
 
     #[test]
-    fn unit_numbers_are_whole_at_their_ends() {
-        let codes: Vec<i16> =
-            u16_list(&units16([1.0, -1.0, 0.0, 2.0])).into_iter().map(|c| c.cast_signed()).collect();
-        assert_eq!(codes, [32767, -32767, 0, 32767]);
+    fn courses_come_back_within_half_a_step() {
+        let (rows, columns) = (50, 3);
+        let value = |row: usize, column: usize| match column {
+            0 => (row as f64 * 0.2).sin(),
+            1 => {
+                if row.is_multiple_of(2) {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+            _ => 0.25,
+        };
+        let mut store = Store::default();
+        let place = store.courses(rows, columns, value);
+        let bytes = taken(&store, &place);
+        let n = rows * columns;
+        assert_eq!(bytes.len(), 3 * n);
+        for column in 0..columns {
+            let (mut last, mut change) = (0_i32, 0);
+            for row in 0..rows {
+                let k = column * rows + row;
+                let high = u16::from_le_bytes([bytes[n + 2 * k], bytes[n + 2 * k + 1]]);
+                let folded = u32::from(bytes[k]) | u32::from(high) << 8;
+                let second = (folded >> 1) as i32 ^ -((folded & 1) as i32);
+                let now = last + change + second;
+                (change, last) = (if row == 0 { 0 } else { now - last }, now);
+                let off = f64::from(now) * TURN_STEP - value(row, column);
+                assert!(off.abs() <= 0.51 * TURN_STEP, "{row} {column}: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scene_and_its_numbers_are_one_text() {
+        let mut store = Store::default();
+        store.bytes(&[7; 1000]);
+        let text = store.with(&json!({ "a": 1 }));
+        assert!(text.len() < 100, "{}", text.len());
+        let mut bytes = Vec::new();
+        let packed = STANDARD.decode(text).unwrap();
+        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(packed.as_slice()), &mut bytes)
+            .unwrap();
+        assert_eq!(bytes[..4], 7_u32.to_le_bytes());
+        assert_eq!((&bytes[4..11], bytes.len()), (&b"{\"a\":1}"[..], 1011));
     }
 }

@@ -7,8 +7,8 @@ use super::path_plot::{Way, path_plot};
 use super::ranges::Angle;
 use super::text::words;
 use super::time_plot::{Line, TimePlot, Who};
-use super::verdict::Reading;
 use crate::math::Transform;
+use crate::measure::Reading;
 use crate::model::{JointId, Motion, Role};
 use crate::report::Series;
 

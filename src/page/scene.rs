@@ -1,25 +1,26 @@
 //! Motions become what the player moves: characters once, and for each clip the joints that turn, frame by frame.
 //!
-//! Local rotations have 16 bits a component and are blended between frames, translations 32 bits. Where a clip would
+//! Local rotations have 14 bits a component and are blended between frames, translations 32 bits. Where a clip would
 //! take more than its share of the page only every n-th frame is kept, and the page says so. Units: metres, seconds.
 
 use super::clip_page::Shown;
-use super::packed::{f32s, units16};
+use super::packed::Store;
 use super::skin::skin;
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, Clip, Motion, Role};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Bytes of the page for all clips together: with the skins and the picture a page stays below 8 MB.
+/// Bytes for all clips together before they are compressed, which leaves about a quarter of them.
 const CLIPS: usize = 3_000_000;
-/// Bytes for all skins together.
+/// Bytes for all skins together before they are compressed, which leaves about half of them.
 const SKINS: usize = 2_600_000;
 
 /// What the player shows, and what had to be left out, in sentences.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
-    pub(super) value: Value,
+    /// As [`Store::with`] packs it.
+    pub(super) text: String,
     pub(super) cuts: Vec<String>,
 }
 
@@ -34,17 +35,18 @@ pub(super) fn scene(shown: &[Shown]) -> Scene {
         }
     }
     let mut cuts = Vec::new();
+    let mut store = Store::default();
     let packed: Vec<Value> = characters
         .iter()
         .map(|c| {
             let motion =
                 motions.iter().find(|m| Arc::ptr_eq(&m.character, c)).expect("taken from the motions");
-            let (skin, replaced) = skin(motion, SKINS / characters.len());
+            let (skin, replaced) = skin(motion, SKINS / characters.len(), &mut store);
             if replaced {
                 let name = &c.name;
                 cuts.push(format!("The skin of {name} is too large for a page; a figure stands in for it."));
             }
-            character(motion, skin)
+            character(motion, skin, &mut store)
         })
         .collect();
     let share = CLIPS / motions.len().max(1);
@@ -54,7 +56,7 @@ pub(super) fn scene(shown: &[Shown]) -> Scene {
         if stride > 1 {
             cuts.push(format!("The player keeps every {} frame of the {label}.", ordinal(stride)));
         }
-        let mut value = track(&motion.clip, stride);
+        let mut value = track(&motion.clip, stride, &mut store);
         value["character"] = json!(at);
         value["label"] = json!(label);
         value
@@ -68,7 +70,7 @@ pub(super) fn scene(shown: &[Shown]) -> Scene {
         })
         .collect();
     cuts.dedup();
-    Scene { value: json!({ "characters": packed, "takes": takes }), cuts }
+    Scene { text: store.with(&json!({ "characters": packed, "takes": takes })), cuts }
 }
 
 fn ordinal(n: usize) -> String {
@@ -79,7 +81,7 @@ fn ordinal(n: usize) -> String {
     }
 }
 
-fn character(motion: &Motion, skin: Value) -> Value {
+fn character(motion: &Motion, skin: Value, store: &mut Store) -> Value {
     let character = &*motion.character;
     let skeleton = character.skeleton();
     let parents: Vec<i64> = skeleton
@@ -100,7 +102,7 @@ fn character(motion: &Motion, skin: Value) -> Value {
     };
     let sides: Vec<i32> = skeleton.ids().map(side).collect();
     json!({
-        "name": character.name, "parents": parents, "rest": f32s(rest), "names": names, "hips": hips,
+        "name": character.name, "parents": parents, "rest": store.f32s(rest), "names": names, "hips": hips,
         "sides": sides, "skin": skin,
     })
 }
@@ -125,26 +127,45 @@ fn moving(clip: &Clip) -> Vec<usize> {
 
 /// The least n so that every n-th frame fits into `most` bytes.
 fn stride(clip: &Clip, most: usize) -> usize {
-    let frame = (turning(clip).len() * 8 + moving(clip).len() * 12) * 4 / 3;
+    let frame = turning(clip).len() * 12 + moving(clip).len() * 12;
     (clip.frames() * frame).div_ceil(most.max(1)).max(1)
 }
 
-fn track(clip: &Clip, stride: usize) -> Value {
+fn track(clip: &Clip, stride: usize, store: &mut Store) -> Value {
     let (turning, moving) = (turning(clip), moving(clip));
     let kept = || (0..clip.frames()).step_by(stride);
     let four = |q: &Quat| [q.coords.x, q.coords.y, q.coords.z, q.coords.w];
+    // A rotation and its negative are the same: the one that is nearer to the frame before changes less.
+    let signs: Vec<Vec<f64>> =
+        turning.iter().map(|&j| near_signs(kept().map(|f| clip.rotations(f)[j]))).collect();
     let three = |v: &Vec3| [v.x as f32, v.y as f32, v.z as f32];
-    let rotations = kept().flat_map(|f| turning.iter().flat_map(move |&j| four(&clip.rotations(f)[j])));
+    let component =
+        |row: usize, c: usize| signs[c / 4][row] * four(&clip.rotations(row * stride)[turning[c / 4]])[c % 4];
     let translations = kept().flat_map(|f| moving.iter().flat_map(move |&k| three(&clip.translations(f)[k])));
     let first_translations = clip.translations(0).iter().flat_map(three);
     json!({
         "rate": clip.sample_rate, "frames": clip.frames(), "stride": stride,
-        "turning": turning, "rotations": units16(rotations),
+        "turning": turning, "rotations": store.courses(kept().count(), 4 * turning.len(), component),
         // What does not change is given once.
-        "still": units16(clip.rotations(0).iter().flat_map(four)),
+        "still": store.f32s(clip.rotations(0).iter().flat_map(four).map(|x| x as f32)),
         "placed": clip.translated().iter().map(|id| id.index()).collect::<Vec<_>>(),
-        "places": f32s(first_translations),
+        "places": store.f32s(first_translations),
         "moving": moving.iter().map(|&k| clip.translated()[k].index()).collect::<Vec<_>>(),
-        "translations": f32s(translations),
+        "translations": store.f32s(translations),
     })
+}
+
+/// For each rotation 1 or -1, so that times its sign it is nearer to the one before than its negative.
+fn near_signs(rotations: impl Iterator<Item = Quat>) -> Vec<f64> {
+    let mut last: Option<Quat> = None;
+    let mut sign = 1.0;
+    rotations
+        .map(|q| {
+            if last.is_some_and(|l| l.coords.dot(&q.coords) < 0.0) {
+                sign = -sign;
+            }
+            last = Some(q);
+            sign
+        })
+        .collect()
 }

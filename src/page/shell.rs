@@ -2,8 +2,7 @@
 //!
 //! The content security policy lets nothing load but what the page carries itself.
 
-use super::text::{Text, json_in_script};
-use serde_json::Value;
+use super::text::Text;
 
 const STYLE: &str = include_str!("page.css");
 /// Nothing comes from elsewhere: pictures are data, style and scripts stand in the page.
@@ -11,9 +10,9 @@ const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// The whole document. `scene` is what the player shows, where there is one.
-pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<&Value>) -> String {
-    let scene = scene.map_or_else(String::new, |s| {
-        format!("<script type=\"application/json\" id=\"scene\">{}</script>\n", json_in_script(s))
+pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<&str>) -> String {
+    let scene = scene.map_or_else(String::new, |text| {
+        format!("<script type=\"text/plain\" id=\"scene\">{text}</script>\n")
     });
     let scripts: String = scripts.iter().map(|s| format!("<script>\n{s}</script>\n")).collect();
     format!(

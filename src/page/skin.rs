@@ -2,9 +2,11 @@
 //!
 //! Space: mesh space with one matrix for each binding, as in [`Mesh`]. Weights have 8 bits, normals 8 bits a component.
 
-use super::packed::{bytes, f32s, quantised, u16s, u32s, units8};
+use super::packed::Store;
 use crate::model::{Mesh, Motion};
 use crate::render::{figure, small_jpeg, surfaces};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ const TEXTURES: usize = 8;
 const TRIED: usize = 2 * TEXTURES;
 
 /// The surfaces of a motion's character in at most `most` bytes, and whether they had to be replaced by a figure.
-pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
+pub(super) fn skin(motion: &Motion, most: usize, store: &mut Store) -> (Value, bool) {
     let mut meshes = surfaces(motion);
     let too_large = meshes.iter().map(|m| size(m)).sum::<usize>() > most;
     if too_large {
@@ -29,7 +31,7 @@ pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
     let packed: Vec<Value> = meshes
         .iter()
         .map(|mesh| {
-            let mut value = pack(mesh);
+            let mut value = pack(mesh, store);
             let own = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
             if let Some(texture) = own {
                 let known = images.iter().find(|i| Arc::ptr_eq(&i.0, &texture.bytes)).map(|i| i.1);
@@ -40,7 +42,7 @@ pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
                         None
                     };
                     let at = jpeg.map(|jpeg| {
-                        textures.push(json!(format!("data:image/jpeg;base64,{}", bytes(&jpeg))));
+                        textures.push(json!(format!("data:image/jpeg;base64,{}", STANDARD.encode(&jpeg))));
                         textures.len() - 1
                     });
                     images.push((Arc::clone(&texture.bytes), at));
@@ -58,7 +60,7 @@ pub(super) fn skin(motion: &Motion, most: usize) -> (Value, bool) {
 fn size(mesh: &Mesh) -> usize {
     let vertex = 6 + 3 + if rigid(mesh) { 2 } else { 12 } + if mesh.texcoords.is_empty() { 0 } else { 4 };
     let index = if mesh.positions.len() > 1 << 16 { 12 } else { 6 };
-    (mesh.positions.len() * vertex + mesh.triangles.len() * index) * 4 / 3
+    mesh.positions.len() * vertex + mesh.triangles.len() * index
 }
 
 /// Whether every vertex hangs on one joint.
@@ -66,8 +68,8 @@ fn rigid(mesh: &Mesh) -> bool {
     mesh.weights.iter().all(|w| w[0] == 1.0)
 }
 
-fn pack(mesh: &Mesh) -> Value {
-    let positions = quantised(&mesh.positions);
+fn pack(mesh: &Mesh, store: &mut Store) -> Value {
+    let positions = store.quantised(&mesh.positions);
     let matrix = |m: &crate::math::Mat4<f64>| -> Vec<f32> {
         (0..4).flat_map(|c| (0..3).map(move |r| m[(r, c)] as f32)).collect()
     };
@@ -79,30 +81,30 @@ fn pack(mesh: &Mesh) -> Value {
     let base = mesh.material.base_color;
     let mut value = json!({
         "count": mesh.positions.len(),
-        "positions": positions.text, "low": positions.low, "step": positions.step,
-        "normals": units8(mesh.normals.iter().flatten().copied()),
-        "triangles": if wide { u32s(corners) } else { u16s(corners.map(|k| k as u16)) },
+        "positions": positions.place, "low": positions.low, "step": positions.step,
+        "normals": store.units8(mesh.normals.iter().flatten().copied()),
+        "triangles": if wide { store.u32s(corners) } else { store.u16s(corners.map(|k| k as u16)) },
         "wide": wide,
         "bound": joints,
-        "bindings": f32s(mesh.bindings.iter().flat_map(|b| matrix(&b.joint_from_mesh))),
+        "bindings": store.f32s(mesh.bindings.iter().flat_map(|b| matrix(&b.joint_from_mesh))),
         "color": [base[0], base[1], base[2]],
         "both": mesh.material.double_sided,
     });
     if rigid(mesh) {
-        value["joint"] = json!(u16s(mesh.joints.iter().map(|j| j[0])));
+        value["joint"] = store.u16s(mesh.joints.iter().map(|j| j[0]));
     } else {
-        value["joints"] = json!(u16s(mesh.joints.iter().flatten().copied()));
-        value["weights"] = json!(bytes(&mesh.weights.iter().flat_map(eighths).collect::<Vec<u8>>()));
+        value["joints"] = store.u16s(mesh.joints.iter().flatten().copied());
+        value["weights"] = store.bytes(&mesh.weights.iter().flat_map(eighths).collect::<Vec<u8>>());
     }
     if !mesh.texcoords.is_empty() && mesh.material.texture.is_some() {
-        let uv = quantised(&mesh.texcoords);
-        value["texcoords"] = json!({ "text": uv.text, "low": uv.low, "step": uv.step });
+        let uv = store.quantised(&mesh.texcoords);
+        value["texcoords"] = json!({ "place": uv.place, "low": uv.low, "step": uv.step });
     }
     if !mesh.colors.is_empty() {
         let code = |x: &f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
         let rgb: Vec<u8> =
             mesh.colors.iter().flat_map(|c| c[..3].iter().map(code).collect::<Vec<u8>>()).collect();
-        value["colors"] = json!(bytes(&rgb));
+        value["colors"] = store.bytes(&rgb);
     }
     value
 }

@@ -2,10 +2,12 @@
 
 use super::claims::Claims;
 use super::drawn::WorstCourse;
+use super::jobs::{Job, Jobs};
 use super::manifest::{Manifest, State};
-use super::plan::{Job, Pipeline};
+use super::plan::Pipeline;
 use super::put::Place;
 use super::run::{self, RunError};
+use super::workers::Workers;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -32,11 +34,13 @@ pub struct Batch<'a> {
     /// The pipeline of all of them.
     pub pipeline: &'a Pipeline,
     /// The jobs.
-    pub jobs: &'a [Job],
+    pub jobs: &'a Jobs,
     /// That of the folder of the outputs; `None` for outputs that the user named.
     pub manifest: Option<&'a Manifest>,
     /// Whose each file is.
     pub claims: &'a Claims,
+    /// The processes that make what may take much; without them everything is made here.
+    pub workers: Option<&'a Workers>,
     /// How they are run.
     pub options: BatchOptions,
     /// Jobs that were not begun when this becomes true are left.
@@ -95,32 +99,37 @@ fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S:
 /// same folder works on comes last: by then it is done, or that run is no more.
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     let elsewhere = Mutex::new(Vec::new());
-    let one = |number: usize, job: &Job, wait: bool| {
-        let isolated = catch_unwind(AssertUnwindSafe(|| run_one(batch, job, wait)));
-        let outcome = isolated.unwrap_or_else(|payload| {
-            let text = payload.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-            Some(failed(job, &RunError::Panic(text.unwrap_or("no message").to_owned())))
-        });
-        match outcome {
+    let one = |number: usize, wait: bool| {
+        let job = &batch.jobs.get(number);
+        let outcome = isolated(|| Ok(run_one(batch, job, wait)));
+        match outcome.unwrap_or_else(|panic| Some(failed(job, &panic))) {
             Some(outcome) => done(number, outcome),
             None => elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number),
         }
     };
-    batch.jobs.par_iter().enumerate().with_max_len(1).for_each(|(k, job)| one(k, job, true));
+    (0..batch.jobs.len()).into_par_iter().with_max_len(1).for_each(|k| one(k, true));
     let mut rest = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
     rest.sort_unstable();
-    rest.par_iter().with_max_len(1).for_each(|&k| one(k, &batch.jobs[k], false));
+    rest.par_iter().with_max_len(1).for_each(|&k| one(k, false));
+}
+
+/// What `work` does; a panic in it is an error.
+pub(super) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Err(RunError::Panic(text.unwrap_or("no message").to_owned()))
+    })
 }
 
 /// One job from its takes to its outputs; `None` where another run works on it and `wait` says to leave it for later.
 fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
-    let Batch { pipeline, manifest, claims, options, stop, .. } = *batch;
+    let Batch { pipeline, manifest, claims, workers, options, stop, .. } = *batch;
     if stop.load(Ordering::Relaxed) {
         return Some(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
     }
     if let Some(collision) = &job.collision {
-        return Some(failed(job, &RunError::Collision((**collision).clone())));
+        return Some(failed(job, &RunError::Collision(collision.clone())));
     }
     let when = SystemTime::now();
     if let (Some(manifest), Some(take)) = (manifest, job.takes.first())
@@ -160,7 +169,11 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
         }
     }
     let place = Place { manifest, claims, force: options.force };
-    let made = run::make(pipeline, job, manifest.is_some()).and_then(|made| {
+    let made = match workers.filter(|workers| workers.want(job, pipeline)) {
+        Some(workers) => workers.make(job, manifest.is_some()),
+        None => run::make(pipeline, job, manifest.is_some()),
+    };
+    let made = made.and_then(|made| {
         let outputs: Vec<PathBuf> = made.outputs.iter().flatten().map(|f| f.0.clone()).collect();
         let (report, status) = match options.verify {
             true => (place.verify(&made)?, Status::Verified),

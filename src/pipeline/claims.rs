@@ -1,6 +1,6 @@
 //! Who writes which file of a run: two takes never write the same one, unless both write the same bytes.
 
-use super::plan::Job;
+use super::jobs::{Job, Jobs};
 use super::seen::key;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,33 +10,41 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct Claims {
     here: PathBuf,
-    /// The job of every output that is planned.
-    planned: HashMap<u128, u128>,
+    /// The job of every output that is planned. Two paths that 64 bits do not tell apart would be told as a collision; of
+    /// a million that happens once in forty million runs.
+    planned: HashMap<u64, u64>,
     /// The content and the job of what lies beside them, as it is made.
-    beside: Mutex<HashMap<u128, (u128, u128)>>,
+    beside: Mutex<HashMap<u64, (u64, u64)>>,
 }
 
 impl Claims {
     /// The outputs of these jobs.
-    pub fn of<'j>(jobs: impl Iterator<Item = &'j Job>) -> Self {
+    pub fn of<'j>(works: impl Iterator<Item = &'j Jobs>) -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let mut claims = Self { here, ..Self::default() };
-        for job in jobs {
-            let owner = claims.owner(job);
-            for (_, path) in &job.outputs {
-                let path = claims.path(path);
-                claims.planned.insert(path, owner);
+        for jobs in works {
+            claims.planned.reserve(jobs.len());
+            for number in 0..jobs.len() {
+                let mut outputs = jobs.outputs(number).map(|(_, path)| claims.path(&path));
+                let Some(owner) = outputs.next() else { continue };
+                let rest: Vec<u64> = outputs.collect();
+                claims.planned.extend(std::iter::once(owner).chain(rest).map(|path| (path, owner)));
             }
         }
         claims
     }
 
-    fn path(&self, path: &Path) -> u128 {
-        key(&[self.here.join(path).as_os_str().as_encoded_bytes()])
+    fn path(&self, path: &Path) -> u64 {
+        key(&[self.here.join(path).as_os_str().as_encoded_bytes()]) as u64
+    }
+
+    /// Whether this file is an output of one of the jobs.
+    pub(super) fn plans(&self, path: &Path) -> bool {
+        self.planned.contains_key(&self.path(path))
     }
 
     /// A job is known by its first output, which no other job has.
-    fn owner(&self, job: &Job) -> u128 {
+    fn owner(&self, job: &Job) -> u64 {
         job.outputs.first().map_or(0, |o| self.path(&o.1))
     }
 
@@ -46,7 +54,7 @@ impl Claims {
         if let Some(planned) = self.planned.get(&path) {
             return *planned == owner;
         }
-        let content = key(&[blake3.as_bytes()]);
+        let content = key(&[blake3.as_bytes()]) as u64;
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, by) = *beside.entry(path).or_insert((content, owner));
         by == owner || first == content

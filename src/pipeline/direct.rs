@@ -3,9 +3,10 @@
 use super::claims::Claims;
 use super::clips::find_clip;
 use super::config::PipelineConfig;
-use super::plan::{DEFAULT_PIPELINE, Pipeline, Placement, PlanError, jobs, output_format};
+use super::jobs::{Jobs, Placement, output_format};
+use super::plan::{DEFAULT_PIPELINE, Pipeline, PlanError};
 use super::put::Place;
-use super::run::{RunError, make, perform, resolve};
+use super::run::{RunError, make_and_tell, perform, resolve};
 use super::takes::Take;
 use super::watch::Watch;
 use super::write::whole;
@@ -72,7 +73,8 @@ impl Pipeline {
     pub fn apply(&self, motion: Motion) -> Result<(Motion, Report), RunError> {
         let mut report = Report { warnings: self.warnings.clone(), ..Report::default() };
         let steps = resolve(self, &motion.character)?;
-        let mut watch = Watch::new(self.measured());
+        let mut watch = Watch::new();
+        watch.look(self.measured(motion.clip.frames()));
         let motion = perform(&steps, motion, &mut None, &mut watch, &mut report)?;
         watch.finish(&motion, false, &mut report);
         Ok((motion, report))
@@ -88,11 +90,11 @@ impl Pipeline {
         let take = Take { relative: path.file_name().unwrap_or_default().into(), path };
         let placement = Placement::File(output.as_ref().to_owned());
         let inputs: Vec<_> = self.character_file.iter().cloned().collect();
-        let [job] = &jobs(&[take], &[], &placement, &inputs)?[..] else { unreachable!("a file is one job") };
-        let made = make(self, job, false)?;
-        let report = made.report.clone();
-        let claims = Claims::of(std::iter::once(job));
-        Place { manifest: None, claims: &claims, force: false }.write(job, &self.fingerprint, made, when)?;
+        let jobs = Jobs::new(vec![take], &[], &placement, &inputs)?;
+        let job = jobs.get(0);
+        let (made, report) = make_and_tell(self, &job, false)?;
+        let claims = Claims::of(std::iter::once(&jobs));
+        Place { manifest: None, claims: &claims, force: false }.write(&job, &self.fingerprint, made, when)?;
         Ok(report)
     }
 }
@@ -110,7 +112,7 @@ pub fn save(
     let path = path.as_ref();
     let format = output_format(path)?.0;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (files, warnings) = export::save(motions, format, &export::Options { stem, ..options.clone() })?;
+    let (files, warnings) = export::save(motions, *format, &export::Options { stem, ..options.clone() })?;
     // The main file comes first, and is written last: whoever sees it finds what it refers to.
     for file in files.iter().rev() {
         whole(&path.with_file_name(&file.name), &file.bytes)?;

@@ -1,12 +1,13 @@
 //! What a run draws: the picture and the page beside an output, the page of a folder.
 
 use super::batch::Outcome;
+use super::jobs::Job;
 use super::manifest::slashed;
-use super::plan::Job;
-use super::report::REPORT_PAGE;
+use super::report::{CLIP_PAGE, REPORT_PAGE};
 use super::sections::Preview;
+use crate::measure::Reading;
 use crate::model::{Mark, Motion};
-use crate::page::{BatchPage, BatchRow, ClipPage, Reading, Shown, batch_page, clip_page, worst_course};
+use crate::page::{BatchPage, BatchRow, ClipPage, Shown, batch_page, clip_page, worst_course};
 use crate::render::{Format, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use serde_json::{Value, json};
@@ -14,9 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::page::WorstCourse;
-
-/// The ending of the page beside each output.
-const CLIP_PAGE: &str = "report.html";
 
 /// Clips of one take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
@@ -88,7 +86,7 @@ pub(super) fn page(
         }
         several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),
     };
-    let picture = preview(&subjects, &options, Format::Png, &|_, _| {});
+    let picture = preview(&subjects, &options, Format::Jpeg, &|_, _| {});
     if let Err(error) = &picture {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         report.warnings.add("preview", format!("there is no picture on the page: {error}"), stem);
@@ -133,7 +131,9 @@ pub(super) fn worst(report: &Report) -> Option<Value> {
 
 fn row(folder: &Path, outcome: &Outcome) -> BatchRow {
     let relative = |path: &Path| slashed(path.strip_prefix(folder).unwrap_or(path));
-    let page = outcome.outputs.first().map(|o| o.with_extension(CLIP_PAGE)).filter(|p| p.exists());
+    let page = outcome.outputs.first().map(|o| o.with_extension(CLIP_PAGE));
+    // Of very many takes not every one has a page, and an old one is not its own.
+    let page = page.filter(|p| outcome.outputs.contains(p));
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     BatchRow {
         name: outcome.outputs.first().or(outcome.inputs.first()).map_or_else(String::new, |p| relative(p)),

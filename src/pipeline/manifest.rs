@@ -3,17 +3,17 @@
 //! Lines are appended while a run goes on: what it works on, what it is about to write, and what it wrote with all that
 //! it was made from. Whenever a run ends, even by force, the file says which files are this program's. Several runs share
 //! a folder: each reads what the others append. The last of them to end leaves one sorted line for each output.
-//!
-//! In memory an output is a place in the file, a file the hash of its name and content.
 
+use super::claims::Claims;
+use super::known::{Known, Place, pair};
 use super::line::{FileHash, Line, Record, hash_of};
 use super::seen::{self, Seen, key, signature};
 use super::takes::Take;
 use super::write::{self, WriteError};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -34,9 +34,6 @@ pub enum State {
     Foreign(PathBuf),
 }
 
-/// Where a line stands in the file.
-pub(super) type Place = (u64, u32);
-
 /// The records of one output folder.
 #[derive(Debug)]
 pub struct Manifest {
@@ -45,26 +42,6 @@ pub struct Manifest {
     lock: Option<File>,
     run: String,
     known: Mutex<Known>,
-}
-
-/// What the lines say that were read so far.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    file: Option<File>,
-    /// How far the file was read.
-    end: u64,
-    /// The place of the last record of each output.
-    pub(super) records: HashMap<u128, Place>,
-    /// The place of the last intent of each output that has no record behind it.
-    pub(super) intents: HashMap<u128, Place>,
-    /// Every file that was ever written: the key of its name and content.
-    ours: HashSet<u128>,
-    /// What other runs work on.
-    claimed: HashSet<u128>,
-    /// Whether there is more in the file than one line for each output, in order.
-    pub(super) untidy: bool,
-    last: String,
-    pub(super) seen: Seen,
 }
 
 impl Manifest {
@@ -94,7 +71,7 @@ impl Manifest {
         // A file system without locks has one run at a time: there is nothing better to do than to go on.
         let _ = lock.lock_shared();
         let (_, file) = open().map_err(|e| WriteError::of(&path, &e))?;
-        let mut known = Known { file: Some(file), seen: Seen::open(folder), ..Known::default() };
+        let mut known = Known::new(Some(file), Seen::open(folder));
         known.refresh(&run);
         if alone {
             // Whoever claimed something is no more.
@@ -106,7 +83,7 @@ impl Manifest {
     /// What `folder` holds, to be read only.
     pub fn look(folder: &Path) -> Self {
         let file = File::open(folder.join(MANIFEST)).ok();
-        let mut known = Known { file, seen: Seen::open(folder), ..Known::default() };
+        let mut known = Known::new(file, Seen::open(folder));
         known.refresh("");
         Self { folder: folder.to_owned(), lock: None, run: String::new(), known: Mutex::new(known) }
     }
@@ -186,6 +163,24 @@ impl Manifest {
     pub(super) fn lists(&self, output: &Path, blake3: &str) -> bool {
         let record = self.record(&self.name(output));
         record.is_some_and(|r| r.files.first().is_some_and(|f| f.blake3 == blake3))
+    }
+
+    /// An output that is there, that this run does not make, and whose record says that the file at `path` beside it has
+    /// another content than this.
+    pub(super) fn other_owner(&self, path: &Path, blake3: &str, claims: &Claims) -> Option<PathBuf> {
+        let name = self.name(path);
+        let owners = {
+            let mut known = self.known();
+            known.refresh(&self.run);
+            known.shared.get(&key(&[name.as_bytes()])).cloned()?
+        };
+        let differs = |owner: &String| {
+            let files = self.record(owner).map(|r| r.files).unwrap_or_default();
+            files.iter().any(|f| f.path == name && f.blake3 != blake3)
+        };
+        let owner = |owner: &String| self.folder.join(owner);
+        let found = owners.iter().find(|o| !claims.plans(&owner(o)) && owner(o).exists() && differs(o));
+        found.map(owner)
     }
 
     /// The record of an output.
@@ -290,88 +285,6 @@ impl Manifest {
     }
 }
 
-impl Known {
-    /// Takes in the lines that are new since; those of `run` are its own.
-    fn refresh(&mut self, run: &str) {
-        let Some(mut file) = self.file.take() else { return };
-        let length = file.metadata().map_or(self.end, |m| m.len());
-        if length > self.end && file.seek(SeekFrom::Start(self.end)).is_ok() {
-            let mut reader = BufReader::new(&file);
-            let mut bytes = Vec::new();
-            loop {
-                bytes.clear();
-                match reader.read_until(b'\n', &mut bytes) {
-                    Ok(count) if count > 0 && bytes.ends_with(b"\n") => {
-                        let line = std::str::from_utf8(&bytes[..count - 1]).ok().and_then(Line::decode);
-                        self.take_in(line, (self.end, count as u32 - 1), run);
-                        self.end += count as u64;
-                    }
-                    _ => break,
-                }
-            }
-            // What a run that was killed wrote of its last line.
-            self.untidy |= length > self.end;
-        }
-        self.file = Some(file);
-    }
-
-    fn take_in(&mut self, line: Option<Line>, place: Place, run: &str) {
-        match line {
-            Some(Line::Record(record)) => {
-                let Some(name) = record.name() else { return };
-                let id = key(&[name.as_bytes()]);
-                self.untidy |= name <= self.last.as_str();
-                name.clone_into(&mut self.last);
-                self.ours.extend(record.files.iter().map(|f| pair(&f.path, &f.blake3)));
-                self.intents.remove(&id);
-                self.claimed.remove(&id);
-                self.records.insert(id, place);
-                return;
-            }
-            Some(Line::Claim { output, run: who }) if who != run => {
-                self.claimed.insert(key(&[output.as_bytes()]));
-            }
-            Some(Line::Intent { output, files }) => {
-                self.ours.extend(files.iter().map(|f| pair(&f.path, &f.blake3)));
-                self.intents.insert(key(&[output.as_bytes()]), place);
-            }
-            Some(Line::Left(file)) => {
-                // Those stand behind the records.
-                self.ours.insert(pair(&file.path, &file.blake3));
-                return;
-            }
-            Some(Line::Claim { .. }) | None => {}
-        }
-        self.untidy = true;
-    }
-
-    fn append(&mut self, line: &Line) -> std::io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let mut text = line.encode();
-        if file.metadata()?.len() > self.end {
-            // Half a line stays half a line.
-            text.insert(0, '\n');
-        }
-        // One call: lines of several runs do not mix.
-        file.write_all(text.as_bytes())
-    }
-
-    /// The line at this place, without its end.
-    pub(super) fn line(&mut self, (at, length): Place) -> Option<String> {
-        let file = self.file.as_mut()?;
-        let mut bytes = vec![0; length as usize];
-        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
-        String::from_utf8(bytes).ok()
-    }
-
-    /// The whole file from its start.
-    pub(super) fn reader(&self) -> Option<BufReader<File>> {
-        let mut file = self.file.as_ref()?.try_clone().ok()?;
-        file.seek(SeekFrom::Start(0)).ok()?;
-        Some(BufReader::new(file))
-    }
-}
-
 /// Whether a file is there for people to correct: it is never written over, and its output stays up to date.
 pub(super) fn is_editable(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(super::beside::LABELS))
@@ -381,11 +294,6 @@ pub(super) fn is_editable(path: &Path) -> bool {
 fn sources(record: &Record, take: &Take) -> impl Iterator<Item = PathBuf> {
     let beside = record.sources.iter().skip(1).map(|s| take.path.with_file_name(&s.path));
     std::iter::once(take.path.clone()).chain(beside)
-}
-
-/// What stands for a file with this content.
-pub(super) fn pair(path: &str, blake3: &str) -> u128 {
-    key(&[path.as_bytes(), blake3.as_bytes()])
 }
 
 /// A path with `/` on every system.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+use std::str::FromStr;
 
 /// An amount of memory: "2GB", "500MB", or a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
@@ -33,6 +34,25 @@ impl Memory {
         let (number, size) = unit.unwrap_or((lower.as_str(), 1.0));
         let bytes = number.trim().parse::<f64>().ok()? * size;
         (bytes >= 1.0 && bytes < u64::MAX as f64).then_some(Self { bytes: bytes as u64 })
+    }
+}
+
+/// In the unit that makes the shortest whole number of it.
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = UNITS.iter().filter(|(_, size)| self.bytes.is_multiple_of(*size as u64));
+        let counts = whole.map(|(unit, size)| (self.bytes / *size as u64, unit));
+        let (count, unit) = counts.min_by_key(|(count, _)| *count).expect("bytes are whole");
+        write!(f, "{count}{unit}")
+    }
+}
+
+impl FromStr for Memory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let told = Self::of(text).filter(|_| !text.trim().ends_with(|c: char| c.is_ascii_digit()));
+        told.ok_or_else(|| "an amount of memory has a unit: `2GB`, `500MB`".to_owned())
     }
 }
 
@@ -80,6 +100,10 @@ mod tests {
         assert_eq!(bytes("500MB"), Some(500_000_000));
         assert_eq!(bytes("64kB"), Some(64_000));
         assert_eq!(bytes("4096"), bytes("4096B"));
+        for text in ["2GB", "1GiB", "1500MB", "64kB", "7B"] {
+            assert_eq!(text.parse::<Memory>().unwrap().to_string(), text);
+        }
+        assert!("4096".parse::<Memory>().is_err());
         for text in ["", "GB", "-1GB", "0", "inf", "nan", "1e30GB", "2TB", "two"] {
             assert_eq!(bytes(text), None, "{text}");
         }

@@ -3,9 +3,8 @@
 use super::clips::is_bare_take;
 use super::config::PipelineConfig;
 use super::fault::{ConfigError, ConfigFault};
-use super::sections::{OutputFormat, Preview};
-use super::seen::key;
-use super::takes::{Take, TakesError};
+use super::sections::Preview;
+use super::takes::TakesError;
 use crate::anatomy::ToldMobility;
 use crate::export;
 use crate::import::{self, ImportError};
@@ -13,8 +12,6 @@ use crate::measure::Threshold;
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
 use crate::stages::WrittenStage;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,6 +63,10 @@ pub struct Pipeline {
     pub preview: Preview,
     /// Whether to write `report.json` and the pages.
     pub report: bool,
+    /// Whether results are measured that are measured in a moment: somebody waits for them, and reads one line on each.
+    pub verdict: bool,
+    /// Whether every take gets a page then, or only one that is over a limit.
+    pub every_page: bool,
     /// What a result must not pass.
     pub fail_on: Vec<Threshold>,
     /// Whether to write contact labels beside each output.
@@ -73,40 +74,6 @@ pub struct Pipeline {
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
-}
-
-/// Where outputs go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// Into this file, which the user named and which is replaced.
-    File(PathBuf),
-    /// Into this folder, each named after its take.
-    Folder(PathBuf),
-}
-
-/// What one run does: some takes, usually one, into some formats.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// The takes; several where they become the animations of one file.
-    pub takes: Vec<Take>,
-    /// The formats and the files they go to.
-    pub outputs: Vec<(OutputFormat, PathBuf)>,
-    /// The other take that one of the outputs would also be that of: then neither is written.
-    pub collision: Option<Box<Collision>>,
-}
-
-/// Two takes would go to one file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{other}` would go to `{output}` too, and neither does\n\
-     give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one",
-    other = other.display(), output = output.display()
-)]
-pub struct Collision {
-    /// The other take.
-    pub other: PathBuf,
-    /// The file.
-    pub output: PathBuf,
 }
 
 /// Why nothing can start.
@@ -260,6 +227,8 @@ impl Pipeline {
             export: config.output.options(),
             preview: config.output.preview,
             report: config.output.report,
+            verdict: false,
+            every_page: true,
             fail_on: config.output.fail_on.clone(),
             contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
@@ -273,11 +242,14 @@ fn stem(path: &str) -> String {
 }
 
 impl Pipeline {
-    /// Whether results are measured: where somebody reads the measures.
-    pub fn measured(&self) -> bool {
-        self.report || !self.fail_on.is_empty()
+    /// Whether the results of a take of so many frames are measured: where somebody reads the measures.
+    pub fn measured(&self, frames: usize) -> bool {
+        self.report || !self.fail_on.is_empty() || (self.verdict && frames <= BRIEF)
     }
 }
+
+/// Frames that are measured in some tenths of a second.
+const BRIEF: usize = 10_000;
 
 /// The files beside the one of an asset that were read with it.
 pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8]>)> {
@@ -293,100 +265,4 @@ fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
         return Err(fault("it is a pipe or a device, not a file".into()));
     }
     std::fs::read(file).map_err(|e| fault(super::write::reason(&e)))
-}
-
-/// The jobs of these takes: one for each, or one for all where they are merged into one file. Takes that would go to one
-/// file are told so by their jobs.
-///
-/// `inputs` are further files that no output may replace.
-///
-/// # Errors
-/// A [`PlanError`] for outputs that are inputs, and for an output whose format is not known.
-pub fn jobs(
-    takes: &[Take],
-    formats: &[OutputFormat],
-    placement: &Placement,
-    inputs: &[PathBuf],
-) -> Result<Vec<Job>, PlanError> {
-    let mut jobs: Vec<Job> = match placement {
-        Placement::File(path) => {
-            let outputs = vec![(output_format(path)?, path.clone())];
-            vec![Job { takes: takes.to_vec(), outputs, collision: None }]
-        }
-        Placement::Folder(folder) => {
-            let output = |take: &Take, f: &OutputFormat| {
-                (*f, folder.join(take.relative.with_extension(f.extension())))
-            };
-            let job = |take: &Take| Job {
-                takes: vec![take.clone()],
-                outputs: formats.iter().map(|f| output(take, f)).collect(),
-                collision: None,
-            };
-            takes.iter().map(job).collect()
-        }
-    };
-    over_no_input(&jobs, inputs)?;
-    tell_collisions(&mut jobs);
-    Ok(jobs)
-}
-
-/// The format of an output that the user named.
-///
-/// # Errors
-/// [`PlanError::Extension`].
-pub(super) fn output_format(path: &Path) -> Result<OutputFormat, PlanError> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let allowed = || export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ");
-    OutputFormat::of_extension(&extension)
-        .ok_or_else(|| PlanError::Extension { output: path.display().to_string(), allowed: allowed() })
-}
-
-/// Refuses outputs that are read: takes, and `inputs`.
-fn over_no_input(jobs: &[Job], inputs: &[PathBuf]) -> Result<(), PlanError> {
-    let mut folders: HashMap<PathBuf, PathBuf> = HashMap::new();
-    // The real path; that of a folder is looked up once. A link is what it leads to.
-    let mut real = |path: &Path| -> PathBuf {
-        if path.is_symlink() {
-            return path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        }
-        let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
-        let folder = folders.entry(folder.to_owned()).or_insert_with_key(|folder| {
-            let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            shown.canonicalize().unwrap_or_else(|_| folder.clone())
-        });
-        folder.join(name)
-    };
-    let outputs = || jobs.iter().flat_map(|j| &j.outputs).map(|o| o.1.as_path());
-    let parent = |path: PathBuf| path.parent().map(Path::to_owned);
-    let written: HashSet<Option<PathBuf>> = outputs().map(|o| parent(real(o))).collect();
-    let takes = jobs.iter().flat_map(|j| &j.takes).map(|t| t.path.as_path());
-    let read = takes.chain(inputs.iter().map(PathBuf::as_path)).map(&mut real);
-    // Files in folders that nothing is written to need not be remembered.
-    let read: HashSet<PathBuf> = read.filter(|path| written.contains(&parent(path.clone()))).collect();
-    match outputs().find(|o| !read.is_empty() && o.exists() && read.contains(&real(o))) {
-        Some(output) => Err(PlanError::OverInput { output: output.display().to_string() }),
-        None => Ok(()),
-    }
-}
-
-/// Tells every job whose outputs another one has too.
-fn tell_collisions(jobs: &mut [Job]) {
-    let mut first: HashMap<u128, usize> = HashMap::new();
-    let mut found: Vec<(usize, usize, PathBuf)> = Vec::new();
-    for (k, job) in jobs.iter().enumerate() {
-        for (_, output) in &job.outputs {
-            match first.entry(key(&[output.as_os_str().as_encoded_bytes()])) {
-                Entry::Vacant(free) => drop(free.insert(k)),
-                Entry::Occupied(other) if *other.get() != k => found.push((*other.get(), k, output.clone())),
-                Entry::Occupied(_) => {}
-            }
-        }
-    }
-    for (a, b, output) in found {
-        for (one, other) in [(a, b), (b, a)] {
-            let other = jobs[other].takes[0].path.clone();
-            let told = || Box::new(Collision { other, output: output.clone() });
-            jobs[one].collision.get_or_insert_with(told);
-        }
-    }
 }

@@ -5,16 +5,16 @@
 //! finds which files are this program's.
 
 use super::claims::Claims;
-use super::drawn;
+use super::jobs::Job;
 use super::line::{FileHash, Record};
 use super::manifest::{Manifest, is_editable};
-use super::plan::Job;
 use super::run::{Made, MadeFile, RunError};
 use super::write;
-use serde_json::Value;
+use crate::report::Warnings;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Where the files of a job go, and what may be replaced.
@@ -46,6 +46,14 @@ impl Place<'_> {
                 return Err(RunError::Claimed(file.path.clone().into()));
             }
         }
+        if let Some(manifest) = self.manifest.filter(|_| !self.force) {
+            for file in hashes.iter().flat_map(|files| files.iter().skip(1)) {
+                let path = PathBuf::from(&file.path);
+                if let Some(of) = manifest.other_owner(&path, &file.blake3, self.claims) {
+                    return Err(RunError::Shared { path, of });
+                }
+            }
+        }
         let kept = self.corrected(&mut made);
         let files = || made.outputs.iter().flatten().filter(|f| !kept.contains(f));
         if let Some((path, _)) = files().find(|(path, bytes)| !self.may_replace(job, path, bytes)) {
@@ -61,7 +69,7 @@ impl Place<'_> {
                 write::whole(path, bytes)?;
             }
         }
-        let report = report(&made);
+        let report = made.report;
         for ((_, planned), files) in job.outputs.iter().zip(hashes) {
             let Some(manifest) = self.manifest else { break };
             // Clips that a format holds one at a time went to files of their own.
@@ -81,11 +89,15 @@ impl Place<'_> {
             is_editable(path) && path.exists() && !manifest.may_replace(path) && !holds(path, bytes)
         };
         let kept: Vec<MadeFile> = made.outputs.iter().flatten().filter(corrected).cloned().collect();
+        let mut told = Warnings::new();
         for (path, _) in &kept {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let said =
                 "a table of contact labels was corrected by hand and stays as it is; `--force` replaces it";
-            made.report.warnings.add("labels-kept", said, name);
+            told.add("labels-kept", said, name);
+        }
+        if let Some(warnings) = made.report.get_mut("warnings").and_then(Value::as_array_mut) {
+            warnings.extend(told.iter().map(|warning| json!(warning)));
         }
         kept
     }
@@ -115,7 +127,7 @@ impl Place<'_> {
                 true => return Err(RunError::Differs(path.clone())),
             }
         }
-        Ok(report(made))
+        Ok(made.report.clone())
     }
 }
 
@@ -125,19 +137,6 @@ fn hashes(made: &Made) -> Vec<Vec<FileHash>> {
         blake3: blake3::hash(bytes).to_hex().to_string(),
     };
     made.outputs.iter().map(|files| files.iter().map(hash).collect()).collect()
-}
-
-/// What the record keeps of a report. Courses over time are for whoever draws them now; a record of thousands of takes
-/// has room for a coarse one each.
-fn report(made: &Made) -> Value {
-    let mut report = serde_json::to_value(&made.report).expect("a report is plain data");
-    if let Some(parts) = report.as_object_mut() {
-        parts.shift_remove("series");
-        if let Some(worst) = drawn::worst(&made.report) {
-            parts.insert("worst_course".into(), worst);
-        }
-    }
-    report
 }
 
 /// Whether the file is there with exactly this content.

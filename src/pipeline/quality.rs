@@ -4,37 +4,78 @@
 use super::batch::{Outcome, Status};
 use crate::measure::{Summary, Threshold, find, summaries};
 use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-/// The measures of a batch, outcome by outcome.
-#[derive(Clone, Debug, Default)]
-pub struct Measured {
-    of: Vec<String>,
+/// The measures of a batch, outcome by outcome: the values lie in a temporary file, so that what is kept in memory does
+/// not grow with the batch.
+#[derive(Debug)]
+pub(super) struct Measured {
+    file: BufWriter<File>,
+    /// Names and units, in the order in which they were first met.
     measures: Vec<(String, String)>,
-    /// Whose, which measure, and the value.
-    values: Vec<(u32, u32, f64)>,
 }
 
+/// Bytes of a value in the file: which measure, the number of the outcome, and the value.
+const VALUE: usize = 16;
+
 impl Measured {
-    /// Adds those of one outcome.
-    pub fn add(&mut self, outcome: &Outcome) {
-        let of = self.of.len() as u32;
-        self.of.push(outcome.inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "));
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// What the system says where there is no room for temporary files.
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { file: BufWriter::new(tempfile::tempfile()?), measures: Vec::new() })
+    }
+
+    /// Adds those of the outcome of this number.
+    ///
+    /// # Errors
+    /// What the system says where the temporary file cannot be written.
+    pub(super) fn add(&mut self, number: usize, outcome: &Outcome) -> io::Result<()> {
         for (name, unit, value) in metrics(outcome).filter(|m| find(m.0).is_some()) {
-            let known = self.measures.iter().position(|m| m.0 == name && m.1 == unit);
+            let known = self.measures.iter().position(|m| m.0 == name);
             let measure = known.unwrap_or_else(|| {
                 self.measures.push((name.to_owned(), unit.to_owned()));
                 self.measures.len() - 1
             });
-            self.values.push((of, measure as u32, value));
+            self.file.write_all(&(measure as u32).to_le_bytes())?;
+            self.file.write_all(&(number as u32).to_le_bytes())?;
+            self.file.write_all(&value.to_le_bytes())?;
         }
+        Ok(())
     }
 
-    /// One line for each measure over all outcomes that have it; counts and other notes of stages are left out.
-    pub fn summary(&self) -> Vec<Summary> {
-        summaries(self.values.iter().map(|&(of, measure, value)| {
-            let (name, unit) = &self.measures[measure as usize];
-            (self.of[of as usize].as_str(), name.as_str(), unit.as_str(), value)
-        }))
+    /// One line for each measure over all outcomes that have it, and the number of the outcome that is the worst; counts
+    /// and other notes of stages are left out. The file is read once for each measure.
+    ///
+    /// # Errors
+    /// What the system says where the temporary file cannot be read.
+    pub(super) fn summary(self) -> io::Result<Vec<(Summary, usize)>> {
+        let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let mut lines = Vec::with_capacity(self.measures.len());
+        for (measure, (name, unit)) in self.measures.iter().enumerate() {
+            let mut values: Vec<(usize, f64)> = Vec::new();
+            file.seek(SeekFrom::Start(0))?;
+            let mut reader = BufReader::with_capacity(1 << 16, &file);
+            let mut row = [0; VALUE];
+            while !reader.fill_buf()?.is_empty() {
+                reader.read_exact(&mut row)?;
+                let number =
+                    |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("four of them"));
+                if number(0) as usize == measure {
+                    let value = f64::from_le_bytes(row[8..].try_into().expect("eight of them"));
+                    values.push((number(4) as usize, value));
+                }
+            }
+            let line = summaries(values.iter().map(|v| ("", name.as_str(), unit.as_str(), v.1)));
+            lines.extend(line.into_iter().map(|line| {
+                let worst = values.iter().find(|v| v.1.to_bits() == line.worst.to_bits());
+                let number = worst.expect("it is one of them").0;
+                (line, number)
+            }));
+        }
+        Ok(lines)
     }
 }
 
@@ -43,16 +84,8 @@ pub fn passed(outcome: &Outcome, thresholds: &[Threshold]) -> Vec<String> {
     if matches!(outcome.status, Status::Failed | Status::Planned | Status::Left) {
         return Vec::new();
     }
-    let sentence = |threshold: &Threshold| {
-        let value = metrics(outcome).find(|m| m.0 == threshold.name).map(|m| m.2);
-        match value {
-            Some(value) if !threshold.is_passed_by(value) => None,
-            Some(value) => {
-                Some(format!("`{}` is {value:.6}, the run fails on `{threshold}`", threshold.name))
-            }
-            None => Some(format!("`{}` was not measured, the run fails on `{threshold}`", threshold.name)),
-        }
-    };
+    let sentence =
+        |threshold: &Threshold| threshold.told(metrics(outcome).find(|m| m.0 == threshold.name).map(|m| m.2));
     thresholds.iter().filter_map(sentence).collect()
 }
 

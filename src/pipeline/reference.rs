@@ -28,8 +28,24 @@ pub fn stage_help(entry: &Entry) -> String {
         let default = default.map_or("left out by default".to_owned(), |d| format!("default {d}"));
         let _ = writeln!(text, "\n{key} ({default})");
         paragraph(&mut text, "    ", &key_text(property));
+        for (key, property) in inner(property) {
+            let _ = writeln!(text, "\n    {key}{}", or_default(property));
+            paragraph(&mut text, "        ", &key_text(property));
+        }
     }
     text
+}
+
+/// The keys of a table that is the value of a key, or of each table in a list that is.
+fn inner(property: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let alternatives = property.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    let schemas = std::iter::once(property).chain(property.get("items")).chain(alternatives);
+    schemas.filter_map(|s| s.get("properties").and_then(Value::as_object)).flatten()
+}
+
+/// The default of an inner key, in brackets.
+fn or_default(property: &Value) -> String {
+    literal(property.get("default")).map_or(String::new(), |default| format!(" (default {default})"))
 }
 
 /// A pipeline with every section, stage and key at its default, each with its comment.
@@ -103,6 +119,10 @@ fn section(text: &mut String, header: &str, schema: &Value, defaults: &Value) {
             Some(value) => writeln!(text, "{key} = {value}"),
             None => writeln!(text, "# {key} = ..."),
         };
+        for (inner, property) in inner(property) {
+            let _ = writeln!(text, "#\n# {key}: {inner}{}", or_default(property));
+            paragraph(text, "#     ", &key_text(property));
+        }
     }
 }
 

@@ -16,6 +16,9 @@ pub const REPORT: &str = "report.json";
 /// The name of the report for people, beside it.
 pub const REPORT_PAGE: &str = "report.html";
 
+/// The ending of the page beside each output.
+pub(super) const CLIP_PAGE: &str = "report.html";
+
 /// Writes both reports of a folder, the same whether outputs were made now or before.
 ///
 /// # Errors
@@ -33,17 +36,23 @@ pub fn write_reports(
         let path = folder.join(REPORT);
         let mut draft = Draft::new(&path)?;
         let mut write = || -> io::Result<()> {
-            let mut measured = Measured::default();
+            let mut measured = Measured::new()?;
             writeln!(draft, "{{\n  \"schema\": \"posemill.report/1\",")?;
             write!(draft, "  \"pipeline\": {},\n  \"files\": [", Value::from(pipeline))?;
             for (k, outcome) in rows.each().enumerate() {
                 let outcome = outcome?;
-                measured.add(&outcome);
+                measured.add(k, &outcome)?;
                 page.add(folder, &outcome);
                 let comma = if k == 0 { "" } else { "," };
                 write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
             }
-            let summary = inset(&json!(measured.summary()), "  ");
+            let mut summary = Vec::new();
+            for (mut line, worst) in measured.summary()? {
+                let inputs = rows.nth(worst)?.inputs;
+                line.of = inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
+                summary.push(line);
+            }
+            let summary = inset(&json!(summary), "  ");
             writeln!(draft, "\n  ],\n  \"summary\": {summary}\n}}")
         };
         write().map_err(|e| WriteError::of(&path, &e))?;

@@ -33,18 +33,33 @@ impl Rows {
         Ok(())
     }
 
+    /// What was kept as the one of this number, from 0, in the order of the jobs.
+    ///
+    /// # Errors
+    /// What the system says where the temporary file cannot be read.
+    pub fn nth(&mut self, number: usize) -> io::Result<Outcome> {
+        let place = self.places.iter().filter(|place| place.1 > 0).nth(number);
+        let &place = place.ok_or(io::ErrorKind::NotFound)?;
+        self.file.flush()?;
+        read(self.file.get_mut(), place)
+    }
+
     /// Everything that was kept, in the order of the jobs.
     pub fn each(&mut self) -> impl Iterator<Item = io::Result<Outcome>> {
         let flushed = self.file.flush();
         let file = self.file.get_mut();
         let mut flushed = Some(flushed).filter(Result::is_err);
         let kept = self.places.iter().filter(|place| place.1 > 0);
-        kept.map(move |&(at, length)| {
+        kept.map(move |&place| {
             flushed.take().unwrap_or(Ok(()))?;
-            let mut bytes = vec![0; length as usize];
-            file.seek(SeekFrom::Start(at))?;
-            file.read_exact(&mut bytes)?;
-            serde_json::from_slice(&bytes).map_err(io::Error::from)
+            read(file, place)
         })
     }
+}
+
+fn read(file: &mut File, (at, length): (u64, u32)) -> io::Result<Outcome> {
+    let mut bytes = vec![0; length as usize];
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut bytes)?;
+    serde_json::from_slice(&bytes).map_err(io::Error::from)
 }

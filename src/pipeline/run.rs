@@ -3,17 +3,19 @@
 use super::beside;
 use super::clips::{find_clip, is_skinned};
 use super::drawn;
+use super::jobs::{Collision, Job};
 use super::line::FileHash;
 use super::manifest::slashed;
-use super::plan::{Collision, Job, Pipeline, PlanError, resources};
+use super::plan::{Pipeline, PlanError, resources};
 use super::watch::Watch;
 use super::write::WriteError;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
+use crate::measure::is_over;
 use crate::model::{Asset, Character, Clip, Fault, Mark, Motion};
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,8 +25,8 @@ pub(super) type MadeFile = (PathBuf, Vec<u8>);
 /// What a job made, before any of it is written.
 #[derive(Clone, Debug)]
 pub(super) struct Made {
-    /// Warnings and measurements.
-    pub report: Report,
+    /// What the record keeps of the report.
+    pub report: Value,
     /// The files read: the take under the name that it has below its pattern, then what it names.
     pub sources: Vec<FileHash>,
     /// For each output of the job its files, the main one first.
@@ -94,6 +96,18 @@ pub enum RunError {
         path = .0.display()
     )]
     Claimed(PathBuf),
+    /// A file beside the output is that of an output of an earlier run.
+    #[error(
+        "`{path}` beside the output belongs to `{of}` too, which would no longer be what it was\n\
+         give this pipeline a folder of its own; `--force` replaces the file",
+        path = path.display(), of = of.display()
+    )]
+    Shared {
+        /// The file.
+        path: PathBuf,
+        /// The output that refers to it as it is.
+        of: PathBuf,
+    },
     /// An output is not what the pipeline makes.
     #[error("`{path}` is not what this pipeline makes of the take\n`--force` makes it anew", path = .0.display())]
     Differs(PathBuf),
@@ -103,6 +117,25 @@ pub enum RunError {
     /// An output would replace a file that is not this program's.
     #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
     Foreign(PathBuf),
+    /// What a process said that worked on it.
+    #[error("{0}")]
+    Told(String),
+    /// The process that worked on it is no more.
+    #[error(
+        "the process that worked on it {reason}\n  hint: this does it again, and writes nothing:\n{again}"
+    )]
+    Lost {
+        /// What became of it.
+        reason: String,
+        /// A command line.
+        again: String,
+    },
+    /// No process can be started to work on it.
+    #[error("no process can be started to work on it: {0}")]
+    NoWorker(String),
+    /// Another pipeline was found where that of the run is.
+    #[error("the program, or a file that the pipeline names, changed while the run went on\nstart it again")]
+    Changed,
     /// The program made a mistake on this take.
     #[error("internal error: {0}\nthe other files are not affected; please report this one")]
     Panic(String),
@@ -114,13 +147,22 @@ pub enum RunError {
 /// # Errors
 /// The first [`RunError`]: nothing is made unless every take comes through every stage.
 pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made, RunError> {
+    make_and_tell(pipeline, job, record).map(|(made, _)| made)
+}
+
+/// As [`make`], with the whole report.
+pub(super) fn make_and_tell(
+    pipeline: &Pipeline,
+    job: &Job,
+    record: bool,
+) -> Result<(Made, Report), RunError> {
     let hashed =
         |path: String, bytes: &[u8]| FileHash { path, blake3: blake3::hash(bytes).to_hex().to_string() };
     let mut report = Report { warnings: pipeline.warnings.clone(), ..Report::default() };
     let mut sources = Vec::new();
     let mut motions = Vec::new();
     let mut marks = Vec::new();
-    let mut watch = Watch::new(pipeline.measured());
+    let mut watch = Watch::new();
     let mut arrived: Vec<Motion> = Vec::new();
     for take in &job.takes {
         let mut asset = {
@@ -137,6 +179,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
             _ => report.warnings.extend_from(warnings, &take.path.display().to_string()),
         }
         chosen(pipeline, &mut asset, &take.path, &mut report)?;
+        watch.look(pipeline.measured(asset.clips.iter().map(Clip::frames).sum()));
         let steps = resolve(pipeline, &asset.character)?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1) {
@@ -180,7 +223,7 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
                 stem,
                 ..pipeline.export.clone()
             };
-            let (files, warnings) = export::save(motions, format.0, &options)?;
+            let (files, warnings) = export::save(motions, *format.0, &options)?;
             report.warnings.extend(warnings);
             all.extend(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)));
         }
@@ -192,11 +235,24 @@ pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made,
         if pipeline.contacts {
             files.extend(beside::labels(&motions, path, &mut report.warnings));
         }
-        if pipeline.report {
+        if pipeline.report && (pipeline.every_page || is_over(&report.metrics)) {
             files.extend(drawn::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
-    Ok(Made { report, sources, outputs })
+    Ok((Made { report: kept(&report), sources, outputs }, report))
+}
+
+/// What the record keeps of a report. Courses over time are for whoever draws them now; a record of thousands of takes
+/// has room for a coarse one each.
+fn kept(report: &Report) -> Value {
+    let mut kept = serde_json::to_value(report).expect("a report is plain data");
+    if let Some(parts) = kept.as_object_mut() {
+        parts.shift_remove("series");
+        if let Some(worst) = drawn::worst(report) {
+            parts.insert("worst_course".into(), worst);
+        }
+    }
+    kept
 }
 
 /// What made the outputs, as JSON: nothing in it depends on when and where that was.

@@ -25,11 +25,13 @@ use toml::Spanned;
 pub struct Input {
     /// Motion files or globs (`takes/**/*.bvh`), relative to this file. Has to be given.
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<String>")]
     pub motion: Vec<String>,
     /// The rigged character (glTF, GLB, VRM) that shall perform the motion, relative to this file; several may be
     /// listed, each then gets a sub-folder of the outputs that is named after it. Left out:
     /// the motion keeps its own skeleton.
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<String>")]
     pub character: Vec<String>,
     /// How far joints of a character turn, in degrees, where that is not as far as people's joints do:
     /// `[input.limits.hero.left_lower_arm]` with `flexion = 120` for the character `hero.glb`. The stages `ik` and
@@ -158,15 +160,17 @@ pub struct Output {
     pub dir: String,
     /// The formats to write.
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<OutputFormat>")]
     pub formats: Vec<OutputFormat>,
     /// The kind of preview picture to write beside each output.
     pub preview: Preview,
     /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
     /// every file, and a page with player and plots beside each output (`walk.report.html`).
     pub report: bool,
-    /// Measures that no result may pass, such as `foot_skate_p95>0.01`: the run ends with exit code 1 where one does.
+    /// Measures that no result may pass, such as `foot_skate_p95>1cm/s`: the run ends with exit code 1 where one does.
     /// `posemill measure --help` lists them.
-    #[serde(deserialize_with = "one_or_many")]
+    #[serde(deserialize_with = "thresholds")]
+    #[schemars(with = "OneOrMany<Threshold>")]
     pub fail_on: Vec<Threshold>,
     /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
     /// the table that the stage `contacts` reads.
@@ -189,7 +193,7 @@ impl Default for Output {
     fn default() -> Self {
         Self {
             dir: "out".to_owned(),
-            formats: vec![OutputFormat(export::FORMATS[0])],
+            formats: vec![OutputFormat(&export::FORMATS[0])],
             preview: Preview::None,
             report: true,
             fail_on: Vec::new(),
@@ -319,7 +323,7 @@ impl Preview {
 
 /// A format that can be written, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutputFormat(pub export::Format);
+pub struct OutputFormat(pub &'static export::Format);
 
 impl OutputFormat {
     /// The extension of its files, without the dot.
@@ -329,7 +333,7 @@ impl OutputFormat {
 
     /// The format of a file name's extension, in any case.
     pub fn of_extension(extension: &str) -> Option<Self> {
-        export::Format::of(extension).map(Self)
+        export::FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(extension)).map(Self)
     }
 }
 
@@ -343,7 +347,7 @@ impl<'de> Deserialize<'de> for OutputFormat {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let known = || export::FORMATS.iter().find(|f| f.name == name);
-        known().copied().map(Self).ok_or_else(|| {
+        known().map(Self).ok_or_else(|| {
             let names: Vec<String> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
             de::Error::custom(format!("unknown format `{name}`, expected one of {}", names.join(", ")))
         })
@@ -447,11 +451,29 @@ fn name_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<S
     deserializer.deserialize_any(NameOrNumber)
 }
 
+/// What editors are told of a list, or one value that stands for a list of one.
+struct OneOrMany<T>(std::marker::PhantomData<T>);
+
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("OneOrMany_{}", T::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let one = generator.subschema_for::<T>();
+        schemars::json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}
+
 /// A list, or one value that stands for a list of one.
 fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    struct OneOrMany<T>(std::marker::PhantomData<T>);
+    struct Values<T>(std::marker::PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Values<T> {
         type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -471,5 +493,11 @@ fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) 
         }
     }
 
-    deserializer.deserialize_any(OneOrMany(std::marker::PhantomData))
+    deserializer.deserialize_any(Values(std::marker::PhantomData))
+}
+
+/// Thresholds, every bad one told.
+fn thresholds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Threshold>, D::Error> {
+    let lines: Vec<String> = one_or_many(deserializer)?;
+    Threshold::all(&lines).map_err(de::Error::custom)
 }

@@ -1,7 +1,6 @@
 //! Paths and globs become the sorted list of takes, each with the name its output will have.
 
 use super::walk::{Walk, fixed_part};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -58,7 +57,7 @@ pub enum TakesError {
 /// # Errors
 /// A [`TakesError`] for the first pattern that gives no file.
 pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Takes, TakesError> {
-    let mut found = BTreeMap::new();
+    let mut found = Vec::new();
     let mut unseen = Vec::new();
     // Paths from the command line are seen from where the user is.
     let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
@@ -75,7 +74,7 @@ pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result
                 return Err(TakesError::Missing(pattern.clone(), seen(pattern)));
             };
             let relative = PathBuf::from(name);
-            found.entry(literal).or_insert(relative);
+            found.push(Take { path: literal, relative });
             continue;
         }
         let fixed = fixed_part(folder, pattern);
@@ -87,21 +86,26 @@ pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result
             let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
             return Err(TakesError::NoMatch(pattern.clone(), seen(pattern), unseen));
         }
-        for relative in walk.found {
-            found.entry(fixed.join(&relative)).or_insert(relative);
-        }
+        found.extend(walk.found.into_iter().map(|relative| Take { path: fixed.join(&relative), relative }));
         unseen.extend(walk.unseen);
     }
-    let takes = found.into_iter().map(|(path, relative)| Take { path, relative }).collect();
     unseen.sort();
     unseen.dedup();
-    Ok(Takes { takes, unseen })
+    Ok(Takes { takes: sorted(found), unseen })
+}
+
+/// Takes in order and each once, under the name that it was found by first.
+fn sorted(mut takes: Vec<Take>) -> Vec<Take> {
+    takes.sort_by(|a, b| a.path.cmp(&b.path));
+    takes.dedup_by(|later, first| later.path == first.path);
+    takes.shrink_to_fit();
+    takes
 }
 
 /// The takes that a list names, a path on each line, seen from the current folder. Below it they keep their folders,
 /// other paths only their last name; what is not there is not seen.
 pub fn listed(list: &[u8]) -> Takes {
-    let mut found = BTreeMap::new();
+    let mut found = Vec::new();
     let mut unseen = Vec::new();
     for line in list.split(|&b| b == b'\n') {
         let Ok(line) = std::str::from_utf8(line) else {
@@ -120,13 +124,12 @@ pub fn listed(list: &[u8]) -> Takes {
             false => path.file_name().unwrap_or_default().into(),
         };
         match std::fs::metadata(&path) {
-            Ok(there) if there.is_file() => drop(found.insert(path, relative)),
+            Ok(there) if there.is_file() => found.push(Take { path, relative }),
             Ok(_) => unseen.push(format!("`{line}` is no file")),
             Err(e) => unseen.push(format!("`{line}` cannot be read: {}", super::write::reason(&e))),
         }
     }
-    let takes = found.into_iter().map(|(path, relative)| Take { path, relative }).collect();
-    Takes { takes, unseen }
+    Takes { takes: sorted(found), unseen }
 }
 
 /// One of several shares of the takes. Which take belongs to which is decided by its name alone: shares stay the same

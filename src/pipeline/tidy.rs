@@ -1,8 +1,9 @@
 //! A manifest with a story becomes one with a state: one line for each output that is there, sorted, and after them the
 //! files that were written once and that no output lists any more.
 
+use super::known::{Place, pair};
 use super::line::{FileHash, Line, Record, hash_of};
-use super::manifest::{MANIFEST, Manifest, Place, pair};
+use super::manifest::{MANIFEST, Manifest};
 use super::write::{Draft, WriteError};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{BufRead, Write};

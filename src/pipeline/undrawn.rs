@@ -1,7 +1,7 @@
 //! What stands for pictures and pages in a program that was built without the feature `render`: nothing, and a warning.
 
 use super::batch::Outcome;
-use super::plan::Job;
+use super::jobs::Job;
 use super::sections::Preview;
 use crate::model::{Mark, Motion};
 use crate::report::{Report, Warnings};
@@ -17,6 +17,11 @@ impl WorstCourse {
     /// None.
     pub fn of_json(_: &Value) -> Option<Self> {
         None
+    }
+
+    /// Nowhere.
+    pub fn place(&self, _: &str) -> Option<(usize, &str)> {
+        match *self {}
     }
 }
 

@@ -20,9 +20,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// A watch that looks where that is `wanted`.
-    pub(super) fn new(wanted: bool) -> Self {
-        Self { wanted, before: None, carried: None, labels: None, changes: Vec::new(), gauge: None }
+    /// A watch that looks at nothing yet.
+    pub(super) fn new() -> Self {
+        Self { wanted: false, before: None, carried: None, labels: None, changes: Vec::new(), gauge: None }
+    }
+
+    /// Whether it looks at the next take.
+    pub(super) fn look(&mut self, wanted: bool) {
+        self.wanted = wanted;
     }
 
     /// Sees a motion before a stage.

@@ -50,6 +50,11 @@ impl Arm {
         (hangs && long).then_some(Arm { upper, lower, hand, spare })
     }
 
+    /// The joints that bend it.
+    pub(super) fn joints(&self) -> [JointId; 3] {
+        [self.upper, self.lower, self.hand]
+    }
+
     /// The arm of `pose` with its wrist moved by `offset`.
     pub(super) fn bend(&self, skeleton: &Skeleton, pose: &ModelPose, offset: &Vec3) -> Option<Bend> {
         let [a, b, c] = [self.upper, self.lower, self.hand].map(|id| pose.position(id));

@@ -5,7 +5,7 @@
 
 use super::arm::Arm;
 use crate::anatomy::Figure;
-use crate::kinematics::{is_cycle, shots};
+use crate::kinematics::{Towards, is_cycle, shots};
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, ModelPose, Motion, Pose, Rig, Side};
 use crate::signal::fix_hemispheres;
@@ -56,15 +56,19 @@ impl Arms {
         let offsets = smoothed(offsets, &motion);
         let skeleton = motion.character.skeleton().clone();
         let joints = skeleton.len();
-        let arriving = motion.clip.clone();
+        let towards = Towards::new(&skeleton, self.0.iter().flatten().flat_map(Arm::joints));
+        let (rotations, translated, translations) = motion.clip.rotations_beside();
         let frame = |rotations: &mut [Quat], pose: &mut Pose, model: &mut ModelPose, frame: usize| {
             let mut placed = Placed::default();
             let offset = &offsets[frame];
             if offset.iter().all(|o| o.norm() < NOTHING) {
                 return placed;
             }
-            arriving.read_pose(frame, pose);
-            model.set(&skeleton, pose);
+            pose.local_mut().iter_mut().zip(rotations.iter()).for_each(|(t, q)| t.rotation = *q);
+            for (id, place) in translated.iter().zip(&translations[frame * translated.len()..]) {
+                pose.local_mut()[id.index()].translation = *place;
+            }
+            towards.set(pose, model);
             for (arm, offset) in self.0.iter().zip(offset) {
                 let Some(arm) = arm.filter(|_| offset.norm() >= NOTHING) else { continue };
                 let Some(bend) = arm.bend(&skeleton, model, offset) else { continue };
@@ -77,9 +81,7 @@ impl Arms {
             placed.frames = usize::from(placed.largest >= 1e-3);
             placed
         };
-        let blocks: Vec<Placed> = motion
-            .clip
-            .all_rotations_mut()
+        let blocks: Vec<Placed> = rotations
             .par_chunks_mut(BLOCK * joints)
             .enumerate()
             .map(|(block, rows)| {

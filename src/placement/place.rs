@@ -5,8 +5,9 @@
 
 use super::arms::{Arms, BLOCK, Placed};
 use crate::anatomy::HandPlaces;
+use crate::kinematics::Towards;
 use crate::math::Vec3;
-use crate::model::{Character, ModelPose, Motion, Rig};
+use crate::model::{Character, Motion, Rig};
 use rayon::prelude::*;
 
 /// The placement of hands, ready: a pure function of two motions in step.
@@ -30,20 +31,34 @@ impl Placement {
     pub fn apply(&self, source: &Motion, motion: Motion) -> (Motion, Placed) {
         assert_eq!(source.clip.frames(), motion.clip.frames(), "the motions are in step");
         let offsets = self.offsets(source, &motion);
-        self.arms.moved(motion, &offsets)
+        self.place(motion, &offsets)
     }
 
-    /// From where each palm is to where it belongs, in every frame.
-    fn offsets(&self, source: &Motion, motion: &Motion) -> Vec<[Vec3; 2]> {
+    /// `motion` with its palms moved by the offsets that all of its frames have.
+    ///
+    /// # Panics
+    /// Where there are other frames than offsets.
+    pub fn place(&self, motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, Placed) {
+        assert_eq!(offsets.len(), motion.clip.frames(), "offsets of every frame");
+        self.arms.moved(motion, offsets)
+    }
+
+    /// From where each palm is to where it belongs, left and right, in every frame of two motions in step, metres.
+    ///
+    /// # Panics
+    /// As [`Placement::apply`].
+    pub fn offsets(&self, source: &Motion, motion: &Motion) -> Vec<[Vec3; 2]> {
         let both = [source, motion].map(|m| (m.character.skeleton(), &m.clip));
+        let joints = self.places.joints();
+        let towards = [0, 1].map(|k| Towards::new(both[k].0, joints[k].iter().copied()));
         let mut offsets = vec![[Vec3::zeros(); 2]; motion.clip.frames()];
         offsets.par_chunks_mut(BLOCK).enumerate().for_each(|(block, offsets)| {
             let mut poses = both.map(|(skeleton, _)| skeleton.rest_pose());
-            let mut models = [0, 1].map(|k| ModelPose::of(both[k].0, &poses[k]));
+            let mut models = both.map(|(skeleton, _)| skeleton.rest_model_pose());
             for (n, offset) in offsets.iter_mut().enumerate() {
-                for (k, (skeleton, clip)) in both.iter().enumerate() {
+                for (k, (_, clip)) in both.iter().enumerate() {
                     clip.read_pose(block * BLOCK + n, &mut poses[k]);
-                    models[k].set(skeleton, &poses[k]);
+                    towards[k].set(&poses[k], &mut models[k]);
                 }
                 *offset = self.places.at(&models[0], &models[1]).map(|place| place.offset);
             }

@@ -1,6 +1,7 @@
 //! A rectangle of sRGB pixels: filled, joined, drawn upon, and written as PNG.
 
 use super::options::RenderError;
+use super::texture::JPEG_QUALITY;
 
 /// An sRGB picture, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,18 @@ impl Picture {
             self.pixels[to..to + other.width]
                 .copy_from_slice(&other.pixels[row * other.width..][..other.width]);
         }
+    }
+
+    /// The picture as a JPEG file.
+    pub(super) fn to_jpeg(&self) -> Result<Vec<u8>, RenderError> {
+        let mut bytes = Vec::new();
+        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
+        let (width, height) = (self.width as u32, self.height as u32);
+        let fault = |e: image::ImageError| RenderError::Encode { reason: e.to_string() };
+        encoder
+            .encode(self.pixels.as_flattened(), width, height, image::ExtendedColorType::Rgb8)
+            .map_err(fault)?;
+        Ok(bytes)
     }
 
     /// The picture as a PNG file.

@@ -38,12 +38,12 @@ pub(super) fn metres(grid: f64) -> String {
     }
 }
 
-/// The contact sheet as a PNG file. `progress` hears how many of how many poses are done.
+/// The contact sheet. `progress` hears how many of how many poses are done.
 pub(super) fn contact_sheet(
     subjects: &[Subject],
     options: &PreviewOptions,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Vec<u8>, RenderError> {
+) -> Result<Picture, RenderError> {
     options.check(subjects)?;
     let Size { width, height } = options.size.unwrap_or(CELL);
     let count = options.frames.unwrap_or(POSES);
@@ -100,7 +100,7 @@ pub(super) fn contact_sheet(
         }
         write_header(subjects, duration, shot.grid, scale, &mut sheet);
     }
-    sheet.to_png()
+    Ok(sheet)
 }
 
 /// The names, and where there is room beside them what the sheet shows.

@@ -55,8 +55,9 @@ pub struct Mended {
 
 /// Mends the faults of a take.
 pub fn mend(motion: Motion, faults: &Faults) -> Mended {
-    let Some(mut take) = Take::of(&motion) else {
-        return Mended { motion, findings: Vec::new(), nearest: Vec::new() };
+    let mut take = match Take::of(motion) {
+        Ok(take) => take,
+        Err(motion) => return Mended { motion: *motion, findings: Vec::new(), nearest: Vec::new() },
     };
     let mut findings = Vec::new();
     let mut last = Ledger::default();
@@ -68,7 +69,7 @@ pub fn mend(motion: Motion, faults: &Faults) -> Mended {
         }
         findings.append(&mut last.mended);
     }
-    let motion = if findings.is_empty() { motion } else { take.motion };
+    let motion = take.given_back(!findings.is_empty());
     findings.append(&mut last.left);
     Mended { motion, findings, nearest: last.metrics() }
 }

@@ -10,6 +10,8 @@ use crate::model::{Clip, JointId, Motion, Skeleton};
 pub(super) struct Path {
     joint: JointId,
     track: usize,
+    /// Whether it got its track here.
+    added: bool,
     /// What lies above it, from the root on.
     above: Vec<JointId>,
 }
@@ -25,13 +27,22 @@ impl Path {
         let mut tracks = motion.clip.translated().iter().copied();
         let lowest = if known { tracks.rfind(|id| carries(*id)) } else { tracks.next() };
         let joint = lowest.unwrap_or(JointId::new(0));
-        if lowest.is_none() {
-            motion.clip = with_track(&motion.clip, skeleton, joint);
+        let added = lowest.is_none();
+        if added {
+            add_track(&mut motion.clip, skeleton, joint);
         }
         let track = motion.clip.translated().binary_search(&joint).expect("the joint has a track");
         let mut above: Vec<JointId> = motion.character.skeleton().path_to_root(joint).skip(1).collect();
         above.reverse();
-        Self { joint, track, above }
+        Self { joint, track, added, above }
+    }
+
+    /// The motion without the track that it may have got, which nobody has changed.
+    pub fn given_back(&self, mut motion: Motion) -> Motion {
+        if self.added {
+            remove_track(&mut motion.clip, self.track);
+        }
+        motion
     }
 
     /// The transform of what lies above, model space from its space.
@@ -67,8 +78,8 @@ impl Path {
     }
 }
 
-/// The clip in which `joint`, until now without a translation of its own, has one: that of the rest.
-fn with_track(clip: &Clip, skeleton: &Skeleton, joint: JointId) -> Clip {
+/// Gives `joint`, until now without a translation of its own, one: that of the rest.
+fn add_track(clip: &mut Clip, skeleton: &Skeleton, joint: JointId) {
     let mut translated = clip.translated().to_vec();
     let at = translated.binary_search(&joint).unwrap_or_else(|at| at);
     translated.insert(at, joint);
@@ -79,9 +90,15 @@ fn with_track(clip: &Clip, skeleton: &Skeleton, joint: JointId) -> Clip {
         translations.push(skeleton.joint(joint).rest.translation);
         translations.extend_from_slice(&row[at..]);
     }
-    let rotations = clip.all_rotations().to_vec();
-    let mut new =
-        Clip::new(clip.name.clone(), clip.sample_rate, clip.joints(), rotations, translated, translations);
-    (new.start, new.tolerance, new.carried) = (clip.start, clip.tolerance, clip.carried.clone());
-    new
+    clip.set_translations(translated, translations);
+}
+
+/// Takes a track out.
+fn remove_track(clip: &mut Clip, track: usize) {
+    let mut translated = clip.translated().to_vec();
+    let width = translated.len();
+    translated.remove(track);
+    let others = clip.all_translations().iter().enumerate().filter(|(k, _)| k % width != track);
+    let translations = others.map(|(_, place)| *place).collect();
+    clip.set_translations(translated, translations);
 }

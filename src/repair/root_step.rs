@@ -8,6 +8,7 @@ use super::robust::{median_around, middle, neighbours};
 use super::take::Take;
 use crate::math::Vec3;
 use crate::measure::GRAVITY;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A step is at least this long, metres...
@@ -120,7 +121,8 @@ pub(super) fn root_steps(take: &mut Take, ledger: &mut Ledger) {
     let edges = take.edges();
     ledger.near("root_step", 0.0);
     let mut found = Vec::new();
-    for e in (0..edges).filter(|e| jumps.worth(*e)) {
+    let worth = (0..edges).into_par_iter().with_min_len(256).filter(|e| jumps.worth(*e));
+    for e in worth.collect::<Vec<_>>() {
         let size = jumps.size(e);
         let mut near = e.saturating_sub(2)..(e + 3).min(edges);
         if near.any(|k| jumps.size(k) > size) {

@@ -27,12 +27,9 @@ pub(super) fn spikes(take: &mut Take, ledger: &mut Ledger) {
     let before = ledger.mended.len();
     let least = LEAST.max(FASTEST * take.dt);
     ledger.near("spike", 0.0);
-    for k in 0..take.turning.len() {
+    // Half a limit is worth telling.
+    for (k, _) in take.most().into_iter().enumerate().filter(|(_, most)| *most > 0.5 * least) {
         let arrived: Vec<f64> = (0..edges).map(|e| take.steps(e)[k]).collect();
-        // Half a limit is worth telling.
-        if !arrived.iter().any(|s| *s > 0.5 * least) {
-            continue;
-        }
         let j = take.turning[k];
         for length in 1..=LONGEST {
             for f in 1..take.frames() - length {

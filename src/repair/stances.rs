@@ -10,6 +10,7 @@ use crate::kinematics::map_frames;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
 use crate::signal::spans;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A resting point is no higher than this above what is low for its kind, metres...
@@ -23,6 +24,9 @@ pub(super) const SLOW: f64 = 0.30;
 const WINDOW: f64 = 0.025;
 /// ... for at least so many seconds.
 const SHORTEST: f64 = 0.1;
+
+/// The most points: ankle and ball of two feet.
+const MOST: usize = 4;
 
 /// A point of a foot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,21 +86,25 @@ impl Feet {
             let height = |(joint, at): &(JointId, Vec3)| model.joint(*joint).point(at).y;
             low.iter().map(height).fold(f64::INFINITY, f64::min) * take.scale
         };
-        let of = |model: &ModelPose| -> (Vec<Vec3>, f64) {
-            let place = |p: &(Side, Kind, JointId, Vec3)| model.joint(p.2).point(&p.3) * take.scale;
-            (points.iter().map(place).collect(), lowest(model))
+        let of = |model: &ModelPose| -> ([Vec3; MOST], f64) {
+            let mut places = [Vec3::zeros(); MOST];
+            for (place, p) in places.iter_mut().zip(&points) {
+                *place = model.joint(p.2).point(&p.3) * take.scale;
+            }
+            (places, lowest(model))
         };
         let lowest_at_rest = lowest(&skeleton.rest_model_pose());
         let (places, heights): (Vec<_>, Vec<_>) =
             map_frames(skeleton, &take.motion.clip, of).into_iter().unzip();
         let reach = take.frames_in(AROUND, 3);
-        let mut floors: Vec<(Kind, Vec<f64>)> = Vec::new();
-        for kind in [Kind::Ankle, Kind::Ball] {
+        let floor = |kind: Kind| {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();
-            let height = |p: &Vec<Vec3>| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
+            let height = |p: &[Vec3; MOST]| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
             let heights: Vec<f64> = places.iter().map(height).collect();
-            floors.push((kind, sliding_quantile(&heights, reach, LOWEST)));
-        }
+            (kind, sliding_quantile(&heights, reach, LOWEST))
+        };
+        let floors: Vec<(Kind, Vec<f64>)> =
+            [Kind::Ankle, Kind::Ball].into_par_iter().with_max_len(1).map(floor).collect();
         let window = ((WINDOW / take.dt).round() as usize).max(1);
         let track = |(k, point): (usize, &(Side, Kind, JointId, Vec3))| {
             let at: Vec<Vec3> = places.iter().map(|p| p[k]).collect();
@@ -104,7 +112,7 @@ impl Feet {
             let height = at.iter().zip(floor).map(|(p, floor)| p.y - floor).collect();
             Track { side: point.0, kind: point.1, speed: speeds(&at, take.dt, window), at, height }
         };
-        let tracks = points.iter().enumerate().map(track).collect();
+        let tracks = points.par_iter().with_max_len(1).enumerate().map(track).collect();
         Some(Self { tracks, lowest: heights, lowest_at_rest, cut: cut.to_vec(), dt: take.dt })
     }
 

@@ -8,6 +8,7 @@ use super::robust::median_around;
 use super::take::Take;
 use crate::math::{Quat, rotation_between};
 use crate::model::{JointId, Role, Side};
+use rayon::prelude::*;
 
 /// An edge jumps by so many times what lies around it...
 const TIMES: f64 = 4.0;
@@ -84,7 +85,7 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
                 + rotation_between(take.rotation(e, p.right), &p.to_right(left))
         })
     };
-    let steps: Vec<f64> = (0..edges).map(plain).collect();
+    let steps: Vec<f64> = (0..edges).into_par_iter().with_min_len(64).map(plain).collect();
     let share = |e: usize| {
         if steps[e] < 0.5 * LEAST {
             return 0.0;

@@ -9,6 +9,7 @@ use crate::legs::Leg;
 use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
 use crate::model::{JointId, Motion, Side};
 use crate::signal::fix_hemispheres;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Thigh and shin of the body in whose metres all limits are given, here and in `settle`.
@@ -37,11 +38,18 @@ pub(super) struct Take {
 }
 
 impl Take {
-    /// The take of a motion; `None` of one that is too short to be judged, or moves no body.
-    pub fn of(motion: &Motion) -> Option<Self> {
+    /// The take of a motion.
+    ///
+    /// # Errors
+    /// The motion itself, where it is too short to be judged or moves no body.
+    pub fn of(mut motion: Motion) -> Result<Self, Box<Motion>> {
         let frames = motion.clip.frames();
         if frames < SHORTEST {
-            return None;
+            return Err(motion.into());
+        }
+        let turning = turning(&motion.clip);
+        if turning.len() < FEWEST {
+            return Err(motion.into());
         }
         let character = &motion.character;
         let rest = character.calibration_pose();
@@ -54,17 +62,17 @@ impl Take {
             Some([left, right]) => 0.5 * (left.length() + right.length()),
             None => size(&rest),
         };
-        let turning = turning(&motion.clip);
-        if turning.len() < FEWEST {
-            return None;
-        }
-        let mut motion = motion.clone();
         let path = Path::of(&mut motion);
         let (dt, scale) = (motion.clip.sample_rate.recip(), LEG / leg.max(1e-9));
         let mut take = Self { motion, dt, scale, turning, legs, path, steps: Vec::new() };
         take.steps = vec![0.0; take.turning.len() * take.edges()];
         take.measure(0..frames);
-        Some(take)
+        Ok(take)
+    }
+
+    /// The motion, as it was given where nothing of it was mended.
+    pub fn given_back(self, mended: bool) -> Motion {
+        if mended { self.motion } else { self.path.given_back(self.motion) }
     }
 
     /// How many frames there are.
@@ -105,13 +113,15 @@ impl Take {
 
     /// Looks anew at the edges that touch these frames.
     pub fn measure(&mut self, frames: Range<usize>) {
-        let width = self.turning.len();
-        for edge in frames.start.saturating_sub(1)..frames.end.min(self.edges()) {
-            let (from, to) = (self.motion.clip.rotations(edge), self.motion.clip.rotations(edge + 1));
-            for (step, j) in self.steps[edge * width..][..width].iter_mut().zip(&self.turning) {
+        let (width, clip, turning) = (self.turning.len(), &self.motion.clip, &self.turning);
+        let edges = frames.start.saturating_sub(1)..frames.end.min(clip.frames() - 1);
+        let steps = &mut self.steps[edges.start * width..edges.end * width];
+        steps.par_chunks_mut(width).with_min_len(64).zip(edges).for_each(|(steps, edge)| {
+            let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
+            for (step, j) in steps.iter_mut().zip(turning) {
                 *step = rotation_between(&from[*j], &to[*j]).to_degrees();
             }
-        }
+        });
     }
 
     /// Signs are continuous again after rotations were replaced.
@@ -124,7 +134,16 @@ impl Take {
         &self.steps[edge * self.turning.len()..][..self.turning.len()]
     }
 
-    /// Their mean.
+    /// The greatest of them of every joint, over all edges.
+    pub fn most(&self) -> Vec<f64> {
+        let mut most = vec![0.0_f64; self.turning.len()];
+        for steps in self.steps.chunks_exact(self.turning.len()) {
+            most.iter_mut().zip(steps).for_each(|(most, step)| *most = most.max(*step));
+        }
+        most
+    }
+
+    /// The mean of the turns of all joints that turn, over an edge.
     pub fn mean_step(&self, edge: usize) -> f64 {
         self.steps(edge).iter().fold(0.0, |sum, step| sum + step) / self.turning.len().max(1) as f64
     }

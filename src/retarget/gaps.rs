@@ -328,6 +328,7 @@ pub fn warnings(gaps: &[Gap]) -> Warnings {
             message: one_line(&gap.message),
             first: String::new(),
             count: 1,
+            sure: false,
             mend: gap.mend.clone(),
         });
     }

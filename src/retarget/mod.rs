@@ -17,4 +17,4 @@ mod trunk;
 pub use gaps::{End, Gap, gaps, second_best, warnings};
 pub use joint_map::{Draft, JointMap, Pair, draft, map};
 pub use map_error::{FileFault, MapError, Wanted};
-pub use transfer::{Retarget, RootScale};
+pub use transfer::{PART, Performance, Retarget, RootScale};

@@ -18,10 +18,15 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use super::trunk::Trunk;
-use crate::anatomy::{Figure, body_parent, contact_points, same_words};
-use crate::legs::{LegPair, Settings, leg_ratio, transfer};
+use crate::anatomy::{BodySkin, Figure, body_parent, contact_points, same_words};
+use crate::kinematics::map_frames_towards;
+use crate::legs::{
+    Course, Leg, LegPair, Settings, Step, Timeline, course, hands_out_of_floor, leg_ratio, steps,
+};
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
-use crate::model::{Character, Clip, Contacts, JointId, ModelPose, Motion, Rig, Role, Side};
+use crate::model::{
+    Carried, Character, Clip, Contacts, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
+};
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -102,6 +107,8 @@ pub struct Retarget {
     pelvis: Option<PelvisPath>,
     /// The legs that both bodies have; none between a character and itself, whose legs are right as they are.
     legs: Vec<LegPair>,
+    /// What of the target can be in the floor.
+    skin: BodySkin,
     /// How far the path travels and how high the body stands, for one of the source.
     across: f64,
     scale: f64,
@@ -188,6 +195,7 @@ impl Retarget {
         };
         let same = s_rig.skeleton() == skeleton;
         let pairs = if same { Vec::new() } else { LegPair::of((source, s_rig), (&target, t_rig)) };
+        let skin = if same { BodySkin::default() } else { BodySkin::of(&target, t_rig) };
         let legs = leg_ratio(&pairs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
             _ => size(&bound) / size(&s_rest).max(1e-12),
@@ -240,6 +248,7 @@ impl Retarget {
             trunk,
             pelvis,
             legs: pairs,
+            skin,
             across,
             scale: legs,
         }
@@ -260,12 +269,30 @@ impl Retarget {
     /// # Panics
     /// Where the motion's skeleton is not the one that this transfer was made for.
     pub fn apply(&self, motion: &Motion) -> Motion {
-        let mut performed =
-            transfer(motion, self.copy(motion), &self.legs, self.across, &Settings::default());
-        if let (Some(contacts), false) = (&motion.contacts, self.legs.is_empty()) {
-            performed.contacts = Some(self.labels(contacts));
-        }
-        performed
+        let performance = self.prepare(motion, &Timeline::of(motion));
+        performance.finished(performance.part(motion, 0))
+    }
+
+    /// As [`Retarget::apply`], made ready to go through the frames of `motion`, whose timeline is known, in parts.
+    ///
+    /// # Panics
+    /// Where the motion's skeleton is not the one that this transfer was made for.
+    pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
+        let carry = Carry::of(self, motion);
+        let course = (!self.legs.is_empty()).then(|| {
+            let (from, to): (Vec<&Leg>, Vec<&Leg>) =
+                self.legs.iter().map(|pair| (&pair.source, &pair.target)).unzip();
+            let (copied, seat) = carry.legs(motion, &to);
+            let settings = Settings::default();
+            course(time, steps(motion, &from), copied, &seat, &self.legs, self.across, &settings)
+        });
+        let contacts = motion.contacts.as_ref();
+        let contacts = match self.legs.is_empty() {
+            true => contacts.map(|c| carry.labels(c)),
+            false => contacts.map(|c| self.labels(c)),
+        };
+        let carried = motion.clip.carried.clone();
+        Performance { retarget: self, carry, course: course.flatten(), time: time.clone(), contacts, carried }
     }
 
     /// The labels of the source on the target: what the one stands on is height 0 for the other.
@@ -278,67 +305,13 @@ impl Retarget {
     /// # Panics
     /// Where the motion's skeleton is not the one that this transfer was made for.
     pub fn copy(&self, motion: &Motion) -> Motion {
-        let Some(ground) = motion.contacts.as_ref().map(|c| c.ground) else { return self.carry(motion) };
-        let pelvis = self.pelvis.clone().map(|path| path.on_ground(ground));
-        Retarget { pelvis, ..self.clone() }.carry(motion)
-    }
-
-    /// The target performing the source's clip over the ground that is set.
-    fn carry(&self, motion: &Motion) -> Motion {
-        let skeleton = self.target.skeleton();
-        let clip = &motion.clip;
-        let (joints, frames) = (skeleton.len(), clip.frames());
-        // A joint's own translation is carried over where the source's clip has one, or its tree gives it one.
-        let stretches: Vec<Option<&Stretch>> = self
-            .stretches
-            .iter()
-            .map(|s| s.as_ref().filter(|s| s.free || self.moves(motion, s.source)))
-            .collect();
-        let moves =
-            |id: &JointId| !matches!(self.places[id.index()], Place::Tree) || stretches[id.index()].is_some();
-        let translated: Vec<JointId> = skeleton.ids().filter(moves).collect();
-        let moved = translated.len();
-        let mut rotations = vec![Quat::identity(); frames * joints];
-        let mut translations = vec![Vec3::zeros(); frames * moved];
-        // Blocks of frames share their scratch poses; who computes a block changes nothing in it.
-        const BLOCK: usize = 64;
-        let source = motion.character.skeleton();
-        rotations
-            .par_chunks_mut(BLOCK * joints)
-            .zip(translations.par_chunks_mut((BLOCK * moved).max(1)))
-            .enumerate()
-            .for_each(|(block, (rotations, translations))| {
-                let mut local = source.rest_pose();
-                let mut from = ModelPose::of(source, &local);
-                let mut model = vec![Transform::identity(); joints];
-                for (n, row) in rotations.chunks_mut(joints).enumerate() {
-                    clip.read_pose(block * BLOCK + n, &mut local);
-                    from.set(source, &local);
-                    self.frame(&from, &stretches, &mut model);
-                    let mut moving =
-                        translations[n * moved..][..moved].iter_mut().zip(&translated).peekable();
-                    for (id, q) in skeleton.ids().zip(row) {
-                        let parent = skeleton.parent(id).map(|p| model[p.index()].inverse());
-                        let local = parent.map_or(model[id.index()], |p| p * model[id.index()]);
-                        *q = local.rotation;
-                        if let Some((v, _)) = moving.next_if(|(_, moved)| **moved == id) {
-                            *v = local.translation;
-                        }
-                    }
-                }
-            });
-        if moved == 0 {
-            translations.clear();
-        }
-        let mut result =
-            Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
-        result.start = clip.start;
-        result.carried = clip.carried.clone();
-        fix_hemispheres(&mut result);
-        // Points at one height stay at one height.
-        let height = |y: f64| self.pelvis.as_ref().map_or(y * self.scale, |path| path.height(y));
-        let contacts = motion.contacts.as_ref().map(|c| c.changed(|frame| frame, height));
-        Motion { character: Arc::clone(&self.target), clip: result, contacts }
+        let carry = Carry::of(self, motion);
+        let all = &carry.retarget.order;
+        let mut clip = carry.clip(motion.character.skeleton(), &motion.clip, all);
+        clip.carried = motion.clip.carried.clone();
+        fix_hemispheres(&mut clip);
+        let contacts = motion.contacts.as_ref().map(|c| carry.labels(c));
+        Motion { character: Arc::clone(&self.target), clip, contacts }
     }
 
     /// Whether the clip moves the joint against its parent: on another skeleton than the target's by at least a
@@ -352,14 +325,21 @@ impl Retarget {
         motion.clip.all_translations().iter().skip(slot).step_by(width).any(|t| (t - rest).norm() > noise)
     }
 
-    /// One frame: the source's model pose to the target's.
-    fn frame(&self, from: &ModelPose, stretches: &[Option<&Stretch>], model: &mut [Transform]) {
+    /// One frame: the source's model pose to these joints of the target's, in an order in which they carry each other, and
+    /// the trunk that they lean with.
+    fn frame(
+        &self,
+        from: &ModelPose,
+        stretches: &[Option<Stretch>],
+        (joints, trunk): (&[JointId], Option<&(Trunk, Vec<JointId>)>),
+        model: &mut [Transform],
+    ) {
         let mut turns = Vec::new();
-        if let Some((trunk, below)) = &self.trunk {
+        if let Some((trunk, below)) = trunk {
             below.iter().for_each(|&id| model[id.index()] = self.placed(id, from, stretches, model, &[]));
             turns = trunk.turns(from, model);
         }
-        for &id in &self.order {
+        for &id in joints {
             model[id.index()] = self.placed(id, from, stretches, model, &turns);
         }
     }
@@ -369,7 +349,7 @@ impl Retarget {
         &self,
         id: JointId,
         from: &ModelPose,
-        stretches: &[Option<&Stretch>],
+        stretches: &[Option<Stretch>],
         model: &[Transform],
         turns: &[(JointId, Quat)],
     ) -> Transform {
@@ -394,7 +374,7 @@ impl Retarget {
             Place::Pelvis(at) => self.pelvis_point(from) - rotation * at,
             Place::Path(source) => self.travelled(&from.position(*source)),
         };
-        if let Some(stretch) = stretches[k] {
+        if let Some(stretch) = &stretches[k] {
             let carried = from.joint(stretch.carrier).point(&stretch.at);
             position += (from.position(stretch.source) - carried) * self.scale;
         }
@@ -411,6 +391,155 @@ impl Retarget {
     fn travelled(&self, p: &Vec3) -> Vec3 {
         let Some(path) = &self.pelvis else { return *p };
         Vec3::new(p.x * path.across, path.height(p.y), p.z * path.across)
+    }
+}
+
+/// The rotation copy of one motion: the ground is known, and which joints it moves against their parents.
+#[derive(Clone, Debug)]
+struct Carry {
+    retarget: Retarget,
+    stretches: Vec<Option<Stretch>>,
+    /// The target's joints that get translations, ascending.
+    translated: Vec<JointId>,
+}
+
+impl Carry {
+    fn of(retarget: &Retarget, motion: &Motion) -> Carry {
+        let mut retarget = retarget.clone();
+        if let Some(contacts) = &motion.contacts {
+            retarget.pelvis = retarget.pelvis.map(|path| path.on_ground(contacts.ground));
+        }
+        // A joint's own translation is carried over where the source's clip has one, or its tree gives it one.
+        let counts = |s: &Stretch| s.free || retarget.moves(motion, s.source);
+        let stretches: Vec<Option<Stretch>> =
+            retarget.stretches.iter().map(|s| s.clone().filter(counts)).collect();
+        let moves = |id: &JointId| {
+            !matches!(retarget.places[id.index()], Place::Tree) || stretches[id.index()].is_some()
+        };
+        let translated = retarget.target.skeleton().ids().filter(moves).collect();
+        Carry { retarget, stretches, translated }
+    }
+
+    /// These joints (in an order in which they carry each other) of the target in a clip of the source's, whose signs are
+    /// as they come; others rest.
+    fn clip(&self, source: &Skeleton, clip: &Clip, joints: &[JointId]) -> Clip {
+        let skeleton = self.retarget.target.skeleton();
+        let (width, frames) = (skeleton.len(), clip.frames());
+        let moved = self.translated.len();
+        let mut rotations = vec![Quat::identity(); frames * width];
+        let mut translations = vec![Vec3::zeros(); frames * moved.max(1)];
+        let track = |id: JointId| self.translated.binary_search(&id).ok();
+        let tracks: Vec<(JointId, Option<usize>)> = joints.iter().map(|&id| (id, track(id))).collect();
+        let trunk = self.retarget.trunk.as_ref().filter(|(trunk, _)| trunk.turns_any(joints));
+        // Blocks of frames share their scratch poses; who computes a block changes nothing in it.
+        const BLOCK: usize = 64;
+        rotations
+            .par_chunks_mut(BLOCK * width)
+            .zip(translations.par_chunks_mut(BLOCK * moved.max(1)))
+            .enumerate()
+            .for_each(|(block, (rotations, translations))| {
+                let mut local = source.rest_pose();
+                let mut from = ModelPose::of(source, &local);
+                let mut model = vec![Transform::identity(); width];
+                let mut unturned = vec![Transform::identity(); width];
+                for (n, row) in rotations.chunks_mut(width).enumerate() {
+                    clip.read_pose(block * BLOCK + n, &mut local);
+                    from.set(source, &local);
+                    self.retarget.frame(&from, &self.stretches, (joints, trunk), &mut model);
+                    for &id in joints {
+                        if !skeleton.children(id).is_empty() {
+                            unturned[id.index()] = model[id.index()].inverse();
+                        }
+                    }
+                    for &(id, track) in &tracks {
+                        let own = model[id.index()];
+                        let local = skeleton.parent(id).map_or(own, |p| unturned[p.index()] * own);
+                        row[id.index()] = local.rotation;
+                        if let Some(track) = track {
+                            translations[n * moved + track] = local.translation;
+                        }
+                    }
+                }
+            });
+        if moved == 0 {
+            translations.clear();
+        }
+        let translated = self.translated.clone();
+        let mut result =
+            Clip::new(clip.name.clone(), clip.sample_rate, width, rotations, translated, translations);
+        result.start = clip.start;
+        result
+    }
+
+    /// The course of these legs of the target, by leg and frame, and how high the lowest of trunk and thighs is; the latter is
+    /// empty without skin.
+    fn legs(&self, motion: &Motion, legs: &[&Leg]) -> (Vec<Vec<Step>>, Vec<f64>) {
+        let Retarget { target, places, order, skin, .. } = &self.retarget;
+        let seat: Vec<JointId> = skin.body.iter().map(|(joint, _)| *joint).collect();
+        let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
+        let joints = below(&target.rig, places, order, ends);
+        let mut all: Vec<Vec<Step>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];
+        let mut low = Vec::with_capacity(if seat.is_empty() { 0 } else { motion.clip.frames() });
+        for start in (0..motion.clip.frames()).step_by(PART) {
+            let part = motion.part(start..(start + PART).min(motion.clip.frames()));
+            let clip = self.clip(motion.character.skeleton(), &part.clip, &joints);
+            if !seat.is_empty() {
+                let lowest = |model: &ModelPose| skin.lowest(model);
+                low.extend(map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest));
+            }
+            let steps = steps(&Motion::new(Arc::clone(target), clip), legs);
+            all.iter_mut().zip(steps).for_each(|(all, part)| all.extend(part));
+        }
+        (all, low)
+    }
+
+    /// The labels where points at one height stay at one height.
+    fn labels(&self, contacts: &Contacts) -> Contacts {
+        let Retarget { pelvis, scale, .. } = &self.retarget;
+        contacts.changed(|frame| frame, |y| pelvis.as_ref().map_or(y * scale, |path| path.height(y)))
+    }
+}
+
+/// Frames that are carried over together where a motion is gone through in parts: enough for many threads, and few beside
+/// a long take.
+pub const PART: usize = 1024;
+
+/// A transfer of one motion, whose legs have found their course: its frames are performed part by part.
+#[derive(Clone, Debug)]
+pub struct Performance<'a> {
+    retarget: &'a Retarget,
+    carry: Carry,
+    course: Option<Course>,
+    time: Timeline,
+    contacts: Option<Contacts>,
+    carried: Vec<Carried>,
+}
+
+impl Performance<'_> {
+    /// The target performing a part of the source's frames, from frame `first` on; quaternions may flip their signs.
+    ///
+    /// # Panics
+    /// Where there are no such frames.
+    pub fn part(&self, part: &Motion, first: usize) -> Motion {
+        let source = part.character.skeleton();
+        let clip = self.carry.clip(source, &part.clip, &self.carry.retarget.order);
+        let copy = Motion::new(Arc::clone(&self.retarget.target), clip);
+        match &self.course {
+            Some(course) => course.write(copy, first, &self.retarget.legs),
+            None => copy,
+        }
+    }
+
+    /// All parts together, with signs that are continuous, hands out of the floor, labels, and what moves beside joints.
+    pub fn finished(&self, mut whole: Motion) -> Motion {
+        fix_hemispheres(&mut whole.clip);
+        let Retarget { legs, skin, .. } = self.retarget;
+        if self.course.is_some() {
+            whole = hands_out_of_floor(whole, skin, &self.time, legs, &Settings::default());
+        }
+        whole.clip.carried.clone_from(&self.carried);
+        whole.contacts.clone_from(&self.contacts);
+        whole
     }
 }
 

@@ -98,6 +98,11 @@ impl Trunk {
         self.links.iter().copied().chain([self.target.hips])
     }
 
+    /// Whether one of these joints of the target is a link of it, and so turns with it.
+    pub fn turns_any(&self, joints: &[JointId]) -> bool {
+        self.links.iter().any(|link| joints.contains(link))
+    }
+
     /// By how much each link turns in the target's pose `model`, of which the trunk is placed.
     pub fn turns(&self, from: &ModelPose, model: &[Transform]) -> Vec<(JointId, Quat)> {
         let (s, t) = (&self.source, &self.target);

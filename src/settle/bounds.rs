@@ -65,6 +65,8 @@ impl Bounds {
             let now = rooms(&Vec3::zeros());
             let spin = b.world_angular_velocity() - a.world_angular_velocity();
             for (side, &value) in now.iter().enumerate() {
+                // A narrow range is not stopped from both ends at once: that has no answer.
+                let margin = MARGIN.min(0.25 * (value + now[side ^ 1]));
                 let slope = Vec3::from_fn(|r, _| {
                     let step = Vec3::ith(r, SLOPE_STEP);
                     (rooms(&step)[side] - rooms(&-step)[side]) / (2.0 * SLOPE_STEP)
@@ -83,7 +85,7 @@ impl Bounds {
                     point: b.position,
                     along: Vec3::zeros(),
                     about: slope,
-                    speed: if room < 0.0 { -room * RETURN / h } else { (MARGIN - room).min(0.0) / h },
+                    speed: if room < 0.0 { -room * RETURN / h } else { (margin - room).min(0.0) / h },
                     compliance: 1e-7,
                     low: 0.0,
                     high: f64::INFINITY,

@@ -30,6 +30,9 @@ const INTO_FLIGHT: f64 = 0.15;
 /// The acceleration is smoothed over so many seconds.
 const SMOOTH: f64 = 0.03;
 
+/// A body that hovers is higher than where it touches by so much of the gap: drawn up feet lift it by a fifth.
+const RAISED: f64 = 1.0 / 3.0;
+
 /// Fewer labelled heights than this tell no level.
 const FEWEST: usize = 5;
 
@@ -55,7 +58,8 @@ impl Standing {
     /// How a body stands; nothing where one of its kinds rests too seldom to tell its level.
     pub fn of(body: &Weighed, gravity: Gravity) -> Option<Self> {
         let mut air = vec![f64::INFINITY; body.frames()];
-        for kind in SOLES.into_iter().filter(|kind| body.soles(*kind).next().is_some()) {
+        let kinds = &SOLES[..if body.tips { 3 } else { 2 }];
+        for kind in kinds.iter().copied().filter(|kind| body.soles(*kind).next().is_some()) {
             let labelled = |c: &Carrier| -> Vec<f64> {
                 c.at.iter().zip(&c.rests).filter(|(_, rests)| **rests).map(|(p, _)| p.y).collect()
             };
@@ -88,17 +92,25 @@ impl Standing {
 
     /// Where the body hovers: carried, by nothing, for long enough.
     pub fn hovers(&self, body: &Weighed) -> Vec<Hover> {
+        let stands = |f: &usize| self.carried[*f] && !self.held[*f];
         body.by_shot(|shot| {
-            let mut found = spans(shot.clone(), |f| self.air[f] > GAP && self.carried[f] && !self.held[f]);
-            found.retain(|frames| {
-                let inside = frames.start >= shot.start + 2 && frames.end + 2 <= shot.end;
-                inside && frames.len() as f64 >= body.frames_of(LEAST)
-            });
             let hover = |frames: Range<usize>| {
-                let gap = percentile(&self.air[frames.clone()], 0.75);
-                Hover { frames, gap }
+                // A stumble in the middle is none: frames count together.
+                let on: Vec<usize> = frames.clone().filter(stands).collect();
+                let (first, last) = (*on.first()?, *on.last()?);
+                let inside = first >= shot.start + 2 && last + 3 <= shot.end;
+                let gaps: Vec<f64> = on.iter().map(|f| self.air[*f]).collect();
+                let gap = percentile(&gaps, 0.75);
+                // Where the soles touch before and after, the body is lower; else its feet were drawn up.
+                let height = on.iter().map(|f| body.center[*f].y).sum::<f64>() / on.len() as f64;
+                let touches = |f: &usize| self.air[*f] <= TOUCH;
+                let beside = [(shot.start..first).rev().find(touches), (last + 1..shot.end).find(touches)];
+                let raised = beside.iter().all(Option::is_none)
+                    || beside.into_iter().flatten().any(|f| height - body.center[f].y > RAISED * gap);
+                (inside && raised && on.len() as f64 >= body.frames_of(LEAST))
+                    .then_some(Hover { frames: first..last + 1, gap })
             };
-            found.into_iter().map(hover).collect()
+            spans(shot.clone(), |f| self.air[f] > GAP).into_iter().filter_map(hover).collect()
         })
     }
 
@@ -108,12 +120,11 @@ impl Standing {
             return None;
         }
         let shot = body.shots.iter().find(|shot| shot.contains(&hover.frames.start))?;
-        let open = |f: usize| self.air[f] > TOUCH && self.carried[f];
         let Range { mut start, mut end } = hover.frames;
-        while end < shot.end && open(end) {
+        while end < shot.end && self.air[end] > TOUCH {
             end += 1;
         }
-        while start > shot.start && open(start - 1) {
+        while start > shot.start && self.air[start - 1] > TOUCH && self.carried[start - 1] {
             start -= 1;
         }
         let mut ways = vec![Vec3::zeros(); self.air.len()];

@@ -10,9 +10,9 @@ use super::course::Course;
 use super::hull::Hull;
 use super::ragdoll::{Part, Ragdoll};
 use super::series::smoothstep;
-use crate::dynamics::{Collider, Drive, Shape, Solver, World, WorldSettings, project_velocities};
+use crate::dynamics::{Drive, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
-use crate::math::{Quat, Transform, Vec3, slerp};
+use crate::math::{Quat, Vec3, slerp};
 use crate::measure::GRAVITY;
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
 use crate::signal::fix_hemispheres;
@@ -70,27 +70,19 @@ pub struct Fallen {
 /// Toes bear the body without being lead by it, N m s/rad.
 const STIFF_TOES: f64 = 5.0;
 
-/// Less kinetic energy than this in a kilogram, joules (as of 0.1 m/s), for so many seconds is rest.
-const STILL: f64 = 0.005;
+/// Less kinetic energy than this in a kilogram and a metre of height (as of 0.1 m/s in a body of 1.75 m), joules, for so
+/// many seconds is rest. What is larger falls faster, in proportion to the root of its height.
+const STILL: f64 = 0.005 / 1.75;
 const STILL_FOR: f64 = 0.25;
+
+/// Rounds of the solver of a step: a body on its skin has more rows than are polished, and with 150 some sink by 6 mm.
+const SWEEPS: usize = 400;
+
+/// A step in which something else came down than what was held is taken again so often at most.
+const AGAIN: usize = 3;
 
 /// Seconds over which a pose outside of its limits comes back before the fall.
 const BRING_IN: f64 = 0.3;
-
-/// Whatever touches: the hull tells where.
-fn colliders(bodies: usize, friction: f64) -> Vec<Collider> {
-    let collider = |body| Collider {
-        body,
-        shape: Shape::Sphere { radius: 0.0 },
-        body_from_shape: Transform::identity(),
-        friction,
-        restitution: 0.0,
-    };
-    (0..bodies)
-        .map(|k| collider(Some(k)))
-        .chain([Collider { shape: Shape::Plane, ..collider(None) }])
-        .collect()
-}
 
 /// Lets the performer of a motion go; `None` for a body that no ragdoll can be made of, or a time behind the clip.
 pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
@@ -131,10 +123,9 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     let articulation = ragdoll.articulation(skeleton, &model);
     project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
     let bounds = Bounds::new(&ragdoll, &mechanism, skeleton, &model);
-    let settings = WorldSettings { erp: 0.05, sweeps: 150, ..WorldSettings::default() };
-    let hull = Hull::of(character, &ragdoll, &model, &states, how.ground);
-    let colliders = colliders(states.len(), how.friction);
-    let mut world = World::new(articulation, states, colliders, settings);
+    let settings = WorldSettings { erp: 0.05, sweeps: SWEEPS, passive: true, ..WorldSettings::default() };
+    let mut hull = Hull::of(character, &ragdoll, &model, &states, (how.ground, how.friction));
+    let mut world = World::new(articulation, states, Vec::new(), settings);
     world.drives = brakes(&ragdoll, how.resistance);
     let mut fallen = Fallen {
         motion: motion.clone(),
@@ -146,17 +137,30 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     };
     let mut slow = 0.0;
     for k in 0..(how.lasts * rate).round() as usize * n {
+        if k % n == 0 {
+            let depth = hull.look(&world.states, n as f64 * h);
+            fallen.penetration = fallen.penetration.max(depth);
+        }
         if fallen.rests_after.is_none() {
             world.pulls = bounds.rows(&world.states, h);
-            world.set_contacts(hull.contacts(&world.states, how.ground, settings.margin, h));
+            let before = world.states.clone();
+            world.supports = hull.supports(&world.states, h);
             world.advance(h);
+            for _ in 0..AGAIN {
+                let missed = hull.missed(&world.states, &before, &world.supports);
+                if missed.is_empty() {
+                    break;
+                }
+                world.supports.extend(missed);
+                world.states.clone_from(&before);
+                world.advance(h);
+            }
         }
         fallen.energy.push(world.energy());
-        fallen.penetration = fallen.penetration.max(hull.depth(&world.states, how.ground));
         fallen.excess = fallen.excess.max(bounds.excess(&world.states));
         // What hardly moves is put to rest: a solver's last trembling is no motion.
         let kinetic = world.articulation.kinetic_energy(&world.states);
-        slow = if kinetic < STILL * ragdoll.mass { slow + h } else { 0.0 };
+        slow = if kinetic < STILL * ragdoll.height * ragdoll.mass { slow + h } else { 0.0 };
         if slow > STILL_FOR {
             fallen.rests_after = fallen.rests_after.or(Some((k + 1) as f64 * h));
         }

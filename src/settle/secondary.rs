@@ -104,7 +104,6 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
             }
         };
         world.drives = rods.iter().enumerate().map(drive).collect();
-        world.set_contacts(Vec::new());
         world.advance(h);
     };
     for _ in 0..(HANG / h) as usize {

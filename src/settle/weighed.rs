@@ -12,6 +12,7 @@ use crate::measure::Gauge;
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Role, Side};
 use crate::repair::LEG;
 use crate::signal::{gaussian, spans};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A sole this little above the low tenth of its kind may carry, metres.
@@ -56,6 +57,8 @@ pub struct Weighed {
     pub torque: Vec<Vec3>,
     /// What may carry.
     pub carriers: Vec<Carrier>,
+    /// Whether skin or the ends of the bones tell where the tips of the toes are: a guessed tip dips as the foot tips.
+    pub tips: bool,
     /// The stretches between cuts.
     pub shots: Vec<Range<usize>>,
 }
@@ -77,26 +80,28 @@ impl Weighed {
         };
         let placed = map_frames(motion.character.skeleton(), &motion.clip, places);
         let way = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
+        let mut ways: Vec<Vec<Vec3>> = (0..particles.len() + points.len()).into_par_iter().map(way).collect();
+        let of_points = ways.split_off(particles.len());
         let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(particles).map(|(x, p)| x * p.mass).sum();
         let frames = motion.clip.frames();
-        let carriers = points.iter().enumerate().map(|(k, point)| Carrier {
+        let carriers = points.iter().zip(of_points).map(|(point, at)| Carrier {
             part: point.part,
-            at: way(particles.len() + k),
+            at,
             rests: (0..frames).map(|f| contacts.rests(labelled(point.part), f)).collect(),
             low: vec![false; frames],
         });
         let mut weighed = Self {
             rate: motion.clip.sample_rate,
             scale,
-            center: placed.iter().map(mass_of).collect(),
+            center: placed.par_iter().map(mass_of).collect(),
             acceleration: Vec::new(),
             torque: Vec::new(),
             carriers: carriers.collect(),
+            tips: tips_known(&motion.character),
             shots: shots(motion),
         };
         weighed.find_low();
-        let masses: Vec<(f64, Vec<Vec3>)> =
-            particles.iter().enumerate().map(|(k, p)| (p.mass, way(k))).collect();
+        let masses: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(ways).collect();
         weighed.find_forces(&masses);
         Some(weighed)
     }
@@ -158,14 +163,17 @@ impl Weighed {
         let (mut acceleration, mut torque) = (Vec::new(), Vec::new());
         for shot in &self.shots {
             let center = gaussian(&self.center[shot.clone()], sigma);
-            let mut spin = vec![Vec3::zeros(); center.len()];
-            for (mass, way) in masses {
+            let spin_of = |(mass, way): &(f64, Vec<Vec3>)| -> Vec<Vec3> {
                 let smooth = gaussian(&way[shot.clone()], sigma);
                 let arm: Vec<Vec3> = smooth.iter().zip(&center).map(|(x, c)| x - c).collect();
                 let speeds = slope(&arm, rate);
-                for ((spin, arm), speed) in spin.iter_mut().zip(&arm).zip(speeds) {
-                    *spin += arm.cross(&speed) * *mass;
-                }
+                arm.iter().zip(speeds).map(|(arm, speed)| arm.cross(&speed) * *mass).collect()
+            };
+            let spins: Vec<Vec<Vec3>> = masses.par_iter().map(spin_of).collect();
+            let mut spin = vec![Vec3::zeros(); center.len()];
+            // In the order of the masses, whatever thread was first.
+            for of_mass in spins {
+                spin.iter_mut().zip(of_mass).for_each(|(spin, own)| *spin += own);
             }
             acceleration.extend(bend(&center, rate));
             torque.extend(slope(&spin, rate));
@@ -189,6 +197,15 @@ fn place(point: &ContactPoint, model: &ModelPose) -> Vec3 {
         ContactPart::Heel(_) => model.position(point.joint),
         _ => model.joint(point.joint).point(&point.at) - Vec3::y() * point.radius,
     }
+}
+
+/// Whether skin or an end site tells where the toes end.
+fn tips_known(character: &Character) -> bool {
+    let end = |side: Side| {
+        let toes = character.rig.joint(Role::Toes(side)).or_else(|| character.rig.joint(Role::Foot(side)))?;
+        character.skeleton().joint(toes).tip
+    };
+    !character.meshes.is_empty() || Side::BOTH.into_iter().all(|side| end(side).is_some())
 }
 
 /// Thigh and shin of a body, metres, the mean of both sides.

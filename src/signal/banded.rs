@@ -4,6 +4,10 @@
 //! differences give it. It is factored as `L D L'` without exchanges (Golub and Van Loan, Matrix Computations, 2013,
 //! section 4.3), which a positive matrix allows; time and space grow with the unknowns. Units: those of the entries.
 
+use pulp::Arch;
+use rayon::prelude::*;
+use std::ops::Range;
+
 /// The second difference of three neighbours: how a channel bends.
 pub const BEND: [f64; 3] = [1.0, -2.0, 1.0];
 
@@ -47,21 +51,43 @@ impl<const B: usize> Bands<B> {
         self.rows[i.min(j)][i.abs_diff(j)] += weight;
     }
 
+    /// Adds `weight` to the entry of `row` that stands so many columns behind the diagonal; the other end of it may lie
+    /// beyond the last row.
+    ///
+    /// # Panics
+    /// Where that is further than the bands reach.
+    pub fn add_to_row(&mut self, row: usize, ahead: usize, weight: f64) {
+        self.rows[row][ahead] += weight;
+    }
+
     /// The matrix as `L D L'`, for solving.
     pub fn factored(self) -> FactoredBands<B> {
         let mut columns = self.rows;
-        let n = columns.len();
-        for f in 0..n {
-            let column = columns[f];
-            for i in 1..B.min(n - f) {
-                let share = column[i] / column[0];
-                for j in i..B {
-                    columns[f + i][j - i] -= share * column[j];
-                }
-                columns[f][i] = share;
-            }
-        }
+        factor(&mut columns, usize::MAX);
         FactoredBands { columns }
+    }
+
+    /// The rows.
+    pub fn into_rows(self) -> Vec<[f64; B]> {
+        self.rows
+    }
+}
+
+/// Makes the first `count` rows of a matrix columns of its factor; the rows behind them are what is left of theirs.
+#[inline(always)]
+fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
+    for f in 0..count.min(rows.len()) {
+        let (head, tail) = rows[f..].split_first_mut().expect("a row that is there");
+        let column = *head;
+        for (i, row) in (1..B).zip(tail) {
+            // What is nothing takes nothing away.
+            if column[i] == 0.0 {
+                continue;
+            }
+            let share = column[i] / column[0];
+            row[..B - i].iter_mut().zip(&column[i..]).for_each(|(x, y)| *x -= share * y);
+            head[i] = share;
+        }
     }
 }
 
@@ -96,6 +122,97 @@ impl<const B: usize> FactoredBands<B> {
             }
             x[f] = here;
         }
+    }
+}
+
+/// A matrix of B bands that is never whole: its rows are told when they are asked for, and factored block by block.
+#[derive(Debug)]
+struct Blocks<const B: usize, F> {
+    rows: usize,
+    /// Rows of a block, and of what is ahead of one.
+    block: usize,
+    ahead: usize,
+    of: F,
+}
+
+impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
+    /// The matrix of so many rows, of which `of` gives ranges of whole periods.
+    fn new(rows: usize, period: usize, of: F) -> Self {
+        Self { rows, block: BLOCK.next_multiple_of(period), ahead: (B - 1).next_multiple_of(period), of }
+    }
+
+    /// How many blocks there are.
+    fn len(&self) -> usize {
+        self.rows.div_ceil(self.block)
+    }
+
+    /// The rows of a block.
+    fn range(&self, number: usize) -> Range<usize> {
+        number * self.block..((number + 1) * self.block).min(self.rows)
+    }
+
+    /// The columns of the factor of a block, given what the blocks before left of the rows that they reach into, which
+    /// become those that this one leaves; the columns are followed by these.
+    fn factored(&self, number: usize, left: &[[f64; B]]) -> Vec<[f64; B]> {
+        let range = self.range(number);
+        let mut window = left.to_vec();
+        window.extend((self.of)(range.start + left.len()..(range.end + self.ahead).min(self.rows)));
+        // In the widest registers that the processor has: the arithmetic is the same in all.
+        Arch::new().dispatch(|| factor(&mut window, range.len()));
+        window
+    }
+}
+
+/// Rows that are factored together: they fit a core's own cache.
+const BLOCK: usize = 1024;
+
+/// Takes what is known of earlier unknowns from the side of these columns and of those that they reach.
+fn forward<const B: usize>(columns: &[[f64; B]], x: &mut [f64]) {
+    for (f, column) in columns.iter().enumerate() {
+        let here = x[f];
+        x[f..].iter_mut().zip(column).skip(1).for_each(|(x, share)| *x -= share * here);
+    }
+}
+
+/// Solves for the unknowns of these columns, those behind them known.
+fn backward<const B: usize>(columns: &[[f64; B]], x: &mut [f64]) {
+    for (f, column) in columns.iter().enumerate().rev() {
+        let mut here = x[f] / column[0];
+        x[f..].iter().zip(column).skip(1).for_each(|(x, share)| here -= share * x);
+        x[f] = here;
+    }
+}
+
+/// Solves for one right-hand side, in place, a matrix of B bands of which `of` gives ranges of rows, whole periods of so
+/// many: it is told and factored twice, so that next to nothing of it is kept.
+///
+/// # Panics
+/// Where a block of rows is told that has another length than its range.
+pub fn solve_once<const B: usize>(
+    x: &mut [f64],
+    period: usize,
+    of: impl Fn(Range<usize>) -> Vec<[f64; B]> + Sync,
+) {
+    let blocks = Blocks::new(x.len(), period, of);
+    let mut left: Vec<Vec<[f64; B]>> = vec![Vec::new()];
+    for number in 0..blocks.len() {
+        let range = blocks.range(number);
+        let columns = blocks.factored(number, &left[number]);
+        forward(&columns[..range.len()], &mut x[range.start..]);
+        left.push(columns[range.len()..].to_vec());
+    }
+    // A few blocks at a time: they do not wait for each other.
+    let wave = 4 * rayon::current_num_threads();
+    let mut end = blocks.len();
+    while end > 0 {
+        let numbers = end.saturating_sub(wave)..end;
+        let again = |number: usize| blocks.factored(number, &left[number]);
+        let columns: Vec<_> = numbers.clone().into_par_iter().map(again).collect();
+        for (number, columns) in numbers.clone().zip(columns).rev() {
+            let range = blocks.range(number);
+            backward(&columns[..range.len()], &mut x[range.start..]);
+        }
+        end = numbers.start;
     }
 }
 
@@ -144,6 +261,36 @@ mod tests {
                     prop_assert!((again[f][k] - expected).abs() < 1e-11, "{} {expected}", again[f][k]);
                 }
             }
+        }
+    }
+
+    proptest! {
+        /// Periods of two unknowns, of which the first meets the next two of its kind, over the ends of blocks.
+        #[test]
+        fn what_is_told_twice_solves_as_what_is_kept_to_the_bit(
+            unknowns in proptest::collection::vec((0.5..2.0f64, -1.0..1.0f64, -1.0..1.0f64), 1..1300),
+        ) {
+            let n = 2 * unknowns.len();
+            let fill = |wanted: Range<usize>| -> Bands<5> {
+                let mut bands = Bands::<5>::diagonal((0..n).map(|k| 6.0 + unknowns[k / 2].0));
+                let periods = unknowns.iter().enumerate().take(wanted.end / 2).skip(wanted.start / 2);
+                for (k, (_, across, along)) in periods {
+                    bands.add_entry(2 * k, 2 * k + 1, *across);
+                    for ahead in [2, 4].into_iter().filter(|ahead| 2 * k + ahead < n) {
+                        bands.add_entry(2 * k, 2 * k + ahead, *along);
+                    }
+                    if 2 * k + 3 < n {
+                        bands.add_entry(2 * k + 1, 2 * k + 3, *across);
+                    }
+                }
+                bands
+            };
+            let side: Vec<f64> = unknowns.iter().flat_map(|u| [u.1, u.2]).collect();
+            let mut found = side.clone();
+            solve_once(&mut found, 2, |r: Range<usize>| fill(r.clone()).into_rows()[r].to_vec());
+            let mut expected: Vec<[f64; 1]> = side.iter().map(|x| [*x]).collect();
+            fill(0..n).factored().solve(&mut expected);
+            prop_assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
         }
     }
 

@@ -4,16 +4,49 @@
 
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{Clip, Motion, Pose};
+use rayon::prelude::*;
+
+/// Frames whose signs are made continuous together, side by side with others.
+const BLOCK: usize = 256;
 
 /// Gives every rotation the sign that lies nearest to the one before it; the first frame stays.
 ///
-/// No rotation changes, and where the signs were continuous, no bit.
+/// No rotation changes, and where the signs were continuous, no bit. After half a turn, which has no nearer sign, a rotation
+/// keeps its own.
 pub fn fix_hemispheres(clip: &mut Clip) {
     let joints = clip.joints();
     let rotations = clip.all_rotations_mut();
-    for k in joints..rotations.len() {
-        rotations[k] = same_hemisphere(rotations[k], &rotations[k - joints]);
+    // Each block by itself, with the joints and rows of it that keep their sign whatever lies before.
+    let own = |rotations: &mut [Quat]| -> Vec<(usize, usize)> {
+        let mut kept = Vec::new();
+        for k in joints..rotations.len() {
+            let nearness = rotations[k].coords.dot(&rotations[k - joints].coords);
+            if nearness < 0.0 {
+                rotations[k] = flipped(&rotations[k]);
+            } else if nearness == 0.0 {
+                kept.push((k % joints, k / joints));
+            }
+        }
+        kept
+    };
+    let kept: Vec<_> = rotations.par_chunks_mut(BLOCK * joints).map(own).collect();
+    // Then one after the other.
+    for (number, kept) in kept.iter().enumerate().skip(1) {
+        let (before, block) = rotations.split_at_mut(number * BLOCK * joints);
+        let before = &before[before.len() - joints..];
+        let rows = (block.len() / joints).min(BLOCK);
+        for (joint, before) in before.iter().enumerate() {
+            if before.coords.dot(&block[joint].coords) < 0.0 {
+                let end = kept.iter().find(|(own, _)| *own == joint).map_or(rows, |(_, row)| *row);
+                let own = block.iter_mut().skip(joint).step_by(joints);
+                own.take(end).for_each(|q| *q = flipped(q));
+            }
+        }
     }
+}
+
+fn flipped(q: &Quat) -> Quat {
+    Quat::new_unchecked(-q.into_inner())
 }
 
 /// The motion with these poses in place of its own, frame by frame, their signs continuous.
@@ -36,7 +69,35 @@ pub fn fix_sequence(rotations: &mut [Quat]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Vec3, exp};
+    use crate::math::{RawQuat, Vec3, exp};
+
+    #[test]
+    fn blocks_join_as_one_frame_after_the_other_does() {
+        // Three joints: one flips at random, one also makes half turns, one stays.
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        let half_turns = [Quat::identity(), Quat::new_unchecked(RawQuat::new(0.0, 1.0, 0.0, 0.0))];
+        for frames in [1, 2, BLOCK, BLOCK + 1, 3 * BLOCK + 7] {
+            let mut rotations = Vec::new();
+            for f in 0..frames {
+                let mut signed = |q: Quat| if random() % 2 == 0 { flipped(&q) } else { q };
+                rotations.push(signed(exp(&Vec3::new(0.02 * f as f64, 0.1, 0.0))));
+                let half_turn = half_turns[f / 100 % 2];
+                rotations.push(signed(half_turn));
+                rotations.push(Quat::identity());
+            }
+            let mut expected = rotations.clone();
+            for k in 3..expected.len() {
+                expected[k] = same_hemisphere(expected[k], &expected[k - 3]);
+            }
+            let mut clip = Clip::new("", 30.0, 3, rotations, vec![], vec![]);
+            fix_hemispheres(&mut clip);
+            assert_eq!(clip.all_rotations(), expected, "{frames} frames");
+        }
+    }
 
     #[test]
     fn flipped_signs_become_continuous_and_no_rotation_changes() {

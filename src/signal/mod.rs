@@ -17,7 +17,7 @@ mod rotation;
 mod spans;
 mod whittaker;
 
-pub use banded::{BEND, Bands, FactoredBands, JERK};
+pub use banded::{BEND, Bands, FactoredBands, JERK, solve_once};
 pub use correction::corrections;
 pub use gaussian::gaussian;
 pub use hemisphere::{fix_hemispheres, fix_sequence, with_poses};

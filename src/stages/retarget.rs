@@ -2,10 +2,11 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::cuts;
+use crate::legs::Timeline;
 use crate::model::{Character, Motion};
 use crate::placement::Placement;
 use crate::report::{Mapping, Report, Warnings};
-use crate::retarget::{JointMap, Retarget, RootScale, gaps, map, warnings};
+use crate::retarget::{JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -134,16 +135,37 @@ impl Stage for RetargetStage {
         for warning in self.told.iter() {
             report.warnings.tell(warning.clone());
         }
-        if let [first, rest @ ..] = &cuts(&motion)[..] {
+        let cuts = cuts(&motion);
+        if let [first, rest @ ..] = &cuts[..] {
             let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             let message = format!(
                 "the take is cut at frame {first}{others}: nothing is averaged across, the body jumps there"
             );
             report.warnings.add("take-cut", message, motion.clip.name.clone());
         }
-        let performed = self.retarget.apply(&motion);
+        let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
+        let none = performance.part(&motion.part(0..0), 0).clip;
+        let Motion { character: source, clip, .. } = motion;
+        let frames = clip.frames();
+        let mut offsets = Vec::with_capacity(frames);
+        let mut first = 0;
+        // What was performed is not held any longer: a long take and its performance never lie side by side.
+        let mut parts = clip.into_parts(PART).map(|part| {
+            let part = Motion::new(Arc::clone(&source), part);
+            let performed = performance.part(&part, first);
+            first += part.clip.frames();
+            if let Some(placement) = &self.placement {
+                offsets.extend(placement.offsets(&part, &performed));
+            }
+            performed.clip
+        });
+        let whole = match parts.next() {
+            Some(start) => start.followed_by(parts, frames),
+            None => none,
+        };
+        let performed = performance.finished(Motion::new(Arc::clone(self.retarget.target()), whole));
         let Some(placement) = &self.placement else { return Ok(performed) };
-        let (performed, placed) = placement.apply(&motion, performed);
+        let (performed, placed) = placement.place(performed, &offsets);
         report.measure("hands_placed_frames", placed.frames as f64, "frames");
         report.measure("hands_placed_largest", placed.largest, "m");
         report.measure("hands_placed_missed", placed.missed, "m");

@@ -54,7 +54,7 @@ pub enum SceneFault {
     #[error("in the condition: {0}")]
     Condition(ConditionError),
     /// The chosen integrator cannot do what the scene asks for.
-    #[error("the integrator `{integrator}` knows no {what}\n  hint: {}", if integrator == "world" { "`rk4`, `variational` and `note` do" } else { "`world` does" })]
+    #[error("the integrator `{integrator}` knows no {what}\n  hint: {}", if integrator == "world" { "`rk4`, `variational`, `note` and `blocks` do" } else { "`world` does" })]
     Integrator {
         /// Its name.
         integrator: String,

@@ -10,8 +10,8 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
         &[
             ("step", "seconds"),
             ("duration", "seconds"),
-            ("integrator", "`world` for contacts and motors, else `rk4`, `variational` or `note`"),
-            ("stabilization", "of `rk4`, `variational`, `note`: `restore` (default), `project` or `none`"),
+            ("integrator", "`world` for contacts and motors, else `rk4`, `variational`, `note` or `blocks`"),
+            ("stabilization", "of all but `world`: `restore` (default), `project` or `none`"),
             ("output_rate", "frames a second, 60 if left out"),
             ("gravity", "m/s^2, three numbers; 9.81 downwards if left out"),
             ("up", "`y` (default) or `z`"),

@@ -9,7 +9,7 @@ use super::file::{SceneFile, SimulationEntry};
 use super::keys::plainly;
 use super::reader::{Reader, line};
 use crate::dynamics::articulation::{Articulation, ArticulationError};
-use crate::dynamics::integrate::{Integrator, Stabilization};
+use crate::dynamics::integrate::{Integrator, Stabilization, System};
 use crate::dynamics::sensor::Controller;
 use crate::dynamics::shape::Shape;
 use crate::dynamics::world::{World, WorldSettings};
@@ -21,7 +21,7 @@ pub enum Method {
     /// The velocity-level step of [`World`]: contacts, motors, limits, springs, rules.
     World,
     /// One of the steps for articulations without contacts.
-    Stepper(Integrator, Stabilization),
+    Stepper(Integrator, System, Stabilization),
 }
 
 /// How a body is drawn: a shape in its axes.
@@ -67,11 +67,23 @@ impl Scene {
     /// # Errors
     /// [`SceneError`] with the line of the first fault.
     pub fn parse(text: &str) -> Result<Self, SceneError> {
-        let file: SceneFile = toml::from_str(text).or_else(|e| {
+        Self::parse_with(text, None)
+    }
+
+    /// [`Scene::parse`] with this integrator instead of the scene's.
+    ///
+    /// # Errors
+    /// [`SceneError`] with the line of the first fault; that of the scene's own integrator where this one cannot do what
+    /// the scene asks for.
+    pub fn parse_with(text: &str, integrator: Option<&str>) -> Result<Self, SceneError> {
+        let mut file: SceneFile = toml::from_str(text).or_else(|e| {
             let at = e.span().map_or(1, |s| line(text, &s));
             let written = text.lines().nth(at - 1).unwrap_or_default();
             SceneFault::Syntax(plainly(e.message(), written)).on(at)
         })?;
+        if let Some(name) = integrator {
+            *file.simulation.integrator.get_mut() = name.to_owned();
+        }
         Reader { text }.scene(&file)
     }
 }
@@ -183,23 +195,29 @@ impl Reader<'_> {
         let unknown = |what: &'static str, line: usize| {
             SceneFault::Integrator { integrator: s.integrator.get_ref().clone(), what }.on(line)
         };
-        let integrator = match s.integrator.get_ref().as_str() {
+        let (integrator, system) = match s.integrator.get_ref().as_str() {
             "world" => {
                 return match &s.stabilization {
                     Some(given) => unknown("`stabilization`", self.line(given)),
                     None => Ok(Method::World),
                 };
             }
-            "note" => Integrator::Note,
-            "rk4" => Integrator::RungeKutta4,
-            "variational" => Integrator::Variational,
+            "rk4" => (Integrator::RungeKutta4, System::Kernel),
+            "variational" => (Integrator::Variational, System::Kernel),
+            "note" => (Integrator::Note, System::Note),
+            "blocks" => (Integrator::RungeKutta4, System::Blocks),
             other => {
-                let must = "`world`, `rk4`, `variational` or `note`";
+                let must = "`world`, `rk4`, `variational`, `note` or `blocks`";
                 return self.value("integrator", &s.integrator, format!("`{other}`"), must);
             }
         };
-        let rules = [("sensors and rules", !(file.sensors.is_empty() && file.rules.is_empty()))];
-        if let Some((what, _)) = needs.iter().chain(&rules).find(|n| n.1) {
+        let kinds = ["ball", "hinge"];
+        let other = file.constraints.iter().any(|c| !kinds.contains(&c.kind.get_ref().as_str()));
+        let more = [
+            ("sensors and rules", !(file.sensors.is_empty() && file.rules.is_empty())),
+            ("constraint but hinges and balls", other && system == System::Note),
+        ];
+        if let Some((what, _)) = needs.iter().chain(&more).find(|n| n.1) {
             return unknown(what, self.line(&s.integrator));
         }
         let of_world = [
@@ -224,6 +242,6 @@ impl Reader<'_> {
                 }
             },
         };
-        Ok(Method::Stepper(integrator, stabilization))
+        Ok(Method::Stepper(integrator, system, stabilization))
     }
 }

@@ -47,13 +47,13 @@ impl Reading {
 
     /// Whether it exceeds its limit; a value that is no number does. What the plain copy of the take fails as much is not
     /// blamed on the result.
-    pub(super) fn over(&self) -> bool {
+    pub fn over(&self) -> bool {
         let inherited = self.copy.is_some_and(|copy| self.value <= AS_MUCH * copy);
         self.at_most.is_some_and(|limit| (self.value > limit && !inherited) || self.value.is_nan())
     }
 
     /// The value as a part of its limit, for those that have one: above 1 is over.
-    pub(super) fn part(&self) -> Option<f64> {
+    pub fn part(&self) -> Option<f64> {
         let limit = self.at_most?;
         Some(match (limit > 0.0, self.over()) {
             (true, _) if self.value.is_finite() => self.value / limit,
@@ -63,21 +63,29 @@ impl Reading {
     }
 }
 
+/// Whether one of the measurements is over its limit.
+pub fn is_over(metrics: &[Metric]) -> bool {
+    metrics.iter().any(|m| Reading::from(m).over())
+}
+
 /// How many measures have a limit, and how many are over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) judged: usize,
-    pub(super) over: usize,
+pub struct Verdict {
+    /// How many have one.
+    pub judged: usize,
+    /// How many are over it.
+    pub over: usize,
 }
 
 impl Verdict {
-    pub(super) fn of(measures: &[Reading]) -> Self {
+    /// The verdict on a clip with these measures.
+    pub fn of(measures: &[Reading]) -> Self {
         let judged = measures.iter().filter(|m| m.at_most.is_some()).count();
         Self { judged, over: measures.iter().filter(|m| m.over()).count() }
     }
 
-    /// A class of the style sheet and a word.
-    pub(super) fn badge(self) -> (&'static str, &'static str) {
+    /// A word for scripts and style sheets, and one for people.
+    pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Verdict { judged: 0, .. } => ("unjudged", "not judged"),
             Verdict { over: 0, .. } => ("good", "good"),
@@ -86,7 +94,7 @@ impl Verdict {
     }
 
     /// One sentence.
-    pub(super) fn sentence(self) -> String {
+    pub fn sentence(self) -> String {
         match self {
             Verdict { judged: 0, .. } => "No measure of this clip has a limit to be held against.".to_owned(),
             Verdict { over: 0, judged: 1 } => "The one measure with a limit is within it.".to_owned(),
@@ -108,7 +116,7 @@ mod tests {
     #[test]
     fn a_clip_is_good_when_nothing_is_over() {
         let sentence = |all: &[Reading]| Verdict::of(all).sentence();
-        assert_eq!(Verdict::of(&[measure(9.0, None)]).badge().0, "unjudged");
+        assert_eq!(Verdict::of(&[measure(9.0, None)]).words().0, "unjudged");
         assert_eq!(
             sentence(&[measure(1.0, Some(1.0)), measure(0.0, Some(0.0))]),
             "All 2 measures with a limit are within it."

@@ -1,0 +1,95 @@
+//! The skin of trunk, thighs and hands becomes the few points of it that can be its lowest, whichever way they turn.
+//!
+//! Of every joint of such a part those vertices are kept that lie furthest in one of 122 directions all around, moved
+//! by the joint that moves them most. What leads to no role (capes, tails, weapons) is left out: it may be in the
+//! floor; and so are heads, of which large ones would carry a body that lies through the air. Space: joint space out. Units: metres.
+
+use super::contact_points::contact_points;
+use super::foot_skin::{directions, support};
+use crate::math::Vec3;
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+
+/// The points of a skin that can be the lowest, in the spaces of their joints.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BodySkin {
+    /// Of trunk and thighs.
+    pub body: Vec<(JointId, Vec3)>,
+    /// Of the left and of the right hand.
+    pub hands: [Vec<(JointId, Vec3)>; 2],
+    /// How far trunk and thighs reach below the soles as the body stands: a long coat.
+    pub below: f64,
+}
+
+impl BodySkin {
+    /// That of `character`, the roles of `rig`; nothing of a body without skin.
+    pub fn of(character: &Character, rig: &Rig) -> BodySkin {
+        let skeleton = rig.skeleton();
+        let mut own: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
+        for mesh in &character.meshes {
+            for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
+                let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
+                let Some(binding) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
+                let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
+                own[binding.joint.index()].push(binding.joint_from_mesh.transform_point(&p.into()).coords);
+            }
+        }
+        // A joint without a role that carries one (a twist joint) belongs to the part above it.
+        let mut carries = vec![false; skeleton.len()];
+        for id in skeleton.ids().rev() {
+            carries[id.index()] |= rig.role(id).is_some();
+            if let Some(parent) = skeleton.parent(id) {
+                carries[parent.index()] |= carries[id.index()];
+            }
+        }
+        let part_of = |id: JointId| {
+            let mut above = std::iter::successors(Some(id), |&k| skeleton.parent(k));
+            above.find_map(|k| rig.role(k)).filter(|_| carries[id.index()])
+        };
+        let mut skin = BodySkin::default();
+        for id in skeleton.ids() {
+            let points = &own[id.index()];
+            let part = match part_of(id) {
+                Some(Role::Hand(side) | Role::Finger(side, ..)) => {
+                    &mut skin.hands[usize::from(side == Side::Right)]
+                }
+                Some(Role::Hips | Role::Spine(_) | Role::UpperLeg(_)) => &mut skin.body,
+                _ => continue,
+            };
+            let around = directions().flat_map(|d| [d, -d]);
+            let mut furthest: Vec<usize> = around.filter_map(|d| support(points, &d)).collect();
+            furthest.sort_unstable();
+            furthest.dedup();
+            part.extend(furthest.into_iter().map(|k| (id, points[k])));
+        }
+        let stand = character.calibration_pose();
+        let feet = contact_points(character, rig).into_iter().filter(|p| p.part.of_foot());
+        let sole = feet.map(|p| stand.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp);
+        let low = lowest(&skin.body, &stand);
+        skin.below = sole.filter(|_| low.is_finite()).map_or(0.0, |sole| (sole - low).max(0.0));
+        skin
+    }
+
+    /// The height of the lowest of trunk and thighs, what they reach below the soles at rest taken off; infinite of a
+    /// body without skin.
+    pub fn lowest(&self, pose: &ModelPose) -> f64 {
+        lowest(&self.body, pose) + self.below
+    }
+
+    /// The height of the lowest of the left and of the right hand, likewise.
+    pub fn lowest_of_hands(&self, pose: &ModelPose) -> [f64; 2] {
+        [0, 1].map(|k| lowest(&self.hands[k], pose))
+    }
+
+    /// The joints that carry the points.
+    pub fn joints(&self) -> Vec<JointId> {
+        let all = self.body.iter().chain(self.hands.iter().flatten());
+        let mut joints: Vec<JointId> = all.map(|(joint, _)| *joint).collect();
+        joints.sort_unstable();
+        joints.dedup();
+        joints
+    }
+}
+
+fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
+    points.iter().map(|(joint, at)| pose.joint(*joint).point(at).y).fold(f64::INFINITY, f64::min)
+}

@@ -7,6 +7,7 @@ use humanoids::{CHARACTERS, TAKES};
 use posemill::contacts::{Options, detect};
 use posemill::import;
 use posemill::math::Vec3;
+use posemill::measure::{COMMON_HEIGHT, Gauge};
 use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{LetGo, Ragdoll, let_go, settle_flights};
@@ -124,8 +125,10 @@ const DEPTH: f64 = 0.005;
 /// The part of its energy that a body may gain in a step: rounding.
 const GROWN: f64 = 1e-9;
 
-/// How deep the skin is in the ground at most in the frames from `from` on.
+/// How deep the skin is in the ground at most in the frames from `from` on, in metres of the figure scaled to 1.75 m, as all
+/// measures are: some of these performers are five metres tall, others one.
 fn skin_depth(motion: &Motion, from: usize) -> (f64, usize) {
+    let scale = COMMON_HEIGHT / Gauge::new(&motion.character).height();
     let mut skin = Skin::default();
     let (mut deepest, mut at) = (0.0, from);
     for f in from..motion.clip.frames() {
@@ -138,7 +141,7 @@ fn skin_depth(motion: &Motion, from: usize) -> (f64, usize) {
             }
         }
     }
-    (deepest, at)
+    (scale * deepest, at)
 }
 
 #[test]

@@ -34,6 +34,10 @@ fn beside(step: &Step) -> Vec3 {
     line.map_or(Vec3::zeros(), |e| (knee - hip) - e * e.dot(&(knee - hip)))
 }
 
+/// The greatest bend that a knee or an elbow may be given, radians: heel to seat, hand to shoulder. One that arrives with more
+/// keeps it.
+pub const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
+
 /// Closes every leg in every frame with hip and ankle where `ends` says (leg, frame and the step that arrives); where that
 /// says nothing it stays. `sides` are those of [`knee_side`], `fold` is the greatest bend that a knee may be given.
 pub fn close_all(

@@ -2,7 +2,7 @@
 //!
 //! Space: model space, Y up. Units: metres.
 
-use super::closure::{close_all, knee_side};
+use super::closure::{FOLDED, close_all, knee_side};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::write::{Placed, by_leg, write};
@@ -22,6 +22,6 @@ pub fn raise(motion: Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) ->
         Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
     let sides: Vec<Vec3> = steps.iter().map(|steps| knee_side(steps)).collect();
-    close_all(&legs, &mut steps, &sides, std::f64::consts::PI, settings, ends);
+    close_all(&legs, &mut steps, &sides, FOLDED, settings, ends);
     write(motion, &Placed { legs: &legs, steps: by_leg(&steps), body: &[], still })
 }

@@ -4,7 +4,7 @@
 //! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::closure::{close_all, knee_side};
+use super::closure::{FOLDED, close_all, knee_side};
 use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
 use super::foot_tilt::foot_tilt;
@@ -23,8 +23,6 @@ use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The greatest bend that a knee may be given, radians: heel to seat. A knee that the source bends more keeps its bend.
-const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Feet are raised out of the floor in at most so many rounds; each leaves a tenth of what the one before left.
 const RAISES: usize = 3;
 /// Hands likewise: a straight elbow gives little a round, and clips whose hands are in the floor are few.

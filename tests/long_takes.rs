@@ -33,7 +33,7 @@ fn long_walk(frames: usize) -> Vec<u8> {
 }
 
 fn hero() -> Arc<Character> {
-    import::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb"), &Options::default())
+    import::load(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb"), &Options::default())
         .unwrap()
         .character
 }

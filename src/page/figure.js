@@ -17,25 +17,26 @@ const posemill = {};
   const bytes = ([at, length]) => store.slice(at, at + length);
   const f32 = (place) => new Float32Array(bytes(place).buffer);
   const u16 = (place) => new Uint16Array(bytes(place).buffer);
-  // Second differences, column by column, low bytes before high ones: see `courses` of the writer.
-  const courses = (place, rows, columns) => {
-    const all = bytes(place), n = rows * columns;
-    const out = new Float32Array(n);
+  // Column by column what each number is off from what was to be expected, low bytes before the others: see `whole` of
+  // the writer. `way`: numbers go on as they went, else they stay.
+  const whole = (place, columns, way) => {
+    const all = bytes(place), n = all.length / 3, rows = n / columns;
+    const out = new Int32Array(n);
     for (let column = 0; column < columns; column++) {
       let last = 0, change = 0;
       for (let row = 0; row < rows; row++) {
         const k = column * rows + row;
         const folded = all[k] | (all[n + 2 * k] << 8) | (all[n + 2 * k + 1] << 16);
         const now = last + change + ((folded >>> 1) ^ -(folded & 1));
-        change = row === 0 ? 0 : now - last;
+        change = way && row > 0 ? now - last : 0;
         last = now;
-        out[row * columns + column] = now / 8191;
+        out[row * columns + column] = now;
       }
     }
     return out;
   };
   const spread = (packed, low, step) => {
-    const codes = u16(packed);
+    const codes = whole(packed, low.length, false);
     const out = new Float32Array(codes.length);
     for (let k = 0; k < codes.length; k++) out[k] = low[k % low.length] + step[k % step.length] * codes[k];
     return out;
@@ -62,7 +63,7 @@ const posemill = {};
     count: mesh.count,
     positions: spread(mesh.positions, mesh.low, mesh.step),
     normals: Float32Array.from(new Int8Array(bytes(mesh.normals).buffer), (x) => x / 127),
-    triangles: mesh.wide ? new Uint32Array(bytes(mesh.triangles).buffer) : u16(mesh.triangles),
+    triangles: Uint32Array.from(whole(mesh.triangles, 3, false)),
     bound: mesh.bound,
     bindings: f32(mesh.bindings),
     joint: mesh.joint === undefined ? null : u16(mesh.joint),
@@ -95,7 +96,7 @@ const posemill = {};
       this.turning = packed.turning;
       this.moving = packed.moving;
       this.kept = Math.ceil(this.frames / this.stride);
-      this.rotations = courses(packed.rotations, this.kept, 4 * packed.turning.length);
+      this.rotations = Float32Array.from(whole(packed.rotations, 4 * packed.turning.length, true), (x) => x / 8191);
       this.translations = f32(packed.translations);
       const n = this.character.parents.length;
       this.turns = new Float32Array(4 * n);

@@ -21,6 +21,15 @@ pub(super) struct Quantised {
     pub(super) place: Value,
 }
 
+/// Where the next number of a column is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Near {
+    /// Where the last one was.
+    Last,
+    /// As far on from the last one as that was from the one before.
+    Way,
+}
+
 impl Store {
     /// Bytes.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Value {
@@ -31,10 +40,6 @@ impl Store {
 
     pub(super) fn f32s(&mut self, values: impl IntoIterator<Item = f32>) -> Value {
         self.bytes(&values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())
-    }
-
-    pub(super) fn u32s(&mut self, values: impl IntoIterator<Item = u32>) -> Value {
-        self.bytes(&values.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
     }
 
     pub(super) fn u16s(&mut self, values: impl IntoIterator<Item = u16>) -> Value {
@@ -58,14 +63,11 @@ impl Store {
         }
         let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(0.0)).collect();
         let code = |k: usize, x: f32| if step[k] > 0.0 { ((x - low[k]) / step[k]).round() as u16 } else { 0 };
-        let place =
-            self.u16s(values.iter().flat_map(|v| (0..N).map(|k| code(k, v[k])).collect::<Vec<u16>>()));
+        let place = self.whole(values.len(), N, Near::Last, |row, k| i32::from(code(k, values[row][k])));
         Quantised { low, step, place }
     }
 
-    /// Numbers from -1 to 1 that change smoothly over time, one of `columns` behind the other in each of the rows of
-    /// `value(row, column)`: their second differences in steps of [`TURN_STEP`], which are small, column by column, first
-    /// the low bytes of all and then the high ones, which are mostly zero. Steps, not their differences, are rounded: nothing adds up.
+    /// Numbers from -1 to 1 that change smoothly from row to row, in steps of [`TURN_STEP`], as [`Store::whole`].
     pub(super) fn courses(
         &mut self,
         rows: usize,
@@ -74,15 +76,28 @@ impl Store {
     ) -> Value {
         let code =
             |row: usize, column: usize| (value(row, column).clamp(-1.0, 1.0) / TURN_STEP).round() as i32;
+        self.whole(rows, columns, Near::Way, code)
+    }
+
+    /// Whole numbers below 2^23 in rows and columns: column by column what each is off from what was to be expected, with the
+    /// sign in the lowest bit, so that most are small; first the low bytes of all and then the others, mostly zero, which
+    /// compress to little.
+    pub(super) fn whole(
+        &mut self,
+        rows: usize,
+        columns: usize,
+        near: Near,
+        value: impl Fn(usize, usize) -> i32,
+    ) -> Value {
         let (mut lows, mut highs) = (Vec::new(), Vec::new());
         for column in 0..columns {
             let (mut last, mut change) = (0, 0);
             for row in 0..rows {
-                let now = code(row, column);
-                let second = now - last - change;
-                (change, last) = (if row == 0 { 0 } else { now - last }, now);
-                // The sign goes to the lowest bit, so that small numbers of both signs are small.
-                let folded = ((second << 1) ^ (second >> 31)) as u32;
+                let now = value(row, column);
+                let off = now - last - change;
+                change = if row > 0 && near == Near::Way { now - last } else { 0 };
+                last = now;
+                let folded = ((off << 1) ^ (off >> 31)) as u32;
                 lows.push(folded as u8);
                 highs.push((folded >> 8) as u16);
             }
@@ -116,17 +131,35 @@ mod tests {
         &store.0[at..at + length]
     }
 
+    /// What [`Store::whole`] packed, row by row, as the player reads it.
+    fn unfolded(bytes: &[u8], (rows, columns): (usize, usize), near: Near) -> Vec<i32> {
+        let n = rows * columns;
+        let mut out = vec![0; n];
+        for column in 0..columns {
+            let (mut last, mut change) = (0, 0);
+            for row in 0..rows {
+                let k = column * rows + row;
+                let high = u16::from_le_bytes([bytes[n + 2 * k], bytes[n + 2 * k + 1]]);
+                let folded = u32::from(bytes[k]) | u32::from(high) << 8;
+                let now = last + change + ((folded >> 1) as i32 ^ -((folded & 1) as i32));
+                change = if row > 0 && near == Near::Way { now - last } else { 0 };
+                last = now;
+                out[row * columns + column] = now;
+            }
+        }
+        out
+    }
+
     #[test]
     fn quantised_vectors_come_back_within_half_a_step() {
         let values: Vec<[f32; 3]> = (0..100).map(|k| [k as f32, (k as f32 * 0.3).sin(), 7.0]).collect();
         let mut store = Store::default();
         store.bytes(b"before");
         let packed = store.quantised(&values);
-        let codes: Vec<u16> =
-            taken(&store, &packed.place).as_chunks::<2>().0.iter().map(|b| u16::from_le_bytes(*b)).collect();
+        let codes = unfolded(taken(&store, &packed.place), (100, 3), Near::Last);
         for (i, v) in values.iter().enumerate() {
             for k in 0..3 {
-                let back = packed.low[k] + packed.step[k] * f32::from(codes[3 * i + k]);
+                let back = packed.low[k] + packed.step[k] * codes[3 * i + k] as f32;
                 assert!((back - v[k]).abs() <= 0.51 * packed.step[k] + 1e-5, "{back} {}", v[k]);
             }
         }
@@ -149,20 +182,10 @@ mod tests {
         let mut store = Store::default();
         let place = store.courses(rows, columns, value);
         let bytes = taken(&store, &place);
-        let n = rows * columns;
-        assert_eq!(bytes.len(), 3 * n);
-        for column in 0..columns {
-            let (mut last, mut change) = (0_i32, 0);
-            for row in 0..rows {
-                let k = column * rows + row;
-                let high = u16::from_le_bytes([bytes[n + 2 * k], bytes[n + 2 * k + 1]]);
-                let folded = u32::from(bytes[k]) | u32::from(high) << 8;
-                let second = (folded >> 1) as i32 ^ -((folded & 1) as i32);
-                let now = last + change + second;
-                (change, last) = (if row == 0 { 0 } else { now - last }, now);
-                let off = f64::from(now) * TURN_STEP - value(row, column);
-                assert!(off.abs() <= 0.51 * TURN_STEP, "{row} {column}: {off}");
-            }
+        assert_eq!(bytes.len(), 3 * rows * columns);
+        for (k, code) in unfolded(bytes, (rows, columns), Near::Way).into_iter().enumerate() {
+            let off = f64::from(code) * TURN_STEP - value(k / columns, k % columns);
+            assert!(off.abs() <= 0.51 * TURN_STEP, "{k}: {off}");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Space: mesh space with one matrix for each binding, as in [`Mesh`]. Weights have 8 bits, normals 8 bits a component.
 
-use super::packed::Store;
+use super::packed::{Near, Store};
 use crate::model::{Mesh, Motion};
 use crate::render::{figure, small_jpeg, surfaces};
 use base64::Engine as _;
@@ -76,15 +76,13 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
     let joints: Vec<usize> = mesh.bindings.iter().map(|b| b.joint.index()).collect();
     // A binding that mirrors turns triangles inside out.
     let mirrored = mesh.bindings[0].joint_from_mesh.determinant() < 0.0;
-    let corners = mesh.triangles.iter().flat_map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
-    let wide = mesh.positions.len() > 1 << 16;
+    let corner = |row: usize, k: usize| mesh.triangles[row][if mirrored { [0, 2, 1][k] } else { k }] as i32;
     let base = mesh.material.base_color;
     let mut value = json!({
         "count": mesh.positions.len(),
         "positions": positions.place, "low": positions.low, "step": positions.step,
         "normals": store.units8(mesh.normals.iter().flatten().copied()),
-        "triangles": if wide { store.u32s(corners) } else { store.u16s(corners.map(|k| k as u16)) },
-        "wide": wide,
+        "triangles": store.whole(mesh.triangles.len(), 3, Near::Last, corner),
         "bound": joints,
         "bindings": store.f32s(mesh.bindings.iter().flat_map(|b| matrix(&b.joint_from_mesh))),
         "color": [base[0], base[1], base[2]],

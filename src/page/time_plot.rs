@@ -228,13 +228,37 @@ pub(super) fn envelope(values: &[f64], pixels: usize) -> Vec<(usize, f64)> {
     points
 }
 
+/// Pixels that a line may be off where points are left out: less than a line is wide by far.
+const OFF: f64 = 0.15;
+
+/// Those of the points of a line, ascending in x, that it needs to pass within [`OFF`] above or below of all (Douglas and
+/// Peucker 1973, by height).
+fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut kept = vec![false; points.len()];
+    let ends = [0, points.len().saturating_sub(1)];
+    ends.iter().for_each(|&k| kept[k] = true);
+    let mut open = vec![ends];
+    while let Some([a, b]) = open.pop() {
+        let slope = (points[b][1] - points[a][1]) / (points[b][0] - points[a][0]).max(1e-9);
+        let off = |k: usize| (points[k][1] - points[a][1] - slope * (points[k][0] - points[a][0])).abs();
+        let most = (a + 1..b).map(|k| (off(k), k)).max_by(|p, q| p.0.total_cmp(&q.0));
+        if let Some((_, k)) = most.filter(|most| most.0 > OFF) {
+            kept[k] = true;
+            open.extend([[a, k], [k, b]]);
+        }
+    }
+    points.iter().zip(kept).filter_map(|(p, kept)| kept.then_some(*p)).collect()
+}
+
 /// Lines through points; values that are no number leave gaps.
 fn polylines(svg: &mut String, class: &str, points: &[(usize, f64)], x: &Scale, y: &Scale) {
     let runs = points.chunk_by(|a, b| a.1.is_finite() == b.1.is_finite());
     for run in runs.filter(|r| r[0].1.is_finite()) {
         let _ = write!(svg, "<polyline class=\"{class}\" points=\"");
-        for (frame, value) in run {
-            let _ = write!(svg, "{:.1},{:.1} ", x.at(*frame as f64), y.at(*value));
+        let places: Vec<[f64; 2]> =
+            run.iter().map(|(frame, value)| [x.at(*frame as f64), y.at(*value)]).collect();
+        for [x, y] in thinned(&places) {
+            let _ = write!(svg, "{x:.1},{y:.1} ");
         }
         if let [(frame, value)] = run {
             // A line of one point would not be seen.
@@ -269,6 +293,21 @@ pub(super) fn sparkline(values: &[f64], label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thinned_line_passes_by_every_point() {
+        let points: Vec<[f64; 2]> =
+            (0..300).map(|k| [f64::from(k), 40.0 * (f64::from(k) * 0.05).sin()]).collect();
+        let thin = thinned(&points);
+        assert!(thin.len() < 60 && thin[0] == points[0] && thin.last() == points.last(), "{}", thin.len());
+        for p in &points {
+            let k = thin.partition_point(|q| q[0] < p[0]).max(1);
+            let [a, b] = [thin[k - 1], thin[k]];
+            let y = a[1] + (b[1] - a[1]) * (p[0] - a[0]) / (b[0] - a[0]);
+            assert!((y - p[1]).abs() <= OFF, "{p:?}");
+        }
+        assert_eq!(thinned(&[[1.0, 2.0]]), [[1.0, 2.0]]);
+    }
 
     #[test]
     fn no_peak_is_lost_when_frames_outnumber_pixels() {

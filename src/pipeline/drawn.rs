@@ -20,7 +20,7 @@ pub use crate::page::WorstCourse;
 const PREVIEW_CLIPS: usize = 6;
 
 /// Poses of the contact sheet on a page, one row of them, and the size of each.
-const PAGE_POSES: (usize, Size) = (6, Size { width: 200, height: 260 });
+const PAGE_POSES: (usize, Size) = (6, Size { width: 160, height: 208 });
 
 /// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
 pub(super) fn picture(

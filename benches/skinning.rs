@@ -1,37 +1,27 @@
 //! Skinning of 20,000 vertices with four influences and normals, on one core: vertices (items) a second.
 
-use divan::counter::ItemsCount;
-use posemill::math::{Mat4, Transform, Vec3, exp};
-use posemill::model::{Binding, JointId, Mesh, ModelPose};
-use posemill::skinning::{Skin, dual_quaternion_blend, linear_blend};
+#[path = "scenes/skinned.rs"]
+mod skinned;
 
-const VERTICES: usize = 20_000;
+use divan::counter::ItemsCount;
+use posemill::skinning::{LinearBlend, Skin, dual_quaternion_blend};
+use skinned::{VERTICES, scene};
 
 fn main() {
     divan::main();
 }
 
-fn scene() -> (Mesh, ModelPose) {
-    let v = |s: f64| Vec3::new((3.1 * s).sin(), (5.3 * s).cos(), (7.7 * s).sin());
-    let list = |s: f64| (0..VERTICES).map(|k| v(k as f64 * s).normalize().map(|x| x as f32).into()).collect();
-    let joint = |i: usize| Transform::new(exp(&v(i as f64)), v(i as f64 + 7.0));
-    let mesh = Mesh {
-        positions: list(0.3),
-        normals: list(0.7),
-        joints: (0..VERTICES).map(|k| [0, 1, 2, 3].map(|i| (k * 57 / VERTICES + i) as u16)).collect(),
-        weights: vec![[0.4, 0.3, 0.2, 0.1]; VERTICES],
-        bindings: (0..60)
-            .map(|i| Binding { joint: JointId::new(i), joint_from_mesh: Mat4::identity() })
-            .collect(),
-        ..Mesh::default()
-    };
-    (mesh, ModelPose::new((0..60).map(joint).collect()))
-}
-
 #[divan::bench]
 fn linear(bencher: divan::Bencher<'_, '_>) {
     let ((mesh, pose), mut skin) = (scene(), Skin::default());
-    bencher.counter(ItemsCount::new(VERTICES)).bench_local(|| linear_blend(&mesh, &pose, &mut skin));
+    let prepared = LinearBlend::new(&mesh);
+    bencher.counter(ItemsCount::new(VERTICES)).bench_local(|| prepared.skin(&pose, &mut skin));
+}
+
+#[divan::bench]
+fn preparation(bencher: divan::Bencher<'_, '_>) {
+    let (mesh, _) = scene();
+    bencher.counter(ItemsCount::new(VERTICES)).bench_local(|| LinearBlend::new(&mesh));
 }
 
 #[divan::bench]

@@ -9,7 +9,7 @@ use super::texture::{Image, Images};
 use super::vector::{V3, add, cross, sub, unit};
 use crate::math::{Vec3, slerp};
 use crate::model::{Clip, Mesh, ModelPose, Motion, Pose, Role};
-use crate::skinning::{Skin, linear_blend};
+use crate::skinning::{LinearBlend, Skin};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Look {
 #[derive(Clone, Debug)]
 pub(super) struct Actor<'a> {
     pub(super) subject: &'a Subject<'a>,
-    meshes: Vec<Cow<'a, Mesh>>,
+    skins: Vec<LinearBlend>,
     /// Linear colours, one a corner of all meshes, one after the other.
     pub(super) colors: Vec<V3>,
     /// Texture coordinates, likewise.
@@ -73,7 +73,8 @@ impl<'a> Actor<'a> {
                 ([first + a, first + b, first + c], look)
             }));
         }
-        Self { subject, meshes, colors, texcoords, triangles, looks }
+        let skins = meshes.iter().map(|mesh| LinearBlend::new(mesh)).collect();
+        Self { subject, skins, colors, texcoords, triangles, looks }
     }
 
     /// The motion.
@@ -115,8 +116,8 @@ impl<'a> Actor<'a> {
         self.move_joints(time, posed);
         posed.positions.clear();
         posed.normals.clear();
-        for mesh in &self.meshes {
-            linear_blend(mesh, &posed.model, &mut posed.skin);
+        for skin in &self.skins {
+            skin.skin(&posed.model, &mut posed.skin);
             posed.positions.extend_from_slice(&posed.skin.positions);
             posed.normals.extend_from_slice(&posed.skin.normals);
         }

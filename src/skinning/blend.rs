@@ -4,8 +4,9 @@
 //! Normals turn with the inverse transpose of that matrix, so that stretched and scaled bindings keep them upright.
 //! Space: mesh space in, model space out. Units: metres out; `f32` vertices.
 
-use crate::math::{F32x4, Mat4, Transform};
-use crate::model::{Mesh, ModelPose};
+use super::blend_kernel::{Block, Columns, Lanes, Share, WIDTH, blend};
+use crate::math::{Mat4, Transform};
+use crate::model::{Binding, Mesh, ModelPose};
 
 /// The moved vertices of one mesh in model space, in metres. Kept by the caller, so that a clip allocates once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,78 +17,100 @@ pub struct Skin {
     pub normals: Vec<[f32; 3]>,
 }
 
-/// The four columns of a 3x4 matrix, one register each; the fourth row is not used.
-type Columns = [F32x4; 4];
+/// A mesh prepared for linear blending at many poses: its vertices side by side, in their order.
+///
+/// Neighbours in a mesh mostly move with the same joints, so that those of a block are loaded once for all of it.
+#[derive(Clone, Debug)]
+pub struct LinearBlend {
+    vertices: usize,
+    has_normals: bool,
+    bindings: Vec<Binding>,
+    blocks: Vec<Block>,
+    shares: Vec<Share>,
+}
 
-/// Moves the vertices of `mesh` by linear blending at the pose `model`, written over `skin`.
+impl LinearBlend {
+    /// Prepares `mesh`.
+    ///
+    /// # Panics
+    /// Where the mesh breaks its promises (`Motion::check`).
+    pub fn new(mesh: &Mesh) -> Self {
+        let mut shares = Vec::new();
+        let vertices: Vec<usize> = (0..mesh.positions.len()).collect();
+        let block = |some: &[usize]| {
+            let from = shares.len();
+            shares.extend(shares_of(mesh, some));
+            let normals =
+                if mesh.normals.is_empty() { Default::default() } else { lanes(&mesh.normals, some) };
+            Block { shares: from..shares.len(), positions: lanes(&mesh.positions, some), normals }
+        };
+        let blocks = vertices.chunks(WIDTH).map(block).collect();
+        let (vertices, has_normals) = (vertices.len(), !mesh.normals.is_empty());
+        Self { vertices, has_normals, bindings: mesh.bindings.clone(), blocks, shares }
+    }
+
+    /// Moves the vertices at the pose `model`, written over `skin`, to the same bits on every processor. What a vertex
+    /// becomes does not depend on its neighbours.
+    ///
+    /// # Panics
+    /// Where the mesh belongs to another skeleton.
+    pub fn skin(&self, model: &ModelPose, skin: &mut Skin) {
+        let bindings: Vec<Columns> = matrices(&self.bindings, model).map(|m| columns(&m)).collect();
+        let room = self.blocks.len() * WIDTH;
+        skin.positions.resize(room, [0.0; 3]);
+        skin.normals.resize(if self.has_normals { room } else { 0 }, [0.0; 3]);
+        let (positions, normals) = (skin.positions.as_chunks_mut().0, skin.normals.as_chunks_mut().0);
+        blend(&self.blocks, &self.shares, &bindings, positions, normals);
+        skin.positions.truncate(self.vertices);
+        skin.normals.truncate(self.vertices);
+    }
+}
+
+/// Moves the vertices of `mesh` by linear blending at one pose, written over `skin`: [`LinearBlend`] for many.
 ///
 /// # Panics
 /// Where the mesh breaks its promises (`Motion::check`) or belongs to another skeleton.
 pub fn linear_blend(mesh: &Mesh, model: &ModelPose, skin: &mut Skin) {
-    let bindings: Vec<Columns> = matrices(mesh, model).map(|m| columns(&m)).collect();
-    let blended = |joints: &[u16; 4], weights: &[f32; 4]| -> Columns {
-        let [a, b, c, d] = joints.map(|j| &bindings[usize::from(j)]);
-        let [wa, wb, wc, wd] = weights.map(splat);
-        std::array::from_fn(|k| a[k] * wa + b[k] * wb + c[k] * wc + d[k] * wd)
+    LinearBlend::new(mesh).skin(model, skin);
+}
+
+/// These numbers side by side; missing vertices are zeros.
+fn lanes(all: &[[f32; 3]], some: &[usize]) -> [Lanes; 3] {
+    let mut lanes = [[0.0; WIDTH]; 3];
+    for (lane, &vertex) in some.iter().enumerate() {
+        for (lanes, x) in lanes.iter_mut().zip(all[vertex]) {
+            lanes[lane] = x;
+        }
+    }
+    lanes
+}
+
+/// What moves these vertices, in the order of the bindings: the sum over them is then the same in any company.
+fn shares_of(mesh: &Mesh, some: &[usize]) -> Vec<Share> {
+    let influences = |v: usize| mesh.joints[v].into_iter().zip(mesh.weights[v]).filter(|(_, w)| *w != 0.0);
+    let mut bindings: Vec<u16> =
+        some.iter().flat_map(|&v| influences(v)).map(|(binding, _)| binding).collect();
+    bindings.sort_unstable();
+    bindings.dedup();
+    let share = |binding: u16| {
+        let mut weights = [0.0; WIDTH];
+        for (lane, &vertex) in some.iter().enumerate() {
+            weights[lane] = influences(vertex).filter(|(b, _)| *b == binding).map(|(_, w)| w).sum();
+        }
+        Share { binding, weights }
     };
-    let bound = mesh.joints.iter().zip(&mesh.weights);
-    skin.positions.clear();
-    skin.normals.clear();
-    if mesh.normals.is_empty() {
-        skin.positions.extend(mesh.positions.iter().zip(bound).map(|(p, (j, w))| point(&blended(j, w), p)));
-        return;
-    }
-    skin.positions.resize(mesh.positions.len(), [0.0; 3]);
-    skin.normals.resize(mesh.positions.len(), [0.0; 3]);
-    let moved = skin.positions.iter_mut().zip(&mut skin.normals);
-    let vertices = mesh.positions.iter().zip(&mesh.normals);
-    for (((position, turned), (p, n)), (j, w)) in moved.zip(vertices).zip(bound) {
-        let m = blended(j, w);
-        *position = point(&m, p);
-        *turned = normal(&m, n);
-    }
+    bindings.into_iter().map(share).collect()
 }
 
 /// Model space from mesh space, for every binding.
-pub(super) fn matrices(mesh: &Mesh, model: &ModelPose) -> impl Iterator<Item = Mat4<f64>> {
+pub(super) fn matrices(bindings: &[Binding], model: &ModelPose) -> impl Iterator<Item = Mat4<f64>> {
     let of = |t: &Transform| t.to_matrix();
-    mesh.bindings.iter().map(move |b| of(model.joint(b.joint)) * b.joint_from_mesh)
+    bindings.iter().map(move |b| of(model.joint(b.joint)) * b.joint_from_mesh)
 }
 
-/// The columns in `f32`.
+/// The columns in `f32`; the fourth row is not used.
 fn columns(m: &Mat4<f64>) -> Columns {
-    std::array::from_fn(|c| F32x4::from_arr(std::array::from_fn(|r| m[(r, c)] as f32)))
-}
-
-fn splat(x: f32) -> F32x4 {
-    F32x4::from_arr([x; 4])
-}
-
-fn first_three(v: F32x4) -> [f32; 3] {
-    let [x, y, z, _] = v.into_arr();
-    [x, y, z]
-}
-
-fn point(m: &Columns, p: &[f32; 3]) -> [f32; 3] {
-    first_three(m[0] * splat(p[0]) + m[1] * splat(p[1]) + m[2] * splat(p[2]) + m[3])
-}
-
-fn cross(a: &[f32; 3], b: &[f32; 3]) -> [f32; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn dot(a: &[f32; 3], b: &[f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// The normal by the cofactors of the matrix, which are its inverse transpose up to the determinant. Where the
-/// matrix flattens space the normal stays as it was.
-fn normal(m: &Columns, n: &[f32; 3]) -> [f32; 3] {
-    let [a, b, c] = [m[0], m[1], m[2]].map(first_three);
-    let (bc, ca, ab) = (cross(&b, &c), cross(&c, &a), cross(&a, &b));
-    let turned: [f32; 3] = std::array::from_fn(|k| bc[k] * n[0] + ca[k] * n[1] + ab[k] * n[2]);
-    let length = dot(&turned, &turned).sqrt().copysign(dot(&bc, &a));
-    if length.abs() > f32::MIN_POSITIVE { turned.map(|x| x / length) } else { *n }
+    std::array::from_fn(|c| std::array::from_fn(|r| m[(r, c)] as f32))
 }
 
 #[cfg(test)]
@@ -175,6 +198,87 @@ pub(super) mod tests {
                 assert!(near(&skin.normals[k], &expected, 1e-5));
             }
         }
+    }
+
+    /// The vertices of these numbers, in this order.
+    fn some_of(mesh: &Mesh, vertices: &[usize]) -> Mesh {
+        Mesh {
+            positions: vertices.iter().map(|&v| mesh.positions[v]).collect(),
+            normals: vertices.iter().map(|&v| mesh.normals[v]).collect(),
+            joints: vertices.iter().map(|&v| mesh.joints[v]).collect(),
+            weights: vertices.iter().map(|&v| mesh.weights[v]).collect(),
+            ..mesh.clone()
+        }
+    }
+
+    /// A mesh whose vertices hang on one to four of many joints, a block on many of them, and a pose.
+    fn mixed(n: usize) -> (Mesh, ModelPose) {
+        let (mut mesh, _) = mesh(n, 1.0, false);
+        let joint = |i: usize| Transform::new(exp(&(v(i as f64) * 2.0)), v(i as f64 + 7.0));
+        mesh.bindings = (0..20)
+            .map(|i| Binding {
+                joint: JointId::new(i),
+                joint_from_mesh: Mat4::new_scaling(1.0 + 0.1 * i as f64),
+            })
+            .collect();
+        mesh.joints = (0..n).map(|k| [k, 3 * k + 1, 7 * k + 2, 11 * k].map(|i| (i % 20) as u16)).collect();
+        let of = |k: usize| {
+            [[1.0, 0.0, 0.0, 0.0], [0.7, 0.3, 0.0, 0.0], [0.5, 0.3, 0.2, 0.0], [0.4, 0.3, 0.2, 0.1]][k % 4]
+        };
+        mesh.weights = (0..n).map(of).collect();
+        (mesh, ModelPose::new((0..20).map(joint).collect()))
+    }
+
+    #[test]
+    fn lanes_are_the_plain_formula() {
+        let (mesh, pose) = mixed(43);
+        let matrices: Vec<Mat4<f64>> = matrices(&mesh.bindings, &pose).collect();
+        let mut skin = Skin::default();
+        linear_blend(&mesh, &pose, &mut skin);
+        assert_eq!((skin.positions.len(), skin.normals.len()), (43, 43));
+        for k in 0..43 {
+            let influences = mesh.joints[k].iter().zip(mesh.weights[k]);
+            let m: Mat4<f64> = influences.map(|(j, w)| matrices[usize::from(*j)] * f64::from(w)).sum();
+            let p = m * exact(&mesh.positions[k]).push(1.0);
+            assert!(near(&skin.positions[k], &p.xyz(), 1e-5), "vertex {k}");
+            let upright = m.fixed_view::<3, 3>(0, 0).try_inverse().unwrap().transpose();
+            assert!(near(&skin.normals[k], &(upright * exact(&mesh.normals[k])).normalize(), 1e-5));
+        }
+    }
+
+    #[test]
+    fn a_vertex_is_moved_alike_in_any_company() {
+        let (mesh, pose) = mixed(43);
+        let (mut all, mut some) = (Skin::default(), Skin::default());
+        linear_blend(&mesh, &pose, &mut all);
+        let chosen: Vec<usize> = (0..43).rev().filter(|k| k % 3 != 1).collect();
+        linear_blend(&some_of(&mesh, &chosen), &pose, &mut some);
+        for (at, &k) in chosen.iter().enumerate() {
+            assert_eq!((some.positions[at], some.normals[at]), (all.positions[k], all.normals[k]));
+        }
+    }
+
+    #[test]
+    fn a_mesh_is_prepared_for_any_number_of_poses() {
+        let (mesh, pose) = mixed(13);
+        let prepared = LinearBlend::new(&mesh);
+        let (mut kept, mut fresh) = (Skin::default(), Skin::default());
+        for turn in [0.0, 1.0, 2.0] {
+            let turn = Transform::from_rotation(exp(&Vec3::new(turn, 0.5, 0.0)));
+            let pose = ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect());
+            prepared.skin(&pose, &mut kept);
+            linear_blend(&mesh, &pose, &mut fresh);
+            assert_eq!(kept, fresh);
+        }
+    }
+
+    #[test]
+    fn a_mesh_without_normals_moves_as_with_them() {
+        let (mesh, pose) = mixed(13);
+        let (mut with, mut without) = (Skin::default(), Skin::default());
+        linear_blend(&mesh, &pose, &mut with);
+        linear_blend(&Mesh { normals: Vec::new(), ..mesh }, &pose, &mut without);
+        assert_eq!((without.positions, without.normals), (with.positions, Vec::new()));
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Part {
 /// # Panics
 /// Where the mesh breaks its promises (`Motion::check`) or belongs to another skeleton.
 pub fn dual_quaternion_blend(mesh: &Mesh, model: &ModelPose, skin: &mut Skin) {
-    let parts: Vec<Part> = matrices(mesh, model).map(|m| Part::of(&m)).collect();
+    let parts: Vec<Part> = matrices(&mesh.bindings, model).map(|m| Part::of(&m)).collect();
     skin.positions.clear();
     skin.normals.clear();
     for (v, p) in mesh.positions.iter().enumerate() {

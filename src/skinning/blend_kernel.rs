@@ -1,0 +1,203 @@
+//! Linear blending of eight vertices side by side, for the registers of the processor at hand.
+//!
+//! Vertices are the lanes, so that one part of the body is loaded once for all eight. Nothing is fused or reordered:
+//! every processor gives the same bits. All of it is inlined into one function, for the registers of its caller.
+//! Space and units as in [`super::LinearBlend`].
+
+use pulp::{Arch, Scalar128b, Simd, WithSimd};
+use std::ops::{Add, Div, Mul, Range, Sub};
+
+/// How many vertices stand side by side: the `f32` numbers of one register of AVX2.
+pub(super) const WIDTH: usize = 8;
+
+/// A number of each of the vertices that stand side by side.
+pub(super) type Lanes = [f32; WIDTH];
+
+/// The same of three numbers, vertex by vertex.
+pub(super) type Vertices = [[f32; 3]; WIDTH];
+
+/// Model space from mesh space: three columns that turn and stretch, then one that shifts.
+pub(super) type Columns = [[f32; 3]; 4];
+
+/// Vertices side by side, in mesh space.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Which of the [`Share`]s of the mesh are theirs.
+    pub(super) shares: Range<usize>,
+    pub(super) positions: [Lanes; 3],
+    pub(super) normals: [Lanes; 3],
+}
+
+/// How much one binding moves each vertex of a block.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    pub(super) binding: u16,
+    pub(super) weights: Lanes,
+}
+
+/// Moves the vertices of all blocks: `positions` has one entry a block, `normals` as many or none.
+pub(super) fn blend(
+    blocks: &[Block],
+    shares: &[Share],
+    bindings: &[Columns],
+    positions: &mut [Vertices],
+    normals: &mut [Vertices],
+) {
+    let work = Work { blocks, shares, bindings, positions, normals };
+    match Arch::new() {
+        // One number at a time would be a third as fast: every processor has four lanes.
+        Arch::Scalar => Scalar128b.vectorize(work),
+        arch => arch.dispatch(work),
+    }
+}
+
+struct Work<'a> {
+    blocks: &'a [Block],
+    shares: &'a [Share],
+    bindings: &'a [Columns],
+    positions: &'a mut [Vertices],
+    normals: &'a mut [Vertices],
+}
+
+impl WithSimd for Work<'_> {
+    type Output = ();
+
+    // No closures here: they would be functions of their own, without the registers.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        const { assert!(WIDTH.is_multiple_of(S::F32_LANES), "registers divide a block") };
+        let mut normals = self.normals.iter_mut();
+        for (block, positions) in self.blocks.iter().zip(self.positions) {
+            let shares = &self.shares[block.shares.clone()];
+            let (mut moved, mut turned) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
+            let normals = normals.next();
+            for at in 0..WIDTH / S::F32_LANES {
+                let m = blended(simd, shares, self.bindings, at);
+                store(point(&m, &load(simd, &block.positions, at)), &mut moved, at);
+                if normals.is_some() {
+                    store(normal(&m, &load(simd, &block.normals, at)), &mut turned, at);
+                }
+            }
+            *positions = by_vertex(&moved);
+            if let Some(normals) = normals {
+                *normals = by_vertex(&turned);
+            }
+        }
+    }
+}
+
+/// Numbers in one register.
+#[derive(Clone, Copy)]
+struct Number<S: Simd> {
+    simd: S,
+    lanes: S::f32s,
+}
+
+macro_rules! by_lane {
+    ($operation:ident, $function:ident, $instruction:ident) => {
+        impl<S: Simd> $operation for Number<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                Self { simd: self.simd, lanes: self.simd.$instruction(self.lanes, other.lanes) }
+            }
+        }
+    };
+}
+
+by_lane!(Add, add, add_f32s);
+by_lane!(Sub, sub, sub_f32s);
+by_lane!(Mul, mul, mul_f32s);
+by_lane!(Div, div, div_f32s);
+
+type Triple<S> = [Number<S>; 3];
+
+#[inline(always)]
+fn splat<S: Simd>(simd: S, x: f32) -> Number<S> {
+    Number { simd, lanes: simd.splat_f32s(x) }
+}
+
+/// The register of this number in a block.
+#[inline(always)]
+fn part<S: Simd>(simd: S, lanes: &Lanes, at: usize) -> Number<S> {
+    Number { simd, lanes: S::as_simd_f32s(lanes).0[at] }
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, all: &[Lanes; 3], at: usize) -> Triple<S> {
+    [part(simd, &all[0], at), part(simd, &all[1], at), part(simd, &all[2], at)]
+}
+
+#[inline(always)]
+fn store<S: Simd>(from: Triple<S>, to: &mut [Lanes; 3], at: usize) {
+    for (from, to) in from.iter().zip(to) {
+        S::as_mut_simd_f32s(to).0[at] = from.lanes;
+    }
+}
+
+#[inline(always)]
+fn by_vertex([x, y, z]: &[Lanes; 3]) -> Vertices {
+    let mut vertices = [[0.0; 3]; WIDTH];
+    for (lane, vertex) in vertices.iter_mut().enumerate() {
+        *vertex = [x[lane], y[lane], z[lane]];
+    }
+    vertices
+}
+
+#[inline(always)]
+fn blended<S: Simd>(simd: S, shares: &[Share], bindings: &[Columns], at: usize) -> [Triple<S>; 4] {
+    let mut sum = [[splat(simd, 0.0); 3]; 4];
+    for share in shares {
+        let weight = part(simd, &share.weights, at);
+        for (sum, column) in sum.iter_mut().zip(&bindings[usize::from(share.binding)]) {
+            for (sum, &x) in sum.iter_mut().zip(column) {
+                *sum = *sum + splat(simd, x) * weight;
+            }
+        }
+    }
+    sum
+}
+
+#[inline(always)]
+fn point<S: Simd>(m: &[Triple<S>; 4], p: &Triple<S>) -> Triple<S> {
+    let [x, y, z] = combined(m[0], m[1], m[2], p);
+    [x + m[3][0], y + m[3][1], z + m[3][2]]
+}
+
+#[inline(always)]
+fn combined<S: Simd>(a: Triple<S>, b: Triple<S>, c: Triple<S>, by: &Triple<S>) -> Triple<S> {
+    [
+        a[0] * by[0] + b[0] * by[1] + c[0] * by[2],
+        a[1] * by[0] + b[1] * by[1] + c[1] * by[2],
+        a[2] * by[0] + b[2] * by[1] + c[2] * by[2],
+    ]
+}
+
+#[inline(always)]
+fn cross<S: Simd>(a: Triple<S>, b: Triple<S>) -> Triple<S> {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+#[inline(always)]
+fn dot<S: Simd>(a: Triple<S>, b: Triple<S>) -> Number<S> {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// The normal by the cofactors of the matrix, which are its inverse transpose up to the determinant. Where the
+/// matrix flattens space the normal stays as it was.
+#[inline(always)]
+fn normal<S: Simd>(m: &[Triple<S>; 4], n: &Triple<S>) -> Triple<S> {
+    let [a, b, c, _] = *m;
+    let bc = cross(b, c);
+    let turned = combined(bc, cross(c, a), cross(a, b), n);
+    let simd = n[0].simd;
+    let length = simd.sqrt_f32s(dot(turned, turned).lanes);
+    let sign = simd.and_f32s(dot(bc, a).lanes, simd.splat_f32s(-0.0));
+    let upright = simd.greater_than_f32s(length, simd.splat_f32s(f32::MIN_POSITIVE));
+    let length = Number { simd, lanes: simd.or_f32s(length, sign) };
+    let mut unit = *n;
+    for (unit, turned) in unit.iter_mut().zip(turned) {
+        unit.lanes = simd.select_f32s(upright, (turned / length).lanes, unit.lanes);
+    }
+    unit
+}

@@ -1,13 +1,15 @@
-//! Flights and landings of a clip: seconds of motion for a second of work.
+//! Faults of a recording, flights and landings of a clip: microseconds a frame, and seconds of motion for a second of work.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::contacts::{Options, detect};
 use posemill::import;
-use posemill::model::{Clip, Contacts, Motion};
+use posemill::math::{Vec3, exp};
+use posemill::model::{Asset, Clip, Contacts, Motion};
+use posemill::repair::{Faults, mend};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::settle_flights;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,15 +20,27 @@ fn main() {
     }
 }
 
-/// Prints how many times real time one thread is, and how many times as fast two are: the medians of runs in turns.
+/// Prints what a frame costs on one thread and on two, how many times real time that is, and how many times as fast two
+/// threads are: the medians of runs in turns.
 fn scaling() {
-    let (motion, contacts) = walk_on_and_on(ROUNDS_WALKED);
+    let (hero, contacts) = walk_on_and_on(ROUNDS_WALKED);
+    compare("settle", &hero, |motion| drop(settle_flights(motion, &contacts)));
+    let judged = |motion: &Motion| drop(mend(motion.clone(), &Faults::default()));
+    compare("repair", &on_and_on(&shipped_walk(), ROUNDS_WALKED), judged);
+    compare("repair, noise of 1 degree", &trembling(shipped_walk()), judged);
+    compare("repair, all joints turn", &all_turn(hero), judged);
+    if let Some(take) = recorded() {
+        compare("repair, recorded", &take, judged);
+    }
+}
+
+fn compare(name: &str, motion: &Motion, work: impl Fn(&Motion) + Sync) {
     let mut times = [Vec::new(), Vec::new()];
+    let pools = [pool(1), pool(2)];
     for _ in 0..ROUNDS {
-        for (threads, times) in times.iter_mut().enumerate() {
-            let pool = pool(threads + 1);
+        for (pool, times) in pools.iter().zip(&mut times) {
             let start = Instant::now();
-            pool.install(|| settle_flights(&motion, &contacts));
+            pool.install(|| work(motion));
             times.push(start.elapsed().as_secs_f64());
         }
     }
@@ -34,9 +48,14 @@ fn scaling() {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     });
+    let clip = &motion.clip;
+    let cost = |seconds: f64| 1e6 * seconds / clip.frames() as f64;
     println!(
-        "one thread: {:.1} times real time; two threads: {:.2} times as fast",
-        motion.clip.duration() / one,
+        "{name}, {} joints: {:.2} us a frame, {:.0} times real time; two threads {:.2} us, {:.2} times as fast",
+        clip.joints(),
+        cost(one),
+        clip.duration() / one,
+        cost(two),
         one / two
     );
 }
@@ -51,12 +70,60 @@ fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start")
 }
 
+fn load(path: &Path) -> Asset {
+    import::load(path, &import::Options::default()).expect("the file can be read")
+}
+
+fn shipped(name: &str) -> Asset {
+    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name))
+}
+
+fn shipped_walk() -> Motion {
+    shipped("walk.bvh").motion(0).expect("it holds a clip")
+}
+
+/// A recorded walk of 31 joints, where the development data are.
+fn recorded() -> Option<Motion> {
+    let data = std::env::var_os("POSEMILL_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
+    let path = data.join("bvh/cmu/01_01.bvh");
+    path.is_file().then(|| load(&path).motion(0).expect("it holds a clip"))
+}
+
+/// The motion with every joint that stands still, fingers too, swaying a little.
+fn all_turn(mut motion: Motion) -> Motion {
+    let still =
+        |j: usize, clip: &Clip| (1..clip.frames()).all(|f| clip.rotations(f)[j] == clip.rotations(0)[j]);
+    let still: Vec<usize> = (0..motion.clip.joints()).filter(|j| still(*j, &motion.clip)).collect();
+    for f in 0..motion.clip.frames() {
+        let turn = exp(&(Vec3::z() * 0.2 * (f as f64 * 0.02).sin()));
+        let rotations = motion.clip.rotations_mut(f);
+        still.iter().for_each(|j| rotations[*j] *= turn);
+    }
+    motion
+}
+
+/// The motion with white noise of a degree on every joint, the same every time.
+fn trembling(mut motion: Motion) -> Motion {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    for f in 0..motion.clip.frames() {
+        for rotation in motion.clip.rotations_mut(f) {
+            // Sums of twelve are nearly normal.
+            let turn = Vec3::from_fn(|_, _| (0..12).map(|_| uniform()).sum());
+            *rotation *= exp(&(turn / 3_f64.sqrt() * 1_f64.to_radians()));
+        }
+    }
+    motion
+}
+
 /// The walk on the mannequin, on and on.
 fn walk_on_and_on(rounds: usize) -> (Motion, Contacts) {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let load =
-        |name: &str| import::load(data.join(name), &import::Options::default()).expect("it is shipped");
-    let (take, hero) = (load("walk.bvh"), load("mannequin.glb"));
+    let (take, hero) = (shipped("walk.bvh"), shipped("mannequin.glb"));
     let joint_map = map(&take.character, &hero.character).expect("both are bodies");
     let rigs = (&take.character.rig, &hero.character.rig);
     let retarget =

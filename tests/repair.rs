@@ -122,6 +122,18 @@ fn a_damaged_take_comes_out_nearer_to_the_truth_and_a_second_time_as_it_is() {
 }
 
 #[test]
+fn a_rest_pose_that_stands_tells_the_level_within_a_centimetre() {
+    for name in ["turn.bvh", "squat.bvh"] {
+        let truth = take(&shipped(name));
+        for by in [0.1, -0.1] {
+            let found = repaired(&damaged(&truth, Damage::Raise(by)));
+            let off = distance(&truth, &found.motion);
+            assert!(off < 1.0, "{name} by {by}: {off} cm: {:?}", found.findings);
+        }
+    }
+}
+
+#[test]
 fn deleted_frames_are_told_and_left() {
     for (name, truth) in truths().iter().filter(|t| t.0.starts_with("mixamo") || t.0 == "walk.bvh") {
         let bad = damaged(truth, Damage::Drop(30));

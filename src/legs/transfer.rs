@@ -150,7 +150,7 @@ fn courses([source, copy]: [&Motion; 2], pairs: &[LegPair]) -> [Vec<Vec<Step>>; 
 }
 
 /// As [`transfer`], of the legs alone: those of the source and of the rotation copy as they are, and how high the copy's
-/// [`seat`] is; `None` without any.
+/// seat is; `None` without any.
 pub fn course(
     time: &Timeline,
     mut scaled: Vec<Vec<Step>>,

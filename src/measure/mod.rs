@@ -34,7 +34,7 @@ pub use hands::hands;
 pub use legs::legs;
 pub use momentum::GRAVITY;
 pub use nonnegative::{Row6, residual as unreached};
-pub use particles::Particle;
+pub use particles::{Particle, masses};
 pub use quantity::shown;
 pub use stature::COMMON_HEIGHT;
 pub use summary::{Measured, Summary, summaries};

@@ -7,7 +7,8 @@
 //! pelvis' mass lies in the hip joints; half of the chest's at the shoulders, half at the lowest joint of the spine; the
 //! head with the neck is a uniform rod. Space: joint space. Units: metres, parts of the body's mass.
 
-use crate::anatomy::{Figure, on_four_legs};
+use super::stature::height;
+use crate::anatomy::{Figure, capsules, on_four_legs};
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Role, Side};
 
@@ -29,6 +30,13 @@ struct Limb {
     mass: f64,
     center: f64,
     rho: f64,
+}
+
+/// The masses that stand for the body of `character`, as [`crate::measure::Gauge`] has them.
+pub fn masses(character: &Character) -> Vec<Particle> {
+    let standing = character.calibration_pose();
+    let capsules = capsules(character, &character.rig);
+    particles(character, &standing, height(character, &capsules, &standing))
 }
 
 /// The masses of `character`, which is of this height; none of bodies that do not go on two legs, which the table does not

@@ -1,12 +1,14 @@
 //! A body that stands above or in the floor comes to stand on it.
 //!
 //! A skin tells where its soles are. Bones alone tell it as well as soles are thick and ankles high: both are asked, and
-//! their mean is taken. A character that stands as high as its rest pose stands right. Units: metres of 0.86 m legs.
+//! their mean is taken. A character that stands as high as its rest pose stands right; of a skeleton, a rest pose that
+//! stands on the floor says by how much the body is off. Units: metres of 0.86 m legs.
 
 use super::ledger::{Ledger, all, own};
 use super::stances::{Feet, Kind, SLOW, Stance};
 use super::take::Take;
 use crate::math::{Vec3, median, percentile};
+use std::ops::Range;
 
 /// The height of the lowest joint of a body that stands, and that of its lower ankle, metres: clean takes have 0 to 8 cm
 /// and 7 to 11 cm.
@@ -14,6 +16,8 @@ const BONES: [f64; 2] = [0.03, 0.095];
 /// How far bodies of bones and of skin may stand off the floor, metres: 12 clean takes have up to 3 cm by their bones, one
 /// of unknown units 5.
 const OFF: [f64; 2] = [0.06, 0.02];
+/// The lowest joint of a rest pose that stands, metres: that of clean takes. One that hangs from its root has it a leg below.
+const STANDS: Range<f64> = -0.02..0.06;
 /// Quartiles of the height lie within this: it is one floor.
 const SPREAD: f64 = 0.03;
 /// So many seconds of contact are asked for.
@@ -35,10 +39,15 @@ pub(super) fn level(take: &mut Take, feet: &Feet, ledger: &mut Ledger) -> bool {
         None if skinned => lowest,
         None => lowest - BONES[0],
     };
-    // The rest pose of a skeleton that was bound to a skin stands where its clips do.
-    let like_rest = take.motion.character.bind.as_ref().map(|_| lowest - feet.lowest_at_rest);
-    let height = like_rest.filter(|rest| rest.abs() < height.abs()).unwrap_or(height);
-    let off = height.abs() / OFF[usize::from(skinned)];
+    let like_rest = lowest - feet.lowest_at_rest;
+    let (height, least) = match take.motion.character.bind.is_some() {
+        // The rest pose of a skeleton that was bound to a skin stands where its clips do.
+        true if like_rest.abs() < height.abs() => (like_rest, like_rest),
+        // Both are to say that the body is off; the rest pose knows better how far, whatever its soles.
+        false if STANDS.contains(&feet.lowest_at_rest) => (like_rest, nearer(like_rest, height)),
+        _ => (height, height),
+    };
+    let off = least.abs() / OFF[usize::from(skinned)];
     let fires = ledger.near("level", all(&[off, SPREAD / spread.max(1e-9)]));
     let frames = 0..take.frames();
     if fires {
@@ -49,6 +58,17 @@ pub(super) fn level(take: &mut Take, feet: &Feet, ledger: &mut Ledger) -> bool {
         ledger.leave("level", frames, "m", own(take, height), why);
     }
     fires
+}
+
+/// The one nearer to 0; 0 where they do not agree on which side of it they are.
+fn nearer(a: f64, b: f64) -> f64 {
+    if a * b <= 0.0 {
+        0.0
+    } else if a.abs() < b.abs() {
+        a
+    } else {
+        b
+    }
 }
 
 /// The height of the lower one of the two ankles while it rests.

@@ -9,6 +9,7 @@ use super::take::Take;
 use crate::legs::{Settings, repair};
 use crate::math::{Vec3, median, percentile};
 use crate::model::{ContactPart, Contacts, Hold};
+use rayon::prelude::*;
 
 /// A stance strays by at least this, metres: at 2.5 cm ten of 13 clean takes are changed, at 5 cm one.
 const SLIDE: f64 = 0.065;
@@ -22,7 +23,7 @@ const LEAST: f64 = 1e-3;
 /// Brings stances that slide to rest.
 pub(super) fn slides(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
     let stances = feet.stances(SLOW);
-    let strays: Vec<f64> = stances.iter().map(|s| stray(feet, s)).collect();
+    let strays: Vec<f64> = stances.par_iter().map(|s| stray(feet, s)).collect();
     let usual = if stances.len() > FEWEST { median(strays.clone()) } else { f64::INFINITY };
     let slides = |stray: f64| all(&[stray / SLIDE, stray / (TIMES * usual).max(1e-9)]);
     let slid: Vec<(&Stance, f64)> =

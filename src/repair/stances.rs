@@ -6,7 +6,7 @@
 use super::robust::sliding_quantile;
 use super::take::Take;
 use crate::anatomy::contact_points;
-use crate::kinematics::map_frames;
+use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
 use crate::signal::spans;
@@ -94,8 +94,9 @@ impl Feet {
             (places, lowest(model))
         };
         let lowest_at_rest = lowest(&skeleton.rest_model_pose());
+        let wanted = points.iter().map(|p| p.2).chain(low.iter().map(|l| l.0));
         let (places, heights): (Vec<_>, Vec<_>) =
-            map_frames(skeleton, &take.motion.clip, of).into_iter().unzip();
+            map_frames_towards(skeleton, &take.motion.clip, wanted, of).into_iter().unzip();
         let reach = take.frames_in(AROUND, 3);
         let floor = |kind: Kind| {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();

@@ -8,7 +8,6 @@ use super::robust::median_around;
 use super::take::Take;
 use crate::math::{Quat, rotation_between};
 use crate::model::{JointId, Role, Side};
-use rayon::prelude::*;
 
 /// An edge jumps by so many times what lies around it...
 const TIMES: f64 = 4.0;
@@ -22,6 +21,9 @@ const GAIN: f64 = 0.5;
 const AROUND: usize = 4;
 /// The longest time for which sides stay exchanged, seconds.
 const LONGEST: f64 = 0.15;
+
+/// What is below a limit by this share is below it, however it was rounded.
+const NEARLY: f64 = 1.0 - 1e-6;
 
 type OfSide = fn(Side) -> Role;
 const LEG: [OfSide; 4] = [Role::UpperLeg, Role::LowerLeg, Role::Foot, Role::Toes];
@@ -85,14 +87,27 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
                 + rotation_between(take.rotation(e, p.right), &p.to_right(left))
         })
     };
-    let steps: Vec<f64> = (0..edges).into_par_iter().with_min_len(64).map(plain).collect();
+    let columns: Vec<usize> = pairs
+        .iter()
+        .flat_map(|p| [p.left, p.right])
+        .filter_map(|j| take.turning.binary_search(&j).ok())
+        .collect();
+    // The same but for rounding, from what is known.
+    let nearly = |e: usize| {
+        let known = take.steps(e);
+        columns.iter().map(|k| known[*k]).sum::<f64>() / (2 * pairs.len()) as f64
+    };
     let share = |e: usize| {
-        if steps[e] < 0.5 * LEAST {
+        if nearly(e) < 0.5 * LEAST * NEARLY {
             return 0.0;
         }
-        let around = median_around(|k| steps[k], edges, e, AROUND).max(QUIET);
-        let gain = GAIN * steps[e] / across(e).max(1e-9);
-        all(&[steps[e] / (TIMES * around), steps[e] / LEAST, gain])
+        let step = plain(e);
+        if step < 0.5 * LEAST {
+            return 0.0;
+        }
+        let around = median_around(plain, edges, e, AROUND).max(QUIET);
+        let gain = GAIN * step / across(e).max(1e-9);
+        all(&[step / (TIMES * around), step / LEAST, gain])
     };
     // Half a limit is worth telling.
     let jumps: Vec<(usize, f64)> = (0..edges).map(|e| (e, share(e))).filter(|j| j.1 > 0.5).collect();
@@ -104,7 +119,7 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
         let near = if b - a <= longest { one.min(other) } else { 0.0 };
         let fires = ledger.near("swap", near);
         if fires {
-            found.push((a + 1, b + 1, steps[a].max(steps[b])));
+            found.push((a + 1, b + 1, plain(a).max(plain(b))));
         }
         k += if fires { 2 } else { 1 };
     }

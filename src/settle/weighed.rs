@@ -6,9 +6,10 @@
 //! that leg, seconds.
 
 use super::series::{bend, slope};
-use crate::kinematics::{map_frames, shots};
+use crate::anatomy::contact_points;
+use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
-use crate::measure::Gauge;
+use crate::measure::masses;
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Role, Side};
 use crate::repair::LEG;
 use crate::signal::{gaussian, spans};
@@ -67,8 +68,8 @@ impl Weighed {
     /// Weighs a motion on which `contacts` say what rests; nothing for bodies that do not go on two legs with feet.
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
         let scale = LEG / leg(&motion.character)?;
-        let gauge = Gauge::new(&motion.character);
-        let (particles, points) = (gauge.particles(), gauge.points());
+        let (particles, points) =
+            (masses(&motion.character), contact_points(&motion.character, &motion.character.rig));
         let soles = [ContactPart::Heel, ContactPart::Ball].into_iter().flat_map(|part| Side::BOTH.map(part));
         let whole = soles.into_iter().all(|part| points.iter().any(|p| p.part == part));
         if particles.is_empty() || !whole {
@@ -78,11 +79,12 @@ impl Weighed {
             let masses = particles.iter().map(|p| model.joint(p.joint).point(&p.at) * scale);
             masses.chain(points.iter().map(|p| place(p, model) * scale)).collect()
         };
-        let placed = map_frames(motion.character.skeleton(), &motion.clip, places);
+        let wanted = particles.iter().map(|p| p.joint).chain(points.iter().map(|p| p.joint));
+        let placed = map_frames_towards(motion.character.skeleton(), &motion.clip, wanted, places);
         let way = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
         let mut ways: Vec<Vec<Vec3>> = (0..particles.len() + points.len()).into_par_iter().map(way).collect();
         let of_points = ways.split_off(particles.len());
-        let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(particles).map(|(x, p)| x * p.mass).sum();
+        let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(&particles).map(|(x, p)| x * p.mass).sum();
         let frames = motion.clip.frames();
         let carriers = points.iter().zip(of_points).map(|(point, at)| Carrier {
             part: point.part,
@@ -101,8 +103,8 @@ impl Weighed {
             shots: shots(motion),
         };
         weighed.find_low();
-        let masses: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(ways).collect();
-        weighed.find_forces(&masses);
+        let moving: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(ways).collect();
+        weighed.find_forces(&moving);
         Some(weighed)
     }
 

@@ -3,7 +3,7 @@
 use super::batch::Outcome;
 use super::jobs::Job;
 use super::manifest::slashed;
-use super::report::{CLIP_PAGE, REPORT_PAGE};
+use super::report::REPORT_PAGE;
 use super::sections::Preview;
 use crate::measure::Reading;
 use crate::model::{Mark, Motion};
@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::page::WorstCourse;
+
+/// The ending of the page beside each output.
+const CLIP_PAGE: &str = "report.html";
 
 /// Clips of one take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;

@@ -16,9 +16,6 @@ pub const REPORT: &str = "report.json";
 /// The name of the report for people, beside it.
 pub const REPORT_PAGE: &str = "report.html";
 
-/// The ending of the page beside each output.
-pub(super) const CLIP_PAGE: &str = "report.html";
-
 /// Writes both reports of a folder, the same whether outputs were made now or before.
 ///
 /// # Errors

@@ -44,6 +44,9 @@ impl Work {
     }
 }
 
+/// The work's key in the file, its name, and how it is measured.
+type Row = (&'static str, &'static str, fn() -> f64);
+
 fn main() {
     // `cargo test --benches` only asks whether it starts.
     if !std::env::args().any(|a| a == "--bench") {
@@ -53,7 +56,6 @@ fn main() {
     println!("Others: {}, {}, {}.\n", peers.measured, peers.machine, peers.source);
     println!("| work | now | wanted | ratio | limit | ratio | peer | its figure | ratio |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    type Row = (&'static str, &'static str, fn() -> f64);
     let rows: [Row; 6] = [
         ("skinning", "skinning of 20,000 vertices, positions and normals", skinning),
         ("forward", "forward kinematics of 60 joints, 64 frames", forward),

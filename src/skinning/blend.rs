@@ -262,10 +262,11 @@ pub(super) mod tests {
     fn a_mesh_is_prepared_for_any_number_of_poses() {
         let (mesh, pose) = mixed(13);
         let prepared = LinearBlend::new(&mesh);
-        let (mut kept, mut fresh) = (Skin::default(), Skin::default());
+        let mut kept = Skin::default();
         for turn in [0.0, 1.0, 2.0] {
             let turn = Transform::from_rotation(exp(&Vec3::new(turn, 0.5, 0.0)));
             let pose = ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect());
+            let mut fresh = Skin::default();
             prepared.skin(&pose, &mut kept);
             linear_blend(&mesh, &pose, &mut fresh);
             assert_eq!(kept, fresh);

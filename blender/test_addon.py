@@ -8,7 +8,6 @@ import math
 import os
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -19,6 +18,8 @@ try:
 except ImportError:
     print("SKIPPED: the add-on was not tried, `bpy` cannot be imported here (pip install bpy)")
     sys.exit(0)
+
+import tomllib
 
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector

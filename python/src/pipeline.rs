@@ -5,8 +5,8 @@ use crate::motion::{Motion, words};
 use crate::words::{stage_sets, value};
 use posemill::model;
 use posemill::pipeline::{
-    Batch, BatchOptions, Claims, DEFAULT_PIPELINE, Manifest, Outcome, OutputFormat, PipelineConfig,
-    Placement, Rows, Shard, find_takes, jobs, run_all, write_reports,
+    Batch, BatchOptions, Claims, DEFAULT_PIPELINE, Jobs, Manifest, Outcome, OutputFormat, PipelineConfig,
+    Placement, Rows, Shard, find_takes, run_all, write_reports,
 };
 use posemill::stages::STAGES;
 use pyo3::prelude::*;
@@ -285,11 +285,11 @@ impl Pipeline {
             let inputs: Vec<PathBuf> = character.into_iter().map(Path::to_owned).collect();
             works.push((
                 pipeline,
-                jobs(&takes, &config.output.formats, &placement, &inputs).map_err(told)?,
+                Jobs::new(takes.clone(), &config.output.formats, &placement, &inputs).map_err(told)?,
                 placement,
             ));
         }
-        let claims = Claims::of(works.iter().flat_map(|work| &work.1));
+        let claims = Claims::of(works.iter().map(|work| &work.1));
         let mut outcomes = Vec::new();
         for (pipeline, jobs, placement) in &works {
             let manifest = match placement {
@@ -303,6 +303,7 @@ impl Pipeline {
                 jobs,
                 manifest: manifest.as_ref(),
                 claims: &claims,
+                workers: None,
                 options: asked.options,
                 stop,
             };

@@ -10,6 +10,7 @@ use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{
     Asset, CalibrationSource, Character, Clip, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
 };
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -124,6 +125,32 @@ fn apart(poses: [(&Rig, &ModelPose); 2], from: Role, to: Role) -> Option<f64> {
         Some(pose.position(rig.joint(to)?) - pose.position(rig.joint(from)?))
     };
     Some(bone(poses[0])?.angle(&bone(poses[1])?).to_degrees())
+}
+
+#[test]
+fn a_performer_who_stood_a_little_turned_keeps_the_world_of_the_take() {
+    let text = fs::read_to_string(shipped("walk.bvh")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let turned_by = |degrees: f64| {
+        let line = |line: &str| {
+            let Some(offset) = line.trim_start().strip_prefix("OFFSET") else { return line.to_owned() };
+            let [x, y, z] =
+                [0, 1, 2].map(|k| offset.split_whitespace().nth(k).unwrap().parse::<f64>().unwrap());
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            format!("OFFSET {} {y} {}", cos * x + sin * z, cos * z - sin * x)
+        };
+        let path = folder.path().join("turned.bvh");
+        fs::write(&path, text.lines().map(line).collect::<Vec<_>>().join("\n")).unwrap();
+        load(&path).motion(0).unwrap()
+    };
+    let root = |motion: &Motion| motion.clip.translations(motion.clip.frames() - 1)[0];
+    let straight = root(&turned_by(0.0));
+    for degrees in [1.2, -4.0] {
+        let off = (root(&turned_by(degrees)) - straight).norm();
+        assert!(off < 1e-9, "{degrees} degrees: {off} m");
+    }
+    // A figure that looks along no axis of its file stands in a scene: it is turned to the front, and the take with it.
+    assert!((root(&turned_by(30.0)) - straight).norm() > 0.1);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Weight on recorded takes and characters of different build.
 
+mod damages;
 mod development_data;
 mod humanoids;
 
+use damages::{Damage, damaged, distance};
 use humanoids::{CHARACTERS, TAKES};
 use posemill::contacts::{Options, detect};
 use posemill::import;
@@ -93,6 +95,29 @@ fn recorded_takes_stay_as_they_are_on_their_own_bodies_and_on_others() {
     }
     println!("{tried} motions, {} alarms", alarms.len());
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
+#[test]
+fn a_recorded_take_that_hovers_comes_down() {
+    let Some(data) = development_data::data() else { return };
+    let (mut before, mut after) = (0.0, 0.0);
+    for name in [
+        "bvh/assimp/Boxing_Toes.bvh",
+        "bvh/bvh-toolbox/walk01.bvh",
+        "bvh/fair1/zombie.bvh",
+        "bvh/mixamo-names/test_freebvh.bvh",
+        "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
+        "bvh/cmu/jumping_jacks.bvh",
+    ] {
+        let truth = import::load(data.join(name), &import::Options::default()).unwrap().motion(0).unwrap();
+        let bad = damaged(&truth, Damage::Hover(0.05));
+        let found = settle_flights(&bad, &detect(&bad, &Options::default())).unwrap();
+        let [was, is] = [&bad, &found.motion].map(|motion| distance(&truth, motion));
+        println!("{name}: {was:.3} cm to {is:.3} cm");
+        assert!(is <= was + 0.01, "{name}: {was} cm to {is} cm");
+        (before, after) = (before + was, after + is);
+    }
+    assert!(after < 0.6 * before, "{before} cm to {after} cm over all takes");
 }
 
 #[test]

@@ -94,9 +94,7 @@ impl Standing {
     pub fn hovers(&self, body: &Weighed) -> Vec<Hover> {
         let stands = |f: &usize| self.carried[*f] && !self.held[*f];
         body.by_shot(|shot| {
-            let hover = |frames: Range<usize>| {
-                // A stumble in the middle is none: frames count together.
-                let on: Vec<usize> = frames.clone().filter(stands).collect();
+            let hover = |on: &[usize]| {
                 let (first, last) = (*on.first()?, *on.last()?);
                 let inside = first >= shot.start + 2 && last + 3 <= shot.end;
                 let gaps: Vec<f64> = on.iter().map(|f| self.air[*f]).collect();
@@ -110,7 +108,11 @@ impl Standing {
                 (inside && raised && on.len() as f64 >= body.frames_of(LEAST))
                     .then_some(Hover { frames: first..last + 1, gap })
             };
-            spans(shot.clone(), |f| self.air[f] > GAP).into_iter().filter_map(hover).collect()
+            // A stumble in the middle is none, a flight is: what it parts does not count together.
+            let together = |a: &usize, b: &usize| (b - a) as f64 <= body.frames_of(LEAST).max(1.0);
+            let gaps = spans(shot.clone(), |f| self.air[f] > GAP).into_iter();
+            let on: Vec<Vec<usize>> = gaps.map(|gap| gap.filter(stands).collect()).collect();
+            on.iter().flat_map(|on| on.chunk_by(together).filter_map(hover)).collect()
         })
     }
 
@@ -121,7 +123,7 @@ impl Standing {
         }
         let shot = body.shots.iter().find(|shot| shot.contains(&hover.frames.start))?;
         let Range { mut start, mut end } = hover.frames;
-        while end < shot.end && self.air[end] > TOUCH {
+        while end < shot.end && self.air[end] > TOUCH && self.carried[end] {
             end += 1;
         }
         while start > shot.start && self.air[start - 1] > TOUCH && self.carried[start - 1] {

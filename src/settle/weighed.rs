@@ -99,7 +99,7 @@ impl Weighed {
             acceleration: Vec::new(),
             torque: Vec::new(),
             carriers: carriers.collect(),
-            tips: tips_known(&motion.character),
+            tips: !motion.character.meshes.is_empty(),
             shots: shots(motion),
         };
         weighed.find_low();
@@ -199,15 +199,6 @@ fn place(point: &ContactPoint, model: &ModelPose) -> Vec3 {
         ContactPart::Heel(_) => model.position(point.joint),
         _ => model.joint(point.joint).point(&point.at) - Vec3::y() * point.radius,
     }
-}
-
-/// Whether skin or an end site tells where the toes end.
-fn tips_known(character: &Character) -> bool {
-    let end = |side: Side| {
-        let toes = character.rig.joint(Role::Toes(side)).or_else(|| character.rig.joint(Role::Foot(side)))?;
-        character.skeleton().joint(toes).tip
-    };
-    !character.meshes.is_empty() || Side::BOTH.into_iter().all(|side| end(side).is_some())
 }
 
 /// Thigh and shin of a body, metres, the mean of both sides.

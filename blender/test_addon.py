@@ -104,26 +104,26 @@ def addon_program(program):
         os.environ["PATH"] = str(Path(program).resolve().parent) + os.pathsep + os.environ["PATH"]
 
 
+def refused(why):
+    """The button says why it carries nothing over."""
+    try:
+        bpy.ops.posemill.retarget()
+    except RuntimeError as fault:
+        assert why in str(fault), fault
+    else:
+        raise AssertionError(f"carried over, where {why!r} was to be said")
+
+
 def test_faults_are_told(character):
     armature = fresh(character)
     settings = bpy.context.scene.posemill
     settings.take, settings.armature = "/nowhere/none.bvh", armature
-    try:
-        bpy.ops.posemill.retarget()
-    except RuntimeError as fault:
-        assert "does not exist" in str(fault), fault
-    else:
-        raise AssertionError("a take that is not there was carried over")
+    refused("does not exist")
     with tempfile.TemporaryDirectory() as folder:
         bad = Path(folder) / "bad.bvh"
         bad.write_text("HIERARCHY\nROOT a\n{\n  OFFSET 0 zero 0\n")
         settings.take = str(bad)
-        try:
-            bpy.ops.posemill.retarget()
-        except RuntimeError as fault:
-            assert "line 4" in str(fault), fault
-        else:
-            raise AssertionError("a damaged take was carried over")
+        refused("line 4")
     assert armature.animation_data is None or armature.animation_data.action is None or not settings.take.startswith(
         armature.animation_data.action.name
     )

@@ -1,5 +1,7 @@
 //! Both O(n) forms equal the note, long chains obey the equations of motion, and labels do not matter.
 
+#[path = "../benches/scenes/chain.rs"]
+mod chain;
 mod dynamics_support;
 
 use dynamics_support::*;
@@ -117,42 +119,6 @@ fn an_axis_slightly_off_changes_the_linear_forms_slightly_and_the_note_wildly() 
     assert!(jumped, "the pseudoinverse was expected to jump");
 }
 
-fn chain(n: usize, kind: ConstraintKind) -> Tree {
-    let (length, mass, radius) = (0.3, 1.0, 0.04);
-    let across = mass * (length * length / 12.0 + radius * radius / 4.0);
-    let inertia =
-        posemill::math::Mat3::from_diagonal(&Vec3::new(mass * radius * radius / 2.0, across, across));
-    let bodies = (0..=n).map(|i| Body::new(format!("b{i}"), mass, inertia).unwrap()).collect();
-    let at = |i: usize| BodyState::at_rest(Vec3::new(length * (i as f64 + 0.5), 0.0, 0.0), Quat::identity());
-    let mut states: Vec<BodyState> = (0..=n).map(at).collect();
-    let half = Vec3::new(length / 2.0, 0.0, 0.0);
-    let mut constraints = Vec::new();
-    for i in 1..=n {
-        let f = i as f64;
-        let hinge = kind == ConstraintKind::Hinge;
-        let axis = if i % 2 == 1 { Vec3::z() } else { Vec3::y() };
-        let rate = if hinge {
-            axis * (0.5 * (f + 1.0).sin())
-        } else {
-            Vec3::new((f + 1.0).sin(), (2.0 * f).cos(), (3.0 * f).sin()) * 0.5
-        };
-        let (before, w) = (states[i - 1], states[i - 1].angular_velocity + rate);
-        states[i].angular_velocity = w;
-        states[i].velocity = before.velocity + before.angular_velocity.cross(&half) + w.cross(&half);
-        let anchor = Vec3::new(length * f, 0.0, 0.0);
-        constraints.push(Constraint::in_pose(
-            format!("c{i}"),
-            kind,
-            (Some(i - 1), &states[i - 1]),
-            (Some(i), &states[i]),
-            &anchor,
-            &axis,
-            &axis,
-        ));
-    }
-    Tree { articulation: Articulation::new(bodies, constraints, Vec3::zeros()).unwrap(), states }
-}
-
 fn residual(tree: &Tree) -> f64 {
     let (art, states) = (&tree.articulation, &tree.states);
     let a = accelerations(art, states);
@@ -202,7 +168,8 @@ fn residual(tree: &Tree) -> f64 {
 #[test]
 fn a_long_chain_of_balls_obeys_the_equations_of_motion() {
     for (n, kind) in [(64, ConstraintKind::Ball), (256, ConstraintKind::Ball), (256, ConstraintKind::Hinge)] {
-        let mut tree = chain(n, kind);
+        let (articulation, states) = chain::chain(n, kind);
+        let mut tree = Tree { articulation, states };
         let mut stepper =
             Stepper::new(&tree.articulation, &tree.states, Integrator::RungeKutta4, Stabilization::Project);
         let start = residual(&tree);

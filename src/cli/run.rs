@@ -129,7 +129,8 @@ fn again(path: &Path, arguments: &Arguments, sets: &[String]) -> Again {
     before.extend(arguments.output.iter().flat_map(|o| pair("--output", &o.to_string_lossy())));
     before.extend(sets.iter().flat_map(|set| pair("--set", set)));
     before.push("--input".to_owned());
-    Again { before, behind: Vec::new() }
+    // It writes nothing.
+    Again { before, behind: vec!["--verify".to_owned()], called: Vec::new() }
 }
 
 /// Takes up to which every one is measured and gets a page unless the pipeline says something else: a page weighs a

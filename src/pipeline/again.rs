@@ -78,9 +78,9 @@ mod tests {
         }
         let all = find(folder.path(), &["in/**/*.bvh".to_owned()], None).unwrap().takes;
         assert_eq!(all.len(), 5);
-        for take in all {
+        for take in all.iter() {
             let found = find(Path::new(""), &[pattern(&take)], None).unwrap().takes;
-            assert_eq!(found, [take]);
+            assert_eq!(found.iter().collect::<Vec<_>>(), [take]);
         }
     }
 

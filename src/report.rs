@@ -37,6 +37,14 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// The first sixty letters of a text from a file, as [`one_line`] has them: enough to find it by, whatever the file holds.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => one_line(&text[..end]) + "...",
+        None => one_line(text),
+    }
+}
+
 /// A message of lines, in which nothing that a name smuggled in commands the terminal.
 pub fn printable(text: &str) -> String {
     text.split('\n').map(one_line).collect::<Vec<_>>().join("\n")

@@ -85,6 +85,27 @@ fn a_take_that_takes_too_long_fails_alone_and_its_line_does_it_again() {
 }
 
 #[test]
+fn what_came_from_standard_input_is_told_by_the_name_it_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write(path, "long.bvh", &long(60_000));
+    let run = |output: &str| {
+        let line = format!(
+            "'{}' convert - -o {output} --format glb --set input.up=y --timeout 1ms < long.bvh",
+            env!("CARGO_BIN_EXE_posemill")
+        );
+        told(&Command::new("sh").args(["-c", &line]).current_dir(path).output().unwrap())
+    };
+    for (output, end) in [("-", ""), ("out.glb", " --verify")] {
+        let (code, out, err) = run(output);
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        let line =
+            format!("posemill convert - -o {output} --set input.up=y --format glb{end} --timeout 1ms\n");
+        assert!(err.contains(&line), "{err}");
+    }
+}
+
+#[test]
 fn times_and_amounts_without_units_are_refused() {
     let folder = many(1);
     for (option, text, said) in [

@@ -3,6 +3,8 @@
 mod batch_studio;
 
 use batch_studio::{age, command, counts, many, outputs, pipeline, posemill, studio, told, write};
+use posemill::pipeline::{Manifest, Record};
+use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -15,17 +17,56 @@ fn a_run_that_was_killed_is_finished_by_the_next_one_as_if_nothing_had_happened(
     let path = folder.path();
     assert_eq!(counts(path, &[]), (0, 60, 0));
     let whole = outputs(path);
-    for share in 1..=6 {
+    for share in 1..=20 {
         fs::remove_dir_all(path.join("out")).unwrap();
         let mut run = command(path).args(["run", "p.toml", "-q"]).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(20);
         let lines = || fs::read_to_string(path.join(MANIFEST)).map_or(0, |text| text.lines().count());
-        while lines() < share * 20 && run.try_wait().unwrap().is_none() && Instant::now() < until {}
+        while lines() < share * 9 && run.try_wait().unwrap().is_none() && Instant::now() < until {}
         run.kill().unwrap();
         run.wait().unwrap();
         let (code, written, fresh) = counts(path, &[]);
         assert_eq!((code, written + fresh), (0, 60));
         assert!(outputs(path) == whole, "share {share}");
+    }
+}
+
+#[test]
+fn a_run_that_ends_at_any_step_of_an_output_is_finished_by_the_next_one() {
+    let folder = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let path = folder.path();
+    pipeline(path, "report = false\npreview = \"png\"\n");
+    assert_eq!(counts(path, &[]), (0, 2, 0));
+    let whole = outputs(path);
+    let manifest = String::from_utf8(whole[".posemill.jsonl"].clone()).unwrap();
+    let line: Value = serde_json::from_str(manifest.lines().next().unwrap()).unwrap();
+    let record: Record = serde_json::from_value(line["record"].clone()).unwrap();
+    assert_eq!(record.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["a.glb", "a.png"]);
+    let out = path.join("out");
+    let put = |name: &str| fs::write(out.join(name), &whole[name]).unwrap();
+    // As a run does them, and how many outputs the next one has to make.
+    type Step<'a> = (&'a str, usize, &'a dyn Fn(&Manifest));
+    let output = out.join("a.glb");
+    let steps: [Step; 6] = [
+        ("nothing", 2, &|_| ()),
+        ("claimed", 2, &|manifest| assert!(manifest.claim(&output).unwrap())),
+        ("intended", 2, &|manifest| manifest.intend(&output, &record.files).unwrap()),
+        ("what lies beside it written", 2, &|_| put("a.png")),
+        ("written", 2, &|_| put("a.glb")),
+        ("recorded", 1, &|manifest| manifest.add(record.clone(), None).unwrap()),
+    ];
+    for end in 0..steps.len() {
+        fs::remove_dir_all(&out).unwrap();
+        let manifest = Manifest::open(&out).unwrap();
+        steps[..=end].iter().for_each(|step| (step.2)(&manifest));
+        // What a run was writing when it ended, and half of a line.
+        write(&out, ".posemill-abc123.part", "half");
+        let torn = fs::read(out.join(".posemill.jsonl")).unwrap();
+        fs::write(out.join(".posemill.jsonl"), [&torn[..], b"{\"intent\":{"].concat()).unwrap();
+        drop(manifest);
+        let (name, made, _) = steps[end];
+        assert_eq!(counts(path, &[]), (0, made as u64, 2 - made as u64), "{name}");
+        assert!(outputs(path) == whole, "{name}: {:?}", outputs(path).keys());
     }
 }
 

@@ -575,10 +575,12 @@ fn shells_and_manual_readers_are_served() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let output = posemill(&studio, &["completions", shell]);
         assert_eq!(code(&output), 0);
-        assert!(stdout(&output).contains("retarget"), "{shell}");
+        assert!(stdout(&output).contains("retarget") && !stdout(&output).contains("worker"), "{shell}");
+        assert!(stdout(&output).contains("dry-run") && stdout(&output).contains("quiet"), "{shell}");
     }
     let manual = stdout(&posemill(&studio, &["man"]));
     assert!(manual.contains(".TH posemill 1") && manual.contains("posemill\\-retarget"));
+    assert!(!manual.contains("worker"), "commands that are not for people are not in the manual");
     assert_eq!(code(&posemill(&studio, &["stages", "--schema"])), 0);
     let output = posemill(&studio, &["stages", "fly to the moon"]);
     assert_eq!(code(&output), 2);

@@ -331,6 +331,14 @@ fn faults_of_a_file_of_targets_name_file_and_line() {
         ("nan", "0,nan,1,2\n", "line 1: `0,nan,1,2` is not four finite numbers: time, x, y, z"),
         ("short", "time,x,y,z\n0,1,2,3\n1,2\n", "line 3: `1,2` is not four finite numbers: time, x, y, z"),
         ("huge", "0,1e999,1,2\n", "line 1: `0,1e999,1,2` is not four finite numbers: time, x, y, z"),
+        (
+            "long",
+            &format!("0,\u{1b}[2J{}\n", "9".repeat(100_000)),
+            &format!(
+                "line 1: `0,\\u{{1b}}[2J{}...` is not four finite numbers: time, x, y, z",
+                "9".repeat(54)
+            ),
+        ),
         ("back", "1,0,0,0\n0.5,0,0,0\n", "line 2: the time does not ascend"),
         ("words", "time,x,y,z\n", "it has no line of numbers"),
         ("empty", "", "it has no line of numbers"),

@@ -175,19 +175,103 @@ fn exported(name: &str) -> Vec<u8> {
     (format.write)(&[squat()], &options).unwrap().0.remove(0).bytes
 }
 
-fn npz() -> Vec<u8> {
+/// An archive of such arrays of single numbers: name, shape and how many they are.
+fn arrays(arrays: &[(&str, &str, usize)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, shape, count, width) in
-        [("poses", "3, 66", 198, 4), ("trans", "3, 3", 9, 4), ("mocap_framerate", "", 1, 4)]
-    {
-        let head = format!("{{'descr': '<f{width}', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    for (name, shape, count) in arrays {
+        let head = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
         zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
         zip.write_all(b"\x93NUMPY\x01\x00").unwrap();
         zip.write_all(&(head.len() as u16).to_le_bytes()).unwrap();
         zip.write_all(head.as_bytes()).unwrap();
-        (0..count).for_each(|k| zip.write_all(&(0.5f32 + k as f32 * 0.01).to_le_bytes()).unwrap());
+        (0..*count).for_each(|k| zip.write_all(&(0.5f32 + (k % 99) as f32 * 0.01).to_le_bytes()).unwrap());
     }
     zip.finish().unwrap().into_inner()
+}
+
+fn npz() -> Vec<u8> {
+    arrays(&[("poses", "3, 66", 198), ("trans", "3, 3", 9), ("mocap_framerate", "", 1)])
+}
+
+/// The body that a take of the SMPL family was fitted with, of so few vertices that none is like another.
+fn body_model(folder: &Path) -> Family {
+    let take = arrays(&[
+        ("poses", "3, 66", 198),
+        ("trans", "3, 3", 9),
+        ("mocap_framerate", "", 1),
+        ("betas", "2,", 2),
+    ]);
+    let model =
+        arrays(&[("J_regressor", "22, 5", 110), ("v_template", "5, 3", 15), ("shapedirs", "5, 3, 2", 30)]);
+    let path = folder.join("model.npz");
+    let fitted = move |model: &[u8]| {
+        fs::write(&path, model).unwrap();
+        let options = Options { body_model: Some(path.clone()), ..Options::default() };
+        from_bytes(&take, "mutated", Some("npz"), None, &options)
+    };
+    check(&fitted(&model).expect("a model that is whole is read"));
+    let read = move |bytes: &[u8]| match fitted(bytes) {
+        Ok(asset) => check(&asset),
+        Err(error) => assert!(error.to_string().len() < 5000),
+    };
+    Family { name: "body-model", seeds: vec![model], read: Box::new(read) }
+}
+
+/// Pictures of materials, drawn on a triangle.
+#[cfg(feature = "render")]
+fn pictures() -> Family {
+    use posemill::math::{Quat, Transform};
+    use posemill::model::{Binding, Character, Clip, Joint, JointId, Material, Mesh, Rig, Skeleton, Texture};
+    use posemill::render::{Format, PreviewOptions, Size, Subject, preview};
+    use std::sync::Arc;
+    let drawn = |picture: Option<&[u8]>, side: u32, format: Format| {
+        let skeleton = Skeleton::new(vec![Joint::new("root", None, Transform::identity())]).unwrap();
+        let joint_from_mesh = Transform::identity().to_matrix();
+        let texture = picture.map(|bytes| Texture { bytes: bytes.to_vec().into() });
+        let mesh = Mesh {
+            positions: vec![[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.5, 1.0, 0.0]],
+            texcoords: vec![[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]],
+            joints: vec![[0; 4]; 3],
+            weights: vec![[1.0, 0.0, 0.0, 0.0]; 3],
+            triangles: vec![[0, 1, 2]],
+            bindings: vec![Binding { joint: JointId::new(0), joint_from_mesh }],
+            material: Material { base_color: [1.0; 4], texture, double_sided: true },
+            ..Mesh::default()
+        };
+        let clip = Clip::new("still", 30.0, 1, vec![Quat::identity()], Vec::new(), Vec::new());
+        let character = Character { meshes: vec![mesh], ..Character::new("square", Rig::new(skeleton, [])) };
+        let motion = Motion::new(Arc::new(character), clip);
+        let size = Some(Size { width: side, height: side });
+        let options = PreviewOptions { frames: Some(1), size, ..PreviewOptions::default() };
+        preview(&[Subject::from(&motion)], &options, format, &|_, _| {})
+    };
+    let seeds = [Format::Png, Format::Jpeg].map(|format| drawn(None, 48, format).unwrap());
+    let read = move |bytes: &[u8]| drop(drawn(Some(bytes), 16, Format::Png));
+    Family { name: "pictures", seeds: seeds.into(), read: Box::new(read) }
+}
+
+/// What is known of sizes and times: whatever stands there, an output that is up to date stays so, and a stale one stale.
+fn seen(folder: &Path) -> Family {
+    let out = folder.join("batch/out");
+    let file = out.join(".posemill.seen");
+    let record = fs::read_to_string(out.join(MANIFEST)).unwrap();
+    let made_by = record.split_once("\"pipeline\":\"").unwrap().1.split_once('"').unwrap().0.to_owned();
+    let path = folder.join("batch/takes/a.bvh");
+    let take = Take { path, relative: "a.bvh".into() };
+    // What the family of manifests reads is another folder's.
+    let own = folder.join("seen");
+    fs::create_dir_all(&own).unwrap();
+    for name in ["a.glb", MANIFEST] {
+        fs::copy(out.join(name), own.join(name)).unwrap();
+    }
+    let read = move |bytes: &[u8]| {
+        fs::write(own.join(".posemill.seen"), bytes).unwrap();
+        let manifest = Manifest::look(&own);
+        assert!(matches!(manifest.state(&own.join("a.glb"), &made_by, &take), State::UpToDate(..)));
+        assert_eq!(manifest.state(&own.join("a.glb"), "another pipeline", &take), State::Stale);
+    };
+    let seeds = vec![fs::read(file).ok().filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| vec![7; 64])];
+    Family { name: "seen", seeds, read: Box::new(read) }
 }
 
 fn families(folder: &Path) -> Vec<Family> {
@@ -202,7 +286,7 @@ fn families(folder: &Path) -> Vec<Family> {
         let paths = names.iter().filter_map(|name| Some(data.as_ref()?.join(name)));
         paths.filter_map(|path| fs::read(path).ok()).collect::<Vec<_>>()
     };
-    let mut glb = vec![own("tailed.glb"), exported("glb")];
+    let mut glb = vec![own("tailed.glb"), exported("glb"), exported("vrma")];
     glb.extend(real(&["vrm/basic_armature_vrm1.vrm", "vrm/basic_armature_vrm0.vrm"]));
     let character =
         from_bytes(&own("robot.glb"), "robot", Some("glb"), None, &Options::default()).unwrap().character;
@@ -248,6 +332,10 @@ fn families(folder: &Path) -> Vec<Family> {
             }),
         },
         Family { name: "manifest", seeds: vec![manifest(folder)], read: Box::new(records(folder)) },
+        seen(folder),
+        body_model(folder),
+        #[cfg(feature = "render")]
+        pictures(),
         text(
             "contacts",
             "part,from,to\nleft_foot,0,10\nright_foot,5,9\n",

@@ -3,6 +3,7 @@
 mod chromium;
 
 use chromium::Chromium;
+use posemill::pipeline::{Manifest, Outcome, REPORT_PAGE, Rows, write_reports};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -162,7 +163,7 @@ fn the_batch_table_sorts_filters_and_links() {
     assert_eq!(browser.value("document.querySelectorAll('#clips [aria-sort]').length"), json!(1));
     // Numbers sort as numbers.
     let column = "(() => { const h = [...document.querySelectorAll('#clips thead th')], k = 3; h[k].querySelector('button').click(); \
-                  return [...document.querySelectorAll('#clips tbody tr')].map(r => Number(r.cells[k].dataset.value)); })()";
+                  return [...document.querySelectorAll('#clips tbody tr')].map(r => Number(r.cells[k].textContent)); })()";
     let values: Vec<f64> = serde_json::from_value(browser.value(column)).unwrap();
     assert!(values.len() == 3 && values.is_sorted_by(|a, b| a >= b), "{values:?}");
     browser.value(
@@ -184,6 +185,113 @@ fn the_batch_table_sorts_filters_and_links() {
         json!("./../report.html")
     );
     assert_eq!(browser.faults(folder.path()), Vec::<String>::new());
+}
+
+/// The report of so many clips with eight measures each, every hundredth of them over a limit.
+fn many_clips(count: usize) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let at = |name: String| folder.path().join(name).display().to_string();
+    let mut rows = Rows::new(count).unwrap();
+    for k in 0..count {
+        let over = k % 100 == 7;
+        let values = (0..40).map(|i| f64::from(i % 7) * 0.01).collect::<Vec<_>>();
+        let measure = |i: usize| {
+            let value = match over && i == 0 {
+                true => 1.0 + k as f64 * 1e-5,
+                false => 0.001 * ((k * (i + 3)) % 97) as f64,
+            };
+            json!({ "name": format!("measure_of_{i}"), "value": value, "unit": "m", "at_most": 0.5 })
+        };
+        let outcome = json!({
+            "inputs": [at(format!("takes/day_{:03}/take_{k:06}.bvh", k / 500))],
+            "status": "written",
+            "outputs": [at(format!("day_{:03}/take_{k:06}.glb", k / 500))],
+            "warnings": [],
+            "metrics": (0..8).map(measure).collect::<Vec<_>>(),
+            "changes": [],
+            "findings": [],
+            "worst_course": { "name": "measure_of_0", "unit": "m", "values": values, "frame": 3, "of": "" },
+            "error": null,
+        });
+        rows.put(k, &serde_json::from_value::<Outcome>(outcome).unwrap()).unwrap();
+    }
+    let manifest = Manifest::open(folder.path()).unwrap();
+    write_reports(folder.path(), "p.toml", &mut rows, &manifest).unwrap();
+    folder
+}
+
+#[test]
+fn a_page_of_very_many_clips_is_small_and_makes_rows_when_they_are_looked_at() {
+    if !chromium::found() {
+        return;
+    }
+    let mut browser = Chromium::start(&SOFTWARE);
+    browser.look(1280, 900, false, "screen");
+    let names = "[...document.querySelectorAll('#clips tbody th')].map(a => a.textContent)";
+    let rows = "document.querySelectorAll('#clips tbody tr').length";
+    let type_in = |text: &str| {
+        format!(
+            "(f => {{ f.value = '{text}'; f.dispatchEvent(new Event('input')); }})(document.getElementById('find'))"
+        )
+    };
+    for (count, most) in [(10, 60_000), (1_000, 600_000), (10_000, 2_000_000)] {
+        let folder = many_clips(count);
+        let page = folder.path().join(REPORT_PAGE);
+        let bytes = fs::metadata(&page).unwrap().len();
+        browser.open(&page);
+        let loaded = "Math.round(performance.getEntriesByType('navigation')[0].loadEventEnd)";
+        println!("{count} clips: {bytes} bytes, loaded in {} ms", browser.value(loaded));
+        assert!(bytes < most, "{count}: {bytes}");
+        assert_eq!(browser.value(rows), json!(count.min(200)));
+        let shown = |n: usize| json!(format!("{n} of {count} shown"));
+        assert_eq!(browser.value("document.getElementById('found').textContent"), shown(count));
+        let bad = (0..count).filter(|k| k % 100 == 7).max().unwrap();
+        let worst = browser.value(names)[0].clone();
+        assert_eq!(worst, json!(format!("day_{:03}/take_{bad:06}.glb", bad / 500)));
+        // The end of the table is the start of more.
+        browser.value("document.getElementById('more').scrollIntoView()");
+        let grown = count.min(400);
+        browser.value(&format!("new Promise(done => {{ const look = () => {rows} >= {grown} ? done(0) : requestAnimationFrame(look); look(); }})"));
+        // Every row that is made is as those that stood in the page, but for the small plot.
+        let cells = "[...document.querySelectorAll('#clips tbody tr')].map(r => [...r.cells].map(c => [c.className, c.firstElementChild?.tagName])) \
+                     .map(r => (r.splice(2, 1), JSON.stringify(r))).filter((r, k, all) => !all.includes(r) || all.indexOf(r) === k).length";
+        assert!(browser.value(cells).as_u64().unwrap() <= 2, "good rows and bad ones");
+        let last = count - 1;
+        browser.value(&type_in(&format!("take_{last:06}")));
+        assert_eq!(browser.value(names), json!([format!("day_{:03}/take_{last:06}.glb", last / 500)]));
+        let text = "[...document.querySelector('#clips tbody tr').cells].slice(3).map(c => c.textContent)";
+        let cell = |i: usize| {
+            let value = 0.1 * ((last * (i + 3)) % 97) as f64;
+            // Three digits, and no zeros at the end.
+            let text = format!(
+                "{value:.*}",
+                if value >= 10.0 {
+                    1
+                } else if value >= 1.0 || value == 0.0 {
+                    2
+                } else {
+                    3
+                }
+            );
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
+            }
+        };
+        let told: Vec<String> =
+            browser.value(text).as_array().unwrap().iter().map(|t| t.as_str().unwrap().to_owned()).collect();
+        // The first column has lengths above a metre, and is in metres.
+        assert_eq!(told[1..8], (1..8).map(cell).collect::<Vec<_>>());
+        assert_eq!(told[8], "0");
+        browser.value(&type_in(""));
+        browser.value("document.getElementById('only-over').click()");
+        assert_eq!(browser.value("document.getElementById('found').textContent"), shown((count + 92) / 100));
+        browser.value("document.getElementById('only-over').click()");
+        browser.value("document.querySelector('#clips thead th button').click()");
+        assert_eq!(browser.value(names)[0], json!("day_000/take_000000.glb"));
+        assert_eq!(browser.faults(folder.path()), Vec::<String>::new());
+    }
 }
 
 #[test]

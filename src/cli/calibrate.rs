@@ -8,7 +8,7 @@ use crate::anatomy::rest_from_motion;
 use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Skeleton};
-use crate::pipeline::{find_takes, write_whole};
+use crate::pipeline::{Take, find_takes, write_whole};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let found =
         find_takes(Path::new(""), &arguments.takes, None).map_err(crate::pipeline::PlanError::Takes)?;
     found.unseen.iter().for_each(|line| console.warning(line));
-    let takes = found.takes;
+    let takes: Vec<Take> = found.takes.iter().collect();
     not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
     let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
     for take in &takes {

@@ -18,9 +18,16 @@ pub struct Arguments {
 ///
 /// # Errors
 /// None.
-pub fn run(arguments: &Arguments, console: &Console, mut program: clap::Command) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, console: &Console, program: clap::Command) -> Result<Exit, Failure> {
+    // Scripts of shells name every command that there is: those that are not for people are left out before.
+    let commands = program.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
+    let mut shown = clap::Command::new("posemill")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .args(program.get_arguments().cloned())
+        .subcommands(commands);
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut program, "posemill", &mut script);
+    clap_complete::generate(arguments.shell, &mut shown, "posemill", &mut script);
     console.data(&String::from_utf8_lossy(&script));
     Ok(Exit::Good)
 }
@@ -32,7 +39,7 @@ pub fn run(arguments: &Arguments, console: &Console, mut program: clap::Command)
 pub fn man(console: &Console, mut program: clap::Command) -> Result<Exit, Failure> {
     program.build();
     let mut page = Vec::new();
-    let commands = program.get_subcommands().filter(|c| c.get_name() != "help").cloned();
+    let commands = program.get_subcommands().filter(|c| c.get_name() != "help" && !c.is_hide_set()).cloned();
     for command in std::iter::once(program.clone()).chain(commands) {
         let name = command.get_bin_name().unwrap_or("posemill").replace(' ', "-");
         let rendered = clap_mangen::Man::new(command).title(name).render(&mut page);

@@ -59,6 +59,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         format: arguments.format,
         merge: false,
         sets: Vec::new(),
+        called: pipe.called.clone(),
     };
     let work = Work { named: arguments.output != "-", ..plan(request, &arguments.mill)? };
     let exit = mill("convert", &[work], &arguments.mill, console)?;

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub merge: bool,
     /// Overrides that come from other options.
     pub sets: Vec<String>,
+    /// Files that the user called otherwise, and how.
+    pub called: Vec<(PathBuf, String)>,
 }
 
 /// Refuses an output that would replace one of `inputs`.
@@ -51,13 +53,14 @@ pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
 /// A [`Failure`] where nothing can start.
 pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Failure> {
     let mut sets = request.sets.clone();
-    if let Some(format) = request.format {
-        sets.push(format!("output.formats={}", format.extension()));
-    }
     if let Some(clip) = request.clip {
         sets.push(format!("input.clip={}", toml::Value::String(clip.to_owned())));
     }
     sets.extend(arguments.sets.iter().cloned());
+    let told = sets.clone();
+    if let Some(format) = request.format {
+        sets.insert(0, format!("output.formats={}", format.extension()));
+    }
     let config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
     let here = Path::new("");
@@ -97,7 +100,7 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
     let jobs = Jobs::new(takes, &config.output.formats, &placement, &character)?;
     let character = request.character.map(|c| c.display().to_string());
-    let again = again(&request, &placement, &sets);
+    let again = again(&request, &placement, &told);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
     let recipe =
         Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict: false };
@@ -109,12 +112,18 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
 fn again(request: &Request<'_>, placement: &Placement, sets: &[String]) -> Again {
     let output = match placement {
         Placement::Folder(folder) => folder.join("").display().to_string(),
-        Placement::File(file) => file.display().to_string(),
+        Placement::File(file) => {
+            let called = request.called.iter().find(|c| c.0 == *file).map(|c| c.1.clone());
+            called.unwrap_or_else(|| file.display().to_string())
+        }
     };
     let pair = |option: &str, value: String| [option.to_owned(), value];
     let mut behind: Vec<String> = pair("-o", output).into();
     behind.extend(request.character.iter().flat_map(|c| pair("--onto", c.display().to_string())));
     behind.extend(sets.iter().flat_map(|set| pair("--set", set.clone())));
     behind.extend(request.merge.then(|| "--merge".to_owned()));
-    Again { before: vec![request.command.to_owned()], behind }
+    behind.extend(request.format.iter().flat_map(|f| pair("--format", f.extension().to_owned())));
+    // Nothing is written, or to standard output only.
+    behind.extend((behind[1] != "-").then(|| "--verify".to_owned()));
+    Again { before: vec![request.command.to_owned()], behind, called: request.called.clone() }
 }

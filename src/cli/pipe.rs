@@ -13,6 +13,8 @@ pub struct Pipe {
     pub inputs: Vec<String>,
     /// A file, or a folder.
     pub output: String,
+    /// What stands for `-`, with that word.
+    pub called: Vec<(PathBuf, String)>,
     /// The file that is to be printed, where one is.
     printed: Option<PathBuf>,
     _folder: Option<TempDir>,
@@ -24,15 +26,22 @@ impl Pipe {
     /// # Errors
     /// A [`Failure`] where it cannot be read, or the format of standard output is not told.
     pub fn open(inputs: &[String], output: &str, format: Option<OutputFormat>) -> Result<Self, Failure> {
-        let mut pipe =
-            Self { inputs: inputs.to_vec(), output: output.to_owned(), printed: None, _folder: None };
+        let mut pipe = Self {
+            inputs: inputs.to_vec(),
+            output: output.to_owned(),
+            called: Vec::new(),
+            printed: None,
+            _folder: None,
+        };
         if output != "-" && !inputs.iter().any(|i| i == "-") {
             return Ok(pipe);
         }
         let folder = tempfile::tempdir()
             .map_err(|e| Failure::Argument(format!("there is no place for what passes through: {e}")))?;
         for input in pipe.inputs.iter_mut().filter(|i| *i == "-") {
-            *input = spooled(folder.path())?.display().to_string();
+            let path = spooled(folder.path())?;
+            *input = path.display().to_string();
+            pipe.called.push((path, "-".to_owned()));
         }
         if output == "-" {
             let Some(format) = format else {
@@ -49,6 +58,7 @@ impl Pipe {
             }
             let file = folder.path().join(format!("stdout.{}", format.extension()));
             pipe.output = file.display().to_string();
+            pipe.called.push((file.clone(), "-".to_owned()));
             pipe.printed = Some(file);
         }
         pipe._folder = Some(folder);

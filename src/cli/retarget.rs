@@ -71,6 +71,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         format: arguments.format,
         merge: arguments.merge,
         sets,
+        called: Vec::new(),
     };
     let mut work = plan(request, &arguments.mill)?;
     // One result is looked at by whoever made it.

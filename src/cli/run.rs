@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::mill::{MillArguments, Work, mill};
 use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{
-    Again, Jobs, PipelineConfig, Placement, PlanError, Recipe, Shard, Take, Takes, TakesError, find_takes,
-    io_reason, listed_takes,
+    Again, Jobs, PipelineConfig, Placement, PlanError, Recipe, Shard, TakeList, Takes, TakesError,
+    find_takes, io_reason, listed_takes,
 };
 use crate::stages::STAGES;
 use clap::Args;
@@ -95,7 +95,7 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
         sets.push("output.report=false".to_owned());
     }
     let files: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
-    let work = |takes: Vec<Take>, character: Option<&str>, output: PathBuf| {
+    let work = |takes: TakeList, character: Option<&str>, output: PathBuf| {
         let placement = Placement::Folder(output);
         let jobs = Jobs::new(takes, &config.output.formats, &placement, &files)?;
         let (name, text, sets, folder) = (name.clone(), text.clone(), sets.clone(), folder.clone());
@@ -129,7 +129,8 @@ fn again(path: &Path, arguments: &Arguments, sets: &[String]) -> Again {
     before.extend(arguments.output.iter().flat_map(|o| pair("--output", &o.to_string_lossy())));
     before.extend(sets.iter().flat_map(|set| pair("--set", set)));
     before.push("--input".to_owned());
-    Again { before, behind: Vec::new() }
+    // It writes nothing.
+    Again { before, behind: vec!["--verify".to_owned()], called: Vec::new() }
 }
 
 /// Takes up to which every one is measured and gets a page unless the pipeline says something else: a page weighs a

@@ -3,6 +3,7 @@
 //! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI
 //! never reaches a file outside the folder, whatever its dots, schemes or symbolic links say.
 
+use crate::report::shortened;
 use crate::scene::{Allowance, GltfError};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -74,13 +75,6 @@ impl<'a> Resources<'a> {
         self.read.insert(uri.to_owned(), Arc::clone(&bytes));
         self.by_path.insert(file, Arc::clone(&bytes));
         Ok(bytes)
-    }
-}
-
-fn shortened(uri: &str) -> String {
-    match uri.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &uri[..end]),
-        None => uri.to_owned(),
     }
 }
 

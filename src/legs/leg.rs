@@ -130,8 +130,64 @@ impl Step {
     }
 }
 
+/// Where the joints of a leg are at an instant, without how they are turned: half of a [`Step`] of a long take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Places {
+    /// The upper leg.
+    pub hip: Vec3,
+    /// The lower leg.
+    pub knee: Vec3,
+    /// The foot.
+    pub ankle: Vec3,
+    /// The toes; the foot, where there is no toe joint.
+    pub toes: Vec3,
+}
+
+impl Places {
+    /// The same leg with all lengths times `k`.
+    pub fn scaled(&self, k: f64) -> Places {
+        Places { hip: self.hip * k, knee: self.knee * k, ankle: self.ankle * k, toes: self.toes * k }
+    }
+}
+
+/// What has the joints of a leg at places.
+pub trait Jointed: Sync {
+    /// The places.
+    fn joints(&self) -> Places;
+}
+
+impl Jointed for Places {
+    fn joints(&self) -> Places {
+        *self
+    }
+}
+
+impl Jointed for Step {
+    fn joints(&self) -> Places {
+        let [hip, knee, ankle] = self.places();
+        Places { hip, knee, ankle, toes: self.toes.translation }
+    }
+}
+
 /// The course of every leg over a motion, by leg and frame.
 pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
+    let nowhere = Transform::identity();
+    let empty = Step { upper: nowhere, lower: nowhere, foot: nowhere, toes: nowhere };
+    each(motion, legs, empty, |step| step)
+}
+
+/// Where the joints of every leg are over a motion, by leg and frame.
+pub fn places(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Places>> {
+    each(motion, legs, Places::default(), |step| step.joints())
+}
+
+/// What `of` makes of every leg of every frame.
+fn each<T: Copy + Send>(
+    motion: &Motion,
+    legs: &[&Leg],
+    empty: T,
+    of: impl Fn(Step) -> T + Sync,
+) -> Vec<Vec<T>> {
     let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
     let towards = Towards::new(skeleton, legs.iter().flat_map(|leg| leg.joints()));
     let step = |leg: &Leg, model: &ModelPose| {
@@ -139,12 +195,10 @@ pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
         let toes = leg.toes.map_or(foot, |t| *model.joint(t));
         Step { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
     };
-    let nowhere = Transform::identity();
-    let empty = Step { upper: nowhere, lower: nowhere, foot: nowhere, toes: nowhere };
-    let mut all: Vec<Vec<Step>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
+    let mut all: Vec<Vec<T>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
     // The same frames of all legs go together.
     const BLOCK: usize = 64;
-    let mut blocks: Vec<Vec<&mut [Step]>> = Vec::new();
+    let mut blocks: Vec<Vec<&mut [T]>> = Vec::new();
     blocks.resize_with(clip.frames().div_ceil(BLOCK), Vec::new);
     for steps in &mut all {
         blocks.iter_mut().zip(steps.chunks_mut(BLOCK)).for_each(|(block, steps)| block.push(steps));
@@ -154,7 +208,7 @@ pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
         for n in 0..block.first().map_or(0, |steps| steps.len()) {
             clip.read_pose(number * BLOCK + n, &mut pose);
             towards.set(&pose, &mut model);
-            legs.iter().zip(&mut block).for_each(|(leg, steps)| steps[n] = step(leg, &model));
+            legs.iter().zip(&mut block).for_each(|(leg, steps)| steps[n] = of(step(leg, &model)));
         }
     });
     all

@@ -24,7 +24,7 @@ mod treadmill;
 mod write;
 
 pub use ground::{GroundWork, ground};
-pub use leg::{Leg, Step, steps};
+pub use leg::{Leg, Places, Step, places, steps};
 pub use repair::{Repaired, repair};
 pub use settings::Settings;
 pub use timeline::Timeline;

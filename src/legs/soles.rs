@@ -3,7 +3,7 @@
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres; speeds in leg lengths per second.
 
 use super::equations::Point;
-use super::leg::{Leg, Step};
+use super::leg::{Jointed, Leg, Step};
 use super::settings::Settings;
 use super::timeline::Timeline;
 use super::treadmill::belt;
@@ -34,34 +34,37 @@ pub struct Feet {
 
 impl Feet {
     /// Those of the source's legs, scaled; `leg` is the target's length.
-    pub fn of(time: &Timeline, steps: &[Vec<Step>], legs: &[&Leg], leg: f64, settings: &Settings) -> Self {
-        let both = |of: &dyn Fn(&Step) -> f64| {
+    pub fn of<S: Jointed>(
+        time: &Timeline,
+        steps: &[Vec<S>],
+        legs: &[&Leg],
+        leg: f64,
+        settings: &Settings,
+    ) -> Self {
+        let both = |of: &dyn Fn(&S) -> f64| {
             let all: Vec<f64> = steps.iter().flatten().map(of).collect();
             percentile(&all, LOWEST)
         };
-        let ankles = both(&|s| s.foot.translation.y);
-        let toes = both(&|s| s.toes.translation.y);
-        let heights = |leg: &Leg, s: &Step| {
-            let ball = leg.toes.map(|_| s.toes.translation.y - toes);
-            [Some(s.foot.translation.y - ankles), ball]
+        let ankles = both(&|s| s.joints().ankle.y);
+        let toes = both(&|s| s.joints().toes.y);
+        let heights = |leg: &Leg, s: &S| {
+            let ball = leg.toes.map(|_| s.joints().toes.y - toes);
+            [Some(s.joints().ankle.y - ankles), ball]
         };
-        let most =
-            |leg: &Leg, s: &Step| heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
-        let least = |leg: &Leg, s: &Step| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let most = |leg: &Leg, s: &S| heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let least = |leg: &Leg, s: &S| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
         let unknowns = time.unknowns();
         let flat = steps.iter().zip(legs).map(|(steps, l)| {
-            let flat = |(f, s): (usize, &Step)| f < unknowns && most(l, s) < settings.flat * leg;
+            let flat = |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat * leg;
             steps.par_iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for (steps, l) in steps.iter().zip(legs) {
             let down = |f: usize| least(l, &steps[f]) < LOW * leg;
-            let way =
-                |f: usize| (steps[f + 1].toes.translation - steps[f].toes.translation) / (time.dt * leg);
+            let way = |f: usize| (steps[f + 1].joints().toes - steps[f].joints().toes) / (time.dt * leg);
             low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(way));
         }
-        let middle =
-            |f: usize| steps.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / steps.len() as f64;
+        let middle = |f: usize| steps.iter().map(|s| s[f].joints().hip).sum::<Vec3>() / steps.len() as f64;
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
@@ -85,17 +88,17 @@ impl Feet {
 
     /// The points of the sole of leg `k`: `source` are the scaled source's steps, `copy` those of the rotation copy; the
     /// bodies differ by `ratio`, the target's leg is `leg` long.
-    pub fn points(
+    pub fn points<S: Jointed>(
         &self,
         k: usize,
         time: &Timeline,
-        (source, from): (&[Step], &Leg),
+        (source, from): (&[S], &Leg),
         (copy, to): (&[Step], &Leg),
         (ratio, leg): (f64, f64),
         settings: &Settings,
     ) -> Vec<Point> {
         let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
-        let ankle = |f: usize| source[f].foot.translation;
+        let ankle = |f: usize| source[f].joints().ankle;
         // A foot that is never flat has its ankle alone.
         let mut sole: Vec<Track> = Vec::new();
         match self.up(k, copy) {
@@ -111,12 +114,15 @@ impl Feet {
                 let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
                 let misfit = frames.map(|f| down(f) * (heights[1] - heights[0])).collect();
                 sole.push(Track { at, misfit });
-                let ball = |steps: &[Step], f: usize| steps[f].toes.translation - steps[f].foot.translation;
+                fn ball(step: &impl Jointed) -> Vec3 {
+                    let at = step.joints();
+                    at.toes - at.ankle
+                }
                 // The ball is the toe joint, of one body where the other has none.
                 let of = |f: usize| match (from.toes, to.toes) {
-                    (Some(_), Some(_)) => Some((ball(source, f), ball(copy, f))),
-                    (Some(_), None) => Some((ball(source, f), ball(source, f))),
-                    (None, Some(_)) => Some((ball(copy, f), ball(copy, f))),
+                    (Some(_), Some(_)) => Some((ball(&source[f]), ball(&copy[f]))),
+                    (Some(_), None) => Some((ball(&source[f]), ball(&source[f]))),
+                    (None, Some(_)) => Some((ball(&copy[f]), ball(&copy[f]))),
                     (None, None) => None,
                 };
                 if let Some(balls) = (0..time.frames).map(of).collect::<Option<Vec<_>>>() {
@@ -138,6 +144,8 @@ impl Feet {
             })
             .collect();
         let paces: Vec<Vec<f64>> = sole.iter().map(|t| self.pace(time, &t.at, leg, settings)).collect();
+        // A long take has long tracks.
+        sole.iter_mut().for_each(|track| track.at = Vec::new());
         let ground = levels(time, &heights, &paces);
         let point = |((track, own), pace): ((&Track, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;

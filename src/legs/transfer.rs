@@ -9,7 +9,7 @@ use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
 use super::foot_tilt::foot_tilt;
 use super::hip_tilt::hip_tilt;
-use super::leg::{Leg, Step, steps};
+use super::leg::{Jointed, Leg, Places, Step, places, steps};
 use super::raise::raise;
 use super::settings::Settings;
 use super::soles::Feet;
@@ -127,7 +127,7 @@ pub fn transfer(
     settings: &Settings,
 ) -> Motion {
     assert_eq!(source.clip.frames(), copy.clip.frames(), "the copy has the frames of its source");
-    let (time, [from, to]) = (Timeline::of(source), courses([source, &copy], pairs));
+    let (time, (from, to)) = (Timeline::of(source), courses([source, &copy], pairs));
     match course(&time, from, to, &seat(&copy, skin), pairs, across, settings) {
         Some(course) => {
             let mut motion = course.write(copy, 0, pairs);
@@ -144,16 +144,16 @@ fn mean_length(pairs: &[LegPair]) -> f64 {
 }
 
 /// The legs of the source and of the target's rotation copy, by leg and frame.
-fn courses([source, copy]: [&Motion; 2], pairs: &[LegPair]) -> [Vec<Vec<Step>>; 2] {
+fn courses([source, copy]: [&Motion; 2], pairs: &[LegPair]) -> (Vec<Vec<Places>>, Vec<Vec<Step>>) {
     let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
-    [steps(source, &from), steps(copy, &to)]
+    (places(source, &from), steps(copy, &to))
 }
 
 /// As [`transfer`], of the legs alone: those of the source and of the rotation copy as they are, and how high the copy's
 /// seat is; `None` without any.
 pub fn course(
     time: &Timeline,
-    mut scaled: Vec<Vec<Step>>,
+    mut scaled: Vec<Vec<Places>>,
     mut copied: Vec<Vec<Step>>,
     seat: &[f64],
     pairs: &[LegPair],
@@ -180,36 +180,41 @@ pub fn course(
     copied.iter_mut().zip(&turns).for_each(|(steps, turns)| turn(steps, turns));
     let rise = rise(pairs, &feet, &scaled, &copied);
     let further = Vec3::new(across / ratio - 1.0, 0.0, across / ratio - 1.0);
-    let middle = |steps: &[Vec<Step>], f: usize| {
-        steps.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / steps.len() as f64
-    };
+    fn middle(steps: &[Vec<impl Jointed>], f: usize) -> Vec3 {
+        steps.iter().map(|s| s[f].joints().hip).sum::<Vec3>() / steps.len() as f64
+    }
     let aside: Vec<Vec3> = (0..time.frames).map(|f| middle(&scaled, f).component_mul(&further)).collect();
     let base: Vec<Vec3> = (0..time.frames)
         .map(|f| middle(&scaled, f) + aside[f] + Vec3::y() * rise - middle(&copied, f))
         .collect();
-    let goals: Vec<Vec<Vec3>> = scaled
-        .iter()
-        .map(|steps| {
-            steps.iter().zip(&aside).map(|(s, aside)| s.foot.translation + aside + Vec3::y() * rise).collect()
-        })
-        .collect();
     copied.iter_mut().for_each(|steps| moved(steps, &base));
 
+    let mut goals: Vec<Vec<Vec3>> = Vec::new();
+    let mut lowest: Vec<Vec<f64>> = Vec::new();
+    let mut sides: Vec<Vec3> = Vec::new();
     let terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
-            let ends = ((&scaled[k][..], from[k]), (&copied[k][..], to[k]));
+            // Of a long take a leg is large: it goes when its terms are known.
+            let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
+            let ends = ((&scaled[..], from[k]), (&copied[..], to[k]));
             let mut points = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
             for point in &mut points {
                 point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
             }
+            let goal = |(s, aside): (&Places, &Vec3)| s.ankle + aside + Vec3::y() * rise;
+            let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
+            let shape = copied.iter().zip(&own).map(|(s, goal)| s.foot.translation - goal).collect();
+            goals.push(own);
+            lowest.push(lowest_of(&pairs[k], &copied));
+            sides.push(knee_side(&copied));
             LegTerms {
-                shape: copied[k].iter().zip(&goals[k]).map(|(s, goal)| s.foot.translation - goal).collect(),
-                stiff: copied[k]
+                shape,
+                stiff: copied
                     .par_iter()
                     .with_min_len(64)
                     .map(|s| stiff(s.places(), settings.stiffest))
                     .collect(),
-                follow: scaled[k]
+                follow: scaled
                     .par_iter()
                     .with_min_len(64)
                     .map(|s| follow(s, from[k].length() * ratio, settings))
@@ -218,11 +223,9 @@ pub fn course(
             }
         })
         .collect();
-    let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
     let seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
-    let sides = copied.iter().map(|steps| knee_side(steps)).collect();
     // A long take has a large matrix: what is not needed any more goes before it, and what only it needs with it.
-    drop((scaled, copied, feet, aside));
+    drop((feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
     let (answer, raised) = out_of_floor(&equations, time, &goals, &lowest, &seat, leg, settings);
     drop(equations);
@@ -283,7 +286,7 @@ pub fn hands_out_of_floor(
 }
 
 /// The turns of the pelvis, which keep the line between the hip joints of the copy as level as the source's is.
-fn tilts(scaled: &[Vec<Step>], copied: &[Vec<Step>]) -> Vec<Quat> {
+fn tilts(scaled: &[Vec<Places>], copied: &[Vec<Step>]) -> Vec<Quat> {
     let [left, right] = copied else { return vec![Quat::identity(); copied[0].len()] };
     let widths = [
         median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| across(a, b).norm()).collect()),
@@ -294,8 +297,8 @@ fn tilts(scaled: &[Vec<Step>], copied: &[Vec<Step>]) -> Vec<Quat> {
 }
 
 /// From the right hip to the left one.
-fn across(left: &Step, right: &Step) -> Vec3 {
-    left.upper.translation - right.upper.translation
+fn across(left: &impl Jointed, right: &impl Jointed) -> Vec3 {
+    left.joints().hip - right.joints().hip
 }
 
 /// Moves the legs of the copy as the pelvis turns about the middle of the hip joints.
@@ -310,30 +313,29 @@ fn tilt(copied: &mut [Vec<Step>], tilts: &[Quat]) {
 
 /// How high the scaled source is lifted so that the target's soles are on the floor where the source's are flat; where
 /// they never are, as the rotation copy has it.
-fn rise(pairs: &[LegPair], feet: &Feet, scaled: &[Vec<Step>], copied: &[Vec<Step>]) -> f64 {
+fn rise(pairs: &[LegPair], feet: &Feet, scaled: &[Vec<Places>], copied: &[Vec<Step>]) -> f64 {
     let mut ways = Vec::new();
     for ((pair, steps), flat) in pairs.iter().zip(scaled).zip(&feet.flat) {
         let flat = steps.iter().zip(flat).filter(|(_, flat)| **flat);
-        ways.extend(flat.map(|(s, _)| pair.target.ankle - s.foot.translation.y));
+        ways.extend(flat.map(|(s, _)| pair.target.ankle - s.ankle.y));
     }
     if !ways.is_empty() {
         return median(ways);
     }
-    let low = |steps: &[Vec<Step>], f: usize| {
-        steps.iter().map(|s| s[f].foot.translation.y).fold(f64::INFINITY, f64::min)
-    };
+    fn low(steps: &[Vec<impl Jointed>], f: usize) -> f64 {
+        steps.iter().map(|s| s[f].joints().ankle.y).fold(f64::INFINITY, f64::min)
+    }
     median((0..scaled[0].len()).map(|f| low(copied, f) - low(scaled, f)).collect())
 }
 
 /// How much of a source leg of this length can be followed: less where it is stretched.
-fn follow(step: &Step, length: f64, settings: &Settings) -> f64 {
-    let [hip, _, ankle] = step.places();
+fn follow(&Places { hip, ankle, .. }: &Places, length: f64, settings: &Settings) -> f64 {
     let excess = ((ankle - hip).norm() / length - settings.stretched).max(0.0);
     (-0.5 * (excess / settings.stretch).powi(2)).exp()
 }
 
 /// How far the lowest of the foot lies from the ankle in every frame, upwards; nothing without a floor.
-fn lowest(pair: &LegPair, steps: &[Step]) -> Vec<f64> {
+fn lowest_of(pair: &LegPair, steps: &[Step]) -> Vec<f64> {
     let of = |step: &Step| {
         let heights = pair.skin.iter().map(|(joint, at)| step.sole(&pair.target, *joint, at).y);
         heights.fold(f64::INFINITY, f64::min) - step.foot.translation.y

@@ -1,4 +1,7 @@
 //! Many outputs become one table, from the worst clip down, each linked to its own page.
+//!
+//! The worst stand in the page as rows. All that it lists follow as a list of texts and numbers, of which a script makes
+//! rows when they are scrolled to, searched for or sorted up.
 
 use super::measures::WorstCourse;
 use super::quantity::Unit;
@@ -6,11 +9,16 @@ use super::shell::document;
 use super::text::{Text, address, words};
 use super::time_plot::{highest, sparkline};
 use crate::measure::{Reading, Verdict};
+use serde_json::json;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
-/// Rows of the table: a page of a megabyte, which a browser lays out at once. Nobody reads more of the worst clips; at
-/// double the report of a batch takes more memory than the batch.
-const ROWS: usize = 1000;
+/// Clips that the page lists: a megabyte of text, which a browser has read in a tenth of a second. At double nobody finds
+/// more in it, and the report of a batch takes more memory than the batch; at half a library of ordinary size does not fit.
+const LISTED: usize = 10_000;
+/// Rows that stand in the page, with a small plot each, which a browser lays out at once: more than anybody reads without
+/// sorting. The script makes as many at a time.
+const ROWS: usize = 200;
 /// Columns for measures.
 const COLUMNS: usize = 8;
 
@@ -31,20 +39,50 @@ pub struct BatchRow {
     pub worst_course: Option<WorstCourse>,
 }
 
-impl BatchRow {
-    /// Worse is greater: what failed, then how many measures are over, then how far the worst is.
-    fn rank(&self) -> (bool, usize, f64, usize) {
-        let worst = self.measures.iter().filter_map(Reading::part).fold(0.0, f64::max);
-        (self.error.is_some(), Verdict::of(&self.measures).over, worst, self.warnings)
+/// How bad a clip is, and which: worse is less, so that the worst come first.
+#[derive(Clone, Copy, Debug)]
+struct Rank {
+    failed: bool,
+    /// How many measures are over.
+    over: u32,
+    /// How far the worst is.
+    worst: f64,
+    warnings: u32,
+    number: u32,
+}
+
+impl Rank {
+    fn of(row: &BatchRow, number: usize) -> Self {
+        let worst = row.measures.iter().filter_map(Reading::part).fold(0.0, f64::max);
+        let over = Verdict::of(&row.measures).over as u32;
+        let (warnings, number) = (row.warnings as u32, number as u32);
+        Self { failed: row.error.is_some(), over, worst, warnings, number }
+    }
+
+    fn before(&self, other: &Self) -> std::cmp::Ordering {
+        let worse = (other.failed, other.over).cmp(&(self.failed, self.over));
+        let worse = worse.then(other.worst.total_cmp(&self.worst)).then(other.warnings.cmp(&self.warnings));
+        worse.then(self.number.cmp(&other.number))
     }
 }
 
-/// What a batch page shows: all clips counted, the worst of them kept.
+/// A measure that some clip has.
+#[derive(Clone, Debug)]
+struct Column {
+    name: String,
+    unit: String,
+    largest: f64,
+    limited: bool,
+}
+
+/// What a batch page shows: all clips counted and ranked. The clips themselves are asked for once more when it is written,
+/// so that they need not be held.
 #[derive(Clone, Debug)]
 pub struct BatchPage {
     title: String,
-    rows: Vec<BatchRow>,
-    all: usize,
+    ranks: Vec<Rank>,
+    columns: Vec<Column>,
+    courses: bool,
     failed: usize,
     over: usize,
     warned: usize,
@@ -53,39 +91,52 @@ pub struct BatchPage {
 impl BatchPage {
     /// The page of a pipeline of this name, without clips.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), rows: Vec::new(), all: 0, failed: 0, over: 0, warned: 0 }
+        let (title, ranks, columns) = (title.into(), Vec::new(), Vec::new());
+        Self { title, ranks, columns, courses: false, failed: 0, over: 0, warned: 0 }
     }
 
-    /// Counts a clip, and keeps it while it is among the worst.
-    pub fn add(&mut self, row: BatchRow) {
+    /// Counts and ranks the next clip.
+    pub fn add(&mut self, row: &BatchRow) {
         let fine = row.error.is_none();
-        self.all += 1;
         self.failed += usize::from(!fine);
         self.over += usize::from(fine && Verdict::of(&row.measures).over > 0);
         self.warned += usize::from(fine && row.warnings > 0);
-        self.rows.push(row);
-        // Twice as many, so that sorting is worth its while.
-        if self.rows.len() >= 2 * ROWS {
-            self.sort();
-            self.rows.truncate(ROWS);
+        self.courses |= row.worst_course.is_some();
+        self.ranks.push(Rank::of(row, self.ranks.len()));
+        for m in &row.measures {
+            let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
+            match self.columns.iter_mut().find(|c| c.name == m.name) {
+                Some(c) => (c.largest, c.limited) = (c.largest.max(size), c.limited || m.at_most.is_some()),
+                None => self.columns.push(Column {
+                    name: m.name.clone(),
+                    unit: m.unit.clone(),
+                    largest: size,
+                    limited: m.at_most.is_some(),
+                }),
+            }
         }
     }
 
-    fn sort(&mut self) {
-        self.rows.sort_by(|a, b| {
-            let (x, y) = (a.rank(), b.rank());
-            let known = (y.0, y.1).cmp(&(x.0, x.1)).then(y.2.total_cmp(&x.2)).then(y.3.cmp(&x.3));
-            known.then_with(|| a.name.cmp(&b.name))
-        });
+    /// The measures that get a column: those with limits, or the first where none has one; with the unit of the column.
+    fn shown(&self) -> Vec<(&str, Unit)> {
+        let limits = self.columns.iter().any(|c| c.limited);
+        let shown = self.columns.iter().filter(|c| c.limited || !limits).take(COLUMNS);
+        shown.map(|c| (c.name.as_str(), Unit::of(&c.unit, c.largest))).collect()
     }
 }
 
-/// The page as one HTML file.
-pub fn batch_page(mut page: BatchPage) -> String {
-    let columns = columns(&page.rows);
-    page.sort();
-    let BatchPage { rows, all, failed, over, warned, .. } = &page;
-    let (all, failed, over, warned) = (*all, *failed, *over, *warned);
+/// Writes the page as one HTML file; `clip` tells the clip of a number, as they were added, from 0.
+///
+/// # Errors
+/// Those of `clip` and of `out`.
+pub fn batch_page(
+    mut page: BatchPage,
+    mut clip: impl FnMut(usize) -> io::Result<BatchRow>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    page.ranks.sort_by(Rank::before);
+    let (all, columns) = (page.ranks.len(), page.shown());
+    let (failed, over, warned) = (page.failed, page.over, page.warned);
     let tile = |n: usize, class: &str, word: &str| {
         format!("<div class=\"tile {}\"><b>{n}</b> {word}</div>", if n > 0 { class } else { "none" })
     };
@@ -100,11 +151,10 @@ pub fn batch_page(mut page: BatchPage) -> String {
     );
     body += "<div class=\"filter\" hidden><label>Find <input type=\"search\" id=\"find\" placeholder=\"part of a name\"></label> \
              <label><input type=\"checkbox\" id=\"only-over\"> only failed or over limits</label> <output id=\"found\"></output></div>\n";
-    body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"sortable batch\" id=\"clips\">\
+    body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"batch\" id=\"clips\">\
              <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
              <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
-    let courses = rows.iter().any(|r| r.worst_course.is_some());
-    if courses {
+    if page.courses {
         body += "<th scope=\"col\">Worst over time</th>";
     }
     for (name, unit) in &columns {
@@ -113,19 +163,41 @@ pub fn batch_page(mut page: BatchPage) -> String {
         let _ = write!(body, "<th scope=\"col\" class=\"n\">{}{symbol}</th>", Text(&words(name)));
     }
     body += "<th scope=\"col\" class=\"n\">Warnings</th></tr></thead><tbody>\n";
-    for (k, row) in rows.iter().take(ROWS).enumerate() {
-        body += &line(row, &columns, courses, all - k);
+    for rank in page.ranks.iter().take(ROWS) {
+        body += &line(&clip(rank.number as usize)?, &columns, page.courses);
     }
-    body += "</tbody></table></div>\n";
+    let _ = write!(
+        body,
+        "</tbody></table><button type=\"button\" id=\"more\" hidden></button></div>\n\
+         <script type=\"application/json\" id=\"list\" data-rows=\"{ROWS}\" data-courses=\"{}\">[{HERE}]</script>\n",
+        u8::from(page.courses)
+    );
     if all > ROWS {
+        let _ = writeln!(
+            body,
+            "<noscript><p class=\"cut\">Without scripts the table ends after {ROWS} clips.</p></noscript>"
+        );
+    }
+    if all > LISTED {
         let _ = write!(
             body,
-            "<p class=\"cut\">The table has the {ROWS} worst of {all} clips; <code>report.json</code> has all.</p>"
+            "<p class=\"cut\">The table has the {LISTED} worst of {all} clips; <code>report.json</code> has all.</p>"
         );
     }
     body += "</main>\n";
-    document(&format!("{} – posemill", page.title), &body, &[include_str!("table.js")], None)
+    let scripts = [include_str!("table.js"), include_str!("clips.js")];
+    let html = document(&format!("{} – posemill", page.title), &body, &scripts, None);
+    let (before, behind) = html.split_once(HERE).expect("the page has one place for its list");
+    out.write_all(before.as_bytes())?;
+    for (k, rank) in page.ranks.iter().take(LISTED).enumerate() {
+        out.write_all(if k == 0 { b"\n" } else { b",\n" })?;
+        out.write_all(listed(&clip(rank.number as usize)?, &columns).as_bytes())?;
+    }
+    out.write_all(behind.as_bytes())
 }
+
+/// Where the list goes, which is written without being held: no text of a page has this character.
+const HERE: char = '\0';
 
 fn summary(all: usize, failed: usize, over: usize) -> String {
     match (all, failed, over) {
@@ -141,30 +213,18 @@ fn summary(all: usize, failed: usize, over: usize) -> String {
     }
 }
 
-/// The measures that get a column: those with limits, or the first where none has one; with the unit of the column.
-fn columns(rows: &[BatchRow]) -> Vec<(String, Unit)> {
-    let mut found: Vec<(String, String, f64, bool)> = Vec::new();
-    for m in rows.iter().flat_map(|r| &r.measures) {
-        let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
-        match found.iter_mut().find(|f| f.0 == m.name) {
-            Some(f) => (f.2, f.3) = (f.2.max(size), f.3 || m.at_most.is_some()),
-            None => found.push((m.name.clone(), m.unit.clone(), size, m.at_most.is_some())),
-        }
-    }
-    if found.iter().any(|f| f.3) {
-        found.retain(|f| f.3);
-    }
-    found.truncate(COLUMNS);
-    found.into_iter().map(|(name, unit, size, _)| (name, Unit::of(&unit, size))).collect()
-}
-
-fn line(row: &BatchRow, columns: &[(String, Unit)], courses: bool, rank: usize) -> String {
+/// A word for style sheets and one for people.
+fn verdict(row: &BatchRow) -> (&'static str, String) {
     let verdict = Verdict::of(&row.measures);
-    let (class, word) = match &row.error {
+    match &row.error {
         Some(_) => ("failed", "failed".to_owned()),
         None if verdict.over > 0 => ("over", format!("{} over", verdict.over)),
         None => (verdict.words().0, verdict.words().1.to_owned()),
-    };
+    }
+}
+
+fn line(row: &BatchRow, columns: &[(&str, Unit)], courses: bool) -> String {
+    let (class, word) = verdict(row);
     let name = match &row.page {
         Some(page) => format!("<a href=\"{}\">{}</a>", Text(&address(page)), Text(&row.name)),
         None => Text(&row.name).to_string(),
@@ -173,27 +233,37 @@ fn line(row: &BatchRow, columns: &[(String, Unit)], courses: bool, rank: usize) 
     if let Some(error) = &row.error {
         let _ = write!(html, "<p class=\"error\">{}</p>", Text(error));
     }
-    let _ = write!(html, "</th><td data-value=\"{rank}\"><span class=\"badge {class}\">{word}</span></td>");
+    let _ = write!(html, "</th><td><span class=\"badge {class}\">{word}</span></td>");
     if courses {
         let course = row.worst_course.as_ref().map_or_else(String::new, course);
         let _ = write!(html, "<td>{course}</td>");
     }
     for (name, unit) in columns {
-        match row.measures.iter().find(|m| m.name == *name) {
-            Some(m) => {
-                let _ = write!(
-                    html,
-                    "<td class=\"n{}\" data-value=\"{}\">{}</td>",
-                    if m.over() { " over" } else { "" },
-                    m.value,
-                    unit.number(m.value)
-                );
-            }
-            None => html.push_str("<td class=\"n\" data-value=\"\"></td>"),
-        }
+        let m = row.measures.iter().find(|m| m.name == *name);
+        let over = if m.is_some_and(Reading::over) { " over" } else { "" };
+        let number = m.map_or_else(String::new, |m| unit.number(m.value));
+        let _ = write!(html, "<td class=\"n{over}\">{number}</td>");
     }
-    let _ = writeln!(html, "<td class=\"n\" data-value=\"{0}\">{0}</td></tr>", row.warnings);
+    let _ = writeln!(html, "<td class=\"n\">{}</td></tr>", row.warnings);
     html
+}
+
+/// The same for the script: name, address of the page, class and word of the verdict, error, the measure that is worst over
+/// time, the measures, those over their limits with a mark before them, and warnings.
+fn listed(row: &BatchRow, columns: &[(&str, Unit)]) -> String {
+    let (class, word) = verdict(row);
+    let values: Vec<String> = columns
+        .iter()
+        .map(|(name, unit)| match row.measures.iter().find(|m| m.name == *name) {
+            Some(m) => format!("{}{}", if m.over() { "!" } else { "" }, unit.number(m.value)),
+            None => String::new(),
+        })
+        .collect();
+    let page = row.page.as_deref().map(address);
+    let course = row.worst_course.as_ref().map(|course| words(&course.name));
+    let told = json!([row.name, page, class, word, row.error, course, values, row.warnings]);
+    // Nothing in it ends a script.
+    told.to_string().replace('<', "\\u003c")
 }
 
 /// The name of a measure and a small line of how it went.
@@ -227,17 +297,23 @@ mod tests {
         }
     }
 
+    fn page(clips: usize, of: impl Fn(usize) -> BatchRow) -> String {
+        let mut page = BatchPage::new("p.toml");
+        (0..clips).for_each(|k| page.add(&of(k)));
+        let mut html = Vec::new();
+        batch_page(page, |k| Ok(of(k)), &mut html).unwrap();
+        String::from_utf8(html).unwrap()
+    }
+
     #[test]
     fn the_worst_clip_stands_first_and_every_row_links_to_its_page() {
-        let rows = vec![
+        let rows = [
             row("fine", 0.01, None),
             row("worse", 0.05, None),
             row("bad", 0.03, None),
             row("</b>", 0.0, Some("torn <file>")),
         ];
-        let mut page = BatchPage::new("p.toml");
-        rows.into_iter().for_each(|row| page.add(row));
-        let html = batch_page(page);
+        let html = page(rows.len(), |k| rows[k].clone());
         let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
         let order = [at("torn &lt;file&gt;"), at(">worse<"), at(">bad<"), at(">fine<")];
         assert!(order.is_sorted(), "{order:?}");
@@ -251,13 +327,19 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_clips_all_are_counted_and_the_worst_are_shown() {
-        let mut page = BatchPage::new("p.toml");
-        for k in 0..3 * ROWS {
-            page.add(row(&format!("take-{k}-"), if k == 7 { 0.9 } else { k as f64 * 1e-9 }, None));
-        }
-        let html = batch_page(page);
-        assert!(html.contains("The table has the 1000 worst of 3000 clips"));
-        assert!(html.contains(">take-7-<") && html.contains(">take-2999-<") && !html.contains(">take-8-<"));
+    fn of_very_many_clips_all_are_counted_and_the_worst_are_listed() {
+        let of = |k: usize| row(&format!("take-{k}-"), if k == 7 { 0.9 } else { k as f64 * 1e-9 }, None);
+        let html = page(LISTED + 300, of);
+        assert!(html.contains(&format!("The table has the {LISTED} worst of {} clips", LISTED + 300)));
+        let list = html.split_once("id=\"list\"").unwrap().1;
+        assert!(
+            list.contains("[\"take-7-\"")
+                && list.contains("[\"take-10299-\"")
+                && !list.contains("[\"take-8-\"")
+        );
+        // Of those few are rows from the start.
+        assert_eq!(html.matches("<tr class=").count(), ROWS);
+        assert!(html.contains(">take-7-</a>") && !html.contains(">take-10000-</a>"));
+        assert!(html.len() < 2_000_000, "{} bytes", html.len());
     }
 }

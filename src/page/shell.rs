@@ -36,9 +36,9 @@ mod tests {
 
     #[test]
     fn no_script_or_style_names_a_place_outside() {
-        let scripts = [include_str!("table.js"), include_str!("player.js"), include_str!("draw_3d.js")];
-        for text in scripts.into_iter().chain([include_str!("draw_2d.js"), include_str!("figure.js"), STYLE])
-        {
+        let scripts = [include_str!("table.js"), include_str!("clips.js"), include_str!("player.js")];
+        let drawing = [include_str!("draw_2d.js"), include_str!("draw_3d.js"), include_str!("figure.js")];
+        for text in scripts.into_iter().chain(drawing).chain([STYLE]) {
             for word in ["http:", "https:", "//cdn", "eval(", "new Function", "@import", "fetch(", "</script"]
             {
                 assert!(!text.contains(word), "{word}");

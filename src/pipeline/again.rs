@@ -1,4 +1,4 @@
-//! A take becomes the command line that works on it again, alone, and writes nothing.
+//! A take becomes the command line that works on it again, alone.
 
 use super::bounds::Bounds;
 use super::jobs::Job;
@@ -13,15 +13,18 @@ pub struct Again {
     pub before: Vec<String>,
     /// Words behind them.
     pub behind: Vec<String>,
+    /// Files that are called otherwise where the line was written, and how.
+    pub called: Vec<(PathBuf, String)>,
 }
 
 impl Again {
     /// The line, for a shell.
     pub(super) fn line(&self, job: &Job, bounds: Bounds) -> String {
-        let takes = job.takes.iter().map(pattern);
+        let called = |take: &Take| self.called.iter().find(|c| c.0 == take.path).map(|c| c.1.clone());
+        let takes = job.takes.iter().map(|take| called(take).unwrap_or_else(|| pattern(take)));
         let words = self.before.iter().cloned().chain(takes).chain(self.behind.iter().cloned());
         let words: Vec<String> = words.map(|word| quoted(&word)).collect();
-        format!("posemill {}{bounds} --verify", words.join(" "))
+        format!("posemill {}{bounds}", words.join(" "))
     }
 }
 
@@ -75,9 +78,9 @@ mod tests {
         }
         let all = find(folder.path(), &["in/**/*.bvh".to_owned()], None).unwrap().takes;
         assert_eq!(all.len(), 5);
-        for take in all {
+        for take in all.iter() {
             let found = find(Path::new(""), &[pattern(&take)], None).unwrap().takes;
-            assert_eq!(found, [take]);
+            assert_eq!(found.iter().collect::<Vec<_>>(), [take]);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::jobs::{Job, Jobs};
 use super::seen::key;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct Claims {
     here: PathBuf,
-    /// The job of every output that is planned. Two paths that 64 bits do not tell apart would be told as a collision; of
-    /// a million that happens once in forty million runs.
-    planned: HashMap<u64, u64>,
+    /// Every output that is planned. Two paths that 64 bits do not tell apart would be told as a collision; of a million
+    /// that happens once in forty million runs.
+    planned: HashSet<u64>,
     /// The content and the job of what lies beside them, as it is made.
     beside: Mutex<HashMap<u64, (u64, u64)>>,
 }
@@ -25,10 +25,10 @@ impl Claims {
         for jobs in works {
             claims.planned.reserve(jobs.len());
             for number in 0..jobs.len() {
-                let mut outputs = jobs.outputs(number).map(|(_, path)| claims.path(&path));
-                let Some(owner) = outputs.next() else { continue };
-                let rest: Vec<u64> = outputs.collect();
-                claims.planned.extend(std::iter::once(owner).chain(rest).map(|path| (path, owner)));
+                for (_, path) in jobs.outputs(number) {
+                    let path = claims.path(&path);
+                    claims.planned.insert(path);
+                }
             }
         }
         claims
@@ -40,7 +40,7 @@ impl Claims {
 
     /// Whether this file is an output of one of the jobs.
     pub(super) fn plans(&self, path: &Path) -> bool {
-        self.planned.contains_key(&self.path(path))
+        self.planned.contains(&self.path(path))
     }
 
     /// A job is known by its first output, which no other job has.
@@ -51,8 +51,8 @@ impl Claims {
     /// Gives the file at `path` with this content to the job; `false` where another one has it.
     pub fn take(&self, job: &Job, path: &Path, blake3: &str) -> bool {
         let (owner, path) = (self.owner(job), self.path(path));
-        if let Some(planned) = self.planned.get(&path) {
-            return *planned == owner;
+        if self.planned.contains(&path) {
+            return job.outputs.iter().any(|output| self.path(&output.1) == path);
         }
         let content = key(&[blake3.as_bytes()]) as u64;
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);

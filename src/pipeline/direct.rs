@@ -90,7 +90,7 @@ impl Pipeline {
         let take = Take { relative: path.file_name().unwrap_or_default().into(), path };
         let placement = Placement::File(output.as_ref().to_owned());
         let inputs: Vec<_> = self.character_file.iter().cloned().collect();
-        let jobs = Jobs::new(vec![take], &[], &placement, &inputs)?;
+        let jobs = Jobs::new([take].into_iter().collect(), &[], &placement, &inputs)?;
         let job = jobs.get(0);
         let (made, report) = make_and_tell(self, &job, false)?;
         let claims = Claims::of(std::iter::once(&jobs));

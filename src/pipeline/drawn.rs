@@ -11,6 +11,7 @@ use crate::page::{BatchPage, BatchRow, ClipPage, Shown, batch_page, clip_page, w
 use crate::render::{Format, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -112,18 +113,26 @@ pub(super) struct Overview(BatchPage);
 
 impl Overview {
     /// The page of this title.
-    pub(super) fn new(title: String) -> Self {
-        Self(BatchPage::new(title))
+    pub(super) fn new(title: String) -> Option<Self> {
+        Some(Self(BatchPage::new(title)))
     }
 
     /// Adds what became of one job.
     pub(super) fn add(&mut self, folder: &Path, outcome: &Outcome) {
-        self.0.add(row(folder, outcome));
+        self.0.add(&row(folder, outcome));
     }
 
-    /// The page.
-    pub(super) fn finish(self) -> Option<String> {
-        Some(batch_page(self.0))
+    /// Writes the page; `outcome` tells again what was added as the one of a number.
+    ///
+    /// # Errors
+    /// Those of `outcome` and of `out`.
+    pub(super) fn write(
+        self,
+        folder: &Path,
+        mut outcome: impl FnMut(usize) -> io::Result<Outcome>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        batch_page(self.0, |number| Ok(row(folder, &outcome(number)?)), out)
     }
 }
 

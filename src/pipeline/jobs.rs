@@ -4,6 +4,7 @@
 use super::plan::PlanError;
 use super::sections::OutputFormat;
 use super::seen::key;
+use super::take_list::TakeList;
 use super::takes::Take;
 use crate::export;
 use std::collections::hash_map::Entry;
@@ -55,9 +56,9 @@ pub struct Collision {
 }
 
 /// The jobs of one pipeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Jobs {
-    takes: Vec<Take>,
+    takes: TakeList,
     formats: Vec<OutputFormat>,
     placement: Placement,
     /// By the number of the job.
@@ -73,7 +74,7 @@ impl Jobs {
     /// # Errors
     /// A [`PlanError`] for outputs that are inputs, and for an output whose format is not known.
     pub fn new(
-        takes: Vec<Take>,
+        takes: TakeList,
         formats: &[OutputFormat],
         placement: &Placement,
         inputs: &[PathBuf],
@@ -105,8 +106,8 @@ impl Jobs {
     pub fn get(&self, number: usize) -> Job {
         let collision = self.collisions.get(&number).cloned();
         let takes = match self.placement {
-            Placement::File(_) => self.takes.clone(),
-            Placement::Folder(_) => vec![self.takes[number].clone()],
+            Placement::File(_) => self.takes.iter().collect(),
+            Placement::Folder(_) => vec![self.takes.get(number)],
         };
         Job { takes, outputs: self.outputs(number).collect(), collision }
     }
@@ -118,11 +119,13 @@ impl Jobs {
 
     /// The formats and files of the job of this number.
     pub fn outputs(&self, number: usize) -> impl Iterator<Item = (OutputFormat, PathBuf)> {
+        let path = match &self.placement {
+            Placement::File(path) => path.clone(),
+            Placement::Folder(folder) => folder.join(self.takes.get(number).relative),
+        };
         self.formats.iter().map(move |format| match &self.placement {
-            Placement::File(path) => (*format, path.clone()),
-            Placement::Folder(folder) => {
-                (*format, folder.join(self.takes[number].relative.with_extension(format.extension())))
-            }
+            Placement::File(_) => (*format, path.clone()),
+            Placement::Folder(_) => (*format, path.with_extension(format.extension())),
         })
     }
 
@@ -148,11 +151,13 @@ impl Jobs {
         };
         let parent = |path: PathBuf| path.parent().map(Path::to_owned);
         let written: HashSet<Option<PathBuf>> = self.all_outputs().map(|o| parent(real(&o))).collect();
-        let takes = self.takes.iter().map(|t| t.path.as_path());
-        let read = takes.chain(inputs.iter().map(PathBuf::as_path)).map(&mut real);
+        let takes = self.takes.iter().map(|t| t.path);
+        let read = takes.chain(inputs.iter().cloned()).map(|path| real(&path));
         // Files in folders that nothing is written to need not be remembered.
-        let read: HashSet<PathBuf> = read.filter(|path| written.contains(&parent(path.clone()))).collect();
-        match self.all_outputs().find(|o| !read.is_empty() && o.exists() && read.contains(&real(o))) {
+        let read = read.filter(|path| written.contains(&parent(path.clone())));
+        let name = |path: &Path| key(&[path.as_os_str().as_encoded_bytes()]);
+        let read: HashSet<u128> = read.map(|path| name(&path)).collect();
+        match self.all_outputs().find(|o| !read.is_empty() && o.exists() && read.contains(&name(&real(o)))) {
             Some(output) => Err(PlanError::OverInput { output: output.display().to_string() }),
             None => Ok(()),
         }
@@ -160,16 +165,17 @@ impl Jobs {
 
     /// What is to be told to every job whose outputs another one has too.
     fn collide(&self) -> BTreeMap<usize, Collision> {
-        let mut first: HashMap<u128, u32> = HashMap::new();
+        // As few bytes as [`super::claims::Claims`] has.
+        let mut first: HashMap<u64, u32> = HashMap::with_capacity(self.len());
         let mut told = BTreeMap::new();
         for number in 0..self.len() {
             for (_, output) in self.outputs(number) {
-                let other = match first.entry(key(&[output.as_os_str().as_encoded_bytes()])) {
+                let other = match first.entry(key(&[output.as_os_str().as_encoded_bytes()]) as u64) {
                     Entry::Vacant(free) => *free.insert(number as u32) as usize,
                     Entry::Occupied(other) => *other.get() as usize,
                 };
                 for (one, other) in [(other, number), (number, other)].into_iter().filter(|(a, b)| a != b) {
-                    let other = self.takes[other].path.clone();
+                    let other = self.takes.get(other).path;
                     told.entry(one).or_insert_with(|| Collision { other, output: output.clone() });
                 }
             }

@@ -3,14 +3,14 @@
 //! In memory an output is a place in the file, a file the hash of its name and content.
 
 use super::line::Line;
-use super::seen::{Seen, key};
+use super::seen::{Seen, short};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Where a line stands in the file.
-pub(super) type Place = (u64, u32);
+/// Where a line begins in the file.
+pub(super) type Place = u64;
 
 /// What the lines say that were read so far.
 #[derive(Debug, Default)]
@@ -19,15 +19,15 @@ pub(super) struct Known {
     /// How far the file was read.
     end: u64,
     /// The place of the last record of each output.
-    pub(super) records: HashMap<u128, Place>,
+    pub(super) records: HashMap<u64, Place>,
     /// The place of the last intent of each output that has no record behind it.
-    pub(super) intents: HashMap<u128, Place>,
+    pub(super) intents: HashMap<u64, Place>,
     /// Every file that was ever written: the key of its name and content.
-    pub(super) ours: HashSet<u128>,
+    pub(super) ours: HashSet<u64>,
     /// The outputs that refer to a file that is not named after them, by the key of its name.
-    pub(super) shared: HashMap<u128, BTreeSet<String>>,
+    pub(super) shared: HashMap<u64, BTreeSet<String>>,
     /// What other runs work on.
-    pub(super) claimed: HashSet<u128>,
+    pub(super) claimed: HashSet<u64>,
     /// Whether there is more in the file than one line for each output, in order.
     pub(super) untidy: bool,
     last: String,
@@ -52,7 +52,7 @@ impl Known {
                 match reader.read_until(b'\n', &mut bytes) {
                     Ok(count) if count > 0 && bytes.ends_with(b"\n") => {
                         let line = std::str::from_utf8(&bytes[..count - 1]).ok().and_then(Line::decode);
-                        self.take_in(line, (self.end, count as u32 - 1), run);
+                        self.take_in(line, self.end, run);
                         self.end += count as u64;
                     }
                     _ => break,
@@ -68,12 +68,12 @@ impl Known {
         match line {
             Some(Line::Record(record)) => {
                 let Some(name) = record.name() else { return };
-                let id = key(&[name.as_bytes()]);
+                let id = short(&[name.as_bytes()]);
                 self.untidy |= name <= self.last.as_str();
                 name.clone_into(&mut self.last);
                 self.ours.extend(record.files.iter().map(|f| pair(&f.path, &f.blake3)));
                 for file in record.files.iter().skip(1).filter(|f| !named_after(&f.path, name)) {
-                    self.shared.entry(key(&[file.path.as_bytes()])).or_default().insert(name.to_owned());
+                    self.shared.entry(short(&[file.path.as_bytes()])).or_default().insert(name.to_owned());
                 }
                 self.intents.remove(&id);
                 self.claimed.remove(&id);
@@ -81,11 +81,11 @@ impl Known {
                 return;
             }
             Some(Line::Claim { output, run: who }) if who != run => {
-                self.claimed.insert(key(&[output.as_bytes()]));
+                self.claimed.insert(short(&[output.as_bytes()]));
             }
             Some(Line::Intent { output, files }) => {
                 self.ours.extend(files.iter().map(|f| pair(&f.path, &f.blake3)));
-                self.intents.insert(key(&[output.as_bytes()]), place);
+                self.intents.insert(short(&[output.as_bytes()]), place);
             }
             Some(Line::Left(file)) => {
                 // Those stand behind the records.
@@ -109,11 +109,12 @@ impl Known {
     }
 
     /// The line at this place, without its end.
-    pub(super) fn line(&mut self, (at, length): Place) -> Option<String> {
+    pub(super) fn line(&mut self, place: Place) -> Option<String> {
         let file = self.file.as_mut()?;
-        let mut bytes = vec![0; length as usize];
-        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
-        String::from_utf8(bytes).ok()
+        let mut line = String::new();
+        file.seek(SeekFrom::Start(place)).and_then(|_| BufReader::new(file).read_line(&mut line)).ok()?;
+        line.truncate(line.trim_end_matches('\n').len());
+        Some(line)
     }
 
     /// The whole file from its start.
@@ -130,6 +131,6 @@ fn named_after(file: &str, output: &str) -> bool {
 }
 
 /// What stands for a file with this content.
-pub(super) fn pair(path: &str, blake3: &str) -> u128 {
-    key(&[path.as_bytes(), blake3.as_bytes()])
+pub(super) fn pair(path: &str, blake3: &str) -> u64 {
+    short(&[path.as_bytes(), blake3.as_bytes()])
 }

@@ -7,7 +7,7 @@
 use super::claims::Claims;
 use super::known::{Known, Place, pair};
 use super::line::{FileHash, Line, Record, hash_of};
-use super::seen::{self, Seen, key, signature};
+use super::seen::{self, Seen, short, signature};
 use super::takes::Take;
 use super::write::{self, WriteError};
 use serde_json::Value;
@@ -105,7 +105,7 @@ impl Manifest {
         let when = SystemTime::now();
         let now = self.signature(&record, take, Some(when));
         let files = || record.files.iter().map(|f| self.folder.join(&f.path));
-        let id = key(&[name.as_bytes()]);
+        let id = short(&[name.as_bytes()]);
         let same = record.pipeline == pipeline;
         if same && now.is_some_and(|now| self.known().seen.is(id, now)) {
             let files = files().collect();
@@ -134,7 +134,7 @@ impl Manifest {
     }
 
     /// What stands for the present state of all files of a record.
-    fn signature(&self, record: &Record, take: &Take, when: Option<SystemTime>) -> Option<u128> {
+    fn signature(&self, record: &Record, take: &Take, when: Option<SystemTime>) -> Option<u64> {
         let files: Vec<PathBuf> = record.files.iter().map(|f| self.folder.join(&f.path)).collect();
         let read: Vec<PathBuf> = sources(record, take).collect();
         let made = record.files.iter().chain(&record.sources).map(|f| f.blake3.as_str());
@@ -172,7 +172,7 @@ impl Manifest {
         let owners = {
             let mut known = self.known();
             known.refresh(&self.run);
-            known.shared.get(&key(&[name.as_bytes()])).cloned()?
+            known.shared.get(&short(&[name.as_bytes()])).cloned()?
         };
         let differs = |owner: &String| {
             let files = self.record(owner).map(|r| r.files).unwrap_or_default();
@@ -185,14 +185,14 @@ impl Manifest {
 
     /// The record of an output.
     fn record(&self, name: &str) -> Option<Record> {
-        let id = key(&[name.as_bytes()]);
+        let id = short(&[name.as_bytes()]);
         let mut known = self.known();
         known.refresh(&self.run);
         let place = *known.records.get(&id)?;
         let line = known.line(place);
         drop(known);
         match Line::decode(&line?) {
-            Some(Line::Record(record)) => Some(record),
+            Some(Line::Record(record)) => Some(record).filter(|record| record.name() == Some(name)),
             _ => None,
         }
     }
@@ -205,7 +205,7 @@ impl Manifest {
         let output = self.name(output);
         let mut known = self.known();
         known.refresh(&self.run);
-        if known.claimed.contains(&key(&[output.as_bytes()])) {
+        if known.claimed.contains(&short(&[output.as_bytes()])) {
             return Ok(false);
         }
         self.append(&mut known, &Line::Claim { output, run: self.run.clone() })?;
@@ -235,7 +235,7 @@ impl Manifest {
         if !record.planned.is_empty() {
             record.planned = self.name(Path::new(&record.planned));
         }
-        let Some(id) = record.name().map(|name| key(&[name.as_bytes()])) else { return Ok(()) };
+        let Some(id) = record.name().map(|name| short(&[name.as_bytes()])) else { return Ok(()) };
         let now = take.and_then(|(take, when)| self.signature(&record, take, Some(when)));
         let mut known = self.known();
         known.seen.put(id, now);

@@ -39,7 +39,9 @@ pub fn write_reports(
             for (k, outcome) in rows.each().enumerate() {
                 let outcome = outcome?;
                 measured.add(k, &outcome)?;
-                page.add(folder, &outcome);
+                if let Some(page) = &mut page {
+                    page.add(folder, &outcome);
+                }
                 let comma = if k == 0 { "" } else { "," };
                 write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
             }
@@ -54,10 +56,10 @@ pub fn write_reports(
         };
         write().map_err(|e| WriteError::of(&path, &e))?;
         put(draft, &path, manifest)?;
-        let Some(page) = page.finish() else { return Ok(()) };
+        let Some(page) = page else { return Ok(()) };
         let path = folder.join(REPORT_PAGE);
         let mut draft = Draft::new(&path)?;
-        draft.write_all(page.as_bytes()).map_err(|e| WriteError::of(&path, &e))?;
+        page.write(folder, |number| rows.nth(number), &mut draft).map_err(|e| WriteError::of(&path, &e))?;
         put(draft, &path, manifest)
     })
 }

@@ -10,6 +10,8 @@ pub struct Rows {
     file: BufWriter<File>,
     end: u64,
     places: Vec<(u64, u32)>,
+    /// The jobs that were kept, once they are asked for by number.
+    order: Vec<u32>,
 }
 
 impl Rows {
@@ -18,7 +20,8 @@ impl Rows {
     /// # Errors
     /// What the system says where there is no room for temporary files.
     pub fn new(jobs: usize) -> io::Result<Self> {
-        Ok(Self { file: BufWriter::new(tempfile::tempfile()?), end: 0, places: vec![(0, 0); jobs] })
+        let (file, places) = (BufWriter::new(tempfile::tempfile()?), vec![(0, 0); jobs]);
+        Ok(Self { file, end: 0, places, order: Vec::new() })
     }
 
     /// Keeps what became of the job of this number.
@@ -30,6 +33,7 @@ impl Rows {
         self.file.write_all(&text)?;
         self.places[job] = (self.end, text.len() as u32);
         self.end += text.len() as u64;
+        self.order.clear();
         Ok(())
     }
 
@@ -38,10 +42,13 @@ impl Rows {
     /// # Errors
     /// What the system says where the temporary file cannot be read.
     pub fn nth(&mut self, number: usize) -> io::Result<Outcome> {
-        let place = self.places.iter().filter(|place| place.1 > 0).nth(number);
-        let &place = place.ok_or(io::ErrorKind::NotFound)?;
+        if self.order.is_empty() {
+            let kept = self.places.iter().enumerate().filter(|(_, place)| place.1 > 0);
+            self.order = kept.map(|(job, _)| job as u32).collect();
+        }
+        let job = *self.order.get(number).ok_or(io::ErrorKind::NotFound)?;
         self.file.flush()?;
-        read(self.file.get_mut(), place)
+        read(self.file.get_mut(), self.places[job as usize])
     }
 
     /// Everything that was kept, in the order of the jobs.

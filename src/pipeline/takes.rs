@@ -1,5 +1,6 @@
 //! Paths and globs become the sorted list of takes, each with the name its output will have.
 
+use super::take_list::TakeList;
 use super::walk::{Walk, fixed_part};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -14,10 +15,10 @@ pub struct Take {
 }
 
 /// What patterns found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Takes {
     /// The takes, sorted and each once.
-    pub takes: Vec<Take>,
+    pub takes: TakeList,
     /// One sentence for each place that a pattern leads to and that could not be looked at.
     pub unseen: Vec<String>,
 }
@@ -57,7 +58,7 @@ pub enum TakesError {
 /// # Errors
 /// A [`TakesError`] for the first pattern that gives no file.
 pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Takes, TakesError> {
-    let mut found = Vec::new();
+    let mut found = TakeList::default();
     let mut unseen = Vec::new();
     // Paths from the command line are seen from where the user is.
     let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
@@ -70,42 +71,33 @@ pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result
             return Err(TakesError::Folder(pattern.trim_end_matches('/').to_owned()));
         }
         if literal.exists() || !pattern.contains(['*', '?', '[']) {
-            let Some(name) = literal.file_name().filter(|_| literal.exists()) else {
+            if literal.file_name().is_none() || !literal.exists() {
                 return Err(TakesError::Missing(pattern.clone(), seen(pattern)));
-            };
-            let relative = PathBuf::from(name);
-            found.push(Take { path: literal, relative });
+            }
+            found.push(&literal, 1);
             continue;
         }
         let fixed = fixed_part(folder, pattern);
         let bad = |reason: String| TakesError::Pattern { pattern: pattern.clone(), reason };
         let except = except.filter(|e| !fixed.starts_with(e));
         let mut walk = Walk::new(&fixed, pattern, except).map_err(|e| bad(e.to_string()))?;
-        walk.run();
-        if walk.found.is_empty() {
+        let before = found.len();
+        walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
+        if found.len() == before {
             let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
             return Err(TakesError::NoMatch(pattern.clone(), seen(pattern), unseen));
         }
-        found.extend(walk.found.into_iter().map(|relative| Take { path: fixed.join(&relative), relative }));
         unseen.extend(walk.unseen);
     }
     unseen.sort();
     unseen.dedup();
-    Ok(Takes { takes: sorted(found), unseen })
-}
-
-/// Takes in order and each once, under the name that it was found by first.
-fn sorted(mut takes: Vec<Take>) -> Vec<Take> {
-    takes.sort_by(|a, b| a.path.cmp(&b.path));
-    takes.dedup_by(|later, first| later.path == first.path);
-    takes.shrink_to_fit();
-    takes
+    Ok(Takes { takes: found.sorted(), unseen })
 }
 
 /// The takes that a list names, a path on each line, seen from the current folder. Below it they keep their folders,
 /// other paths only their last name; what is not there is not seen.
 pub fn listed(list: &[u8]) -> Takes {
-    let mut found = Vec::new();
+    let mut found = TakeList::default();
     let mut unseen = Vec::new();
     for line in list.split(|&b| b == b'\n') {
         let Ok(line) = std::str::from_utf8(line) else {
@@ -114,22 +106,22 @@ pub fn listed(list: &[u8]) -> Takes {
             continue;
         };
         let line = line.trim_end_matches('\r');
-        let path = PathBuf::from(line);
+        let path = Path::new(line);
         if line.is_empty() {
             continue;
         }
         let below = path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
-        let relative: PathBuf = match below {
-            true => path.components().filter(|c| *c != Component::CurDir).collect(),
-            false => path.file_name().unwrap_or_default().into(),
+        let kept = match below {
+            true => path.components().filter(|c| *c != Component::CurDir).count(),
+            false => 1,
         };
-        match std::fs::metadata(&path) {
-            Ok(there) if there.is_file() => found.push(Take { path, relative }),
+        match std::fs::metadata(path) {
+            Ok(there) if there.is_file() => found.push(path, kept),
             Ok(_) => unseen.push(format!("`{line}` is no file")),
             Err(e) => unseen.push(format!("`{line}` cannot be read: {}", super::write::reason(&e))),
         }
     }
-    Takes { takes: sorted(found), unseen }
+    Takes { takes: found.sorted(), unseen }
 }
 
 /// One of several shares of the takes. Which take belongs to which is decided by its name alone: shares stay the same
@@ -185,7 +177,7 @@ mod tests {
     fn found(folder: &Path, patterns: &[&str], except: Option<&Path>) -> Result<Vec<String>, TakesError> {
         let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
         let takes = find(folder, &patterns, except)?;
-        Ok(takes.takes.into_iter().map(|t| t.relative.to_string_lossy().replace('\\', "/")).collect())
+        Ok(takes.takes.iter().map(|t| t.relative.to_string_lossy().replace('\\', "/")).collect())
     }
 
     #[test]
@@ -248,7 +240,7 @@ mod tests {
     #[test]
     fn a_list_keeps_folders_below_and_tells_what_is_not_there() {
         let found = listed(b"none.bvh\n\xff.bvh\r\n\n");
-        assert_eq!(found.takes, []);
+        assert!(found.takes.is_empty());
         assert_eq!(
             found.unseen,
             [

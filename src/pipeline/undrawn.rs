@@ -7,6 +7,7 @@ use crate::model::{Mark, Motion};
 use crate::report::{Report, Warnings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A course that nobody draws.
@@ -55,20 +56,27 @@ pub(super) fn page(
 }
 
 /// The page of a folder, which is not made.
-pub(super) struct Overview;
+pub(super) enum Overview {}
 
 impl Overview {
-    /// Nothing.
-    pub(super) fn new(_: String) -> Self {
-        Self
+    /// None.
+    pub(super) fn new(_: String) -> Option<Self> {
+        None
     }
 
     /// Nothing.
-    pub(super) fn add(&mut self, _: &Path, _: &Outcome) {}
+    pub(super) fn add(&mut self, _: &Path, _: &Outcome) {
+        match *self {}
+    }
 
     /// Nothing.
-    pub(super) fn finish(self) -> Option<String> {
-        None
+    pub(super) fn write(
+        self,
+        _: &Path,
+        _: impl FnMut(usize) -> io::Result<Outcome>,
+        _: &mut impl Write,
+    ) -> io::Result<()> {
+        match self {}
     }
 }
 

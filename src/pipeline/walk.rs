@@ -30,8 +30,6 @@ pub(super) struct Walk<'a> {
     /// How many folders deep files may lie; unbounded where the pattern says `**`.
     depth: usize,
     except: Option<&'a Path>,
-    /// The files that match, relative to the fixed part.
-    pub(super) found: Vec<PathBuf>,
     /// One sentence for each place that could not be looked at.
     pub(super) unseen: Vec<String>,
 }
@@ -50,11 +48,12 @@ impl<'a> Walk<'a> {
             .collect();
         let depth = if parts.iter().any(|p| p == "**") { usize::MAX } else { parts.len() };
         let pattern = Pattern::new(&parts.join("/"))?;
-        Ok(Self { fixed, pattern, depth, except, found: Vec::new(), unseen: Vec::new() })
+        Ok(Self { fixed, pattern, depth, except, unseen: Vec::new() })
     }
 
-    /// Goes everywhere.
-    pub(super) fn run(&mut self) {
+    /// Goes everywhere; `found` hears of the files that match, relative to the fixed part, those of a folder one after the
+    /// other.
+    pub(super) fn run(&mut self, found: &mut dyn FnMut(&Path)) {
         // Folders on the way from the fixed part, each as it is really called: a link that leads back to one is a loop.
         let mut stack = vec![(PathBuf::new(), Vec::new())];
         while let Some((relative, mut above)) = stack.pop() {
@@ -101,7 +100,7 @@ impl<'a> Walk<'a> {
                         let deep = path.components().count() >= self.depth;
                         stack.extend((!deep).then(|| (path, above.clone())));
                     }
-                    Ok(kind) if kind.is_file() => self.file(path),
+                    Ok(kind) if kind.is_file() => self.file(&path, found),
                     Err(e) if e.kind() != ErrorKind::NotFound => self.unseen(&whole, &e),
                     _ => {}
                 }
@@ -115,15 +114,15 @@ impl<'a> Walk<'a> {
         self.unseen.push(format!("`{}` cannot be read: {reason}", path.display()));
     }
 
-    fn file(&mut self, path: PathBuf) {
+    fn file(&mut self, path: &Path, found: &mut dyn FnMut(&Path)) {
         let name = path.to_string_lossy();
         if !self.pattern.matches_with(&name.replace('\\', "/"), MATCH) {
             return;
         }
         match path.to_str() {
-            Some(_) => self.found.push(path),
+            Some(_) => found(path),
             None => {
-                let shown = self.fixed.join(&path);
+                let shown = self.fixed.join(path);
                 self.unseen.push(format!("`{}` is left out: its name is not UTF-8", shown.display()));
             }
         }
@@ -136,8 +135,8 @@ mod tests {
 
     fn walked(folder: &Path, pattern: &str) -> (Vec<String>, Vec<String>) {
         let mut walk = Walk::new(folder, pattern, None).unwrap();
-        walk.run();
-        let mut found: Vec<_> = walk.found.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+        let mut found = Vec::new();
+        walk.run(&mut |path| found.push(path.to_string_lossy().into_owned()));
         found.sort();
         (found, walk.unseen)
     }

@@ -21,7 +21,7 @@ use super::trunk::Trunk;
 use crate::anatomy::{BodySkin, Figure, body_parent, contact_points, same_words};
 use crate::kinematics::map_frames_towards;
 use crate::legs::{
-    Course, Leg, LegPair, Settings, Step, Timeline, course, hands_out_of_floor, leg_ratio, steps,
+    Course, Leg, LegPair, Settings, Step, Timeline, course, hands_out_of_floor, leg_ratio, places, steps,
 };
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{
@@ -284,7 +284,7 @@ impl Retarget {
                 self.legs.iter().map(|pair| (&pair.source, &pair.target)).unzip();
             let (copied, seat) = carry.legs(motion, &to);
             let settings = Settings::default();
-            course(time, steps(motion, &from), copied, &seat, &self.legs, self.across, &settings)
+            course(time, places(motion, &from), copied, &seat, &self.legs, self.across, &settings)
         });
         let contacts = motion.contacts.as_ref();
         let contacts = match self.legs.is_empty() {

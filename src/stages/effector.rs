@@ -4,6 +4,7 @@ use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, JointId, ModelPose, Role};
+use crate::report::shortened;
 use crate::signal::monotone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,8 +165,9 @@ fn read_csv(path: &std::path::Path) -> Result<Vec<[f64; 4]>, StageError> {
             words if number == 0 && words.iter().all(Option::is_none) => {}
             _ => {
                 return Err(fault(format!(
-                    "line {}: `{line}` is not four finite numbers: time, x, y, z",
-                    number + 1
+                    "line {}: `{}` is not four finite numbers: time, x, y, z",
+                    number + 1,
+                    shortened(line)
                 )));
             }
         }

@@ -1,7 +1,7 @@
 //! Takes, a character and OUT become work, without a pipeline file.
 
 use super::exit::Failure;
-use super::mill::{MillArguments, Work};
+use super::mill::{MillArguments, Work, clip_set};
 use crate::pipeline::{
     Again, Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes,
 };
@@ -29,6 +29,8 @@ pub struct Request<'a> {
     pub format: Option<OutputFormat>,
     /// Whether all takes go into one file.
     pub merge: bool,
+    /// Whether one result alone is measured: whoever made it looks at it.
+    pub verdict: bool,
     /// Overrides that come from other options.
     pub sets: Vec<String>,
 }
@@ -54,9 +56,7 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     if let Some(format) = request.format {
         sets.push(format!("output.formats={}", format.extension()));
     }
-    if let Some(clip) = request.clip {
-        sets.push(format!("input.clip={}", toml::Value::String(clip.to_owned())));
-    }
+    sets.extend(request.clip.map(clip_set));
     sets.extend(arguments.sets.iter().cloned());
     let config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
@@ -99,9 +99,9 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let character = request.character.map(|c| c.display().to_string());
     let again = again(&request, &placement, &sets);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
-    let recipe =
-        Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict: false };
-    let pipeline = recipe.pipeline()?;
+    let verdict = request.verdict && jobs.len() == 1;
+    let recipe = Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
+    let pipeline = recipe.pipeline_of(&config)?;
     Ok(Work { recipe, pipeline, again, jobs, placement, named: true, unseen })
 }
 

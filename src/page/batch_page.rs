@@ -147,8 +147,8 @@ fn columns(rows: &[BatchRow]) -> Vec<(String, Unit)> {
     for m in rows.iter().flat_map(|r| &r.measures) {
         let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
         match found.iter_mut().find(|f| f.0 == m.name) {
-            Some(f) => (f.2, f.3) = (f.2.max(size), f.3 || m.at_most.is_some()),
-            None => found.push((m.name.clone(), m.unit.clone(), size, m.at_most.is_some())),
+            Some(f) => (f.2, f.3) = (f.2.max(size), f.3 || m.limit().is_some()),
+            None => found.push((m.name.clone(), m.unit.clone(), size, m.limit().is_some())),
         }
     }
     if found.iter().any(|f| f.3) {
@@ -209,8 +209,14 @@ mod tests {
     use super::*;
 
     fn row(name: &str, value: f64, error: Option<&str>) -> BatchRow {
-        let measure =
-            Reading { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most: Some(0.02) };
+        let measure = Reading {
+            name: "penetration_max".into(),
+            value,
+            unit: "m".into(),
+            copy: None,
+            take: None,
+            at_most: Some(0.02),
+        };
         BatchRow {
             name: name.into(),
             page: Some(format!("{name}.report.html")),
@@ -218,10 +224,11 @@ mod tests {
             warnings: 0,
             measures: if error.is_some() { Vec::new() } else { vec![measure] },
             worst_course: (value > 0.02).then(|| WorstCourse {
-                name: "foot_skate".into(),
+                name: "penetration_max".into(),
                 unit: "m".into(),
                 values: vec![0.0, value, 0.0],
                 frame: 1,
+                seconds: 0.1,
                 of: String::new(),
             }),
         }
@@ -247,7 +254,7 @@ mod tests {
         );
         assert!(!html.contains("</b>.report") && html.contains("%3C/b%3E.report.html"));
         assert_eq!(html.matches("class=\"spark\"").count(), 2);
-        assert!(html.contains("Foot skate over time, highest 5 cm"));
+        assert!(html.contains("Penetration max over time, highest 5 cm"));
     }
 
     #[test]

@@ -57,41 +57,62 @@ pub enum TakesError {
 /// # Errors
 /// A [`TakesError`] for the first pattern that gives no file.
 pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Takes, TakesError> {
+    let (takes, mut errors) = find_all(folder, patterns, except);
+    if errors.is_empty() { Ok(takes) } else { Err(errors.swap_remove(0).1) }
+}
+
+/// As [`find`], with an error for every pattern that gives no file.
+pub(super) fn find_all(
+    folder: &Path,
+    patterns: &[String],
+    except: Option<&Path>,
+) -> (Takes, Vec<(String, TakesError)>) {
     let mut found = Vec::new();
     let mut unseen = Vec::new();
+    let mut errors = Vec::new();
+    for pattern in patterns {
+        match of_pattern(folder, pattern, except) {
+            Ok(more) => {
+                found.extend(more.takes);
+                unseen.extend(more.unseen);
+            }
+            Err(error) => errors.push((pattern.clone(), error)),
+        }
+    }
+    unseen.sort();
+    unseen.dedup();
+    (Takes { takes: sorted(found), unseen }, errors)
+}
+
+/// The files of one pattern, as they are met.
+fn of_pattern(folder: &Path, pattern: &str, except: Option<&Path>) -> Result<Takes, TakesError> {
     // Paths from the command line are seen from where the user is.
     let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
         true => format!(", seen from `{}`", folder.display()),
         false => String::new(),
     };
-    for pattern in patterns {
-        let literal = folder.join(pattern);
-        if literal.is_dir() {
-            return Err(TakesError::Folder(pattern.trim_end_matches('/').to_owned()));
-        }
-        if literal.exists() || !pattern.contains(['*', '?', '[']) {
-            let Some(name) = literal.file_name().filter(|_| literal.exists()) else {
-                return Err(TakesError::Missing(pattern.clone(), seen(pattern)));
-            };
-            let relative = PathBuf::from(name);
-            found.push(Take { path: literal, relative });
-            continue;
-        }
-        let fixed = fixed_part(folder, pattern);
-        let bad = |reason: String| TakesError::Pattern { pattern: pattern.clone(), reason };
-        let except = except.filter(|e| !fixed.starts_with(e));
-        let mut walk = Walk::new(&fixed, pattern, except).map_err(|e| bad(e.to_string()))?;
-        walk.run();
-        if walk.found.is_empty() {
-            let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
-            return Err(TakesError::NoMatch(pattern.clone(), seen(pattern), unseen));
-        }
-        found.extend(walk.found.into_iter().map(|relative| Take { path: fixed.join(&relative), relative }));
-        unseen.extend(walk.unseen);
+    let literal = folder.join(pattern);
+    if literal.is_dir() {
+        return Err(TakesError::Folder(pattern.trim_end_matches('/').to_owned()));
     }
-    unseen.sort();
-    unseen.dedup();
-    Ok(Takes { takes: sorted(found), unseen })
+    if literal.exists() || !pattern.contains(['*', '?', '[']) {
+        let Some(name) = literal.file_name().filter(|_| literal.exists()) else {
+            return Err(TakesError::Missing(pattern.to_owned(), seen(pattern)));
+        };
+        let relative = PathBuf::from(name);
+        return Ok(Takes { takes: vec![Take { path: literal, relative }], unseen: Vec::new() });
+    }
+    let fixed = fixed_part(folder, pattern);
+    let bad = |reason: String| TakesError::Pattern { pattern: pattern.to_owned(), reason };
+    let except = except.filter(|e| !fixed.starts_with(e));
+    let mut walk = Walk::new(&fixed, pattern, except).map_err(|e| bad(e.to_string()))?;
+    walk.run();
+    if walk.found.is_empty() {
+        let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
+        return Err(TakesError::NoMatch(pattern.to_owned(), seen(pattern), unseen));
+    }
+    let take = |relative: PathBuf| Take { path: fixed.join(&relative), relative };
+    Ok(Takes { takes: walk.found.into_iter().map(take).collect(), unseen: walk.unseen })
 }
 
 /// Takes in order and each once, under the name that it was found by first.

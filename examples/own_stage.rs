@@ -78,8 +78,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Writes into `out`.
 pub fn example(out: &Path) -> Result<(), Box<dyn Error>> {
     let stages: Vec<Entry> = STAGES.iter().copied().chain([Entry::of::<HoldConfig>()]).collect();
-    let mut config = PipelineConfig::parse("on twos", PIPELINE, &[], &stages)?;
-    let pipeline = Pipeline::new(&mut config, Path::new(""), Some("data/robot.glb"))?;
+    let config = PipelineConfig::parse("on twos", PIPELINE, &[], &stages)?;
+    let pipeline = Pipeline::new(&config, Path::new(""), Some("data/robot.glb"))?;
     let (held, _) = pipeline.apply(pipeline.load("data/walk.bvh")?.0)?;
     let changes = (1..held.clip.frames()).filter(|&f| held.clip.rotations(f) != held.clip.rotations(f - 1));
     println!("{} frames, {} poses", held.clip.frames(), 1 + changes.count());

@@ -140,6 +140,9 @@ pub struct Metric {
     /// The same measure of the plain copy of the rotations, where there is one to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<f64>,
+    /// The same measure of the take itself, on its own body, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub take: Option<f64>,
     /// The value that a good clip does not exceed, for measures that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
@@ -269,7 +272,7 @@ pub struct Report {
 impl Report {
     /// Adds a measurement.
     pub fn measure(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
-        self.metrics.push(Metric { name: name.into(), value, unit, copy: None, at_most: None });
+        self.metrics.push(Metric { name: name.into(), value, unit, copy: None, take: None, at_most: None });
     }
 
     /// Adds a mapping, unless it is there: takes of one skeleton share theirs.

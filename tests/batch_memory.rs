@@ -20,11 +20,11 @@ const MOST: usize = 250;
 fn run(folder: &Path, report: bool) {
     let text = std::fs::read_to_string(folder.join("p.toml")).unwrap();
     let sets = [format!("output.report={report}")];
-    let mut config = PipelineConfig::parse("p.toml", &text, &sets, STAGES).unwrap();
+    let config = PipelineConfig::parse("p.toml", &text, &sets, STAGES).unwrap();
     let placement = Placement::Folder(folder.join("out"));
     let takes = find_takes(folder, &config.input.motion, placement.folder()).unwrap().takes;
     let jobs = Jobs::new(takes, &config.output.formats, &placement, &[]).unwrap();
-    let mut pipeline = Pipeline::new(&mut config, folder, None).unwrap();
+    let mut pipeline = Pipeline::new(&config, folder, None).unwrap();
     pipeline.every_page = false;
     let manifest = Manifest::open(&folder.join("out")).unwrap();
     let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));

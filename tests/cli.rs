@@ -445,7 +445,11 @@ fn files_of_the_wrong_kind_are_told_what_they_are() {
     assert_eq!(text.matches("error:").count(), 1, "{text}");
     write(&studio, "in/p.toml", "[input]\nmotion = [\"takes/*.bvh\"]\n");
     let text = said(&["run", "in/p.toml"]).1;
-    assert_eq!(text, "error: no file matches `takes/*.bvh`, seen from `in`\n");
+    assert_eq!(
+        text,
+        "error: no file matches `takes/*.bvh`, seen from `in`\n --> in/p.toml:2:11\n  |\n2 | motion = [\"takes/*.bvh\"]\n  \
+         |           ^^^^^^^^^^^^^\n"
+    );
 }
 
 #[test]

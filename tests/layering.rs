@@ -1,41 +1,24 @@
-//! The floor plan of `src/`, held against every `crate::` path in it.
-//!
-//! A module imports only what stands on a lower floor; modules of one floor never import each other: they meet
-//! in `stages`, or better, in the user's pipeline file. When data would flow more naturally another way, move
-//! the walls and this table in the same change, and say why.
+//! The floor plan of `src/`, which is a table of `docs/ARCHITECTURE.md`, held against every `crate::` path in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every module and its floor, the ground first.
-const FLOORS: &[(&str, u32, &str)] = &[
-    ("math", 1, "vectors, rotations, transforms: the only module that names the linear-algebra crate"),
-    ("report", 1, "warnings and measurements as values"),
-    ("model", 2, "the nouns: skeleton pose clip role rig mesh character motion asset document"),
-    ("kinematics", 3, "forward kinematics, one pose and many; Jacobians"),
-    ("anatomy", 3, "a skeleton becomes a rig: roles from names, topology and geometry; up, facing, size"),
-    ("signal", 3, "filters and resampling of positions and rotations"),
-    ("scene", 3, "a glTF file opened: chunks, JSON text, node tree; for import and export alike"),
-    ("import", 4, "bytes to asset, in normal form"),
-    ("export", 4, "motion to bytes"),
-    ("skinning", 4, "linear blend, dual quaternion"),
-    ("contacts", 4, "which parts of a body rest when; the ground"),
-    ("ik", 4, "inverse kinematics: the classic solvers and the tree solver"),
-    ("dynamics", 4, "bodies, constraints, contacts, worlds; knows no skeletons"),
-    ("legs", 5, "legs of one body perform what those of another do; drift, ground"),
-    ("measure", 5, "quality metrics with published formulas"),
-    ("limits", 5, "joints brought into their ranges of motion, smoothly over time"),
-    ("placement", 5, "hands relative to the body, bodies out of themselves"),
-    ("visible", 5, "a recording of bodies becomes a motion of visible solids"),
-    ("render", 5, "software pictures of motions"),
-    ("retarget", 6, "joint map, rest alignment, transfer"),
-    ("repair", 6, "faults of a recording found by a test each, and mended or told"),
-    ("page", 6, "plots, the report page, the player"),
-    ("settle", 7, "flights and landings of a clip; a ragdoll from a rig, and the way back"),
-    ("stages", 8, "the steps of a pipeline, one file each, and their registry"),
-    ("pipeline", 9, "the file as written, the plan as understood, the run"),
-    ("cli", 10, "one file per command; the only place that prints"),
-];
+/// The page that has the plan.
+fn page() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ARCHITECTURE.md")).unwrap()
+}
+
+/// Every module and its floor: the rows `| floor | module | what |` of the page.
+fn floors() -> Vec<(String, u32)> {
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let floor = cells.get(1)?.parse().ok()?;
+        let said = cells.get(3).filter(|what| !what.is_empty());
+        said.unwrap_or_else(|| panic!("the page does not say what this holds: {line}"));
+        Some((cells.get(2)?.trim_matches('`').to_owned(), floor))
+    };
+    page().lines().filter_map(row).collect()
+}
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -62,8 +45,8 @@ fn sources() -> Vec<(String, String, String)> {
     files.into_iter().map(read).collect()
 }
 
-fn floor(module: &str) -> Option<u32> {
-    FLOORS.iter().find(|f| f.0 == module).map(|f| f.1)
+fn floor(floors: &[(String, u32)], module: &str) -> Option<u32> {
+    floors.iter().find(|f| f.0 == module).map(|f| f.1)
 }
 
 /// The modules behind every `crate::` of a text, `crate::{a, b::c}` included, with their lines.
@@ -104,11 +87,11 @@ fn imports(text: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn modules_import_only_from_lower_floors() {
-    let mut faults = Vec::new();
+    let (mut faults, floors) = (Vec::new(), floors());
     for (module, file, text) in sources() {
-        let Some(here) = floor(&module) else { continue };
+        let Some(here) = floor(&floors, &module) else { continue };
         for (line, name) in imports(&text) {
-            match floor(&name) {
+            match floor(&floors, &name) {
                 Some(there) if there < here || name == module => {}
                 Some(there) => {
                     faults.push(format!(
@@ -127,9 +110,24 @@ fn every_module_is_in_the_plan_and_the_plan_in_the_tree() {
     let mut modules: Vec<String> = sources().into_iter().map(|s| s.0).collect();
     modules.dedup();
     modules.retain(|m| m != "lib" && m != "main");
-    let mut planned: Vec<String> = FLOORS.iter().map(|f| f.0.to_owned()).collect();
+    let mut planned: Vec<String> = floors().into_iter().map(|f| f.0).collect();
     planned.sort();
     assert_eq!(modules, planned);
+}
+
+#[test]
+fn every_path_that_the_pages_name_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let contributing = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let pages = page() + &contributing;
+    let code = pages.split('`').skip(1).step_by(2);
+    let tops = ["src/", "tests/", "docs/", "examples/", "pipelines/", "data/", ".ci/"];
+    let named: Vec<&str> =
+        code.filter(|c| tops.iter().any(|t| c.starts_with(t)) && !c.contains([' ', '*'])).collect();
+    assert!(named.len() > 15, "{named:?}");
+    for path in named.iter().filter(|path| !path.contains("NAME")) {
+        assert!(root.join(path).exists(), "{path} is named and is not there");
+    }
 }
 
 #[test]

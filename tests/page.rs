@@ -77,6 +77,9 @@ fn the_player_scrubs_plays_and_draws_without_a_fault() {
     browser.open(&folder.path().join("out/walk.report.html"));
     assert_eq!(browser.value("document.getElementById('view').getContext('webgl2') !== null"), json!(true));
     assert_eq!(browser.value("document.getElementById('notice').textContent"), json!(""));
+    // Keys work at once: nothing has to be clicked first.
+    browser.press("ArrowRight");
+    assert_eq!(browser.value("document.getElementById('player').dataset.frame"), json!("1"));
     browser.value("document.getElementById('player').scrollIntoView()");
 
     browser.textured();
@@ -148,6 +151,8 @@ fn the_batch_table_sorts_filters_and_links() {
     browser.look(1280, 900, false, "screen");
     browser.open(&folder.path().join("out/report.html"));
     keep("batch_light.png", &browser.picture());
+    let beyond = "(box => box.scrollWidth - box.clientWidth)(document.querySelector('.scroll.wide'))";
+    assert_eq!(browser.value(beyond), json!(0), "every column can be seen");
     let names = "[...document.querySelectorAll('#clips tbody tr:not([hidden]) a')].map(a => a.textContent)";
     let click = "document.querySelector('#clips thead th button').click()";
     let order = "document.querySelector('#clips thead th').getAttribute('aria-sort')";

@@ -53,12 +53,12 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
     }
     let registry = [Entry::of::<Stumble>()];
     let text = "[[stage]]\nuse = \"stumble\"\n";
-    let mut config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
+    let config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
     let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap().takes;
     let out = folder.path().join(out);
     let placement = if out.extension().is_some() { Placement::File(out) } else { Placement::Folder(out) };
     let jobs = Jobs::new(takes, &config.output.formats, &placement, &[]).unwrap();
-    let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
+    let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
     let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let options = BatchOptions::default();
     let batch = Batch {
@@ -134,10 +134,10 @@ fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
     let output = out.join("a.glb");
     fs::create_dir(&out).unwrap();
     fs::write(&output, "mine").unwrap();
-    let mut config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
+    let config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
     let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap().takes;
     let jobs = Jobs::new(takes, &config.output.formats, &Placement::Folder(out.clone()), &[]).unwrap();
-    let pipeline = Pipeline::new(&mut config, Path::new(""), None).unwrap();
+    let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
     let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let run = |force: bool| {
         let manifest = Manifest::open(&out).unwrap();

@@ -38,16 +38,14 @@ impl Pipeline {
     fn new(py: Python<'_>, parts: Parts) -> PyResult<Self> {
         let (name, text, folder, sets, onto) = parts;
         let ready = released(py, || {
-            let parse = || PipelineConfig::parse(&name, &text, &sets, STAGES).map_err(|e| e.to_string());
-            let named = parse()?.input.character;
-            let characters: Vec<Option<&str>> = match (&onto, named.as_slice()) {
+            let config = PipelineConfig::parse(&name, &text, &sets, STAGES).map_err(|e| e.to_string())?;
+            let characters: Vec<Option<&str>> = match (&onto, config.input.character.as_slice()) {
                 (Some(onto), _) => vec![Some(onto)],
                 (None, []) => vec![None],
                 (None, named) => named.iter().map(|c| Some(c.as_str())).collect(),
             };
             let one = |character| {
-                posemill::pipeline::Pipeline::new(&mut parse()?, &folder, character)
-                    .map_err(|e| e.to_string())
+                posemill::pipeline::Pipeline::new(&config, &folder, character).map_err(|e| e.to_string())
             };
             characters.into_iter().map(one).collect::<Result<Vec<_>, String>>()
         })?;

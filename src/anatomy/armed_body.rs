@@ -24,7 +24,7 @@ impl ArmedBody {
         ArmedBody::from_capsules(character, rig, capsules(character, rig))
     }
 
-    /// As [`ArmedBody::of`] with the capsules of the character known.
+    /// As `ArmedBody::of` with the capsules of the character known.
     pub fn from_capsules(character: &Character, rig: &Rig, capsules: Vec<Capsule>) -> Option<ArmedBody> {
         let bind = character.calibration_pose();
         let figure = Figure::of(rig, &bind)?;

@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::direct::not_an_input;
 use super::exit::{Exit, Failure};
-use super::load::load;
+use super::load::{load, only};
 use crate::anatomy::rest_from_motion;
 use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3};
@@ -28,6 +28,9 @@ pub struct Arguments {
     /// The file of the pose, `.bvh` or `.glb`, which is replaced
     #[arg(long, short, value_name = "POSE")]
     output: PathBuf,
+    /// One clip of takes that hold several, by name or number from 0 [default: all]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
     /// Say how to read the takes: `input.up=z`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -52,7 +55,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
     let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
     for take in &takes {
-        let asset = load(&take.path, &arguments.sets)?;
+        let asset = only(load(&take.path, &arguments.sets)?, arguments.clip.as_deref())?;
         if let Some((first, known)) = assets.first()
             && tree(&known.character) != tree(&asset.character)
         {

@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use crate::stages::keys::{listed, nearest};
 use clap::Args;
 use clap_complete::Shell;
 
@@ -32,15 +33,41 @@ pub fn run(arguments: &Arguments, console: &Console, program: clap::Command) -> 
     Ok(Exit::Good)
 }
 
-/// Prints the manual page: the program, then every command.
+/// Print the manual page: of the program and every command, or of one
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill man | man -l -\n  \
+    posemill man retarget > ~/.local/share/man/man1/posemill-retarget.1")]
+pub struct ManArguments {
+    /// A command
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+/// Prints the manual page: the program, then every command; or the one command that is asked for.
 ///
 /// # Errors
-/// None: memory takes every byte.
-pub fn man(console: &Console, mut program: clap::Command) -> Result<Exit, Failure> {
+/// A [`Failure`] for a command that there is not.
+pub fn man(arguments: &ManArguments, console: &Console, mut program: clap::Command) -> Result<Exit, Failure> {
     program.build();
     let mut page = Vec::new();
-    let commands = program.get_subcommands().filter(|c| c.get_name() != "help" && !c.is_hide_set()).cloned();
-    for command in std::iter::once(program.clone()).chain(commands) {
+    let shown = |c: &&clap::Command| c.get_name() != "help" && !c.is_hide_set();
+    let commands: Vec<clap::Command> = program.get_subcommands().filter(shown).cloned().collect();
+    let wanted: Vec<clap::Command> = match &arguments.command {
+        None => std::iter::once(program.clone()).chain(commands).collect(),
+        Some(name) => match commands.iter().find(|c| c.get_name() == name) {
+            Some(command) => vec![command.clone()],
+            None => {
+                let names: Vec<&str> = commands.iter().map(clap::Command::get_name).collect();
+                let known = listed(names.iter().copied());
+                let near = nearest(name, names.into_iter());
+                let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let message = format!("there is no command `{name}`{near}\ncommands are {known}");
+                return Err(Failure::Argument(message));
+            }
+        },
+    };
+    for command in wanted {
         let name = command.get_bin_name().unwrap_or("posemill").replace(' ', "-");
         let rendered = clap_mangen::Man::new(command).title(name).render(&mut page);
         rendered.map_err(|e| Failure::Argument(e.to_string()))?;

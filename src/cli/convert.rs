@@ -42,12 +42,8 @@ pub struct Arguments {
 /// # Errors
 /// A [`Failure`] where nothing can start.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
-    let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format)?;
-    if arguments.output == "-" && (arguments.mill.json || arguments.mill.dry_run) {
-        let message =
-            "`-o -` prints the file, `--json` and `--dry-run` print what became of it\nleave one of them out";
-        return Err(Failure::Argument(message.to_owned()));
-    }
+    let told = arguments.mill.json || arguments.mill.dry_run;
+    let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format, told)?;
     let request = Request {
         command: "convert",
         pipeline: "[output]\nreport = false\n",
@@ -58,6 +54,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         clip: arguments.clip.as_deref(),
         format: arguments.format,
         merge: false,
+        verdict: false,
         sets: Vec::new(),
         called: pipe.called.clone(),
     };

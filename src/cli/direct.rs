@@ -1,7 +1,7 @@
 //! Takes, a character and OUT become work, without a pipeline file.
 
 use super::exit::Failure;
-use super::mill::{MillArguments, Work};
+use super::mill::{MillArguments, Work, clip_set};
 use crate::pipeline::{
     Again, Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes,
 };
@@ -29,6 +29,8 @@ pub struct Request<'a> {
     pub format: Option<OutputFormat>,
     /// Whether all takes go into one file.
     pub merge: bool,
+    /// Whether one result alone is measured: whoever made it looks at it.
+    pub verdict: bool,
     /// Overrides that come from other options.
     pub sets: Vec<String>,
     /// Files that the user called otherwise, and how.
@@ -53,9 +55,7 @@ pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
 /// A [`Failure`] where nothing can start.
 pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Failure> {
     let mut sets = request.sets.clone();
-    if let Some(clip) = request.clip {
-        sets.push(format!("input.clip={}", toml::Value::String(clip.to_owned())));
-    }
+    sets.extend(request.clip.map(clip_set));
     sets.extend(arguments.sets.iter().cloned());
     let told = sets.clone();
     if let Some(format) = request.format {
@@ -102,9 +102,9 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let character = request.character.map(|c| c.display().to_string());
     let again = again(&request, &placement, &told);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
-    let recipe =
-        Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict: false };
-    let pipeline = recipe.pipeline()?;
+    let verdict = request.verdict && jobs.len() == 1;
+    let recipe = Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
+    let pipeline = recipe.pipeline_of(&config)?;
     Ok(Work { recipe, pipeline, again, jobs, placement, named: true, unseen })
 }
 

@@ -2,16 +2,16 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::load::load;
+use super::load::{load_and_name, only};
+use crate::export;
 use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
 use crate::repair::{Faults, mend};
 use crate::report::{Finding, one_line, printable};
 use crate::retarget::second_best;
-use crate::{export, import};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Print what a file holds: skeleton, roles, clips, meshes, warnings, faults of its takes
@@ -20,9 +20,12 @@ use std::sync::Arc;
     posemill inspect hero.glb\n  \
     posemill inspect take.bvh --json")]
 pub struct Arguments {
-    /// A motion file or a character
+    /// A motion file or a character; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// One clip of a file that holds several, by name or number from 0 [default: all]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -39,9 +42,10 @@ const DEEPEST: usize = 64;
 /// # Errors
 /// A [`Failure`] where the file cannot be read.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
-    let asset = load(&arguments.file, &arguments.sets)?;
+    let (asset, read_as) = load_and_name(&arguments.file, &arguments.sets)?;
+    let asset = only(asset, arguments.clip.as_deref())?;
     let file = arguments.file.display().to_string();
-    let format = format(&asset, &arguments.file);
+    let format = format(&asset, read_as);
     let faults = faults(&asset);
     if arguments.json {
         console.json(&document(&asset, &file, format, &faults));
@@ -51,7 +55,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-fn format(asset: &Asset, file: &Path) -> &'static str {
+fn format(asset: &Asset, read_as: &'static str) -> &'static str {
     let document = asset.character.document.as_ref();
     if document.is_some_and(|d| d.fbx.is_some()) {
         return "fbx";
@@ -59,7 +63,7 @@ fn format(asset: &Asset, file: &Path) -> &'static str {
     match document.map(|d| d.container) {
         Some(Container::Glb) => "glb",
         Some(Container::Gltf) => "gltf",
-        None => import::format_name(file).unwrap_or("unknown"),
+        None => read_as,
     }
 }
 

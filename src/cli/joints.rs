@@ -21,7 +21,7 @@ use std::path::PathBuf;
     posemill joints take.bvh --frames 0,10,last\n  \
     posemill joints hero.glb --clip Walk --json > walk.json")]
 pub struct Arguments {
-    /// A motion file or a character
+    /// A motion file or a character; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Which frames, from 0: `0,10,last` [default: all]

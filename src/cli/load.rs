@@ -1,16 +1,33 @@
 //! One file named on the command line becomes an asset.
 
 use super::exit::Failure;
+use super::pipe::{passage, spooled};
 use crate::import;
 use crate::model::{Asset, Clip};
 use crate::pipeline::{PipelineConfig, PlanError, find_clip};
 use std::path::Path;
 
-/// The asset in `path`, read as `sets` (`input.units=cm`, ...) say.
+/// The asset in `path`, read as `sets` (`input.units=cm`, ...) say; `-` is standard input.
 ///
 /// # Errors
 /// A [`Failure`]: the file is missing, or cannot be read.
 pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
+    load_and_name(path, sets).map(|(asset, _)| asset)
+}
+
+/// As [`load`], with the name of the format.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_and_name(path: &Path, sets: &[String]) -> Result<(Asset, &'static str), Failure> {
+    if path.as_os_str() == "-" {
+        let folder = passage()?;
+        return load_file(&spooled(folder.path())?, "standard input", sets);
+    }
+    load_file(path, &path.display().to_string(), sets)
+}
+
+fn load_file(path: &Path, name: &str, sets: &[String]) -> Result<(Asset, &'static str), Failure> {
     let config = PipelineConfig::parse("--set", "", sets, &[]).map_err(PlanError::Config)?;
     if !path.exists() {
         return Err(Failure::Argument(format!("the file `{}` does not exist", path.display())));
@@ -18,8 +35,22 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
     if path.is_dir() {
         return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.display())));
     }
-    import::load(path, &config.input.options(Path::new("")))
-        .map_err(|error| Failure::Import { path: path.display().to_string(), error })
+    let asset = import::load(path, &config.input.options(Path::new("")))
+        .map_err(|error| Failure::Import { path: name.to_owned(), error })?;
+    Ok((asset, import::format_name(path).unwrap_or("unknown")))
+}
+
+/// Leaves that clip alone which is asked for.
+///
+/// # Errors
+/// A [`Failure`] that lists the clips.
+pub fn only(mut asset: Asset, wanted: Option<&str>) -> Result<Asset, Failure> {
+    if let Some(wanted) = wanted {
+        let found = find_clip(&asset, wanted).map_err(Failure::Argument)?;
+        asset.clips = vec![asset.clips.swap_remove(found)];
+        asset.meant = 0;
+    }
+    Ok(asset)
 }
 
 /// The clip of this name or number; the one that is meant ([`Asset::meant`]) where none is asked for, `None` where the asset has none.

@@ -1,10 +1,10 @@
 //! What was made and how good it is: a line for each output, or for each folder where there are many.
 
 use crate::export;
-use crate::measure::{Reading, Verdict, find, shown};
+use crate::measure::{Reading, Verdict, remedy, shown};
 use crate::pipeline::{Outcome, Status};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// Up to so many takes every output is named: more lines push what is told above them off the screen.
 const MOST_NAMED: usize = 12;
@@ -14,6 +14,8 @@ const MOST_NAMED: usize = 12;
 pub struct Made {
     /// Whether each output is named.
     each: bool,
+    /// Whether there is one job, whose verdict comes with what to try.
+    alone: bool,
     /// By the number of the job.
     lines: BTreeMap<usize, Vec<String>>,
     folders: BTreeMap<PathBuf, Counts>,
@@ -30,7 +32,7 @@ struct Counts {
 impl Made {
     /// Nothing yet, of so many jobs.
     pub fn of(jobs: usize) -> Self {
-        Self { each: jobs <= MOST_NAMED, lines: BTreeMap::new(), folders: BTreeMap::new() }
+        Self { each: jobs <= MOST_NAMED, alone: jobs == 1, lines: BTreeMap::new(), folders: BTreeMap::new() }
     }
 
     /// Adds what the job of this number made, somewhere below `folder` where it went to one.
@@ -38,17 +40,17 @@ impl Made {
         if outcome.status != Status::Written {
             return;
         }
-        // What stages say of their takes and of themselves is no verdict on the result.
-        let metrics = outcome.metrics.as_array().into_iter().flatten().filter_map(Reading::of_json);
-        let readings: Vec<Reading> = metrics.filter(|r| find(&r.name).is_some()).collect();
+        let metrics = outcome.metrics.as_array().into_iter().flatten();
+        let readings: Vec<Reading> = metrics.filter_map(Reading::of_json).collect();
         let outputs: Vec<&PathBuf> = outcome.outputs.iter().filter(|path| is_result(path)).collect();
         let Some(several) = folder.filter(|_| !self.each) else {
             let verdict = sentence(outcome, &readings).map_or(String::new(), |told| format!("  {told}"));
-            let mut lines: Vec<String> =
-                outputs.iter().map(|o| format!("{}{verdict}", o.display())).collect();
+            let mut lines: Vec<String> = outputs.iter().map(|o| format!("{}{verdict}", shortly(o))).collect();
+            let worst = Verdict::of(&readings).worst.filter(|_| self.alone);
+            lines.extend(worst.and_then(|w| remedy(&w.name)).map(|what| format!("  hint: {what}")));
             // Pages in a folder have one that leads to them.
             let page = outcome.outputs.iter().find(|o| o.to_string_lossy().ends_with(".report.html"));
-            lines.extend(page.filter(|_| folder.is_none()).map(|page| format!("report: {}", page.display())));
+            lines.extend(page.filter(|_| folder.is_none()).map(|page| format!("report: {}", shortly(page))));
             self.lines.insert(job, lines);
             return;
         };
@@ -66,10 +68,29 @@ impl Made {
             let takes: Vec<String> = counts.takes.iter().map(|(word, n)| format!("{n} {word}")).collect();
             let files = if counts.outputs == 1 { "file" } else { "files" };
             let told = if takes.is_empty() { String::new() } else { format!("  {}", takes.join(", ")) };
-            format!("{}  {} {files}{told}", folder.join("").display(), counts.outputs)
+            format!("{}  {} {files}{told}", shortly(&folder.join("")), counts.outputs)
         };
         self.lines.values().flatten().cloned().chain(self.folders.iter().map(folder)).collect()
     }
+}
+
+/// The path as somebody would type it: `in/../out` is `out`, unless `in` leads elsewhere.
+pub fn shortly(path: &Path) -> String {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        let named = matches!(short.components().next_back(), Some(Component::Normal(_)));
+        match part {
+            Component::ParentDir if named && !short.is_symlink() => {
+                short.pop();
+            }
+            part => short.push(part),
+        }
+    }
+    // The end of a folder's name stays.
+    if path.to_string_lossy().ends_with(MAIN_SEPARATOR) {
+        short.push("");
+    }
+    short.display().to_string()
 }
 
 /// Whether a file is what was asked for, and not a picture, table or page beside it.
@@ -81,17 +102,11 @@ fn is_result(path: &Path) -> bool {
 
 /// The verdict on a result, with the measure that is worst and where; nothing where nothing was measured.
 fn sentence(outcome: &Outcome, readings: &[Reading]) -> Option<String> {
-    let Verdict { judged, over } = Verdict::of(readings);
-    let worst = readings.iter().filter(|r| r.over()).filter_map(|r| Some((r, r.part()?)));
-    let Some((worst, _)) = worst.reduce(|a, b| if b.1 > a.1 { b } else { a }) else {
-        return (judged > 0).then(|| "good".to_owned());
-    };
+    let Verdict { judged, over, worst } = Verdict::of(readings);
+    let Some(worst) = worst else { return (judged > 0).then(|| "good".to_owned()) };
     let limit =
         worst.at_most.map_or(String::new(), |limit| format!(" (at most {})", shown(limit, &worst.unit)));
     let place = outcome.worst_course.as_ref().and_then(|course| course.place(&worst.name));
-    let place = place.map_or(String::new(), |(frame, of)| match of {
-        "" => format!(" at frame {frame}"),
-        of => format!(" at frame {frame}, {of}"),
-    });
+    let place = place.map_or(String::new(), |place| format!(" {place}"));
     Some(format!("{over} of {judged} over: {} {}{limit}{place}", worst.name, shown(worst.value, &worst.unit)))
 }

@@ -20,7 +20,7 @@ use std::path::PathBuf;
     posemill map take.bvh hero.glb -o map.toml\n  \
     posemill retarget take.bvh --onto hero.glb --map map.toml -o out.glb")]
 pub struct Arguments {
-    /// A motion file
+    /// A motion file; `-` is standard input
     #[arg(value_name = "MOTION")]
     motion: PathBuf,
     /// The rigged character

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
     `posemill measure --help` lists every measure with its formula.")]
 #[command(after_long_help = formulas())]
 pub struct Arguments {
-    /// Motion files
+    /// Motion files; `-` is standard input
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
     /// The take that the results were made from

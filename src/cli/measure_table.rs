@@ -39,7 +39,8 @@ fn table(rows: &[Vec<String>]) -> String {
 
 /// All measures of one clip; those of `fails` passed a threshold.
 pub fn single(measured: &Measured, fails: &[&str]) -> String {
-    let mut rows = vec![["measure", "value", "plain copy", "at most", ""].map(str::to_owned).to_vec()];
+    let mut rows =
+        vec![["measure", "value", "plain copy", "take", "at most", ""].map(str::to_owned).to_vec()];
     let copies = measured.metrics.iter().any(|m| m.copy.is_some());
     for metric in &measured.metrics {
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));
@@ -48,6 +49,7 @@ pub fn single(measured: &Measured, fails: &[&str]) -> String {
             metric.name.clone(),
             shown(metric.value, metric.unit),
             optional(metric.copy),
+            optional(metric.take),
             optional(metric.at_most),
             match (fails.contains(&metric.name.as_str()), over) {
                 (true, _) => "fails".to_owned(),
@@ -57,7 +59,7 @@ pub fn single(measured: &Measured, fails: &[&str]) -> String {
         ]);
     }
     if !copies {
-        rows.iter_mut().for_each(|row| drop(row.remove(2)));
+        rows.iter_mut().for_each(|row| drop(row.drain(2..4)));
     }
     let clip =
         if measured.clip.is_empty() { String::new() } else { format!(" ({})", one_line(&measured.clip)) };

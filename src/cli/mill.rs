@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::made::Made;
+use super::made::{Made, shortly};
 use super::tally::{Tally, names, show_all_warnings};
 use crate::pipeline::{
     self, Again, Batch, BatchOptions, Bounds, Claims, Jobs, Manifest, Memory, Outcome, Pipeline, Placement,
@@ -66,6 +66,11 @@ pub struct Work {
     pub named: bool,
     /// One sentence for each place where takes may be and could not be looked for.
     pub unseen: Vec<String>,
+}
+
+/// What `--clip` sets.
+pub fn clip_set(clip: &str) -> String {
+    format!("input.clip={}", toml::Value::String(clip.to_owned()))
 }
 
 /// Does all of `works` and says what became of it.
@@ -172,7 +177,7 @@ pub fn mill(
     }
     let pages =
         works.iter().filter(|w| writes && w.pipeline.report && !left).filter_map(|w| w.placement.folder());
-    let pages = pages.map(|folder| format!("report: {}", folder.join(REPORT_PAGE).display()));
+    let pages = pages.map(|folder| format!("report: {}", shortly(&folder.join(REPORT_PAGE))));
     if works.iter().all(|w| w.named) {
         made.lines().into_iter().chain(pages).for_each(|line| console.note(line));
     }

@@ -21,11 +21,21 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Reads standard input where it is asked for.
+    /// Reads standard input where it is asked for; `told` says whether standard output is to say what became of the files.
     ///
     /// # Errors
-    /// A [`Failure`] where it cannot be read, or the format of standard output is not told.
-    pub fn open(inputs: &[String], output: &str, format: Option<OutputFormat>) -> Result<Self, Failure> {
+    /// A [`Failure`] where it cannot be read, or standard output cannot take the file.
+    pub fn open(
+        inputs: &[String],
+        output: &str,
+        format: Option<OutputFormat>,
+        told: bool,
+    ) -> Result<Self, Failure> {
+        if output == "-" && told {
+            let message = "`-o -` prints the file, `--json` and `--dry-run` print what became of it\n\
+                           leave one of them out";
+            return Err(Failure::Argument(message.to_owned()));
+        }
         let mut pipe = Self {
             inputs: inputs.to_vec(),
             output: output.to_owned(),
@@ -36,8 +46,7 @@ impl Pipe {
         if output != "-" && !inputs.iter().any(|i| i == "-") {
             return Ok(pipe);
         }
-        let folder = tempfile::tempdir()
-            .map_err(|e| Failure::Argument(format!("there is no place for what passes through: {e}")))?;
+        let folder = passage()?;
         for input in pipe.inputs.iter_mut().filter(|i| *i == "-") {
             let path = spooled(folder.path())?;
             *input = path.display().to_string();
@@ -83,8 +92,20 @@ impl Pipe {
     }
 }
 
+/// A folder for what passes through.
+///
+/// # Errors
+/// A [`Failure`] where there is no room for temporary files.
+pub fn passage() -> Result<TempDir, Failure> {
+    tempfile::tempdir()
+        .map_err(|e| Failure::Argument(format!("there is no place for what passes through: {e}")))
+}
+
 /// Standard input as a file in `folder`.
-fn spooled(folder: &Path) -> Result<PathBuf, Failure> {
+///
+/// # Errors
+/// A [`Failure`] where it cannot be read.
+pub fn spooled(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join("stdin");
     spool(std::io::stdin().lock(), &path, MAX_FILE_BYTES)?;
     Ok(path)

@@ -22,7 +22,7 @@ use std::sync::Arc;
     posemill preview take.bvh hero.glb -o both.gif --camera side\n  \
     posemill preview hero.glb --clip Run -o run.apng --size 640x360 --fps 30")]
 pub struct Arguments {
-    /// Motion files or characters
+    /// Motion files or characters; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The picture: `.png` or `.jpg` for a contact sheet, `.gif` or `.apng` for an animation

@@ -4,7 +4,8 @@ use super::console::Console;
 use super::direct::{Request, plan};
 use super::exit::{Exit, Failure};
 use super::formats::written;
-use super::mill::{MillArguments, mill};
+use super::mill::{MillArguments, Work, mill};
+use super::pipe::Pipe;
 use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
 use clap::Args;
 use std::path::PathBuf;
@@ -20,13 +21,13 @@ use std::path::PathBuf;
     posemill retarget walk.bvh run.bvh --onto hero.glb --merge -o hero-moves.glb\n  \
     posemill map take.bvh hero.glb -o map.toml    (then edit it, and pass --map map.toml)")]
 pub struct Arguments {
-    /// Motion files or globs
+    /// Motion files or globs; `-` is standard input
     #[arg(required = true, value_name = "MOTION")]
     motions: Vec<String>,
-    /// The rigged character (glTF, GLB, VRM)
+    /// The rigged character (FBX, glTF, GLB, VRM)
     #[arg(long, value_name = "CHARACTER")]
     onto: PathBuf,
-    /// A file, which is replaced, or a folder
+    /// A file, which is replaced, or a folder; `-` is standard output
     #[arg(long, short, value_name = "OUT")]
     output: String,
     /// A joint map, as `posemill map` writes it
@@ -35,7 +36,7 @@ pub struct Arguments {
     /// Which clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// The format of outputs in a folder [default: glb]
+    /// The format of outputs in a folder, and on standard output [default: glb]
     #[arg(long, value_parser = written())]
     format: Option<OutputFormat>,
     /// One file with all takes as named animations
@@ -53,6 +54,8 @@ pub struct Arguments {
 /// # Errors
 /// A [`Failure`] where nothing can start.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+    let told = arguments.mill.json || arguments.mill.dry_run;
+    let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, told)?;
     let mut sets = Vec::new();
     if let Some(map) = &arguments.map {
         sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));
@@ -64,18 +67,18 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         command: "retarget",
         pipeline: DEFAULT_PIPELINE,
         name: "default pipeline",
-        takes: &arguments.motions,
+        takes: &pipe.inputs,
         character: Some(&arguments.onto),
-        output: &arguments.output,
+        output: &pipe.output,
         clip: arguments.clip.as_deref(),
         format: arguments.format,
         merge: arguments.merge,
+        verdict: true,
         sets,
-        called: Vec::new(),
+        called: pipe.called.clone(),
     };
-    let mut work = plan(request, &arguments.mill)?;
-    // One result is looked at by whoever made it.
-    work.recipe.verdict = work.jobs.len() == 1;
-    work.pipeline.verdict = work.recipe.verdict;
-    mill("retarget", &[work], &arguments.mill, console)
+    let work = Work { named: arguments.output != "-", ..plan(request, &arguments.mill)? };
+    let exit = mill("retarget", &[work], &arguments.mill, console)?;
+    pipe.close()?;
+    Ok(exit)
 }

@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::mill::{MillArguments, Work, mill};
+use super::mill::{MillArguments, Work, clip_set, mill};
 use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{
     Again, Jobs, PipelineConfig, Placement, PlanError, Recipe, Shard, TakeList, Takes, TakesError,
@@ -41,6 +41,9 @@ pub struct Arguments {
     /// The folder for outputs instead of that of the pipeline file, relative to the current folder
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Which clip of takes that hold several, by name or number from 0 [default: all]
+    #[arg(long, value_name = "NAME")]
+    clip: Option<String>,
     #[command(flatten)]
     mill: MillArguments,
 }
@@ -74,15 +77,16 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
-    let config =
-        PipelineConfig::parse(&name, &text, &arguments.mill.sets, STAGES).map_err(PlanError::Config)?;
+    let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();
+    sets.extend(arguments.mill.sets.iter().cloned());
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let config = PipelineConfig::parse_in(&folder, &name, &text, &sets, STAGES);
+    let mut config = config.map_err(PlanError::Config)?;
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(&config.output.dir));
     let Takes { mut takes, unseen } = takes(&name, &folder, &config, arguments, &output)?;
     if let Some(shard) = arguments.shard {
         takes.retain(|take| shard.holds(take));
     }
-    let mut sets = arguments.mill.sets.clone();
     let every_page = takes.len() <= MOST_REPORTED;
     if !every_page && config.output.report && config.says_report {
         console
@@ -93,6 +97,7 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
             "{name}: no report and no pages for more than {MOST_REPORTED} takes\nhint: `report = true` in [output] asks for them"
         ));
         sets.push("output.report=false".to_owned());
+        config.output.report = false;
     }
     let files: Vec<PathBuf> = config.input.character.iter().map(|c| folder.join(c)).collect();
     let work = |takes: TakeList, character: Option<&str>, output: PathBuf| {
@@ -108,7 +113,7 @@ fn plan(path: &Path, arguments: &Arguments, console: &Console) -> Result<Vec<Wor
             every_page,
             verdict: false,
         };
-        let pipeline = recipe.pipeline()?;
+        let pipeline = recipe.pipeline_of(&config)?;
         let again = again(path, arguments, &recipe.sets);
         Ok(Work { recipe, pipeline, again, jobs, placement, named: true, unseen: unseen.clone() })
     };
@@ -158,14 +163,13 @@ fn takes(
         }
         return Ok(listed_takes(&bytes));
     }
-    let (base, patterns) = match arguments.input.is_empty() {
-        true => (folder, &config.input.motion),
-        false => (Path::new(""), &arguments.input),
-    };
-    if patterns.is_empty() {
+    if !arguments.input.is_empty() {
+        return Ok(find_takes(Path::new(""), &arguments.input, Some(output)).map_err(PlanError::Takes)?);
+    }
+    if config.input.motion.is_empty() {
         return Err(Failure::Argument(format!(
             "{name}: [input] names no motion\nwrite `motion = [\"takes/**/*.bvh\"]` or pass `--input`"
         )));
     }
-    Ok(find_takes(base, patterns, Some(output)).map_err(PlanError::Takes)?)
+    Ok(config.takes(folder, output).map_err(PlanError::Config)?)
 }

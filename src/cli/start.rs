@@ -17,36 +17,35 @@ use std::process::ExitCode;
     Exit codes: 0 all good, 1 some inputs failed or a threshold was passed, 2 nothing could start.")]
 pub struct Arguments {
     /// Print errors only
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = "Messages")]
     quiet: bool,
     /// Print every warning of every file
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Messages")]
     verbose: bool,
     /// When to colour messages
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Messages")]
     color: Color,
     #[command(subcommand)]
     command: Command,
 }
 
-/// One variant for each command.
+/// One variant for each command, in the order in which somebody comes to need them.
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::Arguments),
-    Retarget(retarget::Arguments),
-    Convert(convert::Arguments),
     Inspect(inspect::Arguments),
-    Joints(joints::Arguments),
-    Map(map::Arguments),
-    Measure(measure::Arguments),
+    Retarget(retarget::Arguments),
     Preview(preview::Arguments),
+    Measure(measure::Arguments),
+    Map(map::Arguments),
+    Calibrate(calibrate::Arguments),
+    Run(run::Arguments),
+    Convert(convert::Arguments),
+    Joints(joints::Arguments),
     Simulate(simulate::Arguments),
     Stages(stages::Arguments),
     Formats(formats::Arguments),
-    Calibrate(calibrate::Arguments),
     Completions(completions::Arguments),
-    /// Print the manual page
-    Man,
+    Man(completions::ManArguments),
     #[command(hide = true)]
     Worker(worker::Arguments),
 }
@@ -70,7 +69,7 @@ pub fn start() -> ExitCode {
         Command::Formats(a) => formats::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Worker(a) => worker::run(a),
-        Command::Man => completions::man(&console, Arguments::command()),
+        Command::Man(a) => completions::man(a, &console, Arguments::command()),
     };
     let exit = result.unwrap_or_else(|failure| {
         match &failure {

@@ -1,9 +1,9 @@
 //! What leads a world along: motors, limits and springs of coordinates, balls driven towards orientations that move, and
 //! velocities pulled within bounds.
 //!
-//! A [`Drive`] is a spring and damper between a ball and a target that moves, taken implicitly (Tan, Liu, Turk, "Stable
+//! A `Drive` is a spring and damper between a ball and a target that moves, taken implicitly (Tan, Liu, Turk, "Stable
 //! Proportional-Derivative Controllers", 2011): `L = g (rate - w) - h kp e` with `g = h (kd + h kp)`, so that it is
-//! stable at any stiffness and does not lag behind a steady target. A [`Pull`] is one auxiliary row. Space: world,
+//! stable at any stiffness and does not lag behind a steady target. A `Pull` is one auxiliary row. Space: world,
 //! unless said otherwise. Units: SI.
 
 use super::constraint::{Constraint, of};

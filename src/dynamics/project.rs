@@ -22,7 +22,7 @@ pub fn project_positions(solver: &mut Solver, articulation: &Articulation, state
     close_constraints(solver, articulation, states, PROJECTION_ROUNDS, PROJECTION_TOLERANCE)
 }
 
-/// [`project_positions`] with at most `rounds` rounds, down to `tolerance`.
+/// `project_positions` with at most `rounds` rounds, down to `tolerance`.
 pub(super) fn close_constraints(
     solver: &mut Solver,
     articulation: &Articulation,

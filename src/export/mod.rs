@@ -34,6 +34,7 @@ pub mod vrma;
 pub use fbx::FbxOptions;
 pub use format::{FORMATS, Format};
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
-pub use gltf_beside::{MADE_BY, decoded_uri, made_by};
+pub(crate) use gltf_beside::decoded_uri;
+pub use gltf_beside::made_by;
 pub use reduce::{Keys, reduce};
 pub use save::{ExportError, Options, OutputFile, Written, save};

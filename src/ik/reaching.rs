@@ -80,7 +80,7 @@ impl Reaching {
 
     /// Turns and bends the limb of a pose, of which `model` is the model pose, so that its end is at a place.
     ///
-    /// The place is one of [`Reaching::place`]; a limb without two bones stays as it is.
+    /// The place is one of `Reaching::place`; a limb without two bones stays as it is.
     pub fn bend(&self, skeleton: &Skeleton, pose: &mut Pose, model: &ModelPose, place: &Vec3) {
         let [a, b, c] = [self.root, self.middle, self.end].map(|id| model.position(id));
         let (upper, lower, way) = (b - a, c - b, place - a);

@@ -128,9 +128,30 @@ fn understand_bvh(
             ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect())
         }
     };
-    let metres_per_unit =
-        options.units.unwrap_or_else(|| guessed_unit(&rig, &upright, "HIERARCHY", warnings));
+    let metres_per_unit = match options.units {
+        Some(told) => {
+            doubted_unit(told, &rig, &upright, warnings);
+            told
+        }
+        None => guessed_unit(&rig, &upright, "HIERARCHY", warnings),
+    };
     Ok((rig, Normalization { metres_per_unit, rest_from_file, world_from_file }, calibrated))
+}
+
+/// Legs of this length are somebody's, metres: a toddler's are longer and a giant's shorter. A unit that is wrong is wrong by
+/// a factor of 2.5 or more.
+const LEGS: std::ops::RangeInclusive<f64> = 0.2..=2.5;
+
+/// Warns of a unit that is told and gives legs that nobody has.
+fn doubted_unit(told: f64, rig: &Rig, upright: &ModelPose, warnings: &mut Warnings) {
+    let Some(figure) = Figure::of(rig, upright).filter(|f| !LEGS.contains(&(told * f.leg))) else { return };
+    let unit = guess_unit(figure.leg);
+    let (told_leg, leg) = (told * figure.leg, unit.metres * figure.leg);
+    let message = format!(
+        "by `input.units` the legs are {told_leg:.3} m long: {} would make them {leg:.2} m",
+        unit.name
+    );
+    warnings.add("bvh-unit-told", message, "HIERARCHY");
 }
 
 /// Metres per unit, by the length of the legs of a body that stands, or by its size where it has none.

@@ -66,7 +66,7 @@ pub enum BvhError {
         /// What stands there.
         found: String,
     },
-    /// An offset that is infinite, not a number, or farther than [`crate::model::FARTHEST`]: no bone length can be guessed.
+    /// An offset that is infinite, not a number, or farther than `model::FARTHEST`: no bone length can be guessed.
     #[error(
         "{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there"
     )]

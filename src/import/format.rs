@@ -22,7 +22,7 @@ pub struct ReadFormat {
     pub about: &'static str,
     /// What of a file is not taken over, in a few words.
     pub loses: &'static str,
-    /// Whether the first bytes of a file ([`HEAD`] of them at most) are such that it can be nothing else.
+    /// Whether the first bytes of a file (`HEAD` of them at most) are such that it can be nothing else.
     pub recognise: fn(&[u8]) -> bool,
     /// Reads a file.
     pub read: fn(&Source, &Options) -> Result<Asset, ImportError>,

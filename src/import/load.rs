@@ -53,7 +53,7 @@ pub struct Options {
     /// The body model of SMPL motions; `None`: a neutral figure.
     pub body_model: Option<PathBuf>,
     /// What reading one file may take of memory, bytes; `None`: an amount that grows with the file's size, up to
-    /// [`crate::scene::CEILING`].
+    /// `scene::CEILING`.
     pub memory: Option<u64>,
 }
 

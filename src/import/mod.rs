@@ -40,9 +40,8 @@ pub use asf_amc::AsfError;
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};
 pub use calibration::Calibrate;
-pub use format::{FORMATS, HEAD, ReadFormat, Source};
+pub use format::{FORMATS, ReadFormat, Source};
 pub use gltf::GltfFile;
-pub use gltf_skeleton::{Humanoid, VrmVersion};
 pub use load::{Axis, ImportError, MAX_FILE_BYTES, Options, format_name, from_bytes, from_file, load, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};

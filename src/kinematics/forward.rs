@@ -1,7 +1,7 @@
 //! Forward kinematics: a frame, or all frames of a clip, from local to model space.
 //!
 //! One pass in joint order, parents first: `Q_i = Q_p q_i`, `x_i = x_p + Q_p o_i`. [`forward`] is the exact door
-//! for one frame, [`map_frames`] for all of them. [`Forward`] computes eight frames at once in `f32` lanes (positions within 1e-5 of the exact
+//! for one frame, `map_frames` for all of them. [`Forward`] computes eight frames at once in `f32` lanes (positions within 1e-5 of the exact
 //! ones, relative to their distance from the model's origin and the size of the character) and shows each
 //! block to a consumer while it lies in the cache: results of whole clips are consumed, not stored.
 //! Space: model space from joint space. Units: metres.
@@ -40,7 +40,7 @@ pub fn map_frames<T: Send>(
     (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
 }
 
-/// As [`map_frames`], for poses in which nothing counts but `wanted` and what lies above them; other joints rest.
+/// As `map_frames`, for poses in which nothing counts but `wanted` and what lies above them; other joints rest.
 ///
 /// # Panics
 /// Where the clip belongs to another skeleton.

@@ -7,6 +7,8 @@ mod continuity;
 mod forward;
 mod jacobian;
 
-pub use continuity::{cuts, is_cycle, shots, size, turning};
-pub use forward::{Block, Forward, Towards, forward, map_blocks, map_frames, map_frames_towards};
+pub(crate) use continuity::is_cycle;
+pub use continuity::{cuts, shots, size, turning};
+pub use forward::{Block, Forward, Towards, forward, map_blocks};
+pub(crate) use forward::{map_frames, map_frames_towards};
 pub use jacobian::{Jacobian, jacobian};

@@ -23,10 +23,12 @@ mod transfer;
 mod treadmill;
 mod write;
 
-pub use ground::{GroundWork, ground};
-pub use leg::{Leg, Places, Step, places, steps};
-pub use repair::{Repaired, repair};
+pub use ground::ground;
+pub(crate) use leg::places;
+pub use leg::{Leg, Step, steps};
+pub use repair::repair;
 pub use settings::Settings;
-pub use timeline::Timeline;
-pub use transfer::{Course, LegPair, course, hands_out_of_floor, leg_ratio, transfer};
+pub(crate) use timeline::Timeline;
+pub(crate) use transfer::{Course, hands_out_of_floor};
+pub use transfer::{LegPair, course, leg_ratio, transfer};
 pub use write::shifted;

@@ -1,7 +1,7 @@
 //! Every joint outside its range turns by the smallest and smoothest change that brings it inside.
 //!
 //! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
-//! twist past half a turn counts on; their allowed values are convex, and [`corrections`] finds the change. Bringing
+//! twist past half a turn counts on; their allowed values are convex, and `corrections` finds the change. Bringing
 //! each frame to its nearest inside instead stops a joint dead where it meets its bound. Parents come first: a trunk or a
 //! collar bone that is turned takes neither head nor arms along, as far as their own ranges let them stay. Units: radians,
 //! hertz.

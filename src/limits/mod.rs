@@ -8,4 +8,3 @@ mod keep;
 mod roll;
 
 pub use keep::{Kept, Options, keep};
-pub use roll::roll_limbs;

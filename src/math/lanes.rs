@@ -8,8 +8,6 @@ use super::{Quat, RawQuat, Transform, Vec3};
 pub const LANES: usize = 8;
 /// Eight `f32` numbers.
 pub type F32x8 = simba::simd::WideF32x8;
-/// Four `f32` numbers: a column of a matrix.
-pub type F32x4 = simba::simd::WideF32x4;
 /// Eight vectors.
 pub type LaneVec3 = nalgebra::Vector3<F32x8>;
 /// Eight rotations.

@@ -17,18 +17,17 @@ pub(crate) use average::{
     weighted_quantile,
 };
 pub use average::{median, percentile};
-pub use lanes::{F32x4, F32x8, LaneQuat};
 pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
-pub use nalgebra::{
-    DMatrix, DVector, Matrix2, Matrix3 as Mat3, Matrix4 as Mat4, Matrix6 as Mat6, Vector2 as Vec2,
-    Vector6 as Vec6,
-};
-pub use real::{Real, RealX4};
+pub use nalgebra::{DMatrix, DVector, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};
+pub(crate) use nalgebra::{Matrix6 as Mat6, Vector6 as Vec6};
+pub use real::Real;
+pub(crate) use real::RealX4;
 pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
 pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
-pub use triple::{Triple, cross, difference, dot, scaled, sum};
+pub(crate) use triple::Triple;
+pub use triple::{cross, difference, dot, scaled, sum};
 
 /// A vector or a point of three `f64` coordinates.
 pub type Vec3 = nalgebra::Vector3<f64>;

@@ -5,10 +5,13 @@ use super::comparison::comparison;
 use super::contact::{contact, foot_depths, published};
 use super::course::{Course, courses};
 use super::gauge::Gauge;
+use super::hands::hands;
 use super::labels::agreement;
+use super::legs::legs;
 use super::momentum::momentum;
 use super::samples::Samples;
 use super::statistics::rms;
+use crate::contacts::{Options, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
@@ -24,7 +27,7 @@ pub struct Assessment {
 
 impl Assessment {
     /// Adds measures, each at its place in the catalogue.
-    pub fn add(&mut self, metrics: impl IntoIterator<Item = Metric>) {
+    fn add(&mut self, metrics: impl IntoIterator<Item = Metric>) {
         self.metrics.extend(metrics);
         self.metrics.sort_by_key(|m| super::MEASURES.iter().position(|k| k.name == m.name));
     }
@@ -63,6 +66,34 @@ pub fn assess(
         }
     }
     made.add([]);
+    made
+}
+
+/// As [`assess`] beside `copy`, the plain rotation copy of `take`, and how far hands, legs and trunk do what those of the
+/// take do. The take is measured too, on its own body and with its own labels (found on it where it has none): what it
+/// does badly itself is not the result's.
+///
+/// # Panics
+/// Where the motion belongs to another character.
+pub fn assess_beside(
+    gauge: &Gauge,
+    motion: &Motion,
+    contacts: Option<&Contacts>,
+    take: &Motion,
+    copy: &Motion,
+) -> Assessment {
+    let mut made = assess(gauge, motion, contacts, Some(copy));
+    let labels = match &take.contacts {
+        Some(labels) => labels,
+        None => &detect(take, &Options::default()),
+    };
+    let (of_take, _) = alone(&Gauge::new(&take.character), take, Some(labels));
+    for own in &mut made.metrics {
+        own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
+    }
+    let (measures, series) = legs(gauge, take, copy, motion);
+    made.series.extend(series);
+    made.add(measures.into_iter().chain(hands(gauge, take, copy, motion)));
     made
 }
 

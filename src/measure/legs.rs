@@ -10,7 +10,7 @@ use super::statistics::{mean, percentile, rms};
 use crate::kinematics::{is_cycle, map_frames};
 use crate::math::{Quat, Vec3, angle_between, arc};
 use crate::model::{ModelPose, Motion, Rig, Role, Side};
-use crate::report::Metric;
+use crate::report::{Metric, Series};
 
 /// A point of a foot rests below this speed, leg lengths a second...
 const SLOW: f64 = 0.15;
@@ -92,17 +92,18 @@ fn instants(motion: &Motion) -> Option<Vec<Instant>> {
 }
 
 /// How far `motion`, which plays on the character of `gauge`, does with legs and trunk what `source` does, beside `copy`,
-/// the plain rotation copy of `source`; nothing of bodies without two whole legs, or where the three are not in step.
+/// the plain rotation copy of `source`, and how limbs and knees went over the frames; nothing of bodies without two whole
+/// legs, or where the three are not in step.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> Vec<Metric> {
+pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (Vec<Metric>, Vec<Series>) {
     let rate = motion.clip.sample_rate;
     let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
     let tracks = [source, copy, motion].map(|m| instants(m).filter(|_| step));
-    let [Some(from), Some(plain), Some(own)] = tracks else { return Vec::new() };
+    let [Some(from), Some(plain), Some(own)] = tracks else { return Default::default() };
     let frames = from.len().min(plain.len()).min(own.len());
-    let (Some(first), Some(to)) = (from.first(), plain.first()) else { return Vec::new() };
+    let (Some(first), Some(to)) = (from.first(), plain.first()) else { return Default::default() };
     let k = to.leg() / first.leg().max(1e-9);
     let leg = to.leg();
     let from: Vec<Instant> = from.into_iter().map(|i| i.scaled(k)).collect();
@@ -113,20 +114,25 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> V
 
     // Against the copy, whose limbs and knees are the take's.
     let mut errors: Vec<f64> = Vec::with_capacity(8 * frames);
-    let (mut knee, mut straight) = (0.0_f64, Vec::new());
+    let (mut knees, mut straight) = ([Vec::with_capacity(frames), Vec::with_capacity(frames)], Vec::new());
+    let mut limbs = knees.clone();
     for (own, plain) in own.iter().zip(&plain).take(frames) {
         let pairs = own.limbs().into_iter().zip(plain.limbs());
-        errors.extend(pairs.filter(|(_, b)| b.norm() > 0.0).map(|(a, b)| angle_between(&a, &b)));
+        let apart = pairs.map(|(a, b)| (b.norm() > 0.0).then(|| angle_between(&a, &b))).collect::<Vec<_>>();
+        errors.extend(apart.iter().flatten());
         for side in 0..2 {
+            let of_side =
+                [2 * side, 2 * side + 1, 2 * side + 4, 2 * side + 5].map(|k| apart[k].unwrap_or(0.0));
+            limbs[side].push(of_side.into_iter().fold(0.0, f64::max));
             let (bend, before) = (own.bend(side), plain.bend(side));
-            knee = knee.max((bend - before).abs());
+            knees[side].push((bend - before).abs());
             if before < STRAIGHT {
                 straight.push(bend - before);
             }
         }
     }
     add("limb_error_p95", percentile(&mut errors, 0.95), Some(0.0));
-    add("knee_error_max", knee, Some(0.0));
+    add("knee_error_max", knees.iter().flatten().copied().fold(0.0, f64::max), Some(0.0));
     if straight.len() >= FEWEST {
         add("straight_leg_bend_p90", percentile(&mut straight, 0.9), Some(0.0));
     }
@@ -210,5 +216,13 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> V
         let of = |track: &[Instant]| mean(&(0..frames).map(|f| turned(track, f)).collect::<Vec<_>>());
         add("trunk_error", of(&own), Some(of(&plain)));
     }
-    found
+    let course = |name: &str, values: [Vec<f64>; 2]| {
+        let of = move |(side, values)| {
+            let name = format!("{side}_{name}");
+            Series { name, unit: "rad", values, resting: Vec::new() }
+        };
+        ["left", "right"].into_iter().zip(values).map(of).collect::<Vec<_>>()
+    };
+    let series = [course("limb_error", limbs), course("knee_error", knees)].concat();
+    (found, series)
 }

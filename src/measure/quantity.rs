@@ -64,14 +64,9 @@ pub(super) enum QuantityFault {
 /// Reads `1cm/s` or `1 cm/s` where the catalogue's unit is `m/s`. A number alone is understood only where there is no unit
 /// to be had: a threshold that somebody meant in the unit of the tables would otherwise be off by a hundred, in silence.
 pub(super) fn read(text: &str, unit: &str) -> Result<Quantity, QuantityFault> {
-    let end =
-        text.char_indices().rev().find(|(_, c)| c.is_ascii_digit() || *c == '.').map_or(0, |(k, _)| k + 1);
-    // The exponents of units are digits too.
-    let end = match text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E') || c == '%' || c == '°')
-    {
-        Some(first) => first,
-        None => end,
-    };
+    // The letter of an exponent belongs to the number; no unit begins with it.
+    let of_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E') || c == '%' || c == '°';
+    let end = text.find(of_unit).unwrap_or(text.len());
     let (number, word) = (text[..end].trim(), text[end..].trim());
     let number = number.parse::<f64>().ok().filter(|n| n.is_finite()).ok_or(QuantityFault::Number)?;
     let written = dimension(unit).map_or(&[("", 1.0)][..], |d| d.written);

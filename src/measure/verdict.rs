@@ -1,9 +1,10 @@
 //! Measurements and their limits become a verdict: good, over the limits, or not judged.
 
+use super::catalogue::find;
 use crate::report::Metric;
 use serde_json::Value;
 
-/// A result fails as much as the plain copy up to so many times its value.
+/// A result fails as much as the take or its plain copy up to so many times its value.
 const AS_MUCH: f64 = 1.05;
 
 /// A measurement as pages show it, whether it was made now or read from an earlier report.
@@ -17,6 +18,8 @@ pub struct Reading {
     pub unit: String,
     /// The same measure of the plain copy of the rotations.
     pub copy: Option<f64>,
+    /// The same measure of the take itself.
+    pub take: Option<f64>,
     /// The value that a good clip does not exceed.
     pub at_most: Option<f64>,
 }
@@ -28,6 +31,7 @@ impl From<&Metric> for Reading {
             value: m.value,
             unit: m.unit.to_owned(),
             copy: m.copy,
+            take: m.take,
             at_most: m.at_most,
         }
     }
@@ -41,20 +45,28 @@ impl Reading {
             value: value.get("value").and_then(Value::as_f64).unwrap_or(f64::NAN),
             unit: value.get("unit")?.as_str()?.to_owned(),
             copy: value.get("copy").and_then(Value::as_f64),
+            take: value.get("take").and_then(Value::as_f64),
             at_most: value.get("at_most").and_then(Value::as_f64),
         })
     }
 
-    /// Whether it exceeds its limit; a value that is no number does. What the plain copy of the take fails as much is not
-    /// blamed on the result.
+    /// The limit by which a result is judged: that of a measure of the catalogue. What stages say of their takes and of
+    /// themselves, such as how near a take came to a fault, is no verdict on the result.
+    pub fn limit(&self) -> Option<f64> {
+        self.at_most.filter(|_| find(&self.name).is_some())
+    }
+
+    /// Whether it exceeds its limit; a value that is no number does. What the take itself or its plain copy fails as much is
+    /// not blamed on the result.
     pub fn over(&self) -> bool {
-        let inherited = self.copy.is_some_and(|copy| self.value <= AS_MUCH * copy);
-        self.at_most.is_some_and(|limit| (self.value > limit && !inherited) || self.value.is_nan())
+        let inherited =
+            [self.copy, self.take].into_iter().flatten().any(|other| self.value <= AS_MUCH * other);
+        self.limit().is_some_and(|limit| (self.value > limit && !inherited) || self.value.is_nan())
     }
 
     /// The value as a part of its limit, for those that have one: above 1 is over.
     pub fn part(&self) -> Option<f64> {
-        let limit = self.at_most?;
+        let limit = self.limit()?;
         Some(match (limit > 0.0, self.over()) {
             (true, _) if self.value.is_finite() => self.value / limit,
             (_, true) => f64::INFINITY,
@@ -63,25 +75,24 @@ impl Reading {
     }
 }
 
-/// Whether one of the measurements is over its limit.
-pub fn is_over(metrics: &[Metric]) -> bool {
-    metrics.iter().any(|m| Reading::from(m).over())
-}
-
-/// How many measures have a limit, and how many are over it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+/// How many measures have a limit, and how many are over it: the one place that says whether a clip is good.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict<'a> {
     /// How many have one.
     pub judged: usize,
     /// How many are over it.
     pub over: usize,
+    /// That of them which is the furthest over; the first of several.
+    pub worst: Option<&'a Reading>,
 }
 
-impl Verdict {
+impl<'a> Verdict<'a> {
     /// The verdict on a clip with these measures.
-    pub fn of(measures: &[Reading]) -> Self {
-        let judged = measures.iter().filter(|m| m.at_most.is_some()).count();
-        Self { judged, over: measures.iter().filter(|m| m.over()).count() }
+    pub fn of(measures: &'a [Reading]) -> Self {
+        let judged = measures.iter().filter(|m| m.limit().is_some()).count();
+        let over = measures.iter().filter(|m| m.over());
+        let further = |a: &'a Reading, b: &'a Reading| if b.part() > a.part() { b } else { a };
+        Self { judged, over: over.clone().count(), worst: over.reduce(further) }
     }
 
     /// A word for scripts and style sheets, and one for people.
@@ -95,12 +106,12 @@ impl Verdict {
 
     /// One sentence.
     pub fn sentence(self) -> String {
-        match self {
-            Verdict { judged: 0, .. } => "No measure of this clip has a limit to be held against.".to_owned(),
-            Verdict { over: 0, judged: 1 } => "The one measure with a limit is within it.".to_owned(),
-            Verdict { over: 0, judged } => format!("All {judged} measures with a limit are within it."),
-            Verdict { over: 1, judged } => format!("1 of {judged} measures is over its limit."),
-            Verdict { over, judged } => format!("{over} of {judged} measures are over their limits."),
+        match (self.judged, self.over) {
+            (0, _) => "No measure of this clip has a limit to be held against.".to_owned(),
+            (1, 0) => "The one measure with a limit is within it.".to_owned(),
+            (judged, 0) => format!("All {judged} measures with a limit are within it."),
+            (judged, 1) => format!("1 of {judged} measures is over its limit."),
+            (judged, over) => format!("{over} of {judged} measures are over their limits."),
         }
     }
 }
@@ -110,7 +121,7 @@ mod tests {
     use super::*;
 
     fn measure(value: f64, at_most: Option<f64>) -> Reading {
-        Reading { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most }
+        Reading { name: "foot_skate_p95".into(), value, unit: "m".into(), copy: None, take: None, at_most }
     }
 
     #[test]
@@ -126,19 +137,31 @@ mod tests {
             "1 of 2 measures is over its limit."
         );
         assert!(measure(f64::NAN, Some(1.0)).over() && measure(1e-9, Some(0.0)).over());
+        let taken = |take: f64| Reading { take: Some(take), ..measure(1.1, Some(1.0)) };
+        assert!(taken(0.5).over() && !taken(1.1).over());
         let beside = |copy: f64| Reading { copy: Some(copy), ..measure(1.1, Some(1.0)) };
         assert!(
             beside(0.5).over() && !beside(1.1).over(),
             "a fault that the take came with is not the result's"
         );
         assert_eq!(measure(3.0, Some(2.0)).part(), Some(1.5));
+        let of_stage = Reading { name: "repair_spike".into(), ..measure(3.0, Some(1.0)) };
+        assert!(!of_stage.over() && of_stage.part().is_none(), "how near a take is to a fault is no verdict");
+        let all = [measure(2.0, Some(1.0)), of_stage, measure(3.0, Some(1.0))];
+        assert_eq!(Verdict::of(&all), Verdict { judged: 2, over: 2, worst: Some(&all[2]) });
         assert_eq!(measure(3.0, Some(0.0)).part(), Some(f64::INFINITY));
     }
 
     #[test]
     fn a_report_read_back_says_the_same() {
-        let metric =
-            Metric { name: "foot_skate".into(), value: 0.5, unit: "m", copy: Some(0.7), at_most: Some(0.6) };
+        let metric = Metric {
+            name: "foot_skate_p95".into(),
+            value: 0.5,
+            unit: "m",
+            copy: Some(0.7),
+            take: Some(0.2),
+            at_most: Some(0.6),
+        };
         let read = Reading::of_json(&serde_json::to_value(&metric).unwrap());
         assert_eq!(read, Some(Reading::from(&metric)));
         assert_eq!(Reading::of_json(&serde_json::json!({})), None);

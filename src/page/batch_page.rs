@@ -106,12 +106,12 @@ impl BatchPage {
         for m in &row.measures {
             let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
             match self.columns.iter_mut().find(|c| c.name == m.name) {
-                Some(c) => (c.largest, c.limited) = (c.largest.max(size), c.limited || m.at_most.is_some()),
+                Some(c) => (c.largest, c.limited) = (c.largest.max(size), c.limited || m.limit().is_some()),
                 None => self.columns.push(Column {
                     name: m.name.clone(),
                     unit: m.unit.clone(),
                     largest: size,
-                    limited: m.at_most.is_some(),
+                    limited: m.limit().is_some(),
                 }),
             }
         }
@@ -279,8 +279,14 @@ mod tests {
     use super::*;
 
     fn row(name: &str, value: f64, error: Option<&str>) -> BatchRow {
-        let measure =
-            Reading { name: "foot_skate".into(), value, unit: "m".into(), copy: None, at_most: Some(0.02) };
+        let measure = Reading {
+            name: "penetration_max".into(),
+            value,
+            unit: "m".into(),
+            copy: None,
+            take: None,
+            at_most: Some(0.02),
+        };
         BatchRow {
             name: name.into(),
             page: Some(format!("{name}.report.html")),
@@ -288,10 +294,11 @@ mod tests {
             warnings: 0,
             measures: if error.is_some() { Vec::new() } else { vec![measure] },
             worst_course: (value > 0.02).then(|| WorstCourse {
-                name: "foot_skate".into(),
+                name: "penetration_max".into(),
                 unit: "m".into(),
                 values: vec![0.0, value, 0.0],
                 frame: 1,
+                seconds: 0.1,
                 of: String::new(),
             }),
         }
@@ -323,7 +330,7 @@ mod tests {
         );
         assert!(!html.contains("</b>.report") && html.contains("%3C/b%3E.report.html"));
         assert_eq!(html.matches("class=\"spark\"").count(), 2);
-        assert!(html.contains("Foot skate over time, highest 5 cm"));
+        assert!(html.contains("Penetration max over time, highest 5 cm"));
     }
 
     #[test]

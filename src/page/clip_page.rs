@@ -3,7 +3,7 @@
 use super::changes::changes;
 use super::findings::findings;
 use super::mapping::mapping;
-use super::measures::{measures, series_of};
+use super::measures::{measures, series_of, side};
 use super::plots::plots;
 use super::quantity::{Unit, duration};
 use super::ranges::{Angle, angles};
@@ -12,7 +12,7 @@ use super::shell::document;
 use super::slides::slides;
 use super::text::{Text, address, words};
 use super::time_plot::highest;
-use crate::measure::{Reading, Verdict};
+use crate::measure::{Reading, Verdict, remedy};
 use crate::model::Motion;
 use crate::report::{Report, Series, Warnings};
 use base64::Engine as _;
@@ -22,6 +22,11 @@ use std::fmt::Write as _;
 pub const CLIPS: usize = 6;
 /// Moments that are pointed at.
 const MOMENTS: usize = 8;
+/// Measures over their limits that stand beside the verdict: more push the player off the screen, and all are in the table.
+const BLAMED: usize = 4;
+/// What a stage changes by more is told beside the verdict, metres and degrees: what one sees without looking for it. At half
+/// of it the ankles of every take that `foot_lock` holds are told; at double a raised hand is not.
+const LARGE: (f64, f64) = (0.1, 30.0);
 
 /// One clip of a page: what came in and what came out.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +69,10 @@ pub fn clip_page(page: &ClipPage) -> String {
     let alone = page.clips.len() == 1;
     let of_clip: Vec<Vec<Series>> = clips.iter().map(|s| series_of_clip(page.report, s, alone)).collect();
 
-    let mut body = header(page, verdict);
     let none = Vec::new();
     let only = if alone { of_clip.first().unwrap_or(&none) } else { &none };
-    let _ = write!(body, "<main>\n{}", moments(only, &all, angles.first().filter(|_| alone)));
+    let mut body = header(page, verdict, &all, only);
+    let _ = write!(body, "<main>\n{}", moments(angles.first().filter(|_| alone)));
     if !clips.is_empty() {
         body += &player(&scene.cuts);
     }
@@ -114,7 +119,7 @@ pub fn clip_page(page: &ClipPage) -> String {
     document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.text))
 }
 
-fn header(page: &ClipPage, verdict: Verdict) -> String {
+fn header(page: &ClipPage, verdict: Verdict, all: &[Reading], series: &[Series]) -> String {
     let (class, word) = verdict.words();
     let back = page.batch.as_ref().map_or_else(String::new, |link| {
         format!("<nav aria-label=\"Batch\"><a href=\"{}\">← All clips</a></nav>", Text(&address(link)))
@@ -138,9 +143,10 @@ fn header(page: &ClipPage, verdict: Verdict) -> String {
     let inputs: Vec<String> = page.inputs.iter().map(|i| format!("<code>{}</code>", Text(i))).collect();
     facts.push(format!("<dt>From</dt><dd>{}</dd>", inputs.join(", ")));
     format!(
-        "<header>{back}<h1>{} <span class=\"badge {class}\">{word}</span></h1><p class=\"lead\">{}</p><dl class=\"facts\">{}</dl></header>\n",
+        "<header>{back}<h1>{} <span class=\"badge {class}\">{word}</span></h1><p class=\"lead\">{}</p>{}<dl class=\"facts\">{}</dl></header>\n",
         Text(&page.title),
         verdict.sentence(),
+        blame(page, all, series),
         facts.iter().map(|f| format!("<div>{f}</div>")).collect::<String>()
     )
 }
@@ -160,17 +166,65 @@ fn series_of_clip(report: &Report, shown: &Shown, alone: bool) -> Vec<Series> {
     all
 }
 
-/// Where to look first: the peaks of what is over its limit, and the joints that leave their ranges.
-fn moments(series: &[Series], all: &[Reading], angles: Option<&Vec<Angle>>) -> String {
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for m in all.iter().filter(|m| m.over()) {
-        let Some(course) = series_of(&m.name, series) else { continue };
-        let (name, series_unit) = (&course.name, course.unit);
-        if let Some((frame, value)) = highest(&course.values) {
-            let text = Unit::of(series_unit, value).text(value);
-            found.push((frame, format!("{}: {text}", words(name))));
-        }
+/// What is over its limit, how it is in the take and its plain copy, when and on which side, and what to try; and what a
+/// stage changed so much that one sees it.
+fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
+    let rate = page.clips.first().map_or(1.0, |shown| shown.result.clip.sample_rate);
+    let moment = |frame: usize, of: &str| {
+        let of = if of.is_empty() { String::new() } else { format!("{of}, ") };
+        let seconds = frame as f64 / rate;
+        format!("<button type=\"button\" class=\"moment\" data-frame=\"{frame}\">{of}{seconds:.2} s</button>")
+    };
+    let mut over: Vec<&Reading> = all.iter().filter(|m| m.over()).collect();
+    over.sort_by(|a, b| b.part().unwrap_or(0.0).total_cmp(&a.part().unwrap_or(0.0)));
+    let mut items: Vec<String> = Vec::new();
+    for m in over.iter().take(BLAMED) {
+        let sizes = [Some(m.value), m.limit(), m.copy, m.take].into_iter().flatten();
+        let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
+        let beside = [("at most", m.limit()), ("plain copy", m.copy), ("take", m.take)];
+        let beside = beside.into_iter().filter_map(|(word, x)| Some(format!("{word} {}", unit.text(x?))));
+        let course = series_of(&m.name, series).and_then(|s| Some((highest(&s.values)?.0, side(s))));
+        let place = course.map_or_else(String::new, |(frame, of)| moment(frame, of));
+        let remedy =
+            remedy(&m.name).map_or_else(String::new, |r| format!("<small>Try: {}</small>", coded(r)));
+        items.push(format!(
+            "<b>{}</b> {} <span class=\"quiet\">({})</span> {place}{remedy}",
+            Text(&words(&m.name)),
+            unit.text(m.value),
+            beside.collect::<Vec<_>>().join(", "),
+        ));
     }
+    for change in &page.report.changes {
+        let (far, wide) = (change.metres.max > LARGE.0, change.degrees.max > LARGE.1);
+        let (what, largest, unit) = match (wide, far) {
+            (true, _) => ("turned", &change.degrees, "deg"),
+            (_, true) => ("moved", &change.metres, "m"),
+            _ => continue,
+        };
+        items.push(format!(
+            "The stage <code>{}</code> {what} <code>{}</code> by {} {}",
+            Text(&change.stage),
+            Text(&largest.joint),
+            Unit::of(unit, largest.max).text(largest.max),
+            moment(largest.frame, "")
+        ));
+    }
+    let items: String = items.iter().map(|item| format!("<li>{item}</li>")).collect();
+    if items.is_empty() { items } else { format!("<ul class=\"blame\">{items}</ul>") }
+}
+
+/// Text for people with what is typed between backticks.
+fn coded(text: &str) -> String {
+    let part = |(k, part): (usize, &str)| match k % 2 {
+        0 => Text(part).to_string(),
+        _ => format!("<code>{}</code>", Text(part)),
+    };
+    text.split('`').enumerate().map(part).collect()
+}
+
+/// Where else to look: the joints that leave their ranges.
+fn moments(angles: Option<&Vec<Angle>>) -> String {
+    let mut found: Vec<(usize, String)> = Vec::new();
     for angle in angles.into_iter().flatten().filter(|a| a.excess > 0.01) {
         let (role, by) = (words(&angle.role.to_string()), angle.excess.to_degrees());
         found.push((angle.worst, format!("{role} leaves its range by {by:.0}°")));
@@ -229,7 +283,7 @@ mod tests {
     use super::*;
     use crate::math::{Transform, Vec3, exp};
     use crate::model::{Character, Clip, Joint, JointId, Rig, Skeleton};
-    use crate::report::{MappedJoint, Mapping, Metric};
+    use crate::report::{Change, Largest, MappedJoint, Mapping, Metric};
     use std::sync::Arc;
 
     const EVIL: &str = "</script><script>x</script>";
@@ -257,6 +311,7 @@ mod tests {
             value,
             unit: "m/s",
             copy: Some(0.2),
+            take: None,
             at_most,
         };
         report.metrics = vec![metric("foot_skate_p95", 0.3, Some(0.01)), metric(EVIL, 1.0, None)];
@@ -282,6 +337,13 @@ mod tests {
         };
         report.mapped(&mapping);
         report.mapped(&mapping);
+        let largest = |joint: &str, max| Largest { max, mean: 0.0, joint: joint.into(), frame: 7 };
+        report.changes = [("arm", 46.0), ("toe", 12.0)]
+            .map(|(joint, most)| {
+                let (metres, degrees) = (largest(joint, 0.05), largest(joint, most));
+                Change { stage: "limits".into(), metres, degrees }
+            })
+            .into();
         report
     }
 
@@ -302,7 +364,11 @@ mod tests {
         let report = report();
         let html = page(Some(&motion(4, 50)), &result, &report);
         assert!(html.contains("1 of 1 measures is over its limit.") || html.contains("1 of 1 measures"));
-        assert!(html.contains("data-frame=\"33\">frame 33</button> Left foot skate: 40 cm/s"), "{html}");
+        let told = "<b>Foot skate p95</b> 30 cm/s <span class=\"quiet\">(at most 1 cm/s, plain copy 20 cm/s)</span> \
+                    <button type=\"button\" class=\"moment\" data-frame=\"33\">left, 0.33 s</button><small>Try: ";
+        assert!(html.contains(told), "{html}");
+        assert!(html.contains("turned <code>arm</code> by 46° <button"), "{html}");
+        assert!(!html.contains("turned <code>toe</code>"));
         assert_eq!(html.matches("least sure pair has 50 %").count(), 1);
         // Five scripts and the scene, nothing from names.
         assert_eq!(html.matches("</script>").count(), 6);

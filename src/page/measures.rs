@@ -2,9 +2,10 @@
 
 use super::plots::whose;
 use super::quantity::Unit;
+use super::slides::slides;
 use super::text::{Text, words};
 use super::time_plot::{Who, highest, sparkline};
-use crate::measure::{Reading, find};
+use crate::measure::{Reading, Verdict, find};
 use crate::report::{Report, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use std::fmt::Write as _;
 
 /// The tables of these measures: those with limits, the worst first, and behind a fold all others.
 pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
-    let (mut judged, others): (Vec<&Reading>, Vec<&Reading>) = all.iter().partition(|m| m.at_most.is_some());
+    let (mut judged, others): (Vec<&Reading>, Vec<&Reading>) = all.iter().partition(|m| m.limit().is_some());
     let part = |m: &Reading| m.part().unwrap_or(0.0);
     judged.sort_by(|a, b| part(b).total_cmp(&part(a)));
     let mut html = String::new();
@@ -29,9 +30,9 @@ pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
         let open = if judged.is_empty() { " open" } else { "" };
         let _ = write!(
             html,
-            "<details{open}><summary>{} measures without a limit</summary>{}</details>",
+            "<details{open}><summary>{} measures that are not judged</summary>{}</details>",
             others.len(),
-            table(&others, series, "Measures without a limit")
+            table(&others, series, "Measures that are not judged")
         );
     }
     html
@@ -39,6 +40,7 @@ pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
 
 fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
     let copies = rows.iter().any(|m| m.copy.is_some());
+    let takes = rows.iter().any(|m| m.take.is_some());
     let limits = rows.iter().any(|m| m.at_most.is_some());
     let courses = rows.iter().any(|m| series_of(&m.name, series).is_some());
     let mut html = format!(
@@ -52,12 +54,15 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
         html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the rotations copied joint by joint, with \
                  nothing else done\">Plain copy</abbr></th>";
     }
+    if takes {
+        html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the take itself, on its own body\">Take</abbr></th>";
+    }
     if courses {
         html += "<th scope=\"col\">Over time</th>";
     }
     html += "</tr></thead><tbody>";
     for m in rows {
-        let sizes = [Some(m.value), m.copy, m.at_most].into_iter().flatten();
+        let sizes = [Some(m.value), m.copy, m.take, m.at_most].into_iter().flatten();
         let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
         let over = m.over();
         let formula = find(&m.name).map_or_else(String::new, |known| {
@@ -78,6 +83,10 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
         if copies {
             let copy = m.copy.map_or_else(String::new, |x| unit.text(x));
             let _ = write!(html, "<td class=\"n copy\">{copy}</td>");
+        }
+        if takes {
+            let take = m.take.map_or_else(String::new, |x| unit.text(x));
+            let _ = write!(html, "<td class=\"n copy\">{take}</td>");
         }
         if courses {
             let course = series_of(&m.name, series).map_or_else(String::new, |s| {
@@ -125,6 +134,9 @@ pub struct WorstCourse {
     /// The frame of the greatest of all.
     #[serde(default)]
     pub frame: usize,
+    /// The time of that frame since the first, seconds.
+    #[serde(default)]
+    pub seconds: f64,
     /// Whose it is, where it is one of two: `left` or `right`.
     #[serde(default)]
     pub of: String,
@@ -134,9 +146,10 @@ impl WorstCourse {
     /// How many values there are at most.
     pub const PARTS: usize = 60;
 
-    /// Where this measure is worst, if this is its course: the frame, and `left` or `right` where it is one of two.
-    pub fn place(&self, measure: &str) -> Option<(usize, &str)> {
-        (self.name == measure).then_some((self.frame, self.of.as_str()))
+    /// Where this measure is worst, if this is its course: `at 0.63 s (frame 38), left`.
+    pub fn place(&self, measure: &str) -> Option<String> {
+        let of = if self.of.is_empty() { String::new() } else { format!(", {}", self.of) };
+        (self.name == measure).then(|| format!("at {:.2} s (frame {}){of}", self.seconds, self.frame))
     }
 
     /// A course as it serialises; `None` for anything else.
@@ -145,27 +158,39 @@ impl WorstCourse {
     }
 }
 
-/// The course of that measure with a limit that is the furthest beyond it, of those that have a course.
-pub fn worst_course(report: &Report) -> Option<WorstCourse> {
+/// The side that a series is of: `left`, `right`, or nothing.
+pub(super) fn side(series: &Series) -> &'static str {
+    match whose(&series.name).0 {
+        Who::Left => "left",
+        Who::Right => "right",
+        _ => "",
+    }
+}
+
+/// The course of that measure with a limit that is the furthest beyond it, of those that have a course at `rate` frames
+/// a second.
+pub fn worst_course(report: &Report, rate: f64) -> Option<WorstCourse> {
     let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
-    let judged = readings.iter().filter_map(|m| Some((m, m.part()?, series_of(&m.name, &report.series)?)));
+    let slides = slides(&report.series);
+    let course = |m: &Reading| series_of(&m.name, &slides).or_else(|| series_of(&m.name, &report.series));
+    // What is over and has no course shall not lead to another that is good.
+    let over = Verdict::of(&readings).over > 0;
+    let of_verdict = readings.iter().filter(|m| m.over() == over);
+    let judged = of_verdict.filter_map(|m| Some((m, m.part()?, course(m)?)));
     let (measure, _, series) = judged.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let parts = series.values.len().min(WorstCourse::PARTS);
     let part =
         |k: usize| &series.values[k * series.values.len() / parts..(k + 1) * series.values.len() / parts];
     let most = |k: usize| part(k).iter().copied().filter(|v| v.is_finite()).fold(f64::MIN, f64::max);
     let values = (0..parts).map(most).filter(|v| *v > f64::MIN).collect();
-    let of = match whose(&series.name).0 {
-        Who::Left => "left",
-        Who::Right => "right",
-        _ => "",
-    };
+    let frame = highest(&series.values).map_or(0, |h| h.0);
     Some(WorstCourse {
         name: measure.name.clone(),
         unit: series.unit.to_owned(),
         values,
-        frame: highest(&series.values).map_or(0, |h| h.0),
-        of: of.to_owned(),
+        frame,
+        seconds: frame as f64 / rate,
+        of: side(series).to_owned(),
     })
 }
 
@@ -179,16 +204,18 @@ mod tests {
         values[333] = 2.0;
         let series =
             |name: &str| Series { name: name.into(), unit: "m", values: values.clone(), resting: Vec::new() };
-        let mut report = Report { series: vec![series("skate"), series("depth")], ..Report::default() };
-        for (name, limit) in [("skate_p95", 4.0), ("depth_max", 1.0), ("jerk", 0.1)] {
+        let mut report =
+            Report { series: vec![series("foot_skate"), series("penetration")], ..Report::default() };
+        for (name, limit) in [("foot_skate_p95", 4.0), ("penetration_max", 1.0), ("jerk_ratio", 0.1)] {
             report.measure(name, 2.0, "m");
             report.metrics.last_mut().unwrap().at_most = Some(limit);
         }
-        let course = worst_course(&report).unwrap();
-        assert_eq!((course.name.as_str(), course.values.len()), ("depth_max", WorstCourse::PARTS));
+        let course = worst_course(&report, 100.0).unwrap();
+        assert_eq!(course.place("penetration_max"), Some("at 3.33 s (frame 333)".into()));
+        assert_eq!((course.name.as_str(), course.values.len()), ("penetration_max", WorstCourse::PARTS));
         assert_eq!((course.values.iter().position(|v| *v == 2.0), course.frame), (Some(40), 333));
         assert_eq!(WorstCourse::of_json(&serde_json::to_value(&course).unwrap()), Some(course));
-        assert_eq!(worst_course(&Report::default()), None);
+        assert_eq!(worst_course(&Report::default(), 100.0), None);
     }
 
     #[test]
@@ -197,13 +224,21 @@ mod tests {
             name: name.into(),
             value,
             unit: "m".into(),
-            copy: Some(0.4),
+            copy: Some(0.1),
+            take: Some(0.4 / 3.0),
             at_most: Some(0.1),
         };
-        let series = Series { name: "skate".into(), unit: "m", values: vec![0.0, 1.0], resting: Vec::new() };
-        let html = measures(&[measure("<b>", 0.05), measure("skate_mean", 0.2)], &[series]);
-        let (first, second) = (html.find("Skate mean").unwrap(), html.find("&lt;b&gt;").unwrap());
-        assert!(first < second && html.contains("20 cm") && html.contains("200 %") && html.contains("40 cm"));
+        let series =
+            Series { name: "foot_skate".into(), unit: "m", values: vec![0.0, 1.0], resting: Vec::new() };
+        let html = measures(&[measure("<b>", 0.05), measure("foot_skate_p95", 0.2)], &[series]);
+        let (first, second) = (html.find("Foot skate p95").unwrap(), html.find("&lt;b&gt;").unwrap());
+        assert!(
+            first < second
+                && html.contains("20 cm")
+                && html.contains("200 %")
+                && html.contains("10 cm")
+                && html.contains("13.3 cm")
+        );
         assert_eq!(html.matches("class=\"spark\"").count(), 1);
     }
 }

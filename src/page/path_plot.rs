@@ -6,7 +6,7 @@
 use super::quantity::Unit;
 use super::scale::step;
 use super::text::Text;
-use super::time_plot::Who;
+use super::time_plot::{Who, path};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 440.0;
@@ -64,12 +64,8 @@ pub(super) fn path_plot(ways: &[Way]) -> String {
         let class = way.who.class();
         let stride = way.points.len().div_ceil(POINTS).max(1);
         let last = way.points.last().filter(|_| !(way.points.len() - 1).is_multiple_of(stride));
-        let _ = write!(svg, "<polyline class=\"line {class}\" points=\"");
-        for p in way.points.iter().step_by(stride).chain(last).filter(finite) {
-            let [px, py] = place(p);
-            let _ = write!(svg, "{px:.1},{py:.1} ");
-        }
-        svg.push_str("\"/>");
+        let points = way.points.iter().step_by(stride).chain(last).filter(finite);
+        let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", path(points.map(place)));
         if let Some(first) = way.points.first().filter(finite) {
             let [px, py] = place(first);
             let _ = write!(svg, "<circle class=\"start {class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"4\"/>");
@@ -99,10 +95,9 @@ mod tests {
             Way { name: "walk".into(), who: Who::Main, points: vec![[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]] };
         let html = path_plot(&[way]);
         assert!(html.contains("walk goes 3 m"), "{html}");
-        let points = html.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
-        let at: Vec<f64> =
-            points.split([',', ' ']).filter(|t| !t.is_empty()).map(|t| t.parse().unwrap()).collect();
-        assert!(at[3] < at[1] && at[4] > at[2], "{points}");
+        let data = html.split(" d=\"").nth(1).unwrap().split('"').next().unwrap();
+        let ways: Vec<&str> = data.split('l').collect();
+        assert!(ways.len() == 3 && ways[1].starts_with("0-") && !ways[2].starts_with('-'), "{data}");
         assert_eq!(path_plot(&[]), "");
     }
 }

@@ -213,7 +213,11 @@
     done();
     redraw();
   };
-  section.addEventListener("keydown", keys);
+  // They work at once, wherever on the page nothing else has the focus; there Home and End belong to the page.
+  document.addEventListener("keydown", (event) => {
+    const nowhere = event.target === document.body && !["Home", "End"].includes(event.key);
+    if (nowhere || section.contains(event.target)) keys(event);
+  });
 
   const pointers = new Map();
   function listen() {

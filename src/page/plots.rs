@@ -197,6 +197,7 @@ mod tests {
             value: 1.0,
             unit: "m".into(),
             copy: None,
+            take: None,
             at_most: Some(0.5),
         };
         let plots = grouped(&series.iter().collect::<Vec<_>>(), 30.0, &[reading]);

@@ -14,7 +14,8 @@ pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<
     let scene = scene.map_or_else(String::new, |text| {
         format!("<script type=\"text/plain\" id=\"scene\">{text}</script>\n")
     });
-    let scripts: String = scripts.iter().map(|s| format!("<script>\n{s}</script>\n")).collect();
+    let scripts: String = scripts.iter().map(|s| format!("<script>\n{}</script>\n", bare(s))).collect();
+    let style = bare(STYLE);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -22,12 +23,18 @@ pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"posemill {version}\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}\
+         <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\
          <footer>Made by posemill {version}. This page is one file and asks nothing of the network.</footer>\n\
          {scene}{scripts}</body>\n</html>\n",
         version = env!("CARGO_PKG_VERSION"),
         title = Text(title),
     )
+}
+
+/// A script or a style without margins and lines that are comments, which are for whoever reads this source.
+fn bare(text: &str) -> String {
+    let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[cfg(test)]

@@ -254,18 +254,44 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
 fn polylines(svg: &mut String, class: &str, points: &[(usize, f64)], x: &Scale, y: &Scale) {
     let runs = points.chunk_by(|a, b| a.1.is_finite() == b.1.is_finite());
     for run in runs.filter(|r| r[0].1.is_finite()) {
-        let _ = write!(svg, "<polyline class=\"{class}\" points=\"");
         let places: Vec<[f64; 2]> =
             run.iter().map(|(frame, value)| [x.at(*frame as f64), y.at(*value)]).collect();
-        for [x, y] in thinned(&places) {
-            let _ = write!(svg, "{x:.1},{y:.1} ");
-        }
-        if let [(frame, value)] = run {
+        let mut places = thinned(&places);
+        if let [[x, y]] = places[..] {
             // A line of one point would not be seen.
-            let _ = write!(svg, "{:.1},{:.1}", x.at(*frame as f64) + 0.8, y.at(*value));
+            places.push([x + 0.8, y]);
         }
-        svg.push_str("\"/>");
+        let _ = write!(svg, "<path class=\"{class}\" d=\"{}\"/>", path(places));
     }
+}
+
+/// A line through points in as few letters as it takes: the first place, then each way from one to the next, in tenths of
+/// a pixel. Plots are the half of a page.
+pub(super) fn path(points: impl IntoIterator<Item = [f64; 2]>) -> String {
+    let mut data = String::new();
+    let mut last = [0; 2];
+    for point in points {
+        let tenths = point.map(|x| (10.0 * x).round() as i64);
+        data += if data.is_empty() { "M" } else { "l" };
+        for (k, way) in [tenths[0] - last[0], tenths[1] - last[1]].into_iter().enumerate() {
+            // A minus sign parts numbers as a space does.
+            if k == 1 && way >= 0 {
+                data.push(' ');
+            }
+            if way < 0 {
+                data.push('-');
+            }
+            let (whole, part) = (way.abs() / 10, way.abs() % 10);
+            if whole > 0 || part == 0 {
+                let _ = write!(data, "{whole}");
+            }
+            if part > 0 {
+                let _ = write!(data, ".{part}");
+            }
+        }
+        last = tenths;
+    }
+    data
 }
 
 /// A line of a table cell's size, without axes.
@@ -293,6 +319,12 @@ pub(super) fn sparkline(values: &[f64], label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_leads_through_its_points() {
+        assert_eq!(path([[10.0, 20.04], [10.52, 19.0], [9.0, 19.06]]), "M10 20l.5-1l-1.5 .1");
+        assert_eq!(path([]), "");
+    }
 
     #[test]
     fn a_thinned_line_passes_by_every_point() {
@@ -336,7 +368,7 @@ mod tests {
         assert!(html.contains("class=\"rests left\"") && html.contains("class=\"allowed\""));
         assert_eq!(html.matches("</svg>").count(), 1);
         // The gap of a value that is no number stays a gap.
-        assert_eq!(html.matches("<polyline").count(), 2);
+        assert_eq!(html.matches("<path").count(), 2);
         assert!(!html.contains("NaN"));
     }
 }

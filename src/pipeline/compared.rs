@@ -2,7 +2,7 @@
 
 use crate::contacts::{Options, detect};
 use crate::kinematics::cuts;
-use crate::measure::{Assessment, Gauge, assess, hands, legs};
+use crate::measure::{Assessment, Gauge, assess, assess_beside};
 use crate::model::{Character, Motion};
 use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
@@ -53,10 +53,7 @@ impl Beside {
     /// Measures the result, which plays on the character of `gauge`, and the plain copy beside it; the take says what should
     /// rest when.
     pub fn assess(&self, gauge: &Gauge, result: &Motion) -> Assessment {
-        let mut made = assess(gauge, result, self.copy.contacts.as_ref(), Some(&self.copy));
-        made.add(hands(gauge, &self.take, &self.copy, result));
-        made.add(legs(gauge, &self.take, &self.copy, result));
-        made
+        assess_beside(gauge, result, self.copy.contacts.as_ref(), &self.take, &self.copy)
     }
 }
 

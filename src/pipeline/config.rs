@@ -4,7 +4,9 @@
 //! own, so that a fault is shown where it stands and all faults are found at once.
 
 use super::fault::{ConfigError, ConfigFault, Source};
-use super::sections::{Input, Output, WrittenLimits};
+use super::plan::{Pipeline, PlanError, named};
+use super::sections::{Calibration, Input, Output, WrittenLimits};
+use super::takes::{Takes, TakesError, find_all};
 use crate::anatomy::{ToldMobility, Word, WordError};
 use crate::model::Role;
 use crate::stages::keys::{self, KeyFault, WrittenKey, listed, nearest};
@@ -12,6 +14,8 @@ use crate::stages::{Entry, WrittenStage};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -26,6 +30,8 @@ pub struct PipelineConfig {
     pub output: Output,
     /// Whether somebody said if there shall be a report.
     pub says_report: bool,
+    /// The texts among the values of `[input]`.
+    pub(super) texts: Vec<Told>,
     /// What `[input]` tells of how far joints turn.
     pub limits: Vec<ToldLimit>,
     /// The steps, in order.
@@ -43,13 +49,20 @@ pub struct ToldLimit {
     pub told: ToldMobility,
 }
 
+/// A text among the values of a section, with the source and the place in it.
+pub(super) type Told = (String, (usize, Range<usize>));
+
 /// One `[[stage]]`.
 #[derive(Debug)]
 pub struct StageAsWritten {
     /// Its keys, understood.
-    pub stage: Box<dyn WrittenStage>,
+    pub stage: Arc<dyn WrittenStage>,
     /// Where its `use = "..."` stands in the pipeline file.
     pub span: Range<usize>,
+    /// What messages call it.
+    pub(super) label: String,
+    /// The texts among its values.
+    pub(super) texts: Vec<Told>,
 }
 
 /// The key that every stage has, besides its own: whether it runs.
@@ -80,6 +93,46 @@ impl PipelineConfig {
     /// # Errors
     /// Every fault of the text and of `sets`.
     pub fn parse(name: &str, text: &str, sets: &[String], registry: &[Entry]) -> Result<Self, ConfigError> {
+        let (config, faults) = Self::understood(name, text, sets, registry)?;
+        if faults.is_empty() { Ok(config) } else { Err(config.error(faults)) }
+    }
+
+    /// As [`PipelineConfig::parse`], of a file in `folder`: with the faults of the text come the files that it names and that
+    /// are not there.
+    ///
+    /// # Errors
+    /// Every fault of the text and of `sets`, and then every such file.
+    pub fn parse_in(
+        folder: &Path,
+        name: &str,
+        text: &str,
+        sets: &[String],
+        registry: &[Entry],
+    ) -> Result<Self, ConfigError> {
+        let (config, mut faults) = Self::understood(name, text, sets, registry)?;
+        if faults.is_empty() {
+            return Ok(config);
+        }
+        faults.extend(config.unfound(folder, &folder.join(&config.output.dir)).1);
+        let of_input = config.files().into_iter().chain(&config.input.character);
+        let of_input = of_input.map(|path| (path.clone(), &config.texts));
+        let of_stages = config.stages.iter().flat_map(|s| {
+            s.stage.files().into_iter().map(move |path| (path.to_string_lossy().into_owned(), &s.texts))
+        });
+        for (path, texts) in of_input.chain(of_stages) {
+            // A name that stands nowhere in the text is told once the text is sound.
+            let _ = named(folder, &path, texts, &mut faults);
+        }
+        Err(config.error(faults))
+    }
+
+    /// The pipeline as far as it is understood, and every fault.
+    fn understood(
+        name: &str,
+        text: &str,
+        sets: &[String],
+        registry: &[Entry],
+    ) -> Result<(Self, Vec<ConfigFault>), ConfigError> {
         let file = Source { name: name.to_owned(), text: text.to_owned() };
         let set = |text: &String| Source { name: "--set".to_owned(), text: text.clone() };
         let sources: Vec<Source> = std::iter::once(file).chain(sets.iter().map(set)).collect();
@@ -114,17 +167,60 @@ impl PipelineConfig {
 
         let says_report = collected.output.keys.iter().any(|k| k.written.name == "report");
 
-        faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
-        if faults.is_empty() {
-            Ok(Self { sources, input, output, says_report, limits, stages })
-        } else {
-            Err(ConfigError { sources, faults })
-        }
+        told_twice(&stages, &mut faults);
+        let texts = collected.input.texts();
+        drop(collected);
+        Ok((Self { sources, input, output, says_report, texts, limits, stages }, faults))
     }
 
-    /// The pipeline together with one more fault, as an error.
-    pub fn fault(&self, fault: ConfigFault) -> ConfigError {
-        ConfigError { sources: self.sources.clone(), faults: vec![fault] }
+    /// The takes of `[input]`, and a fault for each pattern that gives none.
+    fn unfound(&self, folder: &Path, except: &Path) -> (Takes, Vec<ConfigFault>) {
+        let (takes, errors) = find_all(folder, &self.input.motion, Some(except));
+        let fault = |(pattern, error): (String, TakesError)| {
+            let place = self.texts.iter().find(|t| t.0 == pattern).map(|t| t.1.clone());
+            ConfigFault::told(place, &error.to_string())
+        };
+        (takes, errors.into_iter().map(fault).collect())
+    }
+
+    /// The files that `[input]` names besides takes and characters.
+    pub(super) fn files(&self) -> Vec<&String> {
+        let calibration = match &self.input.calibration {
+            Calibration::File(named) => Some(&named.file),
+            _ => None,
+        };
+        [calibration, self.input.body_model.as_ref(), self.input.skeleton.as_ref()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// The takes of `[input]`, with relative paths from `folder`; outputs below `except` are none.
+    ///
+    /// # Errors
+    /// Every pattern that gives no take, and with them all that is wrong with what else the pipeline names: files that are
+    /// not there, names that a character lacks.
+    pub fn takes(&self, folder: &Path, except: &Path) -> Result<Takes, ConfigError> {
+        let (takes, faults) = self.unfound(folder, except);
+        if faults.is_empty() {
+            return Ok(takes);
+        }
+        let mut found = self.error(faults);
+        let characters: Vec<Option<&str>> = match self.input.character.as_slice() {
+            [] => vec![None],
+            all => all.iter().map(|c| Some(c.as_str())).collect(),
+        };
+        for character in characters {
+            if let Err(PlanError::Config(more)) = Pipeline::new(self, folder, character) {
+                found = found.and(more.faults);
+            }
+        }
+        Err(found)
+    }
+
+    /// Faults that showed once what it names was looked for.
+    pub(super) fn error(&self, faults: Vec<ConfigFault>) -> ConfigError {
+        ConfigError { sources: self.sources.clone(), faults: Vec::new() }.and(faults)
     }
 }
 
@@ -326,6 +422,25 @@ impl<'i> Section<'i> {
         }
     }
 
+    /// The texts among the values. Places inside a value are known for the file only.
+    fn texts(&self) -> Vec<Told> {
+        let mut found = Vec::new();
+        for key in &self.keys {
+            let whole = key.written.value.span();
+            let mut open = vec![(whole.clone(), key.written.value.get_ref())];
+            while let Some((span, value)) = open.pop() {
+                let span = if key.source == 0 { span } else { whole.clone() };
+                match value {
+                    DeValue::String(text) => found.push((text.to_string(), (key.source, span))),
+                    DeValue::Array(all) => open.extend(all.iter().map(|v| (v.span(), v.get_ref()))),
+                    DeValue::Table(all) => open.extend(all.values().map(|v| (v.span(), v.get_ref()))),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
     fn written(&self) -> Vec<WrittenKey<'i>> {
         self.keys.iter().map(|k| k.written.clone()).collect()
     }
@@ -345,6 +460,16 @@ impl<'i> Section<'i> {
             None => (fault.message.as_str(), None),
         };
         ConfigFault::at(source, span, format!("{label}: {message}")).label(fault.label).hint(hint)
+    }
+}
+
+/// Stages of which a second one does nothing, or undoes the first.
+fn told_twice(stages: &[StageAsWritten], faults: &mut Vec<ConfigFault>) {
+    for (k, again) in stages.iter().enumerate() {
+        let Some(why) = again.stage.once() else { continue };
+        let Some(first) = stages[..k].iter().find(|s| s.stage.name() == again.stage.name()) else { continue };
+        let message = format!("{} is the second `{}`: {why}", again.label, first.stage.name());
+        faults.push(ConfigFault::at(0, again.span.clone(), message).hint(Some("leave one of them out")));
     }
 }
 
@@ -451,8 +576,8 @@ fn read_stage(
             }
         },
     };
-    let stage = match entry.read(&section.written()) {
-        Ok(stage) => stage,
+    let stage: Arc<dyn WrittenStage> = match entry.read(&section.written()) {
+        Ok(stage) => Arc::from(stage),
         Err(found) => {
             faults.extend(found.into_iter().map(|f| section.placed(&label, f)));
             return None;
@@ -466,5 +591,6 @@ fn read_stage(
         };
         faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
     }
-    enabled.then(|| StageAsWritten { stage, span: section.span.clone() })
+    let texts = section.texts();
+    enabled.then(|| StageAsWritten { stage, span: section.span.clone(), label, texts })
 }

@@ -47,8 +47,8 @@ impl Pipeline {
     /// # Errors
     /// A [`PlanError`] for a character that cannot be loaded, and with every fault of `sets`.
     pub fn standard_with(character: impl AsRef<Path>, sets: &[String]) -> Result<Self, PlanError> {
-        let mut config = PipelineConfig::parse("default pipeline", DEFAULT_PIPELINE, sets, STAGES)?;
-        Self::new(&mut config, Path::new(""), Some(&character.as_ref().to_string_lossy()))
+        let config = PipelineConfig::parse("default pipeline", DEFAULT_PIPELINE, sets, STAGES)?;
+        Self::new(&config, Path::new(""), Some(&character.as_ref().to_string_lossy()))
     }
 
     /// A take read as this pipeline reads its takes, and what had to be bent: the clip that the pipeline names, else the

@@ -137,8 +137,8 @@ impl Overview {
 }
 
 /// The course of the measure that is worst, for the record.
-pub(super) fn worst(report: &Report) -> Option<Value> {
-    worst_course(report).map(|worst| json!(worst))
+pub(super) fn worst(report: &Report, rate: f64) -> Option<Value> {
+    worst_course(report, rate).map(|worst| json!(worst))
 }
 
 fn row(folder: &Path, outcome: &Outcome) -> BatchRow {

@@ -38,6 +38,13 @@ impl ConfigFault {
         Self { message: message.into(), place: None, label: None, hint: None }
     }
 
+    /// What an error says that has its hint on lines of its own.
+    pub(super) fn told(place: Option<(usize, Range<usize>)>, error: &str) -> Self {
+        let (message, hint) = error.split_once('\n').map_or((error, None), |(m, h)| (m, Some(h.trim())));
+        let hint = hint.map(|h| h.strip_prefix("hint: ").unwrap_or(h).to_owned());
+        Self { message: message.to_owned(), place, label: None, hint }
+    }
+
     /// With short advice at the place.
     pub fn label(mut self, label: Option<impl Into<String>>) -> Self {
         self.label = label.map(Into::into);
@@ -61,6 +68,14 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    /// These faults too, each once and in the order of the text.
+    pub fn and(mut self, more: Vec<ConfigFault>) -> Self {
+        self.faults.extend(more);
+        self.faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
+        self.faults.dedup();
+        self
+    }
+
     /// The faults for people, each with its line of text; with colours for a terminal.
     pub fn render(&self, colors: bool) -> String {
         let renderer = if colors { Renderer::styled() } else { Renderer::plain() };

@@ -1,7 +1,7 @@
 //! A pipeline as understood: the character is loaded, the outputs have names; only this can run.
 
 use super::clips::is_bare_take;
-use super::config::PipelineConfig;
+use super::config::{PipelineConfig, StageAsWritten, Told};
 use super::fault::{ConfigError, ConfigFault};
 use super::sections::Preview;
 use super::takes::TakesError;
@@ -11,7 +11,7 @@ use crate::import::{self, ImportError};
 use crate::measure::Threshold;
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
-use crate::stages::WrittenStage;
+use crate::stages::{StageError, WrittenStage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub struct Pipeline {
     /// What had to be bent in the character's file.
     pub warnings: Warnings,
     /// The steps, in order.
-    pub stages: Vec<Box<dyn WrittenStage>>,
+    pub stages: Vec<Arc<dyn WrittenStage>>,
     /// How outputs are written.
     pub export: export::Options,
     /// The picture beside each output.
@@ -124,23 +124,20 @@ impl Pipeline {
     /// The pipeline of `config`, whose relative paths start from `folder`, onto one of its characters.
     ///
     /// # Errors
-    /// A [`PlanError`] for a character that cannot be loaded or that no stage uses.
-    pub fn new(
-        config: &mut PipelineConfig,
-        folder: &Path,
-        character: Option<&str>,
-    ) -> Result<Self, PlanError> {
+    /// A [`PlanError`] for a character that cannot be loaded or that no stage uses, and with every file of the pipeline that
+    /// is not there and every name in it that the character lacks.
+    pub fn new(config: &PipelineConfig, folder: &Path, character: Option<&str>) -> Result<Self, PlanError> {
         let retarget = config.stages.iter().find(|s| s.stage.name() == "retarget");
         match (character, retarget) {
             (None, Some(stage)) => {
                 let fault = ConfigFault::at(0, stage.span.clone(), "there is no character to retarget onto");
                 let hint = "name one: `character = \"hero.glb\"` in [input]";
-                return Err(config.fault(fault.hint(Some(hint))).into());
+                return Err(config.error(vec![fault.hint(Some(hint))]).into());
             }
             (Some(path), None) => {
                 let fault = ConfigFault::whole(format!("no stage carries the motion onto `{path}`"));
                 let hint = "add a stage: [[stage]] use = \"retarget\"";
-                return Err(config.fault(fault.hint(Some(hint))).into());
+                return Err(config.error(vec![fault.hint(Some(hint))]).into());
             }
             _ => {}
         }
@@ -153,11 +150,13 @@ impl Pipeline {
             let message =
                 format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
             let hint = "name it as its file is named, without the extension";
-            return Err(config.fault(ConfigFault::at(source, span, message).hint(Some(hint))).into());
+            return Err(config.error(vec![ConfigFault::at(source, span, message).hint(Some(hint))]).into());
         }
         let own_limits: Vec<&ToldMobility> =
             config.limits.iter().filter(|l| Some(&l.character) == name.as_ref()).map(|l| &l.told).collect();
 
+        let mut faults = Vec::new();
+        let mut told = |texts: &[Told], path: &str| named(folder, path, texts, &mut faults);
         let mut hash = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
             hash.update(&(bytes.len() as u64).to_le_bytes());
@@ -168,11 +167,8 @@ impl Pipeline {
         let kept = (config.input.options(folder), output.options(), output.report, output.contacts);
         let kept = format!("{kept:?}");
         add(kept.as_bytes());
-        if let import::Calibrate::File(path) = config.input.options(folder).calibration {
-            add(&read(folder, &path.to_string_lossy())?);
-        }
-        for path in [&config.input.body_model, &config.input.skeleton].into_iter().flatten() {
-            add(&read(folder, path)?);
+        for path in config.files() {
+            add(&told(&config.texts, path)?);
         }
         if let Some(clip) = &config.input.clip {
             add(b"clip");
@@ -189,18 +185,24 @@ impl Pipeline {
             add(stage.stage.name().as_bytes());
             add(stage.stage.canonical().to_string().as_bytes());
             for path in stage.stage.files() {
-                add(&read(folder, &path.to_string_lossy())?);
+                add(&told(&stage.texts, &path.to_string_lossy())?);
             }
         }
         let (mut loaded, mut bare_take) = (None, None);
         let mut warnings = Warnings::new();
         if let Some(path) = character {
-            add(&read(folder, path)?);
-            let told = config.input.options(folder);
-            let words =
-                import::Options { words: told.words, memory: told.memory, ..import::Options::default() };
-            let asset = import::load(folder.join(path), &words)
-                .map_err(|error| PlanError::Character { path: path.to_owned(), error })?;
+            let bytes = told(&config.texts, path)?;
+            add(&bytes);
+            let import::Options { words, memory, .. } = config.input.options(folder);
+            let words = import::Options { words, memory, ..import::Options::default() };
+            let asset = match import::load(folder.join(path), &words) {
+                Ok(asset) => asset,
+                Err(error) if faults.is_empty() => {
+                    return Err(PlanError::Character { path: path.to_owned(), error });
+                }
+                Err(_) => return Err(config.error(faults).into()),
+            };
+            faults.extend(foreseen(config, &asset.character, folder));
             for (_, bytes) in resources(&asset) {
                 add(bytes);
             }
@@ -213,7 +215,10 @@ impl Pipeline {
             });
             warnings.extend_from(asset.warnings, path);
         }
-        let stages = config.stages.drain(..).map(|s| s.stage).collect();
+        if !faults.is_empty() {
+            return Err(config.error(faults).into());
+        }
+        let stages = config.stages.iter().map(|s| Arc::clone(&s.stage)).collect();
         Ok(Self {
             name: config.sources[0].name.clone(),
             folder: folder.to_owned(),
@@ -255,6 +260,35 @@ const BRIEF: usize = 10_000;
 pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8]>)> {
     let document = asset.character.document.as_ref();
     document.into_iter().flat_map(|d| &d.resources).chain(&asset.beside)
+}
+
+/// The content of a file that the pipeline names; a fault where it cannot be read and the name stands in one of `texts`.
+pub(super) fn named(
+    folder: &Path,
+    path: &str,
+    texts: &[Told],
+    faults: &mut Vec<ConfigFault>,
+) -> Result<Vec<u8>, PlanError> {
+    read(folder, path).or_else(|error| match texts.iter().find(|t| t.0 == path) {
+        Some((_, place)) => {
+            faults.push(ConfigFault::told(Some(place.clone()), &error.to_string()));
+            Ok(Vec::new())
+        }
+        None => Err(error),
+    })
+}
+
+/// What shows on the character before there is a take, of the stages that it arrives at.
+fn foreseen(config: &PipelineConfig, character: &Character, folder: &Path) -> Vec<ConfigFault> {
+    let carried = config.stages.iter().skip_while(|s| s.stage.name() != "retarget");
+    let of_stage = |stage: &StageAsWritten| {
+        let fault = |(value, error): (String, StageError)| {
+            let place = stage.texts.iter().find(|t| t.0 == value).map(|t| t.1.clone());
+            ConfigFault::told(place, &format!("{}: {error}", stage.label))
+        };
+        stage.stage.foresee(character, folder).into_iter().map(fault).collect::<Vec<_>>()
+    };
+    carried.flat_map(of_stage).collect()
 }
 
 fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {

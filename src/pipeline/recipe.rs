@@ -31,8 +31,15 @@ impl Recipe {
     /// # Errors
     /// A [`PlanError`] with every fault of the text, or for a file that cannot be read.
     pub fn pipeline(&self) -> Result<Pipeline, PlanError> {
-        let mut config = PipelineConfig::parse(&self.name, &self.text, &self.sets, STAGES)?;
-        let pipeline = Pipeline::new(&mut config, &self.folder, self.character.as_deref())?;
+        self.pipeline_of(&PipelineConfig::parse(&self.name, &self.text, &self.sets, STAGES)?)
+    }
+
+    /// The pipeline, whose text was read already.
+    ///
+    /// # Errors
+    /// A [`PlanError`], for a file that cannot be read above all.
+    pub fn pipeline_of(&self, config: &PipelineConfig) -> Result<Pipeline, PlanError> {
+        let pipeline = Pipeline::new(config, &self.folder, self.character.as_deref())?;
         Ok(Pipeline { every_page: self.every_page, verdict: self.verdict, ..pipeline })
     }
 }

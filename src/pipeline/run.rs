@@ -11,7 +11,7 @@ use super::watch::Watch;
 use super::write::WriteError;
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError};
-use crate::measure::is_over;
+use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Character, Clip, Fault, Mark, Motion};
 use crate::report::Report;
 use crate::stages::{Setting, Stage, StageError};
@@ -235,20 +235,22 @@ pub(super) fn make_and_tell(
         if pipeline.contacts {
             files.extend(beside::labels(&motions, path, &mut report.warnings));
         }
-        if pipeline.report && (pipeline.every_page || is_over(&report.metrics)) {
+        let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
+        if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
             files.extend(drawn::page(job, path, &arrived, &motions, &mut report, record));
         }
     }
-    Ok((Made { report: kept(&report), sources, outputs }, report))
+    let rate = motions.first().map_or(1.0, |m| m.clip.sample_rate);
+    Ok((Made { report: kept(&report, rate), sources, outputs }, report))
 }
 
 /// What the record keeps of a report. Courses over time are for whoever draws them now; a record of thousands of takes
 /// has room for a coarse one each.
-fn kept(report: &Report) -> Value {
+fn kept(report: &Report, rate: f64) -> Value {
     let mut kept = serde_json::to_value(report).expect("a report is plain data");
     if let Some(parts) = kept.as_object_mut() {
         parts.shift_remove("series");
-        if let Some(worst) = drawn::worst(report) {
+        if let Some(worst) = drawn::worst(report, rate) {
             parts.insert("worst_course".into(), worst);
         }
     }

@@ -58,40 +58,64 @@ pub enum TakesError {
 /// # Errors
 /// A [`TakesError`] for the first pattern that gives no file.
 pub fn find(folder: &Path, patterns: &[String], except: Option<&Path>) -> Result<Takes, TakesError> {
+    let (takes, mut errors) = find_all(folder, patterns, except);
+    if errors.is_empty() { Ok(takes) } else { Err(errors.swap_remove(0).1) }
+}
+
+/// As [`find`], with an error for every pattern that gives no file.
+pub(super) fn find_all(
+    folder: &Path,
+    patterns: &[String],
+    except: Option<&Path>,
+) -> (Takes, Vec<(String, TakesError)>) {
     let mut found = TakeList::default();
     let mut unseen = Vec::new();
+    let mut errors = Vec::new();
+    for pattern in patterns {
+        match of_pattern(folder, pattern, except, &mut found) {
+            Ok(more) => unseen.extend(more),
+            Err(error) => errors.push((pattern.clone(), error)),
+        }
+    }
+    unseen.sort();
+    unseen.dedup();
+    (Takes { takes: found.sorted(), unseen }, errors)
+}
+
+/// Adds the files of one pattern as they are met; a line for each folder that cannot be looked into.
+fn of_pattern(
+    folder: &Path,
+    pattern: &str,
+    except: Option<&Path>,
+    found: &mut TakeList,
+) -> Result<Vec<String>, TakesError> {
     // Paths from the command line are seen from where the user is.
     let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
         true => format!(", seen from `{}`", folder.display()),
         false => String::new(),
     };
-    for pattern in patterns {
-        let literal = folder.join(pattern);
-        if literal.is_dir() {
-            return Err(TakesError::Folder(pattern.trim_end_matches('/').to_owned()));
-        }
-        if literal.exists() || !pattern.contains(['*', '?', '[']) {
-            if literal.file_name().is_none() || !literal.exists() {
-                return Err(TakesError::Missing(pattern.clone(), seen(pattern)));
-            }
-            found.push(&literal, 1);
-            continue;
-        }
-        let fixed = fixed_part(folder, pattern);
-        let bad = |reason: String| TakesError::Pattern { pattern: pattern.clone(), reason };
-        let except = except.filter(|e| !fixed.starts_with(e));
-        let mut walk = Walk::new(&fixed, pattern, except).map_err(|e| bad(e.to_string()))?;
-        let before = found.len();
-        walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
-        if found.len() == before {
-            let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
-            return Err(TakesError::NoMatch(pattern.clone(), seen(pattern), unseen));
-        }
-        unseen.extend(walk.unseen);
+    let literal = folder.join(pattern);
+    if literal.is_dir() {
+        return Err(TakesError::Folder(pattern.trim_end_matches('/').to_owned()));
     }
-    unseen.sort();
-    unseen.dedup();
-    Ok(Takes { takes: found.sorted(), unseen })
+    if literal.exists() || !pattern.contains(['*', '?', '[']) {
+        if literal.file_name().is_none() || !literal.exists() {
+            return Err(TakesError::Missing(pattern.to_owned(), seen(pattern)));
+        }
+        found.push(&literal, 1);
+        return Ok(Vec::new());
+    }
+    let fixed = fixed_part(folder, pattern);
+    let bad = |reason: String| TakesError::Pattern { pattern: pattern.to_owned(), reason };
+    let except = except.filter(|e| !fixed.starts_with(e));
+    let mut walk = Walk::new(&fixed, pattern, except).map_err(|e| bad(e.to_string()))?;
+    let before = found.len();
+    walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
+    if found.len() == before {
+        let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
+        return Err(TakesError::NoMatch(pattern.to_owned(), seen(pattern), unseen));
+    }
+    Ok(walk.unseen)
 }
 
 /// The takes that a list names, a path on each line, seen from the current folder. Below it they keep their folders,

@@ -21,7 +21,7 @@ impl WorstCourse {
     }
 
     /// Nowhere.
-    pub fn place(&self, _: &str) -> Option<(usize, &str)> {
+    pub fn place(&self, _: &str) -> Option<String> {
         match *self {}
     }
 }
@@ -81,6 +81,6 @@ impl Overview {
 }
 
 /// Nothing.
-pub(super) fn worst(_: &Report) -> Option<Value> {
+pub(super) fn worst(_: &Report, _: f64) -> Option<Value> {
     None
 }

@@ -1,7 +1,7 @@
 //! A run watched from outside: what each stage changed, and how good the result is beside the plain rotation copy.
 
 use crate::contacts::{Options, detect};
-use crate::measure::{Gauge, assess, change, find, hands, legs};
+use crate::measure::{Gauge, assess, assess_beside, change, find};
 use crate::model::{Contacts, Motion};
 use crate::report::{Change, Metric, Report};
 use crate::stages::Stage;
@@ -65,17 +65,15 @@ impl Watch {
             c.clip.frames() == motion.clip.frames() && c.clip.sample_rate == motion.clip.sample_rate
         };
         let carried = carried.as_ref().filter(in_step);
-        let copy = carried.map(|(_, copy)| copy);
-        let found = copy.unwrap_or(motion);
+        let found = carried.map_or(motion, |(_, copy)| copy);
         // Without the stage `contacts` labels are found on the copy, which is nearest to the take.
         let arrived = self.labels.take().filter(|_| carried.is_some());
         let known = arrived.or_else(|| motion.contacts.clone()).or_else(|| found.contacts.clone());
         let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
-        let mut made = assess(gauge, motion, Some(&labels), copy);
-        if let Some((source, copy)) = carried {
-            made.add(hands(gauge, source, copy, motion));
-            made.add(legs(gauge, source, copy, motion));
-        }
+        let made = match carried {
+            Some((take, copy)) => assess_beside(gauge, motion, Some(&labels), take, copy),
+            None => assess(gauge, motion, Some(&labels), None),
+        };
         for metric in made.metrics {
             keep_worst(&mut report.metrics, metric);
         }

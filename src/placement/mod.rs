@@ -5,6 +5,5 @@ mod arms;
 mod place;
 mod push_out;
 
-pub use arms::Placed;
 pub use place::Placement;
-pub use push_out::{Inside, PushOut};
+pub use push_out::PushOut;

@@ -1,6 +1,6 @@
 //! A motion whose arms are inside the body becomes one whose arms are beside it, and the numbers that say so.
 //!
-//! A hand or forearm that is inside another part ([`SelfContact`]) moves out by the depth and [`MARGIN`] more; the push grows
+//! A hand or forearm that is inside another part (`SelfContact`) moves out by the depth and [`MARGIN`] more; the push grows
 //! smoothly from nothing as the surfaces meet. What arms cannot cure (thighs through each other) is counted only.
 //! Space: model space. Units: metres.
 

@@ -13,7 +13,7 @@ const MAX_SIDE: u32 = 8192;
 const MAX_BYTES: u64 = 1 << 29;
 
 /// Out of 100: above it files grow faster than small pictures look better.
-pub(super) const JPEG_QUALITY: u8 = 75;
+const JPEG_QUALITY: u8 = 75;
 
 /// sRGB bytes as linear values (IEC 61966-2-1).
 static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {

@@ -70,12 +70,12 @@ impl Ledger {
         share > 1.0
     }
 
-    /// How near each test came to its limit, in the order of [`FAULTS`]; nothing of those that were not made.
+    /// How near each test came to its limit, in the order of `FAULTS`; nothing of those that were not made.
     pub fn metrics(&self) -> Vec<Metric> {
         let metric = |fault: &&'static str| {
             let value = self.nearest.iter().find(|n| n.0 == *fault)?.1;
             let name = format!("repair_{fault}");
-            Some(Metric { name, value, unit: "1", copy: None, at_most: Some(1.0) })
+            Some(Metric { name, value, unit: "1", copy: None, take: None, at_most: Some(1.0) })
         };
         FAULTS.iter().filter_map(metric).collect()
     }

@@ -23,6 +23,5 @@ mod tilt;
 mod travel;
 mod vertical_drift;
 
-pub use ledger::FAULTS;
 pub use mend::{Faults, Mended, mend};
-pub use take::LEG;
+pub(crate) use take::LEG;

@@ -3,7 +3,7 @@
 //! White noise gives the same variance by fourth and by sixth differences: `s4^2 = P25(|D4|^2) / (70 q)`,
 //! `s6^2 = P25(|D6|^2) / (924 q)`, `q` the first quartile of chi-square; the quartile takes the quiet quarter of the
 //! take, since noise is always there and motion comes and goes. What is noisy goes through a bank of smoothers
-//! ([`whittaker_penalty`]), and in every frame those count whose risk, estimated without bias (Stein 1981), is near the
+//! (`whittaker_penalty`), and in every frame those count whose risk, estimated without bias (Stein 1981), is near the
 //! least. Units: degrees, metres of 0.86 m legs, hertz.
 
 use super::ledger::{Ledger, all, own};

@@ -75,6 +75,13 @@ impl Reader<'_> {
         value.map_err(|message| self.fault(at, message)).ok()
     }
 
+    fn written(&mut self) -> MapFile {
+        toml::from_str(self.text).unwrap_or_else(|error: toml::de::Error| {
+            self.fault(error.span().map_or(0, |s| s.start), error.message().to_owned());
+            MapFile::default()
+        })
+    }
+
     fn joint(&mut self, skeleton: &Skeleton, name: &Spanned<String>) -> Option<JointId> {
         let names = || skeleton.joints().iter().map(|j| j.name.as_str());
         let found = skeleton.find(name.get_ref()).ok_or_else(|| unknown("joint", name.get_ref(), names()));
@@ -203,12 +210,7 @@ impl JointMap {
         target: &Character,
     ) -> Result<(JointMap, Rig, Rig), MapError> {
         let mut reader = Reader { text, file, faults: Vec::new() };
-        let unreadable =
-            |error: &toml::de::Error| (error.span().map_or(0, |s| s.start), error.message().to_owned());
-        let written = toml::from_str(text).unwrap_or_else(|error| {
-            reader.faults.push(unreadable(&error));
-            MapFile::default()
-        });
+        let written = reader.written();
         let (source_rig, told_source) = reader.told(source, &written.source_roles);
         let (target_rig, told_target) = reader.told(target, &written.target_roles);
         let target_rig = reader.limits(&written.limits, target_rig);
@@ -236,6 +238,27 @@ impl JointMap {
             }
         }
         Ok((JointMap::of(all, &s, &t), s, t))
+    }
+
+    /// Reads a map file as far as that goes before there is a take: everything but joints of the source.
+    ///
+    /// # Errors
+    /// As [`JointMap::read`].
+    pub fn check(text: &str, file: &str, target: &Character) -> Result<(), MapError> {
+        let mut reader = Reader { text, file, faults: Vec::new() };
+        let written = reader.written();
+        reader.told(target, &written.target_roles);
+        for role in written.source_roles.keys() {
+            reader.role(role);
+        }
+        reader.limits(&written.limits, target.rig.clone());
+        for entry in written.pair.iter().flatten() {
+            if let Some(role) = &entry.role {
+                reader.role(role);
+            }
+            reader.joint(target.skeleton(), &entry.target);
+        }
+        reader.done()
     }
 }
 

@@ -15,6 +15,6 @@ mod transfer;
 mod trunk;
 
 pub use gaps::{End, Gap, gaps, second_best, warnings};
-pub use joint_map::{Draft, JointMap, Pair, draft, map};
-pub use map_error::{FileFault, MapError, Wanted};
-pub use transfer::{PART, Performance, Retarget, RootScale};
+pub use joint_map::{Draft, JointMap, draft, map};
+pub use map_error::{FileFault, MapError};
+pub use transfer::{PART, Retarget, RootScale};

@@ -34,7 +34,7 @@ impl Affine {
     }
 
     /// The homogeneous matrix.
-    pub fn to_matrix(&self) -> Mat4<f64> {
+    pub fn to_matrix(self) -> Mat4<f64> {
         let mut m = Mat4::identity();
         m.fixed_view_mut::<3, 3>(0, 0).copy_from(&self.linear);
         m.fixed_view_mut::<3, 1>(0, 3).copy_from(&self.translation);

@@ -82,7 +82,7 @@ impl Allowance {
     /// Takes `bytes` for what `what` says.
     ///
     /// # Errors
-    /// [`OverAllowance`] where that is more than is left.
+    /// `OverAllowance` where that is more than is left.
     pub fn take(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<(), OverAllowance> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {
@@ -102,7 +102,7 @@ impl Allowance {
     /// Takes what `count` values of a type fill.
     ///
     /// # Errors
-    /// As [`Allowance::take`].
+    /// As `Allowance::take`.
     pub fn take_list<T>(&self, count: u64, what: impl FnOnce() -> String) -> Result<(), OverAllowance> {
         self.take(count.saturating_mul(size_of::<T>() as u64), what)
     }

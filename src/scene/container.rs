@@ -135,7 +135,7 @@ pub fn write_glb(json: &str, bin: Option<&[u8]>, others: &[u8]) -> Result<Vec<u8
 /// the binary buffer lies in it: to be filled in place.
 ///
 /// # Errors
-/// As [`write_glb`].
+/// As `write_glb`.
 pub fn glb_with_room(
     json: &str,
     bin: Option<usize>,

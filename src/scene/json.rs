@@ -67,11 +67,6 @@ impl<'a> Json<'a> {
         begin..begin + part.len()
     }
 
-    /// All top-level keys with the raw text of their values, in file order.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &'a str)> {
-        self.top.iter().map(|(k, v)| (k.as_str(), v.get()))
-    }
-
     /// The raw texts of the items of the list `key`; none where the key is missing.
     ///
     /// # Errors
@@ -111,7 +106,7 @@ impl<'a> Json<'a> {
     /// The items of the list `key`, each a `T`.
     ///
     /// # Errors
-    /// As [`Json::list_with`].
+    /// As `Json::list_with`.
     pub fn list<T: DeserializeOwned>(&self, key: &'static str) -> Result<Vec<T>, GltfError> {
         self.list_with(key, |_, _| {})
     }

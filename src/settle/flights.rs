@@ -94,8 +94,14 @@ fn moved(motion: &Motion, ways: &[Vec3], scale: f64) -> Motion {
 }
 
 fn metrics(body: &Weighed, fell: Gravity, standing: Option<&Standing>, over: &[f64]) -> Vec<Metric> {
-    let metric =
-        |name: &str, value, unit, at_most| Metric { name: name.into(), value, unit, copy: None, at_most };
+    let metric = |name: &str, value, unit, at_most| Metric {
+        name: name.into(),
+        value,
+        unit,
+        copy: None,
+        take: None,
+        at_most,
+    };
     let mut found = Vec::new();
     if fell.known {
         found.push(metric("settle_gravity", fell.value / body.scale, "m/s^2", None));

@@ -18,9 +18,8 @@ mod hull;
 mod limp;
 mod secondary;
 
-pub use course::Course;
 pub use flights::{Settled, settle_flights};
-pub use limp::{Fallen, LetGo, let_go};
+pub use limp::{LetGo, let_go};
 pub use ragdoll::{Part, Ragdoll};
-pub use secondary::{Swing, chain_joints, swing};
-pub use segments::{Segment, body_mass, segment_of};
+pub use secondary::{Swing, swing};
+pub use segments::Segment;

@@ -2,7 +2,7 @@
 //!
 //! Rules about jumps and landings are in metres of a body whose leg is [`LEG`] long: a body of another size is scaled to it,
 //! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
-//! stay within a shot. Masses after Winter ([`crate::measure::Particle`]). Space: model space, Y up. Units: metres of
+//! stay within a shot. Masses after Winter (`measure::Particle`). Space: model space, Y up. Units: metres of
 //! that leg, seconds.
 
 use super::series::{bend, slope};

@@ -43,14 +43,6 @@ impl<const B: usize> Bands<B> {
         }
     }
 
-    /// Adds `weight` to the entry of row `i` and column `j` and to its mirror image.
-    ///
-    /// # Panics
-    /// Where the two are further apart than the bands reach.
-    pub fn add_entry(&mut self, i: usize, j: usize, weight: f64) {
-        self.rows[i.min(j)][i.abs_diff(j)] += weight;
-    }
-
     /// Adds `weight` to the entry of `row` that stands so many columns behind the diagonal; the other end of it may lie
     /// beyond the last row.
     ///
@@ -275,12 +267,12 @@ mod tests {
                 let mut bands = Bands::<5>::diagonal((0..n).map(|k| 6.0 + unknowns[k / 2].0));
                 let periods = unknowns.iter().enumerate().take(wanted.end / 2).skip(wanted.start / 2);
                 for (k, (_, across, along)) in periods {
-                    bands.add_entry(2 * k, 2 * k + 1, *across);
+                    bands.add_to_row(2 * k, 1, *across);
                     for ahead in [2, 4].into_iter().filter(|ahead| 2 * k + ahead < n) {
-                        bands.add_entry(2 * k, 2 * k + ahead, *along);
+                        bands.add_to_row(2 * k, ahead, *along);
                     }
                     if 2 * k + 3 < n {
-                        bands.add_entry(2 * k + 1, 2 * k + 3, *across);
+                        bands.add_to_row(2 * k + 1, 2, *across);
                     }
                 }
                 bands

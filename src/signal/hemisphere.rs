@@ -59,7 +59,7 @@ pub fn with_poses(motion: &Motion, poses: &[Pose]) -> Motion {
     Motion { clip, ..motion.clone() }
 }
 
-/// As [`fix_hemispheres`], for the rotations of one joint.
+/// As `fix_hemispheres`, for the rotations of one joint.
 pub fn fix_sequence(rotations: &mut [Quat]) {
     for k in 1..rotations.len() {
         rotations[k] = same_hemisphere(rotations[k], &rotations[k - 1]);

@@ -148,7 +148,7 @@ impl Parabola {
     }
 }
 
-/// The polynomials of [`Parabola`] over `n` samples, at sample `i`.
+/// The polynomials of `Parabola` over `n` samples, at sample `i`.
 fn basis(n: usize, i: usize) -> [f64; 3] {
     let n = n as f64;
     let x = i as f64 - 0.5 * (n - 1.0);

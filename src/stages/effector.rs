@@ -8,6 +8,7 @@ use crate::report::shortened;
 use crate::signal::monotone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// One effector: a joint and where it shall be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,6 +126,19 @@ impl EffectorConfig {
         need(ascending, format!("the keys of effector `{joint}` do not ascend in time"));
         faults
     }
+
+    /// What is wrong with its names and its file, each with the name. Roles that the rig lacks may be told by a map, which
+    /// shows once a take is there.
+    pub(super) fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {
+        let names = [&self.joint, &self.follow].into_iter().filter(|word| !word.is_empty());
+        let unknown = names.filter(|word| word.parse::<Role>().is_err()).filter_map(|word| {
+            let error = find(character, word).err()?;
+            Some((word.clone(), error))
+        });
+        let table = folder.join(&self.csv);
+        let bad = if table.is_file() { read_csv(&table).err() } else { None };
+        unknown.chain(bad.map(|error| (self.csv.clone(), error))).collect()
+    }
 }
 
 /// How much more a hard effector counts.
@@ -148,7 +162,7 @@ fn find(character: &Character, word: &str) -> Result<JointId, StageError> {
 }
 
 /// The keys of a CSV file: time, x, y, z a line; a first line of words is skipped.
-fn read_csv(path: &std::path::Path) -> Result<Vec<[f64; 4]>, StageError> {
+fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
     let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
     let mut keys: Vec<[f64; 4]> = Vec::new();

@@ -6,13 +6,13 @@ use super::reach::{Asked, Passes, Ways};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
-use crate::model::{JointId, Mark, MarkKind, Motion, Pose};
+use crate::model::{Character, JointId, Mark, MarkKind, Motion, Pose};
 use crate::report::Report;
 use crate::signal::with_poses;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Moves joints so that effectors reach their targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +102,10 @@ impl StageConfig for IkConfig {
 
     fn files(&self) -> Vec<PathBuf> {
         self.effectors.iter().filter(|e| !e.csv.is_empty()).map(|e| PathBuf::from(&e.csv)).collect()
+    }
+
+    fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {
+        self.effectors.iter().flat_map(|e| e.foresee(character, folder)).collect()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

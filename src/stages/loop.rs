@@ -46,6 +46,7 @@ const CONTACT: f64 = 0.05;
 
 impl StageConfig for LoopConfig {
     const NAME: &'static str = "loop";
+    const ONCE: Option<&'static str> = Some("the first closes the clip");
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();

@@ -23,26 +23,26 @@ mod settle;
 mod stage;
 mod trim;
 
-pub use contacts::{ContactsConfig, DetectorWord};
-pub use effector::{EffectorConfig, GoalWord};
-pub use filter::{FilterConfig, FilterKind};
-pub use foot_lock::FootLockConfig;
-pub use ground::GroundConfig;
-pub use ik::{IkConfig, SolverWord};
+pub(crate) use contacts::ContactsConfig;
+pub(crate) use filter::FilterConfig;
+pub(crate) use foot_lock::FootLockConfig;
+pub(crate) use ground::GroundConfig;
+pub use ik::IkConfig;
 pub use limits::LimitsConfig;
 pub use r#loop::LoopConfig;
 pub use mirror::MirrorConfig;
-pub use reduce::ReduceConfig;
-pub use registry::{Entry, STAGES, WrittenStage};
-pub use repair::RepairConfig;
-pub use resample::{ResampleConfig, RotationsBetween};
-pub use retarget::{RetargetConfig, Scale, ScaleWord};
-pub use root_motion::{RootMotionConfig, RootMotionMode};
-pub use self_contact::SelfContactConfig;
+pub(crate) use reduce::ReduceConfig;
+pub(crate) use registry::WrittenStage;
+pub use registry::{Entry, STAGES};
+pub(crate) use repair::RepairConfig;
+pub(crate) use resample::ResampleConfig;
+pub(crate) use retarget::RetargetConfig;
+pub(crate) use root_motion::RootMotionConfig;
+pub(crate) use self_contact::SelfContactConfig;
 #[cfg(feature = "physics")]
-pub use settle::{SettleConfig, SettleMode};
+pub(crate) use settle::SettleConfig;
 pub use stage::{Setting, Stage, StageConfig, StageError};
-pub use trim::TrimConfig;
+pub(crate) use trim::TrimConfig;
 
 #[cfg(test)]
 mod scenes;

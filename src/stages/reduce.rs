@@ -25,6 +25,7 @@ impl Default for ReduceConfig {
 
 impl StageConfig for ReduceConfig {
     const NAME: &'static str = "reduce";
+    const ONCE: Option<&'static str> = Some("the first leaves the keys that matter");
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let metres = self.tolerance_m;

@@ -8,9 +8,10 @@ use super::{
     MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
     SelfContactConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
+use crate::model::Character;
 use serde_json::Value;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// All stages, in the order in which a pipeline would commonly use them.
 pub static STAGES: &[Entry] = &[
@@ -50,6 +51,12 @@ pub trait WrittenStage: Send + Sync {
     /// See [`StageConfig::files`].
     fn files(&self) -> Vec<PathBuf>;
 
+    /// See [`StageConfig::ONCE`].
+    fn once(&self) -> Option<&'static str>;
+
+    /// See [`StageConfig::foresee`].
+    fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)>;
+
     /// See [`StageConfig::resolve`].
     ///
     /// # Errors
@@ -72,6 +79,14 @@ impl<C: StageConfig> WrittenStage for C {
 
     fn files(&self) -> Vec<PathBuf> {
         StageConfig::files(self)
+    }
+
+    fn once(&self) -> Option<&'static str> {
+        C::ONCE
+    }
+
+    fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {
+        StageConfig::foresee(self, character, folder)
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

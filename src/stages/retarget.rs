@@ -9,7 +9,7 @@ use crate::report::{Mapping, Report, Warnings};
 use crate::retarget::{JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Carries the motion over to the pipeline's character.
@@ -58,6 +58,7 @@ impl Default for Scale {
 
 impl StageConfig for RetargetConfig {
     const NAME: &'static str = "retarget";
+    const ONCE: Option<&'static str> = Some("a pipeline carries takes onto one character");
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         match self.scale {
@@ -71,6 +72,15 @@ impl StageConfig for RetargetConfig {
 
     fn files(&self) -> Vec<PathBuf> {
         if self.map.is_empty() { Vec::new() } else { vec![PathBuf::from(&self.map)] }
+    }
+
+    fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {
+        let path = folder.join(&self.map);
+        let Some(text) = std::fs::read_to_string(&path).ok().filter(|_| !self.map.is_empty()) else {
+            return Vec::new();
+        };
+        let error = JointMap::check(&text, &path.display().to_string(), character).err();
+        error.map(|e| (self.map.clone(), StageError::key("map", e.to_string()))).into_iter().collect()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

@@ -5,7 +5,7 @@ use crate::model::{Character, Mark, Motion};
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What surrounds a stage when it is resolved.
@@ -49,6 +49,9 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
     /// The word behind `use =`.
     const NAME: &'static str;
 
+    /// Why a pipeline has no use for a second one, where that is so: the end of a sentence.
+    const ONCE: Option<&'static str> = None;
+
     /// Checks what can be checked without a file: ranges of numbers, words that exclude each other.
     ///
     /// # Errors
@@ -60,6 +63,12 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
     /// The files that the stage reads besides the motion, as written in its keys: outputs are out of date once
     /// one of them changes.
     fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// What is wrong with names and files as far as it shows before there is a take: on `character`, onto which the pipeline
+    /// carries its takes, with relative paths from `folder`. Each fault comes with the value that it is about.
+    fn foresee(&self, _character: &Character, _folder: &Path) -> Vec<(String, StageError)> {
         Vec::new()
     }
 

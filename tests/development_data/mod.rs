@@ -1,5 +1,6 @@
 //! Where the real files lie that tests are held against: the one place that knows.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder of development data: `POSEMILL_DATA`, else `../shared/data` beside the repository; `None`, said aloud,
@@ -10,6 +11,13 @@ pub fn data() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    println!("skipped: no development data at {}", folder.display());
+    // Not by `println!`: what a test prints that passes is swallowed.
+    let test = std::thread::current();
+    let _ = writeln!(
+        std::io::stderr(),
+        "skipped: {}, without the development data of `{}`",
+        test.name().unwrap_or_default(),
+        folder.display()
+    );
     None
 }

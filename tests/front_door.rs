@@ -1,0 +1,199 @@
+//! What somebody meets first: how good a result is said alike everywhere, all that is wrong with a pipeline at once, and
+//! files that go through pipes.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+fn posemill(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_posemill"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn the_line_the_page_and_the_page_of_all_give_one_verdict() {
+    let folder = TempDir::new().unwrap();
+    // `repair` tells how near a take is to each fault, with limits of its own: that is no verdict.
+    let text = format!(
+        "[input]\nmotion = {:?}\ncharacter = {:?}\n[[stage]]\nuse = \"repair\"\n[[stage]]\nuse = \"contacts\"\n\
+         [[stage]]\nuse = \"retarget\"\n[[stage]]\nuse = \"foot_lock\"\n",
+        ["damaged/*.bvh", "squat.bvh", "turn.bvh", "wave.bvh"].map(|name| data(name).display().to_string()),
+        data("mannequin.glb").display().to_string()
+    );
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    let output = posemill(folder.path(), &["run", "p.toml"], b"");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (mut good, mut over) = (0, 0);
+    for line in stderr(&output).lines().filter(|line| line.starts_with("out/")) {
+        let (name, verdict) = line.split_once("  ").unwrap();
+        let page = fs::read_to_string(folder.path().join(name).with_extension("report.html")).unwrap();
+        let (badge, sentence) = match verdict.split_once(" of ") {
+            None => ("<span class=\"badge good\">", "All ".to_owned()),
+            Some((n, rest)) => {
+                let all = rest.split(' ').next().unwrap();
+                ("<span class=\"badge over\">", format!("<p class=\"lead\">{n} of {all} measures"))
+            }
+        };
+        assert!(page.contains(badge) && page.contains(&sentence), "{line}");
+        *if verdict == "good" { &mut good } else { &mut over } += 1;
+    }
+    assert!(good > 0 && over > 0 && good + over > 3, "{}", stderr(&output));
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains(&format!("<b>{over}</b> over limits")), "{over}");
+    let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let of_stage =
+        |m: &serde_json::Value| m["name"].as_str().unwrap().starts_with("repair_") && m["at_most"].is_f64();
+    let files = report["files"].as_array().unwrap();
+    assert!(
+        files.iter().any(|f| f["metrics"].as_array().unwrap().iter().any(of_stage)),
+        "a stage told a measure with a limit of its own"
+    );
+}
+
+#[test]
+fn everything_that_a_pipeline_names_wrongly_is_told_at_once() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(data("robot.glb"), folder.path().join("hero.glb")).unwrap();
+    fs::write(folder.path().join("times.csv"), "time,x,y,z\n0,1,2\n").unwrap();
+    fs::write(
+        folder.path().join("map.toml"),
+        "target_roles.left_hand = \"Hand.X\"\n\n[[pair]]\nrole = \"left_fot\"\nsource = \"a\"\ntarget = \"Foot.L\"\n",
+    )
+    .unwrap();
+    let text = "[input]\n\
+        motion = [\"none.bvh\", \"takes/*.bvh\"]\n\
+        character = \"hero.glb\"\n\
+        skeleton = \"gone.asf\"\n\
+        [[stage]]\nuse = \"retarget\"\nmap = \"map.toml\"\n\
+        [[stage]]\nuse = \"ik\"\n\
+        effectors = [{ joint = \"Hnd.L\", csv = \"times.csv\" }, { joint = \"left_hand\", follow = \"tail\" }, { joint = \"head\", csv = \"no.csv\" }]\n\
+        [[stage]]\nuse = \"contacts\"\nfile = \"labels.csv\"\n";
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    let output = posemill(folder.path(), &["run", "p.toml"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let told = stderr(&output);
+    for (what, place) in [
+        ("error: the file `none.bvh` does not exist", "p.toml:2:11"),
+        ("error: no file matches `takes/*.bvh`", "p.toml:2:23"),
+        ("error: the file `gone.asf` cannot be read: no such file or directory", "p.toml:4:12"),
+        ("error: the file `no.csv` cannot be read: no such file or directory", "p.toml:10:"),
+        ("error: the file `labels.csv` cannot be read: no such file or directory", "p.toml:13:8"),
+        (
+            "error: stage 1 (`retarget`): map.toml:1: there is no joint `Hand.X`; did you mean `Hand.",
+            "p.toml:7:7",
+        ),
+        ("error: stage 2 (`ik`): `Hnd.L` is neither a role nor a joint of `hero`", "p.toml:10:"),
+        ("error: stage 2 (`ik`): `tail` is neither a role nor a joint of `hero`", "p.toml:10:"),
+        ("error: stage 2 (`ik`): `times.csv`: line 2:", "p.toml:10:"),
+    ] {
+        let at = told.find(what).unwrap_or_else(|| panic!("{what} in\n{told}"));
+        let next = told[at + 1..].find("\nerror: ").map_or(told.len(), |end| at + 1 + end);
+        assert!(told[at..next].contains(place), "{what} stands at {place}:\n{told}");
+    }
+    assert!(told.contains("map.toml:4: "), "the other faults of the map stand below the first:\n{told}");
+    assert_eq!(told.matches("error: ").count(), 9, "{told}");
+    assert!(!folder.path().join("out").exists());
+
+    // Together with what is wrong with the text itself.
+    fs::write(folder.path().join("p.toml"), text.replace("file = ", "flie = ")).unwrap();
+    let told = stderr(&posemill(folder.path(), &["run", "p.toml"], b""));
+    let all =
+        ["did you mean `file`?", "`none.bvh` does not exist", "no file matches", "`gone.asf`", "`no.csv`"];
+    assert!(all.iter().all(|what| told.contains(what)), "{told}");
+}
+
+#[test]
+fn a_stage_that_makes_no_sense_twice_is_told() {
+    let folder = TempDir::new().unwrap();
+    let text = "[input]\nmotion = \"a.bvh\"\ncharacter = \"b.glb\"\n\
+                [[stage]]\nuse = \"retarget\"\n[[stage]]\nuse = \"contacts\"\n[[stage]]\nuse = \"retarget\"\n";
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    let told = stderr(&posemill(folder.path(), &["run", "p.toml"], b""));
+    let said = "error: stage 3 (`retarget`) is the second `retarget`: a pipeline carries takes onto one character\n --> p.toml:9:7";
+    assert!(told.contains(said) && told.contains("help: leave one of them out"), "{told}");
+}
+
+#[test]
+fn a_file_of_a_pipeline_in_another_folder_is_seen_from_there() {
+    let folder = TempDir::new().unwrap();
+    let studio = folder.path().join("studio");
+    fs::create_dir(&studio).unwrap();
+    fs::copy(data("walk.bvh"), studio.join("walk.bvh")).unwrap();
+    let made = posemill(&studio, &["calibrate", "walk.bvh", "-o", "walk.pose.bvh"], b"");
+    assert!(made.status.success(), "{}", stderr(&made));
+    let text = "[input]\nmotion = \"walk.bvh\"\ncalibration = { file = \"walk.pose.bvh\" }\n[output]\nreport = false\n";
+    fs::write(studio.join("p.toml"), text).unwrap();
+    let output = posemill(folder.path(), &["run", "studio/p.toml"], b"");
+    assert!(output.status.success() && studio.join("out/walk.glb").exists(), "{}", stderr(&output));
+}
+
+#[test]
+fn takes_come_from_standard_input_and_results_go_to_standard_output() {
+    let folder = TempDir::new().unwrap();
+    let walk = fs::read(data("walk.bvh")).unwrap();
+    let robot = data("robot.glb").display().to_string();
+    let piped = ["retarget", "-", "--onto", &robot, "-o", "-", "--format", "glb"];
+    let piped = posemill(folder.path(), &piped, &walk);
+    assert!(piped.status.success() && piped.stdout.starts_with(b"glTF"), "{}", stderr(&piped));
+    for (arguments, said) in [
+        (&["inspect", "-", "--json"][..], "\"format\": \"bvh\""),
+        (&["joints", "-", "--frames", "0", "--json"], "posemill.joints/1"),
+        (&["map", "-", &robot], "[[pair]]"),
+        (&["measure", "-", "--json"], "posemill.measure/1"),
+    ] {
+        let output = posemill(folder.path(), arguments, &walk);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && told.contains(said), "{arguments:?}: {}{told}", stderr(&output));
+    }
+    let broken = posemill(folder.path(), &["inspect", "-"], b"nothing");
+    assert!(stderr(&broken).starts_with("error: `standard input`"), "{}", stderr(&broken));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn every_command_has_a_page_of_its_own() {
+    let folder = TempDir::new().unwrap();
+    let page = posemill(folder.path(), &["man", "retarget"], b"");
+    let text = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.status.success() && text.contains("posemill\\-retarget"), "{text}");
+    assert_eq!(text.matches(".TH ").count(), 1);
+    let whole = posemill(folder.path(), &["man"], b"").stdout;
+    let whole = String::from_utf8_lossy(&whole).into_owned();
+    assert!(whole.matches(".TH ").count() > 12 && !whole.contains("posemill\\-worker"));
+    let none = posemill(folder.path(), &["man", "retarte"], b"");
+    let said = "error: there is no command `retarte`; did you mean `retarget`?\n";
+    assert!(none.status.code() == Some(2) && stderr(&none).starts_with(said), "{}", stderr(&none));
+}
+
+#[test]
+fn a_unit_that_gives_nobody_s_legs_is_doubted() {
+    let folder = TempDir::new().unwrap();
+    let walk = data("walk.bvh").display().to_string();
+    let told = |units: &str| {
+        let set = format!("input.units={units}");
+        stderr(&posemill(folder.path(), &["convert", &walk, "-o", "walk.glb", "--set", &set], b""))
+    };
+    let wrong = told("m");
+    let said = "by `input.units` the legs are ";
+    assert!(wrong.contains(said) && wrong.contains("centimetres would make them 0."), "{wrong}");
+    assert!(!told("cm").contains(said));
+}

@@ -248,6 +248,48 @@ mod linux {
     }
 
     #[test]
+    fn what_may_not_be_read_or_written_is_told_and_the_rest_is_done() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        use std::os::unix::process::CommandExt;
+        let folder = studio(&["takes/a.bvh", "takes/b.bvh", "takes/shut/c.bvh"]);
+        let path = folder.path();
+        let mode = |name: &str, mode: u32| {
+            fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let run = |arguments: &[&str]| {
+            let mut run = command(path);
+            // Whoever may do everything is somebody else for once.
+            if fs::metadata(path).unwrap().uid() == 0 {
+                run.uid(65534);
+            }
+            told(&run.args(["run", "p.toml"]).args(arguments).output().unwrap())
+        };
+        mode("", 0o777);
+        mode("takes/b.bvh", 0o000);
+        mode("takes/shut", 0o000);
+        let (code, _, err) = run(&[]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("error: `takes/shut` cannot be read: permission denied\n"), "{err}");
+        assert!(err.contains("error: takes/b.bvh: ") && err.contains("permission denied"), "{err}");
+        assert!(err.ends_with("1 written, 1 failed\n"), "{err}");
+        mode("takes/b.bvh", 0o644);
+        mode("takes/shut", 0o755);
+        for (name, rights) in [("out/.posemill.jsonl", 0o666), ("out/.posemill.lock", 0o666), ("out", 0o555)]
+        {
+            mode(name, rights);
+        }
+        let (code, _, err) = run(&[]);
+        assert_eq!(code, 1, "{err}");
+        assert!(
+            err.contains("error: takes/b.bvh: `out/b.glb` cannot be written: permission denied\n"),
+            "{err}"
+        );
+        mode("out", 0o777);
+        let (code, _, err) = run(&[]);
+        assert!(code == 0 && err.ends_with("2 written, 1 up to date\n"), "{err}");
+    }
+
+    #[test]
     fn names_that_are_not_utf_8_are_told_and_folders_of_such_names_work() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));

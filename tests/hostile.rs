@@ -101,3 +101,32 @@ fn hostile_files_are_answered_within_bounds() {
     println!("{} files", files.len());
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
+
+#[test]
+fn takes_beside_hostile_files_are_written() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("in")).unwrap();
+    let files = hostile_files();
+    files.iter().for_each(|file| fs::write(at("in").join(file.name), &file.bytes).unwrap());
+    for good in ["walk.bvh", "wave.bvh", "robot.glb"] {
+        fs::copy(own(good), at("in").join(good)).unwrap();
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_posemill"))
+        .args(["convert", "in/*", "-o", "out/", "--jobs", "2", "--timeout", "60s", "--memory", "1500MB"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    for good in ["walk.glb", "wave.glb", "robot.glb"] {
+        assert!(at("out").join(good).exists(), "{good}: {said}");
+    }
+    // What is refused as a take is refused here too, and leaves nothing.
+    for file in files.iter().filter(|f| f.uses.contains(&Use::Convert) && f.answer != Answer::Read) {
+        assert!(said.contains(&format!("error: in/{}: ", file.name)), "{}: {said}", file.name);
+        assert!(!at("out").join(file.name).with_extension("glb").exists(), "{}", file.name);
+    }
+    println!("{}", said.lines().last().unwrap_or_default());
+}

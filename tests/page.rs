@@ -241,6 +241,7 @@ fn a_page_of_very_many_clips_is_small_and_makes_rows_when_they_are_looked_at() {
     };
     for (count, most) in [(10, 60_000), (1_000, 600_000), (10_000, 2_000_000)] {
         let folder = many_clips(count);
+        browser.events.clear();
         let page = folder.path().join(REPORT_PAGE);
         let bytes = fs::metadata(&page).unwrap().len();
         browser.open(&page);

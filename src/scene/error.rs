@@ -162,8 +162,34 @@ impl GltfError {
         if matches!(self, Self::Memory(_)) { Err(self) } else { Ok(self) }
     }
 
-    /// A [`GltfError::Value`].
+    /// A [`GltfError::Value`]. Readers of JSON quote what they found, which may be a buffer of megabytes: of a long reason the
+    /// start and the end are told.
     pub fn value(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Value { path: path.into(), reason: reason.into() }
+        let mut reason: String = reason.into();
+        let cut = |n: usize| reason.char_indices().nth(n).map(|at| at.0);
+        let letters = reason.chars().count();
+        if let (true, Some(start), Some(end)) = (letters > 300, cut(150), cut(letters.saturating_sub(100))) {
+            reason = format!("{}...{}", &reason[..start], &reason[end..]);
+        }
+        Self::Value { path: path.into(), reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_does_not_grow_with_what_it_quotes() {
+        let said = |n: usize| {
+            let quoted = "\u{e4}".repeat(n);
+            let reason = format!("invalid type: string \"{quoted}\", expected struct Buffer");
+            GltfError::value("buffers[0]", reason).to_string()
+        };
+        assert!(said(100).contains(&"\u{e4}".repeat(100)));
+        assert!(
+            said(100_000).chars().count() < 400 && said(100_000).starts_with("`buffers[0]`: invalid type: ")
+        );
+        assert!(said(100_000).ends_with("\u{e4}\", expected struct Buffer"));
     }
 }

@@ -3,6 +3,7 @@
 mod chromium;
 
 use chromium::Chromium;
+use posemill::measure::MEASURES;
 use posemill::pipeline::{Manifest, Outcome, REPORT_PAGE, Rows, write_reports};
 use serde_json::json;
 use std::fs;
@@ -205,7 +206,7 @@ fn many_clips(count: usize) -> TempDir {
                 true => 1.0 + k as f64 * 1e-5,
                 false => 0.001 * ((k * (i + 3)) % 97) as f64,
             };
-            json!({ "name": format!("measure_of_{i}"), "value": value, "unit": "m", "at_most": 0.5 })
+            json!({ "name": MEASURES[i].name, "value": value, "unit": "m", "at_most": 0.5 })
         };
         let outcome = json!({
             "inputs": [at(format!("takes/day_{:03}/take_{k:06}.bvh", k / 500))],
@@ -215,7 +216,7 @@ fn many_clips(count: usize) -> TempDir {
             "metrics": (0..8).map(measure).collect::<Vec<_>>(),
             "changes": [],
             "findings": [],
-            "worst_course": { "name": "measure_of_0", "unit": "m", "values": values, "frame": 3, "of": "" },
+            "worst_course": { "name": MEASURES[0].name, "unit": "m", "values": values, "frame": 3, "of": "" },
             "error": null,
         });
         rows.put(k, &serde_json::from_value::<Outcome>(outcome).unwrap()).unwrap();

@@ -19,6 +19,7 @@ pub(crate) use average::{
 pub use average::{median, percentile};
 pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
 pub use nalgebra::{DMatrix, DVector, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};
+#[cfg(feature = "physics")]
 pub(crate) use nalgebra::{Matrix6 as Mat6, Vector6 as Vec6};
 pub use real::Real;
 pub(crate) use real::RealX4;
@@ -26,6 +27,7 @@ pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, 
 pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
+#[cfg(feature = "physics")]
 pub(crate) use triple::Triple;
 pub use triple::{cross, difference, dot, scaled, sum};
 

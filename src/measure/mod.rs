@@ -32,6 +32,7 @@ pub use change::change;
 pub use gauge::Gauge;
 pub use hands::hands;
 pub(crate) use momentum::GRAVITY;
+#[cfg(feature = "physics")]
 pub(crate) use nonnegative::{Row6, residual as unreached};
 pub use particles::masses;
 pub use quantity::shown;

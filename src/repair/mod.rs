@@ -24,4 +24,5 @@ mod travel;
 mod vertical_drift;
 
 pub use mend::{Faults, Mended, mend};
+#[cfg(feature = "physics")]
 pub(crate) use take::LEG;

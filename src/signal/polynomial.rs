@@ -131,12 +131,14 @@ impl Parabola {
     }
 
     /// Its value at sample `i`.
+    #[cfg(feature = "physics")]
     pub fn at(&self, i: usize) -> Vec3 {
         let [a, b, c] = basis(self.count, i);
         self.parts[0] * a + self.parts[1] * b + self.parts[2] * c
     }
 
     /// Its slope at the first sample, per frame.
+    #[cfg(feature = "physics")]
     pub fn first_slope(&self) -> Vec3 {
         let middle = 0.5 * (self.count as f64 - 1.0);
         self.parts[1] - self.parts[2] * (2.0 * middle)

@@ -72,7 +72,7 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
     let still = |f: usize| offset[f].abs() < STILL;
-    let lifted = write(motion, &Placed { legs: &[], steps: Vec::new(), body: &body, still });
+    let lifted = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
     let lifted = Motion { contacts: Some(contacts), ..lifted };
 
     let character = &lifted.character;

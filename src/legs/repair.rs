@@ -4,13 +4,13 @@
 //! of every labelled point that its drift over the ground be taken away. Feet keep their rotations and heights. Space:
 //! model space, Y up. Units: metres, radians, frames.
 
-use super::closure::{close_all, knee_side};
+use super::closure::{close_all, knee_sides};
 use super::equations::{Equations, LegTerms, stiff};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, by_leg, write};
+use super::write::{Placed, write};
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
 use rayon::prelude::*;
@@ -90,7 +90,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
             }
         })
         .collect();
-    let sides: Vec<Vec3> = of_legs.iter().map(|steps| knee_side(steps)).collect();
+    let sides = knee_sides(&of_legs);
     // Of a long take the equations are large: what can be had again goes before them, and what only they need with them.
     drop((of_legs, feet));
     let drifts: Vec<Vec<Vec<bool>>> =
@@ -109,7 +109,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     };
     close_all(&legs, &mut steps, &sides, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
-    let repaired = write(motion, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still });
+    let repaired = write(motion, &Placed { legs: &legs, steps: &steps, body: &body, still });
     let done = (0..legs.len()).map(|k| done(legs[k], &before[k], &steps[k], &drifts[k])).collect();
     let pelvis = answer.iter().map(|a| a[0].norm()).collect();
     (repaired, done, pelvis)

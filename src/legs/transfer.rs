@@ -4,7 +4,7 @@
 //! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::closure::{FOLDED, close_all, knee_side};
+use super::closure::{FOLDED, close_all, knee_sides};
 use super::envelope::envelope;
 use super::equations::{Answer, Equations, LegTerms, stiff};
 use super::foot_tilt::foot_tilt;
@@ -14,12 +14,11 @@ use super::raise::raise;
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, by_leg, placed};
+use super::write::{Placed, placed};
 use crate::anatomy::{BodySkin, foot_skin};
 use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, median};
 use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};
-use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -67,7 +66,7 @@ pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
 #[derive(Clone, Debug)]
 pub struct Course {
     settings: Settings,
-    /// Where the knee of each leg points: see [`knee_side`].
+    /// Where the knee of each leg points: see [`knee_sides`].
     sides: Vec<Vec3>,
     /// The way of the whole copy, and the turn of the pelvis, before anything is solved.
     base: Vec<Vec3>,
@@ -99,7 +98,7 @@ impl Course {
         close_all(&legs, &mut steps, &self.sides, FOLDED, &self.settings, ends);
         let body: Vec<(Vec3, Quat)> =
             base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
-        placed(part, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still: |_| false })
+        placed(part, &Placed { legs: &legs, steps: &steps, body: &body, still: |_| false })
     }
 }
 
@@ -113,44 +112,15 @@ fn moved(steps: &mut [Step], ways: &[Vec3]) {
     steps.iter_mut().zip(ways).for_each(|(step, way)| *step = step.moved(way));
 }
 
-/// The rotation copy with its legs brought to do what the source's do, standing on height 0, nothing of `skin` in the floor;
-/// `across` scales the path over the ground, which is [`leg_ratio`] unless somebody told another.
-///
-/// # Panics
-/// Where the two motions are not in step.
-pub fn transfer(
-    source: &Motion,
-    copy: Motion,
-    pairs: &[LegPair],
-    skin: &BodySkin,
-    across: f64,
-    settings: &Settings,
-) -> Motion {
-    assert_eq!(source.clip.frames(), copy.clip.frames(), "the copy has the frames of its source");
-    let (time, [from, to]) = (Timeline::of(source), courses([source, &copy], pairs));
-    match course(&time, from, to, &seat(&copy, skin), pairs, across, settings) {
-        Some(course) => {
-            let mut motion = course.write(copy, 0, pairs);
-            fix_hemispheres(&mut motion.clip);
-            hands_out_of_floor(motion, skin, &time, pairs, settings)
-        }
-        None => copy,
-    }
-}
-
 /// The length of the target's legs.
 fn mean_length(pairs: &[LegPair]) -> f64 {
     pairs.iter().map(|p| p.target.length()).sum::<f64>() / pairs.len() as f64
 }
 
-/// The legs of the source and of the target's rotation copy, by leg and frame.
-fn courses([source, copy]: [&Motion; 2], pairs: &[LegPair]) -> [Vec<Vec<Step>>; 2] {
-    let (from, to): (Vec<&Leg>, Vec<&Leg>) = pairs.iter().map(|p| (&p.source, &p.target)).unzip();
-    [steps(source, &from), steps(copy, &to)]
-}
-
-/// As [`transfer`], of the legs alone: those of the source and of the rotation copy as they are, and how high the copy's
-/// seat is; `None` without any.
+/// The legs of a rotation copy brought to do what the source's do, standing on height 0, feet and seat out of the floor;
+/// `scaled` and `copied` are the legs of source and copy as they are, by leg and frame, `seat` is how high the lowest of
+/// the copy's trunk and thighs is, and `across` scales the path over the ground, which is [`leg_ratio`] unless somebody
+/// told another. `None` without legs.
 pub fn course(
     time: &Timeline,
     mut scaled: Vec<Vec<Step>>,
@@ -220,7 +190,7 @@ pub fn course(
         .collect();
     let lowest: Vec<Vec<f64>> = pairs.iter().zip(&copied).map(|(p, steps)| lowest(p, steps)).collect();
     let seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
-    let sides = copied.iter().map(|steps| knee_side(steps)).collect();
+    let sides = knee_sides(&copied);
     // A long take has a large matrix: what is not needed any more goes before it, and what only it needs with it.
     drop((scaled, copied, feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
@@ -236,15 +206,6 @@ pub fn course(
     }
     let further = answer.iter().map(|answer| answer[0]).collect();
     Some(Course { settings: *settings, sides, base, tilts, feet: turns, further, ankles })
-}
-
-/// How high the lowest of trunk and thighs of a rotation copy is in every frame; nothing without skin.
-pub fn seat(copy: &Motion, skin: &BodySkin) -> Vec<f64> {
-    if skin.body.is_empty() {
-        return Vec::new();
-    }
-    let joints = skin.body.iter().map(|(joint, _)| *joint);
-    map_frames_towards(copy.character.skeleton(), &copy.clip, joints, |model| skin.lowest(model))
 }
 
 /// The motion with hands that are in the floor lifted out of it by their arms.

@@ -19,6 +19,7 @@ mod repair;
 mod settings;
 mod soles;
 mod timeline;
+mod toes;
 mod transfer;
 mod treadmill;
 mod write;

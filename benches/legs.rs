@@ -2,7 +2,7 @@
 
 use divan::counter::ItemsCount;
 use posemill::import::{Options, load};
-use posemill::legs::{LegPair, Settings, ground, leg_ratio, repair, transfer};
+use posemill::legs::{Settings, ground, repair};
 use posemill::model::Motion;
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
@@ -12,8 +12,8 @@ fn main() {
     divan::main();
 }
 
-/// The made walk, its copy on the made mannequin of 52 joints, and the legs of both.
-fn walk() -> (Motion, Motion, Vec<LegPair>) {
+/// The made walk, and its way onto the made mannequin of 52 joints.
+fn walk() -> (Motion, Retarget) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let read = |name: &str| load(data.join(name), &Options::default()).expect("the file is shipped");
     let (take, hero) = (read("walk.bvh"), read("mannequin.glb"));
@@ -23,9 +23,8 @@ fn walk() -> (Motion, Motion, Vec<LegPair>) {
     let joint_map = map(&take.character, &hero.character).expect("two people");
     let rigs = (&take.character.rig, &hero.character.rig);
     let target = Arc::clone(&hero.character);
-    let copy = Retarget::new(&take.character, target, &joint_map, rigs, RootScale::Legs).copy(&motion);
-    let legs = LegPair::of((&take.character, rigs.0), (&hero.character, rigs.1));
-    (motion, copy, legs)
+    let retarget = Retarget::new(&take.character, target, &joint_map, rigs, RootScale::Legs);
+    (motion, retarget)
 }
 
 fn alone() -> rayon::ThreadPool {
@@ -34,26 +33,15 @@ fn alone() -> rayon::ThreadPool {
 
 #[divan::bench]
 fn carried(bencher: divan::Bencher<'_, '_>) {
-    let (motion, copy, legs) = walk();
-    let across = leg_ratio(&legs).expect("two legs");
+    let (motion, retarget) = walk();
     let frames = motion.clip.frames();
-    bencher.counter(ItemsCount::new(frames)).with_inputs(|| copy.clone()).bench_local_values(|copy| {
-        alone().install(|| {
-            transfer(
-                &motion,
-                copy,
-                &legs,
-                &posemill::anatomy::BodySkin::default(),
-                across,
-                &Settings::default(),
-            )
-        })
-    });
+    bencher.counter(ItemsCount::new(frames)).bench_local(|| alone().install(|| retarget.apply(&motion)));
 }
 
 #[divan::bench]
 fn foot_lock(bencher: divan::Bencher<'_, '_>) {
-    let (_, copy, _) = walk();
+    let (motion, retarget) = walk();
+    let copy = retarget.copy(&motion);
     let frames = copy.clip.frames();
     bencher
         .counter(ItemsCount::new(frames))
@@ -62,7 +50,8 @@ fn foot_lock(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench]
 fn grounded(bencher: divan::Bencher<'_, '_>) {
-    let (_, copy, _) = walk();
+    let (motion, retarget) = walk();
+    let copy = retarget.copy(&motion);
     let frames = copy.clip.frames();
     let contacts = copy.contacts.clone().expect("they travel");
     bencher

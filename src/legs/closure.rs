@@ -27,6 +27,11 @@ pub fn knee_side(steps: &[Step]) -> Vec3 {
     steps.iter().map(side).sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
 }
 
+/// [`knee_side`] of each leg.
+pub fn knee_sides(steps: &[Vec<Step>]) -> Vec<Vec3> {
+    steps.iter().map(|steps| knee_side(steps)).collect()
+}
+
 /// The way from the line between hip and ankle to the knee.
 fn beside(step: &Step) -> Vec3 {
     let [hip, knee, ankle] = step.places();
@@ -39,7 +44,7 @@ fn beside(step: &Step) -> Vec3 {
 pub const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
 
 /// Closes every leg in every frame with hip and ankle where `ends` says (leg, frame and the step that arrives); where that
-/// says nothing it stays. `sides` are those of [`knee_side`], `fold` is the greatest bend that a knee may be given.
+/// says nothing it stays. `sides` are those of [`knee_sides`], `fold` is the greatest bend that a knee may be given.
 pub fn close_all(
     legs: &[&Leg],
     steps: &mut [Vec<Step>],
@@ -59,7 +64,7 @@ pub fn close_all(
 }
 
 /// The leg of `step` with its hip at `hip` and its ankle as near to `goal` as its knee should have it; foot and toes keep
-/// their rotations. `side` is that of [`knee_side`], `length` that of the leg; `fold` is the greatest bend that the knee
+/// their rotations. `side` is that of [`knee_sides`], `length` that of the leg; `fold` is the greatest bend that the knee
 /// may be given.
 fn close(
     step: &Step,
@@ -102,72 +107,91 @@ fn close(
     }
 }
 
+/// What the bend of a knee costs, and between which bends it is looked for.
+struct Cost {
+    bones: [f64; 2],
+    wanted: f64,
+    /// The bend that arrives and the one that reaches.
+    first: f64,
+    last: f64,
+    /// The weights of the knee's error and of the foot's.
+    knee: f64,
+    give: f64,
+}
+
+impl Cost {
+    fn new(wanted: f64, arriving: f64, bones: [f64; 2], length: f64, fold: f64, settings: &Settings) -> Self {
+        let [l1, l2] = bones;
+        let bend = |d: f64| {
+            let cosine = (l1 * l1 + l2 * l2 - d * d) / (2.0 * l1 * l2);
+            std::f64::consts::PI - cosine.clamp(-1.0, 1.0).acos()
+        };
+        let first = bend(arriving);
+        let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
+        let (knee, give) = (settings.knee.powi(-2), (settings.give * length).powi(-2));
+        Self { bones, wanted, first, last, knee, give }
+    }
+
+    /// From hip to ankle.
+    fn distance(&self, cosine: f64) -> f64 {
+        let [l1, l2] = self.bones;
+        (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * cosine).max(0.0).sqrt()
+    }
+
+    /// The slope of the cost over the bend, against the knee's at one end and with the foot's at the other, and how it
+    /// grows.
+    fn slope(&self, bend: f64) -> (f64, f64) {
+        let Self { bones: [l1, l2], wanted, first, knee, give, .. } = *self;
+        let (sin, cos) = bend.sin_cos();
+        let d = self.distance(cos);
+        let foot = (d - wanted) * give * l1 * l2 * sin / d.max(1e-9);
+        let d = d.max(1e-9);
+        let growth = (1.0 - wanted / d) * cos - l1 * l2 * wanted * sin * sin / (d * d * d);
+        ((bend - first) * knee - foot, knee - give * l1 * l2 * growth)
+    }
+}
+
 /// The length from hip to ankle between the arriving and the wanted one.
 fn soft_length(
     wanted: f64,
     arriving: f64,
-    [l1, l2]: [f64; 2],
+    bones: [f64; 2],
     length: f64,
     fold: f64,
     settings: &Settings,
 ) -> f64 {
-    let bend = |d: f64| {
-        let cosine = (l1 * l1 + l2 * l2 - d * d) / (2.0 * l1 * l2);
-        std::f64::consts::PI - cosine.clamp(-1.0, 1.0).acos()
-    };
     if (wanted - arriving).abs() < 1e-12 {
         return arriving;
     }
-    let first = bend(arriving);
-    let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
-    let (knee, give) = (settings.knee.powi(-2), (settings.give * length).powi(-2));
-    let distance = |bend: f64| (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * bend.cos()).max(0.0).sqrt();
-    // The slope of the cost over the bend: against the knee's at one end, with the foot's at the other.
-    let slope = |bend: f64| {
-        let d = distance(bend);
-        (bend - first) * knee - (d - wanted) * give * l1 * l2 * bend.sin() / d.max(1e-9)
-    };
-    let (mut low, mut high) = (first.min(last), first.max(last));
-    // The slope and how it grows.
-    let both = |bend: f64| {
-        let (sin, cos) = bend.sin_cos();
-        let d = (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * cos).max(0.0).sqrt().max(1e-9);
-        let foot = give * l1 * l2;
-        let growth = knee - foot * ((1.0 - wanted / d) * cos - l1 * l2 * wanted * sin * sin / (d * d * d));
-        ((bend - first) * knee - (d - wanted) * foot * sin / d, growth)
-    };
-    let coefficients = [knee, give * l1 * l2];
+    let cost = Cost::new(wanted, arriving, bones, length, fold, settings);
+    let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
     let (root, known) = match high <= std::f64::consts::FRAC_PI_2 {
-        true => root(both, [low, high], coefficients, wanted > arriving),
+        true => root(&cost, [low, high], wanted > arriving),
         false => (low, f64::INFINITY),
     };
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        let beyond = if (middle - root).abs() > known { middle > root } else { slope(middle) > 0.0 };
+        let beyond = if (middle - root).abs() > known { middle > root } else { cost.slope(middle).0 > 0.0 };
         if beyond { high = middle } else { low = middle }
     }
-    distance(0.5 * (low + high))
+    cost.distance((0.5 * (low + high)).cos())
 }
 
 /// Where the slope of a cost has its root between `low` and `high`, and to within how much that is known; nothing where it
 /// may have several. Up to a right angle a leg that becomes longer has a slope that grows by the knee's share at least; one
 /// that becomes shorter has a slope that bends upwards, so that it lies below its chord before the root and grows by more
 /// behind it. Halvings then need to ask only where they come as near to the root as it is known.
-fn root(
-    slope: impl Fn(f64) -> (f64, f64),
-    [low, high]: [f64; 2],
-    [knee, foot]: [f64; 2],
-    longer: bool,
-) -> (f64, f64) {
-    let least = 0.5 * knee;
+fn root(cost: &Cost, [low, high]: [f64; 2], longer: bool) -> (f64, f64) {
+    let least = 0.5 * cost.knee;
+    let rounded = ROUNDED * (cost.knee + cost.give * cost.bones[0] * cost.bones[1]);
     // From where the chord between both ends is level.
-    let [at_low, at_high] = [low, high].map(|end| slope(end).0);
+    let [at_low, at_high] = [low, high].map(|end| cost.slope(end).0);
     let share = at_low / (at_low - at_high).min(-f64::MIN_POSITIVE);
     let mut root = (low + (high - low) * share).clamp(low, high);
     let mut known = f64::INFINITY;
     for _ in 0..NEWTON {
-        let (off, growth) = slope(root);
-        known = (off.abs() + ROUNDED * (knee + foot)) / least;
+        let (off, growth) = cost.slope(root);
+        known = (off.abs() + rounded) / least;
         if known < CLOSE {
             break;
         }
@@ -199,7 +223,7 @@ mod tests {
     }
 
     fn closed(step: &Step, hip: Vec3, goal: Vec3) -> Step {
-        close(step, &hip, &goal, &knee_side(&[leg(0.4)]), [1.0, 2.7], &Settings::default())
+        close(step, &hip, &goal, &knee_sides(&[vec![leg(0.4)]])[0], [1.0, 2.7], &Settings::default())
     }
 
     proptest! {
@@ -250,26 +274,17 @@ mod tests {
     }
 
     /// [`soft_length`] of a leg of 1 m with every halving asked.
-    fn halved(wanted: f64, arriving: f64, [l1, l2]: [f64; 2], fold: f64, settings: &Settings) -> f64 {
-        let bend = |d: f64| {
-            let cosine = (l1 * l1 + l2 * l2 - d * d) / (2.0 * l1 * l2);
-            std::f64::consts::PI - cosine.clamp(-1.0, 1.0).acos()
-        };
+    fn halved(wanted: f64, arriving: f64, bones: [f64; 2], fold: f64, settings: &Settings) -> f64 {
         if (wanted - arriving).abs() < 1e-12 {
             return arriving;
         }
-        let first = bend(arriving);
-        let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
-        let (knee, give) = (settings.knee.powi(-2), settings.give.powi(-2));
-        let distance = |bend: f64| (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * bend.cos()).max(0.0).sqrt();
-        let (mut low, mut high) = (first.min(last), first.max(last));
+        let cost = Cost::new(wanted, arriving, bones, 1.0, fold, settings);
+        let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
-            let d = distance(middle);
-            let slope = (middle - first) * knee - (d - wanted) * give * l1 * l2 * middle.sin() / d.max(1e-9);
-            if slope > 0.0 { high = middle } else { low = middle }
+            if cost.slope(middle).0 > 0.0 { high = middle } else { low = middle }
         }
-        distance(0.5 * (low + high))
+        cost.distance((0.5 * (low + high)).cos())
     }
 
     #[test]

@@ -55,6 +55,7 @@ const WIDTH: usize = 9;
 /// The bands of an open clip, whose pelvis meets that of the next frame but one, and of a folded cycle.
 const OPEN: usize = 2 * WIDTH + 1;
 const FOLDED: usize = 4 * WIDTH + 1;
+
 /// [`LegTerms::stiff`] of a leg whose hip, knee and ankle are at these places: its knee turns `kappa = d^2 / (l1 l2 sin
 /// knee)` times as much for a change of its length `d` as the leg for one across, counted up to `most` times.
 pub fn stiff([hip, knee, ankle]: [Vec3; 3], most: f64) -> Vec3 {

@@ -49,7 +49,6 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
         return (motion, GroundWork::default());
     }
     let time = Timeline::of(&motion);
-    let reach = |seconds: f64| (seconds / time.dt).round().max(1.0) as usize;
     let heights = heights(&motion, &points);
     let mut offset = misses(contacts, &points, &heights, motion.clip.sample_rate);
     let rise = height - contacts.ground;
@@ -67,12 +66,12 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
     };
     // A knee in the floor brings the body up.
     let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset);
-    let lift = envelope(&knees, &time.cut, false, reach(KNEE));
+    let lift = envelope(&knees, &time.cut, false, time.reach(KNEE));
     offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
     let still = |f: usize| offset[f].abs() < STILL;
-    let lifted = write(motion, &Placed { legs: &[], steps: Vec::new(), body: &body, still });
+    let lifted = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
     let lifted = Motion { contacts: Some(contacts), ..lifted };
 
     let character = &lifted.character;
@@ -88,7 +87,7 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
         .iter()
         .map(|(leg, of)| {
             let needed = needed(&|part| of(part) && part.side() == Some(leg.side), &offset);
-            (leg, envelope(&needed, &time.cut, false, reach(settings.ramp)))
+            (leg, envelope(&needed, &time.cut, false, time.reach(settings.ramp)))
         })
         .collect();
     work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);

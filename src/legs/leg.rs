@@ -112,6 +112,11 @@ impl Step {
         Step { foot: at(&self.foot), toes: at(&self.toes), ..*self }
     }
 
+    /// The same leg with its toes turned about their joint.
+    pub fn toes_turned(&self, turn: &Quat) -> Step {
+        Step { toes: Transform::new(turn * self.toes.rotation, self.toes.translation), ..*self }
+    }
+
     /// The step with all lengths times `k`; rotations stay.
     pub fn scaled(&self, k: f64) -> Step {
         let at = |t: &Transform| Transform::new(t.rotation, t.translation * k);

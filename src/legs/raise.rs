@@ -2,10 +2,10 @@
 //!
 //! Space: model space, Y up. Units: metres.
 
-use super::closure::{FOLDED, close_all, knee_side};
+use super::closure::{FOLDED, close_all, knee_sides};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
-use super::write::{Placed, by_leg, write};
+use super::write::{Placed, write};
 use crate::math::Vec3;
 use crate::model::Motion;
 
@@ -21,7 +21,7 @@ pub fn raise(motion: Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) ->
         let [hip, _, ankle] = step.places();
         Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
-    let sides: Vec<Vec3> = steps.iter().map(|steps| knee_side(steps)).collect();
+    let sides = knee_sides(&steps);
     close_all(&legs, &mut steps, &sides, FOLDED, settings, ends);
-    write(motion, &Placed { legs: &legs, steps: by_leg(&steps), body: &[], still })
+    write(motion, &Placed { legs: &legs, steps: &steps, body: &[], still })
 }

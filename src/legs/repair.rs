@@ -4,13 +4,13 @@
 //! of every labelled point that its drift over the ground be taken away. Feet keep their rotations and heights. Space:
 //! model space, Y up. Units: metres, radians, frames.
 
-use super::closure::{close_all, knee_side};
+use super::closure::{close_all, knee_sides};
 use super::equations::{Equations, LegTerms, stiff};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::Timeline;
-use super::write::{Placed, by_leg, write};
+use super::write::{Placed, write};
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
 use rayon::prelude::*;
@@ -68,12 +68,14 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
         .map(|k| {
             let own = (&of_legs[k][..], legs[k]);
             let mut points = feet.points(k, &time, own, own, (1.0, length), settings);
+            let shares = shares(&drifts[k], &time, settings.ease);
             for (point, drift) in points.iter_mut().zip(&drifts[k]) {
                 let mut way = Vec3::zeros();
-                for edge in 0..time.frames - 1 {
+                for (edge, share) in shares.iter().enumerate() {
                     if drift.held[edge] {
-                        way += drift.way[edge];
-                        point.pace[edge] = drift.pace[edge].min(settings.pin);
+                        let pace = drift.pace[edge];
+                        way += drift.way[edge] * *share;
+                        point.pace[edge] = pace + (pace.min(settings.pin) - pace) * share;
                     }
                     point.misfit[edge + 1] = way;
                 }
@@ -90,7 +92,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
             }
         })
         .collect();
-    let sides: Vec<Vec3> = of_legs.iter().map(|steps| knee_side(steps)).collect();
+    let sides = knee_sides(&of_legs);
     // Of a long take the equations are large: what can be had again goes before them, and what only they need with them.
     drop((of_legs, feet));
     let drifts: Vec<Vec<Vec<bool>>> =
@@ -109,7 +111,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     };
     close_all(&legs, &mut steps, &sides, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
-    let repaired = write(motion, &Placed { legs: &legs, steps: by_leg(&steps), body: &body, still });
+    let repaired = write(motion, &Placed { legs: &legs, steps: &steps, body: &body, still });
     let done = (0..legs.len()).map(|k| done(legs[k], &before[k], &steps[k], &drifts[k])).collect();
     let pelvis = answer.iter().map(|a| a[0].norm()).collect();
     (repaired, done, pelvis)
@@ -168,6 +170,30 @@ fn drifts(
         }
     }
     drifts
+}
+
+/// How much of the drift of a foot over every edge is taken away, 0 to 1: labels end where it is already on its way, so that
+/// what is held is seized, and let go, over `ease` seconds; not where the clip or a shot ends.
+fn shares(drifts: &[Drift], time: &Timeline, ease: f64) -> Vec<f64> {
+    let mut inside = vec![f64::INFINITY; time.frames - 1];
+    let mut count = |edges: &mut dyn Iterator<Item = usize>| {
+        let mut since = f64::INFINITY;
+        for e in edges {
+            since = match (time.cut[e], drifts.iter().any(|d| d.held[e])) {
+                (true, _) => f64::INFINITY,
+                (false, true) => since + 1.0,
+                (false, false) => 0.0,
+            };
+            inside[e] = inside[e].min(since);
+        }
+    };
+    count(&mut (0..time.frames - 1));
+    count(&mut (0..time.frames - 1).rev());
+    let share = |edges: f64| {
+        let u = ((edges - 0.5).max(0.0) * time.dt / ease.max(f64::MIN_POSITIVE)).min(1.0);
+        u * u * (3.0 - 2.0 * u)
+    };
+    inside.into_iter().map(share).collect()
 }
 
 /// What was done to a foot whose ankle was at these places.

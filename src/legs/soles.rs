@@ -7,7 +7,7 @@ use super::leg::{Jointed, Leg, Step};
 use super::settings::Settings;
 use super::timeline::Timeline;
 use super::treadmill::belt;
-use crate::math::{Vec3, median, percentile};
+use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
 
 /// The share of the frames whose feet are lower than the ground: noise.
@@ -72,8 +72,13 @@ impl Feet {
 
     /// Up in the space of the foot of leg `k`, where it is flat; nothing where it never is. `steps` are those of either body.
     pub fn up(&self, k: usize, steps: &[Step]) -> Option<Vec3> {
-        let flat = steps.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat);
-        flat.map(|(step, _)| step.turned().inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
+        self.level(k, steps.iter().map(|step| *step.turned()))
+    }
+
+    /// Up in the space of what is turned like this in every frame, where foot `k` is flat; nothing where it never is.
+    pub fn level(&self, k: usize, turned: impl Iterator<Item = Quat>) -> Option<Vec3> {
+        let flat = turned.zip(&self.flat[k]).filter(|(_, flat)| **flat);
+        flat.map(|(turned, _)| turned.inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
     }
 
     /// The speed of a point over every edge, against the world or the belt, whichever is slower, leg lengths a second.

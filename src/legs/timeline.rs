@@ -47,6 +47,11 @@ impl Timeline {
         if frame < self.unknowns() { frame } else { frame - self.unknowns() }
     }
 
+    /// How many frames a change takes that is to take so many seconds.
+    pub fn reach(&self, seconds: f64) -> usize {
+        (seconds / self.dt).round().max(1.0) as usize
+    }
+
     /// The edges that join two frames: the first of each.
     pub fn edges(&self) -> impl Iterator<Item = usize> {
         (0..self.cut.len()).filter(|f| !self.cut[*f])

@@ -15,17 +15,12 @@ pub struct Placed<'a, S> {
     /// The legs.
     pub legs: &'a [&'a Leg],
     /// Where they go, by leg and frame.
-    pub steps: Vec<&'a [Step]>,
+    pub steps: &'a [Vec<Step>],
     /// The way of the body in every frame, and the turn of the pelvis, which trunk and legs do not take part in; nothing
     /// where the body stays.
     pub body: &'a [(Vec3, Quat)],
     /// The frames in which nothing goes anywhere: they keep every bit.
     pub still: S,
-}
-
-/// The steps of every leg, for [`Placed`].
-pub fn by_leg(steps: &[Vec<Step>]) -> Vec<&[Step]> {
-    steps.iter().map(Vec::as_slice).collect()
 }
 
 /// The joints that carry a body through the world: the hips, and every part of it that hangs elsewhere than under them
@@ -120,7 +115,7 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
                         let place = middle + turn * (at.translation - middle) + placed.body[f].0;
                         wanted[hips.index()] = Some(Transform::new(turn * at.rotation, place));
                     }
-                    for (leg, steps) in placed.legs.iter().zip(&placed.steps) {
+                    for (leg, steps) in placed.legs.iter().zip(placed.steps) {
                         let step = &steps[f];
                         let at = [step.upper, step.lower, step.foot, step.toes];
                         leg.joints().zip(at).for_each(|(id, t)| wanted[id.index()] = Some(t));
@@ -168,5 +163,5 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
 pub fn shifted(motion: Motion, ways: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = ways.iter().map(|way| (*way, Quat::identity())).collect();
     let still = |f: usize| ways[f] == Vec3::zeros();
-    write(motion, &Placed { legs: &[], steps: Vec::new(), body: &body, still })
+    write(motion, &Placed { legs: &[], steps: &[], body: &body, still })
 }

@@ -1,0 +1,158 @@
+//! Toes that a rising heel would push into the floor come up towards level.
+//!
+//! Most takes have toes that do not bend, or none, and a copy then stands on the tips of its toes: raising the foot instead
+//! lifts every heel-off by centimetres. Toes turn about their joint by the least that brings their skin out of the floor,
+//! never beyond level. Space: model space, Y up. Units: metres, radians.
+
+use super::envelope::envelope;
+use super::leg::Step;
+use super::settings::Settings;
+use super::timeline::Timeline;
+use super::transfer::LegPair;
+use crate::math::{Quat, Vec3, angle_between, exp};
+use rayon::prelude::*;
+
+/// Halvings of an angle: to a hundredth of a degree.
+const HALVINGS: usize = 13;
+
+/// How far the skin of a foot reaches down in a frame, over the ankle.
+#[derive(Clone, Copy, Debug)]
+pub struct Sole {
+    /// The lowest of what the foot moves, and of what the toes move.
+    lowest: [f64; 2],
+    /// The height of the toe joint, and how it is turned.
+    toes: (f64, Quat),
+}
+
+impl Sole {
+    /// Those of every frame; nothing without a skin.
+    pub fn of(pair: &LegPair, steps: &[Step]) -> Vec<Sole> {
+        let of = |step: &Step| {
+            let ankle = step.foot.translation.y;
+            let low = |toes: bool| {
+                let own = pair.skin.iter().filter(|(joint, _)| (Some(*joint) == pair.target.toes) == toes);
+                let heights = own.map(|(joint, at)| step.sole(&pair.target, *joint, at).y);
+                heights.fold(f64::INFINITY, f64::min) - ankle
+            };
+            let toes = (step.toes.translation.y - ankle, step.toes.rotation);
+            Sole { lowest: [low(false), low(true)], toes }
+        };
+        if pair.skin.is_empty() { Vec::new() } else { steps.par_iter().with_min_len(64).map(of).collect() }
+    }
+
+    /// The lowest of all.
+    pub fn lowest(&self) -> f64 {
+        self.lowest[0].min(self.lowest[1])
+    }
+
+    /// The axis about which the toes come to level, and by how much; `up` is up in their space where they are.
+    fn tilt(&self, up: &Vec3) -> Option<(Vec3, f64)> {
+        let up = self.toes.1 * up;
+        let axis = up.cross(&Vec3::y()).try_normalize(1e-9)?;
+        Some((axis, angle_between(&up, &Vec3::y())))
+    }
+
+    /// The lowest of these points of the toes, turned.
+    fn turned(&self, skin: &[Vec3], turn: &Quat) -> f64 {
+        let turned = turn * self.toes.1;
+        skin.iter().map(|at| (turned * at).y).fold(f64::INFINITY, f64::min) + self.toes.0
+    }
+}
+
+/// The turns of the toes in every frame, as smooth as feet are raised, and `soles` with them; nothing where no toes turn.
+/// `up` is up in the space of the toes where the foot is flat, `ankle` says how high the ankle is over the floor, the legs
+/// are `leg` long.
+pub fn turns(
+    time: &Timeline,
+    pair: &LegPair,
+    soles: &mut [Sole],
+    up: &Vec3,
+    ankle: impl Fn(usize) -> f64 + Sync,
+    leg: f64,
+    settings: &Settings,
+) -> Vec<Quat> {
+    let of_toes = pair.skin.iter().filter(|(joint, _)| Some(*joint) == pair.target.toes);
+    let skin: Vec<Vec3> = of_toes.map(|(_, at)| *at).collect();
+    let least = |f: usize| {
+        let (sole, floor) = (&soles[f], -settings.depth * leg - ankle(f));
+        let Some((axis, most)) = sole.tilt(up).filter(|_| sole.lowest[1] < floor) else { return 0.0 };
+        let at = |angle: f64| sole.turned(&skin, &exp(&(axis * angle)));
+        if at(most) <= sole.lowest[1] {
+            return 0.0;
+        }
+        let (mut within, mut out) = (0.0, most);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (within + out);
+            if at(middle) < floor { within = middle } else { out = middle }
+        }
+        out
+    };
+    let least: Vec<f64> = (0..time.unknowns()).into_par_iter().with_min_len(64).map(least).collect();
+    if least.iter().all(|angle| *angle == 0.0) {
+        return Vec::new();
+    }
+    let angles = envelope(&least, &time.cut, time.cycle, time.reach(settings.ramp));
+    let turn = |(f, sole): (usize, &mut Sole)| {
+        let Some((axis, most)) = sole.tilt(up) else { return Quat::identity() };
+        let turn = exp(&(axis * angles[time.unknown(f)].min(most)));
+        sole.lowest[1] = sole.turned(&skin, &turn);
+        turn
+    };
+    soles.par_iter_mut().with_min_len(64).enumerate().map(turn).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::legs::Leg;
+    use crate::math::Transform;
+    use crate::model::{JointId, Side};
+
+    #[test]
+    fn toes_bend_where_the_heel_rises_and_nowhere_else() {
+        let [foot, toes] = [2, 3].map(JointId::new);
+        let leg = Leg {
+            side: Side::Left,
+            upper: JointId::new(0),
+            lower: JointId::new(1),
+            foot,
+            toes: Some(toes),
+            bones: [0.45, 0.45],
+            ankle: 0.08,
+            sole: 0.15,
+            soles: Vec::new(),
+        };
+        // The toe joint lies 2 cm over the sole, the tips 6 cm ahead of it.
+        let skin = vec![
+            (foot, Vec3::new(0.0, -0.08, -0.05)),
+            (toes, Vec3::new(0.0, -0.02, 0.0)),
+            (toes, Vec3::new(0.0, -0.02, 0.06)),
+        ];
+        let pair = LegPair { source: leg.clone(), target: leg, skin };
+        // The foot turns about its toe joint, the toes with it: flat, heel up, flat, and heel up in the air.
+        let frames = 240;
+        let heel = |f: usize| 0.7 * (std::f64::consts::PI * f as f64 / 60.0).sin().powi(2);
+        let air = |f: usize| if f > 120 { 0.1 } else { 0.0 };
+        let step = |f: usize| {
+            let turn = exp(&(Vec3::x() * heel(f)));
+            let ball = Vec3::new(0.0, 0.02 + air(f), 0.15);
+            let foot = Transform::new(turn, ball - turn * Vec3::new(0.0, -0.06, 0.15));
+            Step { upper: foot, lower: foot, foot, toes: Transform::new(turn, ball) }
+        };
+        let steps: Vec<Step> = (0..frames).map(step).collect();
+        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
+        let settings = Settings::default();
+        let mut soles = Sole::of(&pair, &steps);
+        let sunk = |soles: &[Sole], f: usize| soles[f].lowest() + steps[f].foot.translation.y;
+        assert!(sunk(&soles, 30) < -0.03);
+        let ankle = |f: usize| steps[f].foot.translation.y;
+        let turns = turns(&time, &pair, &mut soles, &Vec3::y(), ankle, 0.9, &settings);
+        for (f, turn) in turns.iter().enumerate() {
+            assert!(sunk(&soles, f) > -settings.depth * 0.9 - 1e-4, "{f}: {}", sunk(&soles, f));
+            let angle = turn.angle_to(&Quat::identity());
+            assert!(angle <= heel(f) + 1e-9, "{f}: beyond level");
+            assert!(f < 130 || angle == 0.0, "{f}: toes in the air turn");
+        }
+        assert!(turns.windows(2).all(|w| w[0].angle_to(&w[1]) < 0.08), "smoothly");
+    }
+}

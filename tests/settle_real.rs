@@ -184,7 +184,8 @@ fn performers_who_are_let_go_lie_on_their_skin() {
         let rigs = (&walk.character.rig, &hero.rig);
         let retarget = Retarget::new(&walk.character, Arc::clone(&hero), &joint_map, rigs, RootScale::Legs);
         let motion = retarget.apply(&source);
-        for (hit, impulse) in [(None, Vec3::zeros()), (Some(Role::Head), Vec3::new(10.0, 0.0, -30.0))] {
+        let part = [Role::Head, Role::Hips].into_iter().find(|role| hero.rig.joint(*role).is_some());
+        for (hit, impulse) in [(None, Vec3::zeros()), (part, Vec3::new(10.0, 0.0, -30.0))] {
             let hit = hit.map(|role| (role, impulse));
             let Some(fallen) = let_go(&motion, &LetGo { at: 0.6, lasts: 3.5, hit, ..LetGo::default() })
             else {

@@ -13,7 +13,7 @@ use super::series::smoothstep;
 use crate::dynamics::{Drive, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Vec3, slerp};
-use crate::measure::GRAVITY;
+use crate::measure::{COMMON_HEIGHT, GRAVITY};
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
 use crate::signal::fix_hemispheres;
 
@@ -26,7 +26,8 @@ pub struct LetGo {
     pub lasts: f64,
     /// What is hit at that time, and the impulse in newton seconds.
     pub hit: Option<(Role, Vec3)>,
-    /// How stiff joints are against turning: the share of a joint's free swing that friction damps.
+    /// How stiff joints are against turning: newton metres at one radian a second for each newton metre with which gravity
+    /// turns what hangs on the joint, in a body of 1.75 m; in a larger one as much more as it falls more slowly.
     pub resistance: f64,
     /// Coulomb's coefficient on the ground.
     pub friction: f64,
@@ -177,13 +178,15 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     Some(fallen)
 }
 
-/// Friction in every joint, as implicit damping.
+/// Friction in every joint, as implicit damping. Bodies of any size fall alike, in a time that grows as the root of their
+/// height (Froude).
 fn brakes(ragdoll: &Ragdoll, resistance: f64) -> Vec<Drive> {
+    let slower = (ragdoll.height / COMMON_HEIGHT).sqrt();
     let brake = |(k, part): (usize, &Part)| {
         part.parent?;
         let swing = part.carried * part.bone.norm().max(0.05) * GRAVITY;
         let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
-        let damping = resistance * swing + toes;
+        let damping = resistance * swing * slower + toes;
         Some(Drive {
             constraint: k - 1,
             stiffness: 0.0,

@@ -61,7 +61,7 @@ fn compare(name: &str, motion: &Motion, work: impl Fn(&Motion) + Sync) {
 }
 
 /// How often the walk goes through its strides where cores are compared.
-const ROUNDS_WALKED: usize = 4;
+const ROUNDS_WALKED: usize = 40;
 
 /// Runs for a median.
 const ROUNDS: usize = 15;

@@ -82,8 +82,13 @@ fn labels(motion: &Motion) -> Contacts {
 
 fn settled(motion: &Motion) -> Settled {
     let settled = settle_flights(motion, &labels(motion)).unwrap();
-    settled.motion.check().unwrap();
+    settled.motion.iter().for_each(|changed| changed.check().unwrap());
     settled
+}
+
+/// The motion that comes out where something is mended.
+fn mended(motion: &Motion) -> Motion {
+    settled(motion).motion.expect("something is mended")
 }
 
 fn faults(settled: &Settled) -> Vec<&str> {
@@ -138,7 +143,7 @@ fn clean_takes_come_out_bit_for_bit() {
     for (name, motion) in performances() {
         let settled = settled(&motion);
         assert_eq!(faults(&settled), [""; 0], "{name}");
-        assert_eq!(settled.motion, motion, "{name}");
+        assert!(settled.motion.is_none(), "{name}");
     }
 }
 
@@ -149,29 +154,30 @@ fn a_jump_on_a_line_flies_again() {
         let settled = settled(&damaged);
         assert_eq!(faults(&settled), ["lost_flight"], "{name}");
         let frames = clean.clip.frames();
-        let [before, after] = [&damaged, &settled.motion].map(|m| apart(m, &clean, 0..frames));
-        println!("{name}: {before:.4} m -> {after:.4} m");
+        let after = settled.motion.unwrap();
+        let [was, is] = [&damaged, &after].map(|m| apart(m, &clean, 0..frames));
+        println!("{name}: {was:.4} m -> {is:.4} m");
         // Within a tenth where the metres are those of the take; a body of another size has its gravity from the rates
         // before and after the flight.
         let most = if name.ends_with("robot.glb") { 0.15 } else { 0.1 };
-        assert!(after < most * before, "{name}: {before} -> {after} m");
+        assert!(is < most * was, "{name}: {was} -> {is} m");
         // The centre of mass flies, not the hips: its arch is that of the fall of the take, which its hips tell.
         let sag =
             |at: &dyn Fn(usize) -> f64| at(AIR.start + AIR.len() / 2) - 0.5 * (at(AIR.start) + at(AIR.end));
         let wanted = sag(&|f| hips(&clean, f).y);
-        let flown = sag(&|f| center_of_mass(&settled.motion, f));
+        let flown = sag(&|f| center_of_mass(&after, f));
         println!("{name}: an arch of {flown:.4} m, {wanted:.4} m are right");
         assert!((flown - wanted).abs() < 0.01, "{name}: {flown} {wanted}");
         // A second pass finds nothing, and keeps every bit.
-        let again = settle_flights(&settled.motion, &labels(&damaged)).unwrap();
-        assert_eq!(again.motion, settled.motion, "{name}");
+        let again = settle_flights(&after, &labels(&damaged)).unwrap();
+        assert!(again.motion.is_none(), "{name}");
     }
 }
 
 #[test]
 fn where_a_jump_was_made_and_which_way_it_went_changes_nothing() {
     let damaged = on_a_line(&performed("jump.bvh", "mannequin.glb"));
-    let here = settled(&damaged).motion;
+    let here = mended(&damaged);
     let carried = |motion: &Motion| {
         let turn: Quat = exp(&(Vec3::y() * 1.1));
         let mut moved = motion.clone();
@@ -191,7 +197,7 @@ fn where_a_jump_was_made_and_which_way_it_went_changes_nothing() {
         moved.contacts = motion.contacts.as_ref().map(|c| c.changed(|f| f, |y| y + 0.4));
         moved
     };
-    let there = settled(&carried(&damaged)).motion;
+    let there = mended(&carried(&damaged));
     assert!(apart(&carried(&here), &there, 0..here.clip.frames()) < 1e-9);
 }
 
@@ -205,11 +211,12 @@ fn a_body_that_lands_late_comes_down() {
         let mean = |m: &Motion| {
             (0..frames).map(|f| (hips(m, f) - hips(&clean, f)).norm()).sum::<f64>() / frames as f64
         };
-        let [before, after] = [&damaged, &settled.motion].map(mean);
-        println!("{name}: {before:.4} m -> {after:.4} m");
-        assert!(after < 0.6 * before, "{name}: {before} -> {after} m");
-        let again = settle_flights(&settled.motion, &labels(&damaged)).unwrap();
-        assert_eq!(again.motion, settled.motion, "{name}");
+        let after = settled.motion.unwrap();
+        let [was, is] = [&damaged, &after].map(mean);
+        println!("{name}: {was:.4} m -> {is:.4} m");
+        assert!(is < 0.6 * was, "{name}: {was} -> {is} m");
+        let again = settle_flights(&after, &labels(&damaged)).unwrap();
+        assert!(again.motion.is_none(), "{name}");
     }
 }
 
@@ -221,10 +228,10 @@ fn what_rests_on_a_hand_does_not_hover_and_higher_ground_is_left() {
     let mut contacts = labels(&held);
     contacts.set(ContactPart::Hand(Side::Left), vec![Hold { frames: 0..frames, height: 1.0 }]);
     held.contacts = Some(contacts);
-    assert_eq!(settled(&held).motion, held);
+    assert!(settled(&held).motion.is_none());
     let high = late(&clean, frames / 2, 0.2);
     let settled = settled(&high);
-    assert_eq!(settled.motion, high);
+    assert!(settled.motion.is_none());
     assert!(settled.findings.iter().any(|f| f.fault == "hover" && f.left.is_some()));
 }
 
@@ -235,7 +242,7 @@ fn nothing_reaches_across_a_cut() {
     let away = |f: usize| if f < 145 { Vec3::zeros() } else { Vec3::new(2.0, 0.0, 1.0) };
     let cut = shifted(jump.clone(), &(0..jump.clip.frames()).map(away).collect::<Vec<_>>());
     assert_eq!(posemill::kinematics::cuts(&cut), [145]);
-    assert_eq!(settled(&cut).motion, cut);
+    assert!(settled(&cut).motion.is_none());
 }
 
 #[test]
@@ -246,7 +253,7 @@ fn what_no_contact_explains_is_told_and_left() {
     let aside = |f: usize| Vec3::x() * (3.0 * (f as f64 - 0.5 * frames as f64).max(0.0) / rate).min(0.6);
     let pushed = shifted(clean.clone(), &(0..frames).map(aside).collect::<Vec<_>>());
     let settled = settled(&pushed);
-    assert_eq!(settled.motion, pushed);
+    assert!(settled.motion.is_none());
     let told: Vec<_> = settled.findings.iter().filter(|f| f.fault == "unexplained_force").collect();
     assert!(
         told.iter().any(|f| f.frames[0] < frames / 2 + 5 && frames / 2 < f.frames[1] && f.left.is_some())

@@ -17,11 +17,11 @@ use crate::report::{Finding, Metric};
 /// Takes whose soles rest in less than this part of their frames tell no level.
 const KNOWN: f64 = 0.2;
 
-/// A motion whose flights fly, and what was found.
+/// What became of a motion whose flights shall fly, and what was found.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// The motion.
-    pub motion: Motion,
+    /// The motion; nothing where it stays as it came.
+    pub motion: Option<Motion>,
     /// Faults, mended and left.
     pub findings: Vec<Finding>,
     /// Gravity, the largest gap and the largest unexplained force of the result, with their limits.
@@ -36,14 +36,15 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
     let mut body = Weighed::of(motion, contacts)?;
     let mut findings = Vec::new();
     let lost = lost_flights(&body, gravity(&body));
-    let mut motion = motion.clone();
+    let mut settled: Option<Motion> = None;
     if !lost.is_empty() {
         findings.extend(lost.iter().map(|flight| {
             let most = flight.lift.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
             mended("lost_flight", [flight.frames.start, flight.frames.end], most / body.scale)
         }));
-        motion = moved(&motion, &lifts(body.frames(), &lost), body.scale);
-        body = Weighed::of(&motion, contacts)?;
+        let lifted = moved(motion.clone(), &lifts(body.frames(), &lost), body.scale);
+        body = Weighed::of(&lifted, contacts)?;
+        settled = Some(lifted);
     }
     let fell = gravity(&body);
     let mut standing = Standing::of(&body, fell).filter(|_| body.known() >= KNOWN);
@@ -62,8 +63,9 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
             findings.push(finding);
         }
         if ways.iter().any(|way| *way != Vec3::zeros()) {
-            motion = moved(&motion, &ways, body.scale);
-            body = Weighed::of(&motion, contacts)?;
+            let lowered = moved(settled.unwrap_or_else(|| motion.clone()), &ways, body.scale);
+            body = Weighed::of(&lowered, contacts)?;
+            settled = Some(lowered);
             standing = Standing::of(&body, fell);
         }
     }
@@ -81,7 +83,7 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
         }
     }));
     let metrics = metrics(&body, fell, standing.as_ref(), &over);
-    Some(Settled { motion, findings, metrics, unexplained: over })
+    Some(Settled { motion: settled, findings, metrics, unexplained: over })
 }
 
 fn mended(fault: &'static str, frames: [usize; 2], metres: f64) -> Finding {
@@ -89,8 +91,8 @@ fn mended(fault: &'static str, frames: [usize; 2], metres: f64) -> Finding {
 }
 
 /// The motion with its body moved by these ways, which are in metres of the common leg.
-fn moved(motion: &Motion, ways: &[Vec3], scale: f64) -> Motion {
-    shifted(motion.clone(), &ways.iter().map(|way| way / scale).collect::<Vec<_>>())
+fn moved(motion: Motion, ways: &[Vec3], scale: f64) -> Motion {
+    shifted(motion, &ways.iter().map(|way| way / scale).collect::<Vec<_>>())
 }
 
 fn metrics(body: &Weighed, fell: Gravity, standing: Option<&Standing>, over: &[f64]) -> Vec<Metric> {

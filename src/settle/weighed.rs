@@ -10,7 +10,7 @@ use crate::anatomy::contact_points;
 use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
 use crate::measure::masses;
-use crate::model::{Character, ContactPart, ContactPoint, Contacts, ModelPose, Motion, Role, Side};
+use crate::model::{Character, ContactPart, ContactPoint, Contacts, Hold, ModelPose, Motion, Role, Side};
 use crate::repair::LEG;
 use crate::signal::{gaussian, spans};
 use rayon::prelude::*;
@@ -86,10 +86,17 @@ impl Weighed {
         let of_points = ways.split_off(particles.len());
         let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(&particles).map(|(x, p)| x * p.mass).sum();
         let frames = motion.clip.frames();
+        let rests = |part: ContactPart| {
+            let mut rests = vec![false; frames];
+            for Hold { frames: Range { start, end }, .. } in contacts.holds(labelled(part)) {
+                rests[(*start).min(frames)..(*end).min(frames)].fill(true);
+            }
+            rests
+        };
         let carriers = points.iter().zip(of_points).map(|(point, at)| Carrier {
             part: point.part,
             at,
-            rests: (0..frames).map(|f| contacts.rests(labelled(point.part), f)).collect(),
+            rests: rests(point.part),
             low: vec![false; frames],
         });
         let mut weighed = Self {

@@ -230,12 +230,12 @@ impl SettleStage {
             report.warnings.add("settle-body", text, motion.character.name.clone());
             return motion;
         };
-        let Settled { motion, findings, metrics, unexplained } = settled;
+        let Settled { motion: changed, findings, metrics, unexplained } = settled;
         report.findings.extend(findings);
         report.metrics.extend(metrics);
         let name = "settle_unexplained_force".into();
         report.series.push(Series { name, unit: "1", values: unexplained, resting: Vec::new() });
-        motion
+        changed.unwrap_or(motion)
     }
 
     fn fall(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

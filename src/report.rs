@@ -21,6 +21,15 @@ pub struct Warning {
     pub mend: Option<String>,
 }
 
+/// What the system says, in the style of this program's messages: without the number, in lower case.
+pub fn io_reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
+    first + letters.as_str()
+}
+
 /// The text as it may stand in a message or in a line of a file: control characters, and those that turn the writing
 /// direction or end a line, are written as escapes, so that no name can add a line or command a terminal.
 pub fn one_line(text: &str) -> String {

@@ -114,6 +114,24 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
 }
 
 #[test]
+fn a_take_that_vanishes_after_it_was_found_fails_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let vanishing = folder.path().join("c.bvh");
+    let done = |outcome: &Outcome| {
+        if outcome.inputs[0].ends_with("a.bvh") {
+            fs::remove_file(&vanishing).unwrap();
+        }
+    };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let found = one.install(|| outcomes(&folder, &["a", "b", "c", "d"], "out", &done));
+    let seen: Vec<_> = found.iter().map(|outcome| (outcome.status, outcome.error.as_deref())).collect();
+    let gone = format!("`{}` cannot be read: no such file or directory", vanishing.display());
+    let written = (Status::Written, None);
+    assert_eq!(seen, [written, written, (Status::Failed, Some(gone.as_str())), written]);
+    assert!(!folder.path().join("out/c.glb").exists());
+}
+
+#[test]
 fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
     let folder = tempfile::tempdir().unwrap();
     let merged = outcomes(&folder, &["walks", "runs"], "all.glb", &|_| ());

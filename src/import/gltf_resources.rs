@@ -3,7 +3,7 @@
 //! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI
 //! never reaches a file outside the folder, whatever its dots, schemes or symbolic links say.
 
-use crate::report::shortened;
+use crate::report::{io_reason, shortened};
 use crate::scene::{Allowance, GltfError};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -58,7 +58,7 @@ impl<'a> Resources<'a> {
             self.read.insert(uri.to_owned(), Arc::clone(bytes));
             return Ok(Arc::clone(bytes));
         }
-        let size = fs::metadata(&file).map_err(|e| bad(format!("cannot be read: {e}")))?;
+        let size = fs::metadata(&file).map_err(|e| bad(format!("cannot be read: {}", io_reason(&e))))?;
         if !size.is_file() {
             return Err(bad("is no regular file".into()));
         }
@@ -70,7 +70,8 @@ impl<'a> Resources<'a> {
                 found: size.len(),
             });
         }
-        let bytes: Arc<[u8]> = fs::read(&file).map_err(|e| bad(format!("cannot be read: {e}")))?.into();
+        let bytes: Arc<[u8]> =
+            fs::read(&file).map_err(|e| bad(format!("cannot be read: {}", io_reason(&e))))?.into();
         self.allowance.grow(bytes.len() as u64);
         self.read.insert(uri.to_owned(), Arc::clone(&bytes));
         self.by_path.insert(file, Arc::clone(&bytes));
@@ -113,8 +114,9 @@ fn inside(folder: &Path, uri: &str) -> Result<PathBuf, String> {
     if decoded.contains(['\0', '\\']) {
         return Err("has a character that no relative URI has".into());
     }
-    let folder = fs::canonicalize(folder).map_err(|e| format!("cannot be looked up: {e}"))?;
-    let file = fs::canonicalize(folder.join(&decoded)).map_err(|e| format!("cannot be read: {e}"))?;
+    let folder = fs::canonicalize(folder).map_err(|e| format!("cannot be looked up: {}", io_reason(&e)))?;
+    let file =
+        fs::canonicalize(folder.join(&decoded)).map_err(|e| format!("cannot be read: {}", io_reason(&e)))?;
     if !file.starts_with(&folder) {
         return Err("leaves the folder of the document".into());
     }

@@ -10,6 +10,7 @@ use super::npz::NpzError;
 use crate::anatomy::{Vocabulary, Word};
 use crate::math::Vec3;
 use crate::model::Asset;
+use crate::report::io_reason;
 use crate::scene::{Allowance, GltfError, OverAllowance};
 use std::fs::File;
 use std::io::Read;
@@ -74,7 +75,7 @@ impl Options {
 #[non_exhaustive]
 pub enum ImportError {
     /// The file cannot be read.
-    #[error("cannot read `{}`: {reason}", path.display())]
+    #[error("`{}` cannot be read: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -156,7 +157,7 @@ pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Asset, ImportEr
 /// A file that cannot be read, and one of no known format.
 pub fn format_name(path: &Path) -> Result<&'static str, ImportError> {
     let unreadable =
-        |reason: std::io::Error| ImportError::Read { path: path.to_owned(), reason: reason.to_string() };
+        |reason: std::io::Error| ImportError::Read { path: path.to_owned(), reason: io_reason(&reason) };
     let mut head = Vec::new();
     open(path)?.0.take(HEAD as u64).read_to_end(&mut head).map_err(unreadable)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
@@ -172,7 +173,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, ImportError> {
     let (file, size) = open(path)?;
     let mut bytes = Vec::with_capacity(size as usize);
     // A file may grow while it is read.
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(error.to_string()))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(io_reason(&error)))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(fault(too_large(bytes.len() as u64)));
     }
@@ -189,7 +190,7 @@ fn too_large(size: u64) -> String {
 /// A file and its size, where it is one that ends: pipes and devices may not.
 fn open(path: &Path) -> Result<(File, u64), ImportError> {
     let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
-    let told = |error: std::io::Error| fault(error.to_string());
+    let told = |error: std::io::Error| fault(io_reason(&error));
     // Asked before it is opened: to open a pipe is to wait for whoever writes into it.
     let size = std::fs::metadata(path).map_err(told)?;
     if !size.is_file() {

@@ -44,6 +44,7 @@ mod wire;
 mod workers;
 mod write;
 
+pub use crate::report::io_reason;
 pub use again::Again;
 pub use batch::{Batch, BatchOptions, Outcome, Status, run_all};
 pub use bounds::{Bounds, Timeout};
@@ -69,4 +70,4 @@ pub use serve::serve;
 pub use take_list::TakeList;
 pub use takes::{Shard, Take, Takes, TakesError, find as find_takes, listed as listed_takes};
 pub use workers::Workers;
-pub use write::{WriteError, reason as io_reason, whole as write_whole};
+pub use write::{WriteError, whole as write_whole};

@@ -298,5 +298,5 @@ fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
     if std::fs::metadata(&file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(fault("it is a pipe or a device, not a file".into()));
     }
-    std::fs::read(file).map_err(|e| fault(super::write::reason(&e)))
+    std::fs::read(file).map_err(|e| fault(crate::report::io_reason(&e)))
 }

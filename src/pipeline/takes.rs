@@ -142,7 +142,7 @@ pub fn listed(list: &[u8]) -> Takes {
         match std::fs::metadata(path) {
             Ok(there) if there.is_file() => found.push(path, kept),
             Ok(_) => unseen.push(format!("`{line}` is no file")),
-            Err(e) => unseen.push(format!("`{line}` cannot be read: {}", super::write::reason(&e))),
+            Err(e) => unseen.push(format!("`{line}` cannot be read: {}", crate::report::io_reason(&e))),
         }
     }
     Takes { takes: found.sorted(), unseen }

@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 
     fn unseen(&mut self, path: &Path, error: &Error) {
-        let reason = super::write::reason(error);
+        let reason = crate::report::io_reason(error);
         self.unseen.push(format!("`{}` cannot be read: {reason}", path.display()));
     }
 

@@ -11,7 +11,7 @@ use super::plan::Pipeline;
 use super::recipe::Recipe;
 use super::run::{Made, RunError};
 use super::wire::{Answer, Request};
-use super::write::reason;
+use crate::report::io_reason;
 use crate::scene::Allowance;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -128,7 +128,7 @@ impl Workers {
             let _ = worker.say(&self.recipe);
             Ok(worker)
         };
-        started().map_err(|e| RunError::NoWorker(reason(&e)))
+        started().map_err(|e| RunError::NoWorker(io_reason(&e)))
     }
 
     /// Has one job done, and keeps the process where it is as good as before.
@@ -181,7 +181,7 @@ impl Workers {
                 (how, Some(last)) => format!("{how}: {last}"),
                 (how, None) => how,
             },
-            (_, Err(e)) => format!("was lost: {}", reason(&e)),
+            (_, Err(e)) => format!("was lost: {}", io_reason(&e)),
         })
     }
 }

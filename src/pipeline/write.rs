@@ -1,5 +1,6 @@
 //! Bytes become a file that appears as a whole or not at all.
 
+use crate::report::io_reason;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -20,7 +21,7 @@ pub struct WriteError {
 impl WriteError {
     /// What the system says about `path`.
     pub fn of(path: &Path, error: &io::Error) -> Self {
-        Self { path: path.to_owned(), reason: reason(error) }
+        Self { path: path.to_owned(), reason: io_reason(error) }
     }
 }
 
@@ -102,13 +103,4 @@ pub(super) fn sweep(folder: &Path) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-}
-
-/// What the system says, in the style of this program's messages: without the number, in lower case.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_lowercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
 }

@@ -5,7 +5,7 @@ use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};
 use crate::placement::Placement;
-use crate::report::{Mapping, Report, Warnings};
+use crate::report::{Mapping, Report, Warnings, io_reason};
 use crate::retarget::{JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,8 +95,9 @@ impl StageConfig for RetargetConfig {
             (map(source, target).map_err(fault)?, source.rig.clone(), target.rig.clone())
         } else {
             let path = setting.folder.join(&self.map);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|e| StageError::key("map", format!("cannot read `{}`: {e}", path.display())))?;
+            let text = std::fs::read_to_string(&path).map_err(|e| {
+                StageError::key("map", format!("`{}` cannot be read: {}", path.display(), io_reason(&e)))
+            })?;
             JointMap::read(&text, &path.display().to_string(), source, target).map_err(fault)?
         };
         let travel = match self.scale {

@@ -9,7 +9,7 @@ use super::super::stated::Stated;
 use super::error::AsfError;
 use super::{motion, skeleton};
 use crate::model::{Asset, Clip, JointId};
-use crate::report::Warnings;
+use crate::report::{Warnings, io_reason};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
         None => beside(source)?,
     };
     let unreadable = |reason: String| AsfError::Skeleton { path: path.clone(), reason };
-    let found = fs::metadata(&path).map_err(|e| unreadable(e.to_string()))?;
+    let found = fs::metadata(&path).map_err(|e| unreadable(io_reason(&e)))?;
     if !found.is_file() {
         return Err(unreadable("it is no file".into()).into());
     }
@@ -74,7 +74,7 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     if size > MAX_SKELETON {
         return Err(unreadable(format!("it has {size} bytes, at most {MAX_SKELETON} are read")).into());
     }
-    let bytes = fs::read(&path).map_err(|e| unreadable(e.to_string()))?;
+    let bytes = fs::read(&path).map_err(|e| unreadable(io_reason(&e)))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bones = skeleton::read(&String::from_utf8_lossy(&bytes), &name, &mut warnings)?;
     let rate = options.rate.unwrap_or(USUAL_RATE);

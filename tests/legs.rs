@@ -371,6 +371,60 @@ fn feet_on_a_treadmill_keep_their_stride() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
+/// A person who climbs steps of `rise` metres, and the frame in the middle of every time that a foot stands, with its side.
+fn climb(rise: f64) -> (Motion, Vec<(usize, Side)>) {
+    const CYCLE: usize = 90;
+    let b = PERSON;
+    let who = character(&b);
+    let hips = b.thigh + b.shin + b.sole[0] + b.sole[1];
+    // Steps from the start, of a foot that stands for three fifths of its cycle.
+    let steps = |cycles: f64| {
+        let u = ((cycles.fract() - 0.6) / 0.4).clamp(0.0, 1.0);
+        2.0 * (cycles.floor() + u * u * (3.0 - 2.0 * u))
+    };
+    let tread = |steps: f64| Vec3::new(0.0, rise * steps, 0.3 * steps);
+    let take = perform(&who, 60.0, 5 * CYCLE, |f| {
+        let cycles = f as f64 / CYCLE as f64;
+        let way = tread(2.0 * cycles - 0.3) - Vec3::y() * (0.06 + 0.9 * rise);
+        let leg = |side: f64| {
+            let over = 0.1 * (PI * ((cycles + side).fract() - 0.6).max(0.0) / 0.4).sin();
+            let ankle = tread(steps(cycles + side) - 2.0 * side) + Vec3::y() * (b.sole[0] + b.sole[1] + over);
+            let off = ankle - way - Vec3::y() * hips;
+            let d = off.norm();
+            assert!(d < b.thigh + b.shin, "the leg reaches");
+            let bend = PI - ((b.thigh.powi(2) + b.shin.powi(2) - d * d) / (2.0 * b.thigh * b.shin)).acos();
+            let at_hip = ((b.thigh.powi(2) + d * d - b.shin.powi(2)) / (2.0 * b.thigh * d)).acos();
+            [off.z.atan2(-off.y) + at_hip, bend, 0.0]
+        };
+        Instant { way, legs: [leg(0.0), leg(0.5)], ..Instant::default() }
+    });
+    let middle = |cycle: usize| {
+        let at = |side: f64| ((cycle as f64 + 0.3 + side) * CYCLE as f64) as usize;
+        [(at(0.0), Side::Left), (at(0.5), Side::Right)]
+    };
+    (take, (0..4).flat_map(middle).collect())
+}
+
+#[test]
+fn feet_stand_on_the_steps_of_stairs() {
+    for rise in [0.0, 0.12, 0.18] {
+        let (take, stands) = climb(rise);
+        let target = other();
+        let result = onto(&take, &target);
+        let ratio = (0.36 + 0.38) / (PERSON.thigh + PERSON.shin);
+        let ankle = |m: &Motion, f: usize, side| place(m, f, Role::Foot(side));
+        let (first, side) = stands[0];
+        let start = ankle(&result, first, side).y - ratio * ankle(&take, first, side).y;
+        for &(f, side) in &stands {
+            let wanted = ratio * ankle(&take, f, side).y + start;
+            let off = ankle(&result, f, side).y - wanted;
+            assert!(off.abs() < 0.005, "{rise} m, frame {f}: {off} m above its step");
+            let way = ankle(&result, f + 12, side) - ankle(&result, f - 12, side);
+            assert!(way.norm() < 0.006, "{rise} m, frame {f}: slips by {} m in 0.4 s", way.norm());
+        }
+    }
+}
+
 /// A standing body whose left foot drifts ahead by 10 cm in a second, labelled as resting.
 fn drifting() -> Motion {
     let person = character(&PERSON);

@@ -43,7 +43,9 @@ impl BodySkin {
         }
         let part_of = |id: JointId| {
             let mut above = std::iter::successors(Some(id), |&k| skeleton.parent(k));
-            above.find_map(|k| rig.role(k)).filter(|_| carries[id.index()])
+            // What a hand carries may be a weapon; what a finger carries is its tip.
+            let whole = |role: &Role| carries[id.index()] || matches!(role, Role::Finger(..));
+            above.find_map(|k| rig.role(k)).filter(whole)
         };
         let mut skin = BodySkin::default();
         for id in skeleton.ids() {

@@ -40,8 +40,8 @@ fn beside(step: &Step) -> Vec3 {
 }
 
 /// The greatest bend that a knee or an elbow may be given, radians: heel to seat, hand to shoulder. One that arrives with more
-/// keeps it.
-pub const FOLDED: f64 = 150.0 * std::f64::consts::PI / 180.0;
+/// keeps it. At 150 degrees feet stay up to 25 mm in the floor in a deep crouch.
+pub const FOLDED: f64 = 160.0 * std::f64::consts::PI / 180.0;
 
 /// Closes every leg in every frame with hip and ankle where `ends` says (leg, frame and the step that arrives); where that
 /// says nothing it stays. `sides` are those of [`knee_sides`], `fold` is the greatest bend that a knee may be given.

@@ -109,13 +109,7 @@ pub fn clip_page(page: &ClipPage) -> String {
         body += "</section>\n";
     }
     body += "</main>\n";
-    let scripts = [
-        include_str!("table.js"),
-        include_str!("figure.js"),
-        include_str!("draw_3d.js"),
-        include_str!("draw_2d.js"),
-        include_str!("player.js"),
-    ];
+    let scripts = [include_str!("table.js"), include_str!("open.js")];
     document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.text))
 }
 
@@ -370,8 +364,8 @@ mod tests {
         assert!(html.contains("turned <code>arm</code> by 46° <button"), "{html}");
         assert!(!html.contains("turned <code>toe</code>"));
         assert_eq!(html.matches("least sure pair has 50 %").count(), 1);
-        // Five scripts and the scene, nothing from names.
-        assert_eq!(html.matches("</script>").count(), 6);
+        // Two scripts and the scene, nothing from names.
+        assert_eq!(html.matches("</script>").count(), 3);
         assert!(!html.contains(EVIL));
         assert_eq!(html, page(Some(&motion(4, 50)), &result, &report));
     }

@@ -22,7 +22,7 @@ pub struct ConfigFault {
     /// The text it stands in and where, in bytes; `None` where it is about something that is not written.
     pub place: Option<(usize, Range<usize>)>,
     /// The text of another file that it is in, which stands then instead of the place where that file is named.
-    pub inside: Option<(Source, Range<usize>)>,
+    pub inside: Option<Box<(Source, Range<usize>)>>,
     /// Short advice at the place.
     pub label: Option<String>,
     /// What to do about it.
@@ -95,7 +95,7 @@ impl ConfigError {
     fn render_one(&self, fault: &ConfigFault, renderer: &Renderer) -> String {
         let mut message = fault.message.clone();
         let own = fault.place.as_ref().map(|(source, span)| (&self.sources[*source], span));
-        let place = fault.inside.as_ref().map(|(source, span)| (source, span)).or(own);
+        let place = fault.inside.as_deref().map(|(source, span)| (source, span)).or(own);
         if place.is_none() {
             message = format!("{}: {message}", self.sources[0].name);
         }

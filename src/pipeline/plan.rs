@@ -312,7 +312,8 @@ fn foreseen(config: &PipelineConfig, character: &Character, folder: &Path) -> Ve
                 return ConfigFault::told(place, &format!("{}: {error}", stage.label));
             };
             let name = file.display().to_string();
-            let inside = std::fs::read_to_string(file).ok().map(|text| (Source { name, text }, span.clone()));
+            let inside = std::fs::read_to_string(file).ok();
+            let inside = inside.map(|text| Box::new((Source { name, text }, span.clone())));
             ConfigFault { inside, ..ConfigFault::told(place, &error.to_string()) }
         };
         stage.stage.foresee(character, folder).into_iter().map(fault).collect::<Vec<_>>()

@@ -320,6 +320,24 @@ fn a_page_of_very_many_clips_is_small_and_makes_rows_when_they_are_looked_at() {
 }
 
 #[test]
+fn a_page_that_cannot_be_unpacked_says_so() {
+    if !chromium::found() {
+        return;
+    }
+    let folder = batch();
+    let page = folder.path().join("out/walk.report.html");
+    let text = fs::read_to_string(&page).unwrap();
+    fs::write(&page, text.replacen("id=\"scene\">", "id=\"scene\">AAAA", 1)).unwrap();
+    let mut browser = Chromium::start(&SOFTWARE);
+    browser.look(1280, 900, false, "screen");
+    browser.open(&page);
+    let shown = "new Promise(done => { const look = () => document.getElementById('player').hidden \
+                 ? requestAnimationFrame(look) : done(document.getElementById('player').textContent); look(); })";
+    let told = browser.value(shown);
+    assert!(told.as_str().unwrap().starts_with("This browser cannot unpack the motion"), "{told}");
+}
+
+#[test]
 fn names_from_files_stay_text_and_a_browser_without_webgl_gets_lines() {
     if !chromium::found() {
         return;

@@ -340,9 +340,12 @@ fn what_was_made_is_told_with_how_good_it_is() {
     let over =
         told(&[&["retarget", walk.as_str(), "--onto", &robot, "-o", "out/far.glb"], &off[..]].concat());
     assert!(over.contains(" over: ") && over.contains("(at most "), "{over}");
-    // Several: each is named, and nothing is said of what nobody measured.
+    // Several: each is named and judged as it is alone, and nothing is said of what nobody measured.
     let two = told(&["retarget", &jump, &walk, "--onto", &robot, "-o", "two/"]);
-    assert_eq!(two, "two/jump.glb\ntwo/walk.glb\n2 written\n");
+    let (of_one, of_two) = (one.lines().next().unwrap(), two.lines().collect::<Vec<_>>());
+    assert!(of_two.len() == 3 && of_two[0] == of_one.replace("out/", "two/"), "{two}");
+    assert!(of_two[1].starts_with("two/walk.glb  ") && of_two[2] == "2 written", "{two}");
+    assert_eq!(told(&["convert", &jump, &walk, "-o", "bare/"]), "bare/jump.glb\nbare/walk.glb\n2 written\n");
     let report =
         ["retarget", jump.as_str(), "--onto", &robot, "-o", "told.glb", "--set", "output.report=true"];
     assert!(told(&report).contains("\nreport: told.report.html\n"));

@@ -97,10 +97,8 @@ fn everything_that_a_pipeline_names_wrongly_is_told_at_once() {
         ("error: the file `gone.asf` cannot be read: no such file or directory", "p.toml:4:12"),
         ("error: the file `no.csv` cannot be read: no such file or directory", "p.toml:10:"),
         ("error: the file `labels.csv` cannot be read: no such file or directory", "p.toml:13:8"),
-        (
-            "error: stage 1 (`retarget`): map.toml:1: there is no joint `Hand.X`; did you mean `Hand.",
-            "p.toml:7:7",
-        ),
+        ("error: there is no joint `Hand.X` in `hero`; did you mean `Hand.", "map.toml:1:26"),
+        ("error: `left_fot` is no role", "map.toml:4:8"),
         ("error: stage 2 (`ik`): `Hnd.L` is neither a role nor a joint of `hero`", "p.toml:10:"),
         ("error: stage 2 (`ik`): `tail` is neither a role nor a joint of `hero`", "p.toml:10:"),
         ("error: stage 2 (`ik`): `times.csv`: line 2:", "p.toml:10:"),
@@ -109,8 +107,7 @@ fn everything_that_a_pipeline_names_wrongly_is_told_at_once() {
         let next = told[at + 1..].find("\nerror: ").map_or(told.len(), |end| at + 1 + end);
         assert!(told[at..next].contains(place), "{what} stands at {place}:\n{told}");
     }
-    assert!(told.contains("map.toml:4: "), "the other faults of the map stand below the first:\n{told}");
-    assert_eq!(told.matches("error: ").count(), 9, "{told}");
+    assert_eq!(told.matches("error: ").count(), 10, "{told}");
     assert!(!folder.path().join("out").exists());
 
     // Together with what is wrong with the text itself.
@@ -119,6 +116,101 @@ fn everything_that_a_pipeline_names_wrongly_is_told_at_once() {
     let all =
         ["did you mean `file`?", "`none.bvh` does not exist", "no file matches", "`gone.asf`", "`no.csv`"];
     assert!(all.iter().all(|what| told.contains(what)), "{told}");
+}
+
+#[test]
+fn faults_of_a_map_stand_in_the_map() {
+    let folder = TempDir::new().unwrap();
+    let onto = |map: &str| {
+        let (walk, robot) = (data("walk.bvh"), data("robot.glb"));
+        let arguments = [
+            "retarget",
+            walk.to_str().unwrap(),
+            "--onto",
+            robot.to_str().unwrap(),
+            "--map",
+            map,
+            "-o",
+            "x.glb",
+        ];
+        let output = posemill(folder.path(), &arguments, b"");
+        (output.status.code(), stderr(&output))
+    };
+    fs::write(folder.path().join("map.toml"), "[[pair]]\nsource = \"a\"\ntarget = \"Hand.X\"\n").unwrap();
+    let (code, told) = onto("map.toml");
+    assert_eq!(code, Some(2));
+    assert!(told.starts_with("error: there is no joint `Hand.X` in `robot`; did you mean `Hand."), "{told}");
+    assert!(told.contains("--> map.toml:3:10\n") && !told.contains("--set"), "{told}");
+    let (code, told) = onto("none.toml");
+    assert_eq!(code, Some(2));
+    assert_eq!(told, "error: the file `none.toml` does not exist\n  hint: `posemill map` writes one\n");
+}
+
+#[test]
+fn an_option_that_is_a_key_is_told_how_to_set() {
+    let folder = TempDir::new().unwrap();
+    let told = |arguments: &[&str]| stderr(&posemill(folder.path(), arguments, b""));
+    let retarget = ["retarget", "a.bvh", "--onto", "b.glb", "-o", "c.glb"];
+    for (option, path) in [
+        ("--units", "input.units"),
+        ("--bvh-positions=add", "input.bvh_positions"),
+        ("--report", "output.report"),
+        ("--scale", "stage.retarget.scale"),
+    ] {
+        let told = told(&[&retarget[..], &[option]].concat());
+        assert!(told.contains(&format!("tip: it is a key of the pipeline: `--set {path}=...`")), "{told}");
+    }
+    // Where there is no `--set` none is spoken of.
+    assert!(!told(&["formats", "--units"]).contains("--set"));
+    assert!(!told(&[&retarget[..], &["--colour"]].concat()).contains("key of the pipeline"));
+}
+
+#[test]
+fn a_file_that_is_no_pipeline_is_told_in_few_lines() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("p.toml"), "These are words.\n".repeat(500)).unwrap();
+    let told = stderr(&posemill(folder.path(), &["run", "p.toml"], b""));
+    assert!(told.contains("p.toml:1:7") && told.lines().count() < 30, "{told}");
+    // Faults of a map come one by one, and not without end.
+    let pairs = "[[pair]]\nsource = \"a\"\ntarget = \"none\"\n".repeat(100);
+    fs::write(folder.path().join("map.toml"), pairs).unwrap();
+    let text = format!(
+        "[input]\nmotion = {:?}\ncharacter = {:?}\n[[stage]]\nuse = \"retarget\"\nmap = \"map.toml\"\n",
+        data("walk.bvh"),
+        data("robot.glb")
+    );
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    let told = stderr(&posemill(folder.path(), &["run", "p.toml"], b""));
+    assert_eq!(told.matches("there is no joint `none` in `robot`").count(), 20, "{told}");
+    assert!(told.ends_with("and 80 more\n"), "{told}");
+}
+
+#[test]
+fn stages_stand_ready_behind_retarget_and_results_in_a_folder_are_judged() {
+    let folder = TempDir::new().unwrap();
+    let robot = data("robot.glb");
+    let retarget = |set: &str| {
+        let takes = ["jump.bvh", "turn.bvh"].map(|take| data(take).to_str().unwrap().to_owned());
+        let onto = ["--onto", robot.to_str().unwrap(), "-o", "out/", "--force", "--set", set];
+        let arguments: Vec<&str> =
+            ["retarget"].into_iter().chain(takes.iter().map(String::as_str)).chain(onto).collect();
+        let output = posemill(folder.path(), &arguments, b"");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        (stderr(&output), fs::read(folder.path().join("out/jump.glb")).unwrap())
+    };
+    let (told, plain) = retarget("stage.ground.enabled=false");
+    // What is over says when.
+    let line = |name: &str| told.lines().find(|l| l.starts_with(name)).unwrap_or_else(|| panic!("{told}"));
+    for take in ["out/jump.glb", "out/turn.glb"] {
+        let said = line(take);
+        assert!(
+            said.ends_with("  good") || (said.contains(" over: ") && said.contains(" s (frame ")),
+            "{told}"
+        );
+    }
+    for stage in ["ground", "limits", "loop"] {
+        assert!(retarget(&format!("stage.{stage}.enabled=true")).1 != plain, "{stage} does nothing");
+    }
 }
 
 #[test]

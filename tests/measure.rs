@@ -3,7 +3,7 @@
 use posemill::anatomy::contact_points;
 use posemill::import::{self, Options};
 use posemill::math::{Quat, Vec3, exp};
-use posemill::measure::{Assessment, COMMON_HEIGHT, Gauge, assess, change};
+use posemill::measure::{Assessment, COMMON_HEIGHT, Gauge, assess, assess_beside, change};
 use posemill::model::{Character, Clip, ContactPart, Contacts, Hold, JointId, Motion, Role, Side};
 use std::sync::Arc;
 
@@ -345,6 +345,54 @@ fn unit_of(motion: &Motion, text: &str) -> f64 {
     let raw = asset.unwrap();
     let id = skeleton.ids().find(|id| skeleton.joint(*id).rest.translation.norm() > 0.1).unwrap();
     skeleton.joint(id).rest.translation.norm() / raw.character.skeleton().joint(id).rest.translation.norm()
+}
+
+#[test]
+fn a_kick_of_one_leg_is_found_in_its_second_and_on_its_side() {
+    let take = walk();
+    let rig = &take.character.rig;
+    let thigh = rig.joint(Role::UpperLeg(Side::Left)).unwrap();
+    // The middle of a stance of the left foot.
+    let holds = &take.contacts.as_ref().unwrap().holds(ContactPart::Ball(Side::Left))[1];
+    let frame = (holds.frames.start + holds.frames.end) / 2;
+    let mut clip = take.clip.clone();
+    clip.rotations_mut(frame)[thigh.index()] *= exp(&(Vec3::x() * 0.2));
+    let kicked = Motion { clip, ..take.clone() };
+    let made = assess_beside(&Gauge::new(&take.character), &kicked, take.contacts.as_ref(), &take, &take);
+    let worst = |name: &str| {
+        let series = made.series.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("{name}"));
+        let finite = series.values.iter().copied().enumerate().filter(|v| v.1.is_finite());
+        finite.fold((0, 0.0), |best, v| if v.1 > best.1 { v } else { best })
+    };
+    for (name, least) in
+        [("rest_slip", 1.0), ("clearance_error", 0.001), ("foot_jerk", 5.0), ("knee_jerk", 2.0)]
+    {
+        let (at, size) = worst(&format!("left_{name}"));
+        assert!(at.abs_diff(frame) <= 2 && size > least, "{name}: {size} in frame {at}, not {frame}");
+        assert!(worst(&format!("right_{name}")).1 < 1e-6, "{name} of the other leg");
+    }
+}
+
+#[test]
+fn a_flight_and_a_foot_in_the_air_are_found_in_their_second() {
+    // Up and down at constant speed for a second, which is no parabola, after a second of rest.
+    let rate = 60.0;
+    let (gauge, motion) = standing(180, rate, |t| {
+        let up = if (1.0..2.0).contains(&t) { 0.5 - (t - 1.5).abs() } else { 0.0 };
+        Vec3::new(0.0, if t < 0.5 { 0.03 } else { up }, 0.0)
+    });
+    let mut contacts = resting(&motion);
+    for part in feet() {
+        let height = contacts.holds(part)[0].height;
+        contacts.set(part, vec![Hold { frames: 0..61, height }, Hold { frames: 120..180, height }]);
+    }
+    let made = assess(&gauge, &motion, Some(&contacts), None);
+    let series = |name: &str| &made.series.iter().find(|s| s.name == name).unwrap().values;
+    let flying: Vec<bool> = series("flight_error").iter().map(|x| x.is_finite()).collect();
+    assert_eq!(flying, (0..180).map(|f| (61..120).contains(&f)).collect::<Vec<_>>());
+    close(series("flight_error")[90], value(&made, "flight_error"), 1e-12);
+    let float = series("float");
+    assert!(float[10] > 0.029 && float[45] < 1e-6 && float[90].is_nan(), "{float:?}");
 }
 
 #[test]

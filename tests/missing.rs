@@ -267,7 +267,7 @@ fn every_refusal_says_why_and_what_to_do() {
     assert_eq!(
         JointMap::read(faulty, "map.toml", &walk, &robot).unwrap_err().to_string(),
         "map.toml:1: `hip` is no role\n  hint: the file has more faults\n  \
-         map.toml:2: there is no joint `b:haed`; did you mean `b:head`?\n  \
+         map.toml:2: there is no joint `b:haed` in `robot`; did you mean `b:head`?\n  \
          map.toml:6: `blend_share` is 2, allowed is 0 to 1\n  \
          map.toml:9: target joint `b:head` is driven twice"
     );

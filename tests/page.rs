@@ -68,6 +68,24 @@ fn scrub_to(browser: &mut Chromium, frame: usize) {
 }
 
 #[test]
+fn pages_of_the_demo_weigh_at_most_300_kilobytes() {
+    let folder = TempDir::new().unwrap();
+    let pipeline = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/demo.toml");
+    let out = folder.path().display().to_string();
+    posemill(&["run", &pipeline.display().to_string(), "--output", &out]);
+    let folders = ["mannequin", "robot"].map(|name| fs::read_dir(folder.path().join(name)).unwrap());
+    let pages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.to_string_lossy().ends_with(".report.html"));
+    let sizes: Vec<(PathBuf, u64)> =
+        pages.map(|path| (path.clone(), fs::metadata(path).unwrap().len())).collect();
+    assert_eq!(sizes.len(), 10);
+    for (path, bytes) in sizes {
+        println!("{}: {bytes} bytes", path.display());
+        assert!(bytes <= 300_000, "{}: {bytes} bytes", path.display());
+    }
+}
+
+#[test]
 fn the_player_scrubs_plays_and_draws_without_a_fault() {
     if !chromium::found() {
         return;
@@ -299,6 +317,24 @@ fn a_page_of_very_many_clips_is_small_and_makes_rows_when_they_are_looked_at() {
         assert_eq!(browser.value(names)[0], json!("day_000/take_000000.glb"));
         assert_eq!(browser.faults(folder.path()), Vec::<String>::new());
     }
+}
+
+#[test]
+fn a_page_that_cannot_be_unpacked_says_so() {
+    if !chromium::found() {
+        return;
+    }
+    let folder = batch();
+    let page = folder.path().join("out/walk.report.html");
+    let text = fs::read_to_string(&page).unwrap();
+    fs::write(&page, text.replacen("id=\"scene\">", "id=\"scene\">AAAA", 1)).unwrap();
+    let mut browser = Chromium::start(&SOFTWARE);
+    browser.look(1280, 900, false, "screen");
+    browser.open(&page);
+    let shown = "new Promise(done => { const look = () => document.getElementById('player').hidden \
+                 ? requestAnimationFrame(look) : done(document.getElementById('player').textContent); look(); })";
+    let told = browser.value(shown);
+    assert!(told.as_str().unwrap().starts_with("This browser cannot unpack the motion"), "{told}");
 }
 
 #[test]

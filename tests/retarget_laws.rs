@@ -417,7 +417,10 @@ fn the_map_reads_back_as_it_was_written_and_can_be_edited() {
     let line = wrong.lines().position(|l| l.contains("DEF-shinn.L")).unwrap() + 1;
     assert_eq!(
         error,
-        format!("map.toml:{line}: there is no joint `DEF-shinn.L`; did you mean `DEF-shin.L`?")
+        format!(
+            "map.toml:{line}: there is no joint `DEF-shinn.L` in `{}`; did you mean `DEF-shin.L`?",
+            t.name
+        )
     );
 
     let told = "target_roles.left_toes = \"DEF-foot.L\"\n";

@@ -1,6 +1,7 @@
 //! Takes, a character and OUT become work, without a pipeline file.
 
 use super::exit::Failure;
+use super::made::MOST_NAMED;
 use super::mill::{MillArguments, Work, clip_set};
 use crate::pipeline::{
     Again, Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes,
@@ -29,7 +30,7 @@ pub struct Request<'a> {
     pub format: Option<OutputFormat>,
     /// Whether all takes go into one file.
     pub merge: bool,
-    /// Whether one result alone is measured: whoever made it looks at it.
+    /// Whether results are measured where each is named: whoever made them reads those lines.
     pub verdict: bool,
     /// Overrides that come from other options.
     pub sets: Vec<String>,
@@ -102,7 +103,7 @@ pub fn plan(request: Request<'_>, arguments: &MillArguments) -> Result<Work, Fai
     let character = request.character.map(|c| c.display().to_string());
     let again = again(&request, &placement, &told);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
-    let verdict = request.verdict && jobs.len() == 1;
+    let verdict = request.verdict && jobs.len() <= MOST_NAMED;
     let recipe = Recipe { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
     let pipeline = recipe.pipeline_of(&config)?;
     Ok(Work { recipe, pipeline, again, jobs, placement, named: true, unseen })

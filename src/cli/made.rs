@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// Up to so many takes every output is named: more lines push what is told above them off the screen.
-const MOST_NAMED: usize = 12;
+pub const MOST_NAMED: usize = 12;
 
 /// What was made by jobs as they end.
 #[derive(Debug)]

@@ -58,6 +58,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, told)?;
     let mut sets = Vec::new();
     if let Some(map) = &arguments.map {
+        if !map.exists() {
+            let message = format!("the file `{}` does not exist\n`posemill map` writes one", map.display());
+            return Err(Failure::Argument(message));
+        }
         sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));
     }
     if arguments.replace_animations {

@@ -6,7 +6,9 @@ use super::{
     calibrate, completions, convert, formats, inspect, joints, map, measure, preview, retarget, run,
     simulate, stages, worker,
 };
-use crate::pipeline::PlanError;
+use crate::pipeline::{PlanError, schema};
+use crate::stages::STAGES;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -50,9 +52,37 @@ enum Command {
     Worker(worker::Arguments),
 }
 
+/// An option that is not there and that a key of pipelines is called: `--units cm` is `--set input.units=cm`.
+fn with_key(mut error: clap::Error) -> clap::Error {
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => option,
+        _ => return error,
+    };
+    let key = unknown.trim_start_matches('-').split('=').next().unwrap_or_default().replace('-', "_");
+    let command = std::env::args().nth(1).unwrap_or_default();
+    let program = Arguments::command();
+    let command = program.find_subcommand(command);
+    let sets = command.is_some_and(|c| c.get_arguments().any(|a| a.get_long() == Some("set")));
+    let schema = schema(STAGES);
+    let section = |name: &&str| schema["properties"][name]["properties"].get(&key).is_some();
+    let path = ["input", "output"].iter().find(|name| section(name)).map(|name| format!("{name}.{key}"));
+    let of_stage = || {
+        let mut stages = STAGES.iter().filter(|e| e.schema()["properties"].get(&key).is_some());
+        stages.find(|e| e.name == "retarget").map(|e| format!("stage.{}.{key}", e.name))
+    };
+    if let Some(path) = path.or_else(of_stage).filter(|_| sets) {
+        let tip = format!("it is a key of the pipeline: `--set {path}=...`");
+        // Both speak of the option that is spelt most alike.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
 /// Parses the arguments of the process and does what they ask for.
 pub fn start() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| with_key(error).exit());
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {
         Command::Run(a) => run::run(a, &console),

@@ -182,7 +182,6 @@ pub fn size(rest: &ModelPose) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinematics::map_blocks;
     use crate::math::{Quat, Transform, exp};
     use crate::model::{Character, Joint, JointId, Rig, Skeleton};
     use proptest::prelude::*;
@@ -193,11 +192,13 @@ mod tests {
         let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
         let edges = clip.frames() - 1;
         let alive = turning(clip);
-        let of_block = |block: &Block| -> Vec<Vec<[f32; 3]>> {
+        let mut places: Vec<Vec<[f32; 3]>> = Vec::new();
+        Forward::new(skeleton, clip).for_each(|block| {
             let place = |lane: usize, id: JointId| block.position(lane, id).map(|x| x as f32).into();
-            (0..block.frames()).map(|lane| skeleton.ids().map(|id| place(lane, id)).collect()).collect()
-        };
-        let places = map_blocks(skeleton, clip, of_block).concat();
+            places.extend(
+                (0..block.frames()).map(|lane| skeleton.ids().map(|id| place(lane, id)).collect::<Vec<_>>()),
+            );
+        });
         let size = size(&skeleton.rest_model_pose());
         let moved = |edge: usize| {
             let pairs = places[edge].iter().zip(&places[edge + 1]);

@@ -232,25 +232,6 @@ impl<'a> Forward<'a> {
     }
 }
 
-/// What `consume` makes of every block of the clip, in block order, computed on all threads.
-///
-/// The answer does not depend on the number of threads as long as `consume` is a function of its block.
-///
-/// # Panics
-/// Where the clip belongs to another skeleton.
-pub fn map_blocks<T: Send>(
-    skeleton: &Skeleton,
-    clip: &Clip,
-    consume: impl Fn(&Block) -> T + Send + Sync,
-) -> Vec<T> {
-    let forward = Forward::new(skeleton, clip);
-    let compute = |block: &mut Block, number| {
-        forward.compute(number, block);
-        consume(block)
-    };
-    (0..forward.blocks()).into_par_iter().map_init(|| forward.workspace(), compute).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -334,13 +315,6 @@ mod tests {
             let wanted = JointId::new(wanted.index(skeleton.len()));
             let some = map_frames_towards(&skeleton, &clip, [wanted], |m| *m.joint(wanted));
             prop_assert_eq!(map_frames(&skeleton, &clip, |m| *m.joint(wanted)), some);
-        }
-
-        #[test]
-        fn threads_change_nothing((skeleton, clip) in scene()) {
-            let mut one_by_one = Vec::new();
-            Forward::new(&skeleton, &clip).for_each(|b| one_by_one.push(b.pose(b.frames() - 1)));
-            prop_assert_eq!(map_blocks(&skeleton, &clip, |b| b.pose(b.frames() - 1)), one_by_one);
         }
     }
 }

@@ -9,6 +9,6 @@ mod jacobian;
 
 pub(crate) use continuity::is_cycle;
 pub use continuity::{cuts, shots, size, turning};
-pub use forward::{Block, Forward, Towards, forward, map_blocks};
+pub use forward::{Block, Forward, Towards, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
 pub use jacobian::{Jacobian, jacobian};

@@ -2,7 +2,7 @@
 
 use super::catalogue::metric;
 use super::comparison::comparison;
-use super::contact::{contact, foot_depths, published};
+use super::contact::{contact, floats, foot_depths, published};
 use super::course::{Course, courses};
 use super::gauge::Gauge;
 use super::hands::hands;
@@ -118,9 +118,9 @@ fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assess
         }
         made.metrics.extend(published(&courses, samples.frames, samples.rate));
         made.series.extend(ground_series(&courses, &samples));
-        if let Some((metrics, left)) = momentum(gauge, &samples, &courses) {
+        if let Some((metrics, over_time)) = momentum(gauge, &samples, &courses) {
             made.metrics.extend(metrics);
-            made.series.push(series("momentum_residual", "1", left));
+            made.series.extend(over_time);
         }
         let ground = contacts.ground * gauge.scale;
         made.series.push(series("root_height", "m", samples.root.iter().map(|p| p.y - ground).collect()));
@@ -161,6 +161,7 @@ fn ground_series(courses: &[Course], samples: &Samples) -> Vec<Series> {
     }
     if courses.iter().any(|c| c.part.of_foot()) {
         found.push(series("penetration", "m", foot_depths(courses, samples.frames)));
+        found.push(series("float", "m", floats(courses, samples.frames)));
     }
     found
 }

@@ -294,12 +294,13 @@ pub const MEASURES: &[Measure] = &[
 
 const HOLD: &str = "look at the labels (`contacts = true` in [output] writes them, a corrected table is read back), and \
                     keep the stages `contacts` and `foot_lock` around `retarget`";
-const SINK: &str = "put the stage `ground` behind `retarget`";
+const SINK: &str = "put the stage `ground` behind `retarget`; `posemill retarget` has it ready: `--set stage.ground.enabled=true`";
 const SMOOTH: &str = "leave stages behind `retarget` out one by one to see which does it; `filter` smooths what the take itself has";
 const LEAN: &str = "look at what was mapped to what and how surely (`posemill map`); where the rest pose of the take says nothing \
                     try `input.calibration=motion`";
 const LENGTH: &str = "the legs are of other lengths than the take's: try `stage.retarget.scale`";
-const FLY: &str = "put the stage `settle` at the end";
+const FLY: &str =
+    "put the stage `settle` at the end; `posemill retarget` has it ready: `--set stage.settle.enabled=true`";
 
 /// What to try where a measure is over its limit; every one with a limit has a line.
 const REMEDIES: &[(&str, &str)] = &[
@@ -311,7 +312,8 @@ const REMEDIES: &[(&str, &str)] = &[
     ("float_share", SINK),
     (
         "limit_violation_max",
-        "put the stage `limits` behind `retarget`; `[input.limits]` tells ranges that differ",
+        "put the stage `limits` behind `retarget`; `posemill retarget` has it ready: `--set stage.limits.enabled=true`; \
+         `[input.limits]` tells ranges that differ",
     ),
     ("bone_stretch", "the take moves joints apart: give it with rotations alone"),
     ("jerk_ratio", SMOOTH),
@@ -328,7 +330,10 @@ const REMEDIES: &[(&str, &str)] = &[
     ("clearance_error_p95", LENGTH),
     ("knee_jerk_ratio", SMOOTH),
     ("foot_jerk_ratio", SMOOTH),
-    ("loop_seam", "put the stage `loop` at the end"),
+    (
+        "loop_seam",
+        "put the stage `loop` at the end; `posemill retarget` has it ready: `--set stage.loop.enabled=true`",
+    ),
     ("trunk_error", LEAN),
     ("flight_error", FLY),
     ("flight_spin_drift", FLY),

@@ -47,11 +47,7 @@ pub fn contact(courses: &[Course], frames: usize) -> Vec<Metric> {
         add("body_penetration_max", greatest(&others));
     }
 
-    let lowest = |f: usize| {
-        let labelled = courses.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);
-        labelled.min_by(f64::total_cmp)
-    };
-    let floats: Vec<f64> = (0..frames).filter_map(lowest).collect();
+    let floats: Vec<f64> = floats(courses, frames).into_iter().filter(|z| z.is_finite()).collect();
     add("float_max", greatest(&floats));
     add("float_share", share(&floats, |z| *z > AFLOAT));
     found
@@ -60,6 +56,15 @@ pub fn contact(courses: &[Course], frames: usize) -> Vec<Metric> {
 /// The depth of the lowest foot point in every frame.
 pub fn foot_depths(courses: &[Course], frames: usize) -> Vec<f64> {
     depths(&mut courses.iter().filter(|c| c.part.of_foot()), frames)
+}
+
+/// The height of the lowest labelled point in every frame; no number where none is.
+pub fn floats(courses: &[Course], frames: usize) -> Vec<f64> {
+    let lowest = |f: usize| {
+        let labelled = courses.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);
+        labelled.min_by(f64::total_cmp).unwrap_or(f64::NAN)
+    };
+    (0..frames).map(lowest).collect()
 }
 
 fn depths_of_others(courses: &[Course], frames: usize) -> Option<Vec<f64>> {

@@ -140,6 +140,9 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
     // Against the scaled take, where its feet rest.
     let common = gauge.scale * rate;
     let (mut slips, mut heights) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    // How it went over the frames, by side; no number where the foot does not rest.
+    let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
+    let (mut slipping, mut clearing) = (nowhere(), nowhere());
     for side in 0..2 {
         let mut away: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
         let low: Vec<f64> = [2, 3]
@@ -160,11 +163,15 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
                 // Only where both bodies have the joint do its heights compare.
                 away[n].push((track[f].legs[side][2].y - from[f].legs[side][2].y) * gauge.scale);
             }
+            slipping[side][f] = slips[0][slips[0].len() - 1];
         }
+        let before = heights[0].len();
         for (away, heights) in away.iter().zip(&mut heights) {
             let middle = percentile(&mut away.clone(), 0.5);
             heights.extend(away.iter().map(|x| (x - middle).abs()));
         }
+        let resting = slipping[side].iter().zip(&mut clearing[side]).filter(|(slip, _)| slip.is_finite());
+        resting.zip(&heights[0][before..]).for_each(|((_, clearing), height)| *clearing = *height);
     }
     if slips[0].len() >= FEWEST {
         let [own, plain] = slips.each_mut().map(|s| percentile(s, 0.95));
@@ -173,17 +180,29 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
         add("clearance_error_p95", own, Some(plain));
     }
 
-    let jerk = |track: &[Instant], p: usize| {
-        let third = |w: &[Instant], side: usize| {
+    let thirds = |track: &[Instant], p: usize, side: usize| {
+        let third = |w: &[Instant]| {
             let at = |n: usize| w[n].legs[side][p];
-            (at(3) - at(2) * 3.0 + at(1) * 3.0 - at(0)).norm_squared()
+            (at(3) - at(2) * 3.0 + at(1) * 3.0 - at(0)).norm()
         };
-        rms(track[..frames].windows(4).flat_map(|w| [third(w, 0), third(w, 1)]))
+        track[..frames].windows(4).map(third).collect::<Vec<f64>>()
     };
-    for (name, p) in [("knee_jerk_ratio", 1), ("foot_jerk_ratio", 2)] {
+    let jerk = |track: &[Instant], p: usize| {
+        let both = [0, 1].map(|side| thirds(track, p, side));
+        rms(both.iter().flatten().map(|x| x * x))
+    };
+    let mut jerks = Vec::new();
+    for (name, p) in [("knee_jerk", 1), ("foot_jerk", 2)] {
         let of_take = jerk(&from, p);
         if frames > FEWEST && of_take > 1e-9 * leg {
-            add(name, jerk(&own, p) / of_take, Some(jerk(&plain, p) / of_take));
+            add(&format!("{name}_ratio"), jerk(&own, p) / of_take, Some(jerk(&plain, p) / of_take));
+            // What the motion adds to the take's, in parts of what that has on the whole.
+            let added = |side: usize| {
+                let both = thirds(&own, p, side).into_iter().zip(thirds(&from, p, side));
+                let parts = both.map(|(own, take)| ((own - take) / of_take).max(0.0));
+                [f64::NAN].into_iter().chain(parts).chain([f64::NAN; 2]).collect()
+            };
+            jerks.push((name, [0, 1].map(added)));
         }
     }
 
@@ -216,13 +235,16 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
         let of = |track: &[Instant]| mean(&(0..frames).map(|f| turned(track, f)).collect::<Vec<_>>());
         add("trunk_error", of(&own), Some(of(&plain)));
     }
-    let course = |name: &str, values: [Vec<f64>; 2]| {
-        let of = move |(side, values)| {
+    let course = |name: &str, unit: &'static str, values: [Vec<f64>; 2]| {
+        let of = move |(side, values): (&str, Vec<f64>)| {
             let name = format!("{side}_{name}");
-            Series { name, unit: "rad", values, resting: Vec::new() }
+            values.iter().any(|x| x.is_finite()).then(|| Series { name, unit, values, resting: Vec::new() })
         };
-        ["left", "right"].into_iter().zip(values).map(of).collect::<Vec<_>>()
+        ["left", "right"].into_iter().zip(values).filter_map(of).collect::<Vec<_>>()
     };
-    let series = [course("limb_error", limbs), course("knee_error", knees)].concat();
+    let mut series = [course("limb_error", "rad", limbs), course("knee_error", "rad", knees)].concat();
+    series.extend(course("rest_slip", "m/s", slipping));
+    series.extend(course("clearance_error", "m", clearing));
+    series.extend(jerks.into_iter().flat_map(|(name, values)| course(name, "1", values)));
     (found, series)
 }

@@ -13,7 +13,7 @@ use super::nonnegative::{Row6, residual};
 use super::samples::Samples;
 use super::statistics::{percentile, rms};
 use crate::math::Vec3;
-use crate::report::Metric;
+use crate::report::{Metric, Series};
 use crate::signal::{Butterworth, Parabola};
 
 /// The gravity of the earth, m/s^2.
@@ -25,8 +25,8 @@ const CUTOFF: f64 = 8.0;
 /// The shortest time without a label that is a flight, seconds.
 const FLIGHT: f64 = 0.08;
 
-/// The measures and the residual of every frame; none without masses or with fewer than five frames.
-pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<(Vec<Metric>, Vec<f64>)> {
+/// The measures and how they went over the frames; none without masses or with fewer than five frames.
+pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<(Vec<Metric>, Vec<Series>)> {
     let frames = samples.frames;
     if samples.centers.is_empty() || frames < 5 {
         return None;
@@ -50,8 +50,16 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
     }
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&mut left.clone(), 0.95)));
-    found.extend(flight(samples, courses));
-    Some((found, left))
+    let mut series = vec![course("momentum_residual", left)];
+    if let Some((metrics, flights)) = flight(samples, courses) {
+        found.extend(metrics);
+        series.extend(flights);
+    }
+    Some((found, series))
+}
+
+fn course(name: &str, values: Vec<f64>) -> Series {
+    Series { name: name.to_owned(), unit: "1", values, resting: Vec::new() }
 }
 
 /// A force direction with its moment.
@@ -83,12 +91,14 @@ fn wrenches(samples: &Samples) -> (Vec<Vec3>, Vec<Vec3>) {
     (forces, torques)
 }
 
-/// How far flights are from a parabola and a constant angular momentum; none without flights.
-fn flight(samples: &Samples, courses: &[Course]) -> Vec<Metric> {
+/// How far flights are from a parabola and a constant angular momentum, and in which frames; none without flights.
+fn flight(samples: &Samples, courses: &[Course]) -> Option<([Metric; 2], [Series; 2])> {
     let free = |f: &usize| courses.iter().all(|c| !c.rests[*f]);
     // Three samples are on a parabola whatever they are.
     let least = ((FLIGHT * samples.rate).ceil() as usize).max(4);
-    let (mut errors, mut drifts) = (Vec::new(), Vec::new());
+    let mut drifts = Vec::new();
+    // No number where there is no flight.
+    let mut over_time = [vec![f64::NAN; samples.frames], vec![f64::NAN; samples.frames]];
     let mut start = 0;
     while start < samples.frames {
         let end = (start..samples.frames).find(|f| !free(f)).unwrap_or(samples.frames);
@@ -96,21 +106,21 @@ fn flight(samples: &Samples, courses: &[Course]) -> Vec<Metric> {
         if length >= least {
             let bend = Parabola::through(&samples.centers[start..end]).acceleration();
             let error = (bend * (samples.rate * samples.rate) + Vec3::y() * GRAVITY).norm() / GRAVITY;
-            errors.extend(std::iter::repeat_n(error * error, length));
+            over_time[0][start..end].fill(error);
             let spins = &samples.spins[start..end];
             let mean = spins.iter().sum::<Vec3>() / length as f64;
             let size = rms(spins.iter().map(|l| l.norm_squared()));
             if size > 0.0 {
                 drifts.push((rms(spins.iter().map(|l| (l - mean).norm_squared())) / size).powi(2));
+                let parts = spins.iter().map(|l| (l - mean).norm() / size);
+                over_time[1][start..end].iter_mut().zip(parts).for_each(|(x, part)| *x = part);
             }
         }
         start = end + 1;
     }
-    match errors.is_empty() {
-        true => Vec::new(),
-        false => vec![
-            metric("flight_error", rms(errors.into_iter())),
-            metric("flight_spin_drift", rms(drifts.into_iter())),
-        ],
-    }
+    let mut errors = over_time[0].iter().filter(|x| x.is_finite()).map(|x| x * x).peekable();
+    errors.peek()?;
+    let metrics = [metric("flight_error", rms(errors)), metric("flight_spin_drift", rms(drifts.into_iter()))];
+    let [errors, spins] = over_time;
+    Some((metrics, [course("flight_error", errors), course("flight_spin_drift", spins)]))
 }

@@ -8,8 +8,9 @@ use super::quantity::Unit;
 use super::shell::document;
 use super::text::{Text, address, words};
 use super::time_plot::{highest, sparkline};
-use crate::measure::{Reading, Verdict};
+use crate::measure::{MEASURES, Reading, Verdict};
 use serde_json::json;
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -73,6 +74,8 @@ struct Column {
     unit: String,
     largest: f64,
     limited: bool,
+    /// How many clips are over its limit.
+    over: usize,
 }
 
 /// What a batch page shows: all clips counted and ranked. The clips themselves are asked for once more when it is written,
@@ -105,23 +108,26 @@ impl BatchPage {
         self.ranks.push(Rank::of(row, self.ranks.len()));
         for m in &row.measures {
             let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
-            match self.columns.iter_mut().find(|c| c.name == m.name) {
-                Some(c) => (c.largest, c.limited) = (c.largest.max(size), c.limited || m.limit().is_some()),
-                None => self.columns.push(Column {
-                    name: m.name.clone(),
-                    unit: m.unit.clone(),
-                    largest: size,
-                    limited: m.limit().is_some(),
-                }),
-            }
+            let at = self.columns.iter().position(|c| c.name == m.name).unwrap_or_else(|| {
+                let (name, unit) = (m.name.clone(), m.unit.clone());
+                self.columns.push(Column { name, unit, largest: 0.0, limited: false, over: 0 });
+                self.columns.len() - 1
+            });
+            let column = &mut self.columns[at];
+            column.largest = column.largest.max(size);
+            column.limited |= m.limit().is_some();
+            column.over += usize::from(m.over());
         }
     }
 
-    /// The measures that get a column: those with limits, or the first where none has one; with the unit of the column.
+    /// The measures that get a column, with its unit: those that are over in most clips, then those with limits, or all where
+    /// none has one, in the order of the catalogue, and what stages tell behind them.
     fn shown(&self) -> Vec<(&str, Unit)> {
         let limits = self.columns.iter().any(|c| c.limited);
-        let shown = self.columns.iter().filter(|c| c.limited || !limits).take(COLUMNS);
-        shown.map(|c| (c.name.as_str(), Unit::of(&c.unit, c.largest))).collect()
+        let mut shown: Vec<&Column> = self.columns.iter().filter(|c| c.limited || !limits).collect();
+        let known = |c: &Column| MEASURES.iter().position(|m| m.name == c.name).unwrap_or(MEASURES.len());
+        shown.sort_by_key(|c| (Reverse(c.over), known(c)));
+        shown.iter().take(COLUMNS).map(|c| (c.name.as_str(), Unit::of(&c.unit, c.largest))).collect()
     }
 }
 
@@ -331,6 +337,29 @@ mod tests {
         assert!(!html.contains("</b>.report") && html.contains("%3C/b%3E.report.html"));
         assert_eq!(html.matches("class=\"spark\"").count(), 2);
         assert!(html.contains("Penetration max over time, highest 5 cm"));
+    }
+
+    #[test]
+    fn what_is_over_in_this_run_has_a_column() {
+        let limited: Vec<&crate::measure::Measure> =
+            MEASURES.iter().filter(|m| m.at_most.is_some()).collect();
+        let clip = |over: &[usize]| {
+            let reading = |(k, m): (usize, &&crate::measure::Measure)| Reading {
+                name: m.name.into(),
+                value: if over.contains(&k) { 1e9 } else { 0.0 },
+                unit: m.unit.into(),
+                copy: None,
+                take: None,
+                at_most: m.at_most,
+            };
+            BatchRow { measures: limited.iter().enumerate().map(reading).collect(), ..row("a", 0.0, None) }
+        };
+        let last = limited.len() - 1;
+        let mut page = BatchPage::new("p.toml");
+        [clip(&[last, 1]), clip(&[last]), clip(&[])].iter().for_each(|row| page.add(row));
+        let shown: Vec<&str> = page.shown().iter().map(|c| c.0).collect();
+        let wanted = [last, 1, 0, 2, 3, 4, 5, 6].map(|k| limited[k].name);
+        assert_eq!(shown, wanted);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::changes::changes;
 use super::findings::findings;
 use super::mapping::mapping;
 use super::measures::{measures, series_of, side};
-use super::plots::plots;
+use super::plots::{measures_stem, plots, whose};
 use super::quantity::{Unit, duration};
 use super::ranges::{Angle, angles};
 use super::scene::scene;
@@ -24,6 +24,10 @@ pub const CLIPS: usize = 6;
 const MOMENTS: usize = 8;
 /// Measures over their limits that stand beside the verdict: more push the player off the screen, and all are in the table.
 const BLAMED: usize = 4;
+/// What is shown over time only where a measure of it is over its limit: it says where, and where all is well it is nothing
+/// to look at and a fifth of a page.
+const IF_OVER: [&str; 7] =
+    ["float", "flight_error", "flight_spin_drift", "rest_slip", "clearance_error", "knee_jerk", "foot_jerk"];
 /// What a stage changes by more is told beside the verdict, metres and degrees: what one sees without looking for it. At half
 /// of it the ankles of every take that `foot_lock` holds are told; at double a raised hand is not.
 const LARGE: (f64, f64) = (0.1, 30.0);
@@ -67,7 +71,8 @@ pub fn clip_page(page: &ClipPage) -> String {
     }
 
     let alone = page.clips.len() == 1;
-    let of_clip: Vec<Vec<Series>> = clips.iter().map(|s| series_of_clip(page.report, s, alone)).collect();
+    let of_clip: Vec<Vec<Series>> =
+        clips.iter().map(|s| series_of_clip(page.report, s, alone, &all)).collect();
 
     let none = Vec::new();
     let only = if alone { of_clip.first().unwrap_or(&none) } else { &none };
@@ -109,13 +114,7 @@ pub fn clip_page(page: &ClipPage) -> String {
         body += "</section>\n";
     }
     body += "</main>\n";
-    let scripts = [
-        include_str!("table.js"),
-        include_str!("figure.js"),
-        include_str!("draw_3d.js"),
-        include_str!("draw_2d.js"),
-        include_str!("player.js"),
-    ];
+    let scripts = [include_str!("table.js"), include_str!("open.js")];
     document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.text))
 }
 
@@ -152,12 +151,17 @@ fn header(page: &ClipPage, verdict: Verdict, all: &[Reading], series: &[Series])
 }
 
 /// The series of one clip, and how its feet slide; where there are several, a clip's series begin with its name.
-fn series_of_clip(report: &Report, shown: &Shown, alone: bool) -> Vec<Series> {
+fn series_of_clip(report: &Report, shown: &Shown, alone: bool, readings: &[Reading]) -> Vec<Series> {
     let clip = &shown.result.clip;
+    let over = |stem: &str| readings.iter().any(|r| r.over() && measures_stem(&r.name, stem));
     let own = |s: &Series| {
         let name =
             if alone { Some(s.name.as_str()) } else { s.name.strip_prefix(&format!("{}: ", clip.name)) };
         let name = name.filter(|_| s.values.len() == clip.frames())?.to_owned();
+        let stem = whose(&name).1;
+        if IF_OVER.contains(&stem.as_str()) && !over(&stem) {
+            return None;
+        }
         Some(Series { name, ..s.clone() })
     };
     let given: Vec<Series> = report.series.iter().filter_map(own).collect();
@@ -370,8 +374,8 @@ mod tests {
         assert!(html.contains("turned <code>arm</code> by 46° <button"), "{html}");
         assert!(!html.contains("turned <code>toe</code>"));
         assert_eq!(html.matches("least sure pair has 50 %").count(), 1);
-        // Five scripts and the scene, nothing from names.
-        assert_eq!(html.matches("</script>").count(), 6);
+        // Two scripts and the scene, nothing from names.
+        assert_eq!(html.matches("</script>").count(), 3);
         assert!(!html.contains(EVIL));
         assert_eq!(html, page(Some(&motion(4, 50)), &result, &report));
     }

@@ -1,19 +1,7 @@
 // Packed clips and skins become joints and vertices at any time.
-const posemill = {};
 (() => {
   "use strict";
-  // The numbers of the scene; lists in it say where they begin and how many bytes they have.
-  let store = new Uint8Array(0);
-  posemill.open = async (text) => {
-    const raw = atob(text);
-    const packed = new Uint8Array(raw.length);
-    for (let k = 0; k < raw.length; k++) packed[k] = raw.charCodeAt(k);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const all = new Uint8Array(await new Response(stream).arrayBuffer());
-    const length = new DataView(all.buffer).getUint32(0, true);
-    store = all.subarray(4 + length);
-    return JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + length)));
-  };
+  const { store } = posemill;
   const bytes = ([at, length]) => store.slice(at, at + length);
   const f32 = (place) => new Float32Array(bytes(place).buffer);
   const u16 = (place) => new Uint16Array(bytes(place).buffer);
@@ -62,7 +50,7 @@ const posemill = {};
   const unpackMesh = (mesh) => ({
     count: mesh.count,
     positions: spread(mesh.positions, mesh.low, mesh.step),
-    normals: Float32Array.from(new Int8Array(bytes(mesh.normals).buffer), (x) => x / 127),
+    normals: Float32Array.from(whole(mesh.normals, 3, false), (x) => x / 127),
     triangles: Uint32Array.from(whole(mesh.triangles, 3, false)),
     bound: mesh.bound,
     bindings: f32(mesh.bindings),

@@ -13,7 +13,7 @@ use std::io::Write as _;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Store(Vec<u8>);
 
-/// Numbers of a list, quantised to 16 bits between the least and the greatest of each component.
+/// Numbers of a list, quantised to at most 16 bits between the least and the greatest of each component.
 #[derive(Clone, Debug)]
 pub(super) struct Quantised {
     pub(super) low: Vec<f32>,
@@ -46,14 +46,14 @@ impl Store {
         self.bytes(&values.into_iter().flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
     }
 
-    /// Numbers from -1 to 1 as 8 bits.
-    pub(super) fn units8(&mut self, values: impl IntoIterator<Item = f32>) -> Value {
-        let code = |x: f32| (x.clamp(-1.0, 1.0) * 127.0).round() as i8;
-        self.bytes(&values.into_iter().flat_map(|x| code(x).to_le_bytes()).collect::<Vec<u8>>())
+    /// Directions, their components in 127 steps to either side.
+    pub(super) fn directions(&mut self, values: &[[f32; 3]]) -> Value {
+        let code = |row: usize, k: usize| (values[row][k].clamp(-1.0, 1.0) * 127.0).round() as i32;
+        self.whole(values.len(), 3, Near::Last, code)
     }
 
-    /// Vectors of `N` numbers, each component between its own bounds.
-    pub(super) fn quantised<const N: usize>(&mut self, values: &[[f32; N]]) -> Quantised {
+    /// Vectors of `N` numbers, each component between its own bounds; in steps of at least `least`.
+    pub(super) fn quantised<const N: usize>(&mut self, values: &[[f32; N]], least: f32) -> Quantised {
         let mut low = vec![f32::INFINITY; N];
         let mut high = vec![f32::NEG_INFINITY; N];
         for v in values {
@@ -61,7 +61,7 @@ impl Store {
                 (*l, *h) = (l.min(*x), h.max(*x));
             }
         }
-        let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(0.0)).collect();
+        let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(least)).collect();
         let code = |k: usize, x: f32| if step[k] > 0.0 { ((x - low[k]) / step[k]).round() as u16 } else { 0 };
         let place = self.whole(values.len(), N, Near::Last, |row, k| i32::from(code(k, values[row][k])));
         Quantised { low, step, place }
@@ -155,7 +155,7 @@ mod tests {
         let values: Vec<[f32; 3]> = (0..100).map(|k| [k as f32, (k as f32 * 0.3).sin(), 7.0]).collect();
         let mut store = Store::default();
         store.bytes(b"before");
-        let packed = store.quantised(&values);
+        let packed = store.quantised(&values, 0.0);
         let codes = unfolded(taken(&store, &packed.place), (100, 3), Near::Last);
         for (i, v) in values.iter().enumerate() {
             for k in 0..3 {

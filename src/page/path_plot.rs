@@ -6,7 +6,7 @@
 use super::quantity::Unit;
 use super::scale::step;
 use super::text::Text;
-use super::time_plot::{Who, path};
+use super::time_plot::{Who, path, thinned};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 440.0;
@@ -65,7 +65,8 @@ pub(super) fn path_plot(ways: &[Way]) -> String {
         let stride = way.points.len().div_ceil(POINTS).max(1);
         let last = way.points.last().filter(|_| !(way.points.len() - 1).is_multiple_of(stride));
         let points = way.points.iter().step_by(stride).chain(last).filter(finite);
-        let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", path(points.map(place)));
+        let points = thinned(&points.map(place).collect::<Vec<_>>());
+        let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", path(points));
         if let Some(first) = way.points.first().filter(finite) {
             let [px, py] = place(first);
             let _ = write!(svg, "<circle class=\"start {class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"4\"/>");

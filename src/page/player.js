@@ -1,17 +1,9 @@
 // The player: time, camera, keys and pointers; plots and moments of the page follow it and lead it.
-(async () => {
+(() => {
   "use strict";
-  const data = document.getElementById("scene");
   const section = document.getElementById("player");
-  if (!data || !section) return;
   const by = (id) => document.getElementById(id);
-  let scene;
-  try {
-    scene = await posemill.open(data.textContent);
-  } catch (why) {
-    by("notice").textContent = `This browser cannot unpack the motion (${why}): one of 2023 or later can.`;
-    return;
-  }
+  const { scene } = posemill;
   if (scene.takes.length === 0) return;
   const characters = scene.characters.map((c) => new posemill.Character(c));
   const unpacked = new Map();

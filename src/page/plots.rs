@@ -97,7 +97,7 @@ fn grouped<'a>(series: &[&'a Series], rate: f64, readings: &[Reading]) -> Vec<Ti
 }
 
 /// Whether a measure is one of the quantity of this stem: `foot_skate_p95` of `foot_skate`.
-fn measures_stem(measure: &str, stem: &str) -> bool {
+pub(super) fn measures_stem(measure: &str, stem: &str) -> bool {
     measure.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
@@ -109,6 +109,12 @@ fn note(stem: &str, rests: bool) -> &'static str {
         "limit_violation" => "The joint that is furthest outside its range of motion.",
         "jerk" => "How suddenly hands, feet and head change their acceleration.",
         "correction" => "How far joints are from the plain copy on average.",
+        "float" => "How high the lowest part is of those that should rest.",
+        "rest_slip" => "Against the take's foot while that rests.",
+        "clearance_error" => "How far from its usual height above the take's, while that rests.",
+        "knee_jerk" | "foot_jerk" => "What it has more than the take, in parts of what that has.",
+        "flight_error" => "Acceleration in flight, away from gravity's, in parts of it.",
+        "flight_spin_drift" => "Angular momentum in flight, away from its mean, in parts of its size.",
         "momentum_residual" => "Force that the contacts cannot give, as a part of the weight.",
         _ if rests => "Bands: it rests.",
         _ => "",

@@ -5,6 +5,7 @@
 
 use super::clip_page::Shown;
 use super::packed::Store;
+use super::shell::bare;
 use super::skin::skin;
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, Clip, Motion, Role};
@@ -15,6 +16,14 @@ use std::sync::Arc;
 const CLIPS: usize = 3_000_000;
 /// Bytes for all skins together before they are compressed, which leaves about half of them.
 const SKINS: usize = 2_600_000;
+
+/// The player, which is unpacked with what it shows: half of its letters are blanks and names.
+const SCRIPTS: [&str; 4] = [
+    include_str!("figure.js"),
+    include_str!("draw_3d.js"),
+    include_str!("draw_2d.js"),
+    include_str!("player.js"),
+];
 
 /// What the player shows, and what had to be left out, in sentences.
 #[derive(Clone, Debug)]
@@ -70,7 +79,8 @@ pub(super) fn scene(shown: &[Shown]) -> Scene {
         })
         .collect();
     cuts.dedup();
-    Scene { text: store.with(&json!({ "characters": packed, "takes": takes })), cuts }
+    let script: String = SCRIPTS.map(bare).concat();
+    Scene { text: store.with(&json!({ "characters": packed, "takes": takes, "script": script })), cuts }
 }
 
 fn ordinal(n: usize) -> String {

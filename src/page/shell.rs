@@ -32,7 +32,7 @@ pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<
 }
 
 /// A script or a style without margins and lines that are comments, which are for whoever reads this source.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
@@ -44,7 +44,12 @@ mod tests {
     #[test]
     fn no_script_or_style_names_a_place_outside() {
         let scripts = [include_str!("table.js"), include_str!("clips.js"), include_str!("player.js")];
-        let drawing = [include_str!("draw_2d.js"), include_str!("draw_3d.js"), include_str!("figure.js")];
+        let drawing = [
+            include_str!("open.js"),
+            include_str!("draw_2d.js"),
+            include_str!("draw_3d.js"),
+            include_str!("figure.js"),
+        ];
         for text in scripts.into_iter().chain(drawing).chain([STYLE]) {
             for word in ["http:", "https:", "//cdn", "eval(", "new Function", "@import", "fetch(", "</script"]
             {

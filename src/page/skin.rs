@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 /// The largest side of a texture on a page.
 const TEXTURE_SIDE: u32 = 512;
+/// Steps between the places of vertices along a body: of one of two metres half a millimetre, which is a pixel once the body
+/// is four screens tall. At half of it edges are seen to be uneven close by; at double a page is a thirtieth heavier.
+const PLACES: f32 = 4096.0;
 /// Textures of a page; further surfaces show their plain colour.
 const TEXTURES: usize = 8;
 /// Textures that are decoded for it: some may be damaged.
@@ -69,7 +72,7 @@ fn rigid(mesh: &Mesh) -> bool {
 }
 
 fn pack(mesh: &Mesh, store: &mut Store) -> Value {
-    let positions = store.quantised(&mesh.positions);
+    let positions = store.quantised(&mesh.positions, breadth(mesh) / PLACES);
     let matrix = |m: &crate::math::Mat4<f64>| -> Vec<f32> {
         (0..4).flat_map(|c| (0..3).map(move |r| m[(r, c)] as f32)).collect()
     };
@@ -81,7 +84,7 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
     let mut value = json!({
         "count": mesh.positions.len(),
         "positions": positions.place, "low": positions.low, "step": positions.step,
-        "normals": store.units8(mesh.normals.iter().flatten().copied()),
+        "normals": store.directions(&mesh.normals),
         "triangles": store.whole(mesh.triangles.len(), 3, Near::Last, corner),
         "bound": joints,
         "bindings": store.f32s(mesh.bindings.iter().flat_map(|b| matrix(&b.joint_from_mesh))),
@@ -95,7 +98,7 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
         value["weights"] = store.bytes(&mesh.weights.iter().flat_map(eighths).collect::<Vec<u8>>());
     }
     if !mesh.texcoords.is_empty() && mesh.material.texture.is_some() {
-        let uv = store.quantised(&mesh.texcoords);
+        let uv = store.quantised(&mesh.texcoords, 0.0);
         value["texcoords"] = json!({ "place": uv.place, "low": uv.low, "step": uv.step });
     }
     if !mesh.colors.is_empty() {
@@ -105,6 +108,17 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
         value["colors"] = store.bytes(&rgb);
     }
     value
+}
+
+/// How far most vertices are apart along the axis on which that is most: what lies far out does not make all the others coarse.
+fn breadth(mesh: &Mesh) -> f32 {
+    let along = |k: usize| {
+        let mut places: Vec<f32> = mesh.positions.iter().map(|p| p[k]).filter(|x| x.is_finite()).collect();
+        places.sort_by(f32::total_cmp);
+        let outside = places.len() / 20;
+        places.get(outside).zip(places.iter().nth_back(outside)).map_or(0.0, |(low, high)| high - low)
+    };
+    (0..3).map(along).fold(0.0, f32::max)
 }
 
 /// Four weights as parts of 255 whose sum is 255: what rounding leaves goes to the greatest.

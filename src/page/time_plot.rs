@@ -231,16 +231,14 @@ pub(super) fn envelope(values: &[f64], pixels: usize) -> Vec<(usize, f64)> {
 /// Pixels that a line may be off where points are left out: less than a line is wide by far.
 const OFF: f64 = 0.15;
 
-/// Those of the points of a line, ascending in x, that it needs to pass within [`OFF`] above or below of all (Douglas and
-/// Peucker 1973, by height).
-fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+/// Those of the points of a line that it needs to pass within [`OFF`] of all (Douglas and Peucker 1973).
+pub(super) fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut kept = vec![false; points.len()];
     let ends = [0, points.len().saturating_sub(1)];
-    ends.iter().for_each(|&k| kept[k] = true);
+    ends.iter().filter(|&&k| k < points.len()).for_each(|&k| kept[k] = true);
     let mut open = vec![ends];
     while let Some([a, b]) = open.pop() {
-        let slope = (points[b][1] - points[a][1]) / (points[b][0] - points[a][0]).max(1e-9);
-        let off = |k: usize| (points[k][1] - points[a][1] - slope * (points[k][0] - points[a][0])).abs();
+        let off = |k: usize| away(points[k], points[a], points[b]);
         let most = (a + 1..b).map(|k| (off(k), k)).max_by(|p, q| p.0.total_cmp(&q.0));
         if let Some((_, k)) = most.filter(|most| most.0 > OFF) {
             kept[k] = true;
@@ -248,6 +246,14 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
         }
     }
     points.iter().zip(kept).filter_map(|(p, kept)| kept.then_some(*p)).collect()
+}
+
+/// How far a point is from the straight way from `a` to `b`.
+fn away(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
+    let (way, to) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
+    let square = way[0] * way[0] + way[1] * way[1];
+    let part = if square > 0.0 { ((to[0] * way[0] + to[1] * way[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
+    (to[0] - part * way[0]).hypot(to[1] - part * way[1])
 }
 
 /// Lines through points; values that are no number leave gaps.
@@ -265,31 +271,22 @@ fn polylines(svg: &mut String, class: &str, points: &[(usize, f64)], x: &Scale, 
     }
 }
 
-/// A line through points in as few letters as it takes: the first place, then each way from one to the next, in tenths of
-/// a pixel. Plots are the half of a page.
+/// A line through points in as few letters as it takes: the first place, then each way from one to the next, in quarters of
+/// a pixel, which the style sheet makes pixels. Plots are the third of a page.
 pub(super) fn path(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     let mut data = String::new();
     let mut last = [0; 2];
     for point in points {
-        let tenths = point.map(|x| (10.0 * x).round() as i64);
+        let quarters = point.map(|x| (4.0 * x).round() as i64);
         data += if data.is_empty() { "M" } else { "l" };
-        for (k, way) in [tenths[0] - last[0], tenths[1] - last[1]].into_iter().enumerate() {
+        for (k, way) in [quarters[0] - last[0], quarters[1] - last[1]].into_iter().enumerate() {
             // A minus sign parts numbers as a space does.
             if k == 1 && way >= 0 {
                 data.push(' ');
             }
-            if way < 0 {
-                data.push('-');
-            }
-            let (whole, part) = (way.abs() / 10, way.abs() % 10);
-            if whole > 0 || part == 0 {
-                let _ = write!(data, "{whole}");
-            }
-            if part > 0 {
-                let _ = write!(data, ".{part}");
-            }
+            let _ = write!(data, "{way}");
         }
-        last = tenths;
+        last = quarters;
     }
     data
 }
@@ -322,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_path_leads_through_its_points() {
-        assert_eq!(path([[10.0, 20.04], [10.52, 19.0], [9.0, 19.06]]), "M10 20l.5-1l-1.5 .1");
+        assert_eq!(path([[10.0, 20.04], [10.52, 19.0], [9.0, 19.3]]), "M40 80l2-4l-6 1");
         assert_eq!(path([]), "");
     }
 
@@ -333,11 +330,10 @@ mod tests {
         let thin = thinned(&points);
         assert!(thin.len() < 120 && thin[0] == points[0] && thin.last() == points.last(), "{}", thin.len());
         for p in &points {
-            let k = thin.partition_point(|q| q[0] < p[0]).max(1);
-            let [a, b] = [thin[k - 1], thin[k]];
-            let y = a[1] + (b[1] - a[1]) * (p[0] - a[0]) / (b[0] - a[0]);
-            assert!((y - p[1]).abs() <= OFF, "{p:?}");
+            let off = thin.windows(2).map(|w| away(*p, w[0], w[1])).fold(f64::INFINITY, f64::min);
+            assert!(off <= OFF, "{p:?}");
         }
+        assert_eq!(away([3.0, 1.0], [0.0, 0.0], [2.0, 0.0]), 2.0_f64.sqrt());
         assert_eq!(thinned(&[[1.0, 2.0]]), [[1.0, 2.0]]);
     }
 

@@ -140,7 +140,7 @@ impl PipelineConfig {
         if !errors.is_empty() {
             let fault =
                 |e: &toml::de::Error| ConfigFault::at(0, e.span().unwrap_or(0..0), e.message().to_owned());
-            let faults = errors.iter().map(fault).collect();
+            let faults = errors.iter().take(SYNTAX).map(fault).collect();
             return Err(ConfigError { sources, faults });
         }
 
@@ -223,6 +223,10 @@ impl PipelineConfig {
         ConfigError { sources: self.sources.clone(), faults: Vec::new() }.and(faults)
     }
 }
+
+/// Faults of syntax that are told at once: later ones are mostly what the first left open, and a file that is no TOML at all
+/// has one in every line.
+const SYNTAX: usize = 3;
 
 /// The keys of every section, before any of them is understood.
 #[derive(Default)]
@@ -378,10 +382,15 @@ impl<'i> Collected<'i> {
                     false => format!("there is no stage `{stage}`"),
                 };
                 let near = nearest(stage, names.iter().map(String::as_str));
-                let hint = match names.is_empty() {
+                let mut hint = match names.is_empty() {
                     true => "it has no stages at all".to_owned(),
                     false => format!("its stages are {}", listed(names.iter().map(String::as_str))),
                 };
+                if registry.iter().any(|e| e.name == stage) {
+                    hint += &format!(
+                        "; a file for `posemill run` takes another one: [[stage]] use = \"{stage}\""
+                    );
+                }
                 let label = near.map(|n| format!("did you mean `{n}`?"));
                 Err(ConfigFault::at(source, at, known).label(label).hint(Some(hint)))
             }

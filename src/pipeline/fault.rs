@@ -21,6 +21,8 @@ pub struct ConfigFault {
     pub message: String,
     /// The text it stands in and where, in bytes; `None` where it is about something that is not written.
     pub place: Option<(usize, Range<usize>)>,
+    /// The text of another file that it is in, which stands then instead of the place where that file is named.
+    pub inside: Option<Box<(Source, Range<usize>)>>,
     /// Short advice at the place.
     pub label: Option<String>,
     /// What to do about it.
@@ -30,19 +32,19 @@ pub struct ConfigFault {
 impl ConfigFault {
     /// A fault at a place of one of the sources.
     pub fn at(source: usize, span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: Some((source, span)), label: None, hint: None }
+        Self { message: message.into(), place: Some((source, span)), inside: None, label: None, hint: None }
     }
 
     /// A fault of the pipeline file as a whole.
     pub fn whole(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None, label: None, hint: None }
+        Self { message: message.into(), place: None, inside: None, label: None, hint: None }
     }
 
     /// What an error says that has its hint on lines of its own.
     pub(super) fn told(place: Option<(usize, Range<usize>)>, error: &str) -> Self {
         let (message, hint) = error.split_once('\n').map_or((error, None), |(m, h)| (m, Some(h.trim())));
         let hint = hint.map(|h| h.strip_prefix("hint: ").unwrap_or(h).to_owned());
-        Self { message: message.to_owned(), place, label: None, hint }
+        Self { message: message.to_owned(), place, inside: None, label: None, hint }
     }
 
     /// With short advice at the place.
@@ -57,6 +59,9 @@ impl ConfigFault {
         self
     }
 }
+
+/// Faults that are shown: more push the first, from which the others often follow, far off the screen.
+const SHOWN: usize = 20;
 
 /// Every fault of a pipeline file and of what was set on top of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,18 +85,22 @@ impl ConfigError {
     pub fn render(&self, colors: bool) -> String {
         let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
         let renderer = renderer.decor_style(DecorStyle::Ascii);
-        let shown: Vec<String> = self.faults.iter().map(|f| self.render_one(f, &renderer)).collect();
+        let mut shown: Vec<String> =
+            self.faults.iter().take(SHOWN).map(|f| self.render_one(f, &renderer)).collect();
+        let more = self.faults.len().saturating_sub(SHOWN);
+        shown.extend((more > 0).then(|| format!("and {more} more")));
         shown.join("\n\n")
     }
 
     fn render_one(&self, fault: &ConfigFault, renderer: &Renderer) -> String {
         let mut message = fault.message.clone();
-        if fault.place.is_none() {
+        let own = fault.place.as_ref().map(|(source, span)| (&self.sources[*source], span));
+        let place = fault.inside.as_deref().map(|(source, span)| (source, span)).or(own);
+        if place.is_none() {
             message = format!("{}: {message}", self.sources[0].name);
         }
         let mut group = Group::with_title(Level::ERROR.primary_title(message));
-        if let Some((source, span)) = &fault.place {
-            let source = &self.sources[*source];
+        if let Some((source, span)) = place {
             let mark = AnnotationKind::Primary.span(span.clone()).label(fault.label.as_deref());
             group = group.element(Snippet::source(&source.text).path(&source.name).annotation(mark));
         }

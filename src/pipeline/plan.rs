@@ -2,7 +2,7 @@
 
 use super::clips::is_bare_take;
 use super::config::{PipelineConfig, StageAsWritten, Told};
-use super::fault::{ConfigError, ConfigFault};
+use super::fault::{ConfigError, ConfigFault, Source};
 use super::sections::Preview;
 use super::takes::TakesError;
 use crate::anatomy::ToldMobility;
@@ -15,11 +15,10 @@ use crate::stages::{StageError, WrittenStage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The pipeline of `posemill retarget`.
-///
-/// A take without faults comes out of `repair` bit for bit.
-/// Joint limits are no part of it: a take that leaves the ranges of people does so by itself, and is left alone.
-pub const DEFAULT_PIPELINE: &str = r#"
+/// The pipeline but for what asks for physics.
+macro_rules! everyday {
+    () => {
+        r#"
 [output]
 report = false
 
@@ -33,8 +32,33 @@ use = "contacts"
 use = "retarget"
 
 [[stage]]
+use = "ground"
+enabled = false
+
+[[stage]]
 use = "foot_lock"
-"#;
+
+[[stage]]
+use = "limits"
+enabled = false
+
+[[stage]]
+use = "loop"
+enabled = false
+"#
+    };
+}
+
+/// The pipeline of `posemill retarget`.
+///
+/// A take without faults comes out of `repair` bit for bit.
+/// What is not enabled does nothing until somebody asks for it, `--set stage.ground.enabled=true`: joint limits too, since a
+/// take that leaves the ranges of people does so by itself, and is left alone.
+#[cfg(feature = "physics")]
+pub const DEFAULT_PIPELINE: &str = concat!(everyday!(), "\n[[stage]]\nuse = \"settle\"\nenabled = false\n");
+/// The pipeline of `posemill retarget`, without the stage that asks for physics.
+#[cfg(not(feature = "physics"))]
+pub const DEFAULT_PIPELINE: &str = everyday!();
 
 /// A pipeline that can run.
 #[derive(Debug)]
@@ -284,7 +308,13 @@ fn foreseen(config: &PipelineConfig, character: &Character, folder: &Path) -> Ve
     let of_stage = |stage: &StageAsWritten| {
         let fault = |(value, error): (String, StageError)| {
             let place = stage.texts.iter().find(|t| t.0 == value).map(|t| t.1.clone());
-            ConfigFault::told(place, &format!("{}: {error}", stage.label))
+            let Some((file, span)) = &error.place else {
+                return ConfigFault::told(place, &format!("{}: {error}", stage.label));
+            };
+            let name = file.display().to_string();
+            let inside = std::fs::read_to_string(file).ok();
+            let inside = inside.map(|text| Box::new((Source { name, text }, span.clone())));
+            ConfigFault { inside, ..ConfigFault::told(place, &error.to_string()) }
         };
         stage.stage.foresee(character, folder).into_iter().map(fault).collect::<Vec<_>>()
     };

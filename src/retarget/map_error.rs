@@ -3,6 +3,7 @@
 use super::gaps::End;
 use crate::model::Role;
 use crate::report::one_line;
+use std::ops::Range;
 
 /// Why no map can be made or taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -49,6 +50,8 @@ pub enum MapError {
 pub struct FileFault {
     /// File and line.
     pub place: String,
+    /// Where in the text, in bytes.
+    pub span: Range<usize>,
     /// What is wrong, and what would be right.
     pub message: String,
 }

@@ -15,10 +15,11 @@
 use super::joint_map::{JointMap, Pair, map};
 use super::map_error::{FileFault, MapError};
 use crate::anatomy::ToldMobility;
-use crate::model::{Assignment, Character, JointId, Rig, Role, Skeleton};
+use crate::model::{Assignment, Character, JointId, Rig, Role};
 use crate::report::one_line;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use toml::Spanned;
 
 /// Joints by roles, as written.
@@ -61,42 +62,42 @@ struct PairEntry {
 struct Reader<'a> {
     text: &'a str,
     file: &'a str,
-    faults: Vec<(usize, String)>,
+    /// Where each is, in bytes from a start to an end, and what.
+    faults: Vec<(usize, usize, String)>,
 }
 
 impl Reader<'_> {
-    /// Notes a fault at a byte of the text.
-    fn fault(&mut self, at: usize, message: String) {
-        self.faults.push((at, message));
+    /// Notes a fault at a place of the text.
+    fn fault(&mut self, at: Range<usize>, message: String) {
+        self.faults.push((at.start, at.end, message));
     }
 
     /// The value, or a fault at its place.
-    fn value<T>(&mut self, at: usize, value: Result<T, String>) -> Option<T> {
+    fn value<T>(&mut self, at: Range<usize>, value: Result<T, String>) -> Option<T> {
         value.map_err(|message| self.fault(at, message)).ok()
     }
 
     fn written(&mut self) -> MapFile {
         toml::from_str(self.text).unwrap_or_else(|error: toml::de::Error| {
-            self.fault(error.span().map_or(0, |s| s.start), error.message().to_owned());
+            self.fault(error.span().unwrap_or(0..0), error.message().to_owned());
             MapFile::default()
         })
     }
 
-    fn joint(&mut self, skeleton: &Skeleton, name: &Spanned<String>) -> Option<JointId> {
-        let names = || skeleton.joints().iter().map(|j| j.name.as_str());
-        let found = skeleton.find(name.get_ref()).ok_or_else(|| unknown("joint", name.get_ref(), names()));
-        self.value(name.span().start, found)
+    fn joint(&mut self, character: &Character, name: &Spanned<String>) -> Option<JointId> {
+        let found = character.skeleton().find(name.get_ref());
+        self.value(name.span(), found.ok_or_else(|| unknown(name.get_ref(), character)))
     }
 
     fn role(&mut self, name: &Spanned<String>) -> Option<Role> {
-        self.value(name.span().start, name.get_ref().parse())
+        self.value(name.span(), name.get_ref().parse())
     }
 
     /// The character's rig with the roles that are told, and which those are.
     fn told(&mut self, character: &Character, roles: &Roles) -> (Rig, Vec<(Role, JointId)>) {
         let mut told = Vec::new();
         for (role, name) in roles {
-            let (role, joint) = (self.role(role), self.joint(character.skeleton(), name));
+            let (role, joint) = (self.role(role), self.joint(character, name));
             told.extend(role.zip(joint));
         }
         (with_told(&character.rig, &told), told)
@@ -110,7 +111,7 @@ impl Reader<'_> {
                 Ok(told) => rig = told.on(rig),
                 Err((at, error)) => {
                     let place = angles.keys().nth(at).unwrap_or(name);
-                    self.fault(place.span().start, error.to_string());
+                    self.fault(place.span(), error.to_string());
                 }
             }
         }
@@ -124,11 +125,11 @@ impl Reader<'_> {
         };
         let share = entry.blend_share.as_ref().map_or(0.5, |s| *s.get_ref());
         if let Some(at) = entry.blend_share.as_ref().filter(|_| !(0.0..=1.0).contains(&share)) {
-            self.fault(at.span().start, format!("`blend_share` is {share}, allowed is 0 to 1"));
+            self.fault(at.span(), format!("`blend_share` is {share}, allowed is 0 to 1"));
         }
-        let blend = entry.blend.as_ref().map(|name| self.joint(source.skeleton(), name));
-        let from = self.joint(source.skeleton(), &entry.source);
-        let target = self.joint(target.skeleton(), &entry.target);
+        let blend = entry.blend.as_ref().map(|name| self.joint(source, name));
+        let from = self.joint(source, &entry.source);
+        let target = self.joint(target, &entry.target);
         let blend = match blend {
             Some(joint) => Some((joint?, share)),
             None => None,
@@ -149,7 +150,7 @@ impl Reader<'_> {
             let Some(pair) = self.pair(entry, source, target) else { continue };
             if pairs.iter().any(|p| p.target == pair.target) {
                 let message = format!("target joint `{}` is driven twice", one_line(entry.target.get_ref()));
-                self.fault(entry.target.span().start, message);
+                self.fault(entry.target.span(), message);
             }
             for (told, joint, name) in
                 [(told_source, pair.source, &entry.source), (told_target, pair.target, &entry.target)]
@@ -160,7 +161,7 @@ impl Reader<'_> {
                     let message = format!(
                         "`{role}` is told above to be another joint than `{name_of}`: leave one of them out"
                     );
-                    self.fault(name.span().start, message);
+                    self.fault(name.span(), message);
                 }
             }
             pairs.push(pair);
@@ -169,15 +170,19 @@ impl Reader<'_> {
     }
 
     /// Every fault in the order of the text, or none.
-    fn done(mut self) -> Result<(), MapError> {
+    fn done(mut self) -> Result<(), Vec<FileFault>> {
         if self.faults.is_empty() {
             return Ok(());
         }
         self.faults.sort();
         let (text, file) = (self.text, self.file);
         let line = |at: usize| text.get(..(at + 1).min(text.len())).unwrap_or(text).lines().count().max(1);
-        let fault = |(at, message)| FileFault { place: format!("{file}:{}", line(at)), message };
-        Err(MapError::File(self.faults.into_iter().map(fault).collect()))
+        let fault = |(start, end, message)| FileFault {
+            place: format!("{file}:{}", line(start)),
+            span: start..end,
+            message,
+        };
+        Err(self.faults.into_iter().map(fault).collect())
     }
 }
 
@@ -216,7 +221,7 @@ impl JointMap {
         let target_rig = reader.limits(&written.limits, target_rig);
         let entries = written.pair.as_deref().unwrap_or_default();
         let pairs = reader.pairs(entries, (source, &told_source), (target, &told_target));
-        reader.done()?;
+        reader.done().map_err(MapError::File)?;
         if written.pair.is_none() {
             let with = |character: &Character, rig: &Rig| Character { rig: rig.clone(), ..character.clone() };
             let found = map(&with(source, &source_rig), &with(target, &target_rig))?;
@@ -243,8 +248,8 @@ impl JointMap {
     /// Reads a map file as far as that goes before there is a take: everything but joints of the source.
     ///
     /// # Errors
-    /// As [`JointMap::read`].
-    pub fn check(text: &str, file: &str, target: &Character) -> Result<(), MapError> {
+    /// Every fault.
+    pub fn check(text: &str, file: &str, target: &Character) -> Result<(), Vec<FileFault>> {
         let mut reader = Reader { text, file, faults: Vec::new() };
         let written = reader.written();
         reader.told(target, &written.target_roles);
@@ -256,21 +261,18 @@ impl JointMap {
             if let Some(role) = &entry.role {
                 reader.role(role);
             }
-            reader.joint(target.skeleton(), &entry.target);
+            reader.joint(target, &entry.target);
         }
         reader.done()
     }
 }
 
-/// "no joint `x`; did you mean `y`?"
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = known
-        .map(|k| (strsim::jaro_winkler(name, k), k))
+/// "there is no joint `x` in `hero`; did you mean `y`?"
+fn unknown(name: &str, character: &Character) -> String {
+    let near = (character.skeleton().joints().iter().map(|j| j.name.as_str()))
+        .map(|known| (strsim::jaro_winkler(name, known), known))
         .filter(|(score, _)| *score > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let name = one_line(name);
-    match near {
-        Some((_, k)) => format!("there is no {what} `{name}`; did you mean `{}`?", one_line(k)),
-        None => format!("there is no {what} `{name}`"),
-    }
+    let near = near.map_or(String::new(), |(_, near)| format!("; did you mean `{}`?", one_line(near)));
+    format!("there is no joint `{}` in `{}`{near}", one_line(name), one_line(&character.name))
 }

@@ -10,10 +10,14 @@ pub enum GltfError {
     #[error("this is a Git LFS pointer, not the model\nhint: run `git lfs pull` where the file comes from")]
     LfsPointer,
     /// Neither a GLB nor JSON.
-    #[error("byte 0: neither `glTF` nor a JSON object begins here")]
+    #[error(
+        "byte 0: neither `glTF` nor a JSON object begins here\nhint: is it a glTF file, and whole? copy or export it again"
+    )]
     NotGltf,
     /// The file ends before what it promises.
-    #[error("byte {offset}: the {what} needs {expected} bytes, the file has {found}")]
+    #[error(
+        "byte {offset}: the {what} needs {expected} bytes, the file has {found}\nhint: the end is missing: copy or export the file again"
+    )]
     Truncated {
         /// Where the part begins.
         offset: usize,

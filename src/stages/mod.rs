@@ -29,7 +29,7 @@ pub(crate) use foot_lock::FootLockConfig;
 pub(crate) use ground::GroundConfig;
 pub use ik::IkConfig;
 pub use limits::LimitsConfig;
-pub use r#loop::LoopConfig;
+pub(crate) use r#loop::LoopConfig;
 pub use mirror::MirrorConfig;
 pub(crate) use reduce::ReduceConfig;
 pub(crate) use registry::WrittenStage;

@@ -6,7 +6,7 @@ use crate::legs::Timeline;
 use crate::model::{Character, Motion};
 use crate::placement::Placement;
 use crate::report::{Mapping, Report, Warnings, io_reason};
-use crate::retarget::{JointMap, PART, Retarget, RootScale, gaps, map, warnings};
+use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -79,8 +79,12 @@ impl StageConfig for RetargetConfig {
         let Some(text) = std::fs::read_to_string(&path).ok().filter(|_| !self.map.is_empty()) else {
             return Vec::new();
         };
-        let error = JointMap::check(&text, &path.display().to_string(), character).err();
-        error.map(|e| (self.map.clone(), StageError::key("map", e.to_string()))).into_iter().collect()
+        let fault = |FileFault { message, span, .. }: FileFault| {
+            let error = StageError { place: Some((path.clone(), span)), ..StageError::key("map", message) };
+            (self.map.clone(), error)
+        };
+        let faults = JointMap::check(&text, &path.display().to_string(), character).err();
+        faults.into_iter().flatten().map(fault).collect()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

@@ -5,6 +5,7 @@ use crate::model::{Character, Mark, Motion};
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,17 +30,19 @@ pub struct StageError {
     pub key: Option<&'static str>,
     /// What is wrong, and what to do about it.
     pub message: String,
+    /// The file that it is in where the stage reads one, and where in it, in bytes.
+    pub place: Option<(PathBuf, Range<usize>)>,
 }
 
 impl StageError {
     /// A fault of one configuration key.
     pub fn key(key: &'static str, message: impl Into<String>) -> Self {
-        Self { key: Some(key), message: message.into() }
+        Self { key: Some(key), message: message.into(), place: None }
     }
 
     /// A fault of the stage as a whole.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { key: None, message: message.into() }
+        Self { key: None, message: message.into(), place: None }
     }
 }
 

@@ -61,9 +61,12 @@ impl Work {
 /// The work's key in the file, its name, and how it is measured: the figure of the median run and of the best.
 type Row = (&'static str, &'static str, fn() -> [f64; 2]);
 
-const ROWS: [Row; 21] = [
+const ROWS: [Row; 22] = [
     ("gltf_read", "glTF read, 60 joints, 10,000 frames, to a clip", files::gltf_read),
-    ("skinning", "skinning of 20,000 vertices, positions and normals", kernels::skinning),
+    ("skinning", "skinning of 20,000 vertices, positions and normals", || {
+        kernels::skinning(skinned::VERTICES)
+    }),
+    ("skinning_small", "the same of 2,000, which stay in the cache", || kernels::skinning(2_000)),
     ("bvh_clip", "BVH to a finished clip, 60 joints, 10,000 frames", files::bvh_to_clip),
     ("bvh_numbers", "BVH text to numbers, 60 joints, 10,000 frames", files::bvh_to_numbers),
     ("bvh_two_threads", "BVH to a finished clip, two threads", files::bvh_on_two_threads),

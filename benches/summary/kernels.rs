@@ -9,14 +9,14 @@ use posemill::skinning::{LinearBlend, Skin};
 use std::hint::black_box;
 
 /// Million vertices a second.
-pub fn skinning() -> [f64; 2] {
-    let ((mesh, pose), mut skin) = (skinned::scene(), Skin::default());
+pub fn skinning(vertices: usize) -> [f64; 2] {
+    let ((mesh, pose), mut skin) = (skinned::scene(vertices), Skin::default());
     let prepared = LinearBlend::new(&mesh);
     seconds(|| {
         prepared.skin(black_box(&pose), &mut skin);
         black_box(&skin);
     })
-    .map(|s| skinned::VERTICES as f64 * 1e-6 / s)
+    .map(|s| vertices as f64 * 1e-6 / s)
 }
 
 /// Nanoseconds a joint.

@@ -1,17 +1,16 @@
 //! Faults of a recording, flights and landings of a clip: microseconds a frame, and seconds of motion for a second of work.
 
+#[path = "scenes/walk.rs"]
+mod walks;
+
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use posemill::contacts::{Options, detect};
-use posemill::import;
 use posemill::math::{Vec3, exp};
-use posemill::model::{Asset, Clip, Contacts, Motion};
+use posemill::model::{Clip, Motion};
 use posemill::repair::{Faults, mend};
-use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::settle_flights;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
+use walks::{on_and_on, recorded, shipped_walk, walk_on_and_on};
 
 fn main() {
     divan::main();
@@ -70,25 +69,6 @@ fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start")
 }
 
-fn load(path: &Path) -> Asset {
-    import::load(path, &import::Options::default()).expect("the file can be read")
-}
-
-fn shipped(name: &str) -> Asset {
-    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name))
-}
-
-fn shipped_walk() -> Motion {
-    shipped("walk.bvh").motion(0).expect("it holds a clip")
-}
-
-/// A recorded walk of 31 joints, where the development data are.
-fn recorded() -> Option<Motion> {
-    let data = std::env::var_os("POSEMILL_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
-    let path = data.join("bvh/cmu/01_01.bvh");
-    path.is_file().then(|| load(&path).motion(0).expect("it holds a clip"))
-}
-
 /// The motion with every joint that stands still, fingers too, swaying a little.
 fn all_turn(mut motion: Motion) -> Motion {
     let still =
@@ -119,40 +99,6 @@ fn trembling(mut motion: Motion) -> Motion {
         }
     }
     motion
-}
-
-/// The walk on the mannequin, on and on.
-fn walk_on_and_on(rounds: usize) -> (Motion, Contacts) {
-    let (take, hero) = (shipped("walk.bvh"), shipped("mannequin.glb"));
-    let joint_map = map(&take.character, &hero.character).expect("both are bodies");
-    let rigs = (&take.character.rig, &hero.character.rig);
-    let retarget =
-        Retarget::new(&take.character, Arc::clone(&hero.character), &joint_map, rigs, RootScale::Legs);
-    let motion = on_and_on(&retarget.apply(&take.motion(0).expect("it holds a clip")), rounds);
-    let contacts = detect(&motion, &Options::default());
-    (motion, contacts)
-}
-
-/// The motion, which ends as it begins, so many times one after the other.
-fn on_and_on(motion: &Motion, rounds: usize) -> Motion {
-    let (clip, frames) = (&motion.clip, motion.clip.frames() - 1);
-    let way: Vec<_> = clip
-        .translations(frames)
-        .iter()
-        .zip(clip.translations(0))
-        .map(|(last, first)| last - first)
-        .collect();
-    let (mut rotations, mut translations) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        for frame in 0..frames {
-            rotations.extend_from_slice(clip.rotations(frame));
-            let here = clip.translations(frame).iter().zip(&way);
-            translations.extend(here.map(|(at, way)| at + way * round as f64));
-        }
-    }
-    let (joints, translated) = (clip.joints(), clip.translated().to_vec());
-    let clip = Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
-    Motion::new(Arc::clone(&motion.character), clip)
 }
 
 /// Items are milliseconds of motion.

@@ -13,19 +13,19 @@ fn main() {
 
 #[divan::bench]
 fn linear(bencher: divan::Bencher<'_, '_>) {
-    let ((mesh, pose), mut skin) = (scene(), Skin::default());
+    let ((mesh, pose), mut skin) = (scene(VERTICES), Skin::default());
     let prepared = LinearBlend::new(&mesh);
     bencher.counter(ItemsCount::new(VERTICES)).bench_local(|| prepared.skin(&pose, &mut skin));
 }
 
 #[divan::bench]
 fn preparation(bencher: divan::Bencher<'_, '_>) {
-    let (mesh, _) = scene();
+    let (mesh, _) = scene(VERTICES);
     bencher.counter(ItemsCount::new(VERTICES)).bench_local(|| LinearBlend::new(&mesh));
 }
 
 #[divan::bench]
 fn dual_quaternion(bencher: divan::Bencher<'_, '_>) {
-    let ((mesh, pose), mut skin) = (scene(), Skin::default());
+    let ((mesh, pose), mut skin) = (scene(VERTICES), Skin::default());
     bencher.counter(ItemsCount::new(VERTICES)).bench_local(|| dual_quaternion_blend(&mesh, &pose, &mut skin));
 }

@@ -57,7 +57,7 @@ pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) 
         q * axis
     };
     let (column_j, column_k) = (axis(j), axis(k));
-    let a = if column_k[j].hypot(column_k[k]) < LOCK {
+    let a = if column_k[j] * column_k[j] + column_k[k] * column_k[k] < LOCK * LOCK {
         before.map_or(0.0, |b| b[0].to_radians())
     } else {
         (-sign * column_k[j]).atan2(column_k[k])

@@ -69,8 +69,9 @@ fn survey(group: &mut [Played]) {
     let frames = open.first().map_or(0, |(_, _, played)| played.rotations.clip.frames());
     for frame in 0..frames {
         open.retain_mut(|(previous, first, played)| {
-            let (value, off) = played.rotations.value(frame, previous);
-            *previous = value.map(f64::from);
+            let (next, off) = played.rotations.next(frame, previous);
+            *previous = next;
+            let value = next.written();
             played.turned |= off;
             played.constant &= *first.get_or_insert(value) == value;
             !played.turned || played.constant
@@ -137,48 +138,62 @@ pub(super) struct Rotations<'a> {
     rest: Quat,
 }
 
+/// The rotation of the frame before: rounded, and the sign with which it was written. The two stand apart so that one
+/// frame waits for the sign of the one before only, not for its root and its division.
+#[derive(Clone, Copy)]
+struct Previous {
+    rounded: [f64; 4],
+    sign: f64,
+}
+
+impl Previous {
+    fn written(&self) -> [f32; 4] {
+        self.rounded.map(|x| (x * self.sign) as f32)
+    }
+}
+
 impl Rotations<'_> {
     /// The rotation of a frame, in the hemisphere of the one before, and whether it is not that of the rest pose.
     #[inline(always)]
-    fn value(&self, frame: usize, previous: &[f64; 4]) -> ([f32; 4], bool) {
+    fn next(&self, frame: usize, previous: &Previous) -> (Previous, bool) {
         let q = self.clip.rotations(frame)[self.joint];
         let q = match self.turn {
             Some(turn) => turn * q,
             None => q,
         };
-        let (c, rest) = (q.coords, self.rest.coords);
-        let side = c.x * previous[0] + c.y * previous[1] + c.z * previous[2] + c.w * previous[3];
-        let sign = if side < 0.0 { -1.0 } else { 1.0 };
+        let (mut c, rest) = (q.coords, self.rest.coords);
+        let mut off = true;
         // Only quaternions whose product is next to one can be next to each other.
         if c.dot(&rest).abs() > 1.0 - 1e-9 {
             let near = same_hemisphere(q, &self.rest);
             if (near.coords - rest).amax() < UNTURNED {
-                let [x, y, z, w] = *previous;
-                let side = rest.x * x + rest.y * y + rest.z * z + rest.w * w;
-                return (rounded(rest.as_slice(), if side < 0.0 { -1.0 } else { 1.0 }), false);
+                (c, off) = (rest, false);
             }
         }
-        (rounded(c.as_slice(), sign), true)
+        let p = previous.rounded;
+        let side = c.x * p[0] + c.y * p[1] + c.z * p[2] + c.w * p[3];
+        let sign = if side * previous.sign < 0.0 { -1.0 } else { 1.0 };
+        (Previous { rounded: rounded(c.as_slice()), sign }, off)
     }
 
     /// The sign of the first frame is that of the rest pose.
-    fn first(&self) -> [f64; 4] {
+    fn first(&self) -> Previous {
         let c = self.rest.coords;
-        [c.x, c.y, c.z, c.w]
+        Previous { rounded: [c.x, c.y, c.z, c.w], sign: 1.0 }
     }
 }
 
 /// Normalised once more in `f32`, so that the stored numbers are as close to unit length as they can be.
 #[inline(always)]
-fn rounded(c: &[f64], sign: f64) -> [f32; 4] {
+fn rounded(c: &[f64]) -> [f64; 4] {
     let c = [c[0] as f32, c[1] as f32, c[2] as f32, c[3] as f32].map(f64::from);
-    let scale = sign / (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] + c[3] * c[3]).sqrt();
-    c.map(|x| (x * scale) as f32)
+    let scale = 1.0 / (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] + c[3] * c[3]).sqrt();
+    c.map(|x| f64::from((x * scale) as f32))
 }
 
 /// Writes rotations as the file has them, each into its own bytes; as many frames as those have room for.
 pub(super) fn write(group: &mut [(&Rotations, &mut [u8])]) {
-    let mut previous: Vec<[f64; 4]> = group.iter().map(|(r, _)| r.first()).collect();
+    let mut previous: Vec<Previous> = group.iter().map(|(r, _)| r.first()).collect();
     let frames = group.iter().map(|(_, bytes)| bytes.len() / 16).max().unwrap_or(0);
     for begin in (0..frames).step_by(BLOCK) {
         for ((rotations, bytes), previous) in group.iter_mut().zip(&mut previous) {
@@ -186,9 +201,8 @@ pub(super) fn write(group: &mut [(&Rotations, &mut [u8])]) {
             let (begin, end) = (begin.min(there), (begin + BLOCK).min(there));
             let block = bytes[16 * begin..16 * end].chunks_exact_mut(16);
             for (frame, bytes) in (begin..end).zip(block) {
-                let (value, _) = rotations.value(frame, previous);
-                *previous = value.map(f64::from);
-                for (bytes, x) in bytes.chunks_exact_mut(4).zip(value) {
+                *previous = rotations.next(frame, previous).0;
+                for (bytes, x) in bytes.chunks_exact_mut(4).zip(previous.written()) {
                     bytes.copy_from_slice(&x.to_le_bytes());
                 }
             }

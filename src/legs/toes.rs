@@ -45,6 +45,13 @@ impl Sole {
         self.lowest[0].min(self.lowest[1])
     }
 
+    /// The lowest of all once toes that point down have come to level: `skin` is that of the toes, `up` is up in their space
+    /// where the foot is flat.
+    pub fn lowest_with_level_toes(&self, skin: &[Vec3], up: &Vec3) -> f64 {
+        let level = |(axis, most): (Vec3, f64)| self.turned(skin, &exp(&(axis * most)));
+        self.lowest[0].min(self.tilt(up).map_or(self.lowest[1], |tilt| level(tilt).max(self.lowest[1])))
+    }
+
     /// The axis about which the toes come to level, and by how much; `up` is up in their space where they are.
     fn tilt(&self, up: &Vec3) -> Option<(Vec3, f64)> {
         let up = self.toes.1 * up;
@@ -59,6 +66,12 @@ impl Sole {
     }
 }
 
+/// What the toes of a target move, in their space.
+pub fn skin_of_toes(pair: &LegPair) -> Vec<Vec3> {
+    let of_toes = pair.skin.iter().filter(|(joint, _)| Some(*joint) == pair.target.toes);
+    of_toes.map(|(_, at)| *at).collect()
+}
+
 /// The turns of the toes in every frame, as smooth as feet are raised, and `soles` with them; nothing where no toes turn.
 /// `up` is up in the space of the toes where the foot is flat, `ankle` says how high the ankle is over the floor, the legs
 /// are `leg` long.
@@ -71,8 +84,7 @@ pub fn turns(
     leg: f64,
     settings: &Settings,
 ) -> Vec<Quat> {
-    let of_toes = pair.skin.iter().filter(|(joint, _)| Some(*joint) == pair.target.toes);
-    let skin: Vec<Vec3> = of_toes.map(|(_, at)| *at).collect();
+    let skin = skin_of_toes(pair);
     let least = |f: usize| {
         let (sole, floor) = (&soles[f], -settings.depth * leg - ankle(f));
         let Some((axis, most)) = sole.tilt(up).filter(|_| sole.lowest[1] < floor) else { return 0.0 };
@@ -145,6 +157,11 @@ mod tests {
         let mut soles = Sole::of(&pair, &steps);
         let sunk = |soles: &[Sole], f: usize| soles[f].lowest() + steps[f].foot.translation.y;
         assert!(sunk(&soles, 30) < -0.03);
+        let level = |f: usize| soles[f].lowest_with_level_toes(&skin_of_toes(&pair), &Vec3::y());
+        for f in [0, 30, 60] {
+            let sunk = level(f) + steps[f].foot.translation.y;
+            assert!(sunk.abs() < 1e-9, "level toes are on the floor: {f}: {sunk}");
+        }
         let ankle = |f: usize| steps[f].foot.translation.y;
         let turns = turns(&time, &pair, &mut soles, &Vec3::y(), ankle, 0.9, &settings);
         for (f, turn) in turns.iter().enumerate() {

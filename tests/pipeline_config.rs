@@ -245,6 +245,21 @@ error: `input.roles.word.ala` is not the path of a key
 }
 
 #[test]
+fn a_key_of_a_stage_that_is_switched_off_is_not_set_in_vain() {
+    let off = "[[stage]]\nuse = \"hasten\"\nenabled = false\n";
+    let told = faults(off, &["stage.hasten.factor=2.0"]);
+    assert!(
+        told.contains("stage 1 (`hasten`): `factor` does nothing, since the stage is switched off"),
+        "{told}"
+    );
+    assert!(told.contains("--set:1:14") && told.contains("`--set stage.hasten.enabled=true`"), "{told}");
+    assert!(parse(off, &["stage.hasten.factor=2.0", "stage.hasten.enabled=true"]).is_ok());
+    let on = "[[stage]]\nuse = \"hasten\"\n";
+    assert!(parse(on, &["stage.hasten.enabled=false", "stage.hasten.factor=2.0"]).is_ok());
+    assert!(parse(&format!("{off}factor = 2.0\n"), &[]).is_ok());
+}
+
+#[test]
 fn an_override_repairs_what_the_file_says() {
     let text = "[[stage]]\nuse = \"hasten\"\nfactor = -1\n";
     assert!(parse(text, &["stage.hasten.factor=1.5"]).is_ok());

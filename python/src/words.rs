@@ -16,7 +16,8 @@ pub fn sets(prefix: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<S
     Ok(sets)
 }
 
-/// `stage.NAME.KEY=VALUE` for every key of every stage; `NAME=False` leaves a stage out.
+/// `stage.NAME.KEY=VALUE` for every key of every stage, which asks for the stage where it stands switched off; `NAME=False`
+/// leaves a stage out.
 pub fn stage_sets(stages: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
     let mut sets = Vec::new();
     for (name, given) in stages.into_iter().flatten() {
@@ -24,6 +25,9 @@ pub fn stage_sets(stages: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
         if given.is_instance_of::<PyBool>() {
             sets.push(format!("stage.{name}.enabled={}", value(&given)?));
         } else if let Ok(keys) = given.cast::<PyDict>() {
+            if !keys.contains("enabled")? {
+                sets.push(format!("stage.{name}.enabled=true"));
+            }
             sets.extend(self::sets(&format!("stage.{name}"), Some(keys))?);
         } else {
             return Err(fault(format!(

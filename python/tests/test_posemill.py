@@ -96,8 +96,13 @@ def test_stages_are_told_by_their_names(data):
     plain = posemill.retarget(take, data / "robot.glb")
     scaled = posemill.retarget(take, data / "robot.glb", retarget={"scale": 1.0}, foot_lock=False)
     assert not np.allclose(plain.positions[:, 0], scaled.positions[:, 0], atol=1e-3)
-    with pytest.raises(posemill.Error, match="this pipeline has no stage `limits`|there is no stage `limits`"):
+    high = posemill.retarget(take, data / "robot.glb", ground={"height_m": 1.0})
+    lift = (high.positions - plain.positions)[:, 0, 1]
+    assert np.allclose(lift, lift[0], atol=1e-3) and abs(lift[0] - 1.0) < 0.05
+    with pytest.raises(posemill.Error, match="unknown key `mode`, known are"):
         posemill.retarget(take, data / "robot.glb", limits={"mode": "hard"})
+    with pytest.raises(posemill.Error, match="this pipeline has no stage `mirror`|there is no stage `mirror`"):
+        posemill.retarget(take, data / "robot.glb", mirror=True)
     with pytest.raises(posemill.Error, match="write its keys"):
         posemill.retarget(take, data / "robot.glb", foot_lock=3)
 

@@ -600,6 +600,14 @@ fn read_stage(
         };
         faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
     }
+    // Who sets a key of a stage that the file has switched off wants the stage.
+    let off = section.enabled.as_ref().is_some_and(|key| !enabled && key.source == 0);
+    for key in section.keys.iter().filter(|key| off && key.source != 0) {
+        let message =
+            format!("{label}: `{}` does nothing, since the stage is switched off", key.written.name);
+        let hint = format!("switch it on: `--set stage.{}.{ENABLED}=true`", entry.name);
+        faults.push(ConfigFault::at(key.source, key.span.clone(), message).hint(Some(hint)));
+    }
     let texts = section.texts();
     enabled.then(|| StageAsWritten { stage, span: section.span.clone(), label, texts })
 }

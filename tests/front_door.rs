@@ -160,7 +160,8 @@ fn an_option_that_is_a_key_is_told_how_to_set() {
         let told = told(&[&retarget[..], &[option]].concat());
         assert!(told.contains(&format!("tip: it is a key of the pipeline: `--set {path}=...`")), "{told}");
     }
-    // Where there is no `--set` none is spoken of.
+    // Where there is no `--set`, or no such stage, none is spoken of.
+    assert!(!told(&["convert", "a.bvh", "-o", "c.glb", "--scale"]).contains("--set"));
     assert!(!told(&["formats", "--units"]).contains("--set"));
     assert!(!told(&[&retarget[..], &["--colour"]].concat()).contains("key of the pipeline"));
 }

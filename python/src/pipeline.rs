@@ -120,7 +120,7 @@ impl Pipeline {
         let path: PathBuf = pipeline.extract()?;
         let name = path.display().to_string();
         let text = std::fs::read_to_string(&path).map_err(|e| {
-            fault(format!("the file `{name}` cannot be read: {}", posemill::pipeline::io_reason(&e)))
+            fault(format!("the file `{name}` cannot be read: {}", posemill::report::io_reason(&e)))
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Self::new(py, (name, text, folder, sets, None))

@@ -1,6 +1,6 @@
 //! Where words go: data to stdout, messages and progress to stderr.
 
-use crate::pipeline::io_reason;
+use crate::report::io_reason;
 use crate::report::printable;
 use clap::ValueEnum;
 use std::fmt::Display;

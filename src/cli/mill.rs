@@ -201,7 +201,7 @@ pub fn pool(threads: usize) -> Result<ThreadPool, Failure> {
 /// The processes for takes that may take much.
 fn workers(work: &Work, bounds: Bounds, threads: usize) -> Result<Workers, Failure> {
     Workers::new(work.recipe.clone(), &work.pipeline, bounds, threads, work.again.clone()).map_err(|e| {
-        Failure::Argument(format!("this program cannot be found again: {}", pipeline::io_reason(&e)))
+        Failure::Argument(format!("this program cannot be found again: {}", crate::report::io_reason(&e)))
     })
 }
 
@@ -227,7 +227,7 @@ fn spool_fault(error: &std::io::Error) -> Failure {
     Failure::Argument(format!(
         "what became of the files cannot be kept in `{}`: {}\nset `TMPDIR` to a folder with room",
         folder.display(),
-        pipeline::io_reason(error)
+        crate::report::io_reason(error)
     ))
 }
 

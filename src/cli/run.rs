@@ -6,8 +6,9 @@ use super::mill::{MillArguments, Work, clip_set, mill};
 use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{
     Again, Jobs, PipelineConfig, Placement, PlanError, Recipe, Shard, TakeList, Takes, TakesError,
-    find_takes, io_reason, listed_takes,
+    find_takes, listed_takes,
 };
+use crate::report::io_reason;
 use crate::stages::STAGES;
 use clap::Args;
 use std::collections::BTreeMap;

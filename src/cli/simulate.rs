@@ -5,9 +5,10 @@ use super::exit::{Exit, Failure};
 use crate::dynamics::{Recording, SCENE_KEYS, Scene, SceneError, Simulation};
 use crate::export::{self, Format};
 use crate::pipeline::{
-    ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, Take, hash_of, io_reason,
+    ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, Take, hash_of,
     write_whole,
 };
+use crate::report::io_reason;
 use crate::visible;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -66,9 +66,11 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     let schema = schema(STAGES);
     let section = |name: &&str| schema["properties"][name]["properties"].get(&key).is_some();
     let path = ["input", "output"].iter().find(|name| section(name)).map(|name| format!("{name}.{key}"));
+    // Of all commands that take keys, `retarget` alone has a stage of its own name.
+    let own = STAGES.iter().find(|e| command.is_some_and(|c| c.get_name() == e.name));
     let of_stage = || {
-        let mut stages = STAGES.iter().filter(|e| e.schema()["properties"].get(&key).is_some());
-        stages.find(|e| e.name == "retarget").map(|e| format!("stage.{}.{key}", e.name))
+        let own = own.filter(|e| e.schema()["properties"].get(&key).is_some());
+        own.map(|e| format!("stage.{}.{key}", e.name))
     };
     if let Some(path) = path.or_else(of_stage).filter(|_| sets) {
         let tip = format!("it is a key of the pipeline: `--set {path}=...`");

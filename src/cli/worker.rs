@@ -1,7 +1,8 @@
 //! `posemill worker`: the other end of a run that has takes made in processes of their own. Not for people.
 
 use super::exit::{Exit, Failure};
-use crate::pipeline::{io_reason, serve};
+use crate::pipeline::serve;
+use crate::report::io_reason;
 use clap::Args;
 use std::io::BufRead;
 use std::sync::mpsc::sync_channel;

@@ -44,7 +44,6 @@ mod wire;
 mod workers;
 mod write;
 
-pub use crate::report::io_reason;
 pub use again::Again;
 pub use batch::{Batch, BatchOptions, Outcome, Status, run_all};
 pub use bounds::{Bounds, Timeout};

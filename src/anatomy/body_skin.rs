@@ -6,6 +6,8 @@
 
 use super::contact_points::contact_points;
 use super::foot_skin::{directions, support};
+use super::names::Names;
+use super::vocabulary::{Part, Vocabulary};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
@@ -24,6 +26,7 @@ impl BodySkin {
     /// That of `character`, the roles of `rig`; nothing of a body without skin.
     pub fn of(character: &Character, rig: &Rig) -> BodySkin {
         let skeleton = rig.skeleton();
+        let names = Names::of(skeleton, Vocabulary::built_in());
         let mut own: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
         for mesh in &character.meshes {
             for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
@@ -42,10 +45,14 @@ impl BodySkin {
             }
         }
         let part_of = |id: JointId| {
-            let mut above = std::iter::successors(Some(id), |&k| skeleton.parent(k));
-            // What a hand carries may be a weapon; what a finger carries is its tip.
-            let whole = |role: &Role| carries[id.index()] || matches!(role, Role::Finger(..));
-            above.find_map(|k| rig.role(k)).filter(whole)
+            let role = std::iter::successors(Some(id), |&k| skeleton.parent(k)).find_map(|k| rig.role(k))?;
+            // A hand may lie beneath its wrist or be several palms beside each other: names tell. What else a hand carries
+            // may be a weapon; what a finger carries is its tip.
+            let named = names.finger(id).is_some() || names.weight(id, Part::Hand) > 0.0;
+            match role {
+                Role::LowerArm(side) | Role::Hand(side) if named => Some(Role::Hand(side)),
+                role => (carries[id.index()] || matches!(role, Role::Finger(..))).then_some(role),
+            }
         };
         let mut skin = BodySkin::default();
         for id in skeleton.ids() {
@@ -94,4 +101,45 @@ impl BodySkin {
 
 fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
     points.iter().map(|(joint, at)| pose.joint(*joint).point(at).y).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Mat4, Transform};
+    use crate::model::{Assignment, Binding, Joint, Mesh, Skeleton};
+
+    #[test]
+    fn a_hand_may_hang_beneath_its_wrist_or_be_several_palms_and_weapons_are_none() {
+        let tree = [
+            ("lowerarm.l", None),
+            ("wrist.l", Some(0)),
+            ("hand.l", Some(1)),
+            ("handslot.l", Some(1)),
+            ("Palm3.L", Some(0)),
+            ("Ring1.L", Some(4)),
+            ("sword", Some(1)),
+        ];
+        let joint = |(name, parent): &(&str, Option<usize>)| {
+            Joint::new(*name, parent.map(JointId::new), Transform::identity())
+        };
+        let skeleton = Skeleton::new(tree.iter().map(joint).collect()).unwrap();
+        let role = |role, joint| (role, Assignment::new(JointId::new(joint), 1.0, "told"));
+        let rig = Rig::new(skeleton, [role(Role::LowerArm(Side::Left), 0), role(Role::Hand(Side::Left), 1)]);
+        let mut character = Character::new("one arm", rig);
+        // A vertex a joint, moved by it alone.
+        character.meshes.push(Mesh {
+            positions: vec![[0.0; 3]; tree.len()],
+            joints: (0..tree.len()).map(|k| [k as u16, 0, 0, 0]).collect(),
+            weights: vec![[1.0, 0.0, 0.0, 0.0]; tree.len()],
+            bindings: (0..tree.len())
+                .map(|k| Binding { joint: JointId::new(k), joint_from_mesh: Mat4::identity() })
+                .collect(),
+            ..Mesh::default()
+        });
+        let skin = BodySkin::of(&character, &character.rig);
+        let left: Vec<usize> = skin.hands[0].iter().map(|(joint, _)| joint.index()).collect();
+        assert_eq!(left, [1, 2, 4, 5]);
+        assert!(skin.hands[1].is_empty() && skin.body.is_empty());
+    }
 }

@@ -145,7 +145,9 @@ mod tests {
                 }
             }
             let (quick, slow) = (cost(&found, penalty), cost(&slowly, penalty));
-            prop_assert!(quick <= 1.001 * slow + 1e-9, "{quick} against {slow}");
+            // What every frame may be off by, times what that costs.
+            let off: f64 = slope(&slowly, penalty).iter().map(|slope| 2.0 * slope.abs() * NEAR).sum();
+            prop_assert!(quick <= 1.001 * slow + off + 1e-9, "{quick} against {slow}");
         }
     }
 

@@ -8,6 +8,7 @@
 //! + sum dt sum_i,p |D(o_i + q_p)|^2 rest / (v_p^2 + still^2)              rest
 //! + sum dt sum_i,p n_p (y . (o_i + q_p))^2 / height^2                     ground
 //! + sum dt |d|^2 / far^2 + (5 / limb)^2 |D D d|^2 / (2 pi cutoff)^4       pelvis
+//! + sum dt sum_i   (1 / limb)^2 |D D (o_i - r_i)|^2 / (2 pi cutoff)^4     feet
 //! ```
 //!
 //! `r` is by how much the rotation copy misses the goals, `K = 1 + (kappa - 1) e e'` how much more a knee turns for a
@@ -86,6 +87,7 @@ struct Weights {
     ground: f64,
     far: f64,
     bend: f64,
+    foot: f64,
 }
 
 impl Weights {
@@ -100,6 +102,7 @@ impl Weights {
             ground: per(settings.height),
             far: per(settings.far),
             bend: per(settings.limb) * (5.0 / slow).powi(2),
+            foot: per(settings.limb) / slow.powi(2),
         }
     }
 
@@ -137,7 +140,9 @@ impl<'a> Equations<'a> {
     pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<Answer> {
         let time = self.time;
         let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
-        let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised)).collect();
+        let bends = self.bends(raised);
+        let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised, &bends)).collect();
+        drop(bends);
         match &self.folded {
             None => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
             Some(matrix) => {
@@ -164,8 +169,26 @@ impl<'a> Equations<'a> {
         assembled::<OPEN>(self.time, self.legs, &self.weights, frames).into_rows()
     }
 
+    /// By how much the copy misses the goal of a leg.
+    fn missed(&self, leg: usize, f: usize, raised: Option<&[Vec<f64>]>) -> Vec3 {
+        self.legs[leg].shape[f] - Vec3::y() * raised.map_or(0.0, |raised| raised[leg][f])
+    }
+
+    /// How that bends in every frame with two neighbours, by leg.
+    fn bends(&self, raised: Option<&[Vec<f64>]>) -> Vec<Vec<Vec3>> {
+        let of = |leg: usize| {
+            let mut bends = vec![Vec3::zeros(); self.time.unknowns()];
+            for triple in self.time.triples(0..self.time.frames) {
+                let parts = triple.iter().zip(BEND).map(|(f, part)| self.missed(leg, *f, raised) * part);
+                bends[triple[1]] = parts.sum();
+            }
+            bends
+        };
+        (0..self.legs.len()).map(of).collect()
+    }
+
     /// The right-hand side of one frame.
-    fn side(&self, f: usize, raised: Option<&[Vec<f64>]>) -> [f64; WIDTH] {
+    fn side(&self, f: usize, raised: Option<&[Vec<f64>]>, bends: &[Vec<Vec3>]) -> [f64; WIDTH] {
         let (time, w) = (self.time, &self.weights);
         let mut side = [0.0; WIDTH];
         let mut add = |at: usize, v: &Vec3| v.iter().enumerate().for_each(|(a, x)| side[at + a] += x);
@@ -173,13 +196,20 @@ impl<'a> Equations<'a> {
         let before = if f > 0 { Some(f - 1) } else { None };
         let round = (time.cycle && f == 0).then(|| time.cut.len() - 1);
         let edges = [before, Some(f).filter(|f| *f < time.cut.len()), round];
+        let n = time.unknowns();
+        let around = match time.cycle {
+            true => [Some((f + n - 1) % n), Some(f), Some((f + 1) % n)],
+            false => [before, Some(f), Some(f + 1).filter(|f| *f < n)],
+        };
         for (i, leg) in self.legs.iter().enumerate() {
             let own = 3 * (i + 1);
-            let raise = raised.map_or(0.0, |r| r[i][f]);
-            let r = leg.shape[f] - Vec3::y() * raise;
+            let r = self.missed(i, f, raised);
             let pull = (r + leg.stiff[f] * leg.stiff[f].dot(&r)) * w.limb;
             add(own, &pull);
             add(0, &-pull);
+            let bend: Vec3 =
+                around.iter().zip(BEND).filter_map(|(f, part)| Some(bends[i][(*f)?] * part)).sum();
+            add(own, &(bend * w.foot));
             for point in &leg.points {
                 add(own, &(Vec3::y() * (-w.ground(leg, point, f) * point.misfit[f].y)));
             }
@@ -249,6 +279,9 @@ fn assembled<const B: usize>(
             for (i, x) in BEND.iter().enumerate() {
                 for (j, y) in BEND.iter().enumerate().skip(i) {
                     add(at[i] + k, at[j] + k, w.bend * x * y);
+                    for o in (1..=legs.len()).map(|leg| 3 * leg + k) {
+                        add(at[i] + o, at[j] + o, w.foot * x * y);
+                    }
                 }
             }
         }
@@ -295,7 +328,7 @@ mod tests {
             let settings = Settings::default();
             let equations = Equations::new(&time, terms, 0.8, &settings);
             let whole = assembled::<OPEN>(&time, terms, &equations.weights, 0..frames).factored();
-            let side = (0..frames).flat_map(|f| equations.side(f, None));
+            let side = (0..frames).flat_map(|f| equations.side(f, None, &equations.bends(None)));
             let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();
             whole.solve(&mut expected);
             let found = equations.solve(None);

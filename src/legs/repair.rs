@@ -68,14 +68,12 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
         .map(|k| {
             let own = (&of_legs[k][..], legs[k]);
             let mut points = feet.points(k, &time, own, own, (1.0, length), settings);
-            let shares = shares(&drifts[k], &time, settings.ease);
             for (point, drift) in points.iter_mut().zip(&drifts[k]) {
                 let mut way = Vec3::zeros();
-                for (edge, share) in shares.iter().enumerate() {
+                for edge in 0..drift.held.len() {
                     if drift.held[edge] {
-                        let pace = drift.pace[edge];
-                        way += drift.way[edge] * *share;
-                        point.pace[edge] = pace + (pace.min(settings.pin) - pace) * share;
+                        way += drift.way[edge];
+                        point.pace[edge] = drift.pace[edge].min(settings.pin);
                     }
                     point.misfit[edge + 1] = way;
                 }
@@ -170,30 +168,6 @@ fn drifts(
         }
     }
     drifts
-}
-
-/// How much of the drift of a foot over every edge is taken away, 0 to 1: labels end where it is already on its way, so that
-/// what is held is seized, and let go, over `ease` seconds; not where the clip or a shot ends.
-fn shares(drifts: &[Drift], time: &Timeline, ease: f64) -> Vec<f64> {
-    let mut inside = vec![f64::INFINITY; time.frames - 1];
-    let mut count = |edges: &mut dyn Iterator<Item = usize>| {
-        let mut since = f64::INFINITY;
-        for e in edges {
-            since = match (time.cut[e], drifts.iter().any(|d| d.held[e])) {
-                (true, _) => f64::INFINITY,
-                (false, true) => since + 1.0,
-                (false, false) => 0.0,
-            };
-            inside[e] = inside[e].min(since);
-        }
-    };
-    count(&mut (0..time.frames - 1));
-    count(&mut (0..time.frames - 1).rev());
-    let share = |edges: f64| {
-        let u = ((edges - 0.5).max(0.0) * time.dt / ease.max(f64::MIN_POSITIVE)).min(1.0);
-        u * u * (3.0 - 2.0 * u)
-    };
-    inside.into_iter().map(share).collect()
 }
 
 /// What was done to a foot whose ankle was at these places.

@@ -23,8 +23,8 @@ use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Feet are raised out of the floor in at most so many rounds; each leaves a tenth of what the one before left.
-const RAISES: usize = 3;
+/// Feet are raised out of the floor in at most so many rounds; each leaves a tenth to a half of what the one before left.
+const RAISES: usize = 6;
 /// Hands likewise: a straight elbow gives little a round, and clips whose hands are in the floor are few.
 const HAND_RAISES: usize = 8;
 /// What is raised by less than this share of the leg is not.
@@ -333,7 +333,7 @@ fn follow(&Places { hip, ankle, .. }: &Places, length: f64, settings: &Settings)
 
 /// The answer with feet and seat raised out of the floor, and by how much each foot was raised. A raise is a smooth channel
 /// that covers what is needed, added to the goals or to the path of the pelvis: the matrix stays, and nothing switches
-/// from frame to frame. What legs that rest hold back of the seat comes last, their feet staying where they are.
+/// from frame to frame. What the equations still hold back of it after the last round is added as it is.
 fn out_of_floor(
     (equations, mut answer): (&Equations<'_>, Vec<Answer>),
     time: &Timeline,
@@ -345,40 +345,39 @@ fn out_of_floor(
 ) -> (Vec<Answer>, Vec<Vec<f64>>) {
     let mut raised = vec![vec![0.0; time.frames]; goals.len()];
     let mut lifted = vec![0.0; time.frames];
-    let cover = |needed: &[f64], seconds: f64| envelope(needed, &time.cut, time.cycle, time.reach(seconds));
+    // By how much more something is needed, which a smooth channel covers; the most of it.
+    let cover = |needed: Vec<f64>, seconds: f64, channel: &mut [f64]| {
+        let most = needed.iter().copied().fold(0.0, f64::max);
+        if most > 0.0 {
+            let more = envelope(&needed, &time.cut, time.cycle, time.reach(seconds));
+            channel.iter_mut().enumerate().for_each(|(f, own)| *own += more[time.unknown(f)]);
+        }
+        most
+    };
     let sitting = |lifted: &[f64], answer: &[Answer]| -> Vec<f64> {
         let sunk = |f: usize| (-seat[f] - lifted[f] - answer[f][0].y - settings.depth * leg).max(0.0);
         (0..if seat.is_empty() { 0 } else { time.unknowns() }).map(sunk).collect()
     };
-    for _ in 0..RAISES {
-        let needed = sitting(&lifted, &answer);
-        let mut most = needed.iter().copied().fold(0.0, f64::max);
-        if most > 0.0 {
-            let more = cover(&needed, settings.seat);
-            (0..time.frames).for_each(|f| lifted[f] += more[time.unknown(f)]);
+    let standing = |k: usize, raised: &[f64], answer: &[Answer]| -> Vec<f64> {
+        let sunk = |f: usize| {
+            let sole = goals[k][f].y + answer[f][k + 1].y + raised[f] + lowest[k][f];
+            (-sole - settings.depth * leg).max(0.0)
+        };
+        let frames = 0..if lowest[k].is_empty() { 0 } else { time.unknowns() };
+        frames.into_par_iter().with_min_len(256).map(sunk).collect()
+    };
+    for round in 0.. {
+        let mut most = 0.0;
+        for (k, raised) in raised.iter_mut().enumerate() {
+            most = f64::max(most, cover(standing(k, raised, &answer), settings.ramp, raised));
         }
-        for (k, lowest) in lowest.iter().enumerate().filter(|(_, l)| !l.is_empty()) {
-            let sunk = |f: usize| {
-                let sole = goals[k][f].y + answer[f][k + 1].y + raised[k][f] + lowest[f];
-                (-sole - settings.depth * leg).max(0.0)
-            };
-            let frames = (0..time.unknowns()).into_par_iter().with_min_len(256);
-            let needed: Vec<f64> = frames.map(sunk).collect();
-            most = needed.iter().copied().fold(most, f64::max);
-            let more = cover(&needed, settings.ramp);
-            (0..time.frames).for_each(|f| raised[k][f] += more[time.unknown(f)]);
-        }
-        if most < RAISED * leg {
+        most = most.max(cover(sitting(&lifted, &answer), settings.seat, &mut lifted));
+        if round == RAISES || most < RAISED * leg {
             break;
         }
         // The copy misses the goals by as much more as they are raised, and by as much less as the body is.
         let less = |raised: &Vec<f64>| raised.iter().zip(&lifted).map(|(a, b)| a - b).collect();
         answer = equations.solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
-    }
-    let needed = sitting(&lifted, &answer);
-    if needed.iter().any(|needed| *needed > 0.0) {
-        let more = cover(&needed, settings.seat);
-        (0..time.frames).for_each(|f| lifted[f] += more[time.unknown(f)]);
     }
     answer.iter_mut().zip(&lifted).for_each(|(answer, lift)| answer[0].y += lift);
     (answer, raised)

@@ -44,9 +44,7 @@ pub(super) fn slides(take: &mut Take, feet: &Feet, ledger: &mut Ledger) {
         }
     }
     let contacts = take.motion.contacts.replace(labels);
-    // A stance begins and ends where the foot rests.
-    let settings = Settings { ease: 0.0, ..Settings::default() };
-    let (mut rested, done, _) = repair(take.motion.clone(), &settings);
+    let (mut rested, done, _) = repair(take.motion.clone(), &Settings::default());
     rested.contacts = contacts.clone();
     take.motion.contacts = contacts;
     let most = done.iter().map(|d| d.moved.0).fold(0.0, f64::max) * take.scale;

@@ -205,3 +205,32 @@ fn normal<S: Simd>(m: &[Triple<S>; 4], n: &Triple<S>) -> Triple<S> {
     }
     unit
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::in_wide_registers;
+
+    #[test]
+    fn every_width_of_registers_gives_the_same_bits() {
+        let number = |k: usize| (k as f32 * 1.7).sin();
+        let lanes = |from: usize| -> Lanes { std::array::from_fn(|k| number(from + k)) };
+        let triple = |from: usize| [lanes(from), lanes(from + 100), lanes(from + 200)];
+        let block =
+            |i: usize| Block { shares: 4 * i..4 * i + 4, positions: triple(i), normals: triple(i + 50) };
+        let blocks: Vec<Block> = (0..5).map(block).collect();
+        let share = |i: usize| Share { binding: (i % 7) as u16, weights: lanes(300 + i) };
+        let shares: Vec<Share> = (0..20).map(share).collect();
+        let binding = |i: usize| std::array::from_fn(|c| [0, 1, 2].map(|r| number(12 * i + 3 * c + r)));
+        let bindings: Vec<Columns> = (0..7).map(binding).collect();
+        let moved = |run: fn(Work<'_>)| {
+            let mut moved = [(); 2].map(|()| vec![[[0.0; 3]; WIDTH]; 5]);
+            let [positions, normals] = &mut moved;
+            run(Work { blocks: &blocks, shares: &shares, bindings: &bindings, positions, normals });
+            moved
+        };
+        let narrow = moved(|work| Scalar128b.vectorize(work));
+        assert_eq!(moved(|work| in_wide_registers(work)), narrow);
+        assert_eq!(moved(|work| Arch::new().dispatch(work)), narrow);
+    }
+}

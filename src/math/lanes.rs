@@ -71,24 +71,16 @@ impl std::ops::Mul for LaneTransform {
 }
 
 /// The rotations at this place of eight lists side by side.
-///
-/// Written out: the compiler narrows four numbers at a time and transposes in registers, and does neither for loops.
 #[inline(always)]
-pub(crate) fn lane_quat([a, b, c, d, e, f, g, h]: &[&[Quat]; LANES], at: usize) -> [RealX8; 4] {
-    let near = [narrow(&a[at]), narrow(&b[at]), narrow(&c[at]), narrow(&d[at])];
-    let far = [narrow(&e[at]), narrow(&f[at]), narrow(&g[at]), narrow(&h[at])];
-    [column(&near, &far, 0), column(&near, &far, 1), column(&near, &far, 2), column(&near, &far, 3)]
-}
-
-#[inline(always)]
-fn narrow(q: &Quat) -> [f32; 4] {
-    let q = &q.coords;
-    [q.x as f32, q.y as f32, q.z as f32, q.w as f32]
-}
-
-#[inline(always)]
-fn column([a, b, c, d]: &[[f32; 4]; 4], [e, f, g, h]: &[[f32; 4]; 4], k: usize) -> RealX8 {
-    [a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]].into()
+pub(crate) fn lane_quat(lists: &[&[Quat]; LANES], at: usize) -> [RealX8; 4] {
+    let mut rows = [[0.0; LANES]; 4];
+    for (lane, list) in lists.iter().enumerate() {
+        let q = &list[at].coords;
+        for (c, row) in rows.iter_mut().enumerate() {
+            row[lane] = q[c] as f32;
+        }
+    }
+    [rows[0].into(), rows[1].into(), rows[2].into(), rows[3].into()]
 }
 
 /// The vectors at this place of eight lists side by side.

@@ -48,10 +48,11 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
             forward.compute((number * PART + start) / LANES, block);
             for ((point, local), way) in points.iter().zip(&local).zip(part.chunks_exact_mut(3)) {
                 let joint = &block.lanes()[point.joint.index()];
-                let at = joint.translation + joint.rotation * local;
+                let at = joint.point(*local);
                 for (c, channel) in way.iter_mut().enumerate() {
                     let drop = if c == 1 { point.radius } else { 0.0 };
-                    let own = channel[start..].iter_mut().zip(at[c].into_arr()).take(block.frames());
+                    let own =
+                        channel[start..].iter_mut().zip(<[f32; LANES]>::from(at[c])).take(block.frames());
                     own.for_each(|(channel, x)| *channel = f64::from(x) - drop);
                 }
             }

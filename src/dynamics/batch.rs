@@ -7,8 +7,8 @@ use super::articulation::{Articulation, Link};
 use super::batch_kernel::{Hanging, Instant, Node, Plan, step};
 use super::body::BodyState;
 use super::constraint::ConstraintKind;
-use crate::math::{Quat, RawQuat, Real, RealX4, Vec3, from_columns};
-use pulp::{Arch, Simd, WithSimd};
+use crate::math::{Quat, RawQuat, Real, RealX4, Vec3, from_columns, in_wide_registers};
+use pulp::{Simd, WithSimd};
 
 /// Why skeletons cannot go side by side.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,7 +99,7 @@ impl Batch {
 
     /// Advances every skeleton by `h` seconds, to the same bits on every processor.
     pub fn step(&mut self, h: f64) {
-        Arch::new().dispatch(Advance { batch: self, h });
+        in_wide_registers(Advance { batch: self, h });
     }
 
     #[inline(always)]

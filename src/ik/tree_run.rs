@@ -44,6 +44,8 @@ pub(super) struct Run<T> {
     gates: Vec<Gate>,
     targets: Targets<T>,
     now: Locals<T>,
+    /// Where the step leads.
+    next: Locals<T>,
     /// The pose that the posture holds to.
     reference: Locals<T>,
     before: Locals<T>,
@@ -124,6 +126,7 @@ impl<T: Real> Run<T> {
             gates,
             targets,
             now: still.clone(),
+            next: still.clone(),
             reference: still.clone(),
             before: still,
             coupling,
@@ -239,8 +242,11 @@ impl<T: Real> Run<T> {
             if self.plan.freedom[i] == Freedom::Free {
                 continue;
             }
-            let (q, t) = self.moved(i);
+            let (q, t) = (self.next.0[i], self.next.1[i]);
             let doubtful = lanes & !self.step.holds[i].locked & !self.gates[g].inside(q);
+            if doubtful == 0 {
+                continue;
+            }
             let mut new = 0;
             let mut ways = [Vec3::zeros(); 32];
             for k in (0..T::LANES).filter(|k| doubtful & 1 << k != 0) {
@@ -274,9 +280,8 @@ impl<T: Real> Run<T> {
     /// Makes the step in the lanes of `lanes`, and brings every limited joint inside exactly.
     fn advance(&mut self, mechanism: &Mechanism, lanes: u32) {
         for i in 0..self.plan.joints.len() {
-            let (q, t) = self.moved(i);
-            self.now.0[i] = std::array::from_fn(|c| q[c].select(lanes, self.now.0[i][c]));
-            self.now.1[i] = std::array::from_fn(|c| t[c].select(lanes, self.now.1[i][c]));
+            self.now.0[i] = std::array::from_fn(|c| self.next.0[i][c].select(lanes, self.now.0[i][c]));
+            self.now.1[i] = std::array::from_fn(|c| self.next.1[i][c].select(lanes, self.now.1[i][c]));
         }
         self.enforce(mechanism, lanes);
     }
@@ -369,15 +374,20 @@ impl<T: Real> Run<T> {
 
     /// The step from what is assembled, in rounds that stop joints at their limits.
     fn make_step(&mut self, mechanism: &Mechanism, damping: T, lanes: u32) {
-        self.linear_step(damping);
-        if self.gates.is_empty() {
-            return;
-        }
+        self.lead(damping);
         for _ in 0..LIMIT_ROUNDS {
             if !self.stop_at_limits(mechanism, lanes) {
                 return;
             }
-            self.linear_step(damping);
+            self.lead(damping);
+        }
+    }
+
+    /// Solves for the step, and where it leads.
+    fn lead(&mut self, damping: T) {
+        self.linear_step(damping);
+        for i in 0..self.plan.joints.len() {
+            (self.next.0[i], self.next.1[i]) = self.moved(i);
         }
     }
 

@@ -136,7 +136,7 @@ impl Ways {
             self.at.resize(3 * block.lanes().len() * self.frames, 0.0);
             for (joint, ways) in block.lanes().iter().zip(self.at.chunks_exact_mut(3 * self.frames)) {
                 for (axis, way) in ways.chunks_exact_mut(self.frames).enumerate() {
-                    way[at..][..LANES].copy_from_slice(&joint.translation[axis].into_arr());
+                    way[at..][..LANES].copy_from_slice(&<[f32; LANES]>::from(joint.translation[axis]));
                 }
             }
         }

@@ -6,8 +6,12 @@
 //! block to a consumer while it lies in the cache: results of whole clips are consumed, not stored.
 //! Space: model space from joint space. Units: metres.
 
-use crate::math::{LANES, LaneTransform, LaneVec3, Transform, Vec3, lane_quat, lane_vec3, splat_vec3};
+use crate::math::{
+    LANES, LaneTransform, LaneVec3, Quat, Transform, Vec3, in_wide_registers, lane_quat, lane_vec3,
+    splat_vec3,
+};
 use crate::model::{Clip, JointId, ModelPose, Pose, Skeleton};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// One frame of `clip` in model space, written over `model`.
@@ -193,32 +197,24 @@ impl<'a> Forward<'a> {
         Block { first: 0, frames: 0, joints: vec![LaneTransform::identity(); self.joints] }
     }
 
-    /// Computes the block of this number into `block`; nothing is allocated.
+    /// Computes the block of this number into `block`, to the same bits on every processor; nothing is allocated.
     ///
     /// # Panics
     /// Where there is no such block, or the workspace belongs to another skeleton.
     pub fn compute(&self, number: usize, block: &mut Block) {
+        in_wide_registers(self.composition(number, block));
+    }
+
+    fn composition<'b>(&'b self, number: usize, block: &'b mut Block) -> Composition<'b> {
         let frames = self.clip.frames();
         block.first = number * LANES;
         block.frames = LANES.min(frames - block.first);
         let frame = |lane: usize| (block.first + lane).min(frames - 1);
-        let rotations: [_; LANES] = std::array::from_fn(|lane| self.clip.rotations(frame(lane)));
-        let translations: [_; LANES] = std::array::from_fn(|lane| self.clip.translations(frame(lane)));
-        // Side by side first, multiplied later: a wide load right behind the eight narrow stores that fill it
-        // would wait for them.
-        let joints = &mut block.joints[..self.joints];
-        for link in &self.links {
-            let (j, joint) = (link.joint, &mut joints[link.joint]);
-            joint.rotation = lane_quat(&std::array::from_fn(|lane| &rotations[lane][j]));
-            joint.translation = match link.track {
-                Some(k) => lane_vec3(&std::array::from_fn(|lane| &translations[lane][k])),
-                None => link.rest,
-            };
-        }
-        for link in &self.links {
-            if let Some(parent) = link.parent {
-                joints[link.joint] = joints[parent] * joints[link.joint];
-            }
+        Composition {
+            links: &self.links,
+            rotations: std::array::from_fn(|lane| self.clip.rotations(frame(lane))),
+            translations: std::array::from_fn(|lane| self.clip.translations(frame(lane))),
+            joints: &mut block.joints[..self.joints],
         }
     }
 
@@ -228,6 +224,32 @@ impl<'a> Forward<'a> {
         for number in 0..self.blocks() {
             self.compute(number, &mut block);
             consume(&block);
+        }
+    }
+}
+
+/// The links in order, from these frames of the clip to these joints in model space.
+struct Composition<'a> {
+    links: &'a [Link],
+    rotations: [&'a [Quat]; LANES],
+    translations: [&'a [Vec3]; LANES],
+    joints: &'a mut [LaneTransform],
+}
+
+impl WithSimd for Composition<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for link in self.links {
+            let translation = match link.track {
+                Some(k) => lane_vec3(&self.translations, k),
+                None => link.rest,
+            };
+            let local = LaneTransform { rotation: lane_quat(&self.rotations, link.joint), translation };
+            self.joints[link.joint] = match link.parent {
+                Some(parent) => self.joints[parent] * local,
+                None => local,
+            };
         }
     }
 }
@@ -281,6 +303,17 @@ mod tests {
                 seen += block.frames();
             });
             prop_assert_eq!(seen, clip.frames());
+        }
+
+        #[test]
+        fn wide_registers_change_no_bit((skeleton, clip) in scene()) {
+            let forward = Forward::new(&skeleton, &clip);
+            let (mut wide, mut plain) = (forward.workspace(), forward.workspace());
+            for number in 0..forward.blocks() {
+                forward.compute(number, &mut wide);
+                forward.composition(number, &mut plain).with_simd(pulp::Scalar);
+                prop_assert_eq!(wide.lanes(), plain.lanes());
+            }
         }
 
         #[test]

@@ -1,39 +1,37 @@
 //! Eight transforms side by side in `f32`: the same joint in eight frames, computed at once.
 //!
-//! Frames are the lanes, never joints: a joint waits for its parent, a frame waits for nothing.
+//! Frames are the lanes, never joints: a joint waits for its parent, a frame waits for nothing. All of it is inlined,
+//! for the registers of its caller.
 
-use super::{Quat, RawQuat, Transform, Vec3};
+use super::{Quat, RawQuat, Real, RealX8, Transform, Triple, Vec3, cross, sum};
 
 /// How many numbers one lane value holds.
-pub const LANES: usize = 8;
-/// Eight `f32` numbers.
-pub type F32x8 = simba::simd::WideF32x8;
+pub(crate) const LANES: usize = RealX8::LANES;
 /// Eight vectors.
-pub type LaneVec3 = nalgebra::Vector3<F32x8>;
-/// Eight rotations.
-pub type LaneQuat = nalgebra::UnitQuaternion<F32x8>;
+pub(crate) type LaneVec3 = Triple<RealX8>;
 
 /// Eight rigid transforms. Space and units as [`Transform`], in `f32`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaneTransform {
-    /// The rotations, applied first.
-    pub rotation: LaneQuat,
+    /// The rotations, applied first: unit quaternions `x, y, z, w`.
+    pub(crate) rotation: [RealX8; 4],
     /// The translations, applied second, in metres.
-    pub translation: LaneVec3,
+    pub(crate) translation: LaneVec3,
 }
 
 impl LaneTransform {
     /// Eight times the transform that moves nothing.
-    pub fn identity() -> Self {
-        Self { rotation: lane_quat(&[&Quat::identity(); LANES]), translation: splat_vec3(&Vec3::zeros()) }
+    pub(crate) fn identity() -> Self {
+        let [zero, one] = [0.0, 1.0].map(RealX8::splat);
+        Self { rotation: [zero, zero, zero, one], translation: [zero; 3] }
     }
 
     /// One of the eight transforms, in `f64` and with its rotation normalised again.
     ///
     /// # Panics
     /// Where `lane` is not below [`LANES`].
-    pub fn lane(&self, lane: usize) -> Transform {
-        let [x, y, z, w] = [0, 1, 2, 3].map(|c| f64::from(self.rotation.coords[c].into_arr()[lane]));
+    pub(crate) fn lane(&self, lane: usize) -> Transform {
+        let [x, y, z, w] = self.rotation.map(|c| c.lane(lane));
         Transform::new(Quat::new_normalize(RawQuat::new(w, x, y, z)), self.position(lane))
     }
 
@@ -41,40 +39,58 @@ impl LaneTransform {
     ///
     /// # Panics
     /// Where `lane` is not below [`LANES`].
-    pub fn position(&self, lane: usize) -> Vec3 {
-        Vec3::from_fn(|c, _| f64::from(self.translation[c].into_arr()[lane]))
+    pub(crate) fn position(&self, lane: usize) -> Vec3 {
+        self.translation.map(|c| c.lane(lane)).into()
+    }
+
+    /// Where the transforms carry eight points: `t + q p q*`, with `q p q* = p + w c + v x c`, `c = 2 v x p`.
+    #[inline(always)]
+    pub(crate) fn point(&self, p: LaneVec3) -> LaneVec3 {
+        let [x, y, z, w] = self.rotation;
+        let half = cross([x, y, z], p);
+        let c = sum(half, half);
+        let d = cross([x, y, z], c);
+        let turned = [c[0] * w + d[0] + p[0], c[1] * w + d[1] + p[1], c[2] * w + d[2] + p[2]];
+        sum(self.translation, turned)
     }
 }
 
 impl std::ops::Mul for LaneTransform {
     type Output = LaneTransform;
-    #[inline]
+    #[inline(always)]
     fn mul(self, b: LaneTransform) -> LaneTransform {
-        LaneTransform {
-            rotation: self.rotation * b.rotation,
-            translation: self.translation + self.rotation * b.translation,
-        }
+        let ([ax, ay, az, aw], [bx, by, bz, bw]) = (self.rotation, b.rotation);
+        let rotation = [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ];
+        LaneTransform { rotation, translation: self.point(b.translation) }
     }
 }
 
-/// Eight rotations side by side.
-#[inline]
-pub fn lane_quat(rotations: &[&Quat; LANES]) -> LaneQuat {
-    // Narrowed rotation by rotation and transposed afterwards: two numbers are narrowed at a time that way.
-    let narrow = rotations.map(|q| <[f64; 4]>::from(q.coords).map(|x| x as f32));
-    let rows: [[f32; LANES]; 4] = std::array::from_fn(|c| std::array::from_fn(|lane| narrow[lane][c]));
-    let [x, y, z, w] = rows.map(F32x8::from_arr);
-    LaneQuat::new_unchecked(nalgebra::Quaternion::new(w, x, y, z))
+/// The rotations at this place of eight lists side by side.
+#[inline(always)]
+pub(crate) fn lane_quat(lists: &[&[Quat]; LANES], at: usize) -> [RealX8; 4] {
+    let mut rows = [[0.0; LANES]; 4];
+    for (lane, list) in lists.iter().enumerate() {
+        let q = &list[at].coords;
+        for (c, row) in rows.iter_mut().enumerate() {
+            row[lane] = q[c] as f32;
+        }
+    }
+    [rows[0].into(), rows[1].into(), rows[2].into(), rows[3].into()]
 }
 
-/// Eight vectors side by side.
-#[inline]
-pub fn lane_vec3(vectors: &[&Vec3; LANES]) -> LaneVec3 {
-    LaneVec3::from_fn(|c, _| F32x8::from_arr(vectors.map(|v| v[c] as f32)))
+/// The vectors at this place of eight lists side by side.
+#[inline(always)]
+pub(crate) fn lane_vec3(lists: &[&[Vec3]; LANES], at: usize) -> LaneVec3 {
+    let of = |c: usize| RealX8::from_lanes(|lane| lists[lane][at][c]);
+    [of(0), of(1), of(2)]
 }
 
 /// The same vector eight times.
-#[inline]
-pub fn splat_vec3(v: &Vec3) -> LaneVec3 {
-    LaneVec3::from_fn(|c, _| F32x8::from_arr([v[c] as f32; LANES]))
+pub(crate) fn splat_vec3(v: &Vec3) -> LaneVec3 {
+    [v.x, v.y, v.z].map(RealX8::splat)
 }

@@ -4,7 +4,8 @@
 //! differences give it. It is factored as `L D L'` without exchanges (Golub and Van Loan, Matrix Computations, 2013,
 //! section 4.3), which a positive matrix allows; time and space grow with the unknowns. Units: those of the entries.
 
-use pulp::Arch;
+use crate::math::in_wide_registers;
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -65,6 +66,20 @@ impl<const B: usize> Bands<B> {
     }
 }
 
+/// A part of a factor as work for wide registers.
+struct Factor<'a, const B: usize> {
+    rows: &'a mut [[f64; B]],
+    count: usize,
+}
+
+impl<const B: usize> WithSimd for Factor<'_, B> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        factor(self.rows, self.count);
+    }
+}
+
 /// Makes the first `count` rows of a matrix columns of its factor; the rows behind them are what is left of theirs.
 #[inline(always)]
 fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
@@ -77,7 +92,9 @@ fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
                 continue;
             }
             let share = column[i] / column[0];
-            row[..B - i].iter_mut().zip(&column[i..]).for_each(|(x, y)| *x -= share * y);
+            for (x, y) in row.iter_mut().zip(&column[i..]) {
+                *x -= share * y;
+            }
             head[i] = share;
         }
     }
@@ -149,8 +166,7 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
         let range = self.range(number);
         let mut window = left.to_vec();
         window.extend((self.of)(range.start + left.len()..(range.end + self.ahead).min(self.rows)));
-        // In the widest registers that the processor has: the arithmetic is the same in all.
-        Arch::new().dispatch(|| factor(&mut window, range.len()));
+        in_wide_registers(Factor { rows: &mut window, count: range.len() });
         window
     }
 }

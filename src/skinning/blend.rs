@@ -55,7 +55,7 @@ impl LinearBlend {
     /// # Panics
     /// Where the mesh belongs to another skeleton.
     pub fn skin(&self, model: &ModelPose, skin: &mut Skin) {
-        let bindings: Vec<Columns> = matrices(&self.bindings, model).map(|m| columns(&m)).collect();
+        let bindings: Vec<Columns> = self.bindings.iter().map(|b| columns(b, model)).collect();
         let room = self.blocks.len() * WIDTH;
         skin.positions.resize(room, [0.0; 3]);
         skin.normals.resize(if self.has_normals { room } else { 0 }, [0.0; 3]);
@@ -108,9 +108,14 @@ pub(super) fn matrices(bindings: &[Binding], model: &ModelPose) -> impl Iterator
     bindings.iter().map(move |b| of(model.joint(b.joint)) * b.joint_from_mesh)
 }
 
-/// The columns in `f32`; the fourth row is not used.
-fn columns(m: &Mat4<f64>) -> Columns {
-    std::array::from_fn(|c| std::array::from_fn(|r| m[(r, c)] as f32))
+/// Model space from mesh space for one binding, in `f32`: three rows of its matrix, for the fourth is never used.
+fn columns(binding: &Binding, model: &ModelPose) -> Columns {
+    let joint = model.joint(binding.joint);
+    let turn = joint.rotation.to_rotation_matrix();
+    std::array::from_fn(|c| {
+        let column = binding.joint_from_mesh.column(c);
+        (turn * column.xyz() + joint.translation * column[3]).map(|x| x as f32).into()
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 mod average;
 mod lanes;
 mod real;
+mod registers;
 mod rotation;
 mod segment;
 mod transform;
@@ -23,6 +24,7 @@ pub use nalgebra::{DMatrix, DVector, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 a
 pub(crate) use nalgebra::{Matrix6 as Mat6, Vector6 as Vec6};
 pub use real::Real;
 pub(crate) use real::RealX4;
+pub(crate) use registers::in_wide_registers;
 pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
 pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};

@@ -4,7 +4,7 @@
 //! differences give it. It is factored as `L D L'` without exchanges (Golub and Van Loan, Matrix Computations, 2013,
 //! section 4.3), which a positive matrix allows; time and space grow with the unknowns. Units: those of the entries.
 
-use pulp::Arch;
+use crate::math::in_wide_registers;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -149,8 +149,10 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
         let range = self.range(number);
         let mut window = left.to_vec();
         window.extend((self.of)(range.start + left.len()..(range.end + self.ahead).min(self.rows)));
-        // In the widest registers that the processor has: the arithmetic is the same in all.
-        Arch::new().dispatch(|| factor(&mut window, range.len()));
+        in_wide_registers(
+            #[inline(always)]
+            || factor(&mut window, range.len()),
+        );
         window
     }
 }

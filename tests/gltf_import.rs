@@ -249,7 +249,7 @@ fn rotations_stay_in_the_hemisphere_of_the_frame_before_on_any_number_of_threads
     let key = |k: usize| {
         let turn = [0.3, 0.7, -0.4, 0.2 + 1e-3 * k as f32];
         let q = if k % 97 < 2 { [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]][k % 97] } else { turn };
-        q.map(|x| if k * k % 7 < 3 || k % 256 == 0 { -x } else { x })
+        q.map(|x| if k * k % 7 < 3 || k.is_multiple_of(256) { -x } else { x })
     };
     let keys: Vec<[f32; 4]> = (0..1500).map(key).collect();
     let file = turning(&keys);

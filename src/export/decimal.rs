@@ -141,7 +141,12 @@ mod tests {
         assert_eq!(six(-12.5), "-12.500000");
         assert_eq!(six(1e-6), "0.000001");
         assert_eq!(six(1e20), "100000000000000000000.000000");
-        assert_eq!(text(7.0, Decimals::Fixed(0)), "7");
+        for (value, expected) in
+            [(7.0, "7"), (2.5, "3"), (-0.5, "-1"), (0.49999999999999994, "0"), (4096.0, "4096")]
+        {
+            assert_eq!(text(value, Decimals::Fixed(0)), expected);
+        }
+        assert_eq!((six(99.9999996), six(-1000.25)), ("100.000000".into(), "-1000.250000".into()));
         assert_eq!(text(-0.0, Decimals::Shortest), "0");
         assert_eq!(text(1e-7, Decimals::Shortest), "0.0000001");
     }

@@ -2,9 +2,11 @@
 
 mod development_data;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use development_data::data;
 use posemill::import::GltfFile;
-use posemill::math::{Quat, Vec3};
+use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
 use posemill::model::{Asset, ModelPose};
 use serde_json::Value;
 use std::fs;
@@ -213,5 +215,58 @@ fn a_bound_character_stands_upright_where_its_nodes_do_not() {
             "{name}"
         );
         assert!(height > 0.5 && at(foot).y.abs() < 0.2 * height, "{name}");
+    }
+}
+
+/// A file of two joints, the upper one above the lower, which turn by these keys at 60 Hz.
+fn turning(keys: &[[f32; 4]]) -> Vec<u8> {
+    let times: Vec<f32> = (0..keys.len()).map(|k| (k as f64 / 60.0) as f32).collect();
+    let numbers = times.iter().chain(keys.as_flattened());
+    let bytes: Vec<u8> = numbers.flat_map(|x| x.to_le_bytes()).collect();
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&bytes));
+    let (count, at) = (keys.len(), 4 * keys.len());
+    let channel =
+        |node: usize| serde_json::json!({"sampler": 0, "target": {"node": node, "path": "rotation"}});
+    serde_json::json!({
+        "asset": {"version": "2.0"},
+        "nodes": [{"name": "upper", "children": [1]}, {"name": "lower", "translation": [0, 1, 0]}],
+        "scenes": [{"nodes": [0]}],
+        "buffers": [{"byteLength": bytes.len(), "uri": uri}],
+        "bufferViews": [{"buffer": 0, "byteLength": bytes.len()}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": count, "type": "SCALAR"},
+            {"bufferView": 0, "byteOffset": at, "componentType": 5126, "count": count, "type": "VEC4"}
+        ],
+        "animations": [{"samplers": [{"input": 0, "output": 1}], "channels": [channel(0), channel(1)]}]
+    })
+    .to_string()
+    .into_bytes()
+}
+
+#[test]
+fn rotations_stay_in_the_hemisphere_of_the_frame_before_on_any_number_of_threads() {
+    // Signs come and go, also where blocks of frames meet; half turns stand at right angles, whatever came before.
+    let key = |k: usize| {
+        let turn = [0.3, 0.7, -0.4, 0.2 + 1e-3 * k as f32];
+        let q = if k % 97 < 2 { [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]][k % 97] } else { turn };
+        q.map(|x| if k * k % 7 < 3 || k.is_multiple_of(256) { -x } else { x })
+    };
+    let keys: Vec<[f32; 4]> = (0..1500).map(key).collect();
+    let file = turning(&keys);
+    let mut expected: Vec<Quat> = Vec::new();
+    for [x, y, z, w] in keys.iter().map(|q| q.map(f64::from)) {
+        let q = Quat::new_normalize(RawQuat::new(w, x, y, z));
+        expected.push(expected.last().map_or(q, |before| same_hemisphere(q, before)));
+    }
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let read = pool.install(|| GltfFile::read(&file, None)).unwrap();
+        let (clip, lower) = (&read.clips[0], read.skeleton.find("lower").unwrap());
+        assert_eq!((clip.frames(), clip.sample_rate), (keys.len(), 60.0));
+        for (frame, expected) in expected.iter().enumerate() {
+            // Rotations that differ in their sign are equal, their numbers are not.
+            let found = clip.rotations(frame)[lower.index()].coords;
+            assert_eq!(found, expected.coords, "frame {frame}, {threads} threads");
+        }
     }
 }

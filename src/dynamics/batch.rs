@@ -8,7 +8,6 @@ use super::batch_kernel::{Hanging, Instant, Node, Plan, step};
 use super::body::BodyState;
 use super::constraint::ConstraintKind;
 use crate::math::{Quat, RawQuat, Real, RealX4, Vec3, from_columns, in_wide_registers};
-use pulp::{Simd, WithSimd};
 
 /// Why skeletons cannot go side by side.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,7 +98,10 @@ impl Batch {
 
     /// Advances every skeleton by `h` seconds, to the same bits on every processor.
     pub fn step(&mut self, h: f64) {
-        in_wide_registers(Advance { batch: self, h });
+        in_wide_registers(
+            #[inline(always)]
+            || self.advance(h),
+        );
     }
 
     #[inline(always)]
@@ -129,21 +131,6 @@ impl Batch {
             };
         }
         states
-    }
-}
-
-/// A step as work that is compiled a second time for the wide registers that a processor may have. Nothing is
-/// contracted or reordered by that.
-struct Advance<'a> {
-    batch: &'a mut Batch,
-    h: f64,
-}
-
-impl WithSimd for Advance<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        self.batch.advance(self.h);
     }
 }
 

@@ -8,6 +8,7 @@
 //! Space: model space, Y up. Units: metres become the file's unit (centimetres unless asked otherwise), radians
 //! degrees. Position channels replace the OFFSET (see [`crate::export::bvh::BvhOptions`]).
 
+use super::bvh_angles::BLOCK;
 use super::format::Format;
 use super::save::OutputFile;
 use super::{bvh_angles, decimal};
@@ -200,12 +201,10 @@ impl<'a> Writer<'a> {
     /// The angles of a joint in some frames, near those of the frame before them.
     fn angles(&self, id: JointId, frames: Range<usize>, before: &mut Option<[f64; 3]>, out: &mut [[f64; 3]]) {
         let (parent_rest, from_rest) = (self.parent_rest[id.index()], self.rest[id.index()].inverse());
-        for (frame, out) in frames.zip(out) {
-            let turned = parent_rest * self.clip.rotations(frame)[id.index()] * from_rest;
-            *out = bvh_angles::angles(&turned, self.options.order, before.as_ref());
-            // Continuity from what the reader will see: writing what was read then chooses the same angles.
-            *before = Some(out.map(|a| decimal::printed(a, self.options.decimals)));
-        }
+        let turned = |frame| parent_rest * self.clip.rotations(frame)[id.index()] * from_rest;
+        // Continuity from what the reader will see: writing what was read then chooses the same angles.
+        let printed = |angle| decimal::printed(angle, self.options.decimals);
+        bvh_angles::angles_of_block(frames.map(turned), self.options.order, before, printed, out);
     }
 
     /// The row of a frame behind the line end of the one before.
@@ -231,9 +230,6 @@ impl<'a> Writer<'a> {
         out
     }
 }
-
-/// Frames whose angles are found before their rows are written: 60 joints of them fit a core's second cache.
-const BLOCK: usize = 256;
 
 /// Whether the root was added by an import above several and says nothing itself.
 pub(super) fn stands_for_several(skeleton: &Skeleton, clip: &Clip) -> bool {

@@ -4,8 +4,12 @@
 //! alone; the other two from `A(a)^-1 R = B(b) C(c)`, which holds whatever the first one is, so that a first
 //! angle known badly (near gimbal lock) costs no precision of the product. Source: Shoemake (1994), "Euler
 //! angle conversion", Graphics Gems IV, with the choice among his solutions made by continuity.
+//!
+//! The angles of many frames are found side by side, by plain arithmetic without branches or calls; only the choice goes
+//! from frame to frame. The arc tangent is that of FreeBSD's `s_atan.c` (Sun 1993): the same on every machine.
 
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, in_wide_registers};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The order in which a joint's rotation channels are listed and multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,50 +50,174 @@ impl RotationOrder {
 /// about the same axis, and the noise of a unit quaternion is all that tells them apart.
 const LOCK: f64 = 1e-8;
 
+/// Rotations that are taken apart at a time.
+pub(super) const BLOCK: usize = 256;
+
 /// The angles of `q` in degrees, in the order listed, nearest to `before`.
 pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) -> [f64; 3] {
-    let [i, j, k] = order.axes();
-    let sign = if (i + 1) % 3 == j { 1.0 } else { -1.0 };
-    // Column k of R, and the columns that B(b) C(c) is read from.
-    let axis = |n: usize| {
-        let mut axis = Vec3::zeros();
-        axis[n] = 1.0;
-        q * axis
-    };
-    let (column_j, column_k) = (axis(j), axis(k));
-    let a = if column_k[j] * column_k[j] + column_k[k] * column_k[k] < LOCK * LOCK {
-        before.map_or(0.0, |b| b[0].to_radians())
-    } else {
-        (-sign * column_k[j]).atan2(column_k[k])
-    };
-    let (sin, cos) = a.sin_cos();
-    // Row k of A^-1 R at column k; row i is that of R.
-    let b = (sign * column_k[i]).atan2(cos * column_k[k] - sign * sin * column_k[j]);
-    // Row j of A^-1 R is (0, cos c, sin c) at (k, j, i).
-    let column_i = axis(i);
-    let row_j = |column: &Vec3| cos * column[j] + sign * sin * column[k];
-    let c = (sign * row_j(&column_i)).atan2(row_j(&column_j));
-    let found = [a, b, c].map(f64::to_degrees);
-    let Some(before) = before else { return found };
-    let other = [found[0] + 180.0, 180.0 - found[1], found[2] + 180.0];
+    let axes = Axes::of(order);
+    let parts = axes.parts(q);
+    axes.near(axes.principal(parts), parts, before)
+}
+
+/// The angles of up to [`BLOCK`] rotations, each nearest to what `printed` makes of those before; `before` is that of the
+/// first and becomes that of the next one.
+pub(super) fn angles_of_block(
+    rotations: impl Iterator<Item = Quat>,
+    order: RotationOrder,
+    before: &mut Option<[f64; 3]>,
+    printed: impl Fn(f64) -> f64,
+    out: &mut [[f64; 3]],
+) {
+    let axes = Axes::of(order);
+    let mut parts = [[0.0; BLOCK]; 4];
+    for (n, q) in rotations.take(BLOCK).enumerate() {
+        for (part, x) in parts.iter_mut().zip(axes.parts(&q)) {
+            part[n] = x;
+        }
+    }
+    let mut found = [[0.0; BLOCK]; 4];
+    in_wide_registers(
+        #[inline(always)]
+        || {
+            for n in 0..BLOCK {
+                let principal = axes.principal([parts[0][n], parts[1][n], parts[2][n], parts[3][n]]);
+                [found[0][n], found[1][n], found[2][n], found[3][n]] = principal;
+            }
+        },
+    );
+    for (n, out) in out.iter_mut().enumerate().take(BLOCK) {
+        let [found, parts] = [&found, &parts].map(|of| [0, 1, 2, 3].map(|k| of[k][n]));
+        *out = axes.near(found, parts, before.as_ref());
+        *before = Some(out.map(&printed));
+    }
+}
+
+/// The axes in the order listed, and 1 where they follow each other as X, Y and Z do, else -1.
+#[derive(Clone, Copy)]
+struct Axes {
+    order: [usize; 3],
+    sign: f64,
+}
+
+impl Axes {
+    fn of(order: RotationOrder) -> Self {
+        let order = order.axes();
+        Self { order, sign: if (order[0] + 1) % 3 == order[1] { 1.0 } else { -1.0 } }
+    }
+
+    /// The imaginary parts in the order of the axes, and the real one with the sign that makes up for that order.
+    fn parts(&self, q: &Quat) -> [f64; 4] {
+        let [i, j, k] = self.order.map(|axis| q.coords[axis]);
+        [i, j, k, self.sign * q.w]
+    }
+
+    /// The angles in radians, the second within a quarter turn, and the square of the second one's cosine.
+    #[inline(always)]
+    fn principal(&self, parts: [f64; 4]) -> [f64; 4] {
+        let [ik, jk, kk, jj, kj, ji, ki] = matrix(parts);
+        let squared = jk * jk + kk * kk;
+        // Cosine and sine of the first angle are kk and -jk over the cosine of the second; row j of A^-1 R is
+        // (0, cos c, sin c), here times that cosine, at (k, j, i).
+        [
+            atan2(-self.sign * jk, kk),
+            atan2(self.sign * ik, squared.sqrt()),
+            atan2(self.sign * (kk * ji - jk * ki), kk * jj - jk * kj),
+            squared,
+        ]
+    }
+
+    /// The angles in degrees nearest to `before`, from what [`Axes::principal`] found.
+    #[inline(always)]
+    fn near(&self, found: [f64; 4], parts: [f64; 4], before: Option<&[f64; 3]>) -> [f64; 3] {
+        let [a, b, c, squared] = found;
+        let first = before.map_or(0.0, |before| before[0].to_radians());
+        let turned = if squared < LOCK * LOCK { self.locked(parts, first) } else { [a, b, c] };
+        let found = turned.map(f64::to_degrees);
+        before.map_or(found, |before| nearest(found, before))
+    }
+
+    /// The angles in radians where the first one is told.
+    #[cold]
+    fn locked(&self, parts: [f64; 4], first: f64) -> [f64; 3] {
+        let (sin, cos) = (self.sign * first.sin(), first.cos());
+        let [ik, jk, kk, jj, kj, ji, ki] = matrix(parts);
+        let second = atan2(self.sign * ik, cos * kk - sin * jk);
+        [first, second, atan2(self.sign * (cos * ji + sin * ki), cos * jj + sin * kj)]
+    }
+}
+
+/// Of the matrix of a rotation, by row and column: column k, which C leaves alone, and what else `A^-1 R` is read from.
+#[inline(always)]
+fn matrix([i, j, k, w]: [f64; 4]) -> [f64; 7] {
+    let (ik, jk, kk) = (2.0 * (i * k + w * j), 2.0 * (j * k - w * i), 1.0 - 2.0 * (i * i + j * j));
+    let (jj, kj) = (1.0 - 2.0 * (i * i + k * k), 2.0 * (j * k + w * i));
+    let (ji, ki) = (2.0 * (i * j + w * k), 2.0 * (i * k - w * j));
+    [ik, jk, kk, jj, kj, ji, ki]
+}
+
+/// The angles of the same rotation, all in degrees, which are nearest to `before`.
+#[inline(always)]
+fn nearest(found: [f64; 3], before: &[f64; 3]) -> [f64; 3] {
     let unrolled = |angles: [f64; 3]| {
         let mut near = angles;
         for (angle, before) in near.iter_mut().zip(before) {
-            *angle += 360.0 * ((before - *angle) / 360.0).round();
+            let off = before - *angle;
+            // Else the quotient rounds to 0.
+            if off.abs() >= 180.0 {
+                *angle += 360.0 * (off / 360.0).round();
+            }
         }
         let distance: f64 = near.iter().zip(before).map(|(a, b)| (a - b).abs()).sum();
         (near, distance)
     };
+    let other = [found[0] + 180.0, 180.0 - found[1], found[2] + 180.0];
     let (found, near) = unrolled(found);
+    // The other solution differs by half a turn in the first angle and in the third: together the two are a whole one away.
+    if near <= 180.0 {
+        return found;
+    }
     let (other, far) = unrolled(other);
     // A margin: two solutions equally near must not be chosen between by rounding.
     if far < near - 1e-3 { other } else { found }
 }
 
+/// The angle of the direction (`x`, `y`) in radians, as [`f64::atan2`] gives it but for the last bits.
+#[inline(always)]
+#[allow(clippy::excessive_precision, reason = "the constants stand as in the source")]
+fn atan2(y: f64, x: f64) -> f64 {
+    /// What pi and its parts lack, as doubles.
+    const LOW: f64 = 1.22464679914735317720e-16;
+    let steep = y.abs() > x.abs();
+    let (small, large) = if steep { (x.abs(), y.abs()) } else { (y.abs(), x.abs()) };
+    // Beyond the tangent of pi/8 the angle is measured from pi/4.
+    let far = small > 0.414_213_562_373_095_05 * large;
+    let (n, d) = if far { (small - large, small + large) } else { (small, large) };
+    let t = n / if d > 0.0 { d } else { 1.0 };
+    let z = t * t;
+    let w = z * z;
+    let even = z
+        * (3.33333333333329318027e-01
+            + w * (1.42857142725034663711e-01
+                + w * (9.09088713343650656196e-02
+                    + w * (6.66107313738753120669e-02
+                        + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
+    let odd = w
+        * (-1.99999999998764832476e-01
+            + w * (-1.11111104054623557880e-01
+                + w * (-7.69187620504482999495e-02
+                    + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
+    let (high, low) = if far { (FRAC_PI_4, 0.25 * LOW) } else { (0.0, 0.0) };
+    let angle = high - ((t * (even + odd) - low) - t);
+    let angle = if steep { FRAC_PI_2 - (angle - 0.5 * LOW) } else { angle };
+    let angle = if x < 0.0 { PI - (angle - LOW) } else { angle };
+    angle.copysign(y)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::exp;
+    use crate::math::{Vec3, exp};
     use proptest::prelude::*;
 
     fn product(angles: [f64; 3], order: RotationOrder) -> Quat {
@@ -103,6 +231,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_arc_tangent_is_that_of_the_library(y in -2.0..2.0f64, x in -2.0..2.0f64, small in 0..20i32) {
+            for (y, x) in [(y, x), (y * 10f64.powi(-small), x), (y, x * 10f64.powi(-small)), (y, y), (0.0, x), (y, 0.0)] {
+                let (found, expected) = (atan2(y, x), y.atan2(x));
+                prop_assert!((found - expected).abs() <= 4.0 * f64::EPSILON * expected.abs(), "{} {}", y, x);
+                prop_assert_eq!(found.is_sign_negative(), expected.is_sign_negative());
+            }
+        }
+
+        #[test]
+        fn a_block_gives_what_each_rotation_gives(
+            step in prop::array::uniform3(-0.2..0.2f64), order in 0usize..6, count in 1usize..=BLOCK
+        ) {
+            let order = RotationOrder::ALL[order];
+            let at = |n: usize| exp(&(Vec3::from(step) * n as f64)) * exp(&(Vec3::y() * (0.1 * n as f64)));
+            let printed = |x: f64| (x * 1e3).round() / 1e3;
+            let (mut block, mut before) = (vec![[0.0; 3]; count], None);
+            angles_of_block((0..count).map(at), order, &mut before, printed, &mut block);
+            let mut last = None;
+            for (n, found) in block.iter().enumerate() {
+                prop_assert_eq!(*found, angles(&at(n), order, last.as_ref()));
+                last = Some(found.map(printed));
+            }
+            prop_assert_eq!(before, last);
+        }
+
         #[test]
         fn the_product_of_the_angles_is_the_rotation(v in prop::array::uniform3(-3.0..3.0f64), order in 0usize..6) {
             let (q, order) = (exp(&Vec3::from(v)), RotationOrder::ALL[order]);

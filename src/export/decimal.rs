@@ -16,35 +16,71 @@ const POWERS: [f64; 16] =
 /// Integers below are exact in `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// The numbers below 100 as two digits each.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
+        n += 1;
+    }
+    pairs
+};
+
+/// What any number fits that is written here: a sign, 16 digits and a point; a multiple of the widest registers.
+const ROOM: usize = 32;
+
+/// `x`, which is not negative, as the nearest integer, halves away from 0; `None` from [`EXACT`] on.
+fn nearest(x: f64) -> Option<u64> {
+    // Signed, which processors convert at once. Exact, as both are below 2^53.
+    let floor = x as i64;
+    (x < EXACT).then(|| floor as u64 + u64::from(x - floor as f64 >= 0.5))
+}
+
 /// Appends `value`, which is finite; never `-0`.
 pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
     let places = match decimals {
-        Decimals::Fixed(places) => places.min(15),
+        Decimals::Fixed(places) => usize::from(places.min(15)),
         Decimals::Shortest => return push_text(out, &value.to_string()),
     };
-    let scaled = (value.abs() * POWERS[usize::from(places)]).round();
-    if scaled >= EXACT {
-        return push_text(out, &format!("{value:.*}", usize::from(places)));
+    let Some(scaled) = nearest(value.abs() * POWERS[places]) else {
+        return push_text(out, &format!("{value:.places$}"));
+    };
+    let unit = POWERS[places] as u64;
+    let (whole, part) = (scaled / unit, scaled % unit);
+    let sign = usize::from(value < 0.0 && scaled > 0);
+    let point = sign
+        + match whole {
+            0..10 => 1,
+            10..100 => 2,
+            100..1000 => 3,
+            _ => 1 + whole.ilog10() as usize,
+        };
+    let end = if places > 0 { point + 1 + places } else { point };
+    // Of fixed length first, then cut off: nothing asks for the length while the digits are found.
+    let start = out.len();
+    out.extend_from_slice(&[b'-'; ROOM]);
+    let text = &mut out[start..];
+    digits(&mut text[sign..point], whole);
+    if places > 0 {
+        text[point] = b'.';
+        digits(&mut text[point + 1..end], part);
     }
-    let mut rest = scaled as u64;
-    if value < 0.0 && rest > 0 {
-        out.push(b'-');
-    }
-    // At most 16 digits, and a point; written from the end.
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len();
-    let mut written = 0;
-    while rest > 0 || written <= places {
-        if written == places && places > 0 {
-            at -= 1;
-            digits[at] = b'.';
+    out.truncate(start + end);
+}
+
+/// Fills `text` with the last digits of `number`.
+#[inline(always)]
+fn digits(text: &mut [u8], mut number: u64) {
+    for place in text.rchunks_mut(2) {
+        let [ten, one] = PAIRS[(number % 100) as usize];
+        match place {
+            [high, low] => [*high, *low] = [ten, one],
+            [low] => *low = one,
+            _ => {}
         }
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        written += 1;
+        number /= 100;
     }
-    out.extend_from_slice(&digits[at..]);
 }
 
 fn push_text(out: &mut Vec<u8>, text: &str) {
@@ -57,8 +93,7 @@ pub(super) fn printed(value: f64, decimals: Decimals) -> f64 {
     match decimals {
         Decimals::Fixed(places) => {
             let power = POWERS[usize::from(places.min(15))];
-            let scaled = (value * power).round();
-            if scaled.abs() < EXACT { scaled / power } else { value }
+            nearest(value.abs() * power).map_or(value, |scaled| (scaled as f64 / power).copysign(value))
         }
         Decimals::Shortest => value,
     }
@@ -106,7 +141,12 @@ mod tests {
         assert_eq!(six(-12.5), "-12.500000");
         assert_eq!(six(1e-6), "0.000001");
         assert_eq!(six(1e20), "100000000000000000000.000000");
-        assert_eq!(text(7.0, Decimals::Fixed(0)), "7");
+        for (value, expected) in
+            [(7.0, "7"), (2.5, "3"), (-0.5, "-1"), (0.49999999999999994, "0"), (4096.0, "4096")]
+        {
+            assert_eq!(text(value, Decimals::Fixed(0)), expected);
+        }
+        assert_eq!((six(99.9999996), six(-1000.25)), ("100.000000".into(), "-1000.250000".into()));
         assert_eq!(text(-0.0, Decimals::Shortest), "0");
         assert_eq!(text(1e-7, Decimals::Shortest), "0.0000001");
     }

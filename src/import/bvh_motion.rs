@@ -9,11 +9,10 @@ use super::bvh_number::number;
 use super::bvh_rows::{Layout, Scratch};
 use super::bvh_scan::shown;
 use super::{BvhError, Place};
-use crate::math::{Quat, RawQuat, Vec3};
+use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
 use crate::model::FARTHEST;
 use crate::report::Warnings;
 use crate::scene::Allowance;
-use pulp::Arch;
 use rayon::prelude::*;
 
 /// Text that one worker decodes at a time: its frames then fit a core's own cache.
@@ -112,10 +111,11 @@ fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Opti
             (rotations, translations) = (rest, tail);
             work.push((chunk, r, t));
         }
-        // In the widest registers that the processor has: the arithmetic is the same in all.
-        let arch = Arch::new();
         let decoded = |(chunk, r, t): (&[u8], &mut [Quat], &mut [Vec3])| {
-            arch.dispatch(|| even_chunk(chunk, line_end, layout, r, t))
+            in_wide_registers(
+                #[inline(always)]
+                || even_chunk(chunk, line_end, layout, &mut *r, &mut *t),
+            )
         };
         let even = match work.len() {
             1 => work.into_iter().all(decoded),

@@ -9,6 +9,7 @@ use super::bvh_angles::half_sin_cos;
 use super::bvh_scan::{Channel, Header};
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::JointId;
+use std::ops::Range;
 
 /// What the numbers of a row mean, for joints that may stand behind an added root.
 pub(super) struct Layout {
@@ -17,6 +18,8 @@ pub(super) struct Layout {
     turns: Vec<Turns>,
     /// Columns and axes of all turns, in joint order.
     columns: Vec<(u32, u8)>,
+    /// From the first to the last of these columns.
+    turned: Range<usize>,
     /// For each joint with position channels, the columns of x, y and z.
     places: Vec<(JointId, [Option<usize>; 3])>,
     joints: usize,
@@ -45,6 +48,7 @@ impl Layout {
             channels: Vec::new(),
             turns: Vec::new(),
             columns: Vec::new(),
+            turned: 0..0,
             places: Vec::new(),
             joints: header.joints.len() + added,
         };
@@ -67,6 +71,9 @@ impl Layout {
             if place.iter().any(Option::is_some) {
                 layout.places.push((JointId::new(i + added), place));
             }
+        }
+        if let [first, .., last] | [first @ last] = &layout.columns[..] {
+            layout.turned = first.0 as usize..last.0 as usize + 1;
         }
         layout
     }
@@ -111,7 +118,9 @@ impl Layout {
         for ((_, columns), translation) in self.places.iter().zip(translations) {
             *translation = Vec3::from(columns.map(|c| c.map_or(0.0, |c| row.values[c])));
         }
-        half_sin_cos(&mut row.values, &mut row.sin, &mut row.cos);
+        let turned = self.turned.clone();
+        let (sin, cos) = (&mut row.sin[turned.clone()], &mut row.cos[turned.clone()]);
+        half_sin_cos(&mut row.values[turned], sin, cos);
         for turns in &self.turns {
             let mut q = [1.0, 0.0, 0.0, 0.0];
             for &(column, axis) in &self.columns[turns.start as usize..turns.end as usize] {

@@ -9,6 +9,7 @@ use crate::scene::{Allowance, GltfError, Json};
 use gltf::json::accessor::{ComponentType, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Accessor, Buffer, buffer};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What one use of an accessor takes.
@@ -284,9 +285,12 @@ impl<'a> Accessors<'a> {
         shape: Type,
         numbers: Numbers,
     ) -> Result<Vec<f32>, GltfError> {
-        let layout = self.layout(index, path, shape, numbers)?;
+        self.decoded(index, &self.layout(index, path, shape, numbers)?)
+    }
+
+    fn decoded(&self, index: usize, layout: &Layout) -> Result<Vec<f32>, GltfError> {
         let mut values = layout.floats();
-        if let Some((places, replaced)) = self.sparse(index, &layout)? {
+        if let Some((places, replaced)) = self.sparse(index, layout)? {
             let n = layout.components;
             for (&place, element) in places.iter().zip(replaced.floats().chunks_exact(n)) {
                 values[place as usize * n..][..n].copy_from_slice(element);
@@ -298,6 +302,29 @@ impl<'a> Accessors<'a> {
                 Err(GltfError::NotFinite { path: format!("accessors[{index}]"), item })
             }
             None => Ok(values),
+        }
+    }
+
+    /// The elements of an accessor as the bytes of `f32`, components side by side: those of the file where it has them so.
+    pub(super) fn float_bytes(
+        &self,
+        index: usize,
+        path: &str,
+        shape: Type,
+        numbers: Numbers,
+    ) -> Result<Cow<'_, [u8]>, GltfError> {
+        let plain = |layout: &Layout| {
+            layout.component == ComponentType::F32
+                && layout.stride == 4 * layout.components
+                && self.accessors[index].sparse.is_none()
+        };
+        let layout = self.layout(index, path, shape, numbers)?;
+        match layout.bytes.filter(|_| plain(&layout)) {
+            Some(bytes) if all_finite(bytes) => Ok(bytes.into()),
+            // Told with its place there.
+            _ => {
+                Ok(self.floats(index, path, shape, numbers)?.into_iter().flat_map(f32::to_le_bytes).collect())
+            }
         }
     }
 
@@ -317,6 +344,14 @@ impl<'a> Accessors<'a> {
 
 fn slice(bytes: &[u8], begin: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(begin).ok()?..usize::try_from(end).ok()?)
+}
+
+/// Whether none of the numbers has the exponent of those that are none.
+fn all_finite(floats: &[u8]) -> bool {
+    const EXPONENT: u32 = 0x7f80_0000;
+    let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & EXPONENT == EXPONENT;
+    // Without a way out in between, so that many are looked at side by side.
+    !floats.chunks(1 << 12).any(|part| part.chunks_exact(4).fold(false, |any, b| any | odd(b)))
 }
 
 fn shape_name(shape: Type) -> &'static str {

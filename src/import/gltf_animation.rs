@@ -7,7 +7,7 @@ use super::gltf_accessor::{Accessors, Numbers};
 use super::gltf_carried::{Frames, carried};
 use super::gltf_sample::{Span, Step, sample, steps};
 use super::gltf_skeleton::Joints;
-use super::gltf_track::{Interpolation, Track, fitting_rate};
+use super::gltf_track::{Hand, Interpolation, Track, fitting_rate};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
 use crate::report::Warnings;
@@ -15,7 +15,8 @@ use crate::scene::{ADDED, GltfError, NodeTree, World};
 use gltf::animation::{self, Property};
 use gltf::json::accessor::Type;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The rate of clips whose keys fit none, and the least rate of clips whose keys are not joined by lines.
 const USUAL_RATE: f64 = 60.0;
@@ -82,7 +83,7 @@ fn clip(
     allowance.take_list::<(Step, World)>(at_rest.len() as u64, || format!("`{here}`"))?;
     let mut steps = at_rest.clone();
     let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    let mut values: BTreeMap<(usize, usize), Vec<f32>> = BTreeMap::new();
+    let mut values: BTreeMap<(usize, usize), Cow<[u8]>> = BTreeMap::new();
     for (_, property, sampler) in &channels {
         let path = format!("{here}.samplers[{}]", sampler.index());
         let (input, output) = (sampler.input().index(), sampler.output().index());
@@ -97,13 +98,14 @@ fn clip(
         }
         let (shape, width) = if *property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
         if let std::collections::btree_map::Entry::Vacant(slot) = values.entry((output, width)) {
-            slot.insert(accessors.floats(output, &format!("{path}.output"), shape, Numbers::Unit)?);
+            slot.insert(accessors.float_bytes(output, &format!("{path}.output"), shape, Numbers::Unit)?);
         }
     }
     let mut tracks = Vec::with_capacity(channels.len());
     let mut curved = false;
     let mut keys: Vec<f64> = Vec::new();
-    let mut seen = BTreeSet::new();
+    // The lists of key times, once each.
+    let (mut hands, mut hand_of) = (Vec::new(), BTreeMap::new());
     for (node, property, sampler) in &channels {
         let (node, property) = (*node, *property);
         let interpolation = match sampler.interpolation() {
@@ -114,13 +116,16 @@ fn clip(
         let width = if property == 1 { 4 } else { 3 };
         let input = sampler.input().index();
         let (times, values) = (&times[&input], &values[&(sampler.output().index(), width)]);
-        let Some(track) = Track::new(times, values, width, interpolation) else {
-            let reason = format!("{} key times for {} values", times.len(), values.len() / width);
+        let next = hands.len();
+        let hand = *hand_of.entry(input).or_insert(next);
+        let Some(track) = Track::new(hand, times.len(), values, width, interpolation) else {
+            let reason = format!("{} key times for {} values", times.len(), values.len() / (4 * width));
             return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
         };
         curved |= interpolation != Interpolation::Linear && times.len() > 1;
-        if seen.insert(input) {
+        if hand == next {
             keys.extend_from_slice(times);
+            hands.push(Hand::new(times));
         }
         let step = step_of[node].unwrap_or_default();
         steps[step].tracks[property] = Some(tracks.len());
@@ -155,8 +160,8 @@ fn clip(
     let is_joint = |node: usize| step_of[node].is_some();
     let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
     let span = Span { frames: frames as usize, time, snap };
-    let sampled =
-        sample(steps, &tracks, joints, &span).map_err(|item| GltfError::NotFinite { path: here, item })?;
+    let sampled = sample(steps, &tracks, &hands, joints, &span)
+        .map_err(|item| GltfError::NotFinite { path: here, item })?;
     let mut clip = Clip::new(
         name,
         rate,

@@ -5,7 +5,7 @@
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_track::{Interpolation, Track};
+use super::gltf_track::{Hand, Interpolation, Track};
 use crate::math::Quat;
 use crate::model::{Carried, CarriedProperty};
 use crate::report::Warnings;
@@ -83,28 +83,29 @@ fn sampled(
         CarriedProperty::Rotation => Type::Vec4,
         CarriedProperty::Translation | CarriedProperty::Scale => Type::Vec3,
     };
-    let values = accessors.floats(sampler.output().index(), path, shape, Numbers::Unit)?;
+    let values = accessors.float_bytes(sampler.output().index(), path, shape, Numbers::Unit)?;
     let (interpolation, per_key) = match sampler.interpolation() {
         gltf::animation::Interpolation::Linear => (Interpolation::Linear, 1),
         gltf::animation::Interpolation::Step => (Interpolation::Step, 1),
         gltf::animation::Interpolation::CubicSpline => (Interpolation::CubicSpline, 3),
     };
     let width = match property {
-        CarriedProperty::Weights => values.len() / (per_key * times.len().max(1)),
+        CarriedProperty::Weights => values.len() / (4 * per_key * times.len().max(1)),
         _ => shape.multiplicity(),
     };
-    let track = Track::new(&times, &values, width, interpolation).filter(|_| width > 0);
-    let mut track = track.ok_or_else(|| GltfError::value(path, "values do not fit the key times"))?;
+    let track = Track::new(0, times.len(), &values, width, interpolation).filter(|_| width > 0);
+    let track = track.ok_or_else(|| GltfError::value(path, "values do not fit the key times"))?;
     let found = frames.count.saturating_mul(width);
     accessors.allowance().take_list::<f32>(found as u64, || format!("`{path}`"))?;
     let mut sampled = Vec::with_capacity(found);
+    let mut hand = Hand::new(&times);
     for frame in 0..frames.count {
-        let now = (frames.time)(frame);
+        let spot = hand.seek((frames.time)(frame), frames.snap);
         if property == CarriedProperty::Rotation {
-            let q: Quat = track.sample(now, frames.snap);
+            let q: Quat = track.sample(spot);
             sampled.extend([q.i, q.j, q.k, q.w].map(|x| x as f32));
         } else {
-            track.sample_numbers(now, frames.snap, &mut sampled);
+            track.sample_numbers(spot, &mut sampled);
         }
     }
     match sampled.iter().position(|x| !x.is_finite()) {

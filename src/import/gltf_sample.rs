@@ -3,11 +3,12 @@
 //! A joint that hangs on its parent's node, below scales that are even and stand still, moves as its own channels say:
 //! most joints of most files. For the others the nodes are walked down from the scene, affine places in the world, and
 //! the rigid frames of the joints in them: so animated scale, and whatever is animated above or between joints, is part
-//! of the clip. Blocks of frames are computed side by side. Space: local, parent joint from joint. Units: metres, seconds.
+//! of the clip. Where each frame lies among the keys is found once for all tracks that share key times. Blocks of frames are
+//! computed side by side. Space: local, parent joint from joint. Units: metres, seconds.
 
 use super::gltf_skeleton::Joints;
-use super::gltf_track::Track;
-use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use super::gltf_track::{Hand, Spot, Track};
+use crate::math::{Quat, Transform, Vec3, in_wide_registers, same_hemisphere};
 use crate::model::{FARTHEST, JointId};
 use crate::scene::{Local, NodeTree, World, figure_size};
 use rayon::prelude::*;
@@ -16,6 +17,9 @@ use rayon::prelude::*;
 const STILL: f64 = 1e-7;
 /// Frames that are computed one after the other: 60 joints of them stay in the second cache.
 const BLOCK: usize = 256;
+/// Frames of one joint that are computed one after the other, before those of the next: its keys lie side by side in the
+/// file, and 60 joints of them stay in the first cache.
+const TILE: usize = 16;
 
 /// A node on the way from the scene to a joint.
 #[derive(Clone)]
@@ -79,13 +83,15 @@ pub(super) struct Sampled {
     pub(super) translations: Vec<Vec3>,
 }
 
-/// Local rotations, the joints that translate, and their translations, frame by frame.
+/// Local rotations, the joints that translate, and their translations, frame by frame. `hands` are on the lists of key times
+/// that the tracks name.
 ///
 /// # Errors
 /// The first frame in which a joint is nowhere.
 pub(super) fn sample(
     mut steps: Vec<Step>,
     tracks: &[Track],
+    hands: &[Hand],
     joints: &Joints,
     span: &Span<impl Fn(usize) -> f64 + Sync>,
 ) -> Result<Sampled, usize> {
@@ -98,7 +104,7 @@ pub(super) fn sample(
         }
         // Exporters like to write a scale that never changes.
         if let Some(scale) = step.tracks[2].filter(|s| tracks[*s].is_constant()) {
-            step.local.scale = tracks[scale].clone().sample((span.time)(0), span.snap);
+            step.local.scale = tracks[scale].sample(Spot::default());
             step.tracks[2] = None;
         }
     }
@@ -115,46 +121,72 @@ pub(super) fn sample(
     };
     let loose: Vec<usize> = (0..n).filter(may_leave).collect();
 
-    let mut rotations = vec![Quat::identity(); span.frames * n];
+    let mut rotations = Vec::with_capacity(span.frames * n);
     let mut translations = vec![Vec3::zeros(); span.frames * loose.len()];
-    // Rows of translations go along with rows of rotations, even where no joint translates.
-    let mut rows: Vec<&mut [Vec3]> = match loose.len() {
-        0 => (0..span.frames.div_ceil(BLOCK)).map(|_| &mut [][..]).collect(),
-        width => translations.chunks_mut(BLOCK * width).collect(),
+    let mut most = vec![0.0f64; loose.len()];
+    // The list grows with each wave of blocks: memory is first touched just before it is filled.
+    let wave = match rayon::current_num_threads() {
+        0 | 1 => BLOCK,
+        threads => 4 * threads * BLOCK,
     };
-    let leaves: Vec<Result<Vec<f64>, usize>> = rotations
-        .par_chunks_mut(BLOCK * n)
-        .zip(&mut rows)
-        .enumerate()
-        .map(|(block, (rotations, translations))| {
-            let mut frame = walk.start((span.time)(block * BLOCK), span.snap);
+    for first in (0..span.frames).step_by(wave) {
+        let frames = wave.min(span.frames - first);
+        rotations.resize((first + frames) * n, Quat::identity());
+        // Rows of translations go along with rows of rotations, even where no joint translates.
+        let mut rows: Vec<&mut [Vec3]> = match loose.len() {
+            0 => (0..frames.div_ceil(BLOCK)).map(|_| &mut [][..]).collect(),
+            width => translations[first * width..][..frames * width].chunks_mut(BLOCK * width).collect(),
+        };
+        let blocks = rotations[first * n..].par_chunks_mut(BLOCK * n).zip(&mut rows).enumerate();
+        let filled = blocks.map(|(block, (rotations, translations))| {
+            let first = first + block * BLOCK;
+            let mut instants = Instants::new(&walk, hands, (span.time)(first), span.snap);
+            let frames = rotations.len() / n;
+            for begin in (0..frames).step_by(TILE) {
+                let end = frames.min(begin + TILE);
+                instants.go((first + begin..first + end).map(&span.time), span.snap);
+                let mut tile = Tile {
+                    joints: n,
+                    rotations: &mut rotations[begin * n..end * n],
+                    loose: &loose,
+                    translations: &mut translations[begin * loose.len()..end * loose.len()],
+                    lost: None,
+                };
+                in_wide_registers(
+                    #[inline(always)]
+                    || instants.fill(&mut tile),
+                );
+                if let Some(frame) = tile.lost {
+                    return Err(first + begin + frame);
+                }
+                for k in begin.max(1) * n..end * n {
+                    rotations[k] = same_hemisphere(rotations[k], &rotations[k - n]);
+                }
+            }
             let mut leaves = vec![0.0f64; loose.len()];
-            for (f, row) in rotations.chunks_mut(n).enumerate() {
-                let now = (span.time)(block * BLOCK + f);
-                frame.go(now, span.snap);
-                let mut places =
-                    translations[f * loose.len()..].iter_mut().zip(&mut leaves).zip(&loose).peekable();
-                for (k, q) in row.iter_mut().enumerate() {
-                    let local = frame.local(k, now, span.snap);
-                    if !(local.is_finite() && local.translation.amax() <= FARTHEST) {
-                        return Err(block * BLOCK + f);
-                    }
-                    *q = local.rotation;
-                    if let Some(((place, leaves), _)) = places.next_if(|(_, joint)| **joint == k) {
-                        *place = local.translation;
-                        *leaves = leaves.max((local.translation - rest(k)).amax());
-                    }
+            for row in translations.chunks_exact(loose.len().max(1)) {
+                for ((leaves, t), k) in leaves.iter_mut().zip(row).zip(&loose) {
+                    *leaves = leaves.max((t - rest(*k)).amax());
                 }
             }
             Ok(leaves)
-        })
-        .collect();
-    let mut most = vec![0.0f64; loose.len()];
-    for leaves in leaves {
-        most.iter_mut().zip(leaves?).for_each(|(most, leaves)| *most = most.max(leaves));
+        });
+        for leaves in filled.collect::<Vec<Result<Vec<f64>, usize>>>() {
+            most.iter_mut().zip(leaves?).for_each(|(most, leaves)| *most = most.max(leaves));
+        }
     }
-    for k in n..rotations.len() {
-        rotations[k] = same_hemisphere(rotations[k], &rotations[k - n]);
+    // Each block began in the hemisphere that the file has; what follows a turned quaternion turns with it.
+    for begin in (BLOCK * n..rotations.len()).step_by(BLOCK * n) {
+        for joint in begin..begin + n {
+            for k in (joint..rotations.len()).step_by(n) {
+                let q = same_hemisphere(rotations[k], &rotations[k - n]);
+                // By their numbers: a rotation equals its negative.
+                if q.coords == rotations[k].coords {
+                    break;
+                }
+                rotations[k] = q;
+            }
+        }
     }
     let kept: Vec<usize> = (0..loose.len()).filter(|i| most[*i] > still).collect();
     let translated = kept.iter().map(|i| JointId::new(loose[*i])).collect();
@@ -219,71 +251,163 @@ impl<'a> Walk<'a> {
         let walked = (0..steps.len()).filter(|k| asked[*k] && moves[*k]).collect();
         Self { steps, tracks, joints, sources, walked, worlds }
     }
+}
 
-    /// Everything where it is at `time`, the first of some frames.
-    fn start(&self, time: f64, snap: f64) -> Instant<'_, 'a> {
-        let mut model = vec![Transform::identity(); self.joints.skeleton.len()];
-        for (step, world) in self.steps.iter().zip(&self.worlds) {
-            step.joint.into_iter().for_each(|joint| model[joint.index()] = world.rigid().0);
+/// Frames that are filled together, joint after joint.
+struct Tile<'a> {
+    /// How many joints a row of rotations has.
+    joints: usize,
+    rotations: &'a mut [Quat],
+    /// The joints of a row of translations, ascending.
+    loose: &'a [usize],
+    translations: &'a mut [Vec3],
+    /// The first frame in which a joint is nowhere.
+    lost: Option<usize>,
+}
+
+impl Tile<'_> {
+    fn frames(&self) -> usize {
+        self.rotations.len() / self.joints
+    }
+
+    /// The rotations of a joint, as they come.
+    #[inline(always)]
+    fn turn(&mut self, joint: usize, value: impl Fn(usize) -> Quat) {
+        for (frame, q) in self.rotations[joint..].iter_mut().step_by(self.joints).enumerate() {
+            *q = value(frame);
         }
-        Instant {
-            walk: self,
-            tracks: self.tracks.iter().map(|t| t.at(time, snap)).collect(),
-            worlds: self.worlds.clone(),
-            model,
+    }
+
+    /// The translations of a joint, which are all the same where it is not loose.
+    #[inline(always)]
+    fn shift(&mut self, joint: usize, value: impl Fn(usize) -> Vec3) {
+        // What is no number is not near either.
+        let near = |t: &Vec3| t.iter().all(|x| x.abs() <= FARTHEST);
+        let Ok(place) = self.loose.binary_search(&joint) else { return self.check(0, near(&value(0))) };
+        for frame in 0..self.frames() {
+            let t = value(frame);
+            self.translations[frame * self.loose.len() + place] = t;
+            self.check(frame, near(&t));
+        }
+    }
+
+    fn check(&mut self, frame: usize, somewhere: bool) {
+        if !somewhere {
+            self.lost = Some(self.lost.map_or(frame, |lost| lost.min(frame)));
         }
     }
 }
 
-/// A walk at one frame.
-struct Instant<'w, 'a> {
+/// A walk over a tile of frames.
+struct Instants<'w, 'a> {
     walk: &'w Walk<'a>,
-    tracks: Vec<Track<'a>>,
+    hands: Vec<Hand<'a>>,
+    /// Where the frames lie among each list of key times.
+    spots: Vec<[Spot; TILE]>,
     worlds: Vec<World>,
     model: Vec<Transform>,
+    /// The local transforms of joints that hang in the world, frame by frame; empty where none does.
+    places: Vec<Transform>,
 }
 
-impl Instant<'_, '_> {
-    /// The transform of a node.
-    fn sampled(&mut self, step: usize, now: f64, snap: f64) -> Local {
-        let Step { mut local, tracks: [t, r, s], .. } = self.walk.steps[step].clone();
-        if let Some(t) = t {
-            local.translation = self.tracks[t].sample(now, snap);
+impl<'w, 'a> Instants<'w, 'a> {
+    /// Everything where it is at `time`, the first of some frames.
+    fn new(walk: &'w Walk<'a>, hands: &[Hand<'a>], time: f64, snap: f64) -> Self {
+        let n = walk.joints.skeleton.len();
+        let mut model = vec![Transform::identity(); n];
+        for (step, world) in walk.steps.iter().zip(&walk.worlds) {
+            step.joint.into_iter().for_each(|joint| model[joint.index()] = world.rigid().0);
         }
-        if let Some(r) = r {
-            local.rotation = self.tracks[r].sample(now, snap);
+        let any = walk.sources.iter().any(|source| matches!(source, Source::World));
+        Self {
+            walk,
+            hands: hands.iter().map(|hand| hand.at(time, snap)).collect(),
+            spots: vec![[Spot::default(); TILE]; hands.len()],
+            worlds: walk.worlds.clone(),
+            model,
+            places: vec![Transform::identity(); if any { TILE * n } else { 0 }],
         }
-        if let Some(s) = s {
-            local.scale = self.tracks[s].sample(now, snap);
-        }
-        local
     }
 
-    /// Walks to the frame at `now`.
-    fn go(&mut self, now: f64, snap: f64) {
+    /// A track and where the frames lie among its key times.
+    fn track(&self, track: usize) -> (&'w Track<'a>, &[Spot; TILE]) {
+        let track = &self.walk.tracks[track];
+        (track, &self.spots[track.times])
+    }
+
+    /// Walks to frames at `times`, at most [`TILE`].
+    fn go(&mut self, times: impl Iterator<Item = f64>, snap: f64) {
+        for (frame, now) in times.enumerate() {
+            for (hand, spots) in self.hands.iter_mut().zip(&mut self.spots) {
+                spots[frame] = hand.seek(now, snap);
+            }
+            if !self.places.is_empty() {
+                self.walk_down(frame);
+            }
+        }
+    }
+
+    /// The places of all joints that hang in the world.
+    fn walk_down(&mut self, frame: usize) {
         let walk = self.walk;
         for &k in &walk.walked {
-            let local = self.sampled(k, now, snap);
-            let step = &walk.steps[k];
-            self.worlds[k] = step.parent.map_or(World::identity(), |p| self.worlds[p]).child(&local);
-            if let Some(joint) = step.joint {
+            let Step { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k].clone();
+            if let Some((track, spots)) = t.map(|t| self.track(t)) {
+                local.translation = track.sample(spots[frame]);
+            }
+            if let Some((track, spots)) = r.map(|r| self.track(r)) {
+                local.rotation = track.sample(spots[frame]);
+            }
+            if let Some((track, spots)) = s.map(|s| self.track(s)) {
+                local.scale = track.sample(spots[frame]);
+            }
+            self.worlds[k] = parent.map_or(World::identity(), |p| self.worlds[p]).child(&local);
+            if let Some(joint) = joint {
                 self.model[joint.index()] = self.worlds[k].rigid().0;
             }
         }
+        let n = self.model.len();
+        for (k, parent) in walk.joints.skeleton.parents().iter().enumerate() {
+            if let Source::World = walk.sources[k] {
+                self.places[frame * n + k] = match parent {
+                    Some(p) => self.model[p.index()].inverse() * self.model[k],
+                    None => self.model[k],
+                };
+            }
+        }
     }
 
-    /// The local transform of joint `k`.
-    fn local(&mut self, k: usize, now: f64, snap: f64) -> Transform {
-        match self.walk.sources[k] {
-            Source::Node(step, scale) => {
-                let local = self.sampled(step, now, snap);
-                Transform::new(local.rotation, local.translation * scale)
+    /// Fills a tile of the frames that were walked to.
+    #[inline(always)]
+    fn fill(&self, tile: &mut Tile) {
+        let n = self.model.len();
+        for (k, source) in self.walk.sources.iter().enumerate() {
+            match *source {
+                Source::Node(step, scale) => {
+                    let Step { local, tracks: [t, r, _], .. } = &self.walk.steps[step];
+                    match r.map(|r| self.track(r)) {
+                        Some((track, spots)) => {
+                            let rotations = track.rotations(spots);
+                            tile.turn(k, |f| rotations[f]);
+                        }
+                        None => tile.turn(k, |_| local.rotation),
+                    }
+                    match t.map(|t| self.track(t)) {
+                        Some((track, spots)) => tile.shift(k, |f| track.sample::<Vec3>(spots[f]) * scale),
+                        None => tile.shift(k, |_| local.translation * scale),
+                    }
+                }
+                Source::Fixed(local) => {
+                    tile.turn(k, |_| local.rotation);
+                    tile.shift(k, |_| local.translation);
+                }
+                Source::World => {
+                    let place = |f: usize| self.places[f * n + k];
+                    tile.turn(k, |f| place(f).rotation);
+                    tile.shift(k, |f| place(f).translation);
+                    (0..tile.frames()).for_each(|f| tile.check(f, place(f).is_finite()));
+                }
             }
-            Source::Fixed(local) => local,
-            Source::World => match self.walk.joints.skeleton.parents()[k] {
-                Some(p) => self.model[p.index()].inverse() * self.model[k],
-                None => self.model[k],
-            },
         }
     }
 }

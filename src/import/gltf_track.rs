@@ -16,39 +16,60 @@ pub(super) enum Interpolation {
     CubicSpline,
 }
 
-/// What can stand in a key.
+/// What can stand in a key. Numbers are the bytes of `f32`, as a file has them.
 pub(super) trait Key: Copy {
     /// A value of four (rotation) or three numbers.
-    fn read(numbers: &[f32]) -> Self;
+    fn read(numbers: &[u8]) -> Self;
     fn mix(a: Self, b: Self, t: f64) -> Self;
     /// `m0 * a + m1 * u + m2 * b + m3 * v`, `u` and `v` tangents as the file has them.
-    fn spline(m: [f64; 4], values: [&[f32]; 4]) -> Self;
+    fn spline(m: [f64; 4], values: [&[u8]; 4]) -> Self;
+}
+
+/// The numbers behind each other in `bytes`.
+#[inline(always)]
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+#[inline(always)]
+fn number(bytes: &[u8]) -> f64 {
+    f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).into()
 }
 
 impl Key for Vec3 {
-    fn read(n: &[f32]) -> Self {
-        Vec3::new(n[0].into(), n[1].into(), n[2].into())
+    #[inline(always)]
+    fn read(n: &[u8]) -> Self {
+        Vec3::new(number(&n[..4]), number(&n[4..8]), number(&n[8..12]))
     }
 
     fn mix(a: Self, b: Self, t: f64) -> Self {
         a.lerp(&b, t)
     }
 
-    fn spline(m: [f64; 4], values: [&[f32]; 4]) -> Self {
+    fn spline(m: [f64; 4], values: [&[u8]; 4]) -> Self {
         (0..4).map(|i| Self::read(values[i]) * m[i]).sum()
     }
 }
 
-fn raw(n: &[f32]) -> RawQuat {
-    RawQuat::new(n[3].into(), n[0].into(), n[1].into(), n[2].into())
+#[inline(always)]
+fn raw(n: &[u8]) -> RawQuat {
+    RawQuat::new(number(&n[12..16]), number(&n[..4]), number(&n[4..8]), number(&n[8..12]))
 }
 
+#[inline(always)]
 fn unit(q: RawQuat) -> Quat {
-    if q.norm_squared() > 1e-18 { Quat::new_normalize(q) } else { Quat::identity() }
+    unit_of(q, q.norm())
+}
+
+/// The rotation of a quaternion of that length.
+#[inline(always)]
+fn unit_of(q: RawQuat, length: f64) -> Quat {
+    if length > 1e-9 { Quat::new_unchecked(q / length) } else { Quat::identity() }
 }
 
 impl Key for Quat {
-    fn read(n: &[f32]) -> Self {
+    #[inline(always)]
+    fn read(n: &[u8]) -> Self {
         unit(raw(n))
     }
 
@@ -56,60 +77,42 @@ impl Key for Quat {
         slerp(&a, &b, t)
     }
 
-    fn spline(m: [f64; 4], values: [&[f32]; 4]) -> Self {
-        unit((0..4).fold(raw(&[0.0; 4]), |sum, i| sum + raw(values[i]) * m[i]))
+    fn spline(m: [f64; 4], values: [&[u8]; 4]) -> Self {
+        unit((0..4).fold(raw(&[0; 16]), |sum, i| sum + raw(values[i]) * m[i]))
     }
 }
 
-/// The keys of one property of one node, with a hand on the key last used.
+/// Where a time lies among ascending key times.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spot {
+    /// The key at or before it.
+    key: usize,
+    /// How far it is to the next key, of 1, and how many seconds lie between the two; `None` where this key is hit, or is the
+    /// last.
+    between: Option<[f64; 2]>,
+}
+
+/// The key times of some tracks, with a hand on the key last used.
 #[derive(Clone)]
-pub(super) struct Track<'a> {
+pub(super) struct Hand<'a> {
     times: &'a [f64],
-    values: &'a [f32],
-    width: usize,
-    interpolation: Interpolation,
     at: usize,
 }
 
-impl<'a> Track<'a> {
-    /// A track of these ascending key times; `None` where the number of values does not fit, or is 0.
-    pub(super) fn new(
-        times: &'a [f64],
-        values: &'a [f32],
-        width: usize,
-        interpolation: Interpolation,
-    ) -> Option<Self> {
-        let per_key = if interpolation == Interpolation::CubicSpline { 3 * width } else { width };
-        (!times.is_empty() && values.len() == times.len() * per_key).then_some(Self {
-            times,
-            values,
-            width,
-            interpolation,
-            at: 0,
-        })
+impl<'a> Hand<'a> {
+    /// The hand on the first of `times`, which ascend and are not empty.
+    pub(super) fn new(times: &'a [f64]) -> Self {
+        Self { times, at: 0 }
     }
 
-    /// The same track with its hand where `time` is.
+    /// The same hand where `time` is.
     pub(super) fn at(&self, time: f64, snap: f64) -> Self {
         let at = self.times.partition_point(|t| *t <= time + snap).saturating_sub(1);
-        Self { at, ..self.clone() }
+        Self { at, ..*self }
     }
 
-    /// Whether every key has the same value, and no tangents lead away from it.
-    pub(super) fn is_constant(&self) -> bool {
-        let first = &self.values[..self.width];
-        self.interpolation != Interpolation::CubicSpline
-            && self.values.chunks_exact(self.width).all(|value| value == first)
-    }
-
-    fn value(&self, key: usize) -> &'a [f32] {
-        // A cubic key is: in-tangent, value, out-tangent.
-        let slot = if self.interpolation == Interpolation::CubicSpline { 3 * key + 1 } else { key };
-        &self.values[slot * self.width..][..self.width]
-    }
-
-    /// The key at or before `time`, and whether its value holds there; a key less than `snap` seconds away is hit exactly.
-    fn seek(&mut self, time: f64, snap: f64) -> (usize, bool) {
+    /// Where `time` lies; a key less than `snap` seconds away is hit exactly.
+    pub(super) fn seek(&mut self, time: f64, snap: f64) -> Spot {
         let last = self.times.len() - 1;
         if self.times[self.at] > time {
             self.at = 0;
@@ -117,49 +120,119 @@ impl<'a> Track<'a> {
         while self.at < last && self.times[self.at + 1] <= time + snap {
             self.at += 1;
         }
-        let k = self.at;
-        (k, k == last || time <= self.times[k] + snap || self.interpolation == Interpolation::Step)
+        let key = self.at;
+        let start = self.times[key];
+        if key == last || time <= start + snap {
+            return Spot { key, between: None };
+        }
+        let length = self.times[key + 1] - start;
+        Spot { key, between: Some([(time - start) / length, length]) }
+    }
+}
+
+/// The keys of one property of one node.
+#[derive(Clone)]
+pub(super) struct Track<'a> {
+    /// Which of the lists of key times is its own.
+    pub(super) times: usize,
+    values: &'a [u8],
+    width: usize,
+    interpolation: Interpolation,
+}
+
+impl<'a> Track<'a> {
+    /// A track of `keys` keys at the key times of that index; `None` where the number of values does not fit, or is 0.
+    pub(super) fn new(
+        times: usize,
+        keys: usize,
+        values: &'a [u8],
+        width: usize,
+        interpolation: Interpolation,
+    ) -> Option<Self> {
+        let per_key = if interpolation == Interpolation::CubicSpline { 3 * width } else { width };
+        let fits = keys > 0 && values.len() == 4 * keys * per_key;
+        fits.then_some(Self { times, values, width, interpolation })
     }
 
-    /// The numbers at `time`, each for itself, behind those of `out`; keys are hit as by [`Track::sample`].
-    pub(super) fn sample_numbers(&mut self, time: f64, snap: f64, out: &mut Vec<f32>) {
-        let (k, held) = self.seek(time, snap);
-        if held {
-            return out.extend_from_slice(self.value(k));
-        }
-        let length = self.times[k + 1] - self.times[k];
-        let t = (time - self.times[k]) / length;
-        let (a, b) = (self.value(k), self.value(k + 1));
+    /// Whether every key has the same value, and no tangents lead away from it.
+    pub(super) fn is_constant(&self) -> bool {
+        let first = self.slot(0);
+        self.interpolation != Interpolation::CubicSpline
+            && self.values.chunks_exact(4 * self.width).all(|value| numbers(value).eq(numbers(first)))
+    }
+
+    #[inline(always)]
+    fn slot(&self, slot: usize) -> &'a [u8] {
+        &self.values[slot * 4 * self.width..][..4 * self.width]
+    }
+
+    #[inline(always)]
+    fn value(&self, key: usize) -> &'a [u8] {
+        // A cubic key is: in-tangent, value, out-tangent.
+        self.slot(if self.interpolation == Interpolation::CubicSpline { 3 * key + 1 } else { key })
+    }
+
+    /// The tangents that lead away from a key and to the next one.
+    fn tangents(&self, key: usize) -> [&'a [u8]; 2] {
+        [3 * key + 2, 3 * (key + 1)].map(|slot| self.slot(slot))
+    }
+
+    /// The numbers at `spot`, each for itself, behind those of `out`.
+    pub(super) fn sample_numbers(&self, spot: Spot, out: &mut Vec<f32>) {
+        let a = self.value(spot.key);
+        let Some([t, length]) = spot.between.filter(|_| self.interpolation != Interpolation::Step) else {
+            return out.extend(numbers(a));
+        };
+        let b = self.value(spot.key + 1);
         if self.interpolation != Interpolation::CubicSpline {
-            let mix = |(a, b): (&f32, &f32)| (f64::from(*a) * (1.0 - t) + f64::from(*b) * t) as f32;
-            return out.extend(a.iter().zip(b).map(mix));
+            let mix = |(a, b)| (f64::from(a) * (1.0 - t) + f64::from(b) * t) as f32;
+            return out.extend(numbers(a).zip(numbers(b)).map(mix));
         }
         let m = hermite(t, length);
-        let tangent = |slot: usize| &self.values[slot * self.width..][..self.width];
-        let (u, v) = (tangent(3 * k + 2), tangent(3 * (k + 1)));
-        let mix = |i: usize| {
-            [a[i], u[i], b[i], v[i]].iter().zip(m).map(|(x, m)| f64::from(*x) * m).sum::<f64>() as f32
-        };
-        out.extend((0..self.width).map(mix));
+        let [u, v] = self.tangents(spot.key);
+        let both = numbers(a).zip(numbers(u)).zip(numbers(b).zip(numbers(v)));
+        out.extend(both.map(|((a, u), (b, v))| {
+            [a, u, b, v].into_iter().zip(m).map(|(x, m)| f64::from(x) * m).sum::<f64>() as f32
+        }));
     }
 
-    /// The value at `time`; a key less than `snap` seconds away is hit exactly.
-    pub(super) fn sample<K: Key>(&mut self, time: f64, snap: f64) -> K {
-        let (k, held) = self.seek(time, snap);
-        if held {
-            return K::read(self.value(k));
+    /// The value at `spot`.
+    #[inline(always)]
+    pub(super) fn sample<K: Key>(&self, spot: Spot) -> K {
+        match spot.between {
+            Some(between) if self.interpolation != Interpolation::Step => self.mixed(spot.key, between),
+            _ => K::read(self.value(spot.key)),
         }
-        let start = self.times[k];
-        let length = self.times[k + 1] - start;
-        let t = (time - start) / length;
-        match self.interpolation {
-            Interpolation::CubicSpline => {
-                let tangent = |slot: usize| &self.values[slot * self.width..][..self.width];
-                let m = hermite(t, length);
-                K::spline(m, [self.value(k), tangent(3 * k + 2), self.value(k + 1), tangent(3 * (k + 1))])
-            }
-            _ => K::mix(K::read(self.value(k)), K::read(self.value(k + 1)), t),
+    }
+
+    /// The rotations at `spots`.
+    #[inline(always)]
+    pub(super) fn rotations<const N: usize>(&self, spots: &[Spot; N]) -> [Quat; N] {
+        let mut rotations = [Quat::identity(); N];
+        if self.interpolation != Interpolation::Step && spots.iter().any(|spot| spot.between.is_some()) {
+            rotations.iter_mut().zip(spots).for_each(|(q, spot)| *q = self.sample(*spot));
+            return rotations;
         }
+        // Step by step over all of them: roots and quotients of several are found side by side.
+        let mut keys = [RawQuat::identity(); N];
+        keys.iter_mut().zip(spots).for_each(|(q, spot)| *q = raw(self.value(spot.key)));
+        let mut lengths = [0.0; N];
+        lengths.iter_mut().zip(&keys).for_each(|(length, q)| *length = q.norm_squared());
+        lengths.iter_mut().for_each(|length| *length = length.sqrt());
+        for ((rotation, q), length) in rotations.iter_mut().zip(keys).zip(lengths) {
+            *rotation = unit_of(q, length);
+        }
+        rotations
+    }
+
+    /// The value between a key and the next one.
+    fn mixed<K: Key>(&self, key: usize, [t, length]: [f64; 2]) -> K {
+        let (a, b) = (self.value(key), self.value(key + 1));
+        if self.interpolation != Interpolation::CubicSpline {
+            return K::mix(K::read(a), K::read(b), t);
+        }
+        let [u, v] = self.tangents(key);
+        K::spline(hermite(t, length), [a, u, b, v])
     }
 }
 
@@ -212,6 +285,10 @@ mod tests {
         assert_eq!(fitting_rate(&[2.0, 2.0]), Some(1.0));
     }
 
+    fn bytes(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|x| x.to_le_bytes()).collect()
+    }
+
     #[test]
     fn a_cubic_track_reproduces_a_cubic() {
         // f(t) = t^3 - 2t with f'(t) = 3t^2 - 2 is its own Hermite interpolant.
@@ -220,9 +297,11 @@ mod tests {
         let d = |t: f64| (3.0 * t * t - 2.0) as f32;
         let values: Vec<f32> =
             times.iter().flat_map(|&t| [[d(t); 3], [f(t); 3], [d(t); 3]]).flatten().collect();
-        let mut track = Track::new(&times, &values, 3, Interpolation::CubicSpline).unwrap();
+        let values = bytes(&values);
+        let track = Track::new(0, 2, &values, 3, Interpolation::CubicSpline).unwrap();
+        let mut hand = Hand::new(&times);
         for time in [0.0, 1.0, 1.7, 2.9, 3.0, 9.0, 1.2] {
-            let v: Vec3 = track.sample(time, 0.0);
+            let v: Vec3 = track.sample(hand.seek(time, 0.0));
             assert!((v.x - f64::from(f(time.clamp(1.0, 3.0)))).abs() < 1e-5, "{time}");
         }
     }
@@ -231,12 +310,20 @@ mod tests {
     fn steps_hold_and_lines_turn_the_short_way() {
         let times = [0.0, 1.0];
         let half = std::f32::consts::FRAC_1_SQRT_2;
-        let values = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -half, -half];
-        let mut step = Track::new(&times, &values, 4, Interpolation::Step).unwrap();
-        assert_eq!(step.sample::<Quat>(0.999, 1e-4), Quat::identity());
-        let mut line = Track::new(&times, &values, 4, Interpolation::Linear).unwrap();
-        let middle: Quat = line.sample(0.5, 1e-4);
+        let values = bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -half, -half]);
+        let mut hand = Hand::new(&times);
+        let step = Track::new(0, 2, &values, 4, Interpolation::Step).unwrap();
+        assert_eq!(step.sample::<Quat>(hand.seek(0.999, 1e-4)), Quat::identity());
+        let line = Track::new(0, 2, &values, 4, Interpolation::Linear).unwrap();
+        let middle: Quat = line.sample(hand.seek(0.5, 1e-4));
         assert!((middle.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-7);
-        assert!(Track::new(&times, &values[..4], 4, Interpolation::Linear).is_none());
+        assert!(Track::new(0, 2, &values[..16], 4, Interpolation::Linear).is_none());
+        for track in [step, line] {
+            for spots in [[0.0, 1.0, 0.0, 2.0], [0.0, 0.25, 1.0, 0.75]] {
+                let spots = spots.map(|time| hand.seek(time, 1e-4));
+                let each = spots.map(|spot| track.sample::<Quat>(spot).coords);
+                assert_eq!(track.rotations(&spots).map(|q| q.coords), each);
+            }
+        }
     }
 }

@@ -11,7 +11,6 @@ use crate::math::{
     splat_vec3,
 };
 use crate::model::{Clip, JointId, ModelPose, Pose, Skeleton};
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// One frame of `clip` in model space, written over `model`.
@@ -202,7 +201,11 @@ impl<'a> Forward<'a> {
     /// # Panics
     /// Where there is no such block, or the workspace belongs to another skeleton.
     pub fn compute(&self, number: usize, block: &mut Block) {
-        in_wide_registers(self.composition(number, block));
+        let mut composition = self.composition(number, block);
+        in_wide_registers(
+            #[inline(always)]
+            || composition.compose(),
+        );
     }
 
     fn composition<'b>(&'b self, number: usize, block: &'b mut Block) -> Composition<'b> {
@@ -236,10 +239,9 @@ struct Composition<'a> {
     joints: &'a mut [LaneTransform],
 }
 
-impl WithSimd for Composition<'_> {
-    type Output = ();
+impl Composition<'_> {
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn compose(&mut self) {
         for link in self.links {
             let translation = match link.track {
                 Some(k) => lane_vec3(&self.translations, k),
@@ -311,7 +313,7 @@ mod tests {
             let (mut wide, mut plain) = (forward.workspace(), forward.workspace());
             for number in 0..forward.blocks() {
                 forward.compute(number, &mut wide);
-                forward.composition(number, &mut plain).with_simd(pulp::Scalar);
+                forward.composition(number, &mut plain).compose();
                 prop_assert_eq!(wide.lanes(), plain.lanes());
             }
         }

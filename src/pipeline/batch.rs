@@ -6,15 +6,16 @@ use super::jobs::{Job, Jobs};
 use super::manifest::{Manifest, State};
 use super::plan::Pipeline;
 use super::put::Place;
-use super::run::{self, RunError};
+use super::run::{self, Made, RunError};
 use super::workers::Workers;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::SystemTime;
 
 /// How a batch is run.
@@ -97,20 +98,61 @@ fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S:
 
 /// Runs every job on the current thread pool; `done` hears of each when it ends, with its number. What another run in the
 /// same folder works on comes last: by then it is done, or that run is no more.
+///
+/// Bringing a file to the disk is mostly waiting, so that the next takes are made meanwhile; a job ends when its files are
+/// there.
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     let elsewhere = Mutex::new(Vec::new());
-    let one = |number: usize, wait: bool| {
-        let job = &batch.jobs.get(number);
-        let outcome = isolated(|| Ok(run_one(batch, job, wait)));
-        match outcome.unwrap_or_else(|panic| Some(failed(job, &panic))) {
-            Some(outcome) => done(number, outcome),
-            None => elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number),
-        }
-    };
-    (0..batch.jobs.len()).into_par_iter().with_max_len(1).for_each(|k| one(k, true));
-    let mut rest = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
-    rest.sort_unstable();
-    rest.par_iter().with_max_len(1).for_each(|&k| one(k, false));
+    let waiting = &AtomicUsize::new(0);
+    thread::scope(|disk| {
+        let one = |number: usize, wait: bool| {
+            let job = batch.jobs.get(number);
+            let (made, when) = match isolated(|| Ok(make_one(batch, &job, wait))) {
+                Ok(Ok(made)) => made,
+                Ok(Err(Some(outcome))) => return done(number, *outcome),
+                Ok(Err(None)) => {
+                    return elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+                }
+                Err(panic) => return done(number, failed(&job, &panic)),
+            };
+            let size = made.outputs.iter().flatten().map(|file| file.1.len()).sum::<usize>().max(LEAST);
+            let put = Arc::new(Mutex::new(Some(move || {
+                let put = isolated(|| put_one(batch, &job, made, when));
+                done(number, put.unwrap_or_else(|error| failed(&job, &error)));
+            })));
+            let room = |held: usize| Some(held + size).filter(|held| *held <= MOST);
+            if waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).is_ok() {
+                let beside = Arc::clone(&put);
+                let put = move || {
+                    once(&beside);
+                    waiting.fetch_sub(size, Ordering::Relaxed);
+                };
+                if thread::Builder::new().spawn_scoped(disk, put).is_ok() {
+                    return;
+                }
+                waiting.fetch_sub(size, Ordering::Relaxed);
+            }
+            once(&put);
+        };
+        (0..batch.jobs.len()).into_par_iter().with_max_len(1).for_each(|k| one(k, true));
+        let mut rest = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
+        rest.sort_unstable();
+        rest.par_iter().with_max_len(1).for_each(|&k| one(k, false));
+    });
+}
+
+/// How many bytes of files may wait for the disk, and as how many each take counts at least: sixteen takes of some seconds,
+/// which the system brings there nearly in the time of one. With half as many the disk is waited for again; at double a
+/// batch takes 64 MB more.
+const MOST: usize = 64 << 20;
+const LEAST: usize = 4 << 20;
+
+/// Does what nobody has done yet.
+fn once(work: &Mutex<Option<impl FnOnce()>>) {
+    let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(work) = work {
+        work();
+    }
 }
 
 /// What `work` does; a panic in it is an error.
@@ -122,14 +164,19 @@ pub(super) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<
     })
 }
 
-/// One job from its takes to its outputs; `None` where another run works on it and `wait` says to leave it for later.
-fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
-    let Batch { pipeline, manifest, claims, workers, options, stop, .. } = *batch;
+/// How a job ended that makes nothing; `None` where it is left for later.
+type Ended = Option<Box<Outcome>>;
+
+/// What a job makes and the moment before its takes were read, else how it ended; no end where another run works on it and
+/// `wait` says to leave it for later.
+fn make_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Result<(Made, SystemTime), Ended> {
+    let Batch { pipeline, manifest, workers, options, stop, .. } = *batch;
+    let ended = |outcome| Err(Some(Box::new(outcome)));
     if stop.load(Ordering::Relaxed) {
-        return Some(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
+        return ended(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
     }
     if let Some(collision) = &job.collision {
-        return Some(failed(job, &RunError::Collision(collision.clone())));
+        return ended(failed(job, &RunError::Collision(collision.clone())));
     }
     let when = SystemTime::now();
     if let (Some(manifest), Some(take)) = (manifest, job.takes.first())
@@ -144,7 +191,7 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
                 State::Stale => {}
                 // What is there may be just what would be written.
                 State::Foreign(path) if options.dry_run => {
-                    return Some(failed(job, &RunError::Foreign(path)));
+                    return ended(failed(job, &RunError::Foreign(path)));
                 }
                 State::Foreign(_) => {}
             }
@@ -155,33 +202,35 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
                 // The same files as when they were made.
                 result.outputs = kept.into_iter().flat_map(|k| k.1).collect();
             }
-            return Some(result);
+            return ended(result);
         }
     }
     if options.dry_run {
-        return Some(outcome(job, Status::Planned, None));
+        return ended(outcome(job, Status::Planned, None));
     }
     if let Some(manifest) = manifest.filter(|_| !options.verify) {
         match job.outputs.first().map(|o| manifest.claim(&o.1)) {
-            Some(Ok(false)) if wait => return None,
-            Some(Err(error)) => return Some(failed(job, &error.into())),
+            Some(Ok(false)) if wait => return Err(None),
+            Some(Err(error)) => return ended(failed(job, &error.into())),
             _ => {}
         }
     }
-    let place = Place { manifest, claims, force: options.force };
     let made = match workers.filter(|workers| workers.want(job, pipeline)) {
         Some(workers) => workers.make(job, manifest.is_some()),
         None => run::make(pipeline, job, manifest.is_some()),
     };
-    let made = made.and_then(|made| {
-        let outputs: Vec<PathBuf> = made.outputs.iter().flatten().map(|f| f.0.clone()).collect();
-        let (report, status) = match options.verify {
-            true => (place.verify(&made)?, Status::Verified),
-            false => (place.write(job, &pipeline.fingerprint, made, when)?, Status::Written),
-        };
-        Ok(Outcome { outputs, ..outcome(job, status, Some(&report)) })
-    });
-    Some(made.unwrap_or_else(|error| failed(job, &error)))
+    made.map(|made| (made, when)).or_else(|error| ended(failed(job, &error)))
+}
+
+/// What a job made, read at `when`, becomes its outputs.
+fn put_one(batch: &Batch<'_>, job: &Job, made: Made, when: SystemTime) -> Result<Outcome, RunError> {
+    let place = Place { manifest: batch.manifest, claims: batch.claims, force: batch.options.force };
+    let outputs: Vec<PathBuf> = made.outputs.iter().flatten().map(|f| f.0.clone()).collect();
+    let (report, status) = match batch.options.verify {
+        true => (place.verify(&made)?, Status::Verified),
+        false => (place.write(job, &batch.pipeline.fingerprint, made, when)?, Status::Written),
+    };
+    Ok(Outcome { outputs, ..outcome(job, status, Some(&report)) })
 }
 
 fn outcome(job: &Job, status: Status, report: Option<&Value>) -> Outcome {

@@ -5,7 +5,6 @@
 //! section 4.3), which a positive matrix allows; time and space grow with the unknowns. Units: those of the entries.
 
 use crate::math::in_wide_registers;
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -63,20 +62,6 @@ impl<const B: usize> Bands<B> {
     /// The rows.
     pub fn into_rows(self) -> Vec<[f64; B]> {
         self.rows
-    }
-}
-
-/// A part of a factor as work for wide registers.
-struct Factor<'a, const B: usize> {
-    rows: &'a mut [[f64; B]],
-    count: usize,
-}
-
-impl<const B: usize> WithSimd for Factor<'_, B> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        factor(self.rows, self.count);
     }
 }
 
@@ -166,7 +151,10 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
         let range = self.range(number);
         let mut window = left.to_vec();
         window.extend((self.of)(range.start + left.len()..(range.end + self.ahead).min(self.rows)));
-        in_wide_registers(Factor { rows: &mut window, count: range.len() });
+        in_wide_registers(
+            #[inline(always)]
+            || factor(&mut window, range.len()),
+        );
         window
     }
 }

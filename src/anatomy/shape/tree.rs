@@ -173,12 +173,14 @@ impl Tree {
     /// How much the bone at `b` turns against the one before it over the frames, in radians: 0 for a joint that only
     /// twists, or without a clip.
     pub fn bends(&self, a: usize, b: usize, c: usize) -> f64 {
-        let (mut least, mut most) = (f64::MAX, f64::MIN);
-        for p in &self.frames {
-            let angle = (p[b] - p[a]).angle(&(p[c] - p[b]));
-            (least, most) = (least.min(angle), most.max(angle));
-        }
-        (most - least).max(0.0)
+        let cosine = |p: &Vec<Vec3>| {
+            let (first, second) = (p[b] - p[a], p[c] - p[b]);
+            let lengths = first.norm() * second.norm();
+            if lengths > 0.0 { (first.dot(&second) / lengths).clamp(-1.0, 1.0) } else { 1.0 }
+        };
+        let (least, most) = (self.frames.iter().map(cosine))
+            .fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
+        if least < most { least.acos() - most.acos() } else { 0.0 }
     }
 }
 

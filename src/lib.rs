@@ -80,3 +80,8 @@ pub mod settle;
 pub(crate) mod page;
 pub mod stages;
 pub mod pipeline;
+#[cfg(feature = "cli")]
+mod cli;
+
+#[cfg(feature = "cli")]
+pub use cli::program;

@@ -26,4 +26,4 @@ mod stop;
 mod tally;
 mod worker;
 
-pub use start::start;
+pub use start::program;

@@ -82,8 +82,11 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Parses the arguments of the process and does what they ask for.
-pub fn start() -> ExitCode {
+/// What the binary `posemill` runs, and not for libraries: reads the arguments of the process, does what they ask for, prints,
+/// and ends the process itself where they make no sense.
+///
+/// The codes are 0 where all is good, 1 where some inputs failed or a threshold was passed, 2 where nothing could start.
+pub fn program() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| with_key(error).exit());
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {

@@ -1,12 +1,16 @@
 //! What `run`, `retarget` and `convert` share: planned work is done, shown and summed up.
 
+use super::again::Again;
+use super::bounds::{Bounds, Timeout};
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::made::{Made, shortly};
+use super::recipe::Recipe;
 use super::tally::{Tally, names, show_all_warnings};
+use super::workers::Workers;
 use crate::pipeline::{
-    self, Again, Batch, BatchOptions, Bounds, Claims, Jobs, Manifest, Memory, Outcome, Pipeline, Placement,
-    REPORT, REPORT_PAGE, Recipe, Rows, RunError, Status, Timeout, Workers, write_reports,
+    self, Batch, BatchOptions, Claims, Job, Jobs, Manifest, Memory, Outcome, Pipeline, Placement, REPORT,
+    REPORT_PAGE, Rows, RunError, Status, write_reports,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -135,9 +139,13 @@ pub fn mill(
         let options =
             BatchOptions { force: arguments.force, dry_run: arguments.dry_run, verify: arguments.verify };
         let (pipeline, jobs, manifest) = (&work.pipeline, &work.jobs, manifest.as_ref());
-        let (claims, workers, stop) = (&claims, workers.as_ref(), &*stop);
-        let batch = Batch { pipeline, jobs, manifest, claims, workers, options, stop };
-        pool.install(|| pipeline::run_all(&batch, &done));
+        let (claims, stop) = (&claims, &*stop);
+        let batch = Batch { pipeline, jobs, manifest, claims, options, stop };
+        let make = |job: &Job, record: bool| match workers.as_ref().filter(|w| w.want(job, pipeline)) {
+            Some(workers) => workers.make(job, record),
+            None => pipeline::make(pipeline, job, record),
+        };
+        pool.install(|| pipeline::run_all_with(&batch, &make, &done));
         let (_, _, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault {
             return Err(spool_fault(&fault));

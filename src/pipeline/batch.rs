@@ -6,8 +6,7 @@ use super::jobs::{Job, Jobs};
 use super::manifest::{Manifest, State};
 use super::plan::Pipeline;
 use super::put::Place;
-use super::run::{self, RunError};
-use super::workers::Workers;
+use super::run::{self, Made, RunError};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -39,8 +38,6 @@ pub struct Batch<'a> {
     pub manifest: Option<&'a Manifest>,
     /// Whose each file is.
     pub claims: &'a Claims,
-    /// The processes that make what may take much; without them everything is made here.
-    pub workers: Option<&'a Workers>,
     /// How they are run.
     pub options: BatchOptions,
     /// Jobs that were not begun when this becomes true are left.
@@ -98,10 +95,18 @@ fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S:
 /// Runs every job on the current thread pool; `done` hears of each when it ends, with its number. What another run in the
 /// same folder works on comes last: by then it is done, or that run is no more.
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
+    run_all_with(batch, &|job, record| run::make(batch.pipeline, job, record), done);
+}
+
+/// Makes everything of one job, as [`run::make`] does.
+pub(crate) type Make<'a> = dyn Fn(&Job, bool) -> Result<Made, RunError> + Sync + 'a;
+
+/// [`run_all`], where `make` says how and where a job is made.
+pub(crate) fn run_all_with(batch: &Batch<'_>, make: &Make<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     let elsewhere = Mutex::new(Vec::new());
     let one = |number: usize, wait: bool| {
         let job = &batch.jobs.get(number);
-        let outcome = isolated(|| Ok(run_one(batch, job, wait)));
+        let outcome = isolated(|| Ok(run_one(batch, make, job, wait)));
         match outcome.unwrap_or_else(|panic| Some(failed(job, &panic))) {
             Some(outcome) => done(number, outcome),
             None => elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(number),
@@ -114,7 +119,7 @@ pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
 }
 
 /// What `work` does; a panic in it is an error.
-pub(super) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
@@ -123,8 +128,8 @@ pub(super) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<
 }
 
 /// One job from its takes to its outputs; `None` where another run works on it and `wait` says to leave it for later.
-fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
-    let Batch { pipeline, manifest, claims, workers, options, stop, .. } = *batch;
+fn run_one(batch: &Batch<'_>, make: &Make<'_>, job: &Job, wait: bool) -> Option<Outcome> {
+    let Batch { pipeline, manifest, claims, options, stop, .. } = *batch;
     if stop.load(Ordering::Relaxed) {
         return Some(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
     }
@@ -169,11 +174,7 @@ fn run_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Option<Outcome> {
         }
     }
     let place = Place { manifest, claims, force: options.force };
-    let made = match workers.filter(|workers| workers.want(job, pipeline)) {
-        Some(workers) => workers.make(job, manifest.is_some()),
-        None => run::make(pipeline, job, manifest.is_some()),
-    };
-    let made = made.and_then(|made| {
+    let made = make(job, manifest.is_some()).and_then(|made| {
         let outputs: Vec<PathBuf> = made.outputs.iter().flatten().map(|f| f.0.clone()).collect();
         let (report, status) = match options.verify {
             true => (place.verify(&made)?, Status::Verified),

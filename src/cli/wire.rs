@@ -1,11 +1,7 @@
 //! What a run and the processes that work for it say to each other: a line of JSON each, and behind an answer the content
 //! of its files.
 
-use super::jobs::Job;
-use super::line::FileHash;
-use super::run::Made;
-use super::sections::OutputFormat;
-use super::takes::Take;
+use crate::pipeline::{FileHash, Job, Made, OutputFormat, Take};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -17,7 +13,7 @@ use std::path::PathBuf;
 pub(super) struct Request {
     takes: Vec<(OsString, OsString)>,
     outputs: Vec<(OutputFormat, OsString)>,
-    /// As [`super::run::make`] has it.
+    /// As [`crate::pipeline::make`] has it.
     pub record: bool,
 }
 

@@ -1,8 +1,7 @@
 //! A take becomes the command line that works on it again, alone.
 
 use super::bounds::Bounds;
-use super::jobs::Job;
-use super::takes::Take;
+use crate::pipeline::{Job, Take};
 use glob::Pattern;
 use std::path::{Component, Path, PathBuf};
 
@@ -66,7 +65,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::takes::find;
+    use crate::pipeline::find_takes;
 
     #[test]
     fn a_pattern_finds_its_take_alone_and_under_the_same_name() {
@@ -76,10 +75,10 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         }
-        let all = find(folder.path(), &["in/**/*.bvh".to_owned()], None).unwrap().takes;
+        let all = find_takes(folder.path(), &["in/**/*.bvh".to_owned()], None).unwrap().takes;
         assert_eq!(all.len(), 5);
         for take in all.iter() {
-            let found = find(Path::new(""), &[pattern(&take)], None).unwrap().takes;
+            let found = find_takes(Path::new(""), &[pattern(&take)], None).unwrap().takes;
             assert_eq!(found.iter().collect::<Vec<_>>(), [take]);
         }
     }

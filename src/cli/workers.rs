@@ -6,11 +6,9 @@
 
 use super::again::Again;
 use super::bounds::Bounds;
-use super::jobs::Job;
-use super::plan::Pipeline;
 use super::recipe::Recipe;
-use super::run::{Made, RunError};
 use super::wire::{Answer, Request};
+use crate::pipeline::{Job, Made, Pipeline, RunError};
 use crate::report::io_reason;
 use crate::scene::Allowance;
 use std::fs::File;
@@ -72,10 +70,10 @@ impl Workers {
         self.bounds.are_told() || job.takes.iter().map(|take| may_take(&take.path)).sum::<u64>() >= SHARED
     }
 
-    /// Makes everything of one job, as [`super::run::make`] does.
+    /// Makes everything of one job, as [`crate::pipeline::make`] does.
     ///
     /// # Errors
-    /// Those of [`super::run::make`], and [`RunError::Lost`] where the process ended or had to be ended.
+    /// Those of [`crate::pipeline::make`], and [`RunError::Lost`] where the process ended or had to be ended.
     pub(super) fn make(&self, job: &Job, record: bool) -> Result<Made, RunError> {
         let lost = |reason: String| RunError::Lost { reason, again: self.again.line(job, self.bounds) };
         let used = self.idle().pop();

@@ -1,6 +1,6 @@
 //! What one take may cost: time and memory, as amounts with units.
 
-use super::memory::Memory;
+use crate::pipeline::Memory;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

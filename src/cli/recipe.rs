@@ -1,7 +1,6 @@
 //! A pipeline as another process can make it again: the text, what was set on top of it, and where its paths start.
 
-use super::config::PipelineConfig;
-use super::plan::{Pipeline, PlanError};
+use crate::pipeline::{Pipeline, PipelineConfig, PlanError};
 use crate::stages::STAGES;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

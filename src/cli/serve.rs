@@ -1,9 +1,8 @@
 //! The other side of [`super::workers`]: requests become what a take is made into, and nothing is written.
 
-use super::batch::isolated;
 use super::recipe::Recipe;
-use super::run::make;
 use super::wire::{Answer, Request};
+use crate::pipeline::{isolated, make};
 use std::io::{self, Write};
 
 /// Answers each of `lines` on `out`: the first is the [`Recipe`] of the pipeline, every other one a job.

@@ -35,6 +35,8 @@ pub use fbx::FbxOptions;
 pub use format::{FORMATS, Format};
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
 pub(crate) use gltf_beside::decoded_uri;
-pub use gltf_beside::made_by;
-pub use reduce::{Keys, reduce};
-pub use save::{ExportError, Options, OutputFile, Written, save};
+pub(crate) use gltf_beside::made_by;
+pub use save::{ExportError, Options, OutputFile, save};
+
+#[cfg(test)]
+mod tests;

@@ -40,8 +40,9 @@ pub use asf_amc::AsfError;
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};
 pub use calibration::Calibrate;
-pub use format::{FORMATS, ReadFormat, Source};
+pub(crate) use format::{FORMATS, ReadFormat};
 pub use gltf::GltfFile;
-pub use load::{Axis, ImportError, MAX_FILE_BYTES, Options, format_name, from_bytes, from_file, load, read};
+pub use load::{Axis, ImportError, Options, from_bytes, from_file, load};
+pub(crate) use load::{MAX_FILE_BYTES, format_name, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};

@@ -26,10 +26,13 @@ mod write;
 
 pub use ground::ground;
 pub(crate) use leg::places;
-pub use leg::{Leg, Step, steps};
+pub(crate) use leg::{Leg, Step, steps};
 pub use repair::repair;
 pub use settings::Settings;
 pub(crate) use timeline::Timeline;
 pub(crate) use transfer::{Course, hands_out_of_floor};
-pub use transfer::{LegPair, course, leg_ratio};
-pub use write::shifted;
+pub(crate) use transfer::{LegPair, course, leg_ratio};
+pub(crate) use write::shifted;
+
+#[cfg(test)]
+mod tests;

@@ -26,17 +26,22 @@ mod threshold;
 mod verdict;
 mod summary;
 
-pub use assess::{Assessment, assess, assess_beside};
-pub use catalogue::{MEASURES, Measure, find, remedy};
+pub(crate) use assess::assess_beside;
+pub use assess::{Assessment, assess};
+pub use catalogue::{MEASURES, Measure};
+pub(crate) use catalogue::{find, remedy};
 pub use change::change;
 pub use gauge::Gauge;
 pub use hands::hands;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative::{Row6, residual as unreached};
-pub use particles::masses;
-pub use quantity::shown;
-pub use stature::COMMON_HEIGHT;
-pub use summary::{Measured, Summary, summaries};
-pub use threshold::{Threshold, ThresholdError, ThresholdErrors};
+pub(crate) use particles::masses;
+pub(crate) use quantity::shown;
+pub(crate) use stature::COMMON_HEIGHT;
+pub(crate) use summary::{Summary, summaries};
+pub use threshold::{Threshold, ThresholdError};
 pub use verdict::{Reading, Verdict};
+
+#[cfg(test)]
+mod tests;

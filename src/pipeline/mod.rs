@@ -25,6 +25,7 @@ mod memory;
 mod plan;
 mod put;
 mod quality;
+#[cfg(feature = "cli")]
 mod reference;
 mod report;
 mod rows;
@@ -53,14 +54,16 @@ pub use jobs::{Job, Jobs, Placement};
 #[cfg(feature = "cli")]
 pub(crate) use line::hash_of;
 pub use line::{FileHash, Record};
-pub use manifest::{MANIFEST, Manifest, State};
+pub use manifest::{Manifest, State};
 pub use memory::Memory;
 pub use plan::{DEFAULT_PIPELINE, Pipeline, PlanError};
 pub use quality::passed;
-pub use reference::{reference, schema, stage_help, stage_list};
+#[cfg(feature = "cli")]
+pub(crate) use reference::{reference, schema, stage_help, stage_list};
 #[cfg(feature = "cli")]
 pub(crate) use report::REPORT;
-pub use report::{REPORT_PAGE, write_reports};
+pub(crate) use report::REPORT_PAGE;
+pub use report::write_reports;
 pub use rows::Rows;
 pub use run::RunError;
 #[cfg(feature = "cli")]
@@ -71,3 +74,6 @@ pub use takes::{Shard, Take, Takes, TakesError, find as find_takes, listed as li
 pub use write::WriteError;
 #[cfg(feature = "cli")]
 pub(crate) use write::whole as write_whole;
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,9 @@ mod limp;
 mod secondary;
 
 pub use flights::{Settled, settle_flights};
-pub use limp::{LetGo, let_go};
-pub use ragdoll::{Part, Ragdoll};
-pub use secondary::{Swing, swing};
-pub use segments::Segment;
+pub(crate) use limp::{LetGo, let_go};
+pub(crate) use ragdoll::Ragdoll;
+pub(crate) use secondary::{Swing, swing};
+
+#[cfg(test)]
+mod tests;

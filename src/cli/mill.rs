@@ -122,6 +122,7 @@ pub fn mill(
         // A take that is alone has no other beside it to take along.
         let apart = !arguments.dry_run && (work.jobs.len() > 1 || bounds.are_told());
         let workers = apart.then(|| workers(work, bounds, pool.current_num_threads())).transpose()?;
+        let stages = work.pipeline.stage_names();
         let heard = Mutex::new((&mut tally, &mut made, rows, None));
         let done = |job: usize, outcome: Outcome| {
             if let Some(error) = &outcome.error {
@@ -130,7 +131,7 @@ pub fn mill(
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
             let (tally, made, rows, fault) = &mut *heard;
             tally.add(first + job, &outcome, &work.pipeline.fail_on);
-            made.add(first + job, &outcome, work.placement.folder());
+            made.add(first + job, &outcome, work.placement.folder(), &stages);
             if let Some(Err(e)) = rows.as_mut().map(|rows| rows.put(job, &outcome)) {
                 *fault = Some(e);
             }

@@ -292,18 +292,39 @@ pub const MEASURES: &[Measure] = &[
     measure("physdiff_error", "m", None, "sum of the three"),
 ];
 
-const HOLD: &str = "look at the labels (`contacts = true` in [output] writes them, a corrected table is read back), and \
-                    keep the stages `contacts` and `foot_lock` around `retarget`";
-const SINK: &str = "put the stage `ground` behind `retarget`; `posemill retarget` has it ready: `--set stage.ground.enabled=true`";
-const SMOOTH: &str = "leave stages behind `retarget` out one by one to see which does it; `filter` smooths what the take itself has";
-const LEAN: &str = "look at what was mapped to what and how surely (`posemill map`); where the rest pose of the take says nothing \
-                    try `input.calibration=motion`";
-const LENGTH: &str = "the legs are of other lengths than the take's: try `stage.retarget.scale`";
-const FLY: &str =
-    "put the stage `settle` at the end; `posemill retarget` has it ready: `--set stage.settle.enabled=true`";
+/// What to try where a measure is over its limit: a stage to put into the pipeline, and what helps besides.
+#[derive(Clone, Copy)]
+struct Remedy {
+    /// The stage and its place; of no help where the pipeline has it already.
+    stage: Option<(&'static str, &'static str)>,
+    /// The rest; empty where there is nothing else.
+    besides: &'static str,
+}
 
-/// What to try where a measure is over its limit; every one with a limit has a line.
-const REMEDIES: &[(&str, &str)] = &[
+const fn stage(name: &'static str, place: &'static str, besides: &'static str) -> Remedy {
+    Remedy { stage: Some((name, place)), besides }
+}
+
+const fn other(besides: &'static str) -> Remedy {
+    Remedy { stage: None, besides }
+}
+
+const HOLD: Remedy = other(
+    "look at the labels (`contacts = true` in [output] writes them, a corrected table is read back), and \
+     keep the stages `contacts` and `foot_lock` around `retarget`",
+);
+const SINK: Remedy = stage("ground", "behind `retarget`", "");
+const SMOOTH: Remedy = other(
+    "leave stages behind `retarget` out one by one to see which does it; `filter` smooths what the take itself has",
+);
+const LEAN: Remedy = other(
+    "look at what was mapped to what and how surely (`posemill map`); where the rest pose of the take says nothing \
+     try `input.calibration=motion`",
+);
+const LENGTH: Remedy = other("the legs are of other lengths than the take's: try `stage.retarget.scale`");
+
+/// What to try for each measure that has a limit.
+const REMEDIES: &[(&str, Remedy)] = &[
     ("foot_skate_p95", HOLD),
     ("contact_slide_p95", HOLD),
     ("penetration_max", SINK),
@@ -312,17 +333,18 @@ const REMEDIES: &[(&str, &str)] = &[
     ("float_share", SINK),
     (
         "limit_violation_max",
-        "put the stage `limits` behind `retarget`; `posemill retarget` has it ready: `--set stage.limits.enabled=true`; \
-         `[input.limits]` tells ranges that differ",
+        stage("limits", "behind `retarget`", "`[input.limits]` tells ranges that differ"),
     ),
-    ("bone_stretch", "the take moves joints apart: give it with rotations alone"),
+    ("bone_stretch", other("the take moves joints apart: give it with rotations alone")),
     ("jerk_ratio", SMOOTH),
     ("turn_ratio", SMOOTH),
-    ("hands_error", "keep `stage.retarget.hands`; the stage `ik` brings a hand where it has to be"),
+    ("hands_error", other("keep `stage.retarget.hands`; the stage `ik` brings a hand where it has to be")),
     (
         "limb_error_p95",
-        "arms reach where hands touch the body: `stage.retarget.hands=false` leaves them as in the take; else look at what was \
-         mapped to what (`posemill map`)",
+        other(
+            "arms reach where hands touch the body: `stage.retarget.hands=false` leaves them as in the take; else look \
+             at what was mapped to what (`posemill map`)",
+        ),
     ),
     ("knee_error_max", LENGTH),
     ("straight_leg_bend_p90", LENGTH),
@@ -330,18 +352,26 @@ const REMEDIES: &[(&str, &str)] = &[
     ("clearance_error_p95", LENGTH),
     ("knee_jerk_ratio", SMOOTH),
     ("foot_jerk_ratio", SMOOTH),
-    (
-        "loop_seam",
-        "put the stage `loop` at the end; `posemill retarget` has it ready: `--set stage.loop.enabled=true`",
-    ),
+    ("loop_seam", stage("loop", "at the end", "")),
     ("trunk_error", LEAN),
-    ("flight_error", FLY),
-    ("flight_spin_drift", FLY),
+    ("flight_error", stage("settle", "at the end", "")),
+    // `settle` moves the body as a whole and leaves how it turns.
+    (
+        "flight_spin_drift",
+        other("no stage mends how a body turns in the air: see whether the take does the same"),
+    ),
 ];
 
-/// What to try where the measure of this name is over its limit.
-pub fn remedy(name: &str) -> Option<&'static str> {
-    REMEDIES.iter().find(|r| r.0 == name).map(|r| r.1)
+/// What to try where the measure of this name is over its limit, after a pipeline of these stages; nothing where they
+/// are all that there is to try.
+pub fn remedy(name: &str, stages: &[&str]) -> Option<String> {
+    let remedy = REMEDIES.iter().find(|r| r.0 == name)?.1;
+    let missing = remedy.stage.filter(|(stage, _)| !stages.contains(stage)).map(|(stage, place)| {
+        format!("put the stage `{stage}` {place}; `posemill retarget` has it ready: `--set stage.{stage}.enabled=true`")
+    });
+    let said: Vec<String> =
+        missing.into_iter().chain((!remedy.besides.is_empty()).then(|| remedy.besides.to_owned())).collect();
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// The measure of this name.
@@ -385,6 +415,16 @@ mod tests {
     fn a_measure_with_a_limit_says_what_to_try() {
         let limited = MEASURES.iter().filter(|m| m.at_most.is_some()).map(|m| m.name);
         assert!(limited.eq(REMEDIES.iter().map(|r| r.0)), "one line each, in the order of the measures");
+        for (name, _) in REMEDIES {
+            assert!(remedy(name, &[]).is_some(), "{name}");
+        }
+        let told = "put the stage `limits` behind `retarget`; `posemill retarget` has it ready: \
+                    `--set stage.limits.enabled=true`; `[input.limits]` tells ranges that differ";
+        assert_eq!(remedy("limit_violation_max", &["retarget"]).as_deref(), Some(told));
+        // What is there already is not asked for again.
+        let told = "`[input.limits]` tells ranges that differ";
+        assert_eq!(remedy("limit_violation_max", &["retarget", "limits"]).as_deref(), Some(told));
+        assert_eq!(remedy("penetration_max", &["retarget", "ground"]), None);
     }
 
     #[test]

@@ -237,7 +237,15 @@ pub(super) fn make_and_tell(
         }
         let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
         if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
-            files.extend(drawn::page(job, path, &arrived, &motions, &mut report, record));
+            files.extend(drawn::page(
+                job,
+                path,
+                &arrived,
+                &motions,
+                &mut report,
+                pipeline.stage_names(),
+                record,
+            ));
         }
     }
     let rate = motions.first().map_or(1.0, |m| m.clip.sample_rate);

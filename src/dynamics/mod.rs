@@ -1,7 +1,7 @@
 //! Rigid-body dynamics: bodies linked by constraints become motion; nothing here knows skeletons.
 //!
 //! [`solve_note`] is Hakenberg's system as printed (and corrected); [`solve_blocks`] and [`Solver`] give the same
-//! answer in O(n). [`Stepper`] carries articulations without contacts through time; [`World`] steps scenes with
+//! answer in O(n). [`Stepper`] carries articulations without contacts through time; `World` steps scenes with
 //! contacts, motors and limits.
 
 mod articulation;

@@ -1,7 +1,7 @@
 //! A motion gets weight: its flights fly, a performer falls as a ragdoll, chains swing.
 //!
-//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; [`let_go`] and
-//! [`swing`] make motion where the clip has none.
+//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; `let_go` and
+//! `swing` make motion where the clip has none.
 
 mod series;
 mod weighed;

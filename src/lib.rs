@@ -80,3 +80,42 @@ pub mod settle;
 pub(crate) mod page;
 pub mod stages;
 pub mod pipeline;
+#[cfg(feature = "cli")]
+mod cli;
+
+#[cfg(feature = "cli")]
+pub use cli::program;
+
+// What tests of the library share with those in `tests/`, which know the crate by its name.
+#[cfg(test)]
+extern crate self as posemill;
+#[cfg(test)]
+#[path = "../tests/damages/mod.rs"]
+mod damages;
+#[cfg(test)]
+#[path = "../tests/development_data/mod.rs"]
+mod development_data;
+#[cfg(all(test, feature = "fbx"))]
+#[path = "../tests/fbx_reader/mod.rs"]
+mod fbx_reader;
+#[cfg(test)]
+#[path = "../tests/humanoids/mod.rs"]
+mod humanoids;
+#[cfg(test)]
+#[path = "../tests/ik_scenes/mod.rs"]
+mod ik_scenes;
+#[cfg(test)]
+#[path = "../tests/made_bodies/mod.rs"]
+mod made_bodies;
+#[cfg(test)]
+#[path = "../tests/made_figure/mod.rs"]
+mod made_figure;
+#[cfg(test)]
+#[path = "../tests/made_walk/mod.rs"]
+mod made_walk;
+#[cfg(test)]
+#[path = "../tests/perturbed/mod.rs"]
+mod perturbed;
+#[cfg(test)]
+#[path = "../tests/zip_entries/mod.rs"]
+mod zip_entries;

@@ -30,15 +30,7 @@ fn run(folder: &Path, report: bool) {
     let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let (manifest, options) = (Some(&manifest), BatchOptions::default());
     let rows = Mutex::new(Rows::new(jobs.len()).unwrap());
-    let batch = Batch {
-        pipeline: &pipeline,
-        jobs: &jobs,
-        manifest,
-        claims: &claims,
-        workers: None,
-        options,
-        stop: &stop,
-    };
+    let batch = Batch { pipeline: &pipeline, jobs: &jobs, manifest, claims: &claims, options, stop: &stop };
     run_all(&batch, &|job, outcome: Outcome| {
         assert_eq!(outcome.error, None);
         rows.lock().unwrap().put(job, &outcome).unwrap();

@@ -166,6 +166,31 @@ fn an_option_that_is_a_key_is_told_how_to_set() {
     assert!(!told(&[&retarget[..], &["--colour"]].concat()).contains("key of the pipeline"));
 }
 
+/// Without `--onto` the command is told as it should be typed, with what was typed already.
+#[test]
+fn a_character_that_was_not_named_is_told_how_to_name() {
+    let folder = TempDir::new().unwrap();
+    for (typed, line) in [
+        (&["take.bvh", "my hero.glb"][..], "take.bvh --onto 'my hero.glb' -o out/"),
+        (
+            &["take.bvh", "hero.VRM", "-o", "x.glb", "--merge"][..],
+            "take.bvh --onto hero.VRM -o x.glb --merge",
+        ),
+        (&["take.glb"][..], "take.glb --onto hero.glb -o out/"),
+        (&["a.bvh", "b.bvh", "-o", "moves/"][..], "a.bvh b.bvh --onto hero.glb -o moves/"),
+        (&[][..], "take.bvh --onto hero.glb -o out/"),
+    ] {
+        let output = posemill(folder.path(), &[&["retarget"], typed].concat(), b"");
+        assert_eq!(output.status.code(), Some(2));
+        let told = stderr(&output);
+        let tip = format!("tip: the rigged character stands behind `--onto`: `posemill retarget {line}`\n");
+        assert!(told.contains(&tip), "{told}");
+    }
+    // Who named it is told of nothing else than what is missing.
+    let told = stderr(&posemill(folder.path(), &["retarget", "take.bvh", "--onto", "hero.glb"], b""));
+    assert!(told.contains("--output <OUT>") && !told.contains("tip:"), "{told}");
+}
+
 #[test]
 fn a_file_that_is_no_pipeline_is_told_in_few_lines() {
     let folder = TempDir::new().unwrap();

@@ -4,7 +4,8 @@
 use posemill::export::{self, Format, GltfOptions, write_gltf};
 use posemill::import::{Options, from_bytes};
 use posemill::model::{Asset, CarriedProperty, Clip};
-use posemill::signal::{Rate, Resampling, resample};
+use posemill::pipeline::{Pipeline, PipelineConfig};
+use posemill::stages::STAGES;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -133,8 +134,10 @@ fn a_take_reads_and_writes_what_it_moves_beside_joints() {
     let part = asset.motion(0).unwrap().part(10..20);
     part.check().unwrap();
     assert_eq!(part.clip.carried[0].frame(0), weights(10));
-    let mut motion = asset.motion(0).unwrap();
-    motion.clip = resample(&motion.clip, Rate::from_hz(60.0).unwrap(), Resampling::default(), &[]);
+    let text = "[[stage]]\nuse = \"resample\"\nrate_hz = 60.0\n";
+    let config = PipelineConfig::parse("p.toml", text, &[], STAGES).unwrap();
+    let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
+    let (motion, _) = pipeline.apply(asset.motion(0).unwrap()).unwrap();
     motion.check().unwrap();
     let face = motion.clip.carried.iter().find(|c| c.property == CarriedProperty::Weights).unwrap();
     assert!((face.frame(21)[1] - (weights(10)[1] + weights(11)[1]) / 2.0).abs() < 1e-6);

@@ -10,7 +10,7 @@ use posemill::dynamics::Scene;
 use posemill::export::{self, Options as ExportOptions};
 use posemill::import::{Options, from_bytes};
 use posemill::model::{Asset, Motion};
-use posemill::pipeline::{MANIFEST, Manifest, PipelineConfig, State, Take, listed_takes};
+use posemill::pipeline::{Manifest, PipelineConfig, State, Take, listed_takes};
 use posemill::retarget::JointMap;
 use posemill::stages::{STAGES, Setting};
 use std::fs;
@@ -19,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+/// What a folder of outputs says of them.
+const MANIFEST: &str = ".posemill.jsonl";
 
 const ASF: &str = ":units\nlength 0.45\nangle deg\n:root\norder TX TY TZ RX RY RZ\naxis XYZ\nposition 0 0 0\norientation 0 0 0\n\
     :bonedata\nbegin\nname arm\ndirection 0 -1 0\nlength 2\naxis 0 0 90 XYZ\ndof rx rz\nend\nbegin\nname hand\n\

@@ -4,7 +4,7 @@ mod chromium;
 
 use chromium::Chromium;
 use posemill::measure::MEASURES;
-use posemill::pipeline::{Manifest, Outcome, REPORT_PAGE, Rows, write_reports};
+use posemill::pipeline::{Manifest, Outcome, Rows, write_reports};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -261,7 +261,7 @@ fn a_page_of_very_many_clips_is_small_and_makes_rows_when_they_are_looked_at() {
     for (count, most) in [(10, 60_000), (1_000, 600_000), (10_000, 2_000_000)] {
         let folder = many_clips(count);
         browser.events.clear();
-        let page = folder.path().join(REPORT_PAGE);
+        let page = folder.path().join("report.html");
         let bytes = fs::metadata(&page).unwrap().len();
         browser.open(&page);
         let loaded = "Math.round(performance.getEntriesByType('navigation')[0].loadEventEnd)";

@@ -61,15 +61,8 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
     let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
     let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let options = BatchOptions::default();
-    let batch = Batch {
-        pipeline: &pipeline,
-        jobs: &jobs,
-        manifest: None,
-        claims: &claims,
-        workers: None,
-        options,
-        stop: &stop,
-    };
+    let batch =
+        Batch { pipeline: &pipeline, jobs: &jobs, manifest: None, claims: &claims, options, stop: &stop };
     let found = Mutex::new(BTreeMap::new());
     run_all(&batch, &|number, outcome| {
         done(&outcome);
@@ -162,7 +155,7 @@ fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
         let options = BatchOptions { force, ..BatchOptions::default() };
         let (pipeline, jobs, manifest) = (&pipeline, &jobs, Some(&manifest));
         let heard = Mutex::new(None);
-        let batch = Batch { pipeline, jobs, manifest, claims: &claims, workers: None, options, stop: &stop };
+        let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
         run_all(&batch, &|_, outcome| *heard.lock().unwrap() = Some(outcome));
         heard.into_inner().unwrap().unwrap()
     };

@@ -301,7 +301,7 @@ impl Pipeline {
                 jobs,
                 manifest: manifest.as_ref(),
                 claims: &claims,
-                workers: None,
+               
                 options: asked.options,
                 stop,
             };

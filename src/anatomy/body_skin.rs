@@ -88,15 +88,6 @@ impl BodySkin {
     pub fn lowest_of_hands(&self, pose: &ModelPose) -> [f64; 2] {
         [0, 1].map(|k| lowest(&self.hands[k], pose))
     }
-
-    /// The joints that carry the points.
-    pub fn joints(&self) -> Vec<JointId> {
-        let all = self.body.iter().chain(self.hands.iter().flatten());
-        let mut joints: Vec<JointId> = all.map(|(joint, _)| *joint).collect();
-        joints.sort_unstable();
-        joints.dedup();
-        joints
-    }
 }
 
 fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {

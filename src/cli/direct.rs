@@ -1,11 +1,11 @@
 //! Takes, a character and OUT become work, without a pipeline file.
 
+use super::again::Again;
 use super::exit::Failure;
 use super::made::MOST_NAMED;
 use super::mill::{MillArguments, Work, clip_set};
-use crate::pipeline::{
-    Again, Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Recipe, Takes, find_takes,
-};
+use super::recipe::Recipe;
+use crate::pipeline::{Jobs, OutputFormat, PipelineConfig, Placement, PlanError, Takes, find_takes};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 

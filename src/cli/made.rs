@@ -35,8 +35,9 @@ impl Made {
         Self { each: jobs <= MOST_NAMED, alone: jobs == 1, lines: BTreeMap::new(), folders: BTreeMap::new() }
     }
 
-    /// Adds what the job of this number made, somewhere below `folder` where it went to one.
-    pub fn add(&mut self, job: usize, outcome: &Outcome, folder: Option<&Path>) {
+    /// Adds what the job of this number made, with the stages of its pipeline, somewhere below `folder` where
+    /// it went to one.
+    pub fn add(&mut self, job: usize, outcome: &Outcome, folder: Option<&Path>, stages: &[&str]) {
         if outcome.status != Status::Written {
             return;
         }
@@ -47,7 +48,7 @@ impl Made {
             let verdict = sentence(outcome, &readings).map_or(String::new(), |told| format!("  {told}"));
             let mut lines: Vec<String> = outputs.iter().map(|o| format!("{}{verdict}", shortly(o))).collect();
             let worst = Verdict::of(&readings).worst.filter(|_| self.alone);
-            lines.extend(worst.and_then(|w| remedy(&w.name)).map(|what| format!("  hint: {what}")));
+            lines.extend(worst.and_then(|w| remedy(&w.name, stages)).map(|what| format!("  hint: {what}")));
             // Pages in a folder have one that leads to them.
             let page = outcome.outputs.iter().find(|o| o.to_string_lossy().ends_with(".report.html"));
             lines.extend(page.filter(|_| folder.is_none()).map(|page| format!("report: {}", shortly(page))));
@@ -102,7 +103,7 @@ fn is_result(path: &Path) -> bool {
 
 /// The verdict on a result, with the measure that is worst and where; nothing where nothing was measured.
 fn sentence(outcome: &Outcome, readings: &[Reading]) -> Option<String> {
-    let Verdict { judged, over, worst } = Verdict::of(readings);
+    let Verdict { judged, over, worst, .. } = Verdict::of(readings);
     let Some(worst) = worst else { return (judged > 0).then(|| "good".to_owned()) };
     let limit =
         worst.at_most.map_or(String::new(), |limit| format!(" (at most {})", shown(limit, &worst.unit)));

@@ -5,7 +5,7 @@ use super::direct::not_an_input;
 use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::model::Asset;
-use crate::pipeline::{swapped, write_whole};
+use crate::pipeline::{is_bare_take, is_skinned, write_whole};
 use crate::retarget::{self, Draft, MapError};
 use clap::Args;
 use std::path::PathBuf;
@@ -91,7 +91,8 @@ fn to_do(refused: &MapError, draft: &Draft, arguments: &Arguments) -> String {
 
 fn guess_swapped(take: &Asset, onto: &Asset, arguments: &Arguments) -> Option<String> {
     let (motion, character) = (arguments.motion.display(), arguments.character.display());
-    swapped(take, onto).then(|| {
+    // The take looks like a character and the character's file like a take.
+    (is_skinned(take) && is_bare_take(onto)).then(|| {
         format!(
             "`{motion}` has a skin and `{character}` has none: are take and character swapped?\n\
              hint: try `posemill map {character} {motion}`"

@@ -1,12 +1,16 @@
 //! What `run`, `retarget` and `convert` share: planned work is done, shown and summed up.
 
+use super::again::Again;
+use super::bounds::{Bounds, Timeout};
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::made::{Made, shortly};
+use super::recipe::Recipe;
 use super::tally::{Tally, names, show_all_warnings};
+use super::workers::Workers;
 use crate::pipeline::{
-    self, Again, Batch, BatchOptions, Bounds, Claims, Jobs, Manifest, Memory, Outcome, Pipeline, Placement,
-    REPORT, REPORT_PAGE, Recipe, Rows, RunError, Status, Timeout, Workers, write_reports,
+    self, Batch, BatchOptions, Claims, Job, Jobs, Manifest, Memory, Outcome, Pipeline, Placement, REPORT,
+    REPORT_PAGE, Rows, RunError, Status, write_reports,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -118,6 +122,7 @@ pub fn mill(
         // A take that is alone has no other beside it to take along.
         let apart = !arguments.dry_run && (work.jobs.len() > 1 || bounds.are_told());
         let workers = apart.then(|| workers(work, bounds, pool.current_num_threads())).transpose()?;
+        let stages = work.pipeline.stage_names();
         let heard = Mutex::new((&mut tally, &mut made, rows, None));
         let done = |job: usize, outcome: Outcome| {
             if let Some(error) = &outcome.error {
@@ -126,7 +131,7 @@ pub fn mill(
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
             let (tally, made, rows, fault) = &mut *heard;
             tally.add(first + job, &outcome, &work.pipeline.fail_on);
-            made.add(first + job, &outcome, work.placement.folder());
+            made.add(first + job, &outcome, work.placement.folder(), &stages);
             if let Some(Err(e)) = rows.as_mut().map(|rows| rows.put(job, &outcome)) {
                 *fault = Some(e);
             }
@@ -135,9 +140,13 @@ pub fn mill(
         let options =
             BatchOptions { force: arguments.force, dry_run: arguments.dry_run, verify: arguments.verify };
         let (pipeline, jobs, manifest) = (&work.pipeline, &work.jobs, manifest.as_ref());
-        let (claims, workers, stop) = (&claims, workers.as_ref(), &*stop);
-        let batch = Batch { pipeline, jobs, manifest, claims, workers, options, stop };
-        pool.install(|| pipeline::run_all(&batch, &done));
+        let (claims, stop) = (&claims, &*stop);
+        let batch = Batch { pipeline, jobs, manifest, claims, options, stop };
+        let make = |job: &Job, record: bool| match workers.as_ref().filter(|w| w.want(job, pipeline)) {
+            Some(workers) => workers.make(job, record),
+            None => pipeline::make(pipeline, job, record),
+        };
+        pool.install(|| pipeline::run_all_with(&batch, &make, &done));
         let (_, _, mut rows, fault) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault {
             return Err(spool_fault(&fault));

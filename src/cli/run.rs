@@ -1,12 +1,13 @@
 //! `posemill run`: pipeline files, each over all its takes.
 
+use super::again::Again;
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::mill::{MillArguments, Work, clip_set, mill};
+use super::recipe::Recipe;
 use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{
-    Again, Jobs, PipelineConfig, Placement, PlanError, Recipe, Shard, TakeList, Takes, TakesError,
-    find_takes, listed_takes,
+    Jobs, PipelineConfig, Placement, PlanError, Shard, TakeList, Takes, TakesError, find_takes, listed_takes,
 };
 use crate::report::io_reason;
 use crate::stages::STAGES;

@@ -1,5 +1,6 @@
 //! Arguments become a command, the command an exit code.
 
+use super::again::quoted;
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
 use super::{
@@ -82,9 +83,49 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Parses the arguments of the process and does what they ask for.
-pub fn start() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| with_key(error).exit());
+/// Extensions of files that hold characters and hardly ever takes alone: the last of several files is one then.
+const CHARACTERS: [&str; 4] = [".glb", ".gltf", ".vrm", ".fbx"];
+
+/// `retarget take.bvh hero.glb`, which names no character: the command as it should be typed.
+fn with_onto(mut error: clap::Error) -> clap::Error {
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => missing,
+        _ => return error,
+    };
+    let lacks = |option: &str| missing.iter().any(|m| m.starts_with(option));
+    // What is no text is shown as well as it can be.
+    let typed: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
+    let Some((_, typed)) =
+        typed.split_first().filter(|(command, _)| *command == "retarget" && lacks("--onto"))
+    else {
+        return error;
+    };
+    let files = typed.iter().take_while(|word| *word == "-" || !word.starts_with('-')).count();
+    let (files, rest) = typed.split_at(files);
+    let is_character = |file: &str| CHARACTERS.iter().any(|e| file.to_lowercase().ends_with(e));
+    let (takes, character) = match files.split_last() {
+        Some((last, takes)) if !takes.is_empty() && is_character(last) => (takes, last.as_str()),
+        _ => (files, "hero.glb"),
+    };
+    let mut words = vec!["posemill".to_owned(), "retarget".to_owned()];
+    words.extend(if takes.is_empty() { vec!["take.bvh".to_owned()] } else { takes.to_vec() });
+    words.extend(["--onto".to_owned(), character.to_owned()]);
+    words.extend(rest.iter().cloned());
+    if lacks("--output") {
+        words.extend(["-o".to_owned(), "out/".to_owned()]);
+    }
+    let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let tip = format!("the rigged character stands behind `--onto`: `{}`", line.join(" "));
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
+}
+
+/// What the binary `posemill` runs, and not for libraries: reads the arguments of the process, does what they ask for, prints,
+/// and ends the process itself where they make no sense.
+///
+/// The codes are 0 where all is good, 1 where some inputs failed or a threshold was passed, 2 where nothing could start.
+pub fn program() -> ExitCode {
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| with_onto(with_key(error)).exit());
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {
         Command::Run(a) => run::run(a, &console),

@@ -1,7 +1,7 @@
 //! `posemill worker`: the other end of a run that has takes made in processes of their own. Not for people.
 
 use super::exit::{Exit, Failure};
-use crate::pipeline::serve;
+use super::serve::serve;
 use crate::report::io_reason;
 use clap::Args;
 use std::io::BufRead;

@@ -8,5 +8,10 @@ mod spans;
 mod table;
 mod track;
 
-pub use detect::{Detector, Options, detect, ground};
-pub use table::{Labels, TableError, read, write};
+pub(crate) use detect::ground;
+pub use detect::{Detector, Options, detect};
+pub(crate) use table::write;
+pub use table::{Labels, TableError, read};
+
+#[cfg(test)]
+mod tests;

@@ -53,11 +53,6 @@ impl BoxedProblem {
         self.b.len()
     }
 
-    /// Whether there is nothing to solve.
-    pub fn is_empty(&self) -> bool {
-        self.b.is_empty()
-    }
-
     /// `A x + b` of one row.
     pub fn residual(&self, row: usize, x: &[f64]) -> f64 {
         self.b[row] + self.rows[row].iter().map(|&(j, a)| a * x[j]).sum::<f64>()

@@ -1,7 +1,7 @@
 //! Rigid-body dynamics: bodies linked by constraints become motion; nothing here knows skeletons.
 //!
 //! [`solve_note`] is Hakenberg's system as printed (and corrected); [`solve_blocks`] and [`Solver`] give the same
-//! answer in O(n). [`Stepper`] carries articulations without contacts through time; [`World`] steps scenes with
+//! answer in O(n). [`Stepper`] carries articulations without contacts through time; `World` steps scenes with
 //! contacts, motors and limits.
 
 mod articulation;
@@ -37,21 +37,23 @@ mod world;
 pub use articulation::{Articulation, ArticulationError};
 pub use batch::{Batch, BatchError};
 pub use blocks::solve_blocks;
-pub use body::{Body, BodyAcceleration, BodyError, BodyState, solid};
-pub use condition::ConditionError;
+pub(crate) use body::solid;
+pub use body::{Body, BodyAcceleration, BodyError, BodyState};
 pub use constraint::{Constraint, ConstraintKind};
-pub use contact::{Contact, contacts_of_pair};
 pub use dense::solve_note;
-pub use drive::{CoordinateLimit, Motor, Spring};
 pub(crate) use drive::{Drive, Pull};
 pub use integrate::{Integrator, Stabilization, Stepper, System, accelerations};
-pub use lcp::{Bound, BoxedProblem};
-pub use project::project_velocities;
+pub(crate) use project::project_velocities;
 pub(crate) use recording::ConstraintGeometry;
 pub use recording::{Frame, Recording};
-pub use rows::Support;
-pub use scene::{Method, SCENE_KEYS, Scene, SceneError, SceneFault};
-pub use shape::{Collider, Shape};
+pub(crate) use rows::Support;
+#[cfg(feature = "cli")]
+pub(crate) use scene::SCENE_KEYS;
+pub use scene::{Scene, SceneError, SceneFault};
+pub(crate) use shape::Shape;
 pub use simulate::{Simulation, SimulationError, simulate};
 pub use tree::Solver;
-pub use world::{World, WorldSettings, largest_speed};
+pub(crate) use world::{World, WorldSettings};
+
+#[cfg(test)]
+mod tests;

@@ -282,11 +282,6 @@ impl World {
     }
 }
 
-/// Stillness, for callers that wait for a scene to settle: the largest speed of any body, m/s and rad/s.
-pub fn largest_speed(states: &[BodyState]) -> f64 {
-    states.iter().fold(0.0, |m, s| m.max(s.velocity.norm()).max(s.angular_velocity.norm()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

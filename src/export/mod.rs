@@ -36,5 +36,7 @@ pub use format::{FORMATS, Format};
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
 pub(crate) use gltf_beside::decoded_uri;
 pub use gltf_beside::made_by;
-pub use reduce::{Keys, reduce};
-pub use save::{ExportError, Options, OutputFile, Written, save};
+pub use save::{ExportError, Options, OutputFile, save};
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! With `T` the rotation of a bone in the T-pose and `W` that in a frame, both in model space, `D = W T^-1` is how far the
 //! bone has turned; the file gets `D(above)^-1 D(bone)`, with the nearest bone above that is in the file, and for the hips
 //! their place. A VRM rests in its T-pose by definition; what stands in another pose is turned into it part by part
-//! ([`crate::anatomy::TPose`]). Space: model space, Y up, facing +Z; where the T-pose
+//! (`anatomy::TPose`). Space: model space, Y up, facing +Z; where the T-pose
 //! is made here, its soles are at height 0 and its hips over the origin. Units: metres,
 //! seconds. Source: VRMC_vrm_animation 1.0 (VRM Consortium).
 

@@ -156,7 +156,7 @@ impl Mechanism {
     }
 
     /// The degrees of freedom of one joint at the pose `model`, in the order of [`Mechanism::dofs_of`].
-    pub fn axes(&self, model: &ModelPose, id: JointId) -> impl Iterator<Item = Axis> + use<> {
+    pub(crate) fn axes(&self, model: &ModelPose, id: JointId) -> impl Iterator<Item = Axis> + use<> {
         let world = model.joint(id).rotation;
         let unit = |k: usize| Vec3::from_fn(|r, _| if r == k { 1.0 } else { 0.0 });
         let zero = Vec3::zeros();

@@ -29,15 +29,19 @@ mod two_bone;
 
 pub use boxed::Boxed;
 pub use ccd::Ccd;
-pub use dense::stack;
 pub use fabrik::Fabrik;
 pub use jacobian::{Jacobian, Method};
 pub use limit::{Limit, Range, SwingTwist};
-pub use mechanism::{Axis, Freedom, Mechanism};
-pub use outcome::{Effector, Outcome, Progress, Reach, Solver, Stop};
+pub use mechanism::{Freedom, Mechanism};
+pub use outcome::{Effector, Outcome, Reach, Solver, Stop};
 pub(crate) use reaching::Reaching;
 pub(crate) use reaching::soft_reach;
-pub use task::{Goal, PointMass, Rows, Task};
+pub use task::{Goal, PointMass, Task};
 pub use tree_solver::{TreeSolver, Workspace};
+#[cfg(test)]
+pub(crate) use two_bone::bend_limb;
 pub(crate) use two_bone::reframe;
-pub use two_bone::{Elbow, Limb, TwoBone, bend_limb, planar};
+pub use two_bone::{Elbow, Limb, TwoBone, planar};
+
+#[cfg(test)]
+mod tests;

@@ -117,12 +117,6 @@ impl Step {
         Step { toes: Transform::new(turn * self.toes.rotation, self.toes.translation), ..*self }
     }
 
-    /// The step with all lengths times `k`; rotations stay.
-    pub fn scaled(&self, k: f64) -> Step {
-        let at = |t: &Transform| Transform::new(t.rotation, t.translation * k);
-        Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
-    }
-
     /// A point of the sole.
     pub fn sole(&self, leg: &Leg, joint: JointId, at: &Vec3) -> Vec3 {
         let carrier = if Some(joint) == leg.toes { &self.toes } else { &self.foot };

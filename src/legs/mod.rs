@@ -1,6 +1,6 @@
 //! Legs of one body perform what legs of another do: feet rest where the source's rest, knees bend as its knees bend.
 //!
-//! [`course`] carries legs over and knows no contacts; [`repair`] takes away what labelled feet drift by themselves.
+//! `course` carries legs over and knows no contacts; [`repair`] takes away what labelled feet drift by themselves.
 //! Both are one linear solve over the whole clip ([`Settings`] lists what is tuned), then a closure of every leg: a
 //! character's own clip stays as it is, what rests rests, cycles stay cycles, nothing reaches across a cut. [`ground()`]
 //! puts a motion on the floor. After Hodgins and Pollard (1997, scaling of motions), Gleicher (1998, the whole clip at once),
@@ -26,10 +26,14 @@ mod write;
 
 pub use ground::ground;
 pub(crate) use leg::places;
-pub use leg::{Leg, Step, steps};
+pub(crate) use leg::{Leg, Step, steps};
 pub use repair::repair;
 pub use settings::Settings;
 pub(crate) use timeline::Timeline;
 pub(crate) use transfer::{Course, hands_out_of_floor};
-pub use transfer::{LegPair, course, leg_ratio};
-pub use write::shifted;
+pub(crate) use transfer::{LegPair, course, leg_ratio};
+#[cfg(feature = "physics")]
+pub(crate) use write::shifted;
+
+#[cfg(test)]
+mod tests;

@@ -11,15 +11,17 @@ mod registers;
 mod rotation;
 mod segment;
 mod transform;
+#[cfg(feature = "physics")]
 mod triple;
 
 pub(crate) use average::{
     mean_direction, mean_rotation, median_of, median_rotation, plain_mean_rotation, rotation_between,
     weighted_quantile,
 };
-pub use average::{median, percentile};
+pub(crate) use average::{median, percentile};
 pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
-pub use nalgebra::{DMatrix, DVector, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};
+pub(crate) use nalgebra::DVector;
+pub use nalgebra::{DMatrix, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};
 #[cfg(feature = "physics")]
 pub(crate) use nalgebra::{Matrix6 as Mat6, Vector6 as Vec6};
 pub use real::Real;
@@ -30,7 +32,8 @@ pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist,
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
 pub(crate) use triple::Triple;
-pub use triple::{cross, difference, dot, scaled, sum};
+#[cfg(feature = "physics")]
+pub(crate) use triple::{cross, difference, dot, scaled, sum};
 
 /// A vector or a point of three `f64` coordinates.
 pub type Vec3 = nalgebra::Vector3<f64>;

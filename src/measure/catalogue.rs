@@ -292,58 +292,6 @@ pub const MEASURES: &[Measure] = &[
     measure("physdiff_error", "m", None, "sum of the three"),
 ];
 
-const HOLD: &str = "look at the labels (`contacts = true` in [output] writes them, a corrected table is read back), and \
-                    keep the stages `contacts` and `foot_lock` around `retarget`";
-const SINK: &str = "put the stage `ground` behind `retarget`; `posemill retarget` has it ready: `--set stage.ground.enabled=true`";
-const SMOOTH: &str = "leave stages behind `retarget` out one by one to see which does it; `filter` smooths what the take itself has";
-const LEAN: &str = "look at what was mapped to what and how surely (`posemill map`); where the rest pose of the take says nothing \
-                    try `input.calibration=motion`";
-const LENGTH: &str = "the legs are of other lengths than the take's: try `stage.retarget.scale`";
-const FLY: &str =
-    "put the stage `settle` at the end; `posemill retarget` has it ready: `--set stage.settle.enabled=true`";
-
-/// What to try where a measure is over its limit; every one with a limit has a line.
-const REMEDIES: &[(&str, &str)] = &[
-    ("foot_skate_p95", HOLD),
-    ("contact_slide_p95", HOLD),
-    ("penetration_max", SINK),
-    ("penetration_share", SINK),
-    ("body_skin_below_floor", SINK),
-    ("float_share", SINK),
-    (
-        "limit_violation_max",
-        "put the stage `limits` behind `retarget`; `posemill retarget` has it ready: `--set stage.limits.enabled=true`; \
-         `[input.limits]` tells ranges that differ",
-    ),
-    ("bone_stretch", "the take moves joints apart: give it with rotations alone"),
-    ("jerk_ratio", SMOOTH),
-    ("turn_ratio", SMOOTH),
-    ("hands_error", "keep `stage.retarget.hands`; the stage `ik` brings a hand where it has to be"),
-    (
-        "limb_error_p95",
-        "arms reach where hands touch the body: `stage.retarget.hands=false` leaves them as in the take; else look at what was \
-         mapped to what (`posemill map`)",
-    ),
-    ("knee_error_max", LENGTH),
-    ("straight_leg_bend_p90", LENGTH),
-    ("rest_slip_p95", HOLD),
-    ("clearance_error_p95", LENGTH),
-    ("knee_jerk_ratio", SMOOTH),
-    ("foot_jerk_ratio", SMOOTH),
-    (
-        "loop_seam",
-        "put the stage `loop` at the end; `posemill retarget` has it ready: `--set stage.loop.enabled=true`",
-    ),
-    ("trunk_error", LEAN),
-    ("flight_error", FLY),
-    ("flight_spin_drift", FLY),
-];
-
-/// What to try where the measure of this name is over its limit.
-pub fn remedy(name: &str) -> Option<&'static str> {
-    REMEDIES.iter().find(|r| r.0 == name).map(|r| r.1)
-}
-
 /// The measure of this name.
 pub fn find(name: &str) -> Option<&'static Measure> {
     MEASURES.iter().find(|m| m.name == name)
@@ -380,12 +328,6 @@ pub fn names_near(name: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_measure_with_a_limit_says_what_to_try() {
-        let limited = MEASURES.iter().filter(|m| m.at_most.is_some()).map(|m| m.name);
-        assert!(limited.eq(REMEDIES.iter().map(|r| r.0)), "one line each, in the order of the measures");
-    }
 
     #[test]
     fn names_are_unique_and_the_nearest_comes_first() {

@@ -147,7 +147,7 @@ impl Threshold {
     ///
     /// # Errors
     /// [`ThresholdErrors`] with every line that is none.
-    pub fn all<S: AsRef<str>>(lines: &[S]) -> Result<Vec<Self>, ThresholdErrors> {
+    pub(crate) fn all<S: AsRef<str>>(lines: &[S]) -> Result<Vec<Self>, ThresholdErrors> {
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         for line in lines {
             match line.as_ref().parse() {

@@ -59,9 +59,16 @@ impl Reading {
     /// Whether it exceeds its limit; a value that is no number does. What the take itself or its plain copy fails as much is
     /// not blamed on the result.
     pub fn over(&self) -> bool {
-        let inherited =
-            [self.copy, self.take].into_iter().flatten().any(|other| self.value <= AS_MUCH * other);
-        self.limit().is_some_and(|limit| (self.value > limit && !inherited) || self.value.is_nan())
+        self.limit().is_some_and(|limit| (self.value > limit && !self.as_before()) || self.value.is_nan())
+    }
+
+    /// Whether it exceeds its limit, and the take itself or its plain copy does as much.
+    fn inherited(&self) -> bool {
+        self.limit().is_some_and(|limit| self.value > limit) && self.as_before()
+    }
+
+    fn as_before(&self) -> bool {
+        [self.copy, self.take].into_iter().flatten().any(|other| self.value <= AS_MUCH * other)
     }
 
     /// The value as a part of its limit, for those that have one: above 1 is over.
@@ -82,7 +89,9 @@ pub struct Verdict<'a> {
     pub judged: usize,
     /// How many are over it.
     pub over: usize,
-    /// That of them which is the furthest over; the first of several.
+    /// How many exceed it no more than those of the take or of its plain copy, which is not the fault of the result.
+    pub inherited: usize,
+    /// That of those over it which is the furthest; the first of several.
     pub worst: Option<&'a Reading>,
 }
 
@@ -92,7 +101,8 @@ impl<'a> Verdict<'a> {
         let judged = measures.iter().filter(|m| m.limit().is_some()).count();
         let over = measures.iter().filter(|m| m.over());
         let further = |a: &'a Reading, b: &'a Reading| if b.part() > a.part() { b } else { a };
-        Self { judged, over: over.clone().count(), worst: over.reduce(further) }
+        let inherited = measures.iter().filter(|m| m.inherited()).count();
+        Self { judged, over: over.clone().count(), inherited, worst: over.reduce(further) }
     }
 
     /// A word for scripts and style sheets, and one for people.
@@ -107,6 +117,10 @@ impl<'a> Verdict<'a> {
     /// One sentence.
     pub fn sentence(self) -> String {
         match (self.judged, self.over) {
+            (judged, 0) if self.inherited > 0 => format!(
+                "{} of {judged} measures with a limit are within it; the take or its plain copy exceeds the rest as much.",
+                judged - self.inherited
+            ),
             (0, _) => "No measure of this clip has a limit to be held against.".to_owned(),
             (1, 0) => "The one measure with a limit is within it.".to_owned(),
             (judged, 0) => format!("All {judged} measures with a limit are within it."),
@@ -136,6 +150,11 @@ mod tests {
             sentence(&[measure(1.1, Some(1.0)), measure(0.0, Some(1.0))]),
             "1 of 2 measures is over its limit."
         );
+        let as_before = Reading { take: Some(2.0), ..measure(2.0, Some(1.0)) };
+        assert_eq!(
+            sentence(&[measure(1.0, Some(1.0)), as_before]),
+            "1 of 2 measures with a limit are within it; the take or its plain copy exceeds the rest as much."
+        );
         assert!(measure(f64::NAN, Some(1.0)).over() && measure(1e-9, Some(0.0)).over());
         let taken = |take: f64| Reading { take: Some(take), ..measure(1.1, Some(1.0)) };
         assert!(taken(0.5).over() && !taken(1.1).over());
@@ -148,7 +167,7 @@ mod tests {
         let of_stage = Reading { name: "repair_spike".into(), ..measure(3.0, Some(1.0)) };
         assert!(!of_stage.over() && of_stage.part().is_none(), "how near a take is to a fault is no verdict");
         let all = [measure(2.0, Some(1.0)), of_stage, measure(3.0, Some(1.0))];
-        assert_eq!(Verdict::of(&all), Verdict { judged: 2, over: 2, worst: Some(&all[2]) });
+        assert_eq!(Verdict::of(&all), Verdict { judged: 2, over: 2, inherited: 0, worst: Some(&all[2]) });
         assert_eq!(measure(3.0, Some(0.0)).part(), Some(f64::INFINITY));
     }
 

@@ -50,6 +50,8 @@ pub struct ClipPage<'a> {
     pub inputs: Vec<String>,
     /// The clips in the order of the output.
     pub clips: Vec<Shown<'a>>,
+    /// The stages of the pipeline, by name.
+    pub stages: Vec<&'static str>,
     /// What the run had to say.
     pub report: &'a Report,
     /// A contact sheet as JPEG, where one could be drawn.
@@ -189,8 +191,8 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
         let beside = beside.into_iter().filter_map(|(word, x)| Some(format!("{word} {}", unit.text(x?))));
         let course = series_of(&m.name, series).and_then(|s| Some((highest(&s.values)?.0, side(s))));
         let place = course.map_or_else(String::new, |(frame, of)| moment(frame, of));
-        let remedy =
-            remedy(&m.name).map_or_else(String::new, |r| format!("<small>Try: {}</small>", coded(r)));
+        let remedy = remedy(&m.name, &page.stages)
+            .map_or_else(String::new, |r| format!("<small>Try: {}</small>", coded(&r)));
         items.push(format!(
             "<b>{}</b> {} <span class=\"quiet\">({})</span> {place}{remedy}",
             Text(&words(&m.name)),
@@ -356,6 +358,7 @@ mod tests {
             title: EVIL.into(),
             inputs: vec![EVIL.into()],
             clips: vec![Shown { source, result }],
+            stages: vec!["retarget"],
             report,
             picture: None,
             batch: None,

@@ -7,7 +7,6 @@ use super::manifest::{Manifest, State};
 use super::plan::Pipeline;
 use super::put::Place;
 use super::run::{self, Made, RunError};
-use super::workers::Workers;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -40,8 +39,6 @@ pub struct Batch<'a> {
     pub manifest: Option<&'a Manifest>,
     /// Whose each file is.
     pub claims: &'a Claims,
-    /// The processes that make what may take much; without them everything is made here.
-    pub workers: Option<&'a Workers>,
     /// How they are run.
     pub options: BatchOptions,
     /// Jobs that were not begun when this becomes true are left.
@@ -102,12 +99,20 @@ fn readable<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S:
 /// Bringing a file to the disk is mostly waiting, so that the next takes are made meanwhile; a job ends when its files are
 /// there.
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
+    run_all_with(batch, &|job, record| run::make(batch.pipeline, job, record), done);
+}
+
+/// Makes everything of one job, as [`run::make`] does.
+pub(crate) type Make<'a> = dyn Fn(&Job, bool) -> Result<Made, RunError> + Sync + 'a;
+
+/// [`run_all`], where `make` says how and where a job is made.
+pub(crate) fn run_all_with(batch: &Batch<'_>, make: &Make<'_>, done: &(dyn Fn(usize, Outcome) + Sync)) {
     let elsewhere = Mutex::new(Vec::new());
     let waiting = &AtomicUsize::new(0);
     thread::scope(|disk| {
         let one = |number: usize, wait: bool| {
             let job = batch.jobs.get(number);
-            let (made, when) = match isolated(|| Ok(make_one(batch, &job, wait))) {
+            let (made, when) = match isolated(|| Ok(make_one(batch, make, &job, wait))) {
                 Ok(Ok(made)) => made,
                 Ok(Err(Some(outcome))) => return done(number, *outcome),
                 Ok(Err(None)) => {
@@ -156,7 +161,7 @@ fn once(work: &Mutex<Option<impl FnOnce()>>) {
 }
 
 /// What `work` does; a panic in it is an error.
-pub(super) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
@@ -169,8 +174,8 @@ type Ended = Option<Box<Outcome>>;
 
 /// What a job makes and the moment before its takes were read, else how it ended; no end where another run works on it and
 /// `wait` says to leave it for later.
-fn make_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Result<(Made, SystemTime), Ended> {
-    let Batch { pipeline, manifest, workers, options, stop, .. } = *batch;
+fn make_one(batch: &Batch<'_>, make: &Make<'_>, job: &Job, wait: bool) -> Result<(Made, SystemTime), Ended> {
+    let Batch { pipeline, manifest, options, stop, .. } = *batch;
     let ended = |outcome| Err(Some(Box::new(outcome)));
     if stop.load(Ordering::Relaxed) {
         return ended(Outcome { outputs: Vec::new(), ..outcome(job, Status::Left, None) });
@@ -215,11 +220,7 @@ fn make_one(batch: &Batch<'_>, job: &Job, wait: bool) -> Result<(Made, SystemTim
             _ => {}
         }
     }
-    let made = match workers.filter(|workers| workers.want(job, pipeline)) {
-        Some(workers) => workers.make(job, manifest.is_some()),
-        None => run::make(pipeline, job, manifest.is_some()),
-    };
-    made.map(|made| (made, when)).or_else(|error| ended(failed(job, &error)))
+    make(job, manifest.is_some()).map(|made| (made, when)).or_else(|error| ended(failed(job, &error)))
 }
 
 /// What a job made, read at `when`, becomes its outputs.

@@ -40,11 +40,6 @@ pub fn is_skinned(asset: &Asset) -> bool {
     !asset.character.meshes.is_empty() || asset.character.bind.is_some()
 }
 
-/// Whether the take looks like a character and the character's file like a take.
-pub fn swapped(take: &Asset, character: &Asset) -> bool {
-    is_skinned(take) && is_bare_take(character)
-}
-
 /// Whether the file holds what takes do: motion, and no skin.
 pub fn is_bare_take(asset: &Asset) -> bool {
     !asset.clips.is_empty() && !is_skinned(asset)

@@ -71,6 +71,7 @@ pub(super) fn page(
     arrived: &[Motion],
     motions: &[Motion],
     report: &mut Report,
+    stages: Vec<&'static str>,
     listed: bool,
 ) -> Option<(PathBuf, Vec<u8>)> {
     // A take that stays with its own body needs no second one beside it.
@@ -101,6 +102,7 @@ pub(super) fn page(
         // Not where they are: the page of a take is the same wherever it lies.
         inputs: job.takes.iter().map(|t| slashed(&t.relative)).collect(),
         clips,
+        stages,
         report,
         picture: picture.as_deref().ok(),
         batch: listed.then(|| "../".repeat(depth) + REPORT_PAGE),

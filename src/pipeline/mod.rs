@@ -4,10 +4,8 @@
 //! names; [`find_takes`] and [`Jobs`] say what goes where; [`run_all`] carries each job from its takes to its outputs, on
 //! its own, skipping what the [`Manifest`] knows to be up to date. [`Pipeline::standard`] is `posemill retarget` in memory.
 
-mod again;
 mod batch;
 mod beside;
-mod bounds;
 mod claims;
 mod clips;
 mod compared;
@@ -27,46 +25,56 @@ mod memory;
 mod plan;
 mod put;
 mod quality;
-mod recipe;
+#[cfg(feature = "cli")]
 mod reference;
 mod report;
 mod rows;
 mod run;
 mod sections;
 mod seen;
-mod serve;
 mod take_list;
 mod takes;
 mod tidy;
 mod walk;
 mod watch;
-mod wire;
-mod workers;
 mod write;
 
-pub use again::Again;
 pub use batch::{Batch, BatchOptions, Outcome, Status, run_all};
-pub use bounds::{Bounds, Timeout};
+#[cfg(feature = "cli")]
+pub(crate) use batch::{isolated, run_all_with};
 pub use claims::Claims;
-pub use clips::{find_clip, swapped};
+pub use clips::find_clip;
+#[cfg(feature = "cli")]
+pub(crate) use clips::{is_bare_take, is_skinned};
 pub use compared::{Beside, assess_alone};
 pub use config::PipelineConfig;
 pub use direct::save;
 pub use fault::{ConfigError, ConfigFault, Source};
 pub use jobs::{Job, Jobs, Placement};
-pub use line::{FileHash, Record, hash_of};
-pub use manifest::{MANIFEST, Manifest, State};
+#[cfg(feature = "cli")]
+pub(crate) use line::hash_of;
+pub use line::{FileHash, Record};
+pub use manifest::{Manifest, State};
 pub use memory::Memory;
 pub use plan::{DEFAULT_PIPELINE, Pipeline, PlanError};
 pub use quality::passed;
-pub use recipe::Recipe;
-pub use reference::{reference, schema, stage_help, stage_list};
-pub use report::{REPORT, REPORT_PAGE, write_reports};
+#[cfg(feature = "cli")]
+pub(crate) use reference::{reference, schema, stage_help, stage_list};
+#[cfg(feature = "cli")]
+pub(crate) use report::REPORT;
+#[cfg(feature = "cli")]
+pub(crate) use report::REPORT_PAGE;
+pub use report::write_reports;
 pub use rows::Rows;
 pub use run::RunError;
+#[cfg(feature = "cli")]
+pub(crate) use run::{Made, make};
 pub use sections::{Input, Output, OutputFormat, Preview, Units, Up};
-pub use serve::serve;
 pub use take_list::TakeList;
 pub use takes::{Shard, Take, Takes, TakesError, find as find_takes, listed as listed_takes};
-pub use workers::Workers;
-pub use write::{WriteError, whole as write_whole};
+pub use write::WriteError;
+#[cfg(feature = "cli")]
+pub(crate) use write::whole as write_whole;
+
+#[cfg(test)]
+mod tests;

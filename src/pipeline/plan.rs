@@ -271,6 +271,11 @@ fn stem(path: &str) -> String {
 }
 
 impl Pipeline {
+    /// The names of its stages, in order.
+    pub(crate) fn stage_names(&self) -> Vec<&'static str> {
+        self.stages.iter().map(|stage| stage.name()).collect()
+    }
+
     /// Whether the results of a take of so many frames are measured: where somebody reads the measures.
     pub fn measured(&self, frames: usize) -> bool {
         self.report || !self.fail_on.is_empty() || (self.verdict && frames <= BRIEF)

@@ -20,11 +20,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file and what shall be in it.
-pub(super) type MadeFile = (PathBuf, Vec<u8>);
+pub(crate) type MadeFile = (PathBuf, Vec<u8>);
 
 /// What a job made, before any of it is written.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(crate) struct Made {
     /// What the record keeps of the report.
     pub report: Value,
     /// The files read: the take under the name that it has below its pattern, then what it names.
@@ -146,7 +146,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// The first [`RunError`]: nothing is made unless every take comes through every stage.
-pub(super) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made, RunError> {
+pub(crate) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<Made, RunError> {
     make_and_tell(pipeline, job, record).map(|(made, _)| made)
 }
 
@@ -237,7 +237,15 @@ pub(super) fn make_and_tell(
         }
         let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
         if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
-            files.extend(drawn::page(job, path, &arrived, &motions, &mut report, record));
+            files.extend(drawn::page(
+                job,
+                path,
+                &arrived,
+                &motions,
+                &mut report,
+                pipeline.stage_names(),
+                record,
+            ));
         }
     }
     let rate = motions.first().map_or(1.0, |m| m.clip.sample_rate);

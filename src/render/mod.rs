@@ -27,7 +27,7 @@ mod vector;
 
 pub(crate) use actor::surfaces;
 pub use camera::View;
-pub use figure::figure;
+pub(crate) use figure::figure;
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
 pub(crate) use texture::small_jpeg;

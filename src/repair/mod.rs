@@ -26,3 +26,6 @@ mod vertical_drift;
 pub use mend::{Faults, Mended, mend};
 #[cfg(feature = "physics")]
 pub(crate) use take::LEG;
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,14 @@ mod rest_alignment;
 mod transfer;
 mod trunk;
 
-pub use gaps::{End, Gap, gaps, second_best, warnings};
-pub use joint_map::{Draft, JointMap, draft, map};
+pub use gaps::second_best;
+pub(crate) use gaps::{gaps, warnings};
+pub use joint_map::Draft;
+pub use joint_map::draft;
+pub use joint_map::{JointMap, map};
 pub use map_error::{FileFault, MapError};
-pub use transfer::{PART, Retarget, RootScale};
+pub(crate) use transfer::PART;
+pub use transfer::{Retarget, RootScale};
+
+#[cfg(test)]
+mod tests;

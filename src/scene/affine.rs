@@ -56,11 +56,6 @@ impl Affine {
     pub fn point(&self, p: &Vec3) -> Vec3 {
         self.linear * p + self.translation
     }
-
-    /// Whether every number is finite.
-    pub fn is_finite(&self) -> bool {
-        self.linear.iter().chain(self.translation.iter()).all(|x| x.is_finite())
-    }
 }
 
 impl From<Transform> for Affine {
@@ -90,11 +85,6 @@ pub struct Local {
 }
 
 impl Local {
-    /// A rigid local transform.
-    pub fn rigid(t: Transform) -> Self {
-        Self { translation: t.translation, rotation: t.rotation, scale: Vec3::repeat(1.0), matrix: None }
-    }
-
     /// The local transform of a node given as a matrix.
     pub fn from_matrix(m: &Mat4<f64>) -> Self {
         let a = Affine::from_matrix(m);
@@ -120,11 +110,6 @@ impl Local {
         let s = &self.scale;
         let even = s.max() - s.min() <= UNIFORM * s.max() && s.min() > 0.0;
         (even && self.matrix.is_none()).then(|| (s.x + s.y + s.z) / 3.0)
-    }
-
-    /// The whole map.
-    pub fn affine(&self) -> Affine {
-        Affine { linear: self.linear(), translation: self.translation }
     }
 }
 
@@ -237,7 +222,8 @@ mod tests {
             };
             let b = Local { rotation: exp(&Vec3::new(-1.0, 0.1, 0.2)), ..a };
             let world = World::identity().child(&a).child(&b).child(&a);
-            let product = (a.affine() * b.affine() * a.affine()).to_matrix();
+            let affine = |local: &Local| Affine { linear: local.linear(), translation: local.translation };
+            let product = (affine(&a) * affine(&b) * affine(&a)).to_matrix();
             assert!((world.affine().to_matrix() - product).norm() < 1e-12);
             let (rigid, mirrored) = world.rigid();
             assert!(!mirrored && rigid.translation == world.translation);

@@ -108,6 +108,7 @@ impl Allowance {
     }
 
     /// What may still be taken.
+    #[cfg(feature = "cli")]
     pub fn left(&self) -> u64 {
         self.left.get()
     }

@@ -16,17 +16,17 @@ mod json;
 mod size;
 mod tree;
 
-pub use affine::World;
+pub(crate) use affine::World;
 pub(crate) use affine::{Affine, Local};
 pub(crate) use allowance::{Allowance, CEILING, OverAllowance};
-pub use binary::floats;
+pub(crate) use binary::floats;
 pub(crate) use binary::{Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT};
-pub use container::Chunks;
+pub(crate) use container::Chunks;
 pub(crate) use container::{glb_with_room, write_glb};
 pub use error::GltfError;
 #[cfg(feature = "fbx")]
 pub(crate) use fbx::{FbxView, open_fbx};
 pub(crate) use json::{ADDED, Json};
-pub use size::figure_size;
-pub use tree::Node;
+pub(crate) use size::figure_size;
+pub(crate) use tree::Node;
 pub(crate) use tree::NodeTree;

@@ -1,7 +1,7 @@
 //! A motion gets weight: its flights fly, a performer falls as a ragdoll, chains swing.
 //!
-//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; [`let_go`] and
-//! [`swing`] make motion where the clip has none.
+//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; `let_go` and
+//! `swing` make motion where the clip has none.
 
 mod series;
 mod weighed;
@@ -19,7 +19,9 @@ mod limp;
 mod secondary;
 
 pub use flights::{Settled, settle_flights};
-pub use limp::{LetGo, let_go};
-pub use ragdoll::{Part, Ragdoll};
-pub use secondary::{Swing, swing};
-pub use segments::Segment;
+pub(crate) use limp::{LetGo, let_go};
+pub(crate) use ragdoll::Ragdoll;
+pub(crate) use secondary::{Swing, swing};
+
+#[cfg(test)]
+mod tests;

@@ -27,10 +27,10 @@ pub(crate) use contacts::ContactsConfig;
 pub(crate) use filter::FilterConfig;
 pub(crate) use foot_lock::FootLockConfig;
 pub(crate) use ground::GroundConfig;
-pub use ik::IkConfig;
-pub use limits::LimitsConfig;
+pub(crate) use ik::IkConfig;
+pub(crate) use limits::LimitsConfig;
 pub(crate) use r#loop::LoopConfig;
-pub use mirror::MirrorConfig;
+pub(crate) use mirror::MirrorConfig;
 pub(crate) use reduce::ReduceConfig;
 pub(crate) use registry::WrittenStage;
 pub use registry::{Entry, STAGES};
@@ -46,3 +46,6 @@ pub(crate) use trim::TrimConfig;
 
 #[cfg(test)]
 mod scenes;
+
+#[cfg(test)]
+mod tests;

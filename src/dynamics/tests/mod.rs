@@ -1,0 +1,10 @@
+//! Laws of bodies, constraints, contacts and scenes.
+
+mod batch;
+mod contacts;
+mod laws;
+mod motion;
+mod reference;
+mod scenes;
+mod shapes;
+mod support;

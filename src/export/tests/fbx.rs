@@ -1,0 +1,222 @@
+//! FBX export, judged by an independent reader: skinned points, joints, names, rates, textures; clips added to FBX files.
+//!
+//! `POSEMILL_KEEP=FOLDER` keeps the files written here, for other programs to look at.
+
+use crate::development_data::data;
+use crate::fbx_reader::{at, corners, open, place};
+use posemill::export::{self, FbxOptions, Format};
+use posemill::import;
+use posemill::math::{Vec3, exp};
+use posemill::model::{Asset, Character, Clip, ModelPose, Motion};
+use posemill::report::Warnings;
+use posemill::scene::figure_size;
+use posemill::skinning::{Skin, linear_blend};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn load(path: &Path) -> Asset {
+    import::load(path, &import::Options::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn ours(name: &str) -> Asset {
+    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name))
+}
+
+fn write(motions: &[Motion], options: &export::Options) -> (Vec<u8>, Warnings) {
+    let (mut files, warnings) = export::save(motions, Format::FBX, options).unwrap();
+    assert_eq!(files.len(), 1);
+    (files.remove(0).bytes, warnings)
+}
+
+fn keep(name: &str, bytes: &[u8], character: &[Motion]) {
+    let Some(folder) = std::env::var_os("POSEMILL_KEEP").map(PathBuf::from) else { return };
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{name}.fbx")), bytes).unwrap();
+    // The same clip in the character's own glTF file, for judges of skinned points.
+    let (glb, _) = export::save(character, Format::GLB, &replaced()).unwrap();
+    fs::write(folder.join(format!("{name}.glb")), &glb[0].bytes).unwrap();
+}
+
+fn replaced() -> export::Options {
+    export::Options { replace_animations: true, stem: "x".into(), ..export::Options::default() }
+}
+
+/// A clip in which every joint sways about an axis of its own and the root walks; some angles pass half a turn.
+fn sway(character: &Arc<Character>, frames: usize) -> Motion {
+    let skeleton = character.skeleton();
+    let poses: Vec<_> = (0..frames)
+        .map(|frame| {
+            let time = frame as f64 / 30.0;
+            let mut pose = skeleton.rest_pose();
+            for (n, local) in pose.local_mut().iter_mut().enumerate() {
+                let phase = n as f64;
+                let axis = Vec3::new(phase.sin(), (1.7 * phase).cos(), (2.3 * phase).sin());
+                local.rotation *= exp(&(axis * 0.4 * (2.0 * time + phase).sin()));
+            }
+            let root = &mut pose.local_mut()[0];
+            root.rotation = exp(&(Vec3::y() * 3.0 * time)) * root.rotation;
+            root.translation += Vec3::new(0.0, 0.1 * time.sin(), 0.5 * time);
+            pose
+        })
+        .collect();
+    Motion::new(Arc::clone(character), Clip::from_poses("sway", 30.0, skeleton, &poses))
+}
+
+fn judged(frames: usize) -> [usize; 4] {
+    [0, frames / 3, frames / 2, frames - 1]
+}
+
+/// The largest distances, relative to the figure, of skinned points and of joints.
+fn distances(bytes: &[u8], stack: usize, motion: &Motion) -> (f64, f64) {
+    let scene = open(bytes);
+    let character = &motion.character;
+    let skeleton = character.skeleton();
+    let size = figure_size(skeleton);
+    let (mut points, mut joints): (f64, f64) = (0.0, 0.0);
+    let begin = scene.anim_stacks[stack].time_begin;
+    // The file has the rate that is meant, a take may have one that was rounded.
+    let rate = (motion.clip.frames() - 1) as f64 / (scene.anim_stacks[stack].time_end - begin);
+    assert!((rate / motion.clip.sample_rate - 1.0).abs() < 1e-4);
+    for frame in judged(motion.clip.frames()) {
+        let there = at(&scene, stack, begin + frame as f64 / rate);
+        let pose = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
+        let shown = character.meshes.iter().filter(|m| !m.triangles.is_empty());
+        for (index, mesh) in shown.enumerate().filter(|_| !there.meshes.is_empty()) {
+            let mut skin = Skin::default();
+            linear_blend(mesh, &pose, &mut skin);
+            for (corner, found) in mesh.triangles.iter().zip(corners(&there, index)) {
+                for vertex in corner {
+                    let wanted = Vec3::from(skin.positions[*vertex as usize].map(f64::from));
+                    let off = found.iter().map(|p| (p - wanted).norm()).fold(f64::INFINITY, f64::min);
+                    points = points.max(off / size);
+                }
+            }
+        }
+        // The order of the file, not that of the reader, which goes by depth.
+        let mut nodes: Vec<_> = there.nodes.iter().filter(|n| n.bone.is_some()).collect();
+        nodes.sort_by_key(|n| n.element.element_id);
+        let mut nodes = nodes.into_iter();
+        for (joint, wanted) in skeleton.joints().iter().zip(pose.joints()) {
+            let node = nodes.next().unwrap();
+            assert_eq!(*node.element.name, *joint.file_name.clone().unwrap_or(joint.name.clone()));
+            joints = joints.max((place(&node.node_to_world) - wanted.translation).norm() / size);
+        }
+    }
+    (points, joints)
+}
+
+/// Every glTF character with a skin: ours and those of the development data, with its number of triangles.
+fn characters() -> Vec<(String, Asset)> {
+    let mut found: Vec<(String, Asset)> =
+        ["robot.glb", "mannequin.glb", "tailed.glb"].map(|name| (name.to_owned(), ours(name))).into();
+    let Some(data) = data() else { return found };
+    let mut folders = vec![data.join("gltf"), data.join("vrm")];
+    let mut paths = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            match path.extension().and_then(|e| e.to_str()) {
+                _ if path.is_dir() => folders.push(path),
+                Some("glb" | "vrm") => paths.push(path),
+                _ => {}
+            }
+        }
+    }
+    paths.sort();
+    for path in paths {
+        let Ok(asset) = import::load(&path, &import::Options::default()) else { continue };
+        if asset.character.meshes.iter().any(|m| !m.triangles.is_empty()) {
+            found.push((path.file_name().unwrap().to_string_lossy().into_owned(), asset));
+        }
+    }
+    assert!(found.len() > 9);
+    found
+}
+
+#[test]
+fn skinned_points_and_joints_are_where_the_figure_has_them() {
+    let mut textures = 0;
+    for (name, asset) in characters() {
+        let character = &asset.character;
+        let motion = sway(character, 48);
+        let own = asset.motion(0).filter(|m| m.clip.frames() > 0);
+        let motions: Vec<Motion> = std::iter::once(motion).chain(own).collect();
+        let (bytes, warnings) = write(&motions, &export::Options::default());
+        assert_eq!(write(&motions, &export::Options::default()).0, bytes, "the same bytes twice");
+        let scene = open(&bytes);
+        assert_eq!(scene.anim_stacks.len(), motions.len(), "{name}");
+        assert!(scene.metadata.warnings.is_empty(), "{name}");
+        for (stack, motion) in motions.iter().enumerate() {
+            let (points, joints) = distances(&bytes, stack, motion);
+            println!("{name}: clip {stack}: skinned points {points:.1e}, joints {joints:.1e} of the figure");
+            assert!(points < 1e-5 && joints < 1e-5, "{name}");
+        }
+        let pictures: Vec<_> = character.meshes.iter().filter_map(|m| m.material.texture.as_ref()).collect();
+        let kept = scene.textures.iter().filter(|t| !t.content.is_empty()).count();
+        assert!(warnings.has("fbx-texture") || (kept > 0) != pictures.is_empty(), "{name}");
+        textures += kept;
+        let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+        keep(stem, &bytes, &motions[..1]);
+    }
+    println!("{textures} textures");
+}
+
+#[test]
+fn a_take_becomes_a_skeleton_and_its_clip() {
+    for name in ["walk.bvh", "jump.bvh"] {
+        let motion = ours(name).motion(0).unwrap();
+        let (bytes, warnings) = write(std::slice::from_ref(&motion), &export::Options::default());
+        assert!(warnings.is_empty());
+        let scene = open(&bytes);
+        assert_eq!((scene.meshes.len(), scene.poses.len(), scene.anim_stacks.len()), (0, 0, 1));
+        let bones = scene.nodes.iter().filter(|n| n.bone.is_some());
+        assert_eq!(bones.count(), motion.character.skeleton().len());
+        assert_eq!(*scene.anim_stacks[0].element.name, *motion.clip.name);
+        assert_eq!(scene.settings.frames_per_second, motion.clip.sample_rate.round());
+        assert!(distances(&bytes, 0, &motion).1 < 1e-5);
+        let back = import::from_bytes(&bytes, "back", Some("fbx"), None, &import::Options::default());
+        let back = back.unwrap_or_else(|e| panic!("{e}"));
+        let names = |a: &Asset| {
+            let mut names: Vec<_> = a.character.skeleton().joints().iter().map(|j| j.name.clone()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&back), names(&ours(name)));
+        assert_eq!(back.clips[0].frames(), motion.clip.frames());
+        let back = back.motion(0).unwrap();
+        back.check().unwrap();
+        let size = figure_size(motion.character.skeleton());
+        for frame in judged(motion.clip.frames()) {
+            let pose = |m: &Motion| {
+                ModelPose::of(m.character.skeleton(), &m.clip.pose(m.character.skeleton(), frame))
+            };
+            let (before, after) = (pose(&motion), pose(&back));
+            for (joint, there) in back.character.skeleton().joints().iter().zip(after.joints()) {
+                let all = motion.character.skeleton();
+                let id = all.ids().find(|id| all.joint(*id).name == joint.name).unwrap();
+                assert!(
+                    (before.position(id) - there.translation).norm() < 1e-5 * size,
+                    "{name}: {}",
+                    joint.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn without_skin_a_character_is_its_skeleton() {
+    let motion = sway(&ours("robot.glb").character, 12);
+    let options = export::Options { fbx: FbxOptions { skin: false }, ..export::Options::default() };
+    let scene = open(&write(std::slice::from_ref(&motion), &options).0);
+    assert_eq!((scene.meshes.len(), scene.textures.len(), scene.materials.len()), (0, 0, 0));
+    assert_eq!(scene.anim_stacks.len(), 1);
+}
+
+#[test]
+fn several_clips_of_one_name_are_several_stacks() {
+    let motion = sway(&ours("mannequin.glb").character, 5);
+    let scene = open(&write(&[motion.clone(), motion], &export::Options::default()).0);
+    let names: Vec<String> = scene.anim_stacks.iter().map(|s| s.element.name.to_string()).collect();
+    assert_eq!(names, ["sway", "sway_1"]);
+}

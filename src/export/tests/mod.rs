@@ -1,0 +1,9 @@
+//! What is written, read again.
+
+#[cfg(feature = "fbx")]
+mod fbx;
+#[cfg(feature = "fbx")]
+mod fbx_splice;
+mod gltf;
+mod usd;
+mod vrma;

@@ -1,0 +1,4 @@
+//! Laws of inverse kinematics.
+
+mod laws;
+mod tree;

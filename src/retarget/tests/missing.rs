@@ -1,0 +1,336 @@
+//! What a joint map leaves out is told once, with lines that mend it when they are put into the map file; what is
+//! harmless is not told.
+
+use crate::development_data::data;
+use crate::humanoids::{CHARACTERS, TAKES};
+use crate::made_bodies::{ADULT, bones};
+use posemill::anatomy::understand;
+use posemill::import::{Options, load};
+use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
+use posemill::retarget::gaps::{End, Gap};
+use posemill::retarget::{JointMap, MapError, draft, gaps, map, warnings};
+use std::collections::BTreeSet;
+
+const BOTH: [End; 2] = [End::Source, End::Target];
+
+/// The made body under other names, its joints still known for what they are.
+fn renamed(name: &str, prefix: &str) -> Character {
+    let made = bones(&ADULT);
+    let rename = |j: &Joint| Joint {
+        name: format!("{prefix}{}", j.name),
+        file_name: Some(format!("{prefix}{}", j.name)),
+        ..j.clone()
+    };
+    let skeleton = Skeleton::new(made.skeleton().joints().iter().map(rename).collect()).unwrap();
+    let roles: Vec<_> = made.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+    Character { name: name.into(), rig: Rig::new(skeleton, roles), ..made }
+}
+
+/// The character, its joints in place, without knowing these roles.
+fn unknown(character: &Character, roles: &[Role]) -> Character {
+    let kept = character.rig.assignments().filter(|(r, _)| !roles.contains(r)).map(|(r, a)| (r, a.clone()));
+    Character { rig: character.rig.with_roles(kept), ..character.clone() }
+}
+
+/// The character without the joints of these roles and all that hangs from them.
+fn cut(character: &Character, roles: &[Role]) -> Character {
+    let skeleton = character.skeleton();
+    let gone: Vec<JointId> = roles.iter().filter_map(|r| character.rig.joint(*r)).collect();
+    let kept: Vec<JointId> =
+        skeleton.ids().filter(|&id| gone.iter().all(|&g| g != id && !skeleton.is_ancestor(g, id))).collect();
+    let new = |id: JointId| kept.iter().position(|&k| k == id).map(JointId::new);
+    let joints = kept.iter().map(|&id| {
+        let joint = skeleton.joint(id).clone();
+        Joint { parent: joint.parent.and_then(new), ..joint }
+    });
+    let skeleton = Skeleton::new(joints.collect()).unwrap();
+    let roles = character
+        .rig
+        .assignments()
+        .filter_map(|(role, a)| Some((role, Assignment { joint: new(a.joint)?, ..a.clone() })));
+    let rig = Rig::new(skeleton, roles.collect::<Vec<_>>());
+    Character { rig, bind: None, meshes: Vec::new(), document: None, ..character.clone() }
+}
+
+fn found(source: &Character, target: &Character) -> Vec<Gap> {
+    let map = map(source, target).unwrap();
+    gaps(&map, (source, &source.rig), (target, &target.rig))
+}
+
+/// The file with the lines of these gaps in it: roles above the pairs, pairs below.
+fn mended(text: &str, gaps: &[Gap]) -> String {
+    let lines: Vec<&String> = gaps.iter().filter_map(|g| g.mend.as_ref()).collect();
+    let of = |pairs: bool| -> String {
+        lines.iter().filter(|l| l.starts_with("[[") == pairs).map(|l| format!("{l}\n")).collect()
+    };
+    of(false) + text + "\n" + &of(true)
+}
+
+/// What is left out once the lines of the gaps are in the file.
+fn after_mending(source: &Character, target: &Character) -> (Vec<Gap>, JointMap, Rig, Rig) {
+    let draft = draft(source, target);
+    let text = mended(&draft.to_toml(source, target), &draft.gaps);
+    let (map, s, t) =
+        JointMap::read(&text, "map.toml", source, target).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    (gaps(&map, (source, &s), (target, &t)), map, s, t)
+}
+
+fn limbs() -> Vec<Vec<Role>> {
+    let arm = |s| vec![Role::UpperArm(s), Role::LowerArm(s), Role::Hand(s)];
+    let (l, r) = (Side::Left, Side::Right);
+    let mut limbs = vec![arm(l), arm(r), [arm(l), arm(r)].concat(), vec![Role::Head]];
+    limbs.extend(Side::BOTH.map(|s| vec![Role::LowerLeg(s), Role::Foot(s)]));
+    limbs.extend([Role::LowerArm(l), Role::Hand(r), Role::LowerLeg(l), Role::Foot(r)].map(|r| vec![r]));
+    limbs
+}
+
+#[test]
+fn a_role_that_one_side_lacks_is_told_once_with_the_line_that_mends_it() {
+    let whole = [renamed("walk", "jnt_"), renamed("robot", "b:")];
+    for roles in limbs() {
+        for end in BOTH {
+            let mut pair = whole.clone();
+            pair[end as usize] = unknown(&whole[end as usize], &roles);
+            let [source, target] = &pair;
+            let told: Vec<(Role, End)> = found(source, target).iter().map(|g| (g.role, g.end)).collect();
+            let expected: Vec<(Role, End)> = roles.iter().map(|r| (*r, end)).collect();
+            assert_eq!(told, expected);
+            let (left, map, s, t) = after_mending(source, target);
+            assert_eq!(left, [], "{roles:?} {end}");
+            for role in &roles {
+                assert_eq!(s.joint(*role), whole[0].rig.joint(*role), "{role} of {end}");
+                assert_eq!(t.joint(*role), whole[1].rig.joint(*role), "{role} of {end}");
+                assert!(map.driving(t.joint(*role).unwrap()).is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limb_that_is_not_there_is_told_and_may_follow_what_it_hangs_from() {
+    let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
+    let arm = [Role::UpperArm(Side::Left), Role::LowerArm(Side::Left), Role::Hand(Side::Left)];
+    for (first, roles) in [(arm[0], &arm[..]), (arm[2], &arm[2..]), (Role::Head, &[Role::Head][..])] {
+        let (armless, target) = (cut(&walk, &[first]), &robot);
+        let told: Vec<Role> = found(&armless, target).iter().map(|g| g.role).collect();
+        assert_eq!(told, roles);
+        let (left, map, _, t) = after_mending(&armless, target);
+        assert_eq!(left, [], "{first}");
+        for role in roles {
+            assert!(map.driving(t.joint(*role).unwrap()).is_some(), "{role}");
+        }
+        // On the target nothing is left that could be driven: told, and no line would help.
+        let told = found(&walk, &cut(&robot, &[first]));
+        assert_eq!(told.iter().map(|g| g.role).collect::<Vec<_>>(), roles);
+        assert!(told.iter().all(|g| g.mend.is_none() && g.candidates.is_empty()));
+    }
+}
+
+#[test]
+fn what_is_harmless_is_silent() {
+    let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
+    assert_eq!(found(&walk, &robot), []);
+    let toes = Side::BOTH.map(Role::Toes);
+    for (source, target) in [(cut(&walk, &toes), robot.clone()), (walk.clone(), cut(&robot, &toes))] {
+        assert_eq!(found(&source, &target), []);
+    }
+    // The neck of the target follows chest and head.
+    let neck = unknown(&robot, &[Role::Neck(0)]);
+    assert_eq!(found(&walk, &neck).iter().map(|g| g.role).collect::<Vec<_>>(), [Role::Neck(0)]);
+    let without = |c: &Character| {
+        let head = c.rig.joint(Role::Head).unwrap().index();
+        let neck = c.rig.joint(Role::Neck(0)).unwrap();
+        let mut joints = c.skeleton().joints().to_vec();
+        joints[head].parent = joints[neck.index()].parent;
+        let skeleton = Skeleton::new(joints).unwrap();
+        let roles: Vec<_> = c.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+        cut(&Character { rig: Rig::new(skeleton, roles), ..c.clone() }, &[Role::Neck(0)])
+    };
+    assert_eq!(found(&without(&walk), &robot), []);
+    assert_eq!(found(&walk, &without(&robot)), []);
+}
+
+#[test]
+fn the_draft_without_hips_reads_back_once_its_lines_are_filled_in() {
+    let whole = [renamed("walk", "jnt_"), renamed("robot", "b:")];
+    let all: Vec<Role> = whole[0].rig.assignments().map(|a| a.0).collect();
+    let required = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
+    for roles in [&required[..1], &required[1..2], &required[..], &all[..]] {
+        for end in BOTH {
+            let mut pair = whole.clone();
+            pair[end as usize] = unknown(&whole[end as usize], roles);
+            let [source, target] = &pair;
+            let draft = draft(source, target);
+            let missing: Vec<Role> = required.into_iter().filter(|r| roles.contains(r)).collect();
+            match &draft.refused {
+                Some(MapError::Missing(wanted)) => {
+                    assert_eq!(wanted.iter().map(|w| w.role).collect::<Vec<_>>(), missing);
+                }
+                other => panic!("{other:?}"),
+            }
+            let (left, _, s, t) = after_mending(source, target);
+            let left: Vec<Role> = left.iter().map(|g| g.role).collect();
+            assert_eq!(left, [], "{} roles of {end}", roles.len());
+            for role in required {
+                assert_eq!(s.joint(role), whole[0].rig.joint(role), "{role}");
+                assert_eq!(t.joint(role), whole[1].rig.joint(role), "{role}");
+            }
+            // One line at a time is enough to come closer: the file stays readable.
+            let one = &draft.gaps[..1];
+            let text = mended(&draft.to_toml(source, target), one);
+            match JointMap::read(&text, "map.toml", source, target) {
+                Ok(_) => assert_eq!(missing.len(), 1),
+                Err(MapError::Missing(wanted)) => assert_eq!(wanted.len(), missing.len() - 1),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_guess_is_told_with_the_second_best() {
+    let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
+    let unsure = |role: Role, confidence: f64| {
+        let second = robot.skeleton().find("b:left_toes").map(|id| (id, 0.3));
+        let roles = robot.rig.assignments().map(|(r, a)| match r == role {
+            true => (
+                r,
+                Assignment { confidence, reason: "it hangs there".into(), ..a.clone() }
+                    .with_runner_up(second),
+            ),
+            false => (r, a.clone()),
+        });
+        Character { rig: robot.rig.with_roles(roles.collect::<Vec<_>>()), ..robot.clone() }
+    };
+    let head = Role::Head;
+    assert_eq!(found(&walk, &unsure(head, Assignment::SURE)), []);
+    let told = found(&walk, &unsure(head, 0.4));
+    assert_eq!(
+        told[0].message,
+        "`b:head` is only a guess for `head` of `robot`, confidence 0.40, sure is 0.50: it hangs there; the second-best \
+         is `b:left_toes` with 0.30"
+    );
+    assert_eq!(told[0].mend.as_deref(), Some("target_roles.head = \"b:left_toes\""));
+    let codes: Vec<&str> = warnings(&told).iter().map(|w| w.code).collect();
+    assert_eq!(codes, ["retarget-guess"]);
+    let error = map(&walk, &unsure(Role::Hips, 0.2)).unwrap_err().to_string();
+    assert!(
+        error.contains("; the nearest to `hips` is `b:hips` with confidence 0.20: it hangs there"),
+        "{error}"
+    );
+}
+
+#[test]
+fn names_add_no_line_to_a_map_file() {
+    let (walk, robot) = (renamed("walk\n[[pair]]", "a\n\u{1b}[2J"), renamed("robot", "\"\\\u{202e}"));
+    let armless = unknown(&walk, &[Role::LowerArm(Side::Left)]);
+    let text = draft(&armless, &robot).to_toml(&armless, &robot);
+    assert!(!text.contains(['\u{1b}', '\u{202e}']));
+    let (left, ..) = after_mending(&armless, &robot);
+    assert_eq!(left, []);
+    for warning in warnings(&found(&armless, &robot)).iter() {
+        assert!(!warning.message.contains(['\n', '\u{1b}', '\u{202e}']), "{}", warning.message);
+        assert_eq!(warning.mend.as_ref().unwrap().lines().count(), 1);
+    }
+}
+
+#[test]
+fn every_refusal_says_why_and_what_to_do() {
+    let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
+    let legless = unknown(&robot, &[Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)]);
+    assert_eq!(
+        map(&walk, &legless).unwrap_err().to_string(),
+        "the target `robot` has no joint that is surely its `left_upper_leg`, `right_upper_leg`\n  \
+         hint: `posemill map` writes a file with these lines and the joints to choose from; put the right ones in and \
+         pass it with `--map`, or as `map` of the stage `retarget`\n  \
+         target_roles.left_upper_leg = \"b:left_upper_leg\"\n  \
+         target_roles.right_upper_leg = \"b:right_upper_leg\""
+    );
+    let legs = MapError::BodyPlan { quadruped: "wolf".into(), biped: "walk".into() };
+    assert_eq!(
+        legs.to_string(),
+        "`wolf` goes on four legs and `walk` on two\n  hint: pass a map with `--map` that says which joints shall follow which"
+    );
+    assert_eq!(legs.sentence(), "`wolf` goes on four legs and `walk` on two");
+    let nothing =
+        MapError::NothingShared { source_name: "a".into(), target_name: "b".into(), shared: 1, joints: 9 };
+    assert_eq!(
+        nothing.to_string(),
+        "`a` and `b` have no body parts and only 1 of 9 joint names in common\n  hint: pass a map with `--map` that says \
+         which joints shall follow which"
+    );
+    let faulty = "source_roles.hip = \"jnt_hips\"\ntarget_roles.head = \"b:haed\"\n[[pair]]\nsource = \"jnt_head\"\n\
+                  target = \"b:head\"\nblend_share = 2\n[[pair]]\nsource = \"jnt_head\"\ntarget = \"b:head\"\n";
+    assert_eq!(
+        JointMap::read(faulty, "map.toml", &walk, &robot).unwrap_err().to_string(),
+        "map.toml:1: `hip` is no role\n  hint: the file has more faults\n  \
+         map.toml:2: there is no joint `b:haed` in `robot`; did you mean `b:head`?\n  \
+         map.toml:6: `blend_share` is 2, allowed is 0 to 1\n  \
+         map.toml:9: target joint `b:head` is driven twice"
+    );
+    let twice = "source_roles.head = \"jnt_neck_0\"\n[[pair]]\nrole = \"head\"\nsource = \"jnt_head\"\n\
+                 target = \"b:head\"\n";
+    assert_eq!(
+        JointMap::read(twice, "map.toml", &walk, &robot).unwrap_err().to_string(),
+        "map.toml:4: `head` is told above to be another joint than `jnt_head`: leave one of them out"
+    );
+}
+
+/// Characters whose skeleton really lacks a core part, or whose names hide it: what is told of them is so.
+const INCOMPLETE: &[&str] = &["greenman"];
+
+#[test]
+fn good_pairs_of_real_files_are_silent() {
+    let Some(folder) = data() else { return };
+    let read = |file: &&str| load(folder.join(file), &Options::default()).unwrap().character;
+    let (takes, characters): (Vec<_>, Vec<_>) =
+        (TAKES.iter().map(read).collect(), CHARACTERS.iter().map(read).collect());
+    let mut told = BTreeSet::new();
+    for source in &takes {
+        for target in characters.iter().filter(|c| !INCOMPLETE.contains(&c.name.as_str())) {
+            for gap in found(source, target) {
+                told.insert(gap.message);
+            }
+        }
+    }
+    assert!(told.is_empty(), "{told:#?}");
+}
+
+#[test]
+fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_told() {
+    let Some(folder) = data() else { return };
+    let walk = load(folder.join("bvh/cmu/01_01.bvh"), &Options::default()).unwrap().character;
+    let (mut lost, mut right) = (0, 0);
+    for file in CHARACTERS {
+        let whole = load(folder.join(file), &Options::default()).unwrap().character;
+        // This one lies on its side, so that its left is nowhere.
+        if INCOMPLETE.contains(&whole.name.as_str()) || whole.name == "armature_transform" {
+            continue;
+        }
+        for roles in limbs() {
+            let hidden: Vec<JointId> = roles.iter().filter_map(|r| whole.rig.joint(*r)).collect();
+            let mut joints = whole.skeleton().joints().to_vec();
+            for (k, id) in hidden.iter().enumerate() {
+                joints[id.index()].name = format!("qx{k}zw");
+            }
+            let skeleton = Skeleton::new(joints).unwrap();
+            let rig = understand(skeleton, &whole.calibration_pose(), &[]);
+            let odd = Character { rig, ..(*whole).clone() };
+            if map(&walk, &odd).is_err() {
+                continue;
+            }
+            let missing: Vec<Role> = roles.iter().copied().filter(|r| odd.rig.joint(*r).is_none()).collect();
+            let told = found(&walk, &odd);
+            for role in &missing {
+                assert_eq!(told.iter().filter(|g| g.role == *role).count(), 1, "{file} {role}: {told:#?}");
+            }
+            let (left, _, _, t) = after_mending(&walk, &odd);
+            let told: Vec<Role> = told.iter().filter(|g| g.mend.is_some()).map(|g| g.role).collect();
+            assert!(left.iter().all(|g| !told.contains(&g.role)), "{file}: {left:#?}");
+            lost += missing.len();
+            right += missing.iter().filter(|r| t.joint(**r) == whole.rig.joint(**r)).count();
+        }
+    }
+    println!("{right} of {lost} lines name the very joint");
+    assert!(right * 10 >= lost * 9, "{right} of {lost} lines name the very joint");
+}

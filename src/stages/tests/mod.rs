@@ -1,0 +1,4 @@
+//! The stage `ik` on made and real bodies.
+
+mod ik;
+mod ik_real;

@@ -47,6 +47,7 @@ pub(crate) use project::project_velocities;
 pub(crate) use recording::ConstraintGeometry;
 pub use recording::{Frame, Recording};
 pub(crate) use rows::Support;
+#[cfg(feature = "cli")]
 pub(crate) use scene::SCENE_KEYS;
 pub use scene::{Scene, SceneError, SceneFault};
 pub(crate) use shape::Shape;

@@ -35,7 +35,7 @@ pub use fbx::FbxOptions;
 pub use format::{FORMATS, Format};
 pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
 pub(crate) use gltf_beside::decoded_uri;
-pub(crate) use gltf_beside::made_by;
+pub use gltf_beside::made_by;
 pub use save::{ExportError, Options, OutputFile, save};
 
 #[cfg(test)]

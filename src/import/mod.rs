@@ -40,9 +40,12 @@ pub use asf_amc::AsfError;
 pub use bvh::Positions;
 pub use bvh_error::{BvhError, Place};
 pub use calibration::Calibrate;
-pub(crate) use format::{FORMATS, ReadFormat};
+pub use format::FORMATS;
+pub use format::{ReadFormat, Source};
 pub use gltf::GltfFile;
-pub use load::{Axis, ImportError, Options, from_bytes, from_file, load};
-pub(crate) use load::{MAX_FILE_BYTES, format_name, read};
+#[cfg(feature = "cli")]
+pub(crate) use load::MAX_FILE_BYTES;
+pub(crate) use load::read;
+pub use load::{Axis, ImportError, Options, format_name, from_bytes, from_file, load};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};

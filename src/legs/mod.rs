@@ -32,6 +32,7 @@ pub use settings::Settings;
 pub(crate) use timeline::Timeline;
 pub(crate) use transfer::{Course, hands_out_of_floor};
 pub(crate) use transfer::{LegPair, course, leg_ratio};
+#[cfg(feature = "physics")]
 pub(crate) use write::shifted;
 
 #[cfg(test)]

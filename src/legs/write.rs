@@ -160,6 +160,7 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
 }
 
 /// The motion with its whole body moved by these ways, by frame; frames whose way is zero keep every bit.
+#[cfg(feature = "physics")]
 pub fn shifted(motion: Motion, ways: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = ways.iter().map(|way| (*way, Quat::identity())).collect();
     let still = |f: usize| ways[f] == Vec3::zeros();

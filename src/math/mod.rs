@@ -10,6 +10,7 @@ mod real;
 mod rotation;
 mod segment;
 mod transform;
+#[cfg(feature = "physics")]
 mod triple;
 
 pub(crate) use average::{
@@ -30,6 +31,7 @@ pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
 #[cfg(feature = "physics")]
 pub(crate) use triple::Triple;
+#[cfg(feature = "physics")]
 pub(crate) use triple::{cross, difference, dot, scaled, sum};
 
 /// A vector or a point of three `f64` coordinates.

@@ -10,6 +10,8 @@ mod skin;
 mod gauge;
 mod samples;
 mod catalogue;
+#[cfg(feature = "render")]
+mod remedy;
 mod statistics;
 mod course;
 mod contact;
@@ -28,16 +30,20 @@ mod summary;
 
 pub(crate) use assess::assess_beside;
 pub use assess::{Assessment, assess};
+pub(crate) use catalogue::find;
 pub use catalogue::{MEASURES, Measure};
-pub(crate) use catalogue::{find, remedy};
 pub use change::change;
 pub use gauge::Gauge;
 pub use hands::hands;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative::{Row6, residual as unreached};
+#[cfg(feature = "physics")]
 pub(crate) use particles::masses;
+#[cfg(feature = "cli")]
 pub(crate) use quantity::shown;
+#[cfg(feature = "render")]
+pub(crate) use remedy::remedy;
 pub(crate) use stature::COMMON_HEIGHT;
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};

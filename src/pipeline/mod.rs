@@ -62,6 +62,7 @@ pub use quality::passed;
 pub(crate) use reference::{reference, schema, stage_help, stage_list};
 #[cfg(feature = "cli")]
 pub(crate) use report::REPORT;
+#[cfg(feature = "cli")]
 pub(crate) use report::REPORT_PAGE;
 pub use report::write_reports;
 pub use rows::Rows;

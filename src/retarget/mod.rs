@@ -14,8 +14,10 @@ mod rest_alignment;
 mod transfer;
 mod trunk;
 
-pub(crate) use gaps::{gaps, second_best, warnings};
-pub(crate) use joint_map::{Draft, draft};
+pub use gaps::second_best;
+pub(crate) use gaps::{gaps, warnings};
+pub use joint_map::Draft;
+pub use joint_map::draft;
 pub use joint_map::{JointMap, map};
 pub use map_error::{FileFault, MapError};
 pub(crate) use transfer::PART;

@@ -13,5 +13,6 @@ mod reader;
 mod rules;
 
 pub use error::{SceneError, SceneFault};
+#[cfg(feature = "cli")]
 pub use keys::SCENE_KEYS;
 pub use parse::{BodyGeometry, Method, Scene};

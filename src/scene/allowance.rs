@@ -108,7 +108,7 @@ impl Allowance {
     }
 
     /// What may still be taken.
-    #[cfg(feature = "cli")]
+    #[cfg(any(feature = "cli", feature = "fbx"))]
     pub fn left(&self) -> u64 {
         self.left.get()
     }

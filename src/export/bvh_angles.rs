@@ -54,6 +54,7 @@ const LOCK: f64 = 1e-8;
 pub(super) const BLOCK: usize = 256;
 
 /// The angles of `q` in degrees, in the order listed, nearest to `before`.
+#[cfg(any(test, feature = "formats"))]
 pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) -> [f64; 3] {
     let axes = Axes::of(order);
     let parts = axes.parts(q);

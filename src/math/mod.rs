@@ -11,7 +11,6 @@ mod registers;
 mod rotation;
 mod segment;
 mod transform;
-#[cfg(feature = "physics")]
 mod triple;
 
 pub(crate) use average::{
@@ -31,9 +30,9 @@ pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, 
 pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub use transform::Transform;
-pub(crate) use triple::Triple;
+pub(crate) use triple::{Triple, cross, sum};
 #[cfg(feature = "physics")]
-pub(crate) use triple::{cross, difference, dot, scaled, sum};
+pub(crate) use triple::{difference, dot, scaled};
 
 /// A vector or a point of three `f64` coordinates.
 pub type Vec3 = nalgebra::Vector3<f64>;

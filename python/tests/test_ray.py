@@ -11,7 +11,7 @@ import posemill
 
 pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'ray[data]'", exc_type=ImportError)
 
-PROGRAM = Path(__file__).resolve().parents[1] / "ray_folder.py"
+PROGRAM = Path(__file__).resolve().parents[1] / "examples" / "ray_folder.py"
 
 
 def test_two_workers_make_what_one_call_makes_and_tell_what_failed(data, tmp_path):

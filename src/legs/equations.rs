@@ -336,4 +336,30 @@ mod tests {
             prop_assert!(found.zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
         }
     }
+
+    /// A foot that the ground asks for within two frames, 2 cm higher than the copy has it, comes there over some.
+    #[test]
+    fn what_the_ground_asks_for_at_once_comes_without_a_jerk() {
+        let (frames, dt) = (240, 1.0 / 120.0);
+        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt };
+        let near = |f: usize| [0.0, 0.2, 0.9, 1.0][f.saturating_sub(118).min(3)];
+        let point = Point {
+            misfit: vec![Vec3::y() * -0.02; frames],
+            pace: vec![1.0; frames - 1],
+            near: (0..frames).map(near).collect(),
+        };
+        let leg = LegTerms {
+            shape: vec![Vec3::zeros(); frames],
+            stiff: vec![Vec3::zeros(); frames],
+            follow: vec![1.0; frames],
+            points: vec![point],
+        };
+        let answer = Equations::new(&time, &[leg], 0.9, &Settings::default()).solve(None);
+        let height = |f: usize| answer[f][1].y;
+        assert!((height(200) - 0.02).abs() < 1e-3, "it stands: {}", height(200));
+        let third = |f: usize| (height(f + 3) - 3.0 * height(f + 2) + 3.0 * height(f + 1) - height(f)).abs();
+        let jerk = (0..frames - 3).map(third).fold(0.0, f64::max);
+        // 0.03 mm; 0.4 mm where ankles may do as they like.
+        assert!(jerk < 1e-4, "{jerk}");
+    }
 }

@@ -301,7 +301,6 @@ impl Pipeline {
                 jobs,
                 manifest: manifest.as_ref(),
                 claims: &claims,
-
                 options: asked.options,
                 stop,
             };

@@ -49,7 +49,8 @@ pub struct Settings {
     /// How far the skin may be in the floor before toes turn or the foot is raised: of a person it is 2.7 (5.3) mm in it. Half
     /// errs by 1.7 (6.0) mm in the heights at rest, double by 1.2 (6.0), and is 5.0 (7.0) mm in the floor.
     pub depth: f64,
-    /// How long a body takes to come up because its seat or its back is in the floor, seconds. At double knees jerk by a tenth
+    /// How long a body takes to come up because its seat or its back is in the floor, and an arm because its hand is, seconds.
+    /// Arms that take a quarter of it turn by up to 30 degrees a frame (zombie on raylib's robot) instead of 14. At double knees jerk by a tenth
     /// more in the worst tenth of takes and nothing is less deep.
     pub seat: f64,
     /// How long a foot takes to be raised, seconds. Heights at rest err by 1.3 (3.3) mm; at double by 1.4 (4.5) and nothing is

@@ -250,7 +250,7 @@ pub fn hands_out_of_floor(
     let leg = mean_length(pairs);
     let character = Arc::clone(&motion.character);
     let arms = Side::BOTH.map(|side| Leg::arm(&character, &character.rig, side));
-    let reach = time.reach(settings.ramp);
+    let reach = time.reach(settings.seat);
     for _ in 0..HAND_RAISES {
         let joints = skin.hands.iter().flatten().map(|(joint, _)| *joint);
         let of = |model: &ModelPose| skin.lowest_of_hands(model);

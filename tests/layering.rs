@@ -142,6 +142,29 @@ fn only_math_names_the_linear_algebra_crate() {
     }
 }
 
+/// A system's own sines and logarithms have other last bits on other processors; its roots and powers of whole numbers
+/// have not.
+#[test]
+fn sines_and_logarithms_are_the_same_on_every_processor() {
+    let own = "sin cos tan asin acos atan atan2 sin_cos sinh cosh tanh exp exp2 exp_m1 ln ln_1p log log2 log10 powf \
+               cbrt hypot";
+    let mut faults = Vec::new();
+    for (_, file, text) in sources() {
+        let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for (number, line) in shipped.lines().enumerate().filter(|(_, l)| !l.trim_start().starts_with("//")) {
+            for name in own.split_whitespace() {
+                if line.contains(&format!(".{name}(")) || line.contains(&format!("f64::{name}")) {
+                    faults.push(format!(
+                        "{file}:{}: `{name}` is the system's; call that of `libm`",
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
 #[test]
 fn only_the_command_line_prints() {
     for (module, file, text) in sources() {

@@ -214,7 +214,7 @@ pub fn guess_unit(leg: f64) -> Unit {
         ("inches", 0.0254, 0.2),
         ("CMU units (1/0.45 inch)", 0.0254 / 0.45, 0.2),
     ];
-    let miss = |metres: f64| (leg * metres / ADULT_LEG).ln().abs();
+    let miss = |metres: f64| libm::log(leg * metres / ADULT_LEG).abs();
     let best = units.iter().filter(|u| miss(u.1) < u.2).min_by(|a, b| miss(a.1).total_cmp(&miss(b.1)));
     match best {
         Some(&(name, metres, _)) => Unit { name, metres, usual: true },

@@ -50,7 +50,7 @@ pub(super) fn directions() -> impl Iterator<Item = Vec3> {
         let slope = -FRAC_PI_2 * i as f64 / DOWN as f64;
         (0..AROUND).map(move |k| {
             let heading: Quat = exp(&(Vec3::y() * (TAU * k as f64 / AROUND as f64 - PI)));
-            heading * Vec3::new(0.0, slope.sin(), slope.cos())
+            heading * Vec3::new(0.0, libm::sin(slope), libm::cos(slope))
         })
     });
     slanted.chain([-Vec3::y()])

@@ -158,7 +158,7 @@ impl HandPlaces {
         let apart = |part: &BodyPart| !matches!(part, BodyPart::Hand(_) | BodyPart::Foot(_));
         let parts = source.capsules.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
         // Where `fall` comes to FAR, and a little beyond.
-        let far = 1.001 * source.height * (TOUCH / HEIGHT + TOUCHING * (-FAR.ln()).sqrt());
+        let far = 1.001 * source.height * (TOUCH / HEIGHT + TOUCHING * (-libm::log(FAR)).sqrt());
         Some(HandPlaces {
             parts,
             hands,
@@ -283,7 +283,7 @@ impl HandPlaces {
     fn fall(&self, distance: f64) -> f64 {
         let free = (distance - TOUCH * self.source_height / HEIGHT).max(0.0);
         let x = free / (TOUCHING * self.source_height);
-        (-x * x).exp()
+        libm::exp(-x * x)
     }
 
     /// How far each hand of the target in `result` is from where it belongs, how far that of the copy is, both in metres, and

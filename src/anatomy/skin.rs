@@ -150,7 +150,7 @@ fn principal(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
     }
     let [x, y] = mean.map(|m| m / total);
     let [xx, xy, yy] = square.map(|m| m / total);
-    let (sin, cos) = (0.5 * (2.0 * (xy - x * y)).atan2((xx - x * x) - (yy - y * y))).sin_cos();
+    let (sin, cos) = libm::sincos(0.5 * libm::atan2(2.0 * (xy - x * y), (xx - x * x) - (yy - y * y)));
     [p * cos + q * sin, q * cos - p * sin]
 }
 

@@ -40,7 +40,7 @@ impl State {
 
     /// The logarithm of the density, but for a constant.
     fn log_density(&self, x: [f64; 2]) -> f64 {
-        let term = |c: usize| (x[c] - self.mean[c]).powi(2) / self.variance[c] + self.variance[c].ln();
+        let term = |c: usize| (x[c] - self.mean[c]).powi(2) / self.variance[c] + libm::log(self.variance[c]);
         -0.5 * (term(0) + term(1))
     }
 
@@ -70,7 +70,7 @@ impl State {
 }
 
 fn logs(height: f64, speed: f64) -> [f64; 2] {
-    [(height.max(0.0) + HEIGHT_FLOOR).ln(), (speed + SPEED_FLOOR).ln()]
+    [libm::log(height.max(0.0) + HEIGHT_FLOOR), libm::log(speed + SPEED_FLOOR)]
 }
 
 /// The two states as they are in one clip.
@@ -94,11 +94,11 @@ impl Model {
             let (resting_now, n) = State::fitted(&samples, |k| share[k], &resting, weight);
             let (free_now, m) = State::fitted(&samples, |k| 1.0 - share[k], &free, weight);
             model = Self { free: free_now, resting: resting_now };
-            let odds = (n / m).ln();
+            let odds = libm::log(n / m);
             let mut moved: f64 = 0.0;
             for (x, share) in samples.iter().zip(&mut share) {
                 let gain = model.resting.log_density(*x) - model.free.log_density(*x) + odds;
-                let now = 1.0 / (1.0 + (-gain).exp());
+                let now = 1.0 / (1.0 + libm::exp(-gain));
                 moved = moved.max((now - *share).abs());
                 *share = now;
             }

@@ -362,7 +362,8 @@ fn advance<T: Real>(s: &mut Instant<T>, node: &Node<T>, h: T) {
 #[inline(never)]
 fn far<T: Real>(square: T) -> (T, T) {
     let half = |k: usize| square.lane(k).sqrt();
-    let sine =
-        |k: usize| if half(k) < 1e-3 { 0.5 - square.lane(k) / 12.0 } else { 0.5 * half(k).sin() / half(k) };
-    (T::from_lanes(sine), T::from_lanes(|k| half(k).cos()))
+    let sine = |k: usize| {
+        if half(k) < 1e-3 { 0.5 - square.lane(k) / 12.0 } else { 0.5 * libm::sin(half(k)) / half(k) }
+    };
+    (T::from_lanes(sine), T::from_lanes(|k| libm::cos(half(k))))
 }

@@ -85,7 +85,7 @@ impl BoxedProblem {
                         let curvature = 0.5 * (p + q) + (0.25 * (p - q) * (p - q) + step * step).sqrt();
                         let (r, s) = (self.residual(i, x), self.residual(other, x));
                         (x[i], x[other]) = (x[i] - r / curvature, x[other] - s / curvature);
-                        let (most, length) = (coefficient * x[normal].max(0.0), x[i].hypot(x[other]));
+                        let (most, length) = (coefficient * x[normal].max(0.0), libm::hypot(x[i], x[other]));
                         if length > most {
                             let k = most / length;
                             (x[i], x[other]) = (x[i] * k, x[other] * k);

@@ -88,9 +88,9 @@ fn discrete_turn(inertia: &Mat3<f64>, inverse: &Mat3<f64>, h_pi: &Vec3) -> Vec3 
             db = -1.0 / 12.0 + square / 180.0;
         } else {
             let t = square.sqrt();
-            a = t.sin() / t;
-            b = (1.0 - t.cos()) / square;
-            da = (t.cos() - a) / square;
+            a = libm::sin(t) / t;
+            b = (1.0 - libm::cos(t)) / square;
+            da = (libm::cos(t) - a) / square;
             db = (a - 2.0 * b) / square;
         }
         let swirl = f.cross(&spin);

@@ -314,7 +314,7 @@ impl TryFrom<&Motion> for bvh_anim::Bvh {
 /// A rate read from `0.0083333` prints as that again, and 120 Hz as `0.00833333333333333`.
 fn frame_time(sample_rate: f64) -> String {
     let seconds = 1.0 / sample_rate;
-    let leading = (-seconds.log10().floor()).max(0.0) as usize;
+    let leading = (-libm::log10(seconds).floor()).max(0.0) as usize;
     let text = (9..=17)
         .map(|digits| format!("{seconds:.*}", digits - 1 + leading))
         .find(|text| text.parse::<f64>().is_ok_and(|t| 1.0 / t == sample_rate))

@@ -141,7 +141,7 @@ impl Axes {
     /// The angles in radians where the first one is told.
     #[cold]
     fn locked(&self, parts: [f64; 4], first: f64) -> [f64; 3] {
-        let (sin, cos) = (self.sign * first.sin(), first.cos());
+        let (sin, cos) = (self.sign * libm::sin(first), libm::cos(first));
         let [ik, jk, kk, jj, kj, ji, ki] = matrix(parts);
         let second = atan2(self.sign * ik, cos * kk - sin * jk);
         [first, second, atan2(self.sign * (cos * ji + sin * ki), cos * jj + sin * kj)]

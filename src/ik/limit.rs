@@ -165,7 +165,7 @@ fn nearest_angle(range: &Range, angle: f64) -> f64 {
 /// The angles of `relative = exp(a s) exp(b t)` for perpendicular unit axes.
 fn two_angles(relative: &Quat, a: &Vec3, b: &Vec3) -> [f64; 2] {
     let turned = relative * b;
-    let first = a.dot(&b.cross(&turned)).atan2(b.dot(&turned));
+    let first = libm::atan2(a.dot(&b.cross(&turned)), b.dot(&turned));
     [first, twist_angle(&(exp(&(a * -first)) * relative), b)]
 }
 

@@ -36,7 +36,7 @@ pub fn soft_reach(wanted: f64, free: f64, longest: f64) -> f64 {
     if wanted <= free || left <= 0.0 {
         wanted.min(free)
     } else {
-        free + left * (1.0 - (-(wanted - free) / left).exp())
+        free + left * (1.0 - libm::exp(-(wanted - free) / left))
     }
 }
 
@@ -91,9 +91,9 @@ impl Reaching {
         }
         let axis = now.cross(&upper).try_normalize(1e-12).unwrap_or_else(|| any_perpendicular(&now));
         let cosine = (l1 * l1 + l2 * l2 - way.norm_squared()) / (2.0 * l1 * l2);
-        let bend = exp(&(axis * (cosine.clamp(-1.0, 1.0).acos() - angle_between(&-upper, &lower))));
+        let bend = exp(&(axis * (libm::acos(cosine.clamp(-1.0, 1.0)) - angle_between(&-upper, &lower))));
         let end = upper + bend * lower;
-        let back = exp(&(axis * axis.dot(&end.cross(&now)).atan2(end.dot(&now))));
+        let back = exp(&(axis * libm::atan2(axis.dot(&end.cross(&now)), end.dot(&now))));
         let above =
             |id: JointId| skeleton.parent(id).map_or_else(Quat::identity, |p| model.joint(p).rotation);
         let centre = above(self.root) * self.centre;

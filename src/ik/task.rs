@@ -324,7 +324,7 @@ fn turn_error(gap: &Quat) -> (Vec3, Mat3<f64>) {
     }
     let half = 0.5 * angle;
     let n = hat(&(r / angle));
-    (r, Mat3::identity() + n * half + n * n * (1.0 - half / half.tan()))
+    (r, Mat3::identity() + n * half + n * n * (1.0 - half / libm::tan(half)))
 }
 
 /// The chord between the axis and the direction to the target: `d* - d` on unit vectors, whose length is
@@ -368,7 +368,7 @@ fn pole(rows: &mut Rows, model: &ModelPose, origin: &Vec3, limb: [JointId; 3], t
         return;
     }
     // The dihedral angle from the middle's half plane to the target's, counted about g; 0 when they agree.
-    let angle = (b.cross(&a).dot(&g) / length).atan2(a.dot(&b));
+    let angle = libm::atan2(b.cross(&a).dot(&g) / length, a.dot(&b));
     let row = rows.row(-angle);
     let by_middle = a * (-length / a2);
     let inner = a * (f.dot(&g) / (a2 * length)) - b * (h.dot(&g) / (b2 * length));

@@ -72,7 +72,7 @@ impl Test {
         }
         // Taken out on the left, the middle of the twist turns the axis of the swing and leaves its angle alone.
         let middle = crate::math::exp(&(axis * (0.5 * (twist.low + twist.high))));
-        let cosine = |angle: f64| (0.5 * angle).cos().powi(2);
+        let cosine = |angle: f64| libm::cos(0.5 * angle).powi(2);
         let q = (reference * middle).inverse();
         Some(Self {
             unreference: [q.w, q.i, q.j, q.k],

@@ -62,8 +62,8 @@ pub(super) fn turn_joint(
                 sine += w * a.dot(&from.cross(to));
                 cosine += w * (from.dot(to) - a.dot(from) * a.dot(to));
             }
-            if sine.hypot(cosine) > 1e-12 {
-                step[dof] = sine.atan2(cosine).clamp(-most, most);
+            if libm::hypot(sine, cosine) > 1e-12 {
+                step[dof] = libm::atan2(sine, cosine).clamp(-most, most);
             }
         }
     }

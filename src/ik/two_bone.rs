@@ -35,7 +35,7 @@ pub struct Planar {
 /// At the origin itself every direction will do; the first link then keeps to the X axis.
 pub fn planar(lengths: [f64; 2], target: [f64; 2], elbow: Elbow) -> Planar {
     let ([l1, l2], [x, y]) = (lengths.map(f64::abs), target);
-    let distance = x.hypot(y);
+    let distance = libm::hypot(x, y);
     if !(distance.is_finite() && l1.is_finite() && l2.is_finite()) {
         return Planar { angles: [0.0; 2], reached: false };
     }
@@ -44,10 +44,11 @@ pub fn planar(lengths: [f64; 2], target: [f64; 2], elbow: Elbow) -> Planar {
     let over = (nearest - (l1 - l2)) * (nearest + (l1 - l2));
     let under = (l1 + l2 - nearest) * (l1 + l2 + nearest);
     let sign = if elbow == Elbow::Positive { 1.0 } else { -1.0 };
-    let second = 2.0 * under.max(0.0).sqrt().atan2(over.max(0.0).sqrt());
+    let second = 2.0 * libm::atan2(under.max(0.0).sqrt(), over.max(0.0).sqrt());
     // From the second angle, so that the rounding of both cancels at the tip.
-    let lift = if nearest > 0.0 { (l2 * second.sin()).atan2(l1 + l2 * second.cos()) } else { 0.0 };
-    let heading = if distance > 0.0 { y.atan2(x) } else { 0.0 };
+    let lift =
+        if nearest > 0.0 { libm::atan2(l2 * libm::sin(second), l1 + l2 * libm::cos(second)) } else { 0.0 };
+    let heading = if distance > 0.0 { libm::atan2(y, x) } else { 0.0 };
     let reached = (nearest - distance).abs() <= 1e-12 * (l1 + l2);
     Planar { angles: [heading - sign * lift, sign * second], reached }
 }
@@ -97,7 +98,7 @@ fn bend<T: Real>(
     // Soft reach: from (1 - softness) of the length on, what is left shrinks exponentially.
     let soft = T::from_lanes(|k| {
         let (d, l, s) = (distance.lane(k), length.lane(k), softness.lane(k) * length.lane(k));
-        if s > 0.0 && d > l - s { l - s * (-(d - (l - s)) / s).exp() } else { d }
+        if s > 0.0 && d > l - s { l - s * libm::exp(-(d - (l - s)) / s) } else { d }
     });
     let shortest = ((l1 - l2).max(l2 - l1)) + length * c(SHY);
     let longest = length * c(1.0 - SHY);

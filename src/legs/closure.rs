@@ -124,7 +124,7 @@ impl Cost {
         let [l1, l2] = bones;
         let bend = |d: f64| {
             let cosine = (l1 * l1 + l2 * l2 - d * d) / (2.0 * l1 * l2);
-            std::f64::consts::PI - cosine.clamp(-1.0, 1.0).acos()
+            std::f64::consts::PI - libm::acos(cosine.clamp(-1.0, 1.0))
         };
         let first = bend(arriving);
         let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
@@ -142,7 +142,7 @@ impl Cost {
     /// grows.
     fn slope(&self, bend: f64) -> (f64, f64) {
         let Self { bones: [l1, l2], wanted, first, knee, give, .. } = *self;
-        let (sin, cos) = bend.sin_cos();
+        let (sin, cos) = libm::sincos(bend);
         let d = self.distance(cos);
         let foot = (d - wanted) * give * l1 * l2 * sin / d.max(1e-9);
         let d = d.max(1e-9);
@@ -174,7 +174,7 @@ fn soft_length(
         let beyond = if (middle - root).abs() > known { middle > root } else { cost.slope(middle).0 > 0.0 };
         if beyond { high = middle } else { low = middle }
     }
-    cost.distance((0.5 * (low + high)).cos())
+    cost.distance(libm::cos(0.5 * (low + high)))
 }
 
 /// Where the slope of a cost has its root between `low` and `high`, and to within how much that is known; nothing where it

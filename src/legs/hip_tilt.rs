@@ -17,7 +17,7 @@ pub fn hip_tilt(across: &Vec3, share: f64) -> Quat {
     let (Some(h), Some(e)) = (level.try_normalize(1e-9), across.try_normalize(1e-9)) else {
         return Quat::identity();
     };
-    let tilt = e.y.clamp(-1.0, 1.0).asin();
+    let tilt = libm::asin(e.y.clamp(-1.0, 1.0));
     let u = ((tilt.abs() - LIES[0]) / (LIES[1] - LIES[0])).clamp(0.0, 1.0);
     let stands = 1.0 - u * u * (3.0 - 2.0 * u);
     exp(&(h.cross(&Vec3::y()) * (-(1.0 - share).max(0.0) * tilt * stands)))

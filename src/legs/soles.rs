@@ -160,7 +160,7 @@ impl Feet {
                 let lowest = heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
                 let above = ((own[f] - ground[f]).max(0.0) / (settings.near * leg)).powi(2);
                 let higher = ((own[f] - lowest) / (settings.lowest * leg)).powi(2);
-                (-0.5 * (above + higher)).exp()
+                libm::exp(-0.5 * (above + higher))
             };
             let frames = (0..time.frames).into_par_iter().with_min_len(64);
             Point { misfit, pace, near: frames.map(near).collect() }

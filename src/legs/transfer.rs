@@ -328,7 +328,7 @@ fn rise(
 /// How much of a source leg of this length can be followed: less where it is stretched.
 fn follow(&Places { hip, ankle, .. }: &Places, length: f64, settings: &Settings) -> f64 {
     let excess = ((ankle - hip).norm() / length - settings.stretched).max(0.0);
-    (-0.5 * (excess / settings.stretch).powi(2)).exp()
+    libm::exp(-0.5 * (excess / settings.stretch).powi(2))
 }
 
 /// The answer with feet and seat raised out of the floor, and by how much each foot was raised. A raise is a smooth channel

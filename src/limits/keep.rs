@@ -164,7 +164,7 @@ fn brought_inside(
     let told = rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
     let foreign =
         |f: usize| !told && mechanism.excess(id, &motion.clip.local(mechanism.skeleton(), f, id)) > FOREIGN;
-    if needed.iter().any(|&f| angles[f][0].hypot(angles[f][1]) > TELLING || foreign(f)) {
+    if needed.iter().any(|&f| libm::hypot(angles[f][0], angles[f][1]) > TELLING || foreign(f)) {
         return None;
     }
     let nearest = |f: usize, change: [f64; 3]| {

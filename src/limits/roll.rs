@@ -135,7 +135,7 @@ fn is_hinge(rotations: &[Quat]) -> bool {
 
 /// The rolls after which a bend is no further sideways than its hinge allows; all where no roll is needed, or helps.
 fn rolls_of_hinge(hinge: &SwingTwist, [first, second, _]: &[f64; 3]) -> [f64; 2] {
-    let (bend, way) = (first.hypot(*second), second.atan2(*first));
+    let (bend, way) = (libm::hypot(*first, *second), libm::atan2(*second, *first));
     if way.abs() > SIDEWAYS {
         return [f64::NEG_INFINITY, f64::INFINITY];
     }
@@ -148,7 +148,7 @@ fn rolls_of_hinge(hinge: &SwingTwist, [first, second, _]: &[f64; 3]) -> [f64; 2]
         } else if bend >= a || b >= a {
             0.0
         } else {
-            ((reach - wide) / (narrow - wide)).sqrt().min(1.0).asin()
+            libm::asin(((reach - wide) / (narrow - wide)).sqrt().min(1.0))
         }
     };
     [way - widest(hinge.swing[1].high), way + widest(-hinge.swing[1].low)]

@@ -82,10 +82,10 @@ pub fn plain_mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
 pub fn rotation_between(a: &Quat, b: &Quat) -> f64 {
     let between = a.coords.dot(&b.coords).abs();
     if between < 0.9 {
-        return 2.0 * between.acos();
+        return 2.0 * libm::acos(between);
     }
     let (plus, minus) = ((a.coords - b.coords).norm(), (a.coords + b.coords).norm());
-    4.0 * (0.5 * plus.min(minus)).min(1.0).asin()
+    4.0 * libm::asin((0.5 * plus.min(minus)).min(1.0))
 }
 
 /// The value below which the share `q` of the total weight lies; 0 without values.

@@ -24,14 +24,14 @@ pub fn log(q: &Quat) -> Vec3 {
         // atan2(s, w) / s tends to 1 / w, and w to 1.
         return v * 2.0;
     }
-    v * (2.0 * s.atan2(w) / s)
+    v * (2.0 * libm::atan2(s, w) / s)
 }
 
 /// The angle between two vectors in radians, 0 to pi; 0 where one of them has no direction.
 ///
 /// By `atan2`, which keeps its precision near 0 and pi where `acos` of the dot product loses half the digits.
 pub fn angle_between(a: &Vec3, b: &Vec3) -> f64 {
-    a.cross(b).norm().atan2(a.dot(b))
+    libm::atan2(a.cross(b).norm(), a.dot(b))
 }
 
 /// The smallest rotation that turns the direction of `from` into the direction of `to`.
@@ -81,7 +81,7 @@ pub fn twist_angle(q: &Quat, axis: &Vec3) -> f64 {
     if q.w * q.w + along * along < 1e-12 {
         return 0.0;
     }
-    let angle = 2.0 * along.atan2(q.w);
+    let angle = 2.0 * libm::atan2(along, q.w);
     if angle > std::f64::consts::PI {
         angle - std::f64::consts::TAU
     } else if angle <= -std::f64::consts::PI {
@@ -103,9 +103,9 @@ pub fn slerp(a: &Quat, b: &Quat, t: f64) -> Quat {
     if cos > 0.9995 {
         return Quat::new_normalize(RawQuat::from(a.coords.lerp(&b.coords, t)));
     }
-    let angle = cos.acos();
-    let sin = angle.sin();
-    let mixed = a.coords * (((1.0 - t) * angle).sin() / sin) + b.coords * ((t * angle).sin() / sin);
+    let angle = libm::acos(cos);
+    let sin = libm::sin(angle);
+    let mixed = a.coords * (libm::sin((1.0 - t) * angle) / sin) + b.coords * (libm::sin(t * angle) / sin);
     Quat::new_normalize(RawQuat::from(mixed))
 }
 
@@ -144,7 +144,7 @@ pub fn nearest_rotation(m: &Mat3<f64>) -> Option<(Quat, bool)> {
     let mirrored = det < 0.0;
     let m = if mirrored { -m } else { *m };
     // Newton's iteration for the polar factor: X <- (X + X^-T) / 2, quadratic from any non-singular start.
-    let mut x = m / det.abs().cbrt();
+    let mut x = m / libm::cbrt(det.abs());
     for _ in 0..60 {
         let next = (x + x.try_inverse()?.transpose()) * 0.5;
         let change = (next - x).norm();

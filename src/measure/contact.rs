@@ -84,7 +84,7 @@ fn depths(courses: &mut dyn Iterator<Item = &Course>, frames: usize) -> Vec<f64>
 
 /// The speed of one frame, weighted down to 0 at the height of [`WEIGHTED`].
 fn weight(course: &Course, frame: usize) -> f64 {
-    course.speed[frame] * (2.0 - (course.clearance[frame].max(0.0) / WEIGHTED).exp2())
+    course.speed[frame] * (2.0 - libm::exp2(course.clearance[frame].max(0.0) / WEIGHTED))
 }
 
 fn share<T>(values: &[T], is: impl Fn(&T) -> bool) -> f64 {

@@ -73,7 +73,7 @@ pub fn courses(gauge: &Gauge, samples: &Samples, contacts: &Contacts) -> Vec<Cou
             let before = samples.point(frame.saturating_sub(1), k);
             made.clearance.push(here.y - floor);
             made.height.push(here.y - ground);
-            made.speed.push((here.x - before.x).hypot(here.z - before.z) * samples.rate);
+            made.speed.push(libm::hypot(here.x - before.x, here.z - before.z) * samples.rate);
         }
         made
     };

@@ -106,7 +106,7 @@ impl Samples {
         let checks = frames * gauge.limited.len();
         made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
         made.inside = (!inside.is_empty()).then(|| mean(&inside));
-        made.turn = 2.0 * least.min(1.0).acos();
+        made.turn = 2.0 * libm::acos(least.min(1.0));
         (made.centers, made.spins, made.torques) = masses.finish();
         made
     }

@@ -72,7 +72,7 @@ pub(super) fn path_plot(ways: &[Way]) -> String {
             let _ = write!(svg, "<circle class=\"start {class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"4\"/>");
         }
         let pairs = way.points.windows(2);
-        let length: f64 = pairs.map(|p| (p[1][0] - p[0][0]).hypot(p[1][1] - p[0][1])).sum();
+        let length: f64 = pairs.map(|p| libm::hypot(p[1][0] - p[0][0], p[1][1] - p[0][1])).sum();
         let text = Unit::of("m", length.max(1.0)).text(length);
         let _ = write!(said, "{} goes {text}. ", way.name);
         let _ = write!(legend, "<span class=\"key {class}\">{}, {text}</span> ", Text(&way.name));

@@ -38,7 +38,7 @@ impl Scale {
 
 /// The next of 1, 2 and 5 times a power of ten at or above `least`.
 pub(super) fn step(least: f64) -> f64 {
-    let power = 10f64.powf(least.max(1e-12).log10().floor());
+    let power = libm::pow(10f64, libm::log10(least.max(1e-12)).floor());
     [1.0, 2.0, 5.0]
         .map(|k| k * power)
         .into_iter()

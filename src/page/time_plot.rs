@@ -253,7 +253,7 @@ fn away(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
     let (way, to) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
     let square = way[0] * way[0] + way[1] * way[1];
     let part = if square > 0.0 { ((to[0] * way[0] + to[1] * way[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
-    (to[0] - part * way[0]).hypot(to[1] - part * way[1])
+    libm::hypot(to[0] - part * way[0], to[1] - part * way[1])
 }
 
 /// Lines through points; values that are no number leave gaps.

@@ -102,7 +102,7 @@ impl Arms {
 fn smoothed(offsets: &[[Vec3; 2]], motion: &Motion) -> Vec<[Vec3; 2]> {
     let rate = motion.clip.sample_rate;
     let (frames, reach) = (offsets.len(), (WINDOW * rate) as usize);
-    let raised = |k: usize| 0.5 + 0.5 * (std::f64::consts::PI * k as f64 / (WINDOW * rate)).cos();
+    let raised = |k: usize| 0.5 + 0.5 * libm::cos(std::f64::consts::PI * k as f64 / (WINDOW * rate));
     let window: Vec<f64> = (0..=reach).map(raised).collect();
     let shots = shots(motion);
     let cycle = shots.len() == 1 && is_cycle(motion);

@@ -86,9 +86,9 @@ pub(super) struct Axes {
 impl Axes {
     /// The axes of a camera that stands at `turn` about Y from +Z, and `height` above the horizon, in radians.
     pub(super) fn new(turn: f64, height: f64) -> Self {
-        let level = Vec3::new(turn.sin(), 0.0, turn.cos());
-        let right = Vec3::new(turn.cos(), 0.0, -turn.sin());
-        let back = level * height.cos() + Vec3::y() * height.sin();
+        let level = Vec3::new(libm::sin(turn), 0.0, libm::cos(turn));
+        let right = Vec3::new(libm::cos(turn), 0.0, -libm::sin(turn));
+        let back = level * libm::cos(height) + Vec3::y() * libm::sin(height);
         Self { right, up: back.cross(&right), back, level }
     }
 }

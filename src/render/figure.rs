@@ -257,11 +257,11 @@ fn add_part(part: &Part, mesh: &mut Mesh) {
     let mut profile = Vec::new();
     let quarter = std::f64::consts::FRAC_PI_2;
     for k in 0..=CAP {
-        let (sin, cos) = (quarter * (1.0 - k as f64 / CAP as f64)).sin_cos();
+        let (sin, cos) = libm::sincos(quarter * (1.0 - k as f64 / CAP as f64));
         profile.push((-r0 * sin, r0 * cos, -sin, cos));
     }
     for k in 0..=CAP {
-        let (sin, cos) = (quarter * k as f64 / CAP as f64).sin_cos();
+        let (sin, cos) = libm::sincos(quarter * k as f64 / CAP as f64);
         profile.push((length + r1 * sin, r1 * cos, sin, cos));
     }
     let first = mesh.positions.len() as u32;
@@ -270,7 +270,7 @@ fn add_part(part: &Part, mesh: &mut Mesh) {
     let single = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
     for &(at, radius, slope, level) in &profile {
         for k in 0..AROUND {
-            let (sin, cos) = (std::f64::consts::TAU * k as f64 / AROUND as f64).sin_cos();
+            let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / AROUND as f64);
             let out = wide * (radius * cos) + deep * (radius * part.flat * sin);
             let normal = wide * (level * cos) + deep * (level * sin / part.flat) + axis * slope;
             mesh.positions.push(single(part.from + axis * at + out));

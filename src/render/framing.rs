@@ -238,7 +238,7 @@ fn facing(actor: &Actor, times: &[f64], posed: &mut Posed) -> f64 {
     let mean = fronts.iter().sum::<Vec3>() / fronts.len().max(1) as f64;
     // Who turns around has no mean front: the first one counts.
     let front = if mean.norm() > 0.4 { mean } else { fronts.first().copied().unwrap_or(mean) };
-    front.x.atan2(front.z)
+    libm::atan2(front.x, front.z)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub(super) fn mark(mark: &Mark, ground: f64, size: f64, flats: &mut Vec<Flat>) {
         MarkKind::Contact => {
             let middle = Vec3::new(mark.at.x, ground + 0.002 * size, mark.at.z);
             let on = |k: usize, radius: f64| {
-                let (sin, cos) = (std::f64::consts::TAU * k as f64 / 24.0).sin_cos();
+                let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / 24.0);
                 middle + Vec3::new(cos, 0.0, sin) * (radius * size)
             };
             for k in 0..24 {

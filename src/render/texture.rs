@@ -19,7 +19,7 @@ const JPEG_QUALITY: u8 = 75;
 static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
     std::array::from_fn(|k| {
         let c = k as f64 / 255.0;
-        (if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }) as f32
+        (if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }) as f32
     })
 });
 
@@ -27,7 +27,7 @@ static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
 static ENCODED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let encode = |k: usize| {
         let c = (k as f64 + 0.5) / 4096.0;
-        let s = if c <= 0.0031308 { c * 12.92 } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+        let s = if c <= 0.0031308 { c * 12.92 } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 };
         (s * 255.0).round() as u8
     };
     (0..4096).map(encode).collect()

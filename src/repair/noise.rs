@@ -180,7 +180,7 @@ impl Bank {
         let mut sum = vec![[0.0; K]; values.len()];
         let mut total = vec![0.0; values.len()];
         for (fit, risk) in fits.iter().zip(&risks) {
-            let weight = |(r, least): (&f64, &f64)| (-(r - least) / (SHARP * variance)).exp();
+            let weight = |(r, least): (&f64, &f64)| libm::exp(-(r - least) / (SHARP * variance));
             let weights: Vec<f64> = risk.iter().zip(&least).map(weight).collect();
             for (f, w) in gaussian(&weights, self.windows[1]).into_iter().enumerate() {
                 total[f] += w;

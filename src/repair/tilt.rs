@@ -43,14 +43,14 @@ pub(super) fn tilt(
     let heights: Vec<f64> = points.iter().map(|p| p.y).collect();
     let plane = fit(&rows, &heights, &weights);
     let [a, b, c] = plane.coefficients[..] else { return false };
-    let steep = a.hypot(b);
+    let steep = libm::hypot(a, b);
     let along = |row: &Vec<f64>| (row[0] * a + row[1] * b) / steep.max(1e-9);
     let (low, high) =
         rows.iter().map(along).fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     let off = |(row, z): (&Vec<f64>, &f64)| (z - row[0] * a - row[1] * b - c).abs();
     let before = median(heights.iter().map(|z| (z - median(heights.clone())).abs()).collect());
     let after = median(rows.iter().zip(&heights).map(off).collect());
-    let degrees = steep.atan().to_degrees();
+    let degrees = libm::atan(steep).to_degrees();
     let told_apart = if rise.mended || rise.plane { f64::INFINITY } else { 0.0 };
     let share = all(&[
         degrees / TILT.0,

@@ -98,7 +98,7 @@ pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) -> bool 
     }
     let seconds = take.time(take.edges());
     let way = (places[take.edges()] - places[0]) / seconds;
-    let travels = way.x.hypot(way.z) / (ON_THE_SPOT * drift.norm()).max(1e-9);
+    let travels = libm::hypot(way.x, way.z) / (ON_THE_SPOT * drift.norm()).max(1e-9);
     let share = all(&[
         drift.norm() / DRIFT.0,
         DRIFT.1 / drift.norm().max(1e-9),

@@ -71,7 +71,7 @@ impl Standing<'_> {
         else {
             return 0.0;
         };
-        let spread = shin.dot(&figure.left).atan2(-shin.y);
+        let spread = libm::atan2(shin.dot(&figure.left), -shin.y);
         if spread.abs() > SPREAD { spread } else { 0.0 }
     }
 

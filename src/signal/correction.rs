@@ -54,7 +54,7 @@ fn spans(needed: &[usize], frames: usize, ahead: usize) -> Vec<Range<usize>> {
 /// The penalty that halves the gain at `cutoff` hertz for channels at `sample_rate` hertz:
 /// `lambda = (2 sin(pi fc / fs))^-6`.
 fn correction_penalty(cutoff: f64, sample_rate: f64) -> f64 {
-    let s = 2.0 * (std::f64::consts::PI * (cutoff / sample_rate).clamp(1e-4, 0.5)).sin();
+    let s = 2.0 * libm::sin(std::f64::consts::PI * (cutoff / sample_rate).clamp(1e-4, 0.5));
     s.powi(-6)
 }
 
@@ -69,7 +69,7 @@ fn least_correction<const K: usize>(
     nearest: impl Fn(usize, [f64; K]) -> [f64; K],
 ) -> Vec<[f64; K]> {
     // The step of the multipliers; found by trying bumps at 30 to 120 Hz, where it ends after 20 to 180 rounds.
-    let rho = 8.0 * penalty.powf(1.0 / 6.0);
+    let rho = 8.0 * libm::pow(penalty, 1.0 / 6.0);
     let factor = factor(frames, held, penalty, 1.0 + rho);
     let mut inside: Vec<[f64; K]> = (0..frames).map(|f| nearest(f, [0.0; K])).collect();
     let mut owed = vec![[0.0; K]; frames];

@@ -25,7 +25,7 @@ where
         return values.to_vec();
     }
     let reach = (REACH * sigma) as usize + 1;
-    let weight: Vec<f64> = (0..=reach).map(|k| (-0.5 * (k as f64 / sigma).powi(2)).exp()).collect();
+    let weight: Vec<f64> = (0..=reach).map(|k| libm::exp(-0.5 * (k as f64 / sigma).powi(2))).collect();
     let mean = |f: usize| -> T {
         let near = f.saturating_sub(reach)..(f + reach + 1).min(values.len());
         let whole: f64 = near.clone().map(|k| weight[k.abs_diff(f)]).sum();
@@ -85,7 +85,7 @@ mod tests {
         for (frames, sigma) in [(1, 1.0), (9, 0.9), (90, 2.0), (91, 11.0), (2000, 3.3), (2003, 18.0)] {
             let values: Vec<f64> = (0..frames).map(|f| (f as f64 * 0.7).sin() * 3.0 + f as f64).collect();
             let reach = (REACH * sigma) as usize + 1;
-            let weight = |a: usize, b: usize| (-0.5 * (a.abs_diff(b) as f64 / sigma).powi(2)).exp();
+            let weight = |a: usize, b: usize| libm::exp(-0.5 * (a.abs_diff(b) as f64 / sigma).powi(2));
             let found = gaussian(&values, sigma);
             for (f, found) in found.iter().enumerate() {
                 let near = || f.saturating_sub(reach)..(f + reach + 1).min(frames);

@@ -24,14 +24,14 @@ impl Butterworth {
             return None;
         }
         let passes = 2.0;
-        let c = (2f64.powf(1.0 / passes) - 1.0).powf(0.25);
-        let k = (std::f64::consts::PI * cutoff / sample_rate).tan() / c;
+        let c = libm::pow(libm::pow(2f64, 1.0 / passes) - 1.0, 0.25);
+        let k = libm::tan(std::f64::consts::PI * cutoff / sample_rate) / c;
         let norm = 1.0 + std::f64::consts::SQRT_2 * k + k * k;
         let b0 = k * k / norm;
         let a = [2.0 * (k * k - 1.0) / norm, (1.0 - std::f64::consts::SQRT_2 * k + k * k) / norm];
         // Three periods of the cutoff; near half the rate the poles approach the unit circle, and it takes until
         // their radius `sqrt a2` has shrunk the start to a millionth.
-        let forgotten = 1e-6f64.ln() / (0.5 * a[1].ln());
+        let forgotten = libm::log(1e-6f64) / (0.5 * libm::log(a[1]));
         let padding = (3.0 * sample_rate / cutoff).max(forgotten).ceil() as usize;
         Some(Self { b: [b0, 2.0 * b0, b0], a, padding })
     }

@@ -47,7 +47,7 @@ fn base(rotations: &[Quat], sample_rate: f64) -> Vec<Quat> {
     let half = (0.5 * BASE_WINDOW * sample_rate).round() as usize;
     // The window ends at two and a half standard deviations.
     let deviation = (half as f64 / 2.5).max(1e-9);
-    let weight = |distance: usize| (-0.5 * (distance as f64 / deviation).powi(2)).exp();
+    let weight = |distance: usize| libm::exp(-0.5 * (distance as f64 / deviation).powi(2));
     let weights: Vec<f64> = (0..=half.min(rotations.len())).map(weight).collect();
     let mean = |f: usize| {
         let from = f.saturating_sub(weights.len() - 1);

@@ -19,7 +19,7 @@ pub enum Difference {
 /// The penalty that halves the gain at `cutoff` hertz for channels at `sample_rate` hertz of weight 1:
 /// `lambda = (2 sin(pi fc / fs))^-2n` for the n-th difference.
 pub fn whittaker_penalty(difference: Difference, cutoff: f64, sample_rate: f64) -> f64 {
-    let s = 2.0 * (std::f64::consts::PI * (cutoff / sample_rate).clamp(1e-4, 0.5)).sin();
+    let s = 2.0 * libm::sin(std::f64::consts::PI * (cutoff / sample_rate).clamp(1e-4, 0.5));
     s.powi(match difference {
         Difference::Second => -4,
         Difference::Third => -6,

@@ -127,7 +127,7 @@ pub(super) mod tests {
 
     /// A vector that depends wildly on `s`.
     pub(crate) fn v(s: f64) -> Vec3 {
-        Vec3::new((3.1 * s).sin(), (5.3 * s).cos(), (7.7 * s).sin())
+        Vec3::new(libm::sin(3.1 * s), libm::cos(5.3 * s), libm::sin(7.7 * s))
     }
 
     /// A mesh of `n` vertices bound to four joints, stored at `scale` of a metre; every vertex of weight one in

@@ -291,7 +291,7 @@ impl Ways {
                 let more = (far - way.help).max(0.0);
                 let go = if more > 0.0 {
                     let left = FAR * way.length;
-                    left + (way.help - left) * (-more / way.help).exp()
+                    left + (way.help - left) * libm::exp(-more / way.help)
                 } else {
                     far
                 };

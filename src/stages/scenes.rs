@@ -29,7 +29,7 @@ type Plan = (String, &'static str, [f64; 3], Option<Role>);
 
 /// The same with or without a joint above the hips.
 pub fn walk(frames: usize, root: bool) -> Motion {
-    let v = |s: f64| Vec3::new((3.1 * s).sin(), (5.3 * s).cos(), (7.7 * s).sin());
+    let v = |s: f64| Vec3::new(libm::sin(3.1 * s), libm::cos(5.3 * s), libm::sin(7.7 * s));
     let mut plan: Vec<Plan> = Vec::new();
     if root {
         plan.push(("root".into(), "", [0.0; 3], None));
@@ -78,13 +78,17 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     for frame in 0..frames {
         let time = frame as f64 / 30.0;
         for (i, joint) in skeleton.joints().iter().enumerate() {
-            let swing = exp(&(v(i as f64 * 3.0) * 0.4 * (2.0 * time + i as f64).sin()));
+            let swing = exp(&(v(i as f64 * 3.0) * 0.4 * libm::sin(2.0 * time + i as f64)));
             // The hips turn to the left all the way, further than once around.
             let heading = exp(&Vec3::new(0.0, if i == hips.index() { 2.5 * time } else { 0.0 }, 0.0));
             let still = root && i == 0 || joint.name == "camera";
             rotations.push(if still { joint.rest.rotation } else { heading * joint.rest.rotation * swing });
         }
-        translations.push(Vec3::new(2.0 * time.sin(), 0.95 + 0.03 * (6.0 * time).sin(), 1.3 * time + 0.4));
+        translations.push(Vec3::new(
+            2.0 * libm::sin(time),
+            0.95 + 0.03 * libm::sin(6.0 * time),
+            1.3 * time + 0.4,
+        ));
     }
     let mut clip = Clip::new("walk", 30.0, n, rotations, vec![hips], translations);
     clip.start = 0.5;

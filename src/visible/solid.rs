@@ -43,7 +43,7 @@ impl Solid {
 
     fn capsule(radius: f64, length: f64) -> Self {
         let arc = |k: usize, shift: f64| {
-            let (sine, cosine) = (k as f64 / TO_EQUATOR as f64 * FRAC_PI_2).sin_cos();
+            let (sine, cosine) = libm::sincos(k as f64 / TO_EQUATOR as f64 * FRAC_PI_2);
             // A pole lies on the axis exactly: the cosine of a rounded right angle does not.
             let cosine = if k == TO_EQUATOR { 0.0 } else { cosine };
             let s = shift.signum();
@@ -72,7 +72,7 @@ impl Solid {
         let mut solid = Self::default();
         for &(r, z, nr, nz) in profile {
             for j in 0..AROUND {
-                let (sine, cosine) = (j as f64 / AROUND as f64 * TAU).sin_cos();
+                let (sine, cosine) = libm::sincos(j as f64 / AROUND as f64 * TAU);
                 solid.positions.push(Vec3::new(r * cosine, r * sine, z));
                 solid.normals.push(Vec3::new(nr * cosine, nr * sine, nz));
             }

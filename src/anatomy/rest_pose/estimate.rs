@@ -154,7 +154,7 @@ fn upright(e: &Evidence) -> Option<Found> {
     }
     let lean: Vec<f64> = trunk.iter().map(|v| v.angle(&Vec3::y()).to_degrees()).collect();
     let scale = LEAN.max(1.5 * percentile(&lean, 0.1));
-    let weights = lean.iter().map(|l| (-(l / scale).powi(2)).exp() + 1e-6).collect();
+    let weights = lean.iter().map(|l| libm::exp(-(l / scale).powi(2)) + 1e-6).collect();
     Some(Found {
         c: BTreeMap::new(),
         how: BTreeMap::new(),

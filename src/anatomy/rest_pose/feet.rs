@@ -45,7 +45,7 @@ pub(super) fn feet(e: &Evidence, found: &mut Found) {
     let weights: Vec<f64> = soles.iter().flat_map(|s| s.weights.iter().copied()).collect();
     let shown = weights.iter().sum::<f64>() > 0.0;
     let slope = if shown { weighted_quantile(&slopes, &weights, 0.25) } else { SOLE_SLOPE };
-    let (sin, cos) = slope.to_radians().sin_cos();
+    let (sin, cos) = libm::sincos(slope.to_radians());
     for sole in &soles {
         let normal = sole.ahead.cross(&sole.across) * cos - sole.ahead * sin;
         let c = frame(&sole.across, &normal).inverse();
@@ -94,7 +94,7 @@ fn sole(e: &Evidence, found: &mut Found, side: Side) -> Option<Sole> {
             found.how.insert(role, (0.3, "it never rests: an ordinary instep".into()));
         }
     }
-    let slopes = up.iter().map(|u| (-u.dot(&ahead)).clamp(-1.0, 1.0).asin().to_degrees()).collect();
+    let slopes = up.iter().map(|u| libm::asin((-u.dot(&ahead)).clamp(-1.0, 1.0)).to_degrees()).collect();
     let weights = if normal.is_some() { weights } else { vec![0.0; weights.len()] };
     let toes = match e.has(&[toes]) {
         true => every_frame(e, e.joint(toes)).into_iter().flat_map(|c| c.joints).collect(),
@@ -191,7 +191,7 @@ fn resting(e: &Evidence, side: Side, foot: &[Course]) -> Vec<f64> {
         let high = (course.joints[f].translation.y - ground).max(0.0) / leg / LOW;
         let rises = course.rises[f] / leg / RISES;
         let turns = course.turns[f] / TURNS;
-        (-(high * high) - rises * rises - turns * turns).exp()
+        libm::exp(-(high * high) - rises * rises - turns * turns)
     };
     foot.iter().flat_map(|c| (0..c.joints.len()).map(move |f| weight(c, f))).collect()
 }

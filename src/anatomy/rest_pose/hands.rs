@@ -83,7 +83,7 @@ fn fingers(e: &Evidence, found: &mut Found, side: Side) {
 /// fist is more than half a turn and an arc alone would take it the short way.
 fn straightened(bone: &Vec3, k: f64) -> Quat {
     // Towards the palm is positive.
-    let curl = (-bone.y).atan2(k * bone.x);
+    let curl = libm::atan2(-bone.y, k * bone.x);
     let curl = if curl < -FRAC_PI_2 { curl + TAU } else { curl };
     let back = Quat::from_axis_angle(&Vec3::z_axis(), k * curl);
     arc(&(back * bone), &(Vec3::x() * k), &Vec3::y()) * back

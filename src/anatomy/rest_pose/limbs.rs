@@ -44,7 +44,7 @@ pub(super) struct Bending {
 impl Bending {
     /// The sine of the bend in the frames that show the axis.
     pub(super) fn weights(&self) -> Vec<f64> {
-        let weight = |(bend, shown): (&f64, &bool)| if *shown { bend.to_radians().sin() } else { 0.0 };
+        let weight = |(bend, shown): (&f64, &bool)| if *shown { libm::sin(bend.to_radians()) } else { 0.0 };
         self.bend.iter().zip(&self.shown).map(weight).collect()
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn bending(e: &Evidence, [upper, lower, end]: [Role; 3]) -> Bending {
         let u = unit(b[f].translation - a[f].translation);
         let v = unit(c[f].translation - b[f].translation);
         let normal = u.cross(&v);
-        let bend = normal.norm().atan2(u.dot(&v)).to_degrees();
+        let bend = libm::atan2(normal.norm(), u.dot(&v)).to_degrees();
         found.normal.push(unit(normal));
         found.bend.push(bend);
         found.shown.push(bend > BEND && bend < 175.0);
@@ -102,11 +102,14 @@ pub(super) fn arm(e: &Evidence, found: &mut Found, side: Side) {
             None => found.set(collar, relative, 0.3, "it has no length: the average posture"),
             Some(bone) => {
                 let (raised, forward) = (COLLAR_RAISED.to_radians(), COLLAR_FORWARD.to_radians());
-                let usual =
-                    Vec3::new(k * raised.cos() * forward.cos(), raised.sin(), raised.cos() * forward.sin());
+                let usual = Vec3::new(
+                    k * libm::cos(raised) * libm::cos(forward),
+                    libm::sin(raised),
+                    libm::cos(raised) * libm::sin(forward),
+                );
                 let lift = SHOULDERS_HANG.to_radians();
                 let seen = relative * bone;
-                let seen = (seen * lift.cos() + Vec3::y() * lift.sin()).normalize();
+                let seen = (seen * libm::cos(lift) + Vec3::y() * libm::sin(lift)).normalize();
                 let up = snapped(found, across(&(relative.inverse() * Vec3::y()), &bone), Line::Clavicle);
                 let along = (usual + seen).try_normalize(1e-6).unwrap_or(usual);
                 found.bones.insert(collar, along);
@@ -149,7 +152,7 @@ fn limb(
     let likely = relative.inverse() * (arc(&(relative * bone), &along, &Vec3::z()).inverse() * axis);
     let likely = across(&likely, &bone);
     let angle = turned.to_radians();
-    let likely = likely * angle.cos() + bone.cross(&likely) * angle.sin();
+    let likely = likely * libm::cos(angle) + bone.cross(&likely) * libm::sin(angle);
     let target = frame(&along, &axis);
     if !e.has(&[end]) {
         let n = snapped(found, likely, Line::Hinge);

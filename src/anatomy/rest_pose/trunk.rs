@@ -43,7 +43,7 @@ pub(super) fn hips(e: &Evidence, found: &mut Found) {
     let gravity = across(&gravity.unwrap_or_else(Vec3::y), &aside);
     let line = line.map_or(gravity, |line| across(&line, &aside));
     let lean = weighted_quantile(&found.lean, weights, 0.5);
-    let sigma = GRAVITY.hypot(lean);
+    let sigma = libm::hypot(GRAVITY, lean);
     let up = gravity / (sigma * sigma) + line / (NECK_LINE * NECK_LINE);
     let apart = gravity.angle(&line).to_degrees();
     let c = frame(&aside, &up).inverse();
@@ -121,7 +121,7 @@ fn vertebra(e: &Evidence, found: &mut Found, role: Role, after: &[Role], incline
     };
     let sure = if exact.is_some() || found.conventional && on_axis(&left) { 0.9 } else { 0.6 };
     let angle = inclined.to_radians();
-    let up = Vec3::new(0.0, angle.cos(), angle.sin());
+    let up = Vec3::new(0.0, libm::cos(angle), libm::sin(angle));
     if let Some(bone) = bone_of(e, found, role, after) {
         let c = frame(&Vec3::x(), &up) * frame(&across(&left, &bone), &bone).inverse();
         found.bones.insert(role, up);

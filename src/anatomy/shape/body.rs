@@ -103,7 +103,7 @@ fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> 
     let mut points = legs.points + arms.points + 4.0 * same_plane;
     // Wings are long, arms need not be longer than legs.
     points += 6.0 * (legs.length + arms.length.min(0.8 * legs.length)) / longest;
-    points -= 4.0 * ((arms.length / legs.length).ln().abs() - 0.6).max(0.0);
+    points -= 4.0 * (libm::log(arms.length / legs.length).abs() - 0.6).max(0.0);
     if tree.skin.is_some() {
         points += 6.0 * (l.skin.min(0.25) + a.skin.min(0.25));
     }

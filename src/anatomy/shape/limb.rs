@@ -144,7 +144,7 @@ fn points(
         }
         // Upper arms are a little longer than forearms, thighs as long as shins.
         let usual: f64 = if kind == Kind::Arm { 1.15 } else { 1.0 };
-        let off = (first / second / usual).ln().abs() / 0.35;
+        let off = libm::log(first / second / usual).abs() / 0.35;
         points -= if off < 2.0 { 0.5 * off * off } else { 2.0 * off - 2.0 };
         points += 4.0 * (first + second) / (whole + mean(&|s| tree.bone[sides[s][0]]).min(0.3 * whole));
     } else if end.is_some() {
@@ -245,7 +245,7 @@ fn loose_ends(tree: &Tree, limb: &Limb) -> [Option<usize>; 2] {
             if let Some(tip) = tree.tip[limb.joint(s, limb.lower)] {
                 return Some((tree.at[k] - tip).norm() / (0.1 * (tip - lower).norm()).max(1e-12));
             }
-            let far = (on.norm() / first.norm().max(1e-12)).max(1e-9).ln().abs();
+            let far = libm::log((on.norm() / first.norm().max(1e-12)).max(1e-9)).abs();
             let beside = on.dot(&limb.twin.across).abs() > 0.5 * own;
             let behind = (tree.at[k] - upper).dot(&first) <= 0.0;
             (far < 0.8 && !beside && !behind).then(|| far + 0.5 * first.angle(&on) - 0.6)

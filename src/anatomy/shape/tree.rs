@@ -180,7 +180,7 @@ impl Tree {
         };
         let (least, most) = (self.frames.iter().map(cosine))
             .fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
-        if least < most { least.acos() - most.acos() } else { 0.0 }
+        if least < most { libm::acos(least) - libm::acos(most) } else { 0.0 }
     }
 }
 

@@ -16,8 +16,8 @@ use rayon::prelude::*;
 const HALVINGS: usize = 34;
 /// Steps of Newton's method at most; four or five reach what rounding leaves.
 const NEWTON: usize = 12;
-/// A root that is known to so many radians is known: few halvings come nearer.
-const CLOSE: f64 = 1e-11;
+/// A root that is known to so many radians is known: halvings come no nearer.
+const CLOSE: f64 = 1e-10;
 /// What rounding may add to a slope, of its coefficients: some hundred times the last digit.
 const ROUNDED: f64 = 1e-13;
 
@@ -165,40 +165,35 @@ fn soft_length(
     }
     let cost = Cost::new(wanted, arriving, bones, length, fold, settings);
     let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
-    let (root, known) = match high <= std::f64::consts::FRAC_PI_2 {
-        true => root(&cost, [low, high], wanted > arriving),
-        false => (low, f64::INFINITY),
-    };
+    let single = high <= std::f64::consts::FRAC_PI_2;
+    if let Some(root) = single.then(|| root(&cost, [low, high], wanted > arriving)).flatten() {
+        return cost.distance(libm::cos(root));
+    }
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        let beyond = if (middle - root).abs() > known { middle > root } else { cost.slope(middle).0 > 0.0 };
-        if beyond { high = middle } else { low = middle }
+        if cost.slope(middle).0 > 0.0 { high = middle } else { low = middle }
     }
     cost.distance(libm::cos(0.5 * (low + high)))
 }
 
-/// Where the slope of a cost has its root between `low` and `high`, and to within how much that is known; nothing where it
-/// may have several. Up to a right angle a leg that becomes longer has a slope that grows by the knee's share at least; one
-/// that becomes shorter has a slope that bends upwards, so that it lies below its chord before the root and grows by more
-/// behind it. Halvings then need to ask only where they come as near to the root as it is known.
-fn root(cost: &Cost, [low, high]: [f64; 2], longer: bool) -> (f64, f64) {
+/// Where the slope of a cost has its root between `low` and `high`; nothing where it may have several, or is not found.
+/// Up to a right angle a leg that becomes longer has a slope that grows by the knee's share at least; one that becomes
+/// shorter has a slope that bends upwards: where it grows at a root, that is the last one.
+fn root(cost: &Cost, [low, high]: [f64; 2], longer: bool) -> Option<f64> {
     let least = 0.5 * cost.knee;
     let rounded = ROUNDED * (cost.knee + cost.give * cost.bones[0] * cost.bones[1]);
     // From where the chord between both ends is level.
     let [at_low, at_high] = [low, high].map(|end| cost.slope(end).0);
     let share = at_low / (at_low - at_high).min(-f64::MIN_POSITIVE);
     let mut root = (low + (high - low) * share).clamp(low, high);
-    let mut known = f64::INFINITY;
     for _ in 0..NEWTON {
         let (off, growth) = cost.slope(root);
-        known = (off.abs() + rounded) / least;
-        if known < CLOSE {
-            break;
+        if off.abs() + rounded < CLOSE * least {
+            return (longer || (at_low <= 0.0 && growth >= least)).then_some(root);
         }
         root = (root - off / growth.max(least)).clamp(low, high);
     }
-    let single = longer || -at_low >= least * (root - low);
-    (root, if single { known } else { f64::INFINITY })
+    None
 }
 
 #[cfg(test)]
@@ -257,9 +252,9 @@ mod tests {
     }
 
     proptest! {
-        /// What Newton's method foretells of the halvings is what they would have found.
+        /// Newton's method finds what halvings find.
         #[test]
-        fn halvings_that_are_foretold_end_where_all_of_them_do(
+        fn a_root_is_where_halvings_end(
             bend in prop_oneof![0.0..0.01f64, 0.0..2.6f64], share in 0.6..1.2f64, part in 0.35..0.65f64,
             fold in prop_oneof![Just(0.0), Just(2.6)],
         ) {
@@ -269,11 +264,11 @@ mod tests {
             let arriving = (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * bend.cos()).sqrt();
             let wanted = arriving * share;
             let found = soft_length(wanted, arriving, bones, 1.0, fold, &settings);
-            prop_assert_eq!(found.to_bits(), halved(wanted, arriving, bones, fold, &settings).to_bits());
+            prop_assert!((found - halved(wanted, arriving, bones, fold, &settings)).abs() < 2e-10);
         }
     }
 
-    /// [`soft_length`] of a leg of 1 m with every halving asked.
+    /// [`soft_length`] of a leg of 1 m by halvings alone.
     fn halved(wanted: f64, arriving: f64, bones: [f64; 2], fold: f64, settings: &Settings) -> f64 {
         if (wanted - arriving).abs() < 1e-12 {
             return arriving;

@@ -30,10 +30,11 @@ pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<
     let frames = (0..n).into_par_iter().with_min_len(64);
     let highest: Vec<f64> =
         frames.clone().map(|f| window(f).map(|(g, _)| needed[g]).fold(0.0, f64::max)).collect();
-    let weight = |k: usize| 1.0 + libm::cos(std::f64::consts::PI * k as f64 / (reach + 1) as f64);
+    let of = |k: usize| 1.0 + libm::cos(std::f64::consts::PI * k as f64 / (reach + 1) as f64);
+    let weight: Vec<f64> = (0..=reach).map(of).collect();
     let mean = |f: usize| {
         let add =
-            |(sum, all): (f64, f64), (g, k): (usize, usize)| (sum + weight(k) * highest[g], all + weight(k));
+            |(sum, all): (f64, f64), (g, k): (usize, usize)| (sum + weight[k] * highest[g], all + weight[k]);
         let (sum, all) = window(f).fold((0.0, 0.0), add);
         sum / all
     };

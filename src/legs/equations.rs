@@ -73,10 +73,23 @@ pub struct Equations<'a> {
     time: &'a Timeline,
     legs: &'a [LegTerms],
     weights: Weights,
-    /// The factored matrix of a cycle. That of an open clip, which may be hours long, is told and factored anew for every
-    /// solve: kept, it would be as large as the rotations of thirty joints.
-    folded: Option<FactoredBands<FOLDED>>,
+    matrix: Matrix,
 }
+
+/// The matrix of a clip.
+#[derive(Debug)]
+enum Matrix {
+    /// That of a cycle, factored.
+    Folded(FactoredBands<FOLDED>),
+    /// That of an open clip, factored.
+    Open(FactoredBands<OPEN>),
+    /// That of one which may be hours long is told and factored anew for every solve: kept, it would be as large as the
+    /// rotations of thirty joints.
+    Told,
+}
+
+/// Bytes that the factor of an open clip may take: 12,000 frames, next to what the program takes for itself.
+const KEPT: usize = 16 << 20;
 
 /// The constants in front of the terms.
 #[derive(Clone, Copy, Debug)]
@@ -131,8 +144,14 @@ impl<'a> Equations<'a> {
     pub fn new(time: &'a Timeline, legs: &'a [LegTerms], length: f64, settings: &Settings) -> Self {
         let weights = Weights::new(settings, time, length);
         let all = 0..time.unknowns();
-        let folded = time.cycle.then(|| assembled::<FOLDED>(time, legs, &weights, all).factored());
-        Self { time, legs, weights, folded }
+        let matrix = match time.cycle {
+            true => Matrix::Folded(assembled(time, legs, &weights, all).factored()),
+            false if all.len() * size_of::<[[f64; OPEN]; WIDTH]>() <= KEPT => {
+                Matrix::Open(assembled(time, legs, &weights, all).factored())
+            }
+            false => Matrix::Told,
+        };
+        Self { time, legs, weights, matrix }
     }
 
     /// The answer where goals are raised by `raised` (by leg and frame): points still miss what they missed, and the copy
@@ -143,17 +162,18 @@ impl<'a> Equations<'a> {
         let bends = self.bends(raised);
         let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised, &bends)).collect();
         drop(bends);
-        match &self.folded {
-            None => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
-            Some(matrix) => {
-                let mut folded = vec![[0.0]; WIDTH * time.unknowns()];
+        match &self.matrix {
+            Matrix::Told => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
+            Matrix::Open(matrix) => matrix.solve_one(x.as_flattened_mut()),
+            Matrix::Folded(matrix) => {
+                let mut folded = vec![0.0; WIDTH * time.unknowns()];
                 let of_frame = |f: usize| place(time, f)..place(time, f) + WIDTH;
                 for (f, x) in x.iter().enumerate() {
-                    folded[of_frame(f)].as_flattened_mut().copy_from_slice(x);
+                    folded[of_frame(f)].copy_from_slice(x);
                 }
-                matrix.solve(&mut folded);
+                matrix.solve_one(&mut folded);
                 for (f, x) in x.iter_mut().enumerate() {
-                    x.copy_from_slice(folded[of_frame(f)].as_flattened());
+                    x.copy_from_slice(&folded[of_frame(f)]);
                 }
             }
         }
@@ -326,12 +346,15 @@ mod tests {
             }
             let terms = &terms(frames, &numbers)[..legs];
             let settings = Settings::default();
-            let equations = Equations::new(&time, terms, 0.8, &settings);
+            let mut equations = Equations::new(&time, terms, 0.8, &settings);
+            let kept = equations.solve(None);
+            equations.matrix = Matrix::Told;
             let whole = assembled::<OPEN>(&time, terms, &equations.weights, 0..frames).factored();
             let side = (0..frames).flat_map(|f| equations.side(f, None, &equations.bends(None)));
             let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();
             whole.solve(&mut expected);
             let found = equations.solve(None);
+            prop_assert_eq!(&found, &kept);
             let found = found.iter().flatten().flat_map(|v| v.iter());
             prop_assert!(found.zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
         }

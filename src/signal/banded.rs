@@ -66,23 +66,27 @@ impl<const B: usize> Bands<B> {
 }
 
 /// Makes the first `count` rows of a matrix columns of its factor; the rows behind them are what is left of theirs.
-#[inline(always)]
 fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
-    for f in 0..count.min(rows.len()) {
-        let (head, tail) = rows[f..].split_first_mut().expect("a row that is there");
-        let column = *head;
-        for (i, row) in (1..B).zip(tail) {
-            // What is nothing takes nothing away.
-            if column[i] == 0.0 {
-                continue;
+    in_wide_registers(
+        #[inline(always)]
+        || {
+            for f in 0..count.min(rows.len()) {
+                let (head, tail) = rows[f..].split_first_mut().expect("a row that is there");
+                let column = *head;
+                for (i, row) in (1..B).zip(tail) {
+                    // What is nothing takes nothing away.
+                    if column[i] == 0.0 {
+                        continue;
+                    }
+                    let share = column[i] / column[0];
+                    for (x, y) in row.iter_mut().zip(&column[i..]) {
+                        *x -= share * y;
+                    }
+                    head[i] = share;
+                }
             }
-            let share = column[i] / column[0];
-            for (x, y) in row.iter_mut().zip(&column[i..]) {
-                *x -= share * y;
-            }
-            head[i] = share;
-        }
-    }
+        },
+    );
 }
 
 /// [`Bands`] as `L D L'`.
@@ -116,6 +120,16 @@ impl<const B: usize> FactoredBands<B> {
             }
             x[f] = here;
         }
+    }
+
+    /// Solves for one right-hand side, in place: to the bit as [`FactoredBands::solve`] does.
+    ///
+    /// # Panics
+    /// Where there are not as many values as rows.
+    pub fn solve_one(&self, x: &mut [f64]) {
+        assert_eq!(x.len(), self.columns.len(), "a value for every row");
+        forward(&self.columns, x);
+        backward(&self.columns, x);
     }
 }
 
@@ -151,10 +165,7 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
         let range = self.range(number);
         let mut window = left.to_vec();
         window.extend((self.of)(range.start + left.len()..(range.end + self.ahead).min(self.rows)));
-        in_wide_registers(
-            #[inline(always)]
-            || factor(&mut window, range.len()),
-        );
+        factor(&mut window, range.len());
         window
     }
 }
@@ -282,8 +293,10 @@ mod tests {
                 bands
             };
             let side: Vec<f64> = unknowns.iter().flat_map(|u| [u.1, u.2]).collect();
-            let mut found = side.clone();
+            let (mut found, mut kept) = (side.clone(), side.clone());
             solve_once(&mut found, 2, |r: Range<usize>| fill(r.clone()).into_rows()[r].to_vec());
+            fill(0..n).factored().solve_one(&mut kept);
+            prop_assert_eq!(&found, &kept);
             let mut expected: Vec<[f64; 1]> = side.iter().map(|x| [*x]).collect();
             fill(0..n).factored().solve(&mut expected);
             prop_assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));

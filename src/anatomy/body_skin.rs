@@ -91,7 +91,12 @@ impl BodySkin {
 }
 
 fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
-    points.iter().map(|(joint, at)| pose.joint(*joint).point(at).y).fold(f64::INFINITY, f64::min)
+    let of_joint = |points: &[(JointId, Vec3)]| {
+        let joint = pose.joint(points[0].0);
+        let up = joint.rotation.inverse() * Vec3::y();
+        joint.translation.y + points.iter().map(|(_, at)| up.dot(at)).fold(f64::INFINITY, f64::min)
+    };
+    points.chunk_by(|a, b| a.0 == b.0).map(of_joint).fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
 use super::task::{Goal, Task};
 use super::tree_algebra::{V, add, dot, scale, sub};
-use crate::math::{Quat, Real, RealX4, Vec3, from_columns};
+use crate::math::{Mat3, Quat, Real, RealX4, Vec3, from_columns};
 use crate::model::{JointId, ModelPose, Pose, Skeleton};
 
 /// Which way the second link turns against the first.
@@ -176,9 +176,10 @@ pub fn reframe(bone: &Vec3, axis: &Vec3, new_bone: &Vec3, new_axis: &Vec3) -> Op
     let frame = |x: &Vec3, n: &Vec3| {
         let x = x.try_normalize(1e-9)?;
         let n = (n - x * x.dot(n)).try_normalize(1e-9)?;
-        Some(from_columns(&x, &n, &x.cross(&n)))
+        Some(Mat3::from_columns(&[x, n, x.cross(&n)]))
     };
-    Some(frame(new_bone, new_axis)? * frame(bone, axis)?.inverse())
+    let turn = frame(new_bone, new_axis)? * frame(bone, axis)?.transpose();
+    Some(from_columns(&turn.column(0).into(), &turn.column(1).into(), &turn.column(2).into()))
 }
 
 /// Bends the limb of a pose that ends at `end` so that the end is at `target`; the end keeps its world rotation.

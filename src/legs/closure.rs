@@ -165,6 +165,10 @@ fn soft_length(
     }
     let cost = Cost::new(wanted, arriving, bones, length, fold, settings);
     let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
+    if low == high {
+        // It may not be bent any further.
+        return cost.distance(libm::cos(low));
+    }
     let single = high <= std::f64::consts::FRAC_PI_2;
     if let Some(root) = single.then(|| root(&cost, [low, high], wanted > arriving)).flatten() {
         return cost.distance(libm::cos(root));

@@ -143,11 +143,10 @@ impl<'a> Equations<'a> {
     /// Those of one or two legs of `length` metres.
     pub fn new(time: &'a Timeline, legs: &'a [LegTerms], length: f64, settings: &Settings) -> Self {
         let weights = Weights::new(settings, time, length);
-        let all = 0..time.unknowns();
         let matrix = match time.cycle {
-            true => Matrix::Folded(assembled(time, legs, &weights, all).factored()),
-            false if all.len() * size_of::<[[f64; OPEN]; WIDTH]>() <= KEPT => {
-                Matrix::Open(assembled(time, legs, &weights, all).factored())
+            true => Matrix::Folded(assembled(time, legs, &weights).factored()),
+            false if time.unknowns() * size_of::<[[f64; OPEN]; WIDTH]>() <= KEPT => {
+                Matrix::Open(assembled(time, legs, &weights).factored())
             }
             false => Matrix::Told,
         };
@@ -164,16 +163,16 @@ impl<'a> Equations<'a> {
         drop(bends);
         match &self.matrix {
             Matrix::Told => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
-            Matrix::Open(matrix) => matrix.solve_one(x.as_flattened_mut()),
+            Matrix::Open(matrix) => matrix.solve(x.as_flattened_mut().as_chunks_mut::<1>().0),
             Matrix::Folded(matrix) => {
-                let mut folded = vec![0.0; WIDTH * time.unknowns()];
+                let mut folded = vec![[0.0]; WIDTH * time.unknowns()];
                 let of_frame = |f: usize| place(time, f)..place(time, f) + WIDTH;
                 for (f, x) in x.iter().enumerate() {
-                    folded[of_frame(f)].copy_from_slice(x);
+                    folded[of_frame(f)].as_flattened_mut().copy_from_slice(x);
                 }
-                matrix.solve_one(&mut folded);
+                matrix.solve(&mut folded);
                 for (f, x) in x.iter_mut().enumerate() {
-                    x.copy_from_slice(&folded[of_frame(f)]);
+                    x.copy_from_slice(folded[of_frame(f)].as_flattened());
                 }
             }
         }
@@ -185,8 +184,9 @@ impl<'a> Equations<'a> {
 
     /// Rows of the matrix of an open clip, of whole frames.
     fn rows(&self, rows: Range<usize>) -> Vec<[f64; OPEN]> {
-        let frames = rows.start / WIDTH..rows.end / WIDTH;
-        assembled::<OPEN>(self.time, self.legs, &self.weights, frames).into_rows()
+        let mut told = vec![[0.0; OPEN]; rows.len()];
+        fill(&mut told, self.time, self.legs, &self.weights, rows.start / WIDTH..rows.end / WIDTH);
+        told
     }
 
     /// By how much the copy misses the goal of a leg.
@@ -244,20 +244,35 @@ impl<'a> Equations<'a> {
     }
 }
 
-/// The rows of these frames; of all where the clip is folded.
-fn assembled<const B: usize>(
+/// Frames whose rows are filled together.
+const FILLED: usize = 64;
+
+/// The matrix.
+fn assembled<const B: usize>(time: &Timeline, legs: &[LegTerms], w: &Weights) -> Bands<B> {
+    let frames = time.unknowns();
+    let mut rows = vec![[0.0; B]; WIDTH * frames];
+    let together = if time.cycle { frames } else { FILLED };
+    rows.par_chunks_mut(WIDTH * together.max(1)).enumerate().for_each(|(block, rows)| {
+        let first = block * together;
+        fill(rows, time, legs, w, first..first + rows.len() / WIDTH);
+    });
+    Bands::from(rows)
+}
+
+/// Adds what the terms say to the rows of these frames; of all where the clip is folded.
+fn fill<const B: usize>(
+    rows: &mut [[f64; B]],
     time: &Timeline,
     legs: &[LegTerms],
     w: &Weights,
     frames: Range<usize>,
-) -> Bands<B> {
-    let first = if time.cycle { 0 } else { WIDTH * frames.start };
-    let mut matrix = Bands::<B>::diagonal(std::iter::repeat_n(0.0, WIDTH * frames.len()));
+) {
+    let first = WIDTH * frames.start;
     // Rows of other frames are others' business.
     let mut add = |i: usize, j: usize, weight: f64| {
         let (row, other) = (i.min(j), i.max(j));
-        if (first..first + WIDTH * frames.len()).contains(&row) {
-            matrix.add_to_row(row - first, other - row, weight);
+        if let Some(own) = row.checked_sub(first).and_then(|row| rows.get_mut(row)) {
+            own[other - row] += weight;
         }
     };
     for f in frames.clone() {
@@ -306,7 +321,6 @@ fn assembled<const B: usize>(
             }
         }
     }
-    matrix
 }
 
 #[cfg(test)]
@@ -349,7 +363,7 @@ mod tests {
             let mut equations = Equations::new(&time, terms, 0.8, &settings);
             let kept = equations.solve(None);
             equations.matrix = Matrix::Told;
-            let whole = assembled::<OPEN>(&time, terms, &equations.weights, 0..frames).factored();
+            let whole = assembled::<OPEN>(&time, terms, &equations.weights).factored();
             let side = (0..frames).flat_map(|f| equations.side(f, None, &equations.bends(None)));
             let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();
             whole.solve(&mut expected);

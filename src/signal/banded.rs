@@ -43,25 +43,18 @@ impl<const B: usize> Bands<B> {
         }
     }
 
-    /// Adds `weight` to the entry of `row` that stands so many columns behind the diagonal; the other end of it may lie
-    /// beyond the last row.
-    ///
-    /// # Panics
-    /// Where that is further than the bands reach.
-    pub fn add_to_row(&mut self, row: usize, ahead: usize, weight: f64) {
-        self.rows[row][ahead] += weight;
-    }
-
     /// The matrix as `L D L'`, for solving.
     pub fn factored(self) -> FactoredBands<B> {
         let mut columns = self.rows;
         factor(&mut columns, usize::MAX);
         FactoredBands { columns }
     }
+}
 
-    /// The rows.
-    pub fn into_rows(self) -> Vec<[f64; B]> {
-        self.rows
+/// Of each row the diagonal and the entries to the right of it; what stands beyond the last row is left out.
+impl<const B: usize> From<Vec<[f64; B]>> for Bands<B> {
+    fn from(rows: Vec<[f64; B]>) -> Self {
+        Self { rows }
     }
 }
 
@@ -102,31 +95,6 @@ impl<const B: usize> FactoredBands<B> {
     /// # Panics
     /// Where there are not as many values as rows.
     pub fn solve<const K: usize>(&self, x: &mut [[f64; K]]) {
-        let n = self.columns.len();
-        assert_eq!(x.len(), n, "a value for every row");
-        let subtract = |from: &mut [f64; K], share: f64, what: [f64; K]| {
-            from.iter_mut().zip(what).for_each(|(from, what)| *from -= share * what);
-        };
-        for f in 0..n {
-            let here = x[f];
-            for i in 1..B.min(n - f) {
-                subtract(&mut x[f + i], self.columns[f][i], here);
-            }
-        }
-        for f in (0..n).rev() {
-            let mut here = x[f].map(|x| x / self.columns[f][0]);
-            for i in 1..B.min(n - f) {
-                subtract(&mut here, self.columns[f][i], x[f + i]);
-            }
-            x[f] = here;
-        }
-    }
-
-    /// Solves for one right-hand side, in place: to the bit as [`FactoredBands::solve`] does.
-    ///
-    /// # Panics
-    /// Where there are not as many values as rows.
-    pub fn solve_one(&self, x: &mut [f64]) {
         assert_eq!(x.len(), self.columns.len(), "a value for every row");
         forward(&self.columns, x);
         backward(&self.columns, x);
@@ -174,20 +142,48 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
 const BLOCK: usize = 1024;
 
 /// Takes what is known of earlier unknowns from the side of these columns and of those that they reach.
-fn forward<const B: usize>(columns: &[[f64; B]], x: &mut [f64]) {
-    for (f, column) in columns.iter().enumerate() {
-        let here = x[f];
-        x[f..].iter_mut().zip(column).skip(1).for_each(|(x, share)| *x -= share * here);
-    }
+fn forward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
+    in_wide_registers(
+        #[inline(always)]
+        || {
+            for (f, column) in columns.iter().enumerate() {
+                let (here, later) = x[f..].split_first_mut().expect("a value for every column");
+                for (later, share) in later.iter_mut().zip(&column[1..]) {
+                    later.iter_mut().zip(&*here).for_each(|(later, here)| *later -= share * here);
+                }
+            }
+        },
+    );
 }
 
-/// Solves for the unknowns of these columns, those behind them known.
-fn backward<const B: usize>(columns: &[[f64; B]], x: &mut [f64]) {
-    for (f, column) in columns.iter().enumerate().rev() {
-        let mut here = x[f] / column[0];
-        x[f..].iter().zip(column).skip(1).for_each(|(x, share)| here -= share * x);
-        x[f] = here;
-    }
+/// Solves for the unknowns of these columns, those behind them known. What they take away is summed in four parts, which
+/// do not wait for each other.
+fn backward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
+    const PARTS: usize = 4;
+    in_wide_registers(
+        #[inline(always)]
+        || {
+            for (f, column) in columns.iter().enumerate().rev() {
+                let (here, later) = x[f..].split_first_mut().expect("a value for every column");
+                let reach = later.len().min(B - 1);
+                let shares = column[1..=reach].as_chunks::<PARTS>();
+                let later = later[..reach].as_chunks::<PARTS>();
+                let mut parts = [[0.0; K]; PARTS];
+                for (shares, later) in shares.0.iter().zip(later.0) {
+                    for p in 0..PARTS {
+                        (0..K).for_each(|k| parts[p][k] += shares[p] * later[p][k]);
+                    }
+                }
+                for ((share, later), part) in shares.1.iter().zip(later.1).zip(&mut parts) {
+                    (0..K).for_each(|k| part[k] += share * later[k]);
+                }
+                for k in 0..K {
+                    let taken = (parts[0][k] + parts[1][k]) + (parts[2][k] + parts[3][k]);
+                    here[k] = here[k] / column[0] - taken;
+                }
+            }
+        },
+    );
 }
 
 /// Solves for one right-hand side, in place, a matrix of B bands of which `of` gives ranges of rows, whole periods of so
@@ -201,6 +197,7 @@ pub fn solve_once<const B: usize>(
     of: impl Fn(Range<usize>) -> Vec<[f64; B]> + Sync,
 ) {
     let blocks = Blocks::new(x.len(), period, of);
+    let x = x.as_chunks_mut::<1>().0;
     let mut left: Vec<Vec<[f64; B]>> = vec![Vec::new()];
     for number in 0..blocks.len() {
         let range = blocks.range(number);
@@ -278,27 +275,26 @@ mod tests {
             unknowns in proptest::collection::vec((0.5..2.0f64, -1.0..1.0f64, -1.0..1.0f64), 1..1300),
         ) {
             let n = 2 * unknowns.len();
-            let fill = |wanted: Range<usize>| -> Bands<5> {
-                let mut bands = Bands::<5>::diagonal((0..n).map(|k| 6.0 + unknowns[k / 2].0));
+            let fill = |wanted: Range<usize>| -> Vec<[f64; 5]> {
+                let mut rows: Vec<[f64; 5]> =
+                    (0..n).map(|k| [6.0 + unknowns[k / 2].0, 0.0, 0.0, 0.0, 0.0]).collect();
                 let periods = unknowns.iter().enumerate().take(wanted.end / 2).skip(wanted.start / 2);
                 for (k, (_, across, along)) in periods {
-                    bands.add_to_row(2 * k, 1, *across);
+                    rows[2 * k][1] += across;
                     for ahead in [2, 4].into_iter().filter(|ahead| 2 * k + ahead < n) {
-                        bands.add_to_row(2 * k, ahead, *along);
+                        rows[2 * k][ahead] += along;
                     }
                     if 2 * k + 3 < n {
-                        bands.add_to_row(2 * k + 1, 2, *across);
+                        rows[2 * k + 1][2] += across;
                     }
                 }
-                bands
+                rows
             };
             let side: Vec<f64> = unknowns.iter().flat_map(|u| [u.1, u.2]).collect();
-            let (mut found, mut kept) = (side.clone(), side.clone());
-            solve_once(&mut found, 2, |r: Range<usize>| fill(r.clone()).into_rows()[r].to_vec());
-            fill(0..n).factored().solve_one(&mut kept);
-            prop_assert_eq!(&found, &kept);
+            let mut found = side.clone();
+            solve_once(&mut found, 2, |r: Range<usize>| fill(r.clone())[r].to_vec());
             let mut expected: Vec<[f64; 1]> = side.iter().map(|x| [*x]).collect();
-            fill(0..n).factored().solve(&mut expected);
+            Bands::from(fill(0..n)).factored().solve(&mut expected);
             prop_assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
         }
     }

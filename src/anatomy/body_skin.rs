@@ -94,7 +94,9 @@ fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
     let of_joint = |points: &[(JointId, Vec3)]| {
         let joint = pose.joint(points[0].0);
         let up = joint.rotation.inverse() * Vec3::y();
-        joint.translation.y + points.iter().map(|(_, at)| up.dot(at)).fold(f64::INFINITY, f64::min)
+        // Not `f64::min`, which looks for what is no number at every point.
+        let lower = |low: f64, at: f64| if at < low { at } else { low };
+        joint.translation.y + points.iter().map(|(_, at)| up.dot(at)).fold(f64::INFINITY, lower)
     };
     points.chunk_by(|a, b| a.0 == b.0).map(of_joint).fold(f64::INFINITY, f64::min)
 }

@@ -60,12 +60,15 @@ impl ModelPose {
     pub fn set(&mut self, skeleton: &Skeleton, pose: &Pose) {
         assert_eq!(pose.local().len(), skeleton.len(), "a pose belongs to its skeleton");
         self.joints.clear();
-        for (parent, local) in skeleton.parents().iter().zip(pose.local()) {
-            let model = match parent {
+        // Most joints follow their parent, which need not be fetched from where it was just put.
+        let mut last = Transform::identity();
+        for (id, (parent, local)) in skeleton.parents().iter().zip(pose.local()).enumerate() {
+            last = match parent {
+                Some(p) if p.index() + 1 == id => last * *local,
                 Some(p) => self.joints[p.index()] * *local,
                 None => *local,
             };
-            self.joints.push(model);
+            self.joints.push(last);
         }
     }
 
@@ -76,9 +79,16 @@ impl ModelPose {
     pub fn set_only(&mut self, skeleton: &Skeleton, pose: &Pose, joints: &[JointId]) {
         assert_eq!(pose.local().len(), skeleton.len(), "a pose belongs to its skeleton");
         assert_eq!(self.joints.len(), skeleton.len(), "a pose belongs to its skeleton");
+        let mut last: Option<(JointId, Transform)> = None;
         for &id in joints {
             let local = *pose.joint(id);
-            self.joints[id.index()] = skeleton.parent(id).map_or(local, |p| self.joints[p.index()] * local);
+            let model = match (skeleton.parent(id), last) {
+                (Some(p), Some((above, model))) if p == above => model * local,
+                (Some(p), _) => self.joints[p.index()] * local,
+                (None, _) => local,
+            };
+            self.joints[id.index()] = model;
+            last = Some((id, model));
         }
     }
 

@@ -45,6 +45,7 @@ pub(crate) use humanoid::Humanoid;
 pub(crate) use labels::Label;
 pub(crate) use labels::same_words;
 pub(crate) use mobility::ToldMobility;
+pub(crate) use names::Names;
 pub(crate) use range_of_motion::MotionRange;
 pub(crate) use range_of_motion::range_of_motion;
 pub(crate) use rest_pose::CONTRADICTED;

@@ -22,17 +22,18 @@ pub struct Understood {
 
 /// Finds out what the joints are for, from names in the words that are known and the rest pose.
 pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
-    understand_by(Vocabulary::built_in(), skeleton, rest, humanoid, Some(&Evidence::default())).rig
+    let names = Names::of(&skeleton, Vocabulary::built_in());
+    understand_by(&names, skeleton, rest, humanoid, Some(&Evidence::default())).rig
 }
 
-/// Finds out what the joints are for, their names read by the words of `vocabulary`.
+/// Finds out what the joints are for, whose names were read.
 ///
 /// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
 /// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. `evidence` is what
 /// the file tells besides; `None` where `rest` is no pose of a body, so that only names count. A skeleton that is no body
 /// gets a rig without roles.
 pub fn understand_by(
-    vocabulary: &Vocabulary,
+    names: &Names,
     skeleton: Skeleton,
     rest: &ModelPose,
     humanoid: &Humanoid,
@@ -41,7 +42,7 @@ pub fn understand_by(
     let mut found = Found::default();
     let mut warnings = Warnings::new();
     if humanoid.is_empty() {
-        guess(&skeleton, rest, vocabulary, evidence, &mut found, &mut warnings);
+        guess(&skeleton, rest, names, evidence, &mut found, &mut warnings);
     } else {
         for (role, joint) in humanoid::roles(humanoid) {
             found.add(role, joint, 1.0, "the file's humanoid map says so".into());
@@ -91,19 +92,18 @@ const GAP: &str = "no name says so, but the shape of the tree does";
 fn guess(
     skeleton: &Skeleton,
     rest: &ModelPose,
-    vocabulary: &Vocabulary,
+    names: &Names,
     evidence: Option<&Evidence>,
     found: &mut Found,
     warnings: &mut Warnings,
 ) {
-    let names = Names::of(skeleton, vocabulary);
-    let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &LEG));
+    let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, names, s, &LEG));
     for leg in &mut legs {
-        limbs::straighten_hind_leg(skeleton, &names, leg);
-        limbs::ball_of_foot(skeleton, &names, rest, leg);
+        limbs::straighten_hind_leg(skeleton, names, leg);
+        limbs::ball_of_foot(skeleton, names, rest, leg);
     }
-    let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, &names, s, &ARM));
-    limbs::shoulders_alike(&names, &mut arms);
+    let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, names, s, &ARM));
+    limbs::shoulders_alike(names, &mut arms);
     let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
     if legs.iter().chain(&arms).flatten().all(Option::is_none) {
         if let Some(shape) = &shape {
@@ -137,7 +137,7 @@ fn guess(
     let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
-    let trunk = trunk::find(skeleton, &names, rest, &thighs, &shoulders);
+    let trunk = trunk::find(skeleton, names, rest, &thighs, &shoulders);
     if let Some((hips, confidence, why)) = trunk.hips {
         found.add(Role::Hips, hips, confidence, why.into());
     }
@@ -150,7 +150,7 @@ fn guess(
     found.chain(Role::Tail, &trunk.tail, 0.9, "its name says so");
     for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
         let Some((hand, _)) = arm[3] else { continue };
-        for (finger, chain) in fingers(skeleton, &names, rest, hand) {
+        for (finger, chain) in fingers(skeleton, names, rest, hand) {
             let role = |n| Role::Finger(side, finger, n);
             found.chain(role, &chain, 0.9, "its name and the hand above it say so");
         }

@@ -200,11 +200,19 @@ impl<'a> Writer<'a> {
 
     /// The angles of a joint in some frames, near those of the frame before them.
     fn angles(&self, id: JointId, frames: Range<usize>, before: &mut Option<[f64; 3]>, out: &mut [[f64; 3]]) {
-        let (parent_rest, from_rest) = (self.parent_rest[id.index()], self.rest[id.index()].inverse());
-        let turned = |frame| parent_rest * self.clip.rotations(frame)[id.index()] * from_rest;
-        // Continuity from what the reader will see: writing what was read then chooses the same angles.
-        let printed = |angle| decimal::printed(angle, self.options.decimals);
-        bvh_angles::angles_of_block(frames.map(turned), self.options.order, before, printed, out);
+        let between = [&self.parent_rest[id.index()], &self.rest[id.index()].inverse()];
+        let turns = frames.map(|frame| &self.clip.rotations(frame)[id.index()]);
+        let decimals = self.options.decimals;
+        bvh_angles::angles_of_block(
+            turns,
+            between,
+            self.options.order,
+            before,
+            // Continuity from what the reader will see: writing what was read then chooses the same angles.
+            #[inline(always)]
+            |angle| decimal::printed(angle, decimals),
+            out,
+        );
     }
 
     /// The row of a frame behind the line end of the one before.

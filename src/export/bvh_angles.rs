@@ -6,9 +6,9 @@
 //! angle conversion", Graphics Gems IV, with the choice among his solutions made by continuity.
 //!
 //! The angles of many frames are found side by side, by plain arithmetic without branches or calls; only the choice goes
-//! from frame to frame. The arc tangent is that of FreeBSD's `s_atan.c` (Sun 1993): the same on every machine.
+//! from frame to frame, and where steps are small there is none. The arc tangent is that of FreeBSD's `s_atan.c` (Sun 1993): the same on every machine.
 
-use crate::math::{Quat, in_wide_registers};
+use crate::math::{Quat, in_wide_registers, quat_product};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The order in which a joint's rotation channels are listed and multiplied.
@@ -61,36 +61,62 @@ pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) 
     axes.near(axes.principal(parts), parts, before)
 }
 
-/// The angles of up to [`BLOCK`] rotations, each nearest to what `printed` makes of those before; `before` is that of the
-/// first and becomes that of the next one.
-pub(super) fn angles_of_block(
-    rotations: impl Iterator<Item = Quat>,
+/// The angles of up to [`BLOCK`] rotations, each with one of `between` before and one behind it, nearest to what `printed`
+/// makes of those before; `before` is that of the first and becomes that of the next one.
+pub(super) fn angles_of_block<'a>(
+    rotations: impl Iterator<Item = &'a Quat>,
+    between: [&Quat; 2],
     order: RotationOrder,
     before: &mut Option<[f64; 3]>,
     printed: impl Fn(f64) -> f64,
     out: &mut [[f64; 3]],
 ) {
     let axes = Axes::of(order);
-    let mut parts = [[0.0; BLOCK]; 4];
+    let [left, right] = between.map(|q| [q.i, q.j, q.k, q.w]);
+    let mut turned = [[0.0; BLOCK]; 4];
     for (n, q) in rotations.take(BLOCK).enumerate() {
-        for (part, x) in parts.iter_mut().zip(axes.parts(&q)) {
-            part[n] = x;
-        }
+        [turned[0][n], turned[1][n], turned[2][n], turned[3][n]] = [q.i, q.j, q.k, q.w];
     }
-    let mut found = [[0.0; BLOCK]; 4];
+    let (mut found, mut degrees) = ([[0.0; BLOCK]; 4], [[0.0; BLOCK]; 3]);
+    // What the reader will see, and how far those of the frame before are from the angles found.
+    let (mut seen, mut steps) = ([[0.0; BLOCK]; 3], [0.0; BLOCK]);
     in_wide_registers(
         #[inline(always)]
         || {
             for n in 0..BLOCK {
-                let principal = axes.principal([parts[0][n], parts[1][n], parts[2][n], parts[3][n]]);
+                let q = [turned[0][n], turned[1][n], turned[2][n], turned[3][n]];
+                let q = quat_product(quat_product(left, q), right);
+                [turned[0][n], turned[1][n], turned[2][n], turned[3][n]] = q;
+            }
+            let [i, j, k] = axes.order.map(|axis| &turned[axis]);
+            for n in 0..BLOCK {
+                let principal = axes.principal([i[n], j[n], k[n], axes.sign * turned[3][n]]);
                 [found[0][n], found[1][n], found[2][n], found[3][n]] = principal;
+            }
+            for (degrees, (seen, found)) in degrees.iter_mut().zip(seen.iter_mut().zip(&found)) {
+                for n in 0..BLOCK {
+                    degrees[n] = found[n].to_degrees();
+                    seen[n] = printed(degrees[n]);
+                }
+                for n in 1..BLOCK {
+                    steps[n] += (seen[n - 1] - degrees[n]).abs();
+                }
             }
         },
     );
+    let three = |of: &[[f64; BLOCK]; 3], n: usize| [of[0][n], of[1][n], of[2][n]];
+    // Whether the frame before has the angles that were found for it.
+    let mut as_found = false;
     for (n, out) in out.iter_mut().enumerate().take(BLOCK) {
-        let [found, parts] = [&found, &parts].map(|of| [0, 1, 2, 3].map(|k| of[k][n]));
-        *out = axes.near(found, parts, before.as_ref());
+        if as_found && steps[n] < 180.0 && found[3][n] >= LOCK * LOCK {
+            (*out, *before) = (three(&degrees, n), Some(three(&seen, n)));
+            continue;
+        }
+        let parts = [turned[axes.order[0]][n], turned[axes.order[1]][n], turned[axes.order[2]][n]];
+        let parts = [parts[0], parts[1], parts[2], axes.sign * turned[3][n]];
+        *out = axes.near([0, 1, 2, 3].map(|k| found[k][n]), parts, before.as_ref());
         *before = Some(out.map(&printed));
+        as_found = *out == three(&degrees, n);
     }
 }
 
@@ -108,6 +134,7 @@ impl Axes {
     }
 
     /// The imaginary parts in the order of the axes, and the real one with the sign that makes up for that order.
+    #[cfg(any(test, feature = "formats"))]
     fn parts(&self, q: &Quat) -> [f64; 4] {
         let [i, j, k] = self.order.map(|axis| q.coords[axis]);
         [i, j, k, self.sign * q.w]
@@ -249,7 +276,9 @@ mod tests {
             let at = |n: usize| exp(&(Vec3::from(step) * n as f64)) * exp(&(Vec3::y() * (0.1 * n as f64)));
             let printed = |x: f64| (x * 1e3).round() / 1e3;
             let (mut block, mut before) = (vec![[0.0; 3]; count], None);
-            angles_of_block((0..count).map(at), order, &mut before, printed, &mut block);
+            let rotations: Vec<Quat> = (0..count).map(at).collect();
+            let still = Quat::identity();
+            angles_of_block(rotations.iter(), [&still; 2], order, &mut before, printed, &mut block);
             let mut last = None;
             for (n, found) in block.iter().enumerate() {
                 prop_assert_eq!(*found, angles(&at(n), order, last.as_ref()));

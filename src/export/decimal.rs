@@ -30,11 +30,13 @@ const PAIRS: [[u8; 2]; 100] = {
 /// What any number fits that is written here: a sign, 16 digits and a point; a multiple of the widest registers.
 const ROOM: usize = 32;
 
-/// `x`, which is not negative, as the nearest integer, halves away from 0; `None` from [`EXACT`] on.
-fn nearest(x: f64) -> Option<u64> {
-    // Signed, which processors convert at once. Exact, as both are below 2^53.
-    let floor = x as i64;
-    (x < EXACT).then(|| floor as u64 + u64::from(x - floor as f64 >= 0.5))
+/// `x`, which is not negative, as the nearest integer, halves away from 0; of no meaning from [`EXACT`] on.
+#[inline(always)]
+fn nearest(x: f64) -> f64 {
+    // What is this large has no fraction; adding it to what is less rounds, halves to even.
+    const WHOLE: f64 = 0.5 * EXACT;
+    let even = if x < WHOLE { (x + WHOLE) - WHOLE } else { x };
+    even + if x - even >= 0.5 { 1.0 } else { 0.0 }
 }
 
 /// Appends `value`, which is finite; never `-0`.
@@ -43,9 +45,12 @@ pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
         Decimals::Fixed(places) => usize::from(places.min(15)),
         Decimals::Shortest => return push_text(out, &value.to_string()),
     };
-    let Some(scaled) = nearest(value.abs() * POWERS[places]) else {
+    let scaled = value.abs() * POWERS[places];
+    if scaled >= EXACT {
         return push_text(out, &format!("{value:.places$}"));
-    };
+    }
+    // Signed, which processors convert at once.
+    let scaled = nearest(scaled) as i64 as u64;
     let unit = POWERS[places] as u64;
     let (whole, part) = (scaled / unit, scaled % unit);
     let sign = usize::from(value < 0.0 && scaled > 0);
@@ -89,11 +94,14 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// The value that the text of [`push`] stands for.
+#[inline(always)]
 pub(super) fn printed(value: f64, decimals: Decimals) -> f64 {
     match decimals {
         Decimals::Fixed(places) => {
             let power = POWERS[usize::from(places.min(15))];
-            nearest(value.abs() * power).map_or(value, |scaled| (scaled as f64 / power).copysign(value))
+            let scaled = value.abs() * power;
+            let rounded = (nearest(scaled) / power).copysign(value);
+            if scaled < EXACT { rounded } else { value }
         }
         Decimals::Shortest => value,
     }

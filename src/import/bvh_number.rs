@@ -1,17 +1,18 @@
 //! Decimal text becomes `f64`, rounded as `str::parse` rounds it.
 //!
-//! Numbers of at most 15 characters, which is nearly all that motion files hold, are read as one integer of 16
-//! bytes: sign, point and end are found by arithmetic on all bytes at once, and a tree of multiplications adds
-//! up the digits (Lemire 2021, "Number parsing at a gigabyte per second", section 3). Mantissa and power of ten
-//! are then both exact in `f64`, so their one division rounds once, and rounds right (Clinger 1990). Everything
-//! else goes to `fast-float2`.
+//! Numbers of at most seven characters before the point and eight behind it, which is nearly all that motion files
+//! hold, are read as two integers of eight bytes: point and end are found by arithmetic on all bytes at once, and a tree
+//! of multiplications adds up the digits (Lemire 2021, "Number parsing at a gigabyte per second", section 3). Mantissa
+//! and power of ten are then both exact in `f64`, so their one division rounds once, and rounds right (Clinger 1990).
+//! Everything else goes to `fast-float2`.
+//!
+//! The end is the first blank, found without asking where the point is: only for it the next number waits.
 
-/// The bytes that the short path looks at: a number and what ends it.
+/// The bytes that the short path looks at: a number and what ends it, and the eight behind a point wherever it may be.
 const WINDOW: usize = 16;
 
 /// Powers of ten, all exact.
-const POWERS: [f64; WINDOW] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+const POWERS: [f64; 9] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
 /// The number at the start of `text` and its length in bytes; `None` where no number starts there.
 ///
@@ -34,34 +35,61 @@ fn general(text: &[u8]) -> Option<(f64, usize)> {
 /// A number in plain decimals, up to white space.
 #[inline(always)]
 fn short(text: &[u8; WINDOW]) -> Option<(f64, usize)> {
-    const ONES: u128 = u128::MAX / 0xff;
+    let [head, tail] = [0, 8].map(|at| word(text, at));
+    let end = match (first(blanks(head)), first(blanks(tail))) {
+        (8, in_tail) => 8 + in_tail,
+        (in_head, _) => in_head,
+    };
     let negative = text[0] == b'-';
     // Digits become 0 to 9; a minus becomes a leading zero.
-    let t = (u128::from_le_bytes(*text) ^ (ONES * 0x30)) & !(u128::from(negative) * 0xff);
-    // A byte above 9 carries into its top bit. Bytes from 0xba on carry further, into bytes behind them, where
-    // a digit may then look like an end; but no digit passes for white space below.
-    let beyond = (t.wrapping_add(ONES * 0x76) | t) & (ONES * 0x80);
-    let first = (beyond.trailing_zeros() / 8) as usize;
-    let second = ((beyond & beyond.wrapping_sub(1)).trailing_zeros() / 8) as usize;
-    if second >= WINDOW {
+    let whole = (head ^ ZEROS) & !(u64::from(negative) * 0xff);
+    let point = first(beyond_digits(whole));
+    if point > 7 || end > 15 {
         return None;
     }
-    let point = text[first] == b'.';
-    let end = if point { second } else { first };
-    if text[end] > b' ' || end == usize::from(negative) + usize::from(point) {
+    // Without a point nothing is behind it.
+    let places = end.saturating_sub(point + 1);
+    let part = word(text, point + 1) ^ ZEROS;
+    let digits = first(beyond_digits(part)) >= places && places <= 8;
+    let ends_here = point == end || text[point] == b'.';
+    if !(digits && ends_here) || end == usize::from(negative) + usize::from(point < end) {
         return None;
     }
-    // The digits before the point move up by one, over it; then all move to the end of the sixteen.
-    let (digits, places) = if point {
-        let below = (1u128 << (8 * first)) - 1;
-        (((t & below) << 8) | (t & !below & !(0xff << (8 * first))), end - first - 1)
-    } else {
-        (t, 0)
-    };
-    let digits = digits << (8 * (WINDOW - end));
-    let mantissa = eight(digits as u64) * 100_000_000 + eight((digits >> 64) as u64);
-    let value = mantissa as f64 / POWERS[places];
+    // The digits move to the end of the eight; by up to 64 bits, of which a shift knows 63.
+    let last = |digits: u64, n: usize| eight(digits << (4 * (8 - n)) << (4 * (8 - n)));
+    let mantissa = last(whole, point) as f64 * POWERS[places] + last(part, places) as f64;
+    let value = mantissa / POWERS[places];
     Some((f64::from_bits(value.to_bits() | u64::from(negative) << 63), end))
+}
+
+const ONES: u64 = u64::MAX / 0xff;
+const ZEROS: u64 = ONES * 0x30;
+const TOPS: u64 = ONES * 0x80;
+
+/// Eight bytes of `text`, the first in the lowest.
+#[inline(always)]
+fn word(text: &[u8; WINDOW], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&text[at..at + 8]);
+    u64::from_le_bytes(eight)
+}
+
+/// The top bits of bytes up to a blank; exact up to the first one, whose borrow reaches those behind it.
+#[inline(always)]
+fn blanks(text: u64) -> u64 {
+    text.wrapping_sub(ONES * 0x21) & !text & TOPS
+}
+
+/// The top bits of bytes above 9; exact up to the first one: bytes from 0x8a on carry into those behind them.
+#[inline(always)]
+fn beyond_digits(digits: u64) -> u64 {
+    (digits.wrapping_add(ONES * 0x76) | digits) & TOPS
+}
+
+/// The place of the first byte whose top bit is set, 8 where none is.
+#[inline(always)]
+fn first(tops: u64) -> usize {
+    (tops.trailing_zeros() / 8) as usize
 }
 
 /// The value of eight decimal digits, the first in the lowest byte.

@@ -122,7 +122,7 @@ impl GltfFile {
         let skeleton =
             Skeleton::new(joints).expect("a turned skeleton keeps its tree, names and finite numbers");
         let mut clips = self.clips;
-        for clip in &mut clips {
+        for clip in clips.iter_mut().filter(|_| model_from_file != Quat::identity()) {
             let translated = clip.translated().first() == Some(&root);
             for frame in 0..clip.frames() {
                 let q = &mut clip.rotations_mut(frame)[0];

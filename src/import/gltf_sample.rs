@@ -8,7 +8,7 @@
 
 use super::gltf_skeleton::Joints;
 use super::gltf_track::{Hand, Spot, Track};
-use crate::math::{Quat, Transform, Vec3, in_wide_registers, same_hemisphere};
+use crate::math::{Quat, RawQuat, Transform, Vec3, in_wide_registers, same_hemisphere};
 use crate::model::{FARTHEST, JointId};
 use crate::scene::{Local, NodeTree, World, figure_size};
 use rayon::prelude::*;
@@ -144,10 +144,12 @@ pub(super) fn sample(
             let frames = rotations.len() / n;
             for begin in (0..frames).step_by(TILE) {
                 let end = frames.min(begin + TILE);
+                let (before, ahead) = rotations.split_at_mut(begin * n);
                 instants.go((first + begin..first + end).map(&span.time), span.snap);
                 let mut tile = Tile {
                     joints: n,
-                    rotations: &mut rotations[begin * n..end * n],
+                    before: before.rchunks_exact(n).next(),
+                    rotations: &mut ahead[..(end - begin) * n],
                     loose: &loose,
                     translations: &mut translations[begin * loose.len()..end * loose.len()],
                     lost: None,
@@ -158,9 +160,6 @@ pub(super) fn sample(
                 );
                 if let Some(frame) = tile.lost {
                     return Err(first + begin + frame);
-                }
-                for k in begin.max(1) * n..end * n {
-                    rotations[k] = same_hemisphere(rotations[k], &rotations[k - n]);
                 }
             }
             let mut leaves = vec![0.0f64; loose.len()];
@@ -257,6 +256,8 @@ impl<'a> Walk<'a> {
 struct Tile<'a> {
     /// How many joints a row of rotations has.
     joints: usize,
+    /// The rotations of the frame before, as far as there is one in the block.
+    before: Option<&'a [Quat]>,
     rotations: &'a mut [Quat],
     /// The joints of a row of translations, ascending.
     loose: &'a [usize],
@@ -270,11 +271,22 @@ impl Tile<'_> {
         self.rotations.len() / self.joints
     }
 
-    /// The rotations of a joint, as they come.
+    /// The rotations of a joint side by side, `x, y, z, w`, each put into the hemisphere of the one before.
     #[inline(always)]
-    fn turn(&mut self, joint: usize, value: impl Fn(usize) -> Quat) {
-        for (frame, q) in self.rotations[joint..].iter_mut().step_by(self.joints).enumerate() {
-            *q = value(frame);
+    fn turn(&mut self, joint: usize, c: [[f64; TILE]; 4]) {
+        let mut sides = [0.0; TILE];
+        for n in 1..TILE {
+            let m = n - 1;
+            sides[n] = c[0][n] * c[0][m] + c[1][n] * c[1][m] + c[2][n] * c[2][m] + c[3][n] * c[3][m];
+        }
+        if let Some(q) = self.before.map(|row| &row[joint]) {
+            sides[0] = c[0][0] * q.i + c[1][0] * q.j + c[2][0] * q.k + c[3][0] * q.w;
+        }
+        let mut sign = 1.0;
+        for (n, q) in self.rotations[joint..].iter_mut().step_by(self.joints).enumerate() {
+            sign = if sides[n] * sign < 0.0 { -1.0 } else { 1.0 };
+            let [x, y, z, w] = [c[0][n] * sign, c[1][n] * sign, c[2][n] * sign, c[3][n] * sign];
+            *q = Quat::new_unchecked(RawQuat::new(w, x, y, z));
         }
     }
 
@@ -296,6 +308,17 @@ impl Tile<'_> {
             self.lost = Some(self.lost.map_or(frame, |lost| lost.min(frame)));
         }
     }
+}
+
+/// The rotations of a tile's frames, `x, y, z, w`.
+#[inline(always)]
+fn side_by_side(of_frame: impl Fn(usize) -> Quat) -> [[f64; TILE]; 4] {
+    let mut c = [[0.0; TILE]; 4];
+    for n in 0..TILE {
+        let q = of_frame(n);
+        [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
+    }
+    c
 }
 
 /// A walk over a tile of frames.
@@ -386,11 +409,8 @@ impl<'w, 'a> Instants<'w, 'a> {
                 Source::Node(step, scale) => {
                     let Step { local, tracks: [t, r, _], .. } = &self.walk.steps[step];
                     match r.map(|r| self.track(r)) {
-                        Some((track, spots)) => {
-                            let rotations = track.rotations(spots);
-                            tile.turn(k, |f| rotations[f]);
-                        }
-                        None => tile.turn(k, |_| local.rotation),
+                        Some((track, spots)) => tile.turn(k, track.rotations(spots)),
+                        None => tile.turn(k, side_by_side(|_| local.rotation)),
                     }
                     match t.map(|t| self.track(t)) {
                         Some((track, spots)) => tile.shift(k, |f| track.sample::<Vec3>(spots[f]) * scale),
@@ -398,12 +418,12 @@ impl<'w, 'a> Instants<'w, 'a> {
                     }
                 }
                 Source::Fixed(local) => {
-                    tile.turn(k, |_| local.rotation);
+                    tile.turn(k, side_by_side(|_| local.rotation));
                     tile.shift(k, |_| local.translation);
                 }
                 Source::World => {
                     let place = |f: usize| self.places[f * n + k];
-                    tile.turn(k, |f| place(f).rotation);
+                    tile.turn(k, side_by_side(|f| place(f).rotation));
                     tile.shift(k, |f| place(f).translation);
                     (0..tile.frames()).for_each(|f| tile.check(f, place(f).is_finite()));
                 }

@@ -58,14 +58,12 @@ fn raw(n: &[u8]) -> RawQuat {
 
 #[inline(always)]
 fn unit(q: RawQuat) -> Quat {
-    unit_of(q, q.norm())
+    let length = q.norm();
+    if length > NO_LENGTH { Quat::new_unchecked(q / length) } else { Quat::identity() }
 }
 
-/// The rotation of a quaternion of that length.
-#[inline(always)]
-fn unit_of(q: RawQuat, length: f64) -> Quat {
-    if length > 1e-9 { Quat::new_unchecked(q / length) } else { Quat::identity() }
-}
+/// A quaternion that is no longer says nothing: it stands for no turn.
+const NO_LENGTH: f64 = 1e-9;
 
 impl Key for Quat {
     #[inline(always)]
@@ -205,24 +203,33 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// The rotations at `spots`.
+    /// The rotations at `spots` side by side, `x, y, z, w`.
     #[inline(always)]
-    pub(super) fn rotations<const N: usize>(&self, spots: &[Spot; N]) -> [Quat; N] {
-        let mut rotations = [Quat::identity(); N];
+    pub(super) fn rotations<const N: usize>(&self, spots: &[Spot; N]) -> [[f64; N]; 4] {
+        let mut c = [[0.0; N]; 4];
         if self.interpolation != Interpolation::Step && spots.iter().any(|spot| spot.between.is_some()) {
-            rotations.iter_mut().zip(spots).for_each(|(q, spot)| *q = self.sample(*spot));
-            return rotations;
+            for (n, spot) in spots.iter().enumerate() {
+                let q: Quat = self.sample(*spot);
+                [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
+            }
+            return c;
         }
-        // Step by step over all of them: roots and quotients of several are found side by side.
-        let mut keys = [RawQuat::identity(); N];
-        keys.iter_mut().zip(spots).for_each(|(q, spot)| *q = raw(self.value(spot.key)));
-        let mut lengths = [0.0; N];
-        lengths.iter_mut().zip(&keys).for_each(|(length, q)| *length = q.norm_squared());
-        lengths.iter_mut().for_each(|length| *length = length.sqrt());
-        for ((rotation, q), length) in rotations.iter_mut().zip(keys).zip(lengths) {
-            *rotation = unit_of(q, length);
+        for (n, spot) in spots.iter().enumerate() {
+            let q = raw(self.value(spot.key));
+            [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
         }
-        rotations
+        // Roots and quotients of several are found side by side.
+        for n in 0..N {
+            let [x, y, z, w] = [c[0][n], c[1][n], c[2][n], c[3][n]];
+            let length = ((x * x + z * z) + (y * y + w * w)).sqrt();
+            let some = length > NO_LENGTH;
+            let unit = [x / length, y / length, z / length, w / length];
+            c[0][n] = if some { unit[0] } else { 0.0 };
+            c[1][n] = if some { unit[1] } else { 0.0 };
+            c[2][n] = if some { unit[2] } else { 0.0 };
+            c[3][n] = if some { unit[3] } else { 1.0 };
+        }
+        c
     }
 
     /// The value between a key and the next one.
@@ -322,7 +329,8 @@ mod tests {
             for spots in [[0.0, 1.0, 0.0, 2.0], [0.0, 0.25, 1.0, 0.75]] {
                 let spots = spots.map(|time| hand.seek(time, 1e-4));
                 let each = spots.map(|spot| track.sample::<Quat>(spot).coords);
-                assert_eq!(track.rotations(&spots).map(|q| q.coords), each);
+                let together = track.rotations(&spots);
+                assert_eq!([0, 1, 2, 3].map(|k| each.map(|q| q[k])), together);
             }
         }
     }

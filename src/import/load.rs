@@ -12,6 +12,7 @@ use crate::math::Vec3;
 use crate::model::Asset;
 use crate::report::io_reason;
 use crate::scene::{Allowance, GltfError, OverAllowance};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -60,8 +61,10 @@ pub struct Options {
 
 impl Options {
     /// The words that names are read by.
-    pub(super) fn vocabulary(&self) -> Vocabulary {
-        Vocabulary::built_in().with(&self.words)
+    pub(super) fn vocabulary(&self) -> Cow<'static, Vocabulary> {
+        let built_in = Vocabulary::built_in();
+        // A copy of some hundred words for each file of a batch, where there is one to add.
+        if self.words.is_empty() { Cow::Borrowed(built_in) } else { Cow::Owned(built_in.with(&self.words)) }
     }
 
     /// What a file of these bytes may take of memory.

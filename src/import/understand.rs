@@ -6,7 +6,7 @@
 //! Space: any, Y up. Units: those of the skeleton.
 
 use super::calibration::fault;
-use crate::anatomy::{Evidence, Humanoid, Understood, Vocabulary, rest_from_motion, understand_by};
+use crate::anatomy::{Evidence, Humanoid, Names, Understood, Vocabulary, rest_from_motion, understand_by};
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, ModelPose, Role, Skeleton};
 
@@ -27,8 +27,10 @@ pub(super) struct File<'a> {
 
 /// The rig of a file and what had to be guessed for it.
 pub(super) fn understand(file: &File<'_>) -> Understood {
+    // Once for all poses.
+    let names = Names::of(file.skeleton, file.vocabulary);
     let by = |pose: &ModelPose, evidence: Option<&Evidence>| {
-        understand_by(file.vocabulary, file.skeleton.clone(), pose, file.humanoid, evidence)
+        understand_by(&names, file.skeleton.clone(), pose, file.humanoid, evidence)
     };
     let evidence = Evidence { mass: file.mass, clip: file.clips.first().copied() };
     if file.clips.is_empty() || !file.humanoid.is_empty() {

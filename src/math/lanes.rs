@@ -59,15 +59,22 @@ impl std::ops::Mul for LaneTransform {
     type Output = LaneTransform;
     #[inline(always)]
     fn mul(self, b: LaneTransform) -> LaneTransform {
-        let ([ax, ay, az, aw], [bx, by, bz, bw]) = (self.rotation, b.rotation);
-        let rotation = [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ];
-        LaneTransform { rotation, translation: self.point(b.translation) }
+        LaneTransform {
+            rotation: quat_product(self.rotation, b.rotation),
+            translation: self.point(b.translation),
+        }
     }
+}
+
+/// The product of quaternions `x, y, z, w`.
+#[inline(always)]
+pub(crate) fn quat_product<T: Real>([ax, ay, az, aw]: [T; 4], [bx, by, bz, bw]: [T; 4]) -> [T; 4] {
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
 }
 
 /// The rotations at this place of eight lists side by side.

@@ -18,7 +18,7 @@ pub(crate) use average::{
     weighted_quantile,
 };
 pub(crate) use average::{median, percentile};
-pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, splat_vec3};
+pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, quat_product, splat_vec3};
 pub(crate) use nalgebra::DVector;
 pub use nalgebra::{DMatrix, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};
 #[cfg(feature = "physics")]

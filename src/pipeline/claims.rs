@@ -49,12 +49,12 @@ impl Claims {
     }
 
     /// Gives the file at `path` with this content to the job; `false` where another one has it.
-    pub fn take(&self, job: &Job, path: &Path, blake3: &str) -> bool {
+    pub fn take(&self, job: &Job, path: &Path, bytes: &[u8]) -> bool {
         let (owner, path) = (self.owner(job), self.path(path));
         if self.planned.contains(&path) {
             return job.outputs.iter().any(|output| self.path(&output.1) == path);
         }
-        let content = key(&[blake3.as_bytes()]) as u64;
+        let content = key(&[bytes]) as u64;
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, by) = *beside.entry(path).or_insert((content, owner));
         by == owner || first == content

@@ -76,7 +76,7 @@ impl Pipeline {
         let mut watch = Watch::new();
         watch.look(self.measured(motion.clip.frames()));
         let motion = perform(&steps, motion, &mut None, &mut watch, &mut report)?;
-        watch.finish(&motion, false, &mut report);
+        watch.finish(self, &motion, false, &mut report);
         Ok((motion, report))
     }
 

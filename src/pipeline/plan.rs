@@ -8,12 +8,12 @@ use super::takes::TakesError;
 use crate::anatomy::ToldMobility;
 use crate::export;
 use crate::import::{self, ImportError};
-use crate::measure::Threshold;
+use crate::measure::{Gauge, Threshold};
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
 use crate::stages::{StageError, WrittenStage};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The pipeline but for what asks for physics.
 macro_rules! everyday {
@@ -98,6 +98,8 @@ pub struct Pipeline {
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
+    /// What measures need of the character, once somebody asked: all takes share it.
+    pub(crate) gauge: OnceLock<Arc<Gauge>>,
 }
 
 /// Why nothing can start.
@@ -261,6 +263,7 @@ impl Pipeline {
             fail_on: config.output.fail_on.clone(),
             contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
+            gauge: OnceLock::new(),
         })
     }
 }
@@ -279,6 +282,21 @@ impl Pipeline {
     /// Whether the results of a take of so many frames are measured: where somebody reads the measures.
     pub fn measured(&self, frames: usize) -> bool {
         self.report || !self.fail_on.is_empty() || (self.verdict && frames <= BRIEF)
+    }
+
+    /// What measures need of `character`; of the pipeline's own it is read off once.
+    pub(super) fn gauge(&self, character: &Arc<Character>) -> Arc<Gauge> {
+        let own = self.character.as_ref().is_some_and(|own| Arc::ptr_eq(own, character));
+        let made = || Arc::new(Gauge::new(character));
+        match self.gauge.get() {
+            Some(known) if own => Arc::clone(known),
+            // Two threads that come at once do it twice: one that waited could wait for work that is its own.
+            None if own => {
+                let made = made();
+                Arc::clone(self.gauge.get_or_init(|| made))
+            }
+            _ => made(),
+        }
     }
 }
 

@@ -40,12 +40,13 @@ impl Place<'_> {
         mut made: Made,
         when: SystemTime,
     ) -> Result<Value, RunError> {
-        let hashes = hashes(&made);
-        for file in hashes.iter().flatten() {
-            if !self.claims.take(job, Path::new(&file.path), &file.blake3) {
-                return Err(RunError::Claimed(file.path.clone().into()));
+        for (path, bytes) in made.outputs.iter().flatten() {
+            if !self.claims.take(job, path, bytes) {
+                return Err(RunError::Claimed(path.clone()));
             }
         }
+        // Only the record asks for them.
+        let hashes = self.manifest.map(|_| hashes(&made)).unwrap_or_default();
         if let Some(manifest) = self.manifest.filter(|_| !self.force) {
             for file in hashes.iter().flat_map(|files| files.iter().skip(1)) {
                 let path = PathBuf::from(&file.path);

@@ -167,8 +167,10 @@ pub(super) fn make_and_tell(
     for take in &job.takes {
         let mut asset = {
             let bytes = import::read(&take.path)?;
-            sources.push(hashed(slashed(&take.relative), &bytes));
-            import::from_file(&bytes, &take.path, &pipeline.import)?
+            let hash = || hashed(slashed(&take.relative), &bytes);
+            let (asset, hash) = rayon::join(|| import::from_file(&bytes, &take.path, &pipeline.import), hash);
+            sources.push(hash);
+            asset?
         };
         for (uri, bytes) in resources(&asset) {
             sources.push(hashed(export::decoded_uri(uri), bytes));
@@ -179,8 +181,11 @@ pub(super) fn make_and_tell(
             _ => report.warnings.extend_from(warnings, &take.path.display().to_string()),
         }
         chosen(pipeline, &mut asset, &take.path, &mut report)?;
-        watch.look(pipeline.measured(asset.clips.iter().map(Clip::frames).sum()));
-        let steps = resolve(pipeline, &asset.character)?;
+        let measured = pipeline.measured(asset.clips.iter().map(Clip::frames).sum());
+        watch.look(measured);
+        // Beside each other: a single take has nothing else for the other threads yet.
+        let gauge = || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.gauge(own));
+        let steps = rayon::join(|| resolve(pipeline, &asset.character), gauge).0?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1) {
             if pipeline.report {
@@ -188,7 +193,7 @@ pub(super) fn make_and_tell(
             }
             let mut shown = pipeline.preview.extension().map(|_| Vec::new());
             let motion = perform(&steps, motion, &mut shown, &mut watch, &mut report)?;
-            watch.finish(&motion, several, &mut report);
+            watch.finish(pipeline, &motion, several, &mut report);
             motions.push(motion);
             marks.push(shown.unwrap_or_default());
         }

@@ -1,10 +1,12 @@
 //! A run watched from outside: what each stage changed, and how good the result is beside the plain rotation copy.
 
+use super::plan::Pipeline;
 use crate::contacts::{Options, detect};
 use crate::measure::{Gauge, assess, assess_beside, change, find};
 use crate::model::{Contacts, Motion};
 use crate::report::{Change, Metric, Report};
 use crate::stages::Stage;
+use std::sync::Arc;
 
 /// What is kept of one motion while stages change it; nothing where nobody wants to know.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub(super) struct Watch {
     /// The labels as they arrived on the character that leaves: no later stage can edit what it is judged by.
     labels: Option<Contacts>,
     changes: Vec<Change>,
-    gauge: Option<Gauge>,
+    gauge: Option<Arc<Gauge>>,
 }
 
 impl Watch {
@@ -53,12 +55,18 @@ impl Watch {
 
     /// Measures the motion that all stages left. Where the run has `several`, each measure keeps the worst of them, and
     /// courses and changes are named after their clips.
-    pub(super) fn finish(&mut self, motion: &Motion, several: bool, report: &mut Report) {
+    pub(super) fn finish(
+        &mut self,
+        pipeline: &Pipeline,
+        motion: &Motion,
+        several: bool,
+        report: &mut Report,
+    ) {
         if !self.wanted {
             return;
         }
         let known = self.gauge.take().filter(|g| g.is_of(&motion.character));
-        let gauge = self.gauge.insert(known.unwrap_or_else(|| Gauge::new(&motion.character)));
+        let gauge = self.gauge.insert(known.unwrap_or_else(|| pipeline.gauge(&motion.character)));
         let carried = self.carried.take();
         // Frames that were cut or moved since have no counterpart in the copy.
         let in_step = |(_, c): &&(Motion, Motion)| {

@@ -1,6 +1,6 @@
 //! What names say of joints: words that the user adds, hands of all kinds, and how long many names take.
 
-use posemill::anatomy::{Vocabulary, Word, understand, understand_by};
+use posemill::anatomy::{Names, Vocabulary, Word, understand, understand_by};
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Joint, JointId, Rig, Skeleton};
 use std::time::Instant;
@@ -66,7 +66,8 @@ fn the_user_adds_words() {
     let told =
         [("flunke", "clavicle"), ("zampa1", "upper_arm"), ("Zampa 2", "lower_arm"), ("PRATZE", "hand")];
     let words: Vec<Word> = told.iter().map(|(word, part)| Word::told(word, part).unwrap()).collect();
-    let rig = understand_by(&Vocabulary::built_in().with(&words), tree, &rest, &[], None).rig;
+    let rig =
+        understand_by(&Names::of(&tree, &Vocabulary::built_in().with(&words)), tree, &rest, &[], None).rig;
     assert_eq!(role(&rig, "LeftFlunke").as_deref(), Some("left_clavicle"));
     assert_eq!(role(&rig, "RightZampa1").as_deref(), Some("right_upper_arm"));
     assert_eq!(role(&rig, "RightZampa2").as_deref(), Some("right_lower_arm"));

@@ -1,6 +1,6 @@
 //! Bodies made in code, their joints named by numbers: what the shape alone must tell of them, with all that bodies wear.
 
-use posemill::anatomy::{Evidence, Vocabulary, understand, understand_by};
+use posemill::anatomy::{Evidence, Names, Vocabulary, understand, understand_by};
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{Clip, Joint, JointId, ModelPose, Pose, Role, Side, Skeleton};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -287,7 +287,13 @@ fn knees_that_bend_the_wrong_way_tell_that_the_sides_are_swapped() {
         let skeleton = named(swap);
         let rest = skeleton.rest_model_pose();
         let evidence = Evidence { mass: None, clip: Some(&clip) };
-        let understood = understand_by(Vocabulary::built_in(), skeleton, &rest, &[], Some(&evidence));
+        let understood = understand_by(
+            &Names::of(&skeleton, Vocabulary::built_in()),
+            skeleton,
+            &rest,
+            &[],
+            Some(&evidence),
+        );
         assert_eq!(understood.warnings.has("sides-swapped"), swap);
         let left = understood.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
         assert_eq!(m.0[left.index()].0, "l_leg1", "swapped: {swap}");

@@ -1,6 +1,6 @@
 //! What a retarget promises for any two bodies, on bodies made here: identity, invariance, directions, lengths.
 
-use posemill::anatomy::{Vocabulary, understand, understand_by};
+use posemill::anatomy::{Names, Vocabulary, understand, understand_by};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
 use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Pose, Role, Side, Skeleton};
 use posemill::retarget::{MapError, Retarget, RootScale, map};
@@ -391,7 +391,8 @@ fn a_body_without_legs_is_refused_with_the_line_to_add() {
     let skeleton = Skeleton::new(joints).unwrap();
     let rest = skeleton.rest_model_pose();
     // By names alone: the shape of the tree would tell the legs.
-    let rig = understand_by(Vocabulary::built_in(), skeleton, &rest, &[], None).rig;
+    let names = Names::of(&skeleton, Vocabulary::built_in());
+    let rig = understand_by(&names, skeleton, &rest, &[], None).rig;
     let broken = Character { rig, ..PLAIN.character() };
     let error = map(&PLAIN.character(), &broken).unwrap_err();
     let MapError::Missing(wanted) = &error else { panic!("{error:?}") };
@@ -482,7 +483,8 @@ fn arms_that_hang_elsewhere_in_the_file_go_with_the_chest_where_nothing_drives_t
     let understood = |skeleton: Skeleton| {
         let rest = skeleton.rest_model_pose();
         // By names alone: the shape of the tree would tell the collar bones.
-        let rig = understand_by(Vocabulary::built_in(), skeleton, &rest, &[], None).rig;
+        let names = Names::of(&skeleton, Vocabulary::built_in());
+        let rig = understand_by(&names, skeleton, &rest, &[], None).rig;
         Arc::new(Character { rig, ..PLAIN.character() })
     };
     let bare = part(&PLAIN.skeleton(), &|joint, name| {

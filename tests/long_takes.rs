@@ -42,7 +42,8 @@ fn milled(text: Vec<u8>, hero: &Arc<Character>) -> Vec<u8> {
     let clip = take.clips.into_iter().next().unwrap();
     let mut motion = Motion::new(Arc::clone(&arriving), clip);
     for written in &config.stages {
-        let setting = Setting { arriving, target: Some(Arc::clone(hero)), folder: "".into() };
+        let mut setting = Setting::new(arriving, "");
+        setting.target = Some(Arc::clone(hero));
         let stage = written.stage.resolve(&setting).unwrap();
         motion = stage.apply(motion, &mut Report::default()).unwrap();
         arriving = Arc::clone(&motion.character);

@@ -357,7 +357,7 @@ fn targets(folder: &Path) -> impl Fn(&[u8]) + use<> {
     let text = "[[stage]]\nuse = \"ik\"\n[[stage.effectors]]\njoint = \"left_hand\"\ncsv = \"targets.csv\"\n";
     let config = PipelineConfig::parse("p.toml", text, &[], STAGES).unwrap();
     let folder = folder.to_owned();
-    let setting = Setting { arriving: squat().character, target: None, folder: folder.clone() };
+    let setting = Setting::new(squat().character, &folder);
     fs::write(folder.join("targets.csv"), "0,0,1,0\n").unwrap();
     config.stages[0].stage.resolve(&setting).expect("the stage reads a table that is whole");
     move |bytes| {

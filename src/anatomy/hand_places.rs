@@ -30,7 +30,7 @@ use super::armed_body::ArmedBody;
 use super::body_part::BodyPart;
 use super::capsules::Capsule;
 use crate::math::{Vec3, nearest_on_segment};
-use crate::model::{Character, JointId, ModelPose, Rig, Side};
+use crate::model::{JointId, ModelPose, Side};
 
 /// Within this distance a hand touches, metres on a body of the height below.
 const TOUCH: f64 = 0.02;
@@ -141,15 +141,8 @@ impl Sum {
 }
 
 impl HandPlaces {
-    /// The relation of `target`'s hands to its body after `source`; `None` where one of them has no arms or goes on four
-    /// legs.
-    pub fn new(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<HandPlaces> {
-        let [source, target] = [source, target].map(|(character, rig)| ArmedBody::of(character, rig));
-        HandPlaces::between(&source?, &target?)
-    }
-
-    /// As [`HandPlaces::new`], of two bodies that have been measured; `None` where the target has no chest.
-    pub fn between(source: &ArmedBody, target: &ArmedBody) -> Option<HandPlaces> {
+    /// The relation of `target`'s hands to its body after `source`; `None` where the target has no chest.
+    pub fn new(source: &ArmedBody, target: &ArmedBody) -> Option<HandPlaces> {
         let pair = |part: BodyPart| Some([source.capsule(part)?, target.capsule(part)?]);
         let hands = Side::BOTH.map(|side| {
             let [here, there] = [target, source].map(|body| body.capsule(BodyPart::Hand(side)));
@@ -339,7 +332,7 @@ mod tests {
             height: [1.75, 3.5][k],
         };
         let hands = [hand(3, Side::Left), hand(4, Side::Right)];
-        HandPlaces { hands, ..HandPlaces::between(&body(0), &body(1)).unwrap() }
+        HandPlaces { hands, ..HandPlaces::new(&body(0), &body(1)).unwrap() }
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use super::particles::{Particle, particles};
 use super::skin::Skin;
 use super::stature::{COMMON_HEIGHT, height};
-use crate::anatomy::{ArmedBody, BodySkin, capsules, contact_points};
+use crate::anatomy::{ArmedBody, BodySkin, MeasuredBody, contact_points};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
 use std::sync::Arc;
@@ -37,6 +37,11 @@ pub struct Gauge {
 impl Gauge {
     /// Reads off `character` what measures need.
     pub fn new(character: &Arc<Character>) -> Self {
+        Self::of(character, &MeasuredBody::of(character, &character.rig))
+    }
+
+    /// As [`Gauge::new`], of a character that has been measured.
+    pub(crate) fn of(character: &Arc<Character>, body: &MeasuredBody) -> Self {
         let rig = &character.rig;
         let skeleton = rig.skeleton();
         let standing = character.calibration_pose();
@@ -48,8 +53,7 @@ impl Gauge {
         if joints.is_empty() {
             joints = skeleton.ids().collect();
         }
-        let capsules = capsules(character, rig);
-        let height = height(character, &capsules, &standing);
+        let height = height(character, &body.capsules, &standing);
         Self {
             height,
             scale: COMMON_HEIGHT / height,
@@ -60,9 +64,9 @@ impl Gauge {
             limited: mechanism.joints_with_limits().collect(),
             mechanism,
             particles: particles(character, &standing, height),
-            floor_skin: BodySkin::of(character, rig),
-            skin: Skin::of(character, &capsules, &standing, height),
-            body: ArmedBody::from_capsules(character, rig, capsules),
+            floor_skin: body.skin.clone(),
+            skin: Skin::of(character, &body.capsules, &standing, height),
+            body: body.arms.clone(),
             character: Arc::clone(character),
         }
     }

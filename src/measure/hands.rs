@@ -25,7 +25,7 @@ pub fn hands(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> 
         return None;
     }
     let from = ArmedBody::of(&source.character, &source.character.rig)?;
-    let places = HandPlaces::between(&from, gauge.body.as_ref()?)?;
+    let places = HandPlaces::new(&from, gauge.body.as_ref()?)?;
     let all = [source, copy, motion];
     let frames = all.iter().map(|m| m.clip.frames()).min().unwrap_or(0);
     let mut poses = all.map(|m| m.character.skeleton().rest_pose());

@@ -5,7 +5,7 @@ use super::config::{PipelineConfig, StageAsWritten, Told};
 use super::fault::{ConfigError, ConfigFault, Source};
 use super::sections::Preview;
 use super::takes::TakesError;
-use crate::anatomy::ToldMobility;
+use crate::anatomy::{MeasuredBody, ToldMobility};
 use crate::export;
 use crate::import::{self, ImportError};
 use crate::measure::{Gauge, Threshold};
@@ -98,7 +98,8 @@ pub struct Pipeline {
     /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
     /// files that stages read, this program's version.
     pub fingerprint: String,
-    /// What measures need of the character, once somebody asked: all takes share it.
+    /// The character as it was measured, and what measures need of it, once somebody asked: all takes share both.
+    pub(crate) body: OnceLock<Arc<MeasuredBody>>,
     pub(crate) gauge: OnceLock<Arc<Gauge>>,
 }
 
@@ -263,6 +264,7 @@ impl Pipeline {
             fail_on: config.output.fail_on.clone(),
             contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
+            body: OnceLock::new(),
             gauge: OnceLock::new(),
         })
     }
@@ -284,20 +286,30 @@ impl Pipeline {
         self.report || !self.fail_on.is_empty() || (self.verdict && frames <= BRIEF)
     }
 
+    /// The pipeline's own character as it is measured.
+    pub(super) fn body(&self) -> Option<Arc<MeasuredBody>> {
+        let own = self.character.as_ref()?;
+        Some(once(&self.body, || MeasuredBody::of(own, &own.rig)))
+    }
+
     /// What measures need of `character`; of the pipeline's own it is read off once.
     pub(super) fn gauge(&self, character: &Arc<Character>) -> Arc<Gauge> {
-        let own = self.character.as_ref().is_some_and(|own| Arc::ptr_eq(own, character));
-        let made = || Arc::new(Gauge::new(character));
-        match self.gauge.get() {
-            Some(known) if own => Arc::clone(known),
-            // Two threads that come at once do it twice: one that waited could wait for work that is its own.
-            None if own => {
-                let made = made();
-                Arc::clone(self.gauge.get_or_init(|| made))
-            }
-            _ => made(),
+        let own = self.character.as_ref().filter(|own| Arc::ptr_eq(own, character));
+        match own.and_then(|_| self.body()) {
+            Some(body) => once(&self.gauge, || Gauge::of(character, &body)),
+            None => Arc::new(Gauge::new(character)),
         }
     }
+}
+
+/// What is known, or is made and known from now on. Two threads that come at once make it twice: one that waited could
+/// wait for work that is its own.
+fn once<T>(known: &OnceLock<Arc<T>>, make: impl FnOnce() -> T) -> Arc<T> {
+    if let Some(known) = known.get() {
+        return Arc::clone(known);
+    }
+    let made = Arc::new(make());
+    Arc::clone(known.get_or_init(|| made))
 }
 
 /// Frames that are measured in some tenths of a second.

@@ -168,7 +168,10 @@ pub(super) fn make_and_tell(
         let mut asset = {
             let bytes = import::read(&take.path)?;
             let hash = || hashed(slashed(&take.relative), &bytes);
-            let (asset, hash) = rayon::join(|| import::from_file(&bytes, &take.path, &pipeline.import), hash);
+            // Beside each other: a single take has nothing else for the other threads yet.
+            let beside = || (hash(), pipeline.body()).0;
+            let (asset, hash) =
+                rayon::join(|| import::from_file(&bytes, &take.path, &pipeline.import), beside);
             sources.push(hash);
             asset?
         };
@@ -183,7 +186,6 @@ pub(super) fn make_and_tell(
         chosen(pipeline, &mut asset, &take.path, &mut report)?;
         let measured = pipeline.measured(asset.clips.iter().map(Clip::frames).sum());
         watch.look(measured);
-        // Beside each other: a single take has nothing else for the other threads yet.
         let gauge = || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.gauge(own));
         let steps = rayon::join(|| resolve(pipeline, &asset.character), gauge).0?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
@@ -368,6 +370,7 @@ pub(super) fn resolve(pipeline: &Pipeline, arriving: &Arc<Character>) -> Result<
             arriving: Arc::clone(&arriving),
             target: pipeline.character.clone(),
             folder: pipeline.folder.clone(),
+            body: pipeline.body(),
         };
         let stage = written.resolve(&setting).map_err(Step::error(number, name))?;
         arriving = stage.leaving(&arriving);

@@ -4,7 +4,7 @@
 //! Space: model space. Units: metres.
 
 use super::arms::{Arms, BLOCK, Placed};
-use crate::anatomy::HandPlaces;
+use crate::anatomy::{ArmedBody, HandPlaces};
 use crate::kinematics::Towards;
 use crate::math::Vec3;
 use crate::model::{Character, Motion, Rig};
@@ -21,7 +21,17 @@ impl Placement {
     /// The placement for motions that came from `source` to `target`; `None` where one of them has no arms, or walks on
     /// them.
     pub fn new(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<Placement> {
-        Some(Placement { places: HandPlaces::new(source, target)?, arms: Arms::of(target.0, target.1)? })
+        Placement::onto(source, target, &ArmedBody::of(target.0, target.1)?)
+    }
+
+    /// As [`Placement::new`], of a target whose `body` has been measured.
+    pub(crate) fn onto(
+        source: (&Character, &Rig),
+        target: (&Character, &Rig),
+        body: &ArmedBody,
+    ) -> Option<Placement> {
+        let places = HandPlaces::new(&ArmedBody::of(source.0, source.1)?, body)?;
+        Some(Placement { places, arms: Arms::of(target.0, target.1)? })
     }
 
     /// `motion` with its hands placed on the body as those of `source` are, frame for frame.

@@ -201,8 +201,7 @@ fn a_body_of_another_size_is_mended_alike() {
 #[test]
 fn a_mirrored_take_gives_the_mirrored_result() {
     let mirrored = |motion: &Motion| {
-        let setting =
-            Setting { arriving: Arc::clone(&motion.character), target: None, folder: PathBuf::new() };
+        let setting = Setting::new(Arc::clone(&motion.character), "");
         let stage = MirrorConfig::default().resolve(&setting).unwrap();
         stage.apply(motion.clone(), &mut Report::default()).unwrap()
     };

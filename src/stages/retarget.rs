@@ -1,6 +1,7 @@
 //! Stage `retarget`: the motion moves from its own skeleton to the pipeline's character.
 
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::anatomy::MeasuredBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};
@@ -113,10 +114,16 @@ impl StageConfig for RetargetConfig {
             true => Arc::clone(target),
             false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
         };
-        let retarget = Retarget::new(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel);
+        let body = match &setting.body {
+            Some(body) if t_rig == target.rig => Arc::clone(body),
+            _ => Arc::new(MeasuredBody::of(&target, &t_rig)),
+        };
+        let skin = body.skin.clone();
+        let retarget = Retarget::onto(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel, skin);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let told = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
-        let placement = self.hands.then(|| Placement::new((source, &s_rig), (&target, &t_rig))).flatten();
+        let arms = body.arms.as_ref().filter(|_| self.hands);
+        let placement = arms.and_then(|arms| Placement::onto((source, &s_rig), (&target, &t_rig), arms));
         Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), told, sure, placement }))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Resolves and applies a stage, and holds what comes out against every promise of a motion.
 pub fn run(config: &impl StageConfig, motion: Motion) -> Result<Motion, StageError> {
     let arriving = Arc::clone(&motion.character);
-    let setting = Setting { arriving, target: None, folder: "".into() };
+    let setting = Setting::new(arriving, "");
     let stage = config.resolve(&setting)?;
     let leaving = stage.leaving(&motion.character);
     let result = stage.apply(motion, &mut Report::default())?;

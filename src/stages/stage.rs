@@ -1,6 +1,7 @@
 //! A stage's three moments: written (config parsed), resolved (names and ranges checked against the rig that
 //! will arrive), applied (no look-ups, no more ways to be misconfigured).
 
+use crate::anatomy::MeasuredBody;
 use crate::model::{Character, Mark, Motion};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -18,6 +19,15 @@ pub struct Setting {
     pub target: Option<Arc<Character>>,
     /// The folder that relative paths in the configuration start from.
     pub folder: PathBuf,
+    /// The target as it has been measured, by the roles of its own file; nothing where nobody did.
+    pub(crate) body: Option<Arc<MeasuredBody>>,
+}
+
+impl Setting {
+    /// That of a pipeline without a character, whose stages find files in `folder`.
+    pub fn new(arriving: Arc<Character>, folder: impl Into<PathBuf>) -> Self {
+        Self { arriving, target: None, folder: folder.into(), body: None }
+    }
 }
 
 /// Why a stage cannot be resolved or applied.

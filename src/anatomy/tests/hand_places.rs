@@ -3,13 +3,19 @@
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, Build, GESTURES, body, perform};
-use posemill::anatomy::{BodyPart, HandPlaces};
+use posemill::anatomy::{ArmedBody, BodyPart, HandPlaces};
 use posemill::import::{Options, load};
 use posemill::measure::{Gauge, hands};
-use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, Clip, ModelPose, Motion, Rig, Role, Side};
 use posemill::placement::{Placement, PushOut};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
+
+/// Two bodies that both have arms.
+fn places(source: (&Character, &Rig), target: (&Character, &Rig)) -> HandPlaces {
+    let [from, to] = [source, target].map(|(character, rig)| ArmedBody::of(character, rig).unwrap());
+    HandPlaces::new(&from, &to).unwrap()
+}
 
 fn poses(motion: &Motion) -> Vec<ModelPose> {
     (0..motion.clip.frames()).map(|f| motion.model_pose(f)).collect()
@@ -65,7 +71,7 @@ fn hands_belong_where_they_are_on_every_take_and_character() {
                 println!("{label:60} has no hands to place");
                 continue;
             };
-            let places = HandPlaces::new(ends.0, ends.1).unwrap();
+            let places = places(ends.0, ends.1);
             let began = std::time::Instant::now();
             let (placed, done) = placement.apply(&motion, copy.clone());
             let time = began.elapsed().as_secs_f64() * 1e6 / from.len() as f64;
@@ -143,7 +149,7 @@ fn what_touches_on_one_body_touches_on_another() {
             let copy =
                 Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
             let ends = ((&*source, rigs.0), (&*target, rigs.1));
-            let places = HandPlaces::new(ends.0, ends.1).unwrap();
+            let places = places(ends.0, ends.1);
             let (placed, done) = Placement::new(ends.0, ends.1).unwrap().apply(&motion, copy.clone());
             let gaps = |motion: &Motion| {
                 let mut worst = 0.0_f64;

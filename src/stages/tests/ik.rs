@@ -41,7 +41,7 @@ fn motion(character: &Arc<Character>) -> Motion {
 }
 
 fn setting(arriving: &Arc<Character>) -> Setting {
-    Setting { arriving: Arc::clone(arriving), target: None, folder: "".into() }
+    Setting::new(Arc::clone(arriving), "")
 }
 
 fn value(report: &Report, name: &str) -> f64 {

@@ -98,7 +98,7 @@ fn hold(transferred: &Motion) -> Found {
     let effectors: String = limbs.iter().map(effector).collect();
     let config: IkConfig = toml::from_str(&format!("tolerance_m = 1e-4\n{effectors}")).unwrap();
     config.validate().unwrap();
-    let setting = Setting { arriving: Arc::clone(character), target: None, folder: "".into() };
+    let setting = Setting::new(Arc::clone(character), "");
     let stage = config.resolve(&setting).unwrap();
     let result = stage.apply(arriving.clone(), &mut Report::default()).unwrap();
     result.check().unwrap();
@@ -206,7 +206,7 @@ fn hands_that_cannot_reach_do_not_flicker() {
             let feet = [hold("left_foot"), hold("right_foot")].concat();
             let text = format!("[[effectors]]\njoint = \"right_hand\"\n{source}\n{feet}");
             let config: IkConfig = toml::from_str(&text).unwrap();
-            let setting = Setting { arriving: Arc::clone(&target), target: None, folder: "".into() };
+            let setting = Setting::new(Arc::clone(&target), "");
             let stage = config.resolve(&setting).unwrap();
             let after = stage.apply(before.clone(), &mut Report::default()).unwrap();
             let case = format!("{file} on {}, {source}", target.name);
@@ -253,7 +253,7 @@ fn targets_are_told_in_the_world_of_the_file() {
         for source in [format!("target = [{x}, {y}, {z}]"), format!("keys = [[0.0, {x}, {y}, {z}]]")] {
             let config: IkConfig =
                 toml::from_str(&format!("[[effectors]]\njoint = \"left_hand\"\n{source}\n")).unwrap();
-            let setting = Setting { arriving: Arc::clone(&character), target: None, folder: "".into() };
+            let setting = Setting::new(Arc::clone(&character), "");
             let stage = config.resolve(&setting).unwrap();
             let after = stage.apply(motion.clone(), &mut Report::default()).unwrap();
             let miss = (place(&after.model_pose(0), hand) - target).norm();

@@ -83,10 +83,10 @@ pub(super) fn angles_of_block<'a>(
     in_wide_registers(
         #[inline(always)]
         || {
+            let [x, y, z, w] = &mut turned;
             for n in 0..BLOCK {
-                let q = [turned[0][n], turned[1][n], turned[2][n], turned[3][n]];
-                let q = quat_product(quat_product(left, q), right);
-                [turned[0][n], turned[1][n], turned[2][n], turned[3][n]] = q;
+                let q = quat_product(quat_product(left, [x[n], y[n], z[n], w[n]]), right);
+                [x[n], y[n], z[n], w[n]] = q;
             }
             let [i, j, k] = axes.order.map(|axis| &turned[axis]);
             for n in 0..BLOCK {
@@ -270,10 +270,14 @@ mod tests {
 
         #[test]
         fn a_block_gives_what_each_rotation_gives(
-            step in prop::array::uniform3(-0.2..0.2f64), order in 0usize..6, count in 1usize..=BLOCK
+            step in prop::array::uniform3(-0.2..0.2f64), order in 0usize..6, count in 1usize..=BLOCK,
+            locks in any::<bool>()
         ) {
             let order = RotationOrder::ALL[order];
-            let at = |n: usize| exp(&(Vec3::from(step) * n as f64)) * exp(&(Vec3::y() * (0.1 * n as f64)));
+            let at = |n: usize| match locks && n % 5 == 4 {
+                true => product([n as f64, 90.0, 20.0], order),
+                false => exp(&(Vec3::from(step) * n as f64)) * exp(&(Vec3::y() * (0.1 * n as f64))),
+            };
             let printed = |x: f64| (x * 1e3).round() / 1e3;
             let (mut block, mut before) = (vec![[0.0; 3]; count], None);
             let rotations: Vec<Quat> = (0..count).map(at).collect();

@@ -313,12 +313,12 @@ impl Tile<'_> {
 /// The rotations of a tile's frames, `x, y, z, w`.
 #[inline(always)]
 fn side_by_side(of_frame: impl Fn(usize) -> Quat) -> [[f64; TILE]; 4] {
-    let mut c = [[0.0; TILE]; 4];
+    let [mut x, mut y, mut z, mut w] = [[0.0; TILE]; 4];
     for n in 0..TILE {
         let q = of_frame(n);
-        [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
+        [x[n], y[n], z[n], w[n]] = [q.i, q.j, q.k, q.w];
     }
-    c
+    [x, y, z, w]
 }
 
 /// A walk over a tile of frames.

@@ -219,15 +219,16 @@ impl<'a> Track<'a> {
             [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
         }
         // Roots and quotients of several are found side by side.
+        let [i, j, k, r] = &mut c;
         for n in 0..N {
-            let [x, y, z, w] = [c[0][n], c[1][n], c[2][n], c[3][n]];
+            let [x, y, z, w] = [i[n], j[n], k[n], r[n]];
             let length = ((x * x + z * z) + (y * y + w * w)).sqrt();
             let some = length > NO_LENGTH;
             let unit = [x / length, y / length, z / length, w / length];
-            c[0][n] = if some { unit[0] } else { 0.0 };
-            c[1][n] = if some { unit[1] } else { 0.0 };
-            c[2][n] = if some { unit[2] } else { 0.0 };
-            c[3][n] = if some { unit[3] } else { 1.0 };
+            i[n] = if some { unit[0] } else { 0.0 };
+            j[n] = if some { unit[1] } else { 0.0 };
+            k[n] = if some { unit[2] } else { 0.0 };
+            r[n] = if some { unit[3] } else { 1.0 };
         }
         c
     }
@@ -317,7 +318,8 @@ mod tests {
     fn steps_hold_and_lines_turn_the_short_way() {
         let times = [0.0, 1.0];
         let half = std::f32::consts::FRAC_1_SQRT_2;
-        let values = bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -half, -half]);
+        // The first is not of unit length.
+        let values = bytes(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -half, -half]);
         let mut hand = Hand::new(&times);
         let step = Track::new(0, 2, &values, 4, Interpolation::Step).unwrap();
         assert_eq!(step.sample::<Quat>(hand.seek(0.999, 1e-4)), Quat::identity());

@@ -119,6 +119,7 @@ impl BodyState {
     }
 
     /// Moves with its velocities held for `h` seconds: `p + h v`, `R exp(h omega)`.
+    #[inline(always)]
     pub fn advance(&mut self, h: f64) {
         self.position += self.velocity * h;
         self.orientation *= turn(&(self.angular_velocity * h));
@@ -137,6 +138,7 @@ impl BodyState {
 }
 
 /// [`exp`] with the series of sine and cosine where they are exact to rounding: small turns are what steps make.
+#[inline(always)]
 fn turn(v: &Vec3) -> Quat {
     let square = 0.25 * v.norm_squared();
     if square > 0.01 {

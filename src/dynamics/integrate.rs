@@ -12,7 +12,7 @@ use super::dense::{knows_note, solve_note};
 use super::project::{project_positions, project_velocities};
 use super::restore::Conserved;
 use super::tree::Solver;
-use crate::math::{Quat, RawQuat, Vec3};
+use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
 
 /// How a state is carried over one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,11 +126,16 @@ impl Stepper {
 
     fn note(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
         self.accelerate(articulation, states);
-        for (state, a) in states.iter_mut().zip(&self.accelerations) {
-            state.velocity += a.linear * h;
-            state.angular_velocity += a.angular * h;
-            state.advance(h);
-        }
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                for (state, a) in states.iter_mut().zip(&self.accelerations) {
+                    state.velocity += a.linear * h;
+                    state.angular_velocity += a.angular * h;
+                    state.advance(h);
+                }
+            },
+        );
     }
 
     fn runge_kutta(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {

@@ -12,27 +12,30 @@ use crate::math::{Mat3, Vec3};
 pub(super) struct Sym3(pub(super) [f64; 6]);
 
 impl Sym3 {
+    #[inline(always)]
     pub(super) fn diagonal(d: f64) -> Self {
         Sym3([d, d, d, 0.0, 0.0, 0.0])
     }
 
     /// The symmetric part of `m`, read from its upper triangle.
+    #[inline(always)]
     pub(super) fn upper(m: &Mat3<f64>) -> Self {
         Sym3([m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]])
     }
 
+    #[inline(always)]
     pub(super) fn full(&self) -> Mat3<f64> {
         let [a, b, c, d, e, f] = self.0;
         Mat3::new(a, d, e, d, b, f, e, f, c)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn times(&self, v: &Vec3) -> Vec3 {
         let [a, b, c, d, e, f] = self.0;
         Vec3::new(a * v.x + d * v.y + e * v.z, d * v.x + b * v.y + f * v.z, e * v.x + f * v.y + c * v.z)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, other: &Sym3) {
         for (x, y) in self.0.iter_mut().zip(other.0) {
             *x += y;
@@ -40,7 +43,7 @@ impl Sym3 {
     }
 
     /// Subtracts the symmetric product `a b^T`, where `a` is a multiple of `b` or the pair sums symmetrically.
-    #[inline]
+    #[inline(always)]
     pub(super) fn subtract_outer(&mut self, a: &Vec3, b: &Vec3) {
         let m = &mut self.0;
         m[0] -= a.x * b.x;
@@ -52,7 +55,7 @@ impl Sym3 {
     }
 
     /// The inverse; the matrix must be positive definite.
-    #[inline]
+    #[inline(always)]
     pub(super) fn inverse(&self) -> Sym3 {
         let [a, b, c, d, e, f] = self.0;
         let (p, q, r) = (b * c - f * f, e * f - d * c, d * f - e * b);
@@ -61,7 +64,7 @@ impl Sym3 {
     }
 
     /// `r self r^T`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn turned(&self, r: &Mat3<f64>) -> Sym3 {
         let row = |i: usize| Vec3::new(r[(i, 0)], r[(i, 1)], r[(i, 2)]);
         let (x, y, z) = (row(0), row(1), row(2));
@@ -90,17 +93,17 @@ impl Twist {
     }
 
     /// The same motion, seen at the point `r` away.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, r: &Vec3) -> Self {
         Twist { angular: self.angular, linear: self.linear + self.angular.cross(r) }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn dot(&self, w: &Wrench) -> f64 {
         self.angular.dot(&w.moment) + self.linear.dot(&w.force)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn plus(&self, other: &Twist) -> Twist {
         Twist { angular: self.angular + other.angular, linear: self.linear + other.linear }
     }
@@ -112,12 +115,12 @@ impl Wrench {
     }
 
     /// The wrench about a point from which this one's reference point lies `r` away.
-    #[inline]
+    #[inline(always)]
     pub(super) fn about(&self, r: &Vec3) -> Self {
         Wrench { moment: self.moment + r.cross(&self.force), force: self.force }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_scaled(&mut self, other: &Wrench, k: f64) {
         self.moment += other.moment * k;
         self.force += other.force * k;
@@ -138,7 +141,7 @@ impl SpatialInertia {
     }
 
     /// A rigid body whose centre of mass lies `d` from the reference point; `inertia` about that centre.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rigid(mass: f64, inertia: &Sym3, d: &Vec3) -> Self {
         let m = d * mass;
         let mut rotational = *inertia;
@@ -153,7 +156,7 @@ impl SpatialInertia {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn times(&self, v: &Twist) -> Wrench {
         Wrench {
             moment: self.rotational.times(&v.angular) + self.coupling * v.linear,
@@ -162,7 +165,7 @@ impl SpatialInertia {
     }
 
     /// Subtracts `k u u^T`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn subtract_outer(&mut self, u: &Wrench, k: f64) {
         let (m, f) = (u.moment * k, u.force * k);
         self.rotational.subtract_outer(&m, &u.moment);
@@ -175,23 +178,10 @@ impl SpatialInertia {
     }
 
     /// Adds `x^T other x`, where `other` is about the point `r` away from this reference point.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_shifted(&mut self, other: &SpatialInertia, r: &Vec3) {
-        let [a, b, c, d, e, f] = other.linear.0;
-        // r^ L, row by row.
-        let cross = Mat3::new(
-            r.y * e - r.z * d,
-            r.y * f - r.z * b,
-            r.y * c - r.z * f,
-            r.z * a - r.x * e,
-            r.z * d - r.x * f,
-            r.z * e - r.x * c,
-            r.x * d - r.y * a,
-            r.x * b - r.y * d,
-            r.x * f - r.y * e,
-        );
         let h = &other.coupling;
-        let s = h + cross;
+        let s = h + crossed(r, &other.linear);
         // rotational' = rotational - s r^ + r^ h^T; only the upper triangle is formed. (s r^) has the rows
         // s_i x r, and (r^ h^T) has the columns r x h_j.
         let row = |m: &Mat3<f64>, i: usize| Vec3::new(m[(i, 0)], m[(i, 1)], m[(i, 2)]);
@@ -209,7 +199,22 @@ impl SpatialInertia {
         self.linear.add(&other.linear);
     }
 
+    /// [`SpatialInertia::add_shifted`] of an inertia that is nothing but this linear block.
+    #[inline(always)]
+    pub(super) fn add_shifted_mass(&mut self, linear: &Sym3, r: &Vec3) {
+        let s = crossed(r, linear);
+        let row = |i: usize| Vec3::new(s[(i, 0)], s[(i, 1)], s[(i, 2)]);
+        let (s0, s1, s2) = (row(0).cross(r), row(1).cross(r), row(2).cross(r));
+        let m = &mut self.rotational.0;
+        for (m, s) in m.iter_mut().zip([s0.x, s1.y, s2.z, s0.y, s0.z, s1.z]) {
+            *m -= s;
+        }
+        self.coupling += s;
+        self.linear.add(linear);
+    }
+
     /// The twist that this inertia answers `w` with: two 3 x 3 solves, the linear block eliminated last.
+    #[inline(always)]
     pub(super) fn solve(&self, w: &Wrench) -> Twist {
         let inverse = self.rotational.inverse();
         let h = &self.coupling;
@@ -218,6 +223,23 @@ impl SpatialInertia {
         let linear = Sym3::upper(&schur).inverse().times(&rest);
         Twist { angular: inverse.times(&(w.moment - h * linear)), linear }
     }
+}
+
+/// `r^ L`, row by row.
+#[inline(always)]
+fn crossed(r: &Vec3, linear: &Sym3) -> Mat3<f64> {
+    let [a, b, c, d, e, f] = linear.0;
+    Mat3::new(
+        r.y * e - r.z * d,
+        r.y * f - r.z * b,
+        r.y * c - r.z * f,
+        r.z * a - r.x * e,
+        r.z * d - r.x * f,
+        r.z * e - r.x * c,
+        r.x * d - r.y * a,
+        r.x * b - r.y * d,
+        r.x * f - r.y * e,
+    )
 }
 
 #[cfg(test)]
@@ -237,6 +259,12 @@ mod tests {
         assert!((shifted.rotational.full() - direct.rotational.full()).norm() < 1e-14);
         assert!((shifted.coupling - direct.coupling).norm() < 1e-14);
         assert!((shifted.coupling - hat(&(d + r)) * 2.0).norm() < 1e-14);
+        let mass = SpatialInertia { linear: inertia, ..SpatialInertia::zero() };
+        let (mut whole, mut short) = (shifted, shifted);
+        whole.add_shifted(&mass, &r);
+        short.add_shifted_mass(&mass.linear, &r);
+        assert!((whole.rotational.full() - short.rotational.full()).norm() < 1e-14);
+        assert_eq!((whole.coupling, whole.linear), (short.coupling, short.linear));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::body::{BodyAcceleration, BodyForce, BodyState};
 use super::constraint::ConstraintKind;
 use super::project::closing_twist;
 use super::spatial::{SpatialInertia, Sym3, Twist, Wrench};
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, Vec3, in_wide_registers};
 use std::ops::Range;
 
 /// A resistance of the free motion of one constraint that is implicit in a velocity step.
@@ -43,12 +43,17 @@ pub(super) struct Node {
     /// The free motions: angular axes (slider: the linear axis in the first place).
     pub(super) axes: [Vec3; 2],
     pub(super) inertia: SpatialInertia,
-    /// `A S`: moments and forces; for a ball `moment` is the rotational block itself.
+    /// `A S`: moments and forces, of all kinds but a ball.
     pub(super) u: [Wrench; 2],
+    /// `H^-1`.
     pub(super) inverse: Sym3,
+    /// Of a ball: `H^-1 C` for the coupling `C`, and the linear block that it passes on, `L - C^T H^-1 C`.
+    pub(super) through: Mat3<f64>,
+    pub(super) passed: Sym3,
     /// Of a ball: what its friction lets through besides the exact zeros.
     pub(super) resistance: Resistance,
     pub(super) b: Wrench,
+    /// `S^T b`; of a ball `H^-1 S^T b`.
     pub(super) g: Vec3,
     pub(super) motion: Twist,
     /// World angular velocity.
@@ -81,6 +86,8 @@ impl Solver {
             inertia: SpatialInertia::zero(),
             u: [Wrench::zero(); 2],
             inverse: Sym3::default(),
+            through: Mat3::zeros(),
+            passed: Sym3::default(),
             resistance: Resistance::default(),
             b: Wrench::zero(),
             g: Vec3::zeros(),
@@ -107,44 +114,49 @@ impl Solver {
         forces: &[BodyForce],
         out: &mut Vec<BodyAcceleration>,
     ) {
-        self.factor(articulation, states, &[]);
-        self.accelerate(articulation, states, forces, out);
+        out.resize(states.len(), BodyAcceleration { linear: Vec3::zeros(), angular: Vec3::zeros() });
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                for i in 0..self.nodes.len() {
+                    self.place(articulation, states, &[], i);
+                    self.pull(articulation, states, forces, i);
+                }
+                for i in (0..self.nodes.len()).rev() {
+                    self.eliminate(i);
+                    self.lift(i, &Vec3::zeros());
+                }
+                for i in 0..self.nodes.len() {
+                    self.drop(i);
+                    out[self.nodes[i].body] = self.acceleration(i);
+                }
+            },
+        );
     }
 
-    fn accelerate(
-        &mut self,
-        articulation: &Articulation,
-        states: &[BodyState],
-        forces: &[BodyForce],
-        out: &mut Vec<BodyAcceleration>,
-    ) {
-        for i in 0..self.nodes.len() {
-            let node = &mut self.nodes[i];
-            let (state, body) = (&states[node.body], &articulation.bodies()[node.body]);
-            let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_center);
-            let world = node.rotation * w;
-            let gyro = w.cross(&(body.inertia * w));
-            let moment = node.rotation * (force.torque - gyro);
-            let central = force.force - world.cross(&world.cross(&d)) * body.mass;
-            node.b = Wrench { moment: moment + d.cross(&central), force: central };
-            node.spin = world;
-            self.velocity_products(articulation, states, i);
-        }
-        for i in (0..self.nodes.len()).rev() {
-            self.lift(i, &Vec3::zeros());
-        }
-        for i in 0..self.nodes.len() {
-            self.drop(i);
-        }
-        out.resize(states.len(), BodyAcceleration { linear: Vec3::zeros(), angular: Vec3::zeros() });
-        for node in &self.nodes {
-            let w = node.spin;
-            let angular = node.motion.angular;
-            let d = node.to_center;
-            out[node.body] = BodyAcceleration {
-                linear: node.motion.linear + angular.cross(&d) + w.cross(&w.cross(&d)),
-                angular: node.rotation.tr_mul(&angular),
-            };
+    /// Sets the right-hand side of link `i`, which is placed, and what its velocities give.
+    #[inline(always)]
+    fn pull(&mut self, articulation: &Articulation, states: &[BodyState], forces: &[BodyForce], i: usize) {
+        let node = &mut self.nodes[i];
+        let (state, body) = (&states[node.body], &articulation.bodies()[node.body]);
+        let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_center);
+        let world = node.rotation * w;
+        let gyro = w.cross(&(body.inertia * w));
+        let moment = node.rotation * (force.torque - gyro);
+        let central = force.force - world.cross(&world.cross(&d)) * body.mass;
+        node.b = Wrench { moment: moment + d.cross(&central), force: central };
+        node.spin = world;
+        self.velocity_products(articulation, states, i);
+    }
+
+    /// The acceleration of the body of link `i`, whose motion is found.
+    #[inline(always)]
+    fn acceleration(&self, i: usize) -> BodyAcceleration {
+        let node = &self.nodes[i];
+        let (w, angular, d) = (node.spin, node.motion.angular, node.to_center);
+        BodyAcceleration {
+            linear: node.motion.linear + angular.cross(&d) + w.cross(&w.cross(&d)),
+            angular: node.rotation.tr_mul(&angular),
         }
     }
 
@@ -179,13 +191,18 @@ impl Solver {
             node.b = *b;
             node.bias = bias.get(i).copied().unwrap_or(Twist::zero());
         }
-        for i in (0..self.nodes.len()).rev() {
-            let drive = self.nodes[i].resistance.drive;
-            self.lift(i, &drive);
-        }
-        for i in 0..self.nodes.len() {
-            self.drop(i);
-        }
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                for i in (0..self.nodes.len()).rev() {
+                    let drive = self.nodes[i].resistance.drive;
+                    self.lift(i, &drive);
+                }
+                for i in 0..self.nodes.len() {
+                    self.drop(i);
+                }
+            },
+        );
     }
 
     /// The twists with which the links of the trees `touched` (ranges of links) answer impulses on a few links.

@@ -7,7 +7,7 @@ use super::body::BodyState;
 use super::constraint::{ConstraintKind, matrix};
 use super::spatial::{SpatialInertia, Sym3, Wrench};
 use super::tree::{NO_PARENT, Resistance, Solver};
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, Vec3, in_wide_registers};
 
 impl Solver {
     /// Forms and eliminates the inertias in the pose of `states`. `resistances` is by constraint, or empty.
@@ -17,52 +17,70 @@ impl Solver {
         states: &[BodyState],
         resistances: &[Resistance],
     ) {
-        let links = articulation.links();
-        for (i, link) in links.iter().enumerate() {
-            let (state, body) = (&states[link.body], &articulation.bodies()[link.body]);
-            let r = matrix(&state.orientation);
-            let mut to_center = Vec3::zeros();
-            let mut arm = Vec3::zeros();
-            let mut axes = [Vec3::zeros(); 2];
-            if let Some(k) = link.constraint {
-                let c = &articulation.constraints()[k];
-                let own = (&c.anchor_a, &c.axis_a);
-                let other = (&c.anchor_b, &c.axis_b);
-                let ((anchor, axis), (parent_anchor, parent_axis)) =
-                    if link.child_is_a { (own, other) } else { (other, own) };
-                to_center = -(r * anchor);
-                let above = link.parent.map(|p| &self.nodes[p]);
-                if let Some(above) = above {
-                    arm = above.to_center + above.rotation * parent_anchor;
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                for i in 0..self.nodes.len() {
+                    self.place(articulation, states, resistances, i);
                 }
-                let of_parent = |v: &Vec3| above.map_or(*v, |above| above.rotation * v);
-                match c.kind {
-                    ConstraintKind::Hinge => axes[0] = (r * axis + of_parent(parent_axis)) * 0.5,
-                    ConstraintKind::Universal => axes = [of_parent(parent_axis), r * axis],
-                    ConstraintKind::Slider => {
-                        axes[0] = if link.child_is_a { r * axis } else { of_parent(parent_axis) };
-                        // The child slides away from the parent's anchor.
-                        if let Some(above) = above {
-                            let reference = states[above.body].position - above.to_center;
-                            arm = (state.position - to_center) - reference;
-                        }
-                    }
-                    ConstraintKind::Ball | ConstraintKind::Fixed => {}
+                for i in (0..self.nodes.len()).rev() {
+                    self.eliminate(i);
                 }
-                self.nodes[i].resistance = resistances.get(k).copied().unwrap_or_default();
+            },
+        );
+    }
+
+    /// Forms what link `i` has by itself: its axes and its inertia. Parents come first.
+    #[inline(always)]
+    pub(super) fn place(
+        &mut self,
+        articulation: &Articulation,
+        states: &[BodyState],
+        resistances: &[Resistance],
+        i: usize,
+    ) {
+        let link = &articulation.links()[i];
+        let (state, body) = (&states[link.body], &articulation.bodies()[link.body]);
+        let r = matrix(&state.orientation);
+        let mut to_center = Vec3::zeros();
+        let mut arm = Vec3::zeros();
+        let mut axes = [Vec3::zeros(); 2];
+        if let Some(k) = link.constraint {
+            let c = &articulation.constraints()[k];
+            let own = (&c.anchor_a, &c.axis_a);
+            let other = (&c.anchor_b, &c.axis_b);
+            let ((anchor, axis), (parent_anchor, parent_axis)) =
+                if link.child_is_a { (own, other) } else { (other, own) };
+            to_center = -(r * anchor);
+            let above = link.parent.map(|p| &self.nodes[p]);
+            if let Some(above) = above {
+                arm = above.to_center + above.rotation * parent_anchor;
             }
-            let node = &mut self.nodes[i];
-            (node.rotation, node.to_center, node.axes, node.arm) = (r, to_center, axes, arm);
-            let turned = Sym3::upper(&body.inertia).turned(&r);
-            node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
+            let of_parent = |v: &Vec3| above.map_or(*v, |above| above.rotation * v);
+            match c.kind {
+                ConstraintKind::Hinge => axes[0] = (r * axis + of_parent(parent_axis)) * 0.5,
+                ConstraintKind::Universal => axes = [of_parent(parent_axis), r * axis],
+                ConstraintKind::Slider => {
+                    axes[0] = if link.child_is_a { r * axis } else { of_parent(parent_axis) };
+                    // The child slides away from the parent's anchor.
+                    if let Some(above) = above {
+                        let reference = states[above.body].position - above.to_center;
+                        arm = (state.position - to_center) - reference;
+                    }
+                }
+                ConstraintKind::Ball | ConstraintKind::Fixed => {}
+            }
+            self.nodes[i].resistance = resistances.get(k).copied().unwrap_or_default();
         }
-        for i in (0..self.nodes.len()).rev() {
-            self.eliminate(i);
-        }
+        let node = &mut self.nodes[i];
+        (node.rotation, node.to_center, node.axes, node.arm) = (r, to_center, axes, arm);
+        let turned = Sym3::upper(&body.inertia).turned(&r);
+        node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
     }
 
     /// Eliminates the free motions of link `i` and adds what remains to its parent.
-    fn eliminate(&mut self, i: usize) {
+    #[inline(always)]
+    pub(super) fn eliminate(&mut self, i: usize) {
         let node = &mut self.nodes[i];
         let Some(kind) = node.kind else { return };
         let (a, more) = (node.inertia, node.resistance.stiffness);
@@ -74,17 +92,18 @@ impl Solver {
                 h.add(&Sym3::diagonal(more));
                 let inverse = h.inverse();
                 node.inverse = inverse;
-                let columns = inverse.full() * a.coupling;
-                let through = a.coupling.tr_mul(&columns);
-                for (x, y) in rest.linear.0.iter_mut().zip(Sym3::upper(&through).0) {
+                let through = inverse.full() * a.coupling;
+                let taken = a.coupling.tr_mul(&through);
+                for (x, y) in rest.linear.0.iter_mut().zip(Sym3::upper(&taken).0) {
                     *x -= y;
                 }
+                (node.through, node.passed) = (through, rest.linear);
                 // A - A H^-1 A with H = A + k 1 is k H^-1 A: nothing cancels, and without friction it is zero.
                 rest.rotational = Sym3::default();
                 rest.coupling = Mat3::zeros();
                 if more != 0.0 {
                     rest.rotational = Sym3::upper(&(inverse.full() * a.rotational.full() * more));
-                    rest.coupling = columns * more;
+                    rest.coupling = through * more;
                 }
             }
             ConstraintKind::Hinge => {
@@ -117,7 +136,12 @@ impl Solver {
         }
         let (parent, arm) = (node.parent, node.arm);
         if parent != NO_PARENT {
-            self.nodes[parent].inertia.add_shifted(&rest, &arm);
+            let above = &mut self.nodes[parent].inertia;
+            if kind == ConstraintKind::Ball && more == 0.0 {
+                above.add_shifted_mass(&rest.linear, &arm);
+            } else {
+                above.add_shifted(&rest, &arm);
+            }
         }
     }
 }

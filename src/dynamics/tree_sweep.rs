@@ -11,21 +11,28 @@ use crate::math::Vec3;
 
 impl Solver {
     /// Passes the right-hand side of link `i` to its parent; `drive` is what a spring adds along its free motions.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lift(&mut self, i: usize, drive: &Vec3) {
         let node = &mut self.nodes[i];
         let Some(kind) = node.kind else { return };
         let mut b = node.b;
         // b' = b - U H^-1 g - (A - U H^-1 U^T) bias = (b - A bias) - U H^-1 (g - U^T bias)
-        let a_bias = node.inertia.times(&node.bias);
-        b.add_scaled(&a_bias, -1.0);
+        if kind != ConstraintKind::Ball {
+            let a_bias = node.inertia.times(&node.bias);
+            b.add_scaled(&a_bias, -1.0);
+        }
         match kind {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
-                node.g = node.b.moment + drive;
-                let x = node.inverse.times(&(b.moment + drive));
-                b.force -= node.inertia.coupling.tr_mul(&x);
-                b.moment = x * node.resistance.stiffness - drive;
+                // Its bias is linear, since its own turn is free; its moment is taken up but for resistances.
+                let g = b.moment + drive;
+                node.g = node.inverse.times(&g);
+                b.force -= node.through.tr_mul(&g) + node.passed.times(&node.bias.linear);
+                b.moment = -drive;
+                let stiffness = node.resistance.stiffness;
+                if stiffness != 0.0 {
+                    b.moment += (node.g - node.through * node.bias.linear) * stiffness;
+                }
             }
             ConstraintKind::Hinge => {
                 node.g.x = node.axes[0].dot(&node.b.moment) + drive.x;
@@ -53,7 +60,7 @@ impl Solver {
     }
 
     /// The motion of link `i` from that of its parent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn drop(&mut self, i: usize) {
         let parent = self.nodes[i].parent;
         let above = if parent == NO_PARENT {
@@ -70,9 +77,14 @@ impl Solver {
         match kind {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
-                let transmitted =
-                    node.inertia.rotational.times(&motion.angular) + node.inertia.coupling * motion.linear;
-                motion.angular += node.inverse.times(&(node.g - transmitted));
+                // H^-1 (g - A w - C v) + w, where H = A + k 1.
+                let stiffness = node.resistance.stiffness;
+                let kept = if stiffness == 0.0 {
+                    Vec3::zeros()
+                } else {
+                    node.inverse.times(&motion.angular) * stiffness
+                };
+                motion.angular = node.g - node.through * motion.linear + kept;
             }
             ConstraintKind::Hinge => {
                 let rate = (node.g.x - motion.dot(&node.u[0])) * node.inverse.0[0];
@@ -95,7 +107,7 @@ impl Solver {
     }
 
     /// Sets the bias of link `i` to the part of its relative acceleration that velocities alone give.
-    #[inline]
+    #[inline(always)]
     pub(super) fn velocity_products(&mut self, articulation: &Articulation, states: &[BodyState], i: usize) {
         let parent = self.nodes[i].parent;
         let wp = if parent == NO_PARENT { Vec3::zeros() } else { self.nodes[parent].spin };

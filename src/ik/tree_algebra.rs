@@ -112,21 +112,29 @@ pub(super) fn renormalize<T: Real>(q: Q<T>) -> Q<T> {
     q.map(|x| x * s)
 }
 
-/// The rotation vector of `gap`, and the two numbers of `J^T J = across + (1 - across) n n^T` written as
-/// `across + along v v^T` for the imaginary part `v`.
+/// The quaternion of the same rotation on the near hemisphere.
+#[inline(always)]
+pub(super) fn near<T: Real>(q: Q<T>) -> Q<T> {
+    let far = q[0].less(T::splat(0.0));
+    [
+        (-q[0]).select(far, q[0]),
+        (-q[1]).select(far, q[1]),
+        (-q[2]).select(far, q[2]),
+        (-q[3]).select(far, q[3]),
+    ]
+}
+
+/// Half the angle over the sine of half the angle, `atan2(s, w) / s`, from the cosine `w`, not negative, and the sine's
+/// square.
 ///
-/// Half the angle over `s = |v|` is `atan2(s, w) / s`; its tangent is halved three times, `t / (1 + sqrt(1 + t^2))`, until
-/// the series of the arc tangent converges in eleven terms. Nothing divides by `s`.
-pub(super) fn turn_error<T: Real>(gap: Q<T>) -> (V<T>, T, T) {
+/// The half angle's tangent is halved three times, `t / (1 + sqrt(1 + t^2))`, until the series of the arc tangent
+/// converges in eleven terms. Nothing divides by `s`.
+#[inline(always)]
+pub(super) fn over_sine<T: Real>(w: T, square: T) -> T {
     let c = T::splat;
     let one = c(1.0);
-    let v = [gap[1], gap[2], gap[3]];
-    let v2 = dot(v, v);
-    // The near hemisphere: -q turns as q does.
-    let far = gap[0].less(c(0.0));
-    let w = (-gap[0]).select(far, gap[0]);
     let first = one / (one + w);
-    let t2 = v2 * first * first;
+    let t2 = square * first * first;
     let second = one / (one + (one + t2).sqrt());
     let t2 = t2 * second * second;
     let third = one / (one + (one + t2).sqrt());
@@ -135,17 +143,33 @@ pub(super) fn turn_error<T: Real>(gap: Q<T>) -> (V<T>, T, T) {
     for n in (0..10).rev() {
         series = c(1.0 / f64::from(2 * n + 1)) - t2 * series;
     }
-    let ratio = c(8.0) * series * first * second * third;
+    c(8.0) * series * first * second * third
+}
+
+/// The rotation vector of a quaternion on the near hemisphere, and the two numbers of
+/// `J^T J = across + (1 - across) n n^T` written as `across + along v v^T` for the imaginary part `v`; `ratio` is its
+/// [`over_sine`].
+#[inline(always)]
+pub(super) fn turn_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
+    let c = T::splat;
+    let v = [gap[1], gap[2], gap[3]];
+    let v2 = dot(v, v);
     let across = ratio * ratio;
     // (1 - across) / v^2 tends to -1/3.
-    let tiny = v2.less(c(1e-6));
-    let along = c(-1.0 / 3.0).select(tiny, (one - across) / v2.max(c(1e-12)));
-    let double = ratio + ratio;
-    (scale(v, (-double).select(far, double)), across, along)
+    let along = c(-1.0 / 3.0).select(v2.less(c(1e-6)), (c(1.0) - across) / v2.max(c(1e-12)));
+    (scale(v, ratio + ratio), across, along)
+}
+
+/// The quaternion on the near hemisphere, and its [`turn_error`].
+#[inline(always)]
+pub(super) fn turn_of<T: Real>(q: Q<T>) -> (Q<T>, (V<T>, T, T)) {
+    let gap = near(q);
+    let square = gap[1] * gap[1] + gap[2] * gap[2] + gap[3] * gap[3];
+    (gap, turn_error(gap, over_sine(gap[0], square)))
 }
 
 /// The inverse of a symmetric matrix.
-#[inline]
+#[inline(always)]
 pub(super) fn inverse<T: Real>([a, b, c, d, e, f]: S<T>) -> S<T> {
     let (c0, c1, c2) = (d * f - e * e, c * e - b * f, b * e - c * d);
     let s = T::splat(1.0) / (a * c0 + b * c1 + c * c2);
@@ -153,6 +177,7 @@ pub(super) fn inverse<T: Real>([a, b, c, d, e, f]: S<T>) -> S<T> {
 }
 
 /// `P (P^T H P + damping)^-1 P^T` for two columns of `P`.
+#[inline(always)]
 pub(super) fn restricted<T: Real>(h: &S<T>, [a, b]: [V<T>; 2], damping: T) -> S<T> {
     let (ha, hb) = (apply_symmetric(h, a), apply_symmetric(h, b));
     let (p, q, r) = (dot(a, ha) + damping, dot(a, hb), dot(b, hb) + damping);
@@ -178,13 +203,13 @@ mod tests {
             for sign in [1.0, -1.0] {
                 let q: Quat = exp(&vector);
                 let raw = [q.w, q.i, q.j, q.k].map(|x| x * sign);
-                let (r, across, along) = turn_error::<f64>(raw);
+                let (_, (r, across, along)) = turn_of::<f64>(raw);
                 let gap = (Vec3::from(r) - vector).norm();
                 assert!(gap < 1e-13, "{angle}: {gap:e}");
                 let half = 0.5 * vector.norm();
                 let exact = (half / half.sin()).powi(2);
                 assert!((across - exact).abs() < 1e-12 * exact && along.is_finite());
-                let (lanes, ..) = turn_error::<RealX4>(raw.map(RealX4::splat));
+                let (_, (lanes, ..)) = turn_of::<RealX4>(raw.map(RealX4::splat));
                 assert!((0..3).all(|c| (lanes[c].lane(2) - r[c]).abs() < 1e-15));
             }
         }

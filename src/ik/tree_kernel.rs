@@ -5,7 +5,8 @@
 //! chain (Featherstone 1983; as a Riccati sweep for inverse kinematics Wingo et al., LoIK, 2024): tasks are masses,
 //! errors are forces. Cost: O(joints). Twists are about the root's position, in model axes. A joint of one axis has a
 //! column for `S`, one of two a matrix `P (P^T H P)^-1 P^T` in place of `H^-1`; a joint at its limit has none and a
-//! prescribed step. Symmetric matrices stay symmetric: they are stored so. Space: model space. Units: metres, radians.
+//! prescribed step. Symmetric matrices stay symmetric: they are stored so. What a step does is inlined, for the registers
+//! of its caller. Space: model space. Units: metres, radians.
 
 #![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
 
@@ -44,6 +45,7 @@ impl<T: Real> Quadratic<T> {
     }
 
     /// Adds a position task: the point `y`, relative to the root, is off by `r`.
+    #[inline(always)]
     pub fn add_position(&mut self, y: V<T>, r: V<T>, weight: T) {
         let wy = scale(y, weight);
         let [xx, yy, zz] = [wy[0] * y[0], wy[1] * y[1], wy[2] * y[2]];
@@ -63,6 +65,7 @@ impl<T: Real> Quadratic<T> {
     }
 
     /// Adds an orientation task: the turn `r` is left, whose `J^T J` is `across + along v v^T`.
+    #[inline(always)]
     pub fn add_orientation(&mut self, gap: Q<T>, (across, along): (T, T), r: V<T>, weight: T) {
         add_turn(&mut self.aa, gap, across * weight, along * weight);
         self.a = add(self.a, scale(r, weight));
@@ -93,6 +96,8 @@ pub(super) struct Slot<T> {
     /// Position and rotation in model space.
     pub x: V<T>,
     pub g: Q<T>,
+    /// The one axis of a hinge or slide as a twist about the root's position.
+    column: [V<T>; 2],
     /// The quadratic on the slot's twist, of itself and of all below.
     all: Quadratic<T>,
     /// Factors: `A S`, the inverse, the joint's force. A joint of one axis uses the first row and number of each.
@@ -100,7 +105,7 @@ pub(super) struct Slot<T> {
     u1: M<T>,
     inverse: S<T>,
     force: V<T>,
-    /// Answers: the twist of the slot, and the joint's own turn (for a slide: its way, first).
+    /// Answers: the twist of the slot, and the joint's own turn (of one axis: the amount, first).
     pub twist: [V<T>; 2],
     pub delta: V<T>,
 }
@@ -110,12 +115,13 @@ pub(super) struct Slot<T> {
 pub(super) struct Hold<T> {
     pub stiff: S<T>,
     pub pull: V<T>,
-    /// The turn in the lanes of `locked`.
+    /// The turn in the lanes of `locked` (of one axis: the amount, first).
     pub prescribed: V<T>,
     pub locked: u32,
 }
 
 impl<T: Real> Hold<T> {
+    #[inline(always)]
     fn none() -> Self {
         Self { stiff: [T::splat(0.0); 6], pull: zero(), prescribed: zero(), locked: 0 }
     }
@@ -129,6 +135,8 @@ pub(super) struct Step<T> {
     pub loads: Vec<Quadratic<T>>,
     loaded: Vec<usize>,
     is_loaded: Vec<bool>,
+    /// The slots that have changed since they were eliminated, or one below has.
+    pub stale: Vec<bool>,
     /// Whether anything is in `holds`.
     pub held: bool,
     pub holds: Vec<Hold<T>>,
@@ -146,6 +154,7 @@ impl<T: Real> Step<T> {
         let slot = Slot {
             x: zero(),
             g: [T::splat(1.0), z, z, z],
+            column: [zero(); 2],
             all: Quadratic::zero(),
             u0: none(),
             u1: none(),
@@ -159,6 +168,7 @@ impl<T: Real> Step<T> {
             loads: vec![Quadratic::zero(); slots],
             is_loaded: (0..slots).map(|i| loaded.contains(&i)).collect(),
             loaded,
+            stale: vec![true; slots],
             held: false,
             holds: vec![Hold::none(); slots],
             root: [[z; 6]; 6],
@@ -167,7 +177,8 @@ impl<T: Real> Step<T> {
         }
     }
 
-    /// Model-space positions and rotations of all slots.
+    /// Model-space positions, rotations and single axes of all slots.
+    #[inline(always)]
     pub fn forward(&mut self, plan: &Plan, rotations: &[Q<T>], translations: &[V<T>]) {
         for i in 0..self.slots.len() {
             let (x, g) = if i == 0 {
@@ -176,13 +187,23 @@ impl<T: Real> Step<T> {
                 let p = &self.slots[plan.parent[i]];
                 (add(p.x, rotate(p.g, translations[i])), multiply(p.g, rotations[i]))
             };
-            self.slots[i].x = x;
-            self.slots[i].g = g;
+            let column = match plan.freedom[i] {
+                Freedom::Slide(a) => [zero(), self.parent_axis(plan, i, a.into())],
+                Freedom::Hinge(a) => {
+                    let axis = rotate(g, splat(a.into()));
+                    [axis, cross(sub(x, translations[0]), axis)]
+                }
+                _ => [zero(); 2],
+            };
+            let slot = &mut self.slots[i];
+            (slot.x, slot.g, slot.column) = (x, g, column);
         }
     }
 
     /// Forgets all tasks and postures.
+    #[inline(always)]
     pub fn clear(&mut self) {
+        self.stale.fill(true);
         for &i in &self.loaded {
             self.loads[i] = Quadratic::zero();
         }
@@ -194,16 +215,16 @@ impl<T: Real> Step<T> {
         self.root_pull = zero();
     }
 
-    /// The one axis of a slot's joint as a twist about the root's position.
-    #[inline(always)]
-    fn column(&self, plan: &Plan, i: usize) -> [V<T>; 2] {
-        match plan.freedom[i] {
-            Freedom::Slide(a) => [zero(), self.parent_axis(plan, i, a.into())],
-            Freedom::Hinge(a) => {
-                let axis = rotate(self.slots[i].g, splat(a.into()));
-                [axis, cross(sub(self.slots[i].x, self.slots[0].x), axis)]
-            }
-            _ => [zero(); 2],
+    /// Prescribes the turn (of one axis: the amount, first) of a slot's joint in these lanes.
+    pub fn lock(&mut self, plan: &Plan, i: usize, lanes: u32, turn: V<T>) {
+        let hold = &mut self.holds[i];
+        hold.prescribed = std::array::from_fn(|c| turn[c].select(lanes, hold.prescribed[c]));
+        hold.locked |= lanes;
+        self.held = true;
+        let mut up = i;
+        while !self.stale[up] {
+            self.stale[up] = true;
+            up = plan.parent[up];
         }
     }
 
@@ -219,18 +240,18 @@ impl<T: Real> Step<T> {
         [self.parent_axis(plan, i, a.into()), rotate(self.slots[i].g, splat(b.into()))]
     }
 
-    /// The amount by which a joint of one axis goes where its turn (of a slide: its way) is `delta`.
+    /// Leaf to root: every joint minimises over its own step, where something has changed at or below it or beside it.
+    /// Factors stay for [`Step::respond`].
     #[inline(always)]
-    fn along(plan: &Plan, i: usize, column: &[V<T>; 2], delta: V<T>) -> T {
-        if matches!(plan.freedom[i], Freedom::Slide(_)) { delta[0] } else { dot(column[0], delta) }
-    }
-
-    /// Leaf to root: every joint minimises over its own step. Factors stay for [`Step::respond`].
     pub fn eliminate(&mut self, plan: &Plan, damping: T) {
         for i in (0..self.slots.len()).rev() {
+            // What is as it was is handed up again where the parent begins anew.
+            if !self.stale[i] && !self.stale[plan.parent[i]] {
+                continue;
+            }
             // Right before the first addition to it, a quadratic begins with the slot's own tasks.
             for j in [i, plan.parent[i]] {
-                if plan.last_child[j] == i {
+                if plan.last_child[j] == i && self.stale[j] {
                     self.slots[j].all = if self.is_loaded[j] { self.loads[j] } else { Quadratic::zero() };
                 }
             }
@@ -241,9 +262,11 @@ impl<T: Real> Step<T> {
                 Freedom::TwoAxis(..) | Freedom::Ball => self.eliminate_turn(plan, i, damping),
             }
         }
+        self.stale.fill(false);
     }
 
     /// A joint that does not move hands everything to its parent.
+    #[inline(always)]
     fn pass_on(&mut self, plan: &Plan, i: usize) {
         if i == 0 {
             return;
@@ -258,11 +281,11 @@ impl<T: Real> Step<T> {
     }
 
     /// A joint of one axis: `A_p += A - u u^T / h`, `b_p += b - u f / h`.
+    #[inline(always)]
     fn eliminate_column(&mut self, plan: &Plan, i: usize, damping: T) {
-        let column = self.column(plan, i);
-        let [a, m] = column;
         let (head, tail) = self.slots.split_at_mut(i);
         let s = &mut tail[0];
+        let [a, m] = s.column;
         let q = &s.all;
         let ua = add(apply_symmetric(&q.aa, a), apply(&q.al, m));
         let ul = add(apply_transposed(&q.al, a), apply_symmetric(&q.ll, m));
@@ -277,7 +300,7 @@ impl<T: Real> Step<T> {
             force += dot(a, hold.pull);
             if hold.locked != 0 {
                 inverse = T::splat(0.0).select(hold.locked, inverse);
-                let way = Self::along(plan, i, &column, hold.prescribed);
+                let way = hold.prescribed[0];
                 ba = sub(ba, scale(ua, way));
                 bl = sub(bl, scale(ul, way));
             }
@@ -304,6 +327,7 @@ impl<T: Real> Step<T> {
     }
 
     /// A joint of two or three axes: `A_p += A - U inverse U^T`, `b_p += b - U inverse force`.
+    #[inline(always)]
     fn eliminate_turn(&mut self, plan: &Plan, i: usize, damping: T) {
         let axes = self.two_axes(plan, i);
         let origin = self.slots[0].x;
@@ -369,6 +393,7 @@ impl<T: Real> Step<T> {
     }
 
     /// The Cholesky factor of the free root's 6 x 6 matrix, with the inverse of its diagonal.
+    #[inline(always)]
     fn factor_root(&mut self, damping: T) {
         let q = &self.slots[0].all;
         let (aa, ll, stiff) = (rows(&q.aa), rows(&q.ll), rows(&self.holds[0].stiff));
@@ -397,6 +422,7 @@ impl<T: Real> Step<T> {
         self.root = m;
     }
 
+    #[inline(always)]
     fn solve_root(&self, a: V<T>, l: V<T>) -> [V<T>; 2] {
         let m = &self.root;
         let mut y = [a[0], a[1], a[2], l[0], l[1], l[2]];
@@ -418,6 +444,7 @@ impl<T: Real> Step<T> {
     }
 
     /// The twist and turn of slot `i` from its parent's twist and its own force.
+    #[inline(always)]
     fn descend(
         &self,
         plan: &Plan,
@@ -430,15 +457,13 @@ impl<T: Real> Step<T> {
         match plan.freedom[i] {
             Freedom::Fixed => (above, zero()),
             Freedom::Hinge(_) | Freedom::Slide(_) => {
-                let column = self.column(plan, i);
                 let mut way = s.inverse[0] * (force[0] - dot(s.u0[0], above[0]) - dot(s.u1[0], above[1]));
                 if let Some(prescribed) = prescribed {
-                    way += Self::along(plan, i, &column, prescribed);
+                    way += prescribed[0];
                 }
-                let twist = [0, 1].map(|k| add(above[k], scale(column[k], way)));
-                let slide = matches!(plan.freedom[i], Freedom::Slide(_));
                 let z = T::splat(0.0);
-                (twist, if slide { [way, z, z] } else { scale(column[0], way) })
+                let [a, m] = s.column;
+                ([add_scaled(above[0], a, way), add_scaled(above[1], m, way)], [way, z, z])
             }
             _ => {
                 let t = sub(force, add(apply_transposed(&s.u0, above[0]), apply_transposed(&s.u1, above[1])));
@@ -453,6 +478,7 @@ impl<T: Real> Step<T> {
     }
 
     /// Root to leaf: the twists and turns of the step.
+    #[inline(always)]
     pub fn substitute(&mut self, plan: &Plan) {
         for i in 0..self.slots.len() {
             let s = &self.slots[i];
@@ -482,8 +508,7 @@ impl<T: Real> Step<T> {
                 Freedom::Free => continue,
                 Freedom::Fixed => (zero(), [zero(); 2]),
                 Freedom::Hinge(_) | Freedom::Slide(_) => {
-                    let column = self.column(plan, i);
-                    let force = dot(column[0], a) + dot(column[1], l);
+                    let force = dot(s.column[0], a) + dot(s.column[1], l);
                     let t = s.inverse[0] * force;
                     ([force, z, z], [scale(s.u0[0], t), scale(s.u1[0], t)])
                 }
@@ -517,10 +542,5 @@ impl<T: Real> Step<T> {
         let (da, db, ab) = (dot(a, delta), dot(b, delta), dot(a, b));
         let d = T::splat(1.0) / (T::splat(1.0) - ab * ab);
         [(da - ab * db) * d, (db - ab * da) * d]
-    }
-
-    /// The amount of a hinge's or slide's step.
-    pub fn amount(&self, plan: &Plan, i: usize, delta: V<T>) -> T {
-        Self::along(plan, i, &self.column(plan, i), delta)
     }
 }

@@ -7,15 +7,15 @@ use super::mechanism::{Freedom, Mechanism};
 use super::outcome::{Effector, Outcome, Progress, Reach, Stop};
 use super::task::{Goal, Task};
 use super::tree_algebra::{
-    Q, V, add, add_scaled, conjugate, dot, multiply, renormalize, rotate, scale, splat, sub, turn,
-    turn_error, zero,
+    Q, V, add, add_scaled, conjugate, dot, multiply, renormalize, rotate, scale, splat, sub, turn, turn_of,
+    zero,
 };
 use super::tree_coupling::{Coupling, is_quick};
 use super::tree_gate::Gate;
 use super::tree_kernel::{Plan, Step, add_turn};
 use super::tree_solver::TreeSolver;
 use super::tree_targets::Targets;
-use crate::math::{Quat, RawQuat, Real, Transform, Vec3, log};
+use crate::math::{Quat, RawQuat, Real, Transform, Vec3, in_wide_registers, log};
 use crate::model::{JointId, Pose};
 
 /// How much the cost adds to the damping.
@@ -154,11 +154,16 @@ impl<T: Real> Run<T> {
     pub fn assemble(&mut self, question: Question<'_>, build: bool) -> (T, u32) {
         let Question { solver, mechanism, tasks, stop } = question;
         let Self { plan, step, targets, now, reference, .. } = self;
-        step.forward(plan, &now.0, &now.1);
-        if build {
-            step.clear();
-        }
-        let (mut cost, mut missed) = targets.assemble(step, stop, build);
+        let (mut cost, mut missed) = in_wide_registers(
+            #[inline(always)]
+            || {
+                step.forward(plan, &now.0, &now.1);
+                if build {
+                    step.clear();
+                }
+                targets.assemble(step, stop, build)
+            },
+        );
         if solver.posture > 0.0 {
             let weight = T::splat(solver.posture);
             step.held |= build;
@@ -167,8 +172,7 @@ impl<T: Real> Run<T> {
                 // The turn's vector part goes to model axes with the parent.
                 let v = [gap[1], gap[2], gap[3]];
                 let v = if i == 0 { v } else { rotate(step.slots[plan.parent[i]].g, v) };
-                let gap = [gap[0], v[0], v[1], v[2]];
-                let (r, across, along) = turn_error(gap);
+                let (gap, (r, across, along)) = turn_of([gap[0], v[0], v[1], v[2]]);
                 cost += weight * dot(r, r);
                 if build {
                     let hold = &mut step.holds[i];
@@ -199,14 +203,21 @@ impl<T: Real> Run<T> {
 
     /// Eliminates and substitutes what is assembled.
     pub fn linear_step(&mut self, damping: T) {
-        self.step.eliminate(&self.plan, damping);
-        self.step.substitute(&self.plan);
+        let Self { plan, step, .. } = self;
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                step.eliminate(plan, damping);
+                step.substitute(plan);
+            },
+        );
         if let Some(coupling) = &self.coupling {
             coupling.correct(&self.plan, &mut self.step);
         }
     }
 
     /// Where a slot's step leads.
+    #[inline(always)]
     fn moved(&self, i: usize) -> (Q<T>, V<T>) {
         let s = &self.step.slots[i];
         let (q, t) = (self.now.0[i], self.now.1[i]);
@@ -226,6 +237,7 @@ impl<T: Real> Run<T> {
                 let (a, b) = (cut(scale(splat(a.into()), first)), cut(scale(splat(b.into()), second)));
                 (renormalize(multiply(multiply(turn(a), q), turn(b))), t)
             }
+            Freedom::Hinge(a) => (renormalize(multiply(q, turn(cut(scale(splat(a.into()), s.delta[0]))))), t),
             freedom => {
                 let own = cut(rotate(conjugate(s.g), s.delta));
                 let t = if freedom == Freedom::Free { add(t, s.twist[1]) } else { t };
@@ -258,6 +270,9 @@ impl<T: Real> Run<T> {
                 let here = local(&self.now.0[i], &self.now.1[i], k);
                 ways[k] = match self.plan.freedom[i] {
                     Freedom::Slide(a) => Vec3::new(a.dot(&(inside.translation - here.translation)), 0.0, 0.0),
+                    Freedom::Hinge(a) => {
+                        Vec3::new(a.dot(&log(&(here.rotation.inverse() * inside.rotation))), 0.0, 0.0)
+                    }
                     _ => log(&(inside.rotation * here.rotation.inverse())),
                 };
                 new |= 1 << k;
@@ -267,12 +282,9 @@ impl<T: Real> Run<T> {
             }
             stopped = true;
             let way: V<T> = std::array::from_fn(|c| T::from_lanes(|k| ways[k][c]));
-            let slide = matches!(self.plan.freedom[i], Freedom::Slide(_));
-            let way = if i == 0 || slide { way } else { rotate(self.step.slots[self.plan.parent[i]].g, way) };
-            let hold = &mut self.step.holds[i];
-            hold.prescribed = std::array::from_fn(|c| way[c].select(new, hold.prescribed[c]));
-            hold.locked |= new;
-            self.step.held = true;
+            let one = matches!(self.plan.freedom[i], Freedom::Slide(_) | Freedom::Hinge(_));
+            let way = if i == 0 || one { way } else { rotate(self.step.slots[self.plan.parent[i]].g, way) };
+            self.step.lock(&self.plan, i, new, way);
         }
         stopped
     }
@@ -386,9 +398,14 @@ impl<T: Real> Run<T> {
     /// Solves for the step, and where it leads.
     fn lead(&mut self, damping: T) {
         self.linear_step(damping);
-        for i in 0..self.plan.joints.len() {
-            (self.next.0[i], self.next.1[i]) = self.moved(i);
-        }
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                for i in 0..self.plan.joints.len() {
+                    (self.next.0[i], self.next.1[i]) = self.moved(i);
+                }
+            },
+        );
     }
 
     /// The lanes whose answer is numbers all through.

@@ -181,7 +181,7 @@ impl TreeSolver {
             let slot = &run.step.slots[i];
             match run.plan.freedom[i] {
                 Freedom::Fixed => {}
-                Freedom::Hinge(_) | Freedom::Slide(_) => out[0] = run.step.amount(&run.plan, i, slot.delta),
+                Freedom::Hinge(_) | Freedom::Slide(_) => out[0] = slot.delta[0],
                 Freedom::TwoAxis(..) => out.copy_from_slice(&run.step.two_amounts(&run.plan, i, slot.delta)),
                 Freedom::Ball => out.copy_from_slice(&slot.delta),
                 Freedom::Free => {

@@ -4,7 +4,9 @@
 
 use super::outcome::Stop;
 use super::task::{Goal, Task};
-use super::tree_algebra::{Q, V, add, conjugate, dot, multiply, rotate, splat, sub, turn_error, zero};
+use super::tree_algebra::{
+    Q, V, add, conjugate, dot, multiply, near, over_sine, rotate, splat, sub, turn_error, turn_of, zero,
+};
 use super::tree_kernel::{Slot, Step};
 use crate::math::{Real, Vec3};
 
@@ -66,6 +68,15 @@ struct Facing<T> {
     pin: Option<Pin<T>>,
 }
 
+/// The turns that are left of all orientation tasks, number by number, so that several tasks share a register.
+#[derive(Clone, Debug)]
+struct Turns<T> {
+    gaps: Vec<Q<T>>,
+    cosines: Vec<T>,
+    squares: Vec<T>,
+    ratios: Vec<T>,
+}
+
 /// The error, the weight and the squared length of the error with what a pin adds.
 #[inline(always)]
 fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>, T, T) {
@@ -74,11 +85,27 @@ fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>
     (r, weight * pin.stiffer, dot(r, r))
 }
 
+impl<T: Real> Turns<T> {
+    #[inline(always)]
+    fn find(&mut self, facings: &[Facing<T>], slots: &[Slot<T>]) {
+        let Self { gaps, cosines, squares, ratios } = self;
+        let places = gaps.iter_mut().zip(cosines.iter_mut()).zip(squares.iter_mut());
+        for (facing, ((gap, cosine), square)) in facings.iter().zip(places) {
+            *gap = near(multiply(facing.target, conjugate(slots[facing.slot].g)));
+            (*cosine, *square) = (gap[0], gap[1] * gap[1] + gap[2] * gap[2] + gap[3] * gap[3]);
+        }
+        for ((ratio, cosine), square) in ratios.iter_mut().zip(cosines).zip(squares) {
+            *ratio = over_sine(*cosine, *square);
+        }
+    }
+}
+
 /// All position and orientation tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Targets<T> {
     places: Vec<Place<T>>,
     facings: Vec<Facing<T>>,
+    turns: Turns<T>,
     /// How far every task is off, squared; other tasks have their place here, too.
     pub squares: Vec<T>,
 }
@@ -103,7 +130,10 @@ impl<T: Real> Targets<T> {
                 _ => {}
             }
         }
-        Self { places, facings, squares: vec![T::splat(0.0); tasks.len()] }
+        let (z, n) = (T::splat(0.0), facings.len());
+        let (gaps, numbers) = (vec![[z; 4]; n], vec![z; n]);
+        let turns = Turns { gaps, cosines: numbers.clone(), squares: numbers.clone(), ratios: numbers };
+        Self { places, facings, turns, squares: vec![z; tasks.len()] }
     }
 
     /// Takes in the targets of all lanes, and forgets what pins were off by.
@@ -130,6 +160,7 @@ impl<T: Real> Targets<T> {
 
     /// The cost of every lane where the slots are now, and the lanes that miss a target. With `build` the step receives
     /// the quadratics.
+    #[inline(always)]
     pub fn assemble(&mut self, step: &mut Step<T>, stop: &Stop, build: bool) -> (T, u32) {
         let origin = step.slots[0].x;
         let mut cost = T::splat(0.0);
@@ -146,16 +177,16 @@ impl<T: Real> Targets<T> {
                 step.loads[place.slot].add_position(sub(y, origin), r, weight);
             }
         }
-        for facing in &self.facings {
-            let gap = multiply(facing.target, conjugate(step.slots[facing.slot].g));
-            let (r, across, along) = turn_error(gap);
+        self.turns.find(&self.facings, &step.slots);
+        for ((facing, gap), ratio) in self.facings.iter().zip(&self.turns.gaps).zip(&self.turns.ratios) {
+            let (r, across, along) = turn_error(*gap, *ratio);
             let square = dot(r, r);
             self.squares[facing.task] = square;
             missed |= T::splat(stop.angle * stop.angle).less(square);
             let (r, weight, square) = pulled(&facing.pin, r, facing.weight, square);
             cost += weight * square;
             if build {
-                step.loads[facing.slot].add_orientation(gap, (across, along), r, weight);
+                step.loads[facing.slot].add_orientation(*gap, (across, along), r, weight);
             }
         }
         (cost, missed)
@@ -182,7 +213,7 @@ impl<T: Real> Targets<T> {
         }
         for facing in &mut self.facings {
             let gap = multiply(facing.target, conjugate(step.slots[facing.slot].g));
-            facing.pin.iter_mut().for_each(|pin| pin.pull_harder(turn_error(gap).0, lanes));
+            facing.pin.iter_mut().for_each(|pin| pin.pull_harder(turn_of(gap).1.0, lanes));
         }
     }
 }

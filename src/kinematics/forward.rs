@@ -242,12 +242,18 @@ struct Composition<'a> {
 impl Composition<'_> {
     #[inline(always)]
     fn compose(&mut self) {
+        // All of one length: whether a joint is within it is asked once, not eight times.
+        let joints = self.joints.len();
+        let mut rotations = self.rotations;
+        for list in &mut rotations {
+            *list = &list[..joints];
+        }
         for link in self.links {
             let translation = match link.track {
                 Some(k) => lane_vec3(&self.translations, k),
                 None => link.rest,
             };
-            let local = LaneTransform { rotation: lane_quat(&self.rotations, link.joint), translation };
+            let local = LaneTransform { rotation: lane_quat(&rotations, link.joint), translation };
             self.joints[link.joint] = match link.parent {
                 Some(parent) => self.joints[parent] * local,
                 None => local,

@@ -47,8 +47,8 @@ pub fn unexplained(body: &Weighed, gravity: Gravity) -> Vec<f64> {
         soles.map(|c| c.at[f].y).fold(f64::INFINITY, f64::min)
     };
     let ground = percentile(&(0..body.frames()).map(lowest).collect::<Vec<_>>(), 0.1);
-    let mut left: Vec<f64> =
-        (0..body.frames()).into_par_iter().map(|f| residual(body, f, ground, gravity.value)).collect();
+    let of_frame = |columns: &mut Vec<Row6>, f: usize| residual(body, f, ground, gravity.value, columns);
+    let mut left: Vec<f64> = (0..body.frames()).into_par_iter().map_init(Vec::new, of_frame).collect();
     let beside = body.frames_of(BESIDE_FLIGHT) as usize;
     for air in body.flights(SHORTEST).into_iter().filter(|air| flies(body, air.clone(), gravity.value)) {
         left[air.start.saturating_sub(beside)..(air.end + beside).min(body.frames())].fill(0.0);
@@ -73,10 +73,10 @@ pub fn told(body: &Weighed, over: &[f64]) -> Vec<Range<usize>> {
     if lasts as f64 >= body.frames_of(LEAST) { found } else { Vec::new() }
 }
 
-/// What the carriers of a frame cannot give, over the weight.
-fn residual(body: &Weighed, frame: usize, ground: f64, g: f64) -> f64 {
+/// What the carriers of a frame cannot give, over the weight; `columns` is room for what they can.
+fn residual(body: &Weighed, frame: usize, ground: f64, g: f64, columns: &mut Vec<Row6>) -> f64 {
     let center = body.center[frame];
-    let mut columns: Vec<Row6> = Vec::new();
+    columns.clear();
     for carrier in body.carriers.iter().filter(|c| c.low[frame] || c.rests[frame]) {
         let at = carrier.at[frame];
         // A sole is as wide as soles are, and stands on the ground; on a stair that it rests on.
@@ -96,7 +96,7 @@ fn residual(body: &Weighed, frame: usize, ground: f64, g: f64) -> f64 {
         }
     }
     let needed = row(&(body.acceleration[frame] + Vec3::y() * g), &body.torque[frame]);
-    unreached(&columns, &needed).iter().map(|x| x * x).sum::<f64>().sqrt() / g
+    unreached(columns, &needed).iter().map(|x| x * x).sum::<f64>().sqrt() / g
 }
 
 fn row(force: &Vec3, moment: &Vec3) -> Row6 {

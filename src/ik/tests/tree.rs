@@ -1,5 +1,6 @@
 //! Laws of the whole-body solver: the tree recursion, lanes, limits, pins, frames that follow each other.
 
+use crate::ik::tree_run::{Question, Run};
 use crate::ik_scenes::*;
 use posemill::ik::*;
 use posemill::math::Vec3;
@@ -143,4 +144,36 @@ fn frames_that_follow_each_other_are_the_same_for_every_number_of_threads() {
     let from_rest = solver.solve_frames(&mechanism, &mut alone, tasks, &stop);
     let steps = |o: &[Outcome]| o.iter().map(|o| o.iterations).sum::<usize>();
     assert!(steps(&outcomes) < steps(&from_rest));
+}
+
+/// A joint that is stopped changes what is eliminated above it alone, and beside it what is handed up again.
+#[test]
+fn what_is_not_eliminated_again_is_as_it_was() {
+    let (skeleton, effectors) = body(false);
+    let kinds =
+        |j: usize| if j.is_multiple_of(2) { Freedom::Ball } else { Freedom::Hinge(Vec3::new(0.6, 0.0, 0.8)) };
+    let freedoms = std::iter::once(Freedom::Free).chain((1..skeleton.len()).map(kinds));
+    let mechanism = Mechanism::new(&skeleton, freedoms);
+    let rest = skeleton.rest_model_pose();
+    let place = |e: &usize| Task::position(id(*e), rest.position(id(*e)) + Vec3::new(0.1, -0.05, 0.2));
+    let tasks: Vec<Task> = effectors.iter().map(place).collect();
+    let (solver, stop) = (TreeSolver::default(), Stop::default());
+    let question = Question { solver: &solver, mechanism: &mechanism, tasks: &[&tasks], stop: &stop };
+    let mut run = Run::<f64>::new(&mechanism, &tasks);
+    run.load(&[skeleton.rest_pose()], None, question.tasks);
+    run.assemble(question, true);
+    run.linear_step(1e-6);
+    let free: Vec<_> = run.step.slots.iter().map(|s| s.twist).collect();
+    for i in 1..run.plan.joints.len() {
+        let mut run = run.clone();
+        run.step.lock(&run.plan, i, 1, [0.1, -0.2, 0.3]);
+        let mut whole = run.clone();
+        whole.step.stale.fill(true);
+        run.linear_step(1e-6);
+        whole.linear_step(1e-6);
+        let [part, whole] =
+            [&run, &whole].map(|run| run.step.slots.iter().map(|s| (s.twist, s.delta)).collect::<Vec<_>>());
+        assert_eq!(part, whole);
+        assert!(part.iter().zip(&free).any(|(a, b)| a.0 != *b), "it stops slot {i}");
+    }
 }

@@ -68,8 +68,9 @@ impl Weighed {
     /// Weighs a motion on which `contacts` say what rests; nothing for bodies that do not go on two legs with feet.
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
         let scale = LEG / leg(&motion.character)?;
-        let (particles, points) =
-            (masses(&motion.character), contact_points(&motion.character, &motion.character.rig));
+        let character = &motion.character;
+        let body = || (masses(character), contact_points(character, &character.rig));
+        let ((particles, points), shots) = rayon::join(body, || shots(motion));
         let soles = [ContactPart::Heel, ContactPart::Ball].into_iter().flat_map(|part| Side::BOTH.map(part));
         let whole = soles.into_iter().all(|part| points.iter().any(|p| p.part == part));
         if particles.is_empty() || !whole {
@@ -80,7 +81,7 @@ impl Weighed {
             masses.chain(points.iter().map(|p| place(p, model) * scale)).collect()
         };
         let wanted = particles.iter().map(|p| p.joint).chain(points.iter().map(|p| p.joint));
-        let placed = map_frames_towards(motion.character.skeleton(), &motion.clip, wanted, places);
+        let placed = map_frames_towards(character.skeleton(), &motion.clip, wanted, places);
         let way = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
         let mut ways: Vec<Vec<Vec3>> = (0..particles.len() + points.len()).into_par_iter().map(way).collect();
         let of_points = ways.split_off(particles.len());
@@ -106,8 +107,8 @@ impl Weighed {
             acceleration: Vec::new(),
             torque: Vec::new(),
             carriers: carriers.collect(),
-            tips: !motion.character.meshes.is_empty(),
-            shots: shots(motion),
+            tips: !character.meshes.is_empty(),
+            shots,
         };
         weighed.find_low();
         let moving: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(ways).collect();

@@ -2,7 +2,8 @@
 //!
 //! Of every joint of such a part those vertices are kept that lie furthest in one of 122 directions all around, moved
 //! by the joint that moves them most. What leads to no role (capes, tails, weapons) is left out: it may be in the
-//! floor; and so are heads, of which large ones would carry a body that lies through the air. Space: joint space out. Units: metres.
+//! floor; and so are heads, of which large ones would carry a body that lies through the air. Space: joint space out.
+//! Units: metres.
 
 use super::contact_points::contact_points;
 use super::foot_skin::{directions, support};
@@ -104,8 +105,23 @@ fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Mat4, Transform};
+    use crate::math::{Mat4, Transform, exp};
     use crate::model::{Assignment, Binding, Joint, Mesh, Skeleton};
+
+    #[test]
+    fn the_lowest_point_is_the_lowest_of_all_where_their_joints_take_them() {
+        let number = |k: usize| (1.7 * k as f64).sin();
+        let vector = |k: usize| Vec3::new(number(k), number(3 * k + 1), number(5 * k + 2));
+        for case in 0..50 {
+            let at =
+                |joint: usize| Transform::new(exp(&(vector(7 * case + joint) * 3.0)), vector(case + joint));
+            let pose = ModelPose::new((0..3).map(at).collect());
+            let points: Vec<(JointId, Vec3)> =
+                (0..90).map(|k| (JointId::new(k / 30), vector(11 * case + k))).collect();
+            let heights = points.iter().map(|(joint, at)| pose.joint(*joint).point(at).y);
+            assert!((lowest(&points, &pose) - heights.fold(f64::INFINITY, f64::min)).abs() < 1e-12);
+        }
+    }
 
     #[test]
     fn a_hand_may_hang_beneath_its_wrist_or_be_several_palms_and_weapons_are_none() {

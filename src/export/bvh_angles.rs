@@ -6,7 +6,8 @@
 //! angle conversion", Graphics Gems IV, with the choice among his solutions made by continuity.
 //!
 //! The angles of many frames are found side by side, by plain arithmetic without branches or calls; only the choice goes
-//! from frame to frame, and where steps are small there is none. The arc tangent is that of FreeBSD's `s_atan.c` (Sun 1993): the same on every machine.
+//! from frame to frame, and where steps are small there is none. The arc tangent is that of FreeBSD's `s_atan.c` (Sun
+//! 1993): the same on every machine.
 
 use crate::math::{Quat, in_wide_registers, quat_product};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};

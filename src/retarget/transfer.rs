@@ -163,18 +163,19 @@ impl Retarget {
         rigs: (&Rig, &Rig),
         travel: RootScale,
     ) -> Retarget {
-        let skin = BodySkin::of(&target, rigs.1);
-        Self::onto(source, target, map, rigs, travel, skin)
+        let onto = Arc::clone(&target);
+        Self::onto(source, target, map, rigs, travel, || BodySkin::of(&onto, rigs.1))
     }
 
-    /// As [`Retarget::new`], of a target whose skin that can be in the floor is known.
+    /// As [`Retarget::new`], of a target whose skin that can be in the floor is asked of `skin`: a character on itself has no
+    /// use for it.
     pub(crate) fn onto(
         source: &Character,
         target: Arc<Character>,
         map: &JointMap,
         rigs: (&Rig, &Rig),
         travel: RootScale,
-        skin: BodySkin,
+        skin: impl FnOnce() -> BodySkin,
     ) -> Retarget {
         let (s_rig, t_rig) = rigs;
         let skeleton = t_rig.skeleton();
@@ -208,7 +209,7 @@ impl Retarget {
         };
         let same = s_rig.skeleton() == skeleton;
         let pairs = if same { Vec::new() } else { LegPair::of((source, s_rig), (&target, t_rig)) };
-        let skin = if same { BodySkin::default() } else { skin };
+        let skin = if same { BodySkin::default() } else { skin() };
         let legs = leg_ratio(&pairs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
             _ => size(&bound) / size(&s_rest).max(1e-12),

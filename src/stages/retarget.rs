@@ -118,7 +118,7 @@ impl StageConfig for RetargetConfig {
             Some(body) if t_rig == target.rig => Arc::clone(body),
             _ => Arc::new(MeasuredBody::of(&target, &t_rig)),
         };
-        let skin = body.skin.clone();
+        let skin = || body.skin.clone();
         let retarget = Retarget::onto(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel, skin);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let told = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));

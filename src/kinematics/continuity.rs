@@ -4,11 +4,10 @@
 //! a fast take has no cuts, however fast it is. Space: model space. Units: radians, shares of the body's size.
 
 use super::{Block, Forward};
-use crate::math::{LANES, Vec3, median};
+use crate::math::{LANES, Quat, Vec3, median};
 use crate::model::{Clip, ModelPose, Motion};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Over a cut the median joint moves by at least this share of the body's size. At half of it the fastest kicks of
 /// captures at 30 Hz come near, at double of it cuts between two takes of the same standing person are missed.
@@ -34,30 +33,35 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
     let edges = clip.frames() - 1;
     let size = size(&skeleton.rest_model_pose());
     let forward = Forward::new(skeleton, clip);
-    let alive = OnceLock::new();
     let start = || (forward.workspace(), Ways::default());
-    let of_chunk = |(block, ways): &mut (Block, Ways), chunk: usize| -> Vec<usize> {
+    let sudden = |step: &dyn Fn(usize) -> f64, least: f64, edge: usize| {
+        let own = step(edge);
+        let around = [edge.checked_sub(2), edge.checked_sub(1), Some(edge + 1), Some(edge + 2)];
+        let around = || around.into_iter().flatten().filter(|g| *g < edges).map(step);
+        own > least && own > SUDDEN * around().fold(1e-9_f64, f64::max)
+    };
+    // The edges over which joints move too far, and those over which they may turn too far.
+    let of_chunk = |(block, ways): &mut (Block, Ways), chunk: usize| -> Vec<(usize, bool)> {
         let (first, end) = (chunk * CHUNK, edges.min((chunk + 1) * CHUNK));
         ways.read(&forward, block, first.saturating_sub(2), (end + 2).min(edges));
         let moved = |edge: usize| ways.median_step(edge) / size;
-        let turned = |edge: usize| mean_turn(clip, alive.get_or_init(|| turning(clip)), edge);
-        let sudden = |step: &dyn Fn(usize) -> f64, least: f64, edge: usize| {
-            let own = step(edge);
-            let around = [edge.checked_sub(2), edge.checked_sub(1), Some(edge + 1), Some(edge + 2)];
-            let around = || around.into_iter().flatten().filter(|g| *g < edges).map(step);
-            own > least && own > SUDDEN * around().fold(1e-9_f64, f64::max)
-        };
         // Nearly no edge comes near a limit, and that is told without roots and medians.
         let far = ways.far((JUMP * size * NEARLY) as f32);
         let few = known_turning(clip, first);
-        let cut = |edge: &usize| {
-            (2 * far[*edge - ways.first] as usize + 1 >= clip.joints() && sudden(&moved, JUMP, *edge))
-                || (may_turn(clip, few, *edge) && sudden(&turned, TURN, *edge))
+        let told = |edge: usize| {
+            let many = 2 * far[edge - ways.first] as usize + 1 >= clip.joints();
+            let jumps = many && sudden(&moved, JUMP, edge);
+            (jumps || may_turn(clip, few, edge)).then_some((edge, jumps))
         };
-        (first..end).filter(cut).map(|edge| edge + 1).collect()
+        (first..end).filter_map(told).collect()
     };
     let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter().map_init(start, of_chunk);
-    chunks.collect::<Vec<_>>().concat()
+    let mut cuts = chunks.collect::<Vec<_>>().concat();
+    if cuts.iter().any(|(_, jumps)| !jumps) {
+        let alive = turning(clip);
+        cuts.retain(|(edge, jumps)| *jumps || sudden(&|edge| mean_turn(clip, &alive, edge), TURN, *edge));
+    }
+    cuts.into_iter().map(|(edge, _)| edge + 1).collect()
 }
 
 /// The stretches of frames between cuts, ascending; none of a clip without frames.
@@ -82,12 +86,16 @@ pub fn is_cycle(motion: &Motion) -> bool {
 /// The joints that turn at all over a clip that has frames, as places in joint order.
 pub fn turning(clip: &Clip) -> Vec<usize> {
     let first = clip.rotations(0);
-    let mut still: Vec<usize> = (0..clip.joints()).collect();
-    for frame in 1..clip.frames() {
-        let rotations = clip.rotations(frame);
-        still.retain(|j| rotations[*j] == first[*j]);
-    }
-    (0..clip.joints()).filter(|j| still.binary_search(j).is_err()).collect()
+    let rests = |rotations: &[Quat]| {
+        let mut still: Vec<usize> = (0..clip.joints()).collect();
+        for rotations in rotations.chunks_exact(clip.joints()) {
+            still.retain(|j| rotations[*j] == first[*j]);
+        }
+        still
+    };
+    let chunks = clip.all_rotations().par_chunks(CHUNK * clip.joints());
+    let still: Vec<Vec<usize>> = chunks.map(rests).collect();
+    (0..clip.joints()).filter(|j| still.iter().any(|still| still.binary_search(j).is_err())).collect()
 }
 
 /// The mean turn over an edge of `alive`, the joints that turn at all: fingers that stand still say nothing.

@@ -8,6 +8,7 @@
 
 use super::leg::{Leg, Step};
 use super::settings::Settings;
+use super::timeline::TOGETHER;
 use crate::ik::reframe;
 use crate::math::{Transform, Vec3, arc};
 use rayon::prelude::*;
@@ -24,7 +25,8 @@ const ROUNDED: f64 = 1e-13;
 /// Where the knee points in the space of the upper leg, the mean over the steps: on that side it gains what it gains.
 pub fn knee_side(steps: &[Step]) -> Vec3 {
     let side = |step: &Step| step.upper.rotation.inverse() * beside(step);
-    steps.iter().map(side).sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
+    let sides: Vec<Vec3> = steps.par_iter().with_min_len(TOGETHER).map(side).collect();
+    sides.iter().sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
 }
 
 /// [`knee_side`] of each leg.

@@ -9,7 +9,7 @@ use super::equations::{Equations, LegTerms, stiff};
 use super::leg::{Leg, Step, steps};
 use super::settings::Settings;
 use super::soles::Feet;
-use super::timeline::Timeline;
+use super::timeline::{TOGETHER, Timeline};
 use super::write::{Placed, write};
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
@@ -56,7 +56,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
     let of_legs = steps(&motion, &legs);
     let drifts: Vec<Vec<Drift>> = legs
-        .iter()
+        .par_iter()
         .zip(&of_legs)
         .map(|(leg, steps)| drifts(&motion, leg, steps, &time, length, settings))
         .collect();
@@ -100,7 +100,9 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     let mut steps = steps(&motion, &legs);
     let still = |f: usize| answer[f].iter().all(|way| way.norm() < STILL);
     let ankles = |steps: &[Vec<Step>]| -> Vec<Vec<Vec3>> {
-        steps.iter().map(|s| s.iter().map(|s| s.foot.translation).collect()).collect()
+        let of_leg =
+            |s: &Vec<Step>| s.par_iter().with_min_len(TOGETHER).map(|s| s.foot.translation).collect();
+        steps.iter().map(of_leg).collect()
     };
     let before = ankles(&steps);
     let ends = |k: usize, f: usize, step: &Step| {
@@ -110,8 +112,9 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     close_all(&legs, &mut steps, &sides, FOLDED, settings, ends);
     let body: Vec<(Vec3, Quat)> = answer.iter().map(|a| (a[0], Quat::identity())).collect();
     let repaired = write(motion, &Placed { legs: &legs, steps: &steps, body: &body, still });
-    let done = (0..legs.len()).map(|k| done(legs[k], &before[k], &steps[k], &drifts[k])).collect();
-    let pelvis = answer.iter().map(|a| a[0].norm()).collect();
+    let done =
+        (0..legs.len()).into_par_iter().map(|k| done(legs[k], &before[k], &steps[k], &drifts[k])).collect();
+    let pelvis = answer.par_iter().with_min_len(TOGETHER).map(|a| a[0].norm()).collect();
     (repaired, done, pelvis)
 }
 
@@ -138,11 +141,11 @@ fn drifts(
     let mut drifts: Vec<Drift> = Vec::new();
     for part in [ContactPart::Heel(leg.side), ContactPart::Ball(leg.side)] {
         let Some((_, joint, at)) = leg.soles.iter().find(|s| s.0 == part) else { continue };
-        let places: Vec<Vec3> = steps.iter().map(|s| s.sole(leg, *joint, at)).collect();
         let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
-        let flat: Vec<Vec3> = places.iter().map(|p| level(*p)).collect();
-        let pace: Vec<f64> =
-            time.speeds(|f| flat[f], settings.window).into_iter().map(|v| v / length).collect();
+        let places = steps.par_iter().with_min_len(TOGETHER).map(|s| level(s.sole(leg, *joint, at)));
+        let flat: Vec<Vec3> = places.collect();
+        let mut pace = time.speeds(|f| flat[f], settings.window);
+        pace.iter_mut().for_each(|v| *v /= length);
         let mut held = vec![false; time.frames - 1];
         for hold in contacts.holds(part) {
             let edges =
@@ -154,7 +157,7 @@ fn drifts(
                 edges.filter(|e| !time.cut[*e]).for_each(|e| held[e] = true);
             }
         }
-        let way = flat.windows(2).map(|w| w[1] - w[0]).collect();
+        let way = flat.par_windows(2).with_min_len(TOGETHER).map(|w| w[1] - w[0]).collect();
         drifts.push(Drift { held, way, pace });
     }
     // A foot that turns about one of the two cannot have both at rest: the slower one is meant.

@@ -5,7 +5,7 @@
 use super::equations::Point;
 use super::leg::{Jointed, Leg, Step};
 use super::settings::Settings;
-use super::timeline::Timeline;
+use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
 use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
@@ -41,12 +41,12 @@ impl Feet {
         leg: f64,
         settings: &Settings,
     ) -> Self {
-        let both = |of: &dyn Fn(&S) -> f64| {
+        let lowest = |of: &(dyn Fn(&S) -> f64 + Sync)| {
             let all: Vec<f64> = steps.iter().flatten().map(of).collect();
             percentile(&all, LOWEST)
         };
-        let ankles = both(&|s| s.joints().ankle.y);
-        let toes = both(&|s| s.joints().toes.y);
+        let (ankles, toes) =
+            rayon::join(|| lowest(&|s| s.joints().ankle.y), || lowest(&|s| s.joints().toes.y));
         let heights = |leg: &Leg, s: &S| {
             let ball = leg.toes.map(|_| s.joints().toes.y - toes);
             [Some(s.joints().ankle.y - ankles), ball]
@@ -56,13 +56,13 @@ impl Feet {
         let unknowns = time.unknowns();
         let flat = steps.iter().zip(legs).map(|(steps, l)| {
             let flat = |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat * leg;
-            steps.par_iter().enumerate().map(flat).collect()
+            steps.par_iter().with_min_len(TOGETHER).enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for (steps, l) in steps.iter().zip(legs) {
             let down = |f: usize| least(l, &steps[f]) < LOW * leg;
             let way = |f: usize| (steps[f + 1].joints().toes - steps[f].joints().toes) / (time.dt * leg);
-            low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(way));
+            low.par_extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(way));
         }
         let middle = |f: usize| steps.iter().map(|s| s[f].joints().hip).sum::<Vec3>() / steps.len() as f64;
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
@@ -88,7 +88,8 @@ impl Feet {
             let against = time.speeds(|f| at[f] - belt * (time.dt * f as f64), settings.window);
             speeds.iter_mut().zip(against).for_each(|(v, b)| *v = v.min(b));
         }
-        speeds.into_iter().map(|v| v / leg).collect()
+        speeds.iter_mut().for_each(|v| *v /= leg);
+        speeds
     }
 
     /// The points of the sole of leg `k`: `source` are the scaled source's steps, `copy` those of the rotation copy; the
@@ -104,20 +105,20 @@ impl Feet {
     ) -> Vec<Point> {
         let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
         let ankle = |f: usize| source[f].joints().ankle;
+        let frames = (0..time.frames).into_par_iter().with_min_len(64);
         // A foot that is never flat has its ankle alone.
         let mut sole: Vec<Track> = Vec::new();
         match self.up(k, copy) {
             None => sole.push(Track {
-                at: (0..time.frames).map(ankle).collect(),
+                at: frames.clone().map(ankle).collect(),
                 misfit: vec![Vec3::zeros(); time.frames],
             }),
             Some(up) => {
                 // The heel lies under the ankle.
                 let heights = [ratio * from.ankle, to.ankle];
                 let down = |f: usize| -(copy[f].turned() * up);
-                let frames = (0..time.frames).into_par_iter().with_min_len(64);
                 let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
-                let misfit = frames.map(|f| down(f) * (heights[1] - heights[0])).collect();
+                let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
                 sole.push(Track { at, misfit });
                 fn ball(step: &impl Jointed) -> Vec3 {
                     let at = step.joints();
@@ -130,9 +131,9 @@ impl Feet {
                     (None, Some(_)) => Some((ball(&copy[f]), ball(&copy[f]))),
                     (None, None) => None,
                 };
-                if let Some(balls) = (0..time.frames).map(of).collect::<Option<Vec<_>>>() {
-                    let at = balls.iter().enumerate().map(|(f, (own, _))| ankle(f) + own).collect();
-                    let misfit = balls.iter().map(|(own, other)| other - own).collect();
+                if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {
+                    let at = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
+                    let misfit = frames.clone().map(|f| balls[f].1 - balls[f].0).collect();
                     sole.push(Track { at, misfit });
                 }
             }
@@ -145,7 +146,7 @@ impl Feet {
             .iter()
             .map(|track| {
                 let level = middle(&track.at);
-                track.at.iter().map(|p| p.y - level).collect()
+                track.at.par_iter().with_min_len(TOGETHER).map(|p| p.y - level).collect()
             })
             .collect();
         let paces: Vec<Vec<f64>> = sole.iter().map(|t| self.pace(time, &t.at, leg, settings)).collect();
@@ -155,15 +156,14 @@ impl Feet {
         let point = |((track, own), pace): ((&Track, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
             let constant = if flat.is_empty() { 0.0 } else { middle(misfit) };
-            let misfit = misfit.iter().map(|q| q - Vec3::y() * constant).collect();
+            let misfit = misfit.par_iter().with_min_len(TOGETHER).map(|q| q - Vec3::y() * constant).collect();
             let near = |f: usize| {
                 let lowest = heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
                 let above = ((own[f] - ground[f]).max(0.0) / (settings.near * leg)).powi(2);
                 let higher = ((own[f] - lowest) / (settings.lowest * leg)).powi(2);
                 libm::exp(-0.5 * (above + higher))
             };
-            let frames = (0..time.frames).into_par_iter().with_min_len(64);
-            Point { misfit, pace, near: frames.map(near).collect() }
+            Point { misfit, pace, near: frames.clone().map(near).collect() }
         };
         sole.iter().zip(&heights).zip(paces).map(point).collect()
     }
@@ -178,7 +178,8 @@ fn levels(time: &Timeline, heights: &[Vec<f64>], paces: &[Vec<f64>]) -> Vec<f64>
         let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
         paces.iter().any(slow)
     };
-    let resting: Vec<Option<f64>> = (0..time.frames).map(|f| rests(f).then(|| lowest(f))).collect();
+    let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
+    let resting: Vec<Option<f64>> = frames.map(|f| rests(f).then(|| lowest(f))).collect();
     let mut levels = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {

@@ -9,6 +9,9 @@ use crate::model::Motion;
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Frames that a thread takes at once where each is little work.
+pub const TOGETHER: usize = 256;
+
 /// The frames of a clip and what lies between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
@@ -53,8 +56,8 @@ impl Timeline {
     }
 
     /// The edges that join two frames: the first of each.
-    pub fn edges(&self) -> impl Iterator<Item = usize> {
-        (0..self.cut.len()).filter(|f| !self.cut[*f])
+    pub fn edges(&self) -> impl ParallelIterator<Item = usize> {
+        (0..self.cut.len()).into_par_iter().with_min_len(TOGETHER).filter(|f| !self.cut[*f])
     }
 
     /// The neighbours of each of some frames that has two: before, here, after, as unknowns; of the first frame of a cycle
@@ -92,6 +95,6 @@ impl Timeline {
             }
             if self.cut[edge] { 0.0 } else { (place(b) - place(a)).norm() / ((b - a) as f64 * self.dt) }
         };
-        (0..self.cut.len()).into_par_iter().with_min_len(256).map(speed).collect()
+        (0..self.cut.len()).into_par_iter().with_min_len(TOGETHER).map(speed).collect()
     }
 }

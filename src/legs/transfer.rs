@@ -13,7 +13,7 @@ use super::leg::{Jointed, Leg, Places, Step, steps};
 use super::raise::raise;
 use super::settings::Settings;
 use super::soles::Feet;
-use super::timeline::Timeline;
+use super::timeline::{TOGETHER, Timeline};
 use super::toes::{self, Sole};
 use super::write::{Placed, placed};
 use crate::anatomy::{BodySkin, foot_skin};
@@ -99,7 +99,7 @@ impl Course {
             turn(steps, &turns[frames.clone()]);
         }
         for (steps, turns) in steps.iter_mut().zip(&self.toes).filter(|(_, turns)| !turns.is_empty()) {
-            steps.iter_mut().zip(&turns[frames.clone()]).for_each(|(s, turn)| *s = s.toes_turned(turn));
+            each(steps, &turns[frames.clone()], |step, turn| *step = step.toes_turned(turn));
         }
         steps.iter_mut().for_each(|steps| moved(steps, base));
         let ends = |k: usize, f: usize, step: &Step| {
@@ -112,14 +112,19 @@ impl Course {
     }
 }
 
+/// Changes every step by what belongs to its frame.
+fn each<T: Sync>(steps: &mut [Step], by: &[T], change: impl Fn(&mut Step, &T) + Sync) {
+    steps.par_iter_mut().zip(by).with_min_len(TOGETHER).for_each(|(step, by)| change(step, by));
+}
+
 /// Turns the foot of a leg.
 fn turn(steps: &mut [Step], turns: &[Quat]) {
-    steps.iter_mut().zip(turns).for_each(|(step, turn)| *step = step.foot_turned(turn));
+    each(steps, turns, |step, turn| *step = step.foot_turned(turn));
 }
 
 /// Moves the steps of a leg.
 fn moved(steps: &mut [Step], ways: &[Vec3]) {
-    steps.iter_mut().zip(ways).for_each(|(step, way)| *step = step.moved(way));
+    each(steps, ways, |step, way| *step = step.moved(way));
 }
 
 /// The length of the target's legs.
@@ -153,7 +158,8 @@ pub fn course(
         .map(|k| {
             let share = ratio * from[k].sole / to[k].sole.max(1e-9);
             let up = feet.up(k, &copied[k]).filter(|_| from[k].sole > 0.0 && share < 1.0);
-            let of = |up: Vec3| copied[k].iter().map(|s| foot_tilt(&(s.turned() * up), share)).collect();
+            let steps = copied[k].par_iter().with_min_len(64);
+            let of = |up: Vec3| steps.map(|s| foot_tilt(&(s.turned() * up), share)).collect();
             up.map_or_else(Vec::new, of)
         })
         .collect();
@@ -169,10 +175,10 @@ pub fn course(
     fn middle(steps: &[Vec<impl Jointed>], f: usize) -> Vec3 {
         steps.iter().map(|s| s[f].joints().hip).sum::<Vec3>() / steps.len() as f64
     }
-    let aside: Vec<Vec3> = (0..time.frames).map(|f| middle(&scaled, f).component_mul(&further)).collect();
-    let base: Vec<Vec3> = (0..time.frames)
-        .map(|f| middle(&scaled, f) + aside[f] + Vec3::y() * rise - middle(&copied, f))
-        .collect();
+    let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
+    let aside: Vec<Vec3> = frames.clone().map(|f| middle(&scaled, f).component_mul(&further)).collect();
+    let base: Vec<Vec3> =
+        frames.map(|f| middle(&scaled, f) + aside[f] + Vec3::y() * rise - middle(&copied, f)).collect();
     copied.iter_mut().for_each(|steps| moved(steps, &base));
 
     let mut goals: Vec<Vec<Vec3>> = Vec::new();
@@ -187,8 +193,9 @@ pub fn course(
                 point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
             }
             let goal = |(s, aside): (&Places, &Vec3)| s.ankle + aside + Vec3::y() * rise;
-            let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
-            let shape = copied.iter().zip(&own).map(|(s, goal)| s.foot.translation - goal).collect();
+            let own: Vec<Vec3> = scaled.par_iter().zip(&aside).with_min_len(TOGETHER).map(goal).collect();
+            let missed = |(s, goal): (&Step, &Vec3)| s.foot.translation - goal;
+            let shape = copied.par_iter().zip(&own).with_min_len(TOGETHER).map(missed).collect();
             goals.push(own);
             sides.push(knee_side(&copied));
             LegTerms {
@@ -228,9 +235,9 @@ pub fn course(
 
     let mut ankles = goals;
     for (k, ankles) in ankles.iter_mut().enumerate() {
-        for (f, ankle) in ankles.iter_mut().enumerate() {
+        ankles.par_iter_mut().with_min_len(TOGETHER).enumerate().for_each(|(f, ankle)| {
             *ankle = *ankle + answer[f][k + 1] + Vec3::y() * raised[k][f];
-        }
+        });
     }
     let further = answer.iter().map(|answer| answer[0]).collect();
     Some(Course { settings: *settings, sides, base, tilts, feet: turns, toes, further, ankles })
@@ -290,11 +297,11 @@ fn across(left: &impl Jointed, right: &impl Jointed) -> Vec3 {
 /// Moves the legs of the copy as the pelvis turns about the middle of the hip joints.
 fn tilt(copied: &mut [Vec<Step>], tilts: &[Quat]) {
     let [left, right] = copied else { return };
-    for ((left, right), turn) in left.iter_mut().zip(right).zip(tilts) {
+    left.par_iter_mut().zip(right).zip(tilts).with_min_len(TOGETHER).for_each(|((left, right), turn)| {
         let way = across(left, right);
         let half = (turn * way - way) * 0.5;
         (*left, *right) = (left.moved(&half), right.moved(&-half));
-    }
+    });
 }
 
 /// How high the scaled source is lifted so that the target's soles are on the floor where the source's are flat; where
@@ -356,7 +363,8 @@ fn out_of_floor(
     };
     let sitting = |lifted: &[f64], answer: &[Answer]| -> Vec<f64> {
         let sunk = |f: usize| (-seat[f] - lifted[f] - answer[f][0].y - settings.depth * leg).max(0.0);
-        (0..if seat.is_empty() { 0 } else { time.unknowns() }).map(sunk).collect()
+        let frames = 0..if seat.is_empty() { 0 } else { time.unknowns() };
+        frames.into_par_iter().with_min_len(TOGETHER).map(sunk).collect()
     };
     let standing = |k: usize, raised: &[f64], answer: &[Answer]| -> Vec<f64> {
         let sunk = |f: usize| {
@@ -364,7 +372,7 @@ fn out_of_floor(
             (-sole - settings.depth * leg).max(0.0)
         };
         let frames = 0..if lowest[k].is_empty() { 0 } else { time.unknowns() };
-        frames.into_par_iter().with_min_len(256).map(sunk).collect()
+        frames.into_par_iter().with_min_len(TOGETHER).map(sunk).collect()
     };
     for round in 0.. {
         let mut most = 0.0;

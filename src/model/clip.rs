@@ -2,6 +2,7 @@
 
 use super::{Carried, JointId, Pose, Skeleton};
 use crate::math::{Quat, Transform, Vec3};
+use rayon::prelude::*;
 
 /// Poses of one skeleton at a uniform rate.
 ///
@@ -158,8 +159,8 @@ impl Clip {
         self.translations.reserve_exact(more * self.translated.len());
         for other in others {
             assert!(self.joints == other.joints && self.translated == other.translated, "the same joints");
-            self.rotations.extend_from_slice(&other.rotations);
-            self.translations.extend_from_slice(&other.translations);
+            self.rotations.par_extend(other.rotations);
+            self.translations.par_extend(other.translations);
         }
         self
     }

@@ -166,12 +166,12 @@ pub(super) fn make_and_tell(
     let mut arrived: Vec<Motion> = Vec::new();
     for take in &job.takes {
         let mut asset = {
-            let bytes = import::read(&take.path)?;
-            let hash = || hashed(slashed(&take.relative), &bytes);
             // Beside each other: a single take has nothing else for the other threads yet.
-            let beside = || (hash(), pipeline.body()).0;
-            let (asset, hash) =
-                rayon::join(|| import::from_file(&bytes, &take.path, &pipeline.import), beside);
+            let bytes = rayon::join(|| import::read(&take.path), || pipeline.body()).0?;
+            let (asset, hash) = rayon::join(
+                || import::from_file(&bytes, &take.path, &pipeline.import),
+                || hashed(slashed(&take.relative), &bytes),
+            );
             sources.push(hash);
             asset?
         };

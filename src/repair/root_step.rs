@@ -57,9 +57,10 @@ impl Jumps {
         self.jump(edge).norm()
     }
 
-    /// The edges whose jump may be half a step: none is longer than the greatest difference to a way around.
-    fn worth(&self, edge: usize) -> bool {
-        self.around(edge).any(|w| (self.ways[edge] - w).norm() > 0.5 * self.least)
+    /// Of which edges the jump may be half a step: none is longer than the greatest difference to a way around.
+    fn worth_a_look(&self) -> Vec<bool> {
+        let worth = |edge| self.around(edge).any(|w| (self.ways[edge] - w).norm() > 0.5 * self.least);
+        (0..self.ways.len()).into_par_iter().with_min_len(256).map(worth).collect()
     }
 
     /// The size over which an edge is more than usual.
@@ -78,10 +79,13 @@ impl Jumps {
 pub(super) fn root_spikes(take: &mut Take, ledger: &mut Ledger) {
     let places = take.places();
     let jumps = Jumps::of(take, &places);
+    let worth = jumps.worth_a_look();
     ledger.near("root_spike", 0.0);
     let mut f = 1;
     while f + LONGEST < take.frames() {
-        f += (1..=LONGEST).find(|length| returns(take, &places, &jumps, f..f + length, ledger)).unwrap_or(1);
+        let worth = |length: &usize| worth[f - 1] && worth[f + length - 1];
+        let mut lengths = (1..=LONGEST).filter(worth);
+        f += lengths.find(|length| returns(take, &places, &jumps, f..f + length, ledger)).unwrap_or(1);
     }
 }
 
@@ -94,9 +98,6 @@ fn returns(
     ledger: &mut Ledger,
 ) -> bool {
     let [out, back] = [frames.start - 1, frames.end - 1];
-    if !jumps.worth(out) || !jumps.worth(back) {
-        return false;
-    }
     let leap = jumps.size(out).min(jumps.size(back));
     let apart = (jumps.jump(out) + jumps.jump(back)).norm();
     let usual = jumps.usual(out).max(jumps.usual(back));
@@ -121,8 +122,8 @@ pub(super) fn root_steps(take: &mut Take, ledger: &mut Ledger) {
     let edges = take.edges();
     ledger.near("root_step", 0.0);
     let mut found = Vec::new();
-    let worth = (0..edges).into_par_iter().with_min_len(256).filter(|e| jumps.worth(*e));
-    for e in worth.collect::<Vec<_>>() {
+    let worth = jumps.worth_a_look();
+    for e in (0..edges).filter(|e| worth[*e]) {
         let size = jumps.size(e);
         let mut near = e.saturating_sub(2)..(e + 3).min(edges);
         if near.any(|k| jumps.size(k) > size) {

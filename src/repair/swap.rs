@@ -8,6 +8,7 @@ use super::robust::median_around;
 use super::take::Take;
 use crate::math::{Quat, rotation_between};
 use crate::model::{JointId, Role, Side};
+use rayon::prelude::*;
 
 /// An edge jumps by so many times what lies around it...
 const TIMES: f64 = 4.0;
@@ -110,7 +111,8 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
         all(&[step / (TIMES * around), step / LEAST, gain])
     };
     // Half a limit is worth telling.
-    let jumps: Vec<(usize, f64)> = (0..edges).map(|e| (e, share(e))).filter(|j| j.1 > 0.5).collect();
+    let shares = (0..edges).into_par_iter().with_min_len(256).map(|e| (e, share(e)));
+    let jumps: Vec<(usize, f64)> = shares.filter(|jump| jump.1 > 0.5).collect();
     let longest = ((LONGEST / take.dt).round() as usize).max(1);
     let mut k = 0;
     let mut found = Vec::new();

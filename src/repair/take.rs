@@ -136,11 +136,13 @@ impl Take {
 
     /// The greatest of them of every joint, over all edges.
     pub fn most(&self) -> Vec<f64> {
-        let mut most = vec![0.0_f64; self.turning.len()];
-        for steps in self.steps.chunks_exact(self.turning.len()) {
+        let none = || vec![0.0_f64; self.turning.len()];
+        let greater = |mut most: Vec<f64>, steps: &[f64]| {
             most.iter_mut().zip(steps).for_each(|(most, step)| *most = most.max(*step));
-        }
-        most
+            most
+        };
+        let edges = self.steps.par_chunks_exact(self.turning.len()).with_min_len(256);
+        edges.fold(none, greater).reduce(none, |a, b| greater(a, &b))
     }
 
     /// The mean of the turns of all joints that turn, over an edge.

@@ -48,7 +48,8 @@ pub(super) fn tilt(
     let (low, high) =
         rows.iter().map(along).fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     let off = |(row, z): (&Vec<f64>, &f64)| (z - row[0] * a - row[1] * b - c).abs();
-    let before = median(heights.iter().map(|z| (z - median(heights.clone())).abs()).collect());
+    let usual = median(heights.clone());
+    let before = median(heights.iter().map(|z| (z - usual).abs()).collect());
     let after = median(rows.iter().zip(&heights).map(off).collect());
     let degrees = libm::atan(steep).to_degrees();
     let told_apart = if rise.mended || rise.plane { f64::INFINITY } else { 0.0 };

@@ -8,6 +8,7 @@ use super::robust::{middle, mode, weighted_median};
 use super::stances::{Feet, Kind, SLOW, Stance};
 use super::take::Take;
 use crate::math::Vec3;
+use rayon::prelude::*;
 
 /// The inner part of a stance that is shorter tells no velocity; longer ones count as several, seconds.
 const LONG: (f64, f64) = (0.1, 1.0);
@@ -40,16 +41,20 @@ pub(super) fn travel(take: &mut Take, feet: &Feet, ledger: &mut Ledger) -> bool 
         let part = move |a: usize| Stance { track: s.track, frames: a..(a + piece).min(end) };
         s.frames.step_by(piece).map(part)
     };
-    for stance in feet.stances(2.0 * SLOW).into_iter().flat_map(pieces) {
+    let looked = |stance: Stance| {
         let ends = stance.frames.len() / 5;
         let frames = stance.frames.start + ends..stance.frames.end - ends;
         let seconds = (frames.len().max(1) - 1) as f64 * take.dt;
-        if seconds < LONG.0 || feet.tracks[stance.track].kind != Kind::Ball {
-            continue;
-        }
-        of_feet.push(velocity(&feet.tracks[stance.track].at[frames.clone()], take.dt));
-        of_body.push(velocity(&places[frames], take.dt));
-        weights.push(seconds.min(LONG.1));
+        (seconds >= LONG.0 && feet.tracks[stance.track].kind == Kind::Ball).then(|| {
+            let at = &feet.tracks[stance.track].at[frames.clone()];
+            (velocity(at, take.dt), velocity(&places[frames], take.dt), seconds.min(LONG.1))
+        })
+    };
+    let stances = feet.stances(2.0 * SLOW).into_par_iter().flat_map_iter(pieces);
+    for (foot, body, weight) in stances.filter_map(looked).collect::<Vec<_>>() {
+        of_feet.push(foot);
+        of_body.push(body);
+        weights.push(weight);
     }
     let total: f64 = weights.iter().sum();
     if total < 1.0 {

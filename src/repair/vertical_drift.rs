@@ -71,13 +71,14 @@ pub(super) fn vertical_drift(
         return None;
     }
     let inside = weighted_median(&rates, &weights);
-    let of = |row: &dyn Fn(usize) -> Vec<f64>| -> Fit {
+    let of = |row: &(dyn Fn(usize) -> Vec<f64> + Sync)| -> Fit {
         let rows: Vec<Vec<f64>> = (0..heights.len()).map(row).collect();
         fit(&rows, &heights, &weights)
     };
-    let constant = of(&|_| vec![1.0]);
-    let line = of(&|k| vec![1.0, times[k]]);
-    let plane = of(&|k| vec![1.0, places[k].x, places[k].z]);
+    let levels = || of(&|_| vec![1.0]);
+    let lines = || of(&|k| vec![1.0, times[k]]);
+    let planes = || of(&|k| vec![1.0, places[k].x, places[k].z]);
+    let (constant, (line, plane)) = rayon::join(levels, || rayon::join(lines, planes));
     let rate = line.coefficients.get(1).copied().unwrap_or(0.0);
     let span =
         times.iter().copied().fold(0.0, f64::max) - times.iter().copied().fold(f64::INFINITY, f64::min);

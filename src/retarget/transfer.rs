@@ -502,7 +502,7 @@ impl Carry {
                 low.extend(map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest));
             }
             let steps = steps(&Motion::new(Arc::clone(target), clip), legs);
-            all.iter_mut().zip(steps).for_each(|(all, part)| all.extend(part));
+            all.iter_mut().zip(steps).for_each(|(all, part)| all.par_extend(part));
         }
         (all, low)
     }

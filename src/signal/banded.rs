@@ -101,45 +101,61 @@ impl<const B: usize> FactoredBands<B> {
     }
 }
 
-/// A matrix of B bands that is never whole: its rows are told when they are asked for, and factored block by block.
+/// One end of a matrix of B bands that is never whole: its rows are told when they are asked for, and factored block by
+/// block.
 #[derive(Debug)]
-struct Blocks<const B: usize, F> {
+struct End<const B: usize, F> {
+    /// How many rows are this end's, and rows of a block.
     rows: usize,
-    /// Rows of a block, and of what is ahead of one.
     block: usize,
-    ahead: usize,
+    /// How many rows behind its own it reaches into.
+    reach: usize,
     of: F,
-}
-
-impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]>> Blocks<B, F> {
-    /// The matrix of so many rows, of which `of` gives ranges of whole periods.
-    fn new(rows: usize, period: usize, of: F) -> Self {
-        Self { rows, block: BLOCK.next_multiple_of(period), ahead: (B - 1).next_multiple_of(period), of }
-    }
-
-    /// How many blocks there are.
-    fn len(&self) -> usize {
-        self.rows.div_ceil(self.block)
-    }
-
-    /// The rows of a block.
-    fn range(&self, number: usize) -> Range<usize> {
-        number * self.block..((number + 1) * self.block).min(self.rows)
-    }
-
-    /// The columns of the factor of a block, given what the blocks before left of the rows that they reach into, which
-    /// become those that this one leaves; the columns are followed by these.
-    fn factored(&self, number: usize, left: &[[f64; B]]) -> Vec<[f64; B]> {
-        let range = self.range(number);
-        let mut window = left.to_vec();
-        window.extend((self.of)(range.start + left.len()..(range.end + self.ahead).min(self.rows)));
-        factor(&mut window, range.len());
-        window
-    }
 }
 
 /// Rows that are factored together: they fit a core's own cache.
 const BLOCK: usize = 1024;
+
+impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> End<B, F> {
+    /// The rows of its blocks.
+    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.rows).step_by(self.block).map(|first| first..(first + self.block).min(self.rows))
+    }
+
+    /// The columns of the factor of a block, given what the blocks before left of the rows that they reach into, which
+    /// become those that this one leaves; the columns are followed by these.
+    fn factored(&self, rows: &Range<usize>, left: &[[f64; B]]) -> Vec<[f64; B]> {
+        let mut window = left.to_vec();
+        window.extend((self.of)(rows.start + left.len()..rows.end + self.reach));
+        factor(&mut window, rows.len());
+        window
+    }
+
+    /// Takes the unknowns of this end from the side of those behind it, and what it leaves of their rows; what every block
+    /// found left, the last one's last.
+    fn down(&self, x: &mut [[f64; 1]]) -> Vec<Vec<[f64; B]>> {
+        let mut left = vec![(self.of)(0..self.reach)];
+        for rows in self.blocks() {
+            let columns = self.factored(&rows, &left[left.len() - 1]);
+            forward(&columns[..rows.len()], &mut x[rows.start..]);
+            left.push(columns[rows.len()..].to_vec());
+        }
+        left
+    }
+
+    /// Solves for the unknowns of this end, those behind it known.
+    fn up(&self, left: &[Vec<[f64; B]>], x: &mut [[f64; 1]]) {
+        let blocks: Vec<Range<usize>> = self.blocks().collect();
+        // A few blocks at a time: they do not wait for each other.
+        let wave = 2 * rayon::current_num_threads();
+        for blocks in blocks.iter().zip(left).collect::<Vec<_>>().rchunks(wave) {
+            let columns: Vec<_> = blocks.par_iter().map(|(rows, left)| self.factored(rows, left)).collect();
+            for ((rows, _), columns) in blocks.iter().zip(columns).rev() {
+                backward(&columns[..rows.len()], &mut x[rows.start..]);
+            }
+        }
+    }
+}
 
 /// Takes what is known of earlier unknowns from the side of these columns and of those that they reach.
 fn forward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
@@ -187,7 +203,8 @@ fn backward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64;
 }
 
 /// Solves for one right-hand side, in place, a matrix of B bands of which `of` gives ranges of rows, whole periods of so
-/// many: it is told and factored twice, so that next to nothing of it is kept.
+/// many: it is told and factored twice, so that next to nothing of it is kept, and from both ends at once, to the rows in
+/// the middle that both reach into.
 ///
 /// # Panics
 /// Where a block of rows is told that has another length than its range.
@@ -196,28 +213,38 @@ pub fn solve_once<const B: usize>(
     period: usize,
     of: impl Fn(Range<usize>) -> Vec<[f64; B]> + Sync,
 ) {
-    let blocks = Blocks::new(x.len(), period, of);
+    let (n, block) = (x.len(), BLOCK.next_multiple_of(period));
     let x = x.as_chunks_mut::<1>().0;
-    let mut left: Vec<Vec<[f64; B]>> = vec![Vec::new()];
-    for number in 0..blocks.len() {
-        let range = blocks.range(number);
-        let columns = blocks.factored(number, &left[number]);
-        forward(&columns[..range.len()], &mut x[range.start..]);
-        left.push(columns[range.len()..].to_vec());
-    }
-    // A few blocks at a time: they do not wait for each other.
-    let wave = 4 * rayon::current_num_threads();
-    let mut end = blocks.len();
-    while end > 0 {
-        let numbers = end.saturating_sub(wave)..end;
-        let again = |number: usize| blocks.factored(number, &left[number]);
-        let columns: Vec<_> = numbers.clone().into_par_iter().map(again).collect();
-        for (number, columns) in numbers.clone().zip(columns).rev() {
-            let range = blocks.range(number);
-            backward(&columns[..range.len()], &mut x[range.start..]);
+    let reach = (B - 1).next_multiple_of(period).min(n);
+    let first = (n - reach) / 2 / period * period;
+    let front = End { rows: first, block, reach, of: &of };
+    // The other end, with rows and unknowns in reverse: what stands to the left of the diagonal stands in rows before.
+    let reversed = |rows: Range<usize>| -> Vec<[f64; B]> {
+        let own = n - rows.end..n - rows.start;
+        let start = own.start.saturating_sub(reach);
+        let told = of(start..own.end);
+        let entry = |i: usize, k: usize| if k <= i { told[i - k - start][k] } else { 0.0 };
+        own.rev().map(|i| std::array::from_fn(|k| entry(i, k))).collect()
+    };
+    let back = End { rows: n - reach - first, block, reach, of: reversed };
+    let (near, far) = x.split_at_mut(first + reach);
+    let mut turned = vec![[0.0]; back.rows + reach];
+    turned.iter_mut().zip(far.iter().rev()).for_each(|(turned, far)| *turned = *far);
+
+    let (from_front, from_back) = rayon::join(|| front.down(near), || back.down(&mut turned));
+    let middle = &mut near[first..];
+    middle.iter_mut().zip(turned[back.rows..].iter().rev()).for_each(|(x, taken)| x[0] += taken[0]);
+    let mut rows = of(first..first + reach);
+    let (a, b) = (&from_front[from_front.len() - 1], &from_back[from_back.len() - 1]);
+    for (i, row) in rows.iter_mut().enumerate() {
+        for (k, entry) in row.iter_mut().enumerate().take(reach - i) {
+            *entry = a[i][k] + (b[reach - 1 - i - k][k] - *entry);
         }
-        end = numbers.start;
     }
+    Bands::from(rows).factored().solve(middle);
+    turned[back.rows..].iter_mut().zip(middle.iter().rev()).for_each(|(turned, x)| *turned = *x);
+    rayon::join(|| front.up(&from_front, near), || back.up(&from_back, &mut turned));
+    far.iter_mut().zip(turned[..back.rows].iter().rev()).for_each(|(far, turned)| *far = *turned);
 }
 
 #[cfg(test)]
@@ -271,7 +298,7 @@ mod tests {
     proptest! {
         /// Periods of two unknowns, of which the first meets the next two of its kind, over the ends of blocks.
         #[test]
-        fn what_is_told_twice_solves_as_what_is_kept_to_the_bit(
+        fn what_is_told_twice_solves_as_what_is_kept(
             unknowns in proptest::collection::vec((0.5..2.0f64, -1.0..1.0f64, -1.0..1.0f64), 1..1300),
         ) {
             let n = 2 * unknowns.len();
@@ -295,7 +322,9 @@ mod tests {
             solve_once(&mut found, 2, |r: Range<usize>| fill(r.clone())[r].to_vec());
             let mut expected: Vec<[f64; 1]> = side.iter().map(|x| [*x]).collect();
             Bands::from(fill(0..n)).factored().solve(&mut expected);
-            prop_assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b[0].to_bits()));
+            for (found, expected) in found.iter().zip(&expected) {
+                prop_assert!((found - expected[0]).abs() < 1e-13, "{found} {}", expected[0]);
+            }
         }
     }
 

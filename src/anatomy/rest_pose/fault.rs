@@ -84,10 +84,22 @@ pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFa
         let back = (rest.joint(p).rotation.inverse() * rest.joint(j).rotation).inverse();
         let pairs = e.of_joint(p).iter().zip(e.of_joint(j));
         let moved: Vec<Quat> = pairs.map(|(p, j)| p.rotation.inverse() * j.rotation * back).collect();
+        if within(&moved, limit) {
+            return None;
+        }
         (mean_rotation(&moved, &ones).angle().to_degrees() > limit).then_some(role)
     };
     let roles: Vec<Role> = rig.assignments().filter_map(|(role, _)| far(role)).collect();
     (roles.len() >= 2).then_some(RestFault::OutOfReach(roles))
+}
+
+/// Whether all of these turn by less than so many degrees, and less than 90: then their mean does, in every round. Such
+/// quaternions lie in a cone that its dual contains, and the sum of `w q q'` maps the one into the other, so the cone has
+/// its first eigenvector (Krein and Rutman 1948).
+fn within(moved: &[Quat], degrees: f64) -> bool {
+    // What rounding adds is far less.
+    let least = libm::cos(0.5 * degrees.min(90.0).to_radians()) + 1e-9;
+    moved.iter().all(|turn| turn.w.abs() > least)
 }
 
 /// The cosine between the trunk and the line of the legs, for the places of roles.
@@ -120,4 +132,40 @@ pub fn posed_rest(rig: &Rig, rest: &ModelPose) -> Option<RestFault> {
     };
     let most = segments.filter_map(apart).fold(0.0, f64::max);
     (most.to_degrees() > POSED).then_some(RestFault::Posed(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The shortcut says of a mean what the mean says of itself.
+        #[test]
+        fn the_mean_of_what_turns_less_than_a_right_angle_turns_no_further(
+            turns in proptest::collection::vec(
+                (prop::array::uniform3(-1.0..1.0f64), 0.0..1.0f64, 0.01..1.0f64, any::<bool>()), 1..20,
+            ),
+            degrees in 5.0..170.0f64,
+        ) {
+            let turned = |(axis, share, _, negated): &([f64; 3], f64, f64, bool)| {
+                let axis = Vec3::from(*axis).try_normalize(1e-6).unwrap_or_else(Vec3::x);
+                let q = exp(&(axis * (share * degrees.min(90.0) * 0.999).to_radians()));
+                if *negated { Quat::new_unchecked(-q.into_inner()) } else { q }
+            };
+            let moved: Vec<Quat> = turns.iter().map(turned).collect();
+            let weights: Vec<f64> = turns.iter().map(|t| t.2).collect();
+            prop_assert!(within(&moved, degrees));
+            prop_assert!(mean_rotation(&moved, &weights).angle().to_degrees() <= degrees);
+        }
+    }
+
+    #[test]
+    fn one_turn_further_is_looked_at() {
+        let turn = |degrees: f64| exp(&(Vec3::x() * degrees.to_radians()));
+        assert!(within(&[turn(10.0), turn(-69.0)], 70.0));
+        assert!(!within(&[turn(10.0), turn(-71.0)], 70.0));
+        assert!(!within(&[turn(10.0), turn(91.0)], 150.0), "beyond a right angle nothing is said");
+    }
 }

@@ -202,6 +202,8 @@ struct Walk<'a> {
     tracks: &'a [Track<'a>],
     joints: &'a Joints,
     sources: Vec<Source>,
+    /// The joints that hang in the world.
+    hanging: Vec<JointId>,
     /// The steps whose places change and are asked for, parents first.
     walked: Vec<usize>,
     /// The places of all steps where nothing has moved yet.
@@ -237,8 +239,10 @@ impl<'a> Walk<'a> {
         let sources: Vec<Source> =
             skeleton.ids().map(|joint| source(joint).unwrap_or(Source::World)).collect();
         let mut asked = vec![false; steps.len()];
-        for joint in skeleton.ids().filter(|j| matches!(sources[j.index()], Source::World)) {
-            for id in [Some(joint), skeleton.parent(joint)].into_iter().flatten() {
+        let hangs = |joint: &JointId| matches!(sources[joint.index()], Source::World);
+        let hanging: Vec<JointId> = skeleton.ids().filter(hangs).collect();
+        for joint in &hanging {
+            for id in [Some(*joint), skeleton.parent(*joint)].into_iter().flatten() {
                 step_of[id.index()].into_iter().for_each(|s: usize| asked[s] = true);
             }
         }
@@ -248,7 +252,7 @@ impl<'a> Walk<'a> {
             }
         }
         let walked = (0..steps.len()).filter(|k| asked[*k] && moves[*k]).collect();
-        Self { steps, tracks, joints, sources, walked, worlds }
+        Self { steps, tracks, joints, sources, hanging, walked, worlds }
     }
 }
 
@@ -341,14 +345,13 @@ impl<'w, 'a> Instants<'w, 'a> {
         for (step, world) in walk.steps.iter().zip(&walk.worlds) {
             step.joint.into_iter().for_each(|joint| model[joint.index()] = world.rigid().0);
         }
-        let any = walk.sources.iter().any(|source| matches!(source, Source::World));
         Self {
             walk,
             hands: hands.iter().map(|hand| hand.at(time, snap)).collect(),
             spots: vec![[Spot::default(); TILE]; hands.len()],
             worlds: walk.worlds.clone(),
             model,
-            places: vec![Transform::identity(); if any { TILE * n } else { 0 }],
+            places: vec![Transform::identity(); if walk.hanging.is_empty() { 0 } else { TILE * n }],
         }
     }
 
@@ -374,7 +377,7 @@ impl<'w, 'a> Instants<'w, 'a> {
     fn walk_down(&mut self, frame: usize) {
         let walk = self.walk;
         for &k in &walk.walked {
-            let Step { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k].clone();
+            let Step { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k];
             if let Some((track, spots)) = t.map(|t| self.track(t)) {
                 local.translation = track.sample(spots[frame]);
             }
@@ -390,13 +393,10 @@ impl<'w, 'a> Instants<'w, 'a> {
             }
         }
         let n = self.model.len();
-        for (k, parent) in walk.joints.skeleton.parents().iter().enumerate() {
-            if let Source::World = walk.sources[k] {
-                self.places[frame * n + k] = match parent {
-                    Some(p) => self.model[p.index()].inverse() * self.model[k],
-                    None => self.model[k],
-                };
-            }
+        for &joint in &walk.hanging {
+            let own = self.model[joint.index()];
+            let above = walk.joints.skeleton.parent(joint).map(|above| self.model[above.index()]);
+            self.places[frame * n + joint.index()] = above.map_or(own, |above| above.inverse() * own);
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Skeleton};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Children of one joint that are looked at, the ones that reach furthest: bodies part into a handful of branches, and a
@@ -40,6 +41,8 @@ pub(super) struct Tree {
     looked_at: BTreeMap<usize, Vec<usize>>,
     enter: Vec<usize>,
     leave: Vec<usize>,
+    /// What [`Tree::bends`] has found of a joint, the one above it and the one above that: many limbs ask for it.
+    bent: Vec<OnceCell<f64>>,
 }
 
 impl Tree {
@@ -66,6 +69,7 @@ impl Tree {
             looked_at: BTreeMap::new(),
             enter: vec![0; n],
             leave: vec![0; n],
+            bent: vec![OnceCell::new(); n],
         };
         tree.take_bare_ends();
         tree.sweep();
@@ -173,6 +177,13 @@ impl Tree {
     /// How much the bone at `b` turns against the one before it over the frames, in radians: 0 for a joint that only
     /// twists, or without a clip.
     pub fn bends(&self, a: usize, b: usize, c: usize) -> f64 {
+        match self.parent[c] == Some(b) && self.parent[b] == Some(a) {
+            true => *self.bent[c].get_or_init(|| self.bending(a, b, c)),
+            false => self.bending(a, b, c),
+        }
+    }
+
+    fn bending(&self, a: usize, b: usize, c: usize) -> f64 {
         let cosine = |p: &Vec<Vec3>| {
             let (first, second) = (p[b] - p[a], p[c] - p[b]);
             let lengths = first.norm() * second.norm();

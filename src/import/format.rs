@@ -10,6 +10,7 @@ use super::npz;
 use super::{asf_amc, bvh_asset, gltf_asset};
 use crate::model::Asset;
 use std::path::Path;
+use std::sync::Arc;
 
 /// One format that is read.
 #[derive(Debug)]
@@ -36,10 +37,19 @@ pub const HEAD: usize = 4096;
 pub struct Source<'a> {
     /// The content.
     pub bytes: &'a [u8],
+    /// The same, where a document may keep it without a copy.
+    pub shared: Option<&'a Arc<Vec<u8>>>,
     /// The file's name without its extension.
     pub name: &'a str,
     /// Where it lies: the folder of what it refers to.
     pub folder: Option<&'a Path>,
+}
+
+impl Source<'_> {
+    /// The content for a document that keeps it.
+    pub fn kept(&self) -> Arc<Vec<u8>> {
+        self.shared.cloned().unwrap_or_else(|| Arc::new(self.bytes.to_vec()))
+    }
 }
 
 /// Every format that is read; where a file might be of two, the first of them.

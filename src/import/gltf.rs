@@ -49,16 +49,17 @@ impl GltfFile {
     /// A [`GltfError`] with the place where the file is not what the specification asks for, as far as the
     /// skeleton and its clips are concerned. Faults of meshes, materials and images are warnings.
     pub fn read(bytes: &[u8], folder: Option<&Path>) -> Result<Self, GltfError> {
-        Self::read_within(bytes, folder, &Allowance::new(bytes.len() as u64, None))
+        let allowance = Allowance::new(bytes.len() as u64, None);
+        Self::read_within(Arc::new(bytes.to_vec()), folder, &allowance)
     }
 
-    /// The same, within what is left of `allowance`.
+    /// The same, within what is left of `allowance`, of bytes that the document keeps.
     pub(super) fn read_within(
-        bytes: &[u8],
+        bytes: Arc<Vec<u8>>,
         folder: Option<&Path>,
         allowance: &Allowance,
     ) -> Result<Self, GltfError> {
-        let chunks = Chunks::open(bytes)?;
+        let chunks = Chunks::open(&bytes)?;
         let json = Json::parse(chunks.json, chunks.json_offset)?;
         check_version(&json)?;
         let mut warnings = Warnings::new();
@@ -86,10 +87,12 @@ impl GltfFile {
         };
         let meshes = gltf_mesh::meshes(&source, &mut warnings)?;
         let (clips, meant) = gltf_animation::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
+        let container = if chunks.glb { Container::Glb } else { Container::Gltf };
+        let resources = resources.into_read();
         let document = Document {
-            container: if chunks.glb { Container::Glb } else { Container::Gltf },
-            bytes: bytes.into(),
-            resources: resources.into_read(),
+            container,
+            bytes,
+            resources,
             nodes: joints.nodes,
             fbx: None,
             model_from_file: Quat::identity(),

@@ -24,7 +24,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     },
     read: |source, options| {
         let allowance = options.allowance(source.bytes);
-        asset(GltfFile::read_within(source.bytes, source.folder, &allowance)?, source.name, options)
+        asset(GltfFile::read_within(source.kept(), source.folder, &allowance)?, source.name, options)
     },
 };
 

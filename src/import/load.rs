@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An axis that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +152,7 @@ pub enum ImportError {
 /// An [`ImportError`] with the place in the file.
 pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Asset, ImportError> {
     let path = path.as_ref();
-    from_file(&read(path)?, path, options)
+    from_shared(&Arc::new(read(path)?), path, options)
 }
 
 /// The name of the format of one file, by its first bytes and its extension.
@@ -211,8 +212,30 @@ fn open(path: &Path) -> Result<(File, u64), ImportError> {
 /// # Errors
 /// An [`ImportError`] with the place in the file.
 pub fn from_file(bytes: &[u8], path: &Path, options: &Options) -> Result<Asset, ImportError> {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    from_bytes(bytes, &name, path.extension().and_then(|e| e.to_str()), path.parent(), options)
+    of_path(bytes, None, path, options)
+}
+
+/// As [`from_file`], where a glTF or FBX document keeps the bytes without a copy.
+///
+/// # Errors
+/// An [`ImportError`] with the place in the file.
+pub(crate) fn from_shared(
+    bytes: &Arc<Vec<u8>>,
+    path: &Path,
+    options: &Options,
+) -> Result<Asset, ImportError> {
+    of_path(bytes, Some(bytes), path, options)
+}
+
+fn of_path(
+    bytes: &[u8],
+    shared: Option<&Arc<Vec<u8>>>,
+    path: &Path,
+    options: &Options,
+) -> Result<Asset, ImportError> {
+    let name = &path.file_stem().unwrap_or_default().to_string_lossy();
+    let source = Source { bytes, shared, name, folder: path.parent() };
+    from_source(&source, path.extension().and_then(|e| e.to_str()), options)
 }
 
 /// Reads the content of one file called `name`. Relative URIs of a glTF lie in `folder`.
@@ -226,8 +249,11 @@ pub fn from_bytes(
     folder: Option<&Path>,
     options: &Options,
 ) -> Result<Asset, ImportError> {
-    let extension = extension.unwrap_or_default();
+    from_source(&Source { bytes, shared: None, name, folder }, extension, options)
+}
+
+fn from_source(source: &Source, extension: Option<&str>, options: &Options) -> Result<Asset, ImportError> {
+    let (name, extension) = (source.name, extension.unwrap_or_default());
     let file = if extension.is_empty() { name.to_owned() } else { format!("{name}.{extension}") };
-    let format = format_of(bytes, &file, extension)?;
-    (format.read)(&Source { bytes, name, folder }, options)
+    (format_of(source.bytes, &file, extension)?.read)(source, options)
 }

@@ -45,7 +45,7 @@ pub use format::{ReadFormat, Source};
 pub use gltf::GltfFile;
 #[cfg(feature = "cli")]
 pub(crate) use load::MAX_FILE_BYTES;
-pub(crate) use load::read;
 pub use load::{Axis, ImportError, Options, format_name, from_bytes, from_file, load};
+pub(crate) use load::{from_shared, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};

@@ -18,13 +18,13 @@ pub struct Document {
     /// How the bytes are packed.
     pub container: Container,
     /// The whole file.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Arc<Vec<u8>>,
     /// For `.gltf`: the files that its URIs name and that were read, URI and content, in first-use order.
     pub resources: Vec<(String, Arc<[u8]>)>,
     /// The node of each joint, in joint order; `None` for joints that the import added.
     pub nodes: Vec<Option<usize>>,
     /// The FBX file that `bytes` were built from, where the character came in one.
-    pub fbx: Option<Arc<[u8]>>,
+    pub fbx: Option<Arc<Vec<u8>>>,
     /// Model space (facing +Z) from the file's own world space; the same metres.
     pub model_from_file: Quat,
 }

@@ -167,9 +167,9 @@ pub(super) fn make_and_tell(
     for take in &job.takes {
         let mut asset = {
             // Beside each other: a single take has nothing else for the other threads yet.
-            let bytes = rayon::join(|| import::read(&take.path), || pipeline.body()).0?;
+            let bytes = Arc::new(rayon::join(|| import::read(&take.path), || pipeline.body()).0?);
             let (asset, hash) = rayon::join(
-                || import::from_file(&bytes, &take.path, &pipeline.import),
+                || import::from_shared(&bytes, &take.path, &pipeline.import),
                 || hashed(slashed(&take.relative), &bytes),
             );
             sources.push(hash);

@@ -11,6 +11,7 @@ use crate::import::load::{ImportError, Options};
 use crate::model::Asset;
 use crate::report::Warnings;
 use crate::scene::{FbxView, open_fbx};
+use std::sync::Arc;
 use ufbx::SceneRoot;
 
 /// Autodesk FBX.
@@ -38,7 +39,7 @@ fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     let joints = joints::joints(&scene);
     let rest = rest::rest(&scene, &joints, options, &allowance, &mut warnings)?;
     let glb = document::build(&scene, &joints, &rest, source.folder, &allowance, &mut warnings)?;
-    let mut file = GltfFile::read_within(&glb, None, &allowance)?;
+    let mut file = GltfFile::read_within(Arc::new(glb), None, &allowance)?;
     let rate = scene.settings.frames_per_second;
     for clip in &mut file.clips {
         // The times of a GLB are 32-bit floats, and one frame has no rate.
@@ -46,7 +47,7 @@ fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
             clip.sample_rate = rate;
         }
     }
-    file.document.fbx = Some(source.bytes.into());
+    file.document.fbx = Some(source.kept());
     warnings.extend(std::mem::take(&mut file.warnings));
     file.warnings = warnings;
     gltf_asset::asset(file, source.name, options)

@@ -17,6 +17,7 @@ use crate::math::{Vec3, angle_between};
 use crate::model::{ModelPose, Rig, Role, Side};
 use crate::report::Warnings;
 use crate::scene::Allowance;
+use std::sync::Arc;
 use ufbx::{
     AnimOpts, PropOverrideDesc, SceneRoot, Transform, Vec4, create_anim, evaluate_transform,
     matrix_to_transform,
@@ -131,7 +132,7 @@ fn stands(
     vocabulary: &Vocabulary,
     allowance: &Allowance,
 ) -> Result<Option<bool>, ImportError> {
-    let file = GltfFile::read_within(&bare(scene, joints, pose)?, None, allowance)?;
+    let file = GltfFile::read_within(Arc::new(bare(scene, joints, pose)?), None, allowance)?;
     let rest = file.skeleton.rest_model_pose();
     let understood = understand(&File {
         skeleton: &file.skeleton,

@@ -212,6 +212,42 @@ impl SwingTwist {
 
     /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.
     pub fn project(&self, local: &Quat) -> Quat {
+        if self.plainly_holds(local) { *local } else { self.nearest_to(local) }
+    }
+
+    /// Whether the rotation is inside, told without angles: where it is so by what they are at most. What is near the bound
+    /// is not told.
+    fn plainly_holds(&self, local: &Quat) -> bool {
+        let relative = self.reference.inverse() * local;
+        let (w, v) = (relative.w, relative.imag());
+        let along = v.dot(&self.axis);
+        // The cosine of half the swing; near half a turn nothing tells the twist.
+        let cosine = (w * w + along * along).sqrt();
+        if cosine < 1e-3 {
+            return false;
+        }
+        // Half an angle is the arc sine of `s`, which is at most s + (pi / 2 - 1) s^3.
+        let most = |s: f64| 2.0 * s * (1.0 + (std::f64::consts::FRAC_PI_2 - 1.0) * s * s);
+        let half = along / cosine * w.signum();
+        let twist = [2.0 * half.abs(), most(half.abs())];
+        let [low, high] = if half < 0.0 { [-twist[1], -twist[0]] } else { twist };
+        // The sine of half the swing about either axis, as swing_twist has it.
+        let second = self.axis.cross(&self.first);
+        let (a, b) = (v.dot(&self.first), v.dot(&second));
+        let (mut x, mut y) = ((w * a - along * b) / cosine, (w * b + along * a) / cosine);
+        if self.twist_first {
+            let (c, s) = ((w * w - along * along) / (cosine * cosine), 2.0 * w * along / (cosine * cosine));
+            (x, y) = (x * c + y * s, y * c - x * s);
+        }
+        let sine = (x * x + y * y).sqrt();
+        let grown = if sine > 0.0 { most(sine.min(1.0)) / sine } else { 2.0 };
+        let share = |way: f64, r: &Range| way * grown / if way < 0.0 { -r.low } else { r.high };
+        let (x, y) = (share(x, &self.swing[0]), share(y, &self.swing[1]));
+        x * x + y * y < 1.0 - ROUNDED && self.twist.low < low - ROUNDED && high + ROUNDED < self.twist.high
+    }
+
+    /// The nearest rotation inside.
+    fn nearest_to(&self, local: &Quat) -> Quat {
         let [first, second, twist] = self.angles(local);
         let swing = nearest_in_ellipse(&self.swing, first, second);
         let bounded = nearest_angle(&self.twist, twist);
@@ -221,6 +257,9 @@ impl SwingTwist {
         self.rotation([swing[0], swing[1], bounded])
     }
 }
+
+/// More than rounding can make of an angle or a share.
+const ROUNDED: f64 = 1e-9;
 
 /// The point of an ellipse with half axes by quadrant that is nearest to `(x, y)`; the point itself inside.
 ///
@@ -288,6 +327,24 @@ mod tests {
             prop_assert!((a / ha).powi(2) + (b / hb).powi(2) <= 1.0 + 1e-9);
             prop_assert!((-0.5 - 1e-9..=0.9 + 1e-9).contains(&t));
             prop_assert!(limit.project(&inside).angle_to(&inside) < 1e-9);
+        }
+
+        /// What is told without angles is what the angles tell, and rotations well inside are told.
+        #[test]
+        fn what_plainly_holds_is_its_own_nearest(
+            x in -1.5..1.5f64, y in -0.9..0.9f64, t in -3.1..3.1f64, share in 0.0..0.8f64, turn in 0.0..6.3f64,
+            twist_first: bool, negated: bool,
+        ) {
+            let limit = SwingTwist { twist_first, ..shoulder() };
+            let sign = |q: Quat| if negated { Quat::new_unchecked(-q.into_inner()) } else { q };
+            let q = sign(limit.rotation([x, y, t]));
+            if limit.plainly_holds(&q) {
+                prop_assert_eq!(limit.nearest_to(&q), q);
+            }
+            let (a, b) = (share * turn.cos(), share * turn.sin());
+            let (x, y) = (a * if a < 0.0 { 0.4 } else { 1.3 }, b * if b < 0.0 { 0.2 } else { 0.7 });
+            let t = if t < 0.0 { 0.45 * t / 3.1 } else { 0.75 * t / 3.1 };
+            prop_assert!(limit.plainly_holds(&sign(limit.rotation([x, y, t]))));
         }
 
         /// Bent enough it stays, else it bends by at least the least, and moves on smoothly through straight.

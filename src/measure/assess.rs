@@ -47,13 +47,13 @@ pub fn assess(
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
 ) -> Assessment {
-    let (mut made, samples) = alone(gauge, motion, contacts);
-    if let Some(copy) = copy {
-        let (plain, others) = alone(gauge, copy, contacts);
+    let beside = |copy| rayon::join(|| alone(gauge, copy, contacts), || comparison(gauge, motion, copy));
+    let ((mut made, samples), beside) = rayon::join(|| alone(gauge, motion, contacts), || copy.map(beside));
+    if let Some(((plain, others), compared)) = beside {
         for own in &mut made.metrics {
             own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
         }
-        if let Some((metrics, apart)) = comparison(gauge, motion, copy) {
+        if let Some((metrics, apart)) = compared {
             made.metrics.extend(metrics);
             made.series.push(series("correction", "m", apart));
             made.metrics.extend(roughness(&samples, &others));
@@ -82,18 +82,21 @@ pub fn assess_beside(
     take: &Motion,
     copy: &Motion,
 ) -> Assessment {
-    let mut made = assess(gauge, motion, contacts, Some(copy));
-    let labels = match &take.contacts {
-        Some(labels) => labels,
-        None => &detect(take, &Options::default()),
+    let of_take = || {
+        let labels = match &take.contacts {
+            Some(labels) => labels,
+            None => &detect(take, &Options::default()),
+        };
+        alone(&Gauge::new(&take.character), take, Some(labels)).0
     };
-    let (of_take, _) = alone(&Gauge::new(&take.character), take, Some(labels));
+    let of_limbs = || rayon::join(|| legs(gauge, take, copy, motion), || hands(gauge, take, copy, motion));
+    let (mut made, (of_take, ((measures, series), hands))) =
+        rayon::join(|| assess(gauge, motion, contacts, Some(copy)), || rayon::join(of_take, of_limbs));
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
     }
-    let (measures, series) = legs(gauge, take, copy, motion);
     made.series.extend(series);
-    made.add(measures.into_iter().chain(hands(gauge, take, copy, motion)));
+    made.add(measures.into_iter().chain(hands));
     made
 }
 

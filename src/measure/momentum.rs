@@ -15,6 +15,7 @@ use super::statistics::{percentile, rms};
 use crate::math::Vec3;
 use crate::report::{Metric, Series};
 use crate::signal::{Butterworth, Parabola};
+use rayon::prelude::*;
 
 /// The gravity of the earth, m/s^2.
 pub const GRAVITY: f64 = 9.81;
@@ -32,10 +33,8 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
         return None;
     }
     let (forces, torques) = wrenches(samples);
-    let mut columns: Vec<Row6> = Vec::new();
-    let mut left: Vec<f64> = Vec::with_capacity(frames);
-    for frame in 0..frames {
-        columns.clear();
+    let left = |frame: usize| {
+        let mut columns: Vec<Row6> = Vec::new();
         for (k, course) in courses.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
             debug_assert_eq!(course.part, gauge.points[k].part);
             let arm = (samples.point(frame, k) / gauge.scale - samples.centers[frame]) / gauge.height;
@@ -46,8 +45,9 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
         let force = forces[frame] / GRAVITY + Vec3::y();
         let torque = torques[frame] / (GRAVITY * gauge.height);
         let rest = residual(&columns, &[force.x, force.y, force.z, torque.x, torque.y, torque.z]);
-        left.push(rest.iter().map(|x| x * x).sum::<f64>().sqrt());
-    }
+        rest.iter().map(|x| x * x).sum::<f64>().sqrt()
+    };
+    let left: Vec<f64> = (0..frames).into_par_iter().with_min_len(64).map(left).collect();
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&mut left.clone(), 0.95)));
     let mut series = vec![course("momentum_residual", left)];

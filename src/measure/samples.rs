@@ -1,13 +1,15 @@
 //! A motion becomes what its measures read: places of contact points and end joints, momentum, and the worst of its
-//! joints, in one pass over the frames.
+//! joints, in one pass over the frames, blocks of them side by side.
 //!
 //! Space: model space. Units: metres of the common height for places, the figure's own for momentum; radians, seconds.
 
 use super::gauge::Gauge;
 use super::statistics::mean;
 use crate::kinematics::forward;
-use crate::math::{Quat, Vec3};
+use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Role};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// How often the skin is looked at, hertz: limbs that meet stay longer.
 const LOOKS: f64 = 10.0;
@@ -48,66 +50,40 @@ pub struct Samples {
 impl Samples {
     /// Reads `motion`, which plays on the character of `gauge`.
     pub fn of(gauge: &Gauge, motion: &Motion) -> Self {
-        let (skeleton, clip) = (gauge.character.skeleton(), &motion.clip);
-        let frames = clip.frames();
-        let mut made = Self { frames, rate: clip.sample_rate, lowest_skin: f64::INFINITY, ..Self::default() };
-        made.points.reserve(frames * gauge.points.len());
-        made.ends.reserve(frames * gauge.ends.len());
-        let mut masses = Masses::new(gauge, clip.sample_rate, frames);
+        let frames = motion.clip.frames();
         let bones = bones(gauge, motion);
-        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-        // The smallest |cos| of half a turn, which is the greatest turn.
-        let mut least = 1.0_f64;
-        let (mut outside, mut excess) = (0.0, vec![(Quat::identity(), 0.0); gauge.limited.len()]);
-        let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
-        let mut inside = Vec::new();
-        for frame in 0..frames {
-            forward(skeleton, clip, frame, &mut pose, &mut model);
-            for point in &gauge.points {
-                let mut at = model.joint(point.joint).point(&point.at);
-                at.y -= point.radius;
-                made.points.push(at * gauge.scale);
-            }
-            made.ends.extend(gauge.ends.iter().map(|id| model.position(*id) * gauge.scale));
-            made.root.push(model.position(gauge.root) * gauge.scale);
-            masses.add(gauge, &model);
-            if frame % looks == 0 && !gauge.skin.is_empty() {
-                inside.push(gauge.skin.share_inside(&model));
-            }
-            if frame % looks == 0 {
-                let hands = gauge.floor_skin.lowest_of_hands(&model);
-                let low = hands.into_iter().fold(gauge.floor_skin.lowest(&model), f64::min);
-                made.lowest_skin = made.lowest_skin.min(low * gauge.scale);
-            }
-            let mut most = 0.0_f64;
-            for (&id, (known, angle)) in gauge.limited.iter().zip(&mut excess) {
-                let local = pose.joint(id);
-                // Fingers of most takes stand still: what is known of a rotation stays true.
-                if local.rotation != *known || frame == 0 {
-                    let nearest = gauge.mechanism.limited(id, local).rotation;
-                    let inside = nearest == local.rotation;
-                    *known = local.rotation;
-                    *angle = if inside { 0.0 } else { nearest.angle_to(known) };
-                }
-                most = most.max(*angle);
-                outside += *angle;
-            }
-            made.excess.push(most);
-            if frame > 0 {
-                for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {
-                    least = least.min(a.coords.dot(&b.coords).abs());
-                }
-            }
-            for &(id, length) in &bones {
-                let stretch = (pose.joint(id).translation.norm() / length - 1.0).abs();
-                made.stretch = made.stretch.max(stretch);
-            }
+        let starts = (0..frames).into_par_iter().step_by(BLOCK);
+        let parts: Vec<Part> =
+            starts.map(|start| Part::of(gauge, motion, &bones, start..frames.min(start + BLOCK))).collect();
+        let rate = motion.clip.sample_rate;
+        let mut made = Self { frames, rate, lowest_skin: f64::INFINITY, ..Self::default() };
+        made.points.reserve_exact(frames * gauge.points.len());
+        made.ends.reserve_exact(frames * gauge.ends.len());
+        let (mut least, mut outside, mut inside) = (1.0_f64, 0.0, Vec::new());
+        for mut part in parts {
+            made.points.append(&mut part.points);
+            made.ends.append(&mut part.ends);
+            made.root.append(&mut part.root);
+            made.centers.append(&mut part.centers);
+            made.spins.append(&mut part.spins);
+            made.torques.append(&mut part.torques);
+            made.excess.append(&mut part.excess);
+            inside.append(&mut part.inside);
+            outside += part.outside;
+            least = least.min(part.least);
+            made.stretch = made.stretch.max(part.stretch);
+            made.lowest_skin = made.lowest_skin.min(part.lowest_skin);
         }
         let checks = frames * gauge.limited.len();
         made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
         made.inside = (!inside.is_empty()).then(|| mean(&inside));
         made.turn = 2.0 * libm::acos(least.min(1.0));
-        (made.centers, made.spins, made.torques) = masses.finish();
+        for list in [&mut made.spins, &mut made.torques] {
+            if let (Some(&first), Some(&last)) = (list.first(), list.last()) {
+                list.insert(0, first);
+                list.push(last);
+            }
+        }
         made
     }
 
@@ -115,6 +91,109 @@ impl Samples {
     pub fn point(&self, frame: usize, point: usize) -> &Vec3 {
         let width = self.points.len() / self.frames.max(1);
         &self.points[frame * width + point]
+    }
+}
+
+/// Frames that are read one after the other.
+const BLOCK: usize = 256;
+
+/// What is read of some frames; see [`Samples`].
+#[derive(Debug)]
+struct Part {
+    points: Vec<Vec3>,
+    ends: Vec<Vec3>,
+    root: Vec<Vec3>,
+    centers: Vec<Vec3>,
+    /// Those of the frames that have two neighbours, as the torques.
+    spins: Vec<Vec3>,
+    torques: Vec<Vec3>,
+    excess: Vec<f64>,
+    /// The sum of the angles outside the ranges of motion.
+    outside: f64,
+    /// The smallest |cos| of half a turn, which is the greatest turn.
+    least: f64,
+    stretch: f64,
+    inside: Vec<f64>,
+    lowest_skin: f64,
+}
+
+impl Part {
+    fn of(gauge: &Gauge, motion: &Motion, bones: &[(JointId, f64)], own: Range<usize>) -> Self {
+        let (skeleton, clip) = (gauge.character.skeleton(), &motion.clip);
+        let mut made = Part {
+            points: Vec::with_capacity(own.len() * gauge.points.len()),
+            ends: Vec::with_capacity(own.len() * gauge.ends.len()),
+            root: Vec::with_capacity(own.len()),
+            centers: Vec::new(),
+            spins: Vec::new(),
+            torques: Vec::new(),
+            excess: Vec::with_capacity(own.len()),
+            outside: 0.0,
+            least: 1.0,
+            stretch: 0.0,
+            inside: Vec::new(),
+            lowest_skin: f64::INFINITY,
+        };
+        // The change of a momentum takes the frames on either side.
+        let seen = own.start.saturating_sub(1)..clip.frames().min(own.end + 1);
+        let mut masses = Masses::new(gauge, clip.sample_rate, seen.len());
+        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+        let mut excess = vec![None; gauge.limited.len()];
+        let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
+        for frame in seen.clone() {
+            forward(skeleton, clip, frame, &mut pose, &mut model);
+            masses.add(gauge, &model);
+            if !own.contains(&frame) {
+                continue;
+            }
+            for point in &gauge.points {
+                let mut at = model.joint(point.joint).point(&point.at);
+                at.y -= point.radius;
+                made.points.push(at * gauge.scale);
+            }
+            made.ends.extend(gauge.ends.iter().map(|id| model.position(*id) * gauge.scale));
+            made.root.push(model.position(gauge.root) * gauge.scale);
+            if frame % looks == 0 && !gauge.skin.is_empty() {
+                made.inside.push(gauge.skin.share_inside(&model));
+            }
+            if frame % looks == 0 {
+                let hands = gauge.floor_skin.lowest_of_hands(&model);
+                let low = hands.into_iter().fold(gauge.floor_skin.lowest(&model), f64::min);
+                made.lowest_skin = made.lowest_skin.min(low * gauge.scale);
+            }
+            let mut most = 0.0_f64;
+            for (&id, known) in gauge.limited.iter().zip(&mut excess) {
+                let local = pose.joint(id);
+                // Fingers of most takes stand still: what is known of a rotation stays true.
+                let angle = match *known {
+                    Some((rotation, angle)) if rotation == local.rotation => angle,
+                    _ => {
+                        let nearest = gauge.mechanism.limited(id, local).rotation;
+                        let inside = nearest == local.rotation;
+                        if inside { 0.0 } else { nearest.angle_to(&local.rotation) }
+                    }
+                };
+                *known = Some((local.rotation, angle));
+                most = most.max(angle);
+                made.outside += angle;
+            }
+            made.excess.push(most);
+            if frame > 0 {
+                for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {
+                    made.least = made.least.min(a.coords.dot(&b.coords).abs());
+                }
+            }
+            for &(id, length) in bones {
+                let stretch = (pose.joint(id).translation.norm() / length - 1.0).abs();
+                made.stretch = made.stretch.max(stretch);
+            }
+        }
+        if !masses.centers.is_empty() {
+            let first = own.start - seen.start;
+            made.centers = masses.centers[first..first + own.len()].to_vec();
+            (made.spins, made.torques) = (masses.spins, masses.torques);
+        }
+        made
     }
 }
 
@@ -181,17 +260,5 @@ impl Masses {
         }
         self.spins.push(spin * (0.5 * self.per_second));
         self.torques.push(torque * (self.per_second * self.per_second));
-    }
-
-    /// Centres, spins and torques, the ends repeated.
-    fn finish(self) -> (Vec<Vec3>, Vec<Vec3>, Vec<Vec3>) {
-        let ends = |mut list: Vec<Vec3>| {
-            if let (Some(&first), Some(&last)) = (list.first(), list.last()) {
-                list.insert(0, first);
-                list.push(last);
-            }
-            list
-        };
-        (self.centers, ends(self.spins), ends(self.torques))
     }
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Watch {
     wanted: bool,
-    before: Option<Motion>,
+    before: Option<Arc<Motion>>,
     /// The motion before the stage that carried it over, and its plain rotation copy.
-    carried: Option<(Motion, Motion)>,
+    carried: Option<(Arc<Motion>, Motion)>,
     /// The labels as they arrived on the character that leaves: no later stage can edit what it is judged by.
     labels: Option<Contacts>,
     changes: Vec<Change>,
@@ -37,11 +37,12 @@ impl Watch {
         if !self.wanted {
             return;
         }
+        let before = Arc::new(motion.clone());
         if let Some(copy) = stage.plain(motion) {
-            self.carried = Some((motion.clone(), copy));
+            self.carried = Some((Arc::clone(&before), copy));
             self.labels = None;
         }
-        self.before = Some(motion.clone());
+        self.before = Some(before);
     }
 
     /// Sees the motion after the stage of this name.
@@ -69,7 +70,7 @@ impl Watch {
         let gauge = self.gauge.insert(known.unwrap_or_else(|| pipeline.gauge(&motion.character)));
         let carried = self.carried.take();
         // Frames that were cut or moved since have no counterpart in the copy.
-        let in_step = |(_, c): &&(Motion, Motion)| {
+        let in_step = |(_, c): &&(Arc<Motion>, Motion)| {
             c.clip.frames() == motion.clip.frames() && c.clip.sample_rate == motion.clip.sample_rate
         };
         let carried = carried.as_ref().filter(in_step);

@@ -5,7 +5,8 @@
 
 use crate::anatomy::{MotionRange, range_of_motion};
 use crate::ik::SwingTwist;
-use crate::model::{Motion, Role, Side};
+use crate::model::{JointId, Motion, Role, Side};
+use rayon::prelude::*;
 
 /// How many joints are shown.
 const SHOWN: usize = 4;
@@ -31,12 +32,14 @@ pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
     let rig = &character.rig;
     let bind = character.calibration_pose();
     let fingers = |role: &Role| matches!(role, Role::Finger(..) | Role::Toes(_));
-    let mut all: Vec<Angle> = rig
+    let looked_at: Vec<_> = rig
         .assignments()
         .filter(|(role, _)| !fingers(role))
         .filter_map(|(role, a)| Some((role, a.joint, range_of_motion(rig, &bind, a.joint)?)))
-        .map(|(role, joint, range)| worst_of(role, &range, motion, joint.index()))
         .collect();
+    let worst =
+        |(role, joint, range): (Role, JointId, MotionRange)| worst_of(role, &range, motion, joint.index());
+    let mut all: Vec<Angle> = looked_at.into_par_iter().map(worst).collect();
     all.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.role.cmp(&b.role)));
     if all.first().is_some_and(|a| a.excess > EXACT) {
         all.retain(|a| a.excess > EXACT);

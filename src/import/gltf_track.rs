@@ -59,7 +59,7 @@ fn raw(n: &[u8]) -> RawQuat {
 #[inline(always)]
 fn unit(q: RawQuat) -> Quat {
     let length = q.norm();
-    if length > NO_LENGTH { Quat::new_unchecked(q * (1.0 / length)) } else { Quat::identity() }
+    if length > NO_LENGTH { Quat::new_unchecked(q / length) } else { Quat::identity() }
 }
 
 /// A quaternion that is no longer says nothing: it stands for no turn.
@@ -224,9 +224,7 @@ impl<'a> Track<'a> {
             let [x, y, z, w] = [i[n], j[n], k[n], r[n]];
             let length = ((x * x + z * z) + (y * y + w * w)).sqrt();
             let some = length > NO_LENGTH;
-            // Quotients take longer than all else here.
-            let over = 1.0 / length;
-            let unit = [x * over, y * over, z * over, w * over];
+            let unit = [x / length, y / length, z / length, w / length];
             i[n] = if some { unit[0] } else { 0.0 };
             j[n] = if some { unit[1] } else { 0.0 };
             k[n] = if some { unit[2] } else { 0.0 };

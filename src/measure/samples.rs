@@ -262,3 +262,34 @@ impl Masses {
         self.torques.push(torque * (self.per_second * self.per_second));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{self, Options};
+
+    #[test]
+    fn where_blocks_of_frames_meet_is_like_anywhere_else() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh");
+        let mut motion = import::load(path, &Options::default()).unwrap().motion(0).unwrap();
+        let walk = motion.clip.clone();
+        motion.clip = walk.clone().followed_by(std::iter::repeat_n(walk, 4), 0);
+        let frames = motion.clip.frames();
+        assert!(frames > 2 * BLOCK + 10);
+        let gauge = Gauge::new(&motion.character);
+        let all = Samples::of(&gauge, &motion);
+        let lengths = [&all.root, &all.centers, &all.spins, &all.torques].map(Vec::len);
+        assert_eq!((lengths, all.excess.len()), ([frames; 4], frames));
+        let (points, ends) = (gauge.points.len(), gauge.ends.len());
+        for frame in [1, 254, 255, 256, 257, 510, 511, 512, 513, frames - 2] {
+            let three = Samples::of(&gauge, &motion.part(frame - 1..frame + 2));
+            assert_eq!(three.centers[1], all.centers[frame], "frame {frame}");
+            assert_eq!(three.spins[1], all.spins[frame], "frame {frame}");
+            assert_eq!(three.torques[1], all.torques[frame], "frame {frame}");
+            assert_eq!(three.root[1], all.root[frame], "frame {frame}");
+            assert_eq!(three.excess[1], all.excess[frame], "frame {frame}");
+            assert_eq!(three.points[points..2 * points], all.points[frame * points..][..points]);
+            assert_eq!(three.ends[ends..2 * ends], all.ends[frame * ends..][..ends]);
+        }
+    }
+}

@@ -33,8 +33,8 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
         return None;
     }
     let (forces, torques) = wrenches(samples);
-    let left = |frame: usize| {
-        let mut columns: Vec<Row6> = Vec::new();
+    let left = |columns: &mut Vec<Row6>, frame: usize| {
+        columns.clear();
         for (k, course) in courses.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
             debug_assert_eq!(course.part, gauge.points[k].part);
             let arm = (samples.point(frame, k) / gauge.scale - samples.centers[frame]) / gauge.height;
@@ -44,10 +44,10 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
         }
         let force = forces[frame] / GRAVITY + Vec3::y();
         let torque = torques[frame] / (GRAVITY * gauge.height);
-        let rest = residual(&columns, &[force.x, force.y, force.z, torque.x, torque.y, torque.z]);
+        let rest = residual(columns, &[force.x, force.y, force.z, torque.x, torque.y, torque.z]);
         rest.iter().map(|x| x * x).sum::<f64>().sqrt()
     };
-    let left: Vec<f64> = (0..frames).into_par_iter().with_min_len(64).map(left).collect();
+    let left: Vec<f64> = (0..frames).into_par_iter().with_min_len(64).map_init(Vec::new, left).collect();
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&mut left.clone(), 0.95)));
     let mut series = vec![course("momentum_residual", left)];

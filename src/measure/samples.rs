@@ -55,24 +55,13 @@ impl Samples {
         let starts = (0..frames).into_par_iter().step_by(BLOCK);
         let parts: Vec<Part> =
             starts.map(|start| Part::of(gauge, motion, &bones, start..frames.min(start + BLOCK))).collect();
-        let rate = motion.clip.sample_rate;
-        let mut made = Self { frames, rate, lowest_skin: f64::INFINITY, ..Self::default() };
-        made.points.reserve_exact(frames * gauge.points.len());
-        made.ends.reserve_exact(frames * gauge.ends.len());
+        let mut made = Self { frames, rate: motion.clip.sample_rate, ..Self::empty(gauge, frames) };
         let (mut least, mut outside, mut inside) = (1.0_f64, 0.0, Vec::new());
         for mut part in parts {
-            made.points.append(&mut part.points);
-            made.ends.append(&mut part.ends);
-            made.root.append(&mut part.root);
-            made.centers.append(&mut part.centers);
-            made.spins.append(&mut part.spins);
-            made.torques.append(&mut part.torques);
-            made.excess.append(&mut part.excess);
+            made.followed_by(part.samples);
             inside.append(&mut part.inside);
             outside += part.outside;
             least = least.min(part.least);
-            made.stretch = made.stretch.max(part.stretch);
-            made.lowest_skin = made.lowest_skin.min(part.lowest_skin);
         }
         let checks = frames * gauge.limited.len();
         made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
@@ -87,6 +76,29 @@ impl Samples {
         made
     }
 
+    /// Nothing of so many frames yet.
+    fn empty(gauge: &Gauge, frames: usize) -> Self {
+        Self {
+            points: Vec::with_capacity(frames * gauge.points.len()),
+            ends: Vec::with_capacity(frames * gauge.ends.len()),
+            lowest_skin: f64::INFINITY,
+            ..Self::default()
+        }
+    }
+
+    /// Adds what was read of the frames behind these.
+    fn followed_by(&mut self, mut next: Self) {
+        self.points.append(&mut next.points);
+        self.ends.append(&mut next.ends);
+        self.root.append(&mut next.root);
+        self.centers.append(&mut next.centers);
+        self.spins.append(&mut next.spins);
+        self.torques.append(&mut next.torques);
+        self.excess.append(&mut next.excess);
+        self.stretch = self.stretch.max(next.stretch);
+        self.lowest_skin = self.lowest_skin.min(next.lowest_skin);
+    }
+
     /// The places of contact point `point` in one frame.
     pub fn point(&self, frame: usize, point: usize) -> &Vec3 {
         let width = self.points.len() / self.frames.max(1);
@@ -97,43 +109,23 @@ impl Samples {
 /// Frames that are read one after the other.
 const BLOCK: usize = 256;
 
-/// What is read of some frames; see [`Samples`].
-#[derive(Debug)]
+/// What is read of some frames.
 struct Part {
-    points: Vec<Vec3>,
-    ends: Vec<Vec3>,
-    root: Vec<Vec3>,
-    centers: Vec<Vec3>,
-    /// Those of the frames that have two neighbours, as the torques.
-    spins: Vec<Vec3>,
-    torques: Vec<Vec3>,
-    excess: Vec<f64>,
+    /// Spins and torques are those of the frames that have two neighbours; what is one number of all frames is not there yet.
+    samples: Samples,
     /// The sum of the angles outside the ranges of motion.
     outside: f64,
     /// The smallest |cos| of half a turn, which is the greatest turn.
     least: f64,
-    stretch: f64,
+    /// The share of the arms' skin inside the body at every look.
     inside: Vec<f64>,
-    lowest_skin: f64,
 }
 
 impl Part {
     fn of(gauge: &Gauge, motion: &Motion, bones: &[(JointId, f64)], own: Range<usize>) -> Self {
         let (skeleton, clip) = (gauge.character.skeleton(), &motion.clip);
-        let mut made = Part {
-            points: Vec::with_capacity(own.len() * gauge.points.len()),
-            ends: Vec::with_capacity(own.len() * gauge.ends.len()),
-            root: Vec::with_capacity(own.len()),
-            centers: Vec::new(),
-            spins: Vec::new(),
-            torques: Vec::new(),
-            excess: Vec::with_capacity(own.len()),
-            outside: 0.0,
-            least: 1.0,
-            stretch: 0.0,
-            inside: Vec::new(),
-            lowest_skin: f64::INFINITY,
-        };
+        let mut made = Samples::empty(gauge, own.len());
+        let (mut outside, mut least, mut inside) = (0.0, 1.0_f64, Vec::new());
         // The change of a momentum takes the frames on either side.
         let seen = own.start.saturating_sub(1)..clip.frames().min(own.end + 1);
         let mut masses = Masses::new(gauge, clip.sample_rate, seen.len());
@@ -154,7 +146,7 @@ impl Part {
             made.ends.extend(gauge.ends.iter().map(|id| model.position(*id) * gauge.scale));
             made.root.push(model.position(gauge.root) * gauge.scale);
             if frame % looks == 0 && !gauge.skin.is_empty() {
-                made.inside.push(gauge.skin.share_inside(&model));
+                inside.push(gauge.skin.share_inside(&model));
             }
             if frame % looks == 0 {
                 let hands = gauge.floor_skin.lowest_of_hands(&model);
@@ -169,18 +161,18 @@ impl Part {
                     Some((rotation, angle)) if rotation == local.rotation => angle,
                     _ => {
                         let nearest = gauge.mechanism.limited(id, local).rotation;
-                        let inside = nearest == local.rotation;
-                        if inside { 0.0 } else { nearest.angle_to(&local.rotation) }
+                        let holds = nearest == local.rotation;
+                        if holds { 0.0 } else { nearest.angle_to(&local.rotation) }
                     }
                 };
                 *known = Some((local.rotation, angle));
                 most = most.max(angle);
-                made.outside += angle;
+                outside += angle;
             }
             made.excess.push(most);
             if frame > 0 {
                 for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {
-                    made.least = made.least.min(a.coords.dot(&b.coords).abs());
+                    least = least.min(a.coords.dot(&b.coords).abs());
                 }
             }
             for &(id, length) in bones {
@@ -193,7 +185,7 @@ impl Part {
             made.centers = masses.centers[first..first + own.len()].to_vec();
             (made.spins, made.torques) = (masses.spins, masses.torques);
         }
-        made
+        Part { samples: made, outside, least, inside }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::ledger::{Ledger, all, own};
 use super::robust::{median_around, middle, neighbours};
-use super::take::Take;
+use super::take::{TOGETHER, Take};
 use crate::math::Vec3;
 use crate::measure::GRAVITY;
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ impl Jumps {
     /// Of which edges the jump may be half a step: none is longer than the greatest difference to a way around.
     fn worth_a_look(&self) -> Vec<bool> {
         let worth = |edge| self.around(edge).any(|w| (self.ways[edge] - w).norm() > 0.5 * self.least);
-        (0..self.ways.len()).into_par_iter().with_min_len(256).map(worth).collect()
+        (0..self.ways.len()).into_par_iter().with_min_len(TOGETHER).map(worth).collect()
     }
 
     /// The size over which an edge is more than usual.

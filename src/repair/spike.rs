@@ -6,7 +6,6 @@ use super::ledger::{Ledger, all};
 use super::robust::median_around;
 use super::take::Take;
 use crate::math::{rotation_between, slerp};
-use rayon::prelude::*;
 
 /// A joint leaps out and back by at least this, degrees: at half of it real glitches of toes and thumbs are changed...
 const LEAST: f64 = 20.0;
@@ -29,12 +28,7 @@ pub(super) fn spikes(take: &mut Take, ledger: &mut Ledger) {
     let least = LEAST.max(FASTEST * take.dt);
     ledger.near("spike", 0.0);
     // Half a limit is worth telling; few joints come near it.
-    let most = take.most();
-    let leap = |k: usize, [out, back]: [usize; 2]| take.steps(out)[k].min(take.steps(back)[k]);
-    let over = |k: usize, length: usize| (0..edges - length).any(|e| leap(k, [e, e + length]) >= 0.5 * least);
-    let worth = |k: &usize| most[*k] > 0.5 * least && (1..=LONGEST).any(|length| over(*k, length));
-    let joints: Vec<usize> = (0..most.len()).into_par_iter().with_max_len(1).filter(worth).collect();
-    for k in joints {
+    for (k, _) in take.leaps(LONGEST).into_iter().enumerate().filter(|(_, leap)| *leap >= 0.5 * least) {
         let arrived: Vec<f64> = (0..edges).map(|e| take.steps(e)[k]).collect();
         let j = take.turning[k];
         for length in 1..=LONGEST {

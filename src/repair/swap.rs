@@ -5,7 +5,7 @@
 
 use super::ledger::{Ledger, all};
 use super::robust::median_around;
-use super::take::Take;
+use super::take::{TOGETHER, Take};
 use crate::math::{Quat, rotation_between};
 use crate::model::{JointId, Role, Side};
 use rayon::prelude::*;
@@ -111,7 +111,7 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
         all(&[step / (TIMES * around), step / LEAST, gain])
     };
     // Half a limit is worth telling.
-    let shares = (0..edges).into_par_iter().with_min_len(256).map(|e| (e, share(e)));
+    let shares = (0..edges).into_par_iter().with_min_len(TOGETHER).map(|e| (e, share(e)));
     let jumps: Vec<(usize, f64)> = shares.filter(|jump| jump.1 > 0.5).collect();
     let longest = ((LONGEST / take.dt).round() as usize).max(1);
     let mut k = 0;

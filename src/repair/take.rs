@@ -20,6 +20,9 @@ const SHORTEST: usize = 9;
 /// What has fewer joints that turn is no recording of a body: a prop, a camera, a test.
 const FEWEST: usize = 6;
 
+/// Edges that a thread takes at once where each is little work.
+pub(super) const TOGETHER: usize = 256;
+
 /// A motion that is being mended.
 #[derive(Clone, Debug)]
 pub(super) struct Take {
@@ -134,15 +137,18 @@ impl Take {
         &self.steps[edge * self.turning.len()..][..self.turning.len()]
     }
 
-    /// The greatest of them of every joint, over all edges.
-    pub fn most(&self) -> Vec<f64> {
+    /// The greatest turn of every joint that one of the `longest` edges after it repeats.
+    pub fn leaps(&self, longest: usize) -> Vec<f64> {
         let none = || vec![0.0_f64; self.turning.len()];
-        let greater = |mut most: Vec<f64>, steps: &[f64]| {
-            most.iter_mut().zip(steps).for_each(|(most, step)| *most = most.max(*step));
+        let greater = |mut most: Vec<f64>, edge: usize| {
+            for other in (edge + 1..=edge + longest).take_while(|other| *other < self.edges()) {
+                let pairs = self.steps(edge).iter().zip(self.steps(other));
+                most.iter_mut().zip(pairs).for_each(|(most, (a, b))| *most = most.max(a.min(*b)));
+            }
             most
         };
-        let edges = self.steps.par_chunks_exact(self.turning.len()).with_min_len(256);
-        edges.fold(none, greater).reduce(none, |a, b| greater(a, &b))
+        let edges = (0..self.edges()).into_par_iter().with_min_len(TOGETHER).fold(none, greater);
+        edges.reduce(none, |a, b| a.iter().zip(b).map(|(a, b)| a.max(b)).collect())
     }
 
     /// The mean of the turns of all joints that turn, over an edge.

@@ -2,7 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use posemill::anatomy::capsules;
+use posemill::body::capsules;
 use posemill::import::{Options, load};
 use posemill::model::Motion;
 use posemill::placement::{Placement, PushOut};

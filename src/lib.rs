@@ -57,6 +57,7 @@ pub mod kinematics;
 pub mod anatomy;
 pub mod signal;
 pub mod scene;
+pub mod body;
 pub mod import;
 pub mod export;
 pub mod skinning;

@@ -2,7 +2,8 @@
 
 use crate::development_data::data;
 use crate::perturbed::{Noise, scaled};
-use posemill::anatomy::{Figure, contact_points};
+use posemill::anatomy::Figure;
+use posemill::body::contact_points;
 use posemill::contacts::{self, Detector, Labels, Options, detect};
 use posemill::import;
 use posemill::math::{Transform, Vec3, exp};

@@ -5,7 +5,7 @@
 //! half axes differ by quadrant (Baerlocher and Boulic 2000). Space: local transforms. Units: radians, metres.
 
 use super::mechanism::Freedom;
-use crate::anatomy::MotionRange;
+use crate::body::MotionRange;
 use crate::math::{Quat, Transform, Vec2, Vec3, exp, log, swing_twist, twist_angle};
 
 /// A closed interval.

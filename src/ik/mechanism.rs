@@ -6,7 +6,7 @@
 //! coordinate is read off the current rotation. Space: local poses, model-space axes. Units: metres, radians.
 
 use super::limit::Limit;
-use crate::anatomy::range_of_motion;
+use crate::body::range_of_motion;
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::model::{JointId, ModelPose, Pose, Rig, Skeleton};
 

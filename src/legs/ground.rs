@@ -11,7 +11,7 @@ use super::raise::raise;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use super::write::{Placed, write};
-use crate::anatomy::contact_points;
+use crate::body::contact_points;
 use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3};
 use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};

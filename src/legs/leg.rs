@@ -2,7 +2,7 @@
 //!
 //! Space: model space unless said otherwise. Units: metres.
 
-use crate::anatomy::contact_points;
+use crate::body::contact_points;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Rig, Role, Side};

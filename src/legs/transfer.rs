@@ -16,7 +16,7 @@ use super::soles::Feet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toes::{self, Sole};
 use super::write::{Placed, placed};
-use crate::anatomy::{BodySkin, foot_skin};
+use crate::body::{BodySkin, foot_skin};
 use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, median, percentile};
 use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};

@@ -59,7 +59,7 @@ pub fn comparison(gauge: &Gauge, motion: &Motion, copy: &Motion) -> Option<(Vec<
         sums.ends += gauge.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * gauge.scale;
     }
     let entries = frames as f64 * count;
-    let tall = super::COMMON_HEIGHT;
+    let tall = crate::body::COMMON_HEIGHT;
     let mut found = vec![
         metric("mpjpe", sums.global / entries),
         metric("mpjpe_root", sums.local / entries),

@@ -1,9 +1,9 @@
 //! A character made ready to be measured: its height, its contact points, its end joints, its limits and its masses.
 
-use super::particles::{Particle, particles};
 use super::skin::Skin;
-use super::stature::{COMMON_HEIGHT, height};
-use crate::anatomy::{ArmedBody, BodySkin, MeasuredBody, contact_points};
+use crate::body::{
+    ArmedBody, BodySkin, COMMON_HEIGHT, MeasuredBody, Particle, contact_points, height, particles,
+};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
 use std::sync::Arc;

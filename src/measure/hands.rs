@@ -4,7 +4,7 @@
 
 use super::catalogue::metric;
 use super::gauge::Gauge;
-use crate::anatomy::{ArmedBody, HandPlaces};
+use crate::body::{ArmedBody, HandPlaces};
 use crate::kinematics::forward;
 use crate::model::Motion;
 use crate::report::Metric;

@@ -4,8 +4,6 @@
 //! rotation copy. [`MEASURES`] lists what there is, with exact formulas; a [`Threshold`] turns one into a test.
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
-mod stature;
-mod particles;
 mod skin;
 mod gauge;
 mod samples;
@@ -38,13 +36,10 @@ pub use hands::hands;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative::{Row6, residual as unreached};
-#[cfg(feature = "physics")]
-pub(crate) use particles::masses;
 #[cfg(feature = "cli")]
 pub(crate) use quantity::shown;
 #[cfg(feature = "render")]
 pub(crate) use remedy::remedy;
-pub(crate) use stature::COMMON_HEIGHT;
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};
 pub use verdict::{Reading, Verdict};

@@ -5,7 +5,7 @@
 //! thighs, and inside is deeper than a hundredth of the height; arms are forearms and hands; at most 256 vertices stand
 //! for all; vertices inside when the skin was bound are left out. Space: model space. Units: the figure's own metres.
 
-use crate::anatomy::{BodyPart, Capsule};
+use crate::body::{BodyPart, Capsule};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Role, Side};
 

@@ -1,9 +1,10 @@
 //! What measures promise: closed forms on motions made for it, and what must not change them.
 
-use posemill::anatomy::contact_points;
+use posemill::body::COMMON_HEIGHT;
+use posemill::body::contact_points;
 use posemill::import::{self, Options};
 use posemill::math::{Quat, Vec3, exp};
-use posemill::measure::{Assessment, COMMON_HEIGHT, Gauge, assess, assess_beside, change};
+use posemill::measure::{Assessment, Gauge, assess, assess_beside, change};
 use posemill::model::{Character, Clip, ContactPart, Contacts, Hold, JointId, Motion, Role, Side};
 use std::sync::Arc;
 

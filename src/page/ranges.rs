@@ -3,7 +3,7 @@
 //! Angles are swings about the two axes of a joint and its twist, of which the one that leaves its range the furthest is
 //! shown. Space: local rotations. Units: radians.
 
-use crate::anatomy::{MotionRange, range_of_motion};
+use crate::body::{MotionRange, range_of_motion};
 use crate::ik::SwingTwist;
 use crate::model::{JointId, Motion, Role, Side};
 use rayon::prelude::*;

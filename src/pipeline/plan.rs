@@ -5,7 +5,7 @@ use super::config::{PipelineConfig, StageAsWritten, Told};
 use super::fault::{ConfigError, ConfigFault, Source};
 use super::sections::Preview;
 use super::takes::TakesError;
-use crate::anatomy::{MeasuredBody, ToldMobility};
+use crate::body::{MeasuredBody, ToldMobility};
 use crate::export;
 use crate::import::{self, ImportError};
 use crate::measure::{Gauge, Threshold};

@@ -4,7 +4,7 @@
 //! Space: model space. Units: metres.
 
 use super::arms::{Arms, BLOCK, Placed};
-use crate::anatomy::{ArmedBody, HandPlaces};
+use crate::body::{ArmedBody, HandPlaces};
 use crate::kinematics::Towards;
 use crate::math::Vec3;
 use crate::model::{Character, Motion, Rig};

@@ -5,7 +5,7 @@
 //! Space: model space. Units: metres.
 
 use super::arms::{Arms, Placed};
-use crate::anatomy::{BodyPart, Overlap, SelfContact};
+use crate::body::{BodyPart, Overlap, SelfContact};
 use crate::kinematics::map_frames;
 use crate::math::Vec3;
 use crate::model::{Character, Motion, Rig, Side};

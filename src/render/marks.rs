@@ -4,7 +4,7 @@
 
 use super::texture::linear;
 use super::vector::V3;
-use crate::anatomy::contact_points;
+use crate::body::contact_points;
 use crate::math::Vec3;
 use crate::model::{Mark, MarkKind, Motion};
 

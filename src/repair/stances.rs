@@ -5,7 +5,7 @@
 
 use super::robust::sliding_quantile;
 use super::take::Take;
-use crate::anatomy::contact_points;
+use crate::body::contact_points;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};

@@ -14,7 +14,7 @@
 
 use super::joint_map::{JointMap, Pair, map};
 use super::map_error::{FileFault, MapError};
-use crate::anatomy::ToldMobility;
+use crate::body::ToldMobility;
 use crate::model::{Assignment, Character, JointId, Rig, Role};
 use crate::report::one_line;
 use serde::Deserialize;

@@ -18,7 +18,8 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use super::trunk::Trunk;
-use crate::anatomy::{BodySkin, Figure, body_parent, contact_points, same_words};
+use crate::anatomy::{Figure, body_parent, same_words};
+use crate::body::{BodySkin, contact_points};
 use crate::kinematics::map_frames_towards;
 use crate::legs::{
     Course, Leg, LegPair, Settings, Step, Timeline, course, hands_out_of_floor, leg_ratio, places, steps,

@@ -7,7 +7,7 @@
 //! from its centre of mass. Units: metres.
 
 use super::ragdoll::Ragdoll;
-use crate::anatomy::contact_points;
+use crate::body::contact_points;
 use crate::dynamics::{BodyState, Support};
 use crate::math::{Mat3, Vec3};
 use crate::model::{Binding, Character, Mesh, ModelPose};

@@ -10,10 +10,11 @@ use super::course::Course;
 use super::hull::Hull;
 use super::ragdoll::{Part, Ragdoll};
 use super::series::smoothstep;
+use crate::body::COMMON_HEIGHT;
 use crate::dynamics::{Drive, Solver, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Vec3, slerp};
-use crate::measure::{COMMON_HEIGHT, GRAVITY};
+use crate::measure::GRAVITY;
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
 use crate::signal::fix_hemispheres;
 

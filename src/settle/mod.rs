@@ -10,7 +10,6 @@ mod lost_flight;
 mod hover;
 mod unexplained;
 mod flights;
-mod segments;
 mod ragdoll;
 mod course;
 mod bounds;

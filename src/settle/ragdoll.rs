@@ -6,7 +6,7 @@
 //! is the same pose. Where a file hangs a foot somewhere else than on its leg, its body hangs on the leg all the same,
 //! and its place is taken too. Space: model space of the skeleton, Y up. Units: SI.
 
-use super::segments::{body_mass, segment_of};
+use crate::body::{body_mass, segment_of};
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
 use crate::math::{Mat3, Transform, Vec3, any_perpendicular};
 use crate::measure::GRAVITY;

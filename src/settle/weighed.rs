@@ -2,14 +2,14 @@
 //!
 //! Rules about jumps and landings are in metres of a body whose leg is [`LEG`] long: a body of another size is scaled to it,
 //! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
-//! stay within a shot. Masses after Winter (`measure::Particle`). Space: model space, Y up. Units: metres of
+//! stay within a shot. Masses after Winter (`body::Particle`). Space: model space, Y up. Units: metres of
 //! that leg, seconds.
 
 use super::series::{bend, slope};
-use crate::anatomy::contact_points;
+use crate::body::contact_points;
+use crate::body::masses;
 use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
-use crate::measure::masses;
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, Hold, ModelPose, Motion, Role, Side};
 use crate::repair::LEG;
 use crate::signal::{gaussian, spans};

@@ -7,7 +7,7 @@
 //! answer varies smoothly with its target. Space: model space. Units: metres, radians.
 
 use super::effector::{Effector, GoalWord};
-use crate::anatomy::range_of_motion;
+use crate::body::range_of_motion;
 use crate::ik::{
     Freedom, Goal, Mechanism, Outcome, Reaching, Stop, SwingTwist, Task, TreeSolver, soft_reach,
 };

@@ -1,7 +1,7 @@
 //! Stage `retarget`: the motion moves from its own skeleton to the pipeline's character.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::anatomy::MeasuredBody;
+use crate::body::MeasuredBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};

@@ -1,7 +1,7 @@
 //! A stage's three moments: written (config parsed), resolved (names and ranges checked against the rig that
 //! will arrive), applied (no look-ups, no more ways to be misconfigured).
 
-use crate::anatomy::MeasuredBody;
+use crate::body::MeasuredBody;
 use crate::model::{Character, Mark, Motion};
 use crate::report::Report;
 use schemars::JsonSchema;

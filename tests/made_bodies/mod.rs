@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test takes what it needs")]
 
-use posemill::anatomy::{BodyPart, Capsule, capsules};
+use posemill::body::{BodyPart, Capsule, capsules};
 use posemill::ik::bend_limb;
 use posemill::math::{Transform, Vec3, arc};
 use posemill::model::{

@@ -2,10 +2,11 @@
 
 use crate::damages::{Damage, damaged, distance};
 use crate::humanoids::{CHARACTERS, TAKES};
+use posemill::body::COMMON_HEIGHT;
 use posemill::contacts::{Options, detect};
 use posemill::import;
 use posemill::math::Vec3;
-use posemill::measure::{COMMON_HEIGHT, Gauge};
+use posemill::measure::Gauge;
 use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{LetGo, Ragdoll, let_go, settle_flights};

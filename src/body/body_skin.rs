@@ -7,8 +7,7 @@
 
 use super::contact_points::contact_points;
 use super::foot_skin::{directions, support};
-use super::names::Names;
-use super::vocabulary::{Part, Vocabulary};
+use crate::anatomy::{NamedPart, Names, Vocabulary};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
@@ -49,7 +48,7 @@ impl BodySkin {
             let role = std::iter::successors(Some(id), |&k| skeleton.parent(k)).find_map(|k| rig.role(k))?;
             // A hand may lie beneath its wrist or be several palms beside each other: names tell. What else a hand carries
             // may be a weapon; what a finger carries is its tip.
-            let named = names.finger(id).is_some() || names.weight(id, Part::Hand) > 0.0;
+            let named = names.finger(id).is_some() || names.weight(id, NamedPart::Hand) > 0.0;
             match role {
                 Role::LowerArm(side) | Role::Hand(side) if named => Some(Role::Hand(side)),
                 role => (carries[id.index()] || matches!(role, Role::Finger(..))).then_some(role),

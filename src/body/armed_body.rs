@@ -2,9 +2,9 @@
 //!
 //! Measured in the bind pose, else in the rest pose. Units: metres.
 
-use super::Figure;
 use super::body_part::BodyPart;
 use super::capsules::{Capsule, capsules, stature};
+use crate::anatomy::Figure;
 use crate::model::{Character, JointId, Rig, Role, Side};
 
 /// An upright body with arms, measured.

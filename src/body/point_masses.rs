@@ -7,6 +7,8 @@
 //! pelvis' mass lies in the hip joints; half of the chest's at the shoulders, half at the lowest joint of the spine; the
 //! head with the neck is a uniform rod. Space: joint space. Units: metres, parts of the body's mass.
 
+use super::capsules::capsules;
+use super::height;
 use crate::anatomy::{Figure, on_four_legs};
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Role, Side};
@@ -31,12 +33,12 @@ struct Limb {
     rho: f64,
 }
 
-/// The masses that stand for the body of `character`, as [`crate::measure::Gauge`] has them.
+/// The masses that stand for the body of `character`, as measures use them.
 #[cfg(feature = "physics")]
 pub fn masses(character: &Character) -> Vec<Particle> {
     let standing = character.calibration_pose();
-    let capsules = crate::anatomy::capsules(character, &character.rig);
-    particles(character, &standing, super::stature::height(character, &capsules, &standing))
+    let capsules = capsules(character, &character.rig);
+    particles(character, &standing, height::height(character, &capsules, &standing))
 }
 
 /// The masses of `character`, which is of this height; none of bodies that do not go on two legs, which the table does not

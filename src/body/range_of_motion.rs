@@ -3,8 +3,8 @@
 //! Measured from the anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
 //! Space: model space, Y up, facing +Z, and the body's own axes where its file leans it over. Units: radians.
 
-use super::figure::{Figure, on_four_legs};
 use super::mobility::mobility;
+use crate::anatomy::{Figure, on_four_legs};
 use crate::math::{Quat, Vec3, arc};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 

@@ -2,7 +2,8 @@
 //!
 //! Measured in the bind pose, else in the rest pose. Units: metres.
 
-use crate::anatomy::{Capsule, Figure, stature};
+use super::capsules::{Capsule, stature};
+use crate::anatomy::Figure;
 use crate::model::{Character, ModelPose};
 
 /// The height that lengths are scaled to before they are compared, metres.

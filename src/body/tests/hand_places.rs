@@ -3,7 +3,7 @@
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, Build, GESTURES, body, perform};
-use posemill::anatomy::{ArmedBody, BodyPart, HandPlaces};
+use posemill::body::{ArmedBody, BodyPart, HandPlaces};
 use posemill::import::{Options, load};
 use posemill::measure::{Gauge, hands};
 use posemill::model::{Character, Clip, ModelPose, Motion, Rig, Role, Side};

@@ -2,7 +2,7 @@
 //!
 //! The pose measured is the bind pose, else the rest pose. Space: model space in, joint space out. Units: metres.
 
-use super::Figure;
+use crate::anatomy::Figure;
 use crate::math::Vec3;
 use crate::model::{Character, ContactPart, ContactPoint, Finger, JointId, ModelPose, Rig, Role, Side};
 

@@ -8,9 +8,9 @@
 //!
 //! The pose measured is the bind pose, else the rest pose. Space: model space in, joint space out. Units: metres.
 
-use super::Figure;
 use super::body_part::BodyPart;
-use super::skin::{Sample, around, flat, range, samples, spread};
+use super::surface_samples::{Sample, around, flat, range, samples, spread};
+use crate::anatomy::Figure;
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,8 @@
 //! Where the joints of a made figure may turn, by the published mobilities.
 
 use crate::made_figure::figure;
-use posemill::anatomy::{range_of_motion, understand};
+use posemill::anatomy::understand;
+use posemill::body::range_of_motion;
 use posemill::ik::SwingTwist;
 use posemill::math::{Transform, Vec3, arc, exp, log};
 use posemill::model::{Joint, JointId, Rig, Role, Side, Skeleton};

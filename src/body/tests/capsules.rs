@@ -1,7 +1,8 @@
 //! Capsules of made bodies and of all real ones: the sizes that their skin has, or that adults have.
 
 use crate::made_bodies::{ADULT, bones, capsule, tube};
-use posemill::anatomy::{BodyPart, Figure, capsules};
+use posemill::anatomy::Figure;
+use posemill::body::{BodyPart, capsules};
 use posemill::import::{Options, load};
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Character, Rig, Role, Side, Skeleton};

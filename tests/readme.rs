@@ -57,7 +57,10 @@ fn every_page_with_commands_is_listed() {
     for entry in fs::read_dir(docs).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let listed = PAGES.iter().any(|page| page.0 == name) || name == "python.md";
-        assert!(listed || commands(&format!("docs/{name}")).is_empty(), "nothing runs the commands of {name}");
+        assert!(
+            listed || commands(&format!("docs/{name}")).is_empty(),
+            "nothing runs the commands of {name}"
+        );
     }
 }
 

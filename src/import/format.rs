@@ -7,7 +7,7 @@ use super::fbx;
 use super::load::{ImportError, Options};
 #[cfg(feature = "formats")]
 use super::npz;
-use super::{asf_amc, bvh_asset, gltf_asset};
+use super::{asf_amc, bvh, gltf};
 use crate::model::Asset;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,10 +54,10 @@ impl Source<'_> {
 
 /// Every format that is read; where a file might be of two, the first of them.
 pub const FORMATS: &[&ReadFormat] = &[
-    &gltf_asset::FORMAT,
+    &gltf::FORMAT,
     #[cfg(feature = "fbx")]
     &fbx::FORMAT,
-    &bvh_asset::FORMAT,
+    &bvh::FORMAT,
     #[cfg(feature = "formats")]
     &npz::FORMAT,
     &asf_amc::ASF,

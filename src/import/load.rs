@@ -1,12 +1,12 @@
 //! A file becomes an asset: the door of the import.
 
 use super::asf_amc::AsfError;
+use super::bvh::BvhError;
 use super::bvh::Positions;
-use super::bvh_error::BvhError;
-use super::calibration::Calibrate;
 use super::format::{HEAD, Source, format_of};
 #[cfg(feature = "formats")]
 use super::npz::NpzError;
+use super::reference_pose::Calibrate;
 use crate::anatomy::{Vocabulary, Word};
 use crate::math::Vec3;
 use crate::model::Asset;

@@ -1,47 +1,26 @@
-//! Bytes become an asset in normal form: metres, Y up, parents first, one root, unique names, uniform frames.
+//! Reads motion-capture and character files into an [`Asset`](crate::model::Asset) in normal form: metres, Y up, facing +Z,
+//! parents first, one root, unique joint names, uniformly sampled frames.
 //!
-//! [`load`] is the door. [`bvh`] reads BVH text: a tolerant scanner for the hierarchy, rows decoded straight into a
-//! clip, and a hook for units and axes; `gltf` reads skeletons, skins, meshes and animations of glTF, GLB and VRM.
+//! [`load`] reads a file: `format` detects which of [`FORMATS`] it is, and the folder of that format decodes it. Files
+//! whose axes or units may be unknown share `known_axes`, `rig_detection` (roles of joints) and `reference_pose` (the pose in which
+//! bodies are compared).
 
-mod asf_amc;
+mod load;
+mod format;
 pub mod bvh;
-mod bvh_angles;
-mod bvh_asset;
-mod bvh_error;
-mod bvh_model;
-mod bvh_motion;
-mod bvh_number;
-mod bvh_rows;
-mod bvh_scan;
-mod calibration;
+mod gltf;
 #[cfg(feature = "fbx")]
 mod fbx;
-mod format;
-mod gltf;
-mod gltf_accessor;
-mod gltf_animation;
-mod gltf_asset;
-mod gltf_bind;
-mod gltf_carried;
-mod gltf_mesh;
-mod gltf_packed;
-mod gltf_resources;
-mod gltf_sample;
-mod gltf_skeleton;
-mod gltf_track;
-mod gltf_view;
-mod load;
+mod asf_amc;
 #[cfg(feature = "formats")]
 mod npz;
-mod stated;
-mod understand;
+mod known_axes;
+mod rig_detection;
+mod reference_pose;
 
 pub use asf_amc::AsfError;
-pub use bvh::Positions;
-pub use bvh_error::{BvhError, Place};
-pub use calibration::Calibrate;
-pub use format::FORMATS;
-pub use format::{ReadFormat, Source};
+pub use bvh::{BvhError, Place, Positions};
+pub use format::{FORMATS, ReadFormat, Source};
 pub use gltf::GltfFile;
 #[cfg(feature = "cli")]
 pub(crate) use load::MAX_FILE_BYTES;
@@ -49,3 +28,4 @@ pub use load::{Axis, ImportError, Options, format_name, from_bytes, from_file, l
 pub(crate) use load::{from_shared, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};
+pub use reference_pose::Calibrate;

@@ -3,13 +3,13 @@
 //! So bind poses, folded scale, roles, meshes, previews and the lossless way back know one kind of document. The reader is
 //! `ufbx`: FBX 3.0 to 7.7, binary and ASCII; it evaluates pivots, rotation orders, layers, tangents and extrapolation.
 
-mod bodies;
-mod clips;
-mod document;
-mod file;
-mod joints;
-mod looks;
-mod rest;
-mod skins;
+mod mesh;
+mod stacks;
+mod scene_to_glb;
+mod fbx_format;
+mod joint_nodes;
+mod material;
+mod fbx_rest_pose;
+mod skin_weights;
 
-pub use file::FORMAT;
+pub use fbx_format::FORMAT;

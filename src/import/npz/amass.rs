@@ -7,14 +7,14 @@
 //! Space: a world with Z up (Y where `input.up` says so) becomes Y up; the rest frame is Y up, facing +Z, already. Units:
 //! metres, radians. Source: Mahmood et al. 2019 (AMASS); Loper et al. 2015 (SMPL).
 
-use super::super::format::{ReadFormat, Source};
-use super::super::load::{Axis, ImportError, Options};
-use super::super::stated::Stated;
-use super::archive::Archive;
-use super::array::{Array, shape};
-use super::error::NpzError;
-use super::lengths::Rest;
-use super::names;
+use super::npy_array::{Array, shape};
+use super::npz_archive::Archive;
+use super::npz_error::NpzError;
+use super::rest_joints::Rest;
+use super::smpl_joints;
+use crate::import::format::{ReadFormat, Source};
+use crate::import::known_axes::Stated;
+use crate::import::load::{Axis, ImportError, Options};
 use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
 use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
@@ -58,7 +58,7 @@ const PARTS: &[Part] = &[
     (&["pose_eye"], &[&["left_eye", "right_eye"]]),
     (&["leye_pose"], &[&["left_eye"]]),
     (&["reye_pose"], &[&["right_eye"]]),
-    (&["pose_hand"], &[&names::FINGERS]),
+    (&["pose_hand"], &[&smpl_joints::FINGERS]),
 ];
 
 /// The rotations of one joint: which array, and which row of three in each frame.
@@ -133,10 +133,10 @@ fn rotations(archive: &mut Archive) -> Result<(Vec<Array>, Vec<Turned>), NpzErro
     };
     if let (Some(root), Some(body)) = (archive.has(ROOT), archive.has(BODY)) {
         let mut arrays = vec![angles(archive, root, None, &[3])?];
-        let mut joints = turned(&names::BODY[..1], 0, 0);
+        let mut joints = turned(&smpl_joints::BODY[..1], 0, 0);
         let frames = arrays[0].shape[0];
         let array = angles(archive, body, Some(frames), &[63, 69])?;
-        let rest: Vec<_> = names::BODY[1..].iter().chain(&names::HANDS).copied().collect();
+        let rest: Vec<_> = smpl_joints::BODY[1..].iter().chain(&smpl_joints::HANDS).copied().collect();
         joints.extend(turned(&rest[..array.values.len() / frames.max(1) / 3], 1, 0));
         arrays.push(array);
         for (aliases, parts) in PARTS {
@@ -156,7 +156,7 @@ fn rotations(archive: &mut Archive) -> Result<(Vec<Array>, Vec<Turned>), NpzErro
     };
     let array = angles(archive, name, None, &[66, 72, 156, 165])?;
     let width = array.values.len() / array.shape[0].max(1);
-    let joints = names::joints(width / 3).unwrap_or_default();
+    let joints = smpl_joints::joints(width / 3).unwrap_or_default();
     Ok((vec![array], turned(&joints, 0, 0)))
 }
 
@@ -221,13 +221,13 @@ fn skeleton(
     let ground = Vec3::new(0.0, lowest, 0.0);
     let mut joints: Vec<Joint> = Vec::with_capacity(turned.len());
     for turn in &turned {
-        let parent = names::parent(turn.joint);
+        let parent = smpl_joints::parent(turn.joint);
         let above = parent.and_then(|name| joints.iter().position(|j| j.name == name));
         let offset = place(turn.joint) - parent.map_or(ground, place);
         let rest = Transform::from_translation(offset);
         joints.push(Joint::new(turn.joint, above.map(JointId::new), rest));
     }
-    Ok((Skeleton::new(joints)?, turned, place(names::BODY[0])))
+    Ok((Skeleton::new(joints)?, turned, place(smpl_joints::BODY[0])))
 }
 
 /// Frames a second.

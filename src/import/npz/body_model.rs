@@ -3,10 +3,10 @@
 //! `J = R (v + S b)`: the regressor times the mean body plus its shape directions times the coefficients of the take.
 //! Space: the model's rest frame, Y up, facing +Z. Units: metres. Source: Loper et al. 2015, equations 8 and 10.
 
-use super::archive::Archive;
-use super::array::{Array, shape};
-use super::error::{BodyModelError, NpzError};
-use super::names;
+use super::npy_array::{Array, shape};
+use super::npz_archive::Archive;
+use super::npz_error::{BodyModelError, NpzError};
+use super::smpl_joints;
 use crate::math::Vec3;
 use crate::scene::Allowance;
 use std::fs;
@@ -63,7 +63,7 @@ fn joints(
         [count, n] if n == vertices => count,
         _ => return Err(bad("J_regressor", format!("(joints, {vertices})"), &regressor)),
     };
-    let names = names::joints(count).ok_or(BodyModelError::Joints { found: count })?;
+    let names = smpl_joints::joints(count).ok_or(BodyModelError::Joints { found: count })?;
     let mut body = template.values;
     if let Some(directions) = directions {
         let width = match directions.shape[..] {

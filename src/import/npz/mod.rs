@@ -4,12 +4,12 @@
 //! [`lengths`] where they rest: from a body model that the user has ([`body_model`]), else a neutral figure.
 
 mod amass;
-mod archive;
-mod array;
+mod npz_archive;
+mod npy_array;
 mod body_model;
-mod error;
-mod lengths;
-mod names;
+mod npz_error;
+mod rest_joints;
+mod smpl_joints;
 
 pub use amass::FORMAT;
-pub use error::{BodyModelError, NpzError};
+pub use npz_error::{BodyModelError, NpzError};

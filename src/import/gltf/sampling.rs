@@ -6,8 +6,8 @@
 //! of the clip. Where each frame lies among the keys is found once for all tracks that share key times. Blocks of frames are
 //! computed side by side. Space: local, parent joint from joint. Units: metres, seconds.
 
-use super::gltf_skeleton::Joints;
-use super::gltf_track::{Hand, Spot, Track};
+use super::interpolation::{Hand, Spot, Track};
+use super::node_joints::Joints;
 use crate::math::{Quat, RawQuat, Transform, Vec3, in_wide_registers, same_hemisphere};
 use crate::model::{FARTHEST, JointId};
 use crate::scene::{Local, NodeTree, World, figure_size};

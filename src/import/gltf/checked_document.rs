@@ -1,4 +1,4 @@
-//! The lists of a document that can be walked with the `gltf` crate become a [`gltf::Document`] of their own.
+//! The lists of a document that can be walked with the `gltf` crate become a [`::gltf::Document`] of their own.
 //!
 //! The crate refuses whole files for one unknown extension or animation pointer, and its document panics on an index
 //! out of range or an unknown word. So this view holds meshes and animations only, with as many empty nodes and
@@ -7,10 +7,10 @@
 
 use crate::report::Warnings;
 use crate::scene::{GltfError, Json};
-use gltf::json::animation::Animation;
-use gltf::json::mesh::{Mesh, Mode};
-use gltf::json::validation::Checked;
-use gltf::json::{Accessor, Index, Material, Node, Root};
+use ::gltf::json::animation::Animation;
+use ::gltf::json::mesh::{Mesh, Mode};
+use ::gltf::json::validation::Checked;
+use ::gltf::json::{Accessor, Index, Material, Node, Root};
 use serde_json::Value;
 
 /// The meshes and animations of `json`, whose accessors are `accessors`.
@@ -25,7 +25,7 @@ pub(super) fn view(
     nodes: usize,
     accessors: &[Accessor],
     warnings: &mut Warnings,
-) -> Result<gltf::Document, GltfError> {
+) -> Result<::gltf::Document, GltfError> {
     let root = Root {
         accessors: accessors.to_vec(),
         nodes: vec![Node::default(); nodes],
@@ -34,7 +34,7 @@ pub(super) fn view(
         ..Root::default()
     };
     let meshes = meshes(json, &root, warnings);
-    Ok(gltf::Document::from_json_without_validation(Root { meshes, ..root }))
+    Ok(::gltf::Document::from_json_without_validation(Root { meshes, ..root }))
 }
 
 fn range<T>(
@@ -146,7 +146,7 @@ fn meshes(json: &Json, root: &Root, warnings: &mut Warnings) -> Vec<Mesh> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Result<gltf::Document, GltfError>, Warnings) {
+    fn read(text: &str) -> (Result<::gltf::Document, GltfError>, Warnings) {
         let mut warnings = Warnings::new();
         let json = Json::parse(text, 0).unwrap();
         let accessors = json.list("accessors").unwrap();
@@ -172,7 +172,7 @@ mod tests {
                 (primitive.indices(), primitive.attributes().count(), primitive.morph_targets().count());
             modes.push((primitive.mode(), primitive.material().index(), indices.1, indices.2));
         }
-        use gltf::mesh::Mode::{Points, Triangles};
+        use ::gltf::mesh::Mode::{Points, Triangles};
         assert_eq!(modes[0], (Triangles, None, 1, 0));
         assert!(modes[1..].iter().all(|m| m.0 == Points), "{modes:?}");
         for channel in document.animations().flat_map(|a| a.channels()) {
@@ -191,7 +191,7 @@ mod tests {
                 "extensions":{{"KHR_animation_pointer":{{"pointer":"{pointer}"}}}}}}}}]}}]}}"#
             );
             let document = read(&text).0;
-            let found = |d: gltf::Document| {
+            let found = |d: ::gltf::Document| {
                 let channels = d.animations().flat_map(|a| {
                     a.channels()
                         .map(|c| (c.target().node().index(), c.target().property()))
@@ -201,7 +201,7 @@ mod tests {
             };
             document.map(found)
         };
-        use gltf::animation::Property::{MorphTargetWeights, Rotation, Scale};
+        use ::gltf::animation::Property::{MorphTargetWeights, Rotation, Scale};
         assert_eq!(target("/nodes/1/rotation").unwrap(), [(1, Rotation)]);
         assert_eq!(target("/nodes/0/scale").unwrap(), [(0, Scale)]);
         assert_eq!(target("/nodes/0/weights").unwrap(), [(0, MorphTargetWeights)]);

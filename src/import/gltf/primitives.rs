@@ -4,15 +4,15 @@
 //! in, so that the rigid rest pose puts every vertex where the file's own matrices put it. A fault of one mesh
 //! leaves that mesh out, with a warning. Source: glTF 2.0 specification, section 3.7.
 
-use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_bind::Skin;
-use super::gltf_resources::Resources;
-use super::gltf_skeleton::Joints;
+use super::accessors::{Accessors, Numbers};
+use super::node_joints::Joints;
+use super::resources::Resources;
+use super::skin_bind::Skin;
 use crate::model::{Binding, JointId, Material, Mesh, Texture};
 use crate::report::Warnings;
 use crate::scene::{Affine, GltfError, Json, NodeTree, World};
-use gltf::json::accessor::Type;
-use gltf::mesh::{Mode, Primitive, Semantic};
+use ::gltf::json::accessor::Type;
+use ::gltf::mesh::{Mode, Primitive, Semantic};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const DRACO: &str = "KHR_draco_mesh_compression";
 /// What all meshes of a document are read from.
 pub(super) struct Source<'a> {
     pub(super) json: &'a Json<'a>,
-    pub(super) view: &'a gltf::Document,
+    pub(super) view: &'a ::gltf::Document,
     pub(super) tree: &'a NodeTree,
     pub(super) worlds: &'a [World],
     pub(super) skins: &'a [Skin],

@@ -3,9 +3,9 @@
 //! Node n of the GLB is node n of the scene. A skinned mesh is drawn where its joints are: its node moves to the top of
 //! the scene, or, where something hangs on it, a node of its own is added behind the others. Space: the scene's. Units: metres.
 
-use super::bodies::{self, Body};
-use super::joints::{JointNodes, index};
-use super::{clips, looks};
+use super::joint_nodes::{JointNodes, index};
+use super::mesh::{self, Body};
+use super::{material, stacks};
 use crate::import::load::ImportError;
 use crate::report::Warnings;
 use crate::scene::{Allowance, Binary};
@@ -26,9 +26,9 @@ pub(super) fn build(
     warnings: &mut Warnings,
 ) -> Result<Vec<u8>, ImportError> {
     let mut binary = Binary::default();
-    let looks = looks::looks(scene, folder, &mut binary, warnings);
-    let bodies = bodies::bodies(scene, &mut binary, allowance, warnings)?;
-    let animations = clips::animations(scene, joints, rest, &bodies, &mut binary, allowance)?;
+    let looks = material::looks(scene, folder, &mut binary, warnings);
+    let bodies = mesh::bodies(scene, &mut binary, allowance, warnings)?;
+    let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, allowance)?;
     let mut json = skeleton(scene, joints, rest, &bodies);
     for (name, list) in [
         ("materials", looks.materials),
@@ -50,12 +50,12 @@ pub(super) fn build(
 
 /// The GLB of the scene at rest with nothing but its nodes.
 pub(super) fn bare(scene: &Scene, joints: &JointNodes, rest: &RestPose) -> Result<Vec<u8>, ImportError> {
-    let mut json = skeleton(scene, joints, rest, &bodies::Bodies::default());
+    let mut json = skeleton(scene, joints, rest, &mesh::Bodies::default());
     json["skins"] = json!([{ "joints": joints.list() }]);
     Ok(Binary::default().glb(json)?)
 }
 
-fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &bodies::Bodies) -> Value {
+fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::Bodies) -> Value {
     let mut tops = vec![0];
     let mut nodes: Vec<Value> = Vec::with_capacity(scene.nodes.len());
     let mut added: Vec<Value> = Vec::new();

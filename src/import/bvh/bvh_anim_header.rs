@@ -4,7 +4,7 @@
 //! headers (names `j0`, `j1`, ..., one keyword on each line) and compare joints, parents, channels and columns with ours.
 //! Files are never given to it: it cuts names at colons and ends the process on a large `Frames:`.
 
-use super::bvh_scan::{Channel, Header, ScannedJoint};
+use super::header_scanner::{Channel, Header, ScannedJoint};
 use crate::math::Vec3;
 use bvh_anim::ChannelType;
 

@@ -3,10 +3,9 @@
 //! Space: metres, Y up, right-handed, brought there by the reader; lengths and turns go into vertices and
 //! translations, so that no node is left with a scale of 0.01.
 
-use super::{document, joints, rest};
+use super::{fbx_rest_pose, joint_nodes, scene_to_glb};
 use crate::import::format::{ReadFormat, Source};
-use crate::import::gltf::GltfFile;
-use crate::import::gltf_asset;
+use crate::import::gltf::{self, GltfFile};
 use crate::import::load::{ImportError, Options};
 use crate::model::Asset;
 use crate::report::Warnings;
@@ -36,9 +35,9 @@ fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     allowance.take(scene.metadata.result_memory_used as u64, || "the scene".into())?;
     let mut warnings = Warnings::new();
     tell(&scene, &mut warnings);
-    let joints = joints::joints(&scene);
-    let rest = rest::rest(&scene, &joints, options, &allowance, &mut warnings)?;
-    let glb = document::build(&scene, &joints, &rest, source.folder, &allowance, &mut warnings)?;
+    let joints = joint_nodes::joints(&scene);
+    let rest = fbx_rest_pose::rest(&scene, &joints, options, &allowance, &mut warnings)?;
+    let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &allowance, &mut warnings)?;
     let mut file = GltfFile::read_within(Arc::new(glb), None, &allowance)?;
     let rate = scene.settings.frames_per_second;
     for clip in &mut file.clips {
@@ -50,7 +49,7 @@ fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     file.document.fbx = Some(source.kept());
     warnings.extend(std::mem::take(&mut file.warnings));
     file.warnings = warnings;
-    gltf_asset::asset(file, source.name, options)
+    gltf::asset(file, source.name, options)
 }
 
 /// What the reader had to bend, and what of the scene is no part of a character or take.

@@ -6,13 +6,13 @@
 //! the pose it was saved in. Where none stands the last is taken, and the motion has to say how the body stands.
 //! Space: local. Units: metres.
 
-use super::document::{RestPose, bare};
-use super::joints::{JointNodes, index};
+use super::joint_nodes::{JointNodes, index};
+use super::scene_to_glb::{RestPose, bare};
 use crate::anatomy::Vocabulary;
-use crate::import::calibration::Calibrate;
 use crate::import::gltf::GltfFile;
 use crate::import::load::{ImportError, Options};
-use crate::import::understand::{File, understand};
+use crate::import::reference_pose::Calibrate;
+use crate::import::rig_detection::{File, understand};
 use crate::math::{Vec3, angle_between};
 use crate::model::{ModelPose, Rig, Role, Side};
 use crate::report::Warnings;

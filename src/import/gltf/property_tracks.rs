@@ -4,14 +4,14 @@
 //! frames that the joints' keys gave. A fault costs the channel and not the file. Space and units: the file's.
 //! Source: glTF 2.0 specification, section 3.11.
 
-use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_track::{Hand, Interpolation, Track};
+use super::accessors::{Accessors, Numbers};
+use super::interpolation::{Hand, Interpolation, Track};
 use crate::math::Quat;
 use crate::model::{Carried, CarriedProperty};
 use crate::report::Warnings;
 use crate::scene::{GltfError, NodeTree};
-use gltf::animation::Property;
-use gltf::json::accessor::Type;
+use ::gltf::animation::Property;
+use ::gltf::json::accessor::Type;
 
 /// The frames of a clip.
 pub(super) struct Frames<'a> {
@@ -26,7 +26,7 @@ pub(super) struct Frames<'a> {
 /// # Errors
 /// Where they take more memory than the file may.
 pub(super) fn carried(
-    animation: &gltf::Animation,
+    animation: &::gltf::Animation,
     tree: &NodeTree,
     accessors: &Accessors,
     is_joint: impl Fn(usize) -> bool,
@@ -66,7 +66,7 @@ pub(super) fn carried(
 
 /// How many numbers a frame has, and those of all frames.
 fn sampled(
-    channel: &gltf::animation::Channel,
+    channel: &::gltf::animation::Channel,
     property: CarriedProperty,
     accessors: &Accessors,
     frames: &Frames,
@@ -85,9 +85,9 @@ fn sampled(
     };
     let values = accessors.float_bytes(sampler.output().index(), path, shape, Numbers::Unit)?;
     let (interpolation, per_key) = match sampler.interpolation() {
-        gltf::animation::Interpolation::Linear => (Interpolation::Linear, 1),
-        gltf::animation::Interpolation::Step => (Interpolation::Step, 1),
-        gltf::animation::Interpolation::CubicSpline => (Interpolation::CubicSpline, 3),
+        ::gltf::animation::Interpolation::Linear => (Interpolation::Linear, 1),
+        ::gltf::animation::Interpolation::Step => (Interpolation::Step, 1),
+        ::gltf::animation::Interpolation::CubicSpline => (Interpolation::CubicSpline, 3),
     };
     let width = match property {
         CarriedProperty::Weights => values.len() / (4 * per_key * times.len().max(1)),

@@ -5,7 +5,7 @@
 //! recursion. Units and axes: those of the file. Grammar: Meredith and Maddock (2001), "Motion capture file
 //! formats explained", section 4, widened by what files in use do.
 
-use super::{BvhError, Place};
+use super::bvh_error::{BvhError, Place};
 use crate::math::Vec3;
 use crate::model::FARTHEST;
 use crate::report::Warnings;
@@ -425,7 +425,7 @@ impl<'a> Scanner<'a> {
 
     /// A whole word as a number; a decimal comma is read as a point.
     fn value(&mut self, word: &[u8], at: usize) -> Option<f64> {
-        let whole = |w: &[u8]| super::bvh_number::number(w).filter(|&(_, n)| n == w.len()).map(|(v, _)| v);
+        let whole = |w: &[u8]| super::parse_decimal::number(w).filter(|&(_, n)| n == w.len()).map(|(v, _)| v);
         if let Some(value) = whole(word) {
             return Some(value);
         }

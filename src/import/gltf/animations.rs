@@ -3,17 +3,17 @@
 //! Space: local, parent joint from joint. Units: metres, seconds.
 //! Source: glTF 2.0 specification, section 3.11.
 
-use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_carried::{Frames, carried};
-use super::gltf_sample::{Span, Step, sample, steps};
-use super::gltf_skeleton::Joints;
-use super::gltf_track::{Hand, Interpolation, Track, fitting_rate};
+use super::accessors::{Accessors, Numbers};
+use super::interpolation::{Hand, Interpolation, Track, fitting_rate};
+use super::node_joints::Joints;
+use super::property_tracks::{Frames, carried};
+use super::sampling::{Span, Step, sample, steps};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
 use crate::report::Warnings;
 use crate::scene::{ADDED, GltfError, NodeTree, World};
-use gltf::animation::{self, Property};
-use gltf::json::accessor::Type;
+use ::gltf::animation::{self, Property};
+use ::gltf::json::accessor::Type;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ type Channels<'a> = Vec<(usize, usize, animation::Sampler<'a>)>;
 /// The clips of the document, in file order, and which of them posemill added first (else 0); animations that move no
 /// joint are left out with a warning.
 pub(super) fn clips(
-    view: &gltf::Document,
+    view: &::gltf::Document,
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
@@ -67,7 +67,7 @@ pub(super) fn clips(
 }
 
 fn clip(
-    animation: &gltf::Animation,
+    animation: &::gltf::Animation,
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
@@ -195,7 +195,7 @@ fn lost_stretch(keys: &[f64]) -> Option<(f64, f64)> {
 }
 
 fn channels<'a>(
-    animation: &gltf::Animation<'a>,
+    animation: &::gltf::Animation<'a>,
     here: &str,
     tree: &NodeTree,
     step_of: &[Option<usize>],

@@ -4,8 +4,8 @@
 //! the bone turns by `C M C^-1` from rest, in the axes of the bone above: rest rotations are the identity. Joints stand where
 //! bones start; a leaf's bone is its tip. Bones without a line stay at rest. Space and units: those of the ASF; radians.
 
-use super::error::AsfError;
-use super::skeleton::{Bone, Bones, Channel, about, lines, number};
+use super::asf_error::AsfError;
+use super::asf_skeleton::{Bone, Bones, Channel, about, lines, number};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
@@ -152,7 +152,7 @@ fn moved(bone: &Bone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::skeleton;
+    use super::super::asf_skeleton;
     use super::*;
 
     const ASF: &str = ":units\nlength 1\nangle deg\n:bonedata\nbegin\nname arm\ndirection 0 -1 0\nlength 2\n\
@@ -160,7 +160,7 @@ mod tests {
 
     fn clip(text: &str) -> (Result<Clip, AsfError>, Warnings) {
         let mut warnings = Warnings::new();
-        let bones = skeleton::read(ASF, "a.asf", &mut warnings).unwrap();
+        let bones = asf_skeleton::read(ASF, "a.asf", &mut warnings).unwrap();
         (read(text, "a.amc", &bones, 120.0, &Allowance::new(0, None), &mut warnings), warnings)
     }
 

@@ -7,18 +7,16 @@
 //! Space: model space of the file, then Y up, facing +Z. Units: the file's, then metres; degrees become
 //! quaternions.
 
-use super::BvhError;
-use super::bvh_motion::{Rows, rows};
-use super::bvh_rows::Layout;
-use super::bvh_scan::{Header, scan};
-use super::{bvh_model, bvh_motion, bvh_scan};
+use super::bvh_error::BvhError;
+use super::header_scanner::{DEFAULT_FRAME_TIME, Header, scan};
+use super::motion_rows::{Rows, rows};
+use super::row_layout::Layout;
+use super::{bvh_anim_header, motion_rows};
 use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
 use crate::report::Warnings;
 use crate::scene::{Allowance, CEILING};
 use std::collections::HashMap;
-
-pub use bvh_scan::{DEFAULT_FRAME_TIME, MAX_JOINTS};
 
 /// How position channels and the OFFSET of a joint go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,7 +303,7 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
     /// # Errors
     /// Where it has no joints, or channels and frames that do not fit each other: the crate allows both.
     fn try_from(bvh: &bvh_anim::Bvh) -> Result<Self, BvhError> {
-        let mut header = bvh_model::header_of(bvh);
+        let mut header = bvh_anim_header::header_of(bvh);
         let mut warnings = Warnings::new();
         if header.frame_time <= 0.0 {
             header.frame_time = DEFAULT_FRAME_TIME;
@@ -313,7 +311,7 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
         }
         let layout = Layout::new(&header, added_roots(&header));
         let allowance = Allowance::new(0, Some(CEILING));
-        let rows = bvh_motion::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &allowance)?;
+        let rows = motion_rows::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &allowance)?;
         assemble(&header, &layout, rows, &BvhOptions::default(), warnings)
     }
 }

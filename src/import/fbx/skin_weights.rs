@@ -3,8 +3,8 @@
 //! Where all clusters agree on where the mesh stood, vertices go there and the inverse bind matrices are those of plain joint
 //! poses: then nobody has to guess the space of the skin. Where they do not, vertices stay and each cluster has its own matrix.
 
-use super::bodies::name;
-use super::joints::index;
+use super::joint_nodes::index;
+use super::mesh::name;
 use crate::report::{Warnings, one_line};
 use ufbx::{Matrix, Mesh, SkinDeformer, Vec3, matrix_invert, matrix_mul, transform_position};
 

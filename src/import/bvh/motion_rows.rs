@@ -5,10 +5,10 @@
 //! (wrapped rows, rows too long, decimal commas, text behind the rows) is read again, line by line and with a
 //! place for each fault.
 
-use super::bvh_number::number;
-use super::bvh_rows::{Layout, Scratch};
-use super::bvh_scan::shown;
-use super::{BvhError, Place};
+use super::bvh_error::{BvhError, Place};
+use super::header_scanner::shown;
+use super::parse_decimal::number;
+use super::row_layout::{Layout, Scratch};
 use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
 use crate::model::FARTHEST;
 use crate::report::Warnings;

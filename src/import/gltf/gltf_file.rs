@@ -7,10 +7,10 @@
 //! Space: until the turn the file's own world (right-handed, Y up), then model space. Units: metres, seconds.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
-use super::gltf_accessor::Accessors;
-use super::gltf_resources::Resources;
-use super::gltf_skeleton::{Humanoid, Joints};
-use super::{gltf_animation, gltf_bind, gltf_mesh, gltf_view};
+use super::accessors::Accessors;
+use super::node_joints::{Humanoid, Joints};
+use super::resources::Resources;
+use super::{animations, checked_document, primitives, skin_bind};
 use crate::math::{Quat, Transform};
 use crate::model::{
     Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
@@ -54,7 +54,7 @@ impl GltfFile {
     }
 
     /// The same, within what is left of `allowance`, of bytes that the document keeps.
-    pub(super) fn read_within(
+    pub(crate) fn read_within(
         bytes: Arc<Vec<u8>>,
         folder: Option<&Path>,
         allowance: &Allowance,
@@ -67,15 +67,15 @@ impl GltfFile {
         lists(&json, allowance)?;
         let tree = NodeTree::read(&json, &mut warnings)?;
         let accessors = Accessors::read(&json, chunks.bin, &mut resources, allowance)?;
-        let skins = json.list::<gltf::json::Skin>("skins")?;
+        let skins = json.list::<::gltf::json::Skin>("skins")?;
         let skin_joints = skin_joints(&skins, tree.nodes().len())?;
         let worlds = tree.worlds();
         let joints = Joints::read(&json, &tree, &skin_joints, &worlds, &mut warnings)?;
-        let skins = gltf_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
-        let bind = gltf_bind::bind(&skins, &tree, &worlds, &joints, allowance, &mut warnings)?;
-        let view = gltf_view::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
-        let images = gltf_mesh::images(&json, &accessors, &mut resources, &mut warnings)?;
-        let source = gltf_mesh::Source {
+        let skins = skin_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
+        let bind = skin_bind::bind(&skins, &tree, &worlds, &joints, allowance, &mut warnings)?;
+        let view = checked_document::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
+        let images = primitives::images(&json, &accessors, &mut resources, &mut warnings)?;
+        let source = primitives::Source {
             json: &json,
             view: &view,
             tree: &tree,
@@ -85,8 +85,8 @@ impl GltfFile {
             accessors: &accessors,
             images: &images,
         };
-        let meshes = gltf_mesh::meshes(&source, &mut warnings)?;
-        let (clips, meant) = gltf_animation::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
+        let meshes = primitives::meshes(&source, &mut warnings)?;
+        let (clips, meant) = animations::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let container = if chunks.glb { Container::Glb } else { Container::Gltf };
         let resources = resources.into_read();
         let document = Document {
@@ -160,10 +160,10 @@ fn lists(json: &Json, allowance: &Allowance) -> Result<(), GltfError> {
     let count = |key| json.items(key).map_or(0, |items| items.len() as u64);
     let told = |key: &str| format!("the list `{key}`");
     // A node is typed twice, becomes a node of the tree, and as often as not a joint.
-    allowance.take_list::<([gltf::json::Node; 2], Node, Joint)>(count("nodes"), || told("nodes"))?;
-    allowance.take_list::<gltf::json::Material>(count("materials"), || told("materials"))?;
-    allowance.take_list::<[gltf::json::Accessor; 2]>(count("accessors"), || told("accessors"))?;
-    allowance.take_list::<[gltf::json::buffer::View; 2]>(count("bufferViews"), || told("bufferViews"))?;
+    allowance.take_list::<([::gltf::json::Node; 2], Node, Joint)>(count("nodes"), || told("nodes"))?;
+    allowance.take_list::<::gltf::json::Material>(count("materials"), || told("materials"))?;
+    allowance.take_list::<[::gltf::json::Accessor; 2]>(count("accessors"), || told("accessors"))?;
+    allowance.take_list::<[::gltf::json::buffer::View; 2]>(count("bufferViews"), || told("bufferViews"))?;
     Ok(())
 }
 
@@ -176,7 +176,7 @@ fn check_version(json: &Json) -> Result<(), GltfError> {
     }
 }
 
-fn skin_joints(skins: &[gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
+fn skin_joints(skins: &[::gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
     let mut all = Vec::with_capacity(skins.len());
     for (s, skin) in skins.iter().enumerate() {
         let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();

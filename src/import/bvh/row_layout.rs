@@ -5,8 +5,8 @@
 //! channels are the joint's translation in its parent's space, in the file's units; axes that are not listed
 //! count as 0.
 
-use super::bvh_angles::half_sin_cos;
-use super::bvh_scan::{Channel, Header};
+use super::half_angles::half_sin_cos;
+use super::header_scanner::{Channel, Header};
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::JointId;
 use std::ops::Range;

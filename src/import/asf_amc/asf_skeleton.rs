@@ -4,7 +4,7 @@
 //! degrees or radians become radians. Source: the Acclaim format as CMU's library has it (J. Lander 1998, Working with Motion
 //! Capture File Formats).
 
-use super::error::AsfError;
+use super::asf_error::AsfError;
 use crate::math::{Quat, Vec3};
 use crate::report::Warnings;
 use std::collections::BTreeMap;

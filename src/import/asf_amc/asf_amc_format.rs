@@ -3,11 +3,11 @@
 //! CMU's library names an AMC by subject and take (`01_01.amc`) and the ASF by the subject (`01.asf`). Other files hold
 //! the whole name, or some part of it that ends before a `_`.
 
-use super::super::format::{ReadFormat, Source};
-use super::super::load::{ImportError, Options};
-use super::super::stated::Stated;
-use super::error::AsfError;
-use super::{motion, skeleton};
+use super::asf_error::AsfError;
+use super::{amc_motion, asf_skeleton};
+use crate::import::format::{ReadFormat, Source};
+use crate::import::known_axes::Stated;
+use crate::import::load::{ImportError, Options};
 use crate::model::{Asset, Clip, JointId};
 use crate::report::{Warnings, io_reason};
 use std::fs;
@@ -24,8 +24,8 @@ pub const ASF: ReadFormat = ReadFormat {
     read: |source, options| {
         let mut warnings = Warnings::new();
         let file = format!("{}.asf", source.name);
-        let bones = skeleton::read(&String::from_utf8_lossy(source.bytes), &file, &mut warnings)?;
-        let skeleton = motion::skeleton(&bones)?;
+        let bones = asf_skeleton::read(&String::from_utf8_lossy(source.bytes), &file, &mut warnings)?;
+        let skeleton = amc_motion::skeleton(&bones)?;
         let clip = Clip::new("", USUAL_RATE, skeleton.len(), Vec::new(), vec![JointId::new(0)], Vec::new());
         let metres_per_unit = options.units.or(bones.metres_per_unit);
         Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings }
@@ -55,7 +55,7 @@ const MAX_SKELETON: u64 = 1 << 24;
 
 fn first_key(head: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(head);
-    let (_, words) = skeleton::lines(&head).next()?;
+    let (_, words) = asf_skeleton::lines(&head).next()?;
     Some(words.first()?.to_ascii_lowercase())
 }
 
@@ -76,17 +76,18 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     }
     let bytes = fs::read(&path).map_err(|e| unreadable(io_reason(&e)))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let bones = skeleton::read(&String::from_utf8_lossy(&bytes), &name, &mut warnings)?;
+    let bones = asf_skeleton::read(&String::from_utf8_lossy(&bytes), &name, &mut warnings)?;
     let rate = options.rate.unwrap_or(USUAL_RATE);
     if options.rate.is_none() {
         let said =
             format!("AMC files state no rate: {rate} frames a second were assumed (`input.rate` tells it)");
         warnings.add("amc-rate", said, "the file");
     }
-    let skeleton = motion::skeleton(&bones)?;
+    let skeleton = amc_motion::skeleton(&bones)?;
     let text = String::from_utf8_lossy(source.bytes);
     let allowance = options.allowance(source.bytes);
-    let clip = motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &allowance, &mut warnings)?;
+    let clip =
+        amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &allowance, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
     let stated = Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
     let mut asset = stated.asset(source.name, options)?;

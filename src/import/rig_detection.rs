@@ -5,7 +5,7 @@
 //!
 //! Space: any, Y up. Units: those of the skeleton.
 
-use super::calibration::fault;
+use super::reference_pose::fault;
 use crate::anatomy::{Evidence, Humanoid, Names, Understood, Vocabulary, rest_from_motion, understand_by};
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, ModelPose, Role, Skeleton};

@@ -2,12 +2,12 @@
 //!
 //! The format states its units and axes (metres, +Y up, +Z front): a figure is only turned to face +Z where it does not.
 
-use super::calibration::{self, Body};
-use super::format::ReadFormat;
-use super::gltf::GltfFile;
-use super::load::{ImportError, Options};
-use super::understand::{File, understand};
+use super::gltf_file::GltfFile;
 use crate::anatomy::skin_mass;
+use crate::import::format::ReadFormat;
+use crate::import::load::{ImportError, Options};
+use crate::import::reference_pose::{self, Body};
+use crate::import::rig_detection::{File, understand};
 use crate::math::Vec3;
 use crate::model::{Asset, Character, Clip};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
 };
 
 /// The file with its roles, its calibration pose and the turn that makes it face +Z.
-pub(super) fn asset(mut file: GltfFile, name: &str, options: &Options) -> Result<Asset, ImportError> {
+pub(crate) fn asset(mut file: GltfFile, name: &str, options: &Options) -> Result<Asset, ImportError> {
     let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
@@ -56,7 +56,7 @@ pub(super) fn asset(mut file: GltfFile, name: &str, options: &Options) -> Result
     file.warnings = warnings;
     let mut asset = file.into_asset(name, roles, turn);
     let found = calibrated.map(|c| c.calibration);
-    let calibration = calibration::kept(found, options, asset.character.skeleton());
+    let calibration = reference_pose::kept(found, options, asset.character.skeleton());
     if calibration.is_some() {
         asset.character = Arc::new(Character { calibration, ..(*asset.character).clone() });
     }

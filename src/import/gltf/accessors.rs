@@ -3,12 +3,12 @@
 //! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The
 //! accessor readers of the `gltf` crate panic on data that a hostile file can hold, so this one is our own.
 
-use super::gltf_packed::{self, Packed};
-use super::gltf_resources::Resources;
+use super::meshopt::{self, Packed};
+use super::resources::Resources;
 use crate::scene::{Allowance, GltfError, Json};
-use gltf::json::accessor::{ComponentType, Type};
-use gltf::json::validation::Checked;
-use gltf::json::{Accessor, Buffer, buffer};
+use ::gltf::json::accessor::{ComponentType, Type};
+use ::gltf::json::validation::Checked;
+use ::gltf::json::{Accessor, Buffer, buffer};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -126,10 +126,10 @@ impl<'a> Accessors<'a> {
     fn unpack(&self, view: usize) -> Option<Result<Vec<u8>, GltfError>> {
         let here = format!("bufferViews[{view}]");
         let others = self.views[view].extensions.as_ref()?.others.iter();
-        let (extension, packed) = gltf_packed::packed(others, &here)?;
+        let (extension, packed) = meshopt::packed(others, &here)?;
         let plain = |packed: &Packed| {
             let bytes = self.bytes(packed.buffer, packed.byte_offset, packed.byte_length, &here)?;
-            gltf_packed::unpack(packed, extension, bytes, &here, self.allowance)
+            meshopt::unpack(packed, extension, bytes, &here, self.allowance)
         };
         Some(packed.as_ref().map_err(Clone::clone).and_then(plain))
     }

@@ -4,9 +4,9 @@
 //! Frame f stands at `begin + f / rate`, so that layers, tangents, extrapolation and Euler angles are the reader's business.
 //! What stays where the rest pose has it gets no channel. Space: local, as the nodes. Units: metres, seconds.
 
-use super::bodies::Bodies;
-use super::document::RestPose;
-use super::joints::JointNodes;
+use super::joint_nodes::JointNodes;
+use super::mesh::Bodies;
+use super::scene_to_glb::RestPose;
 use crate::import::load::ImportError;
 use crate::report::one_line;
 use crate::scene::{Allowance, Binary, FLOAT, floats};
@@ -215,7 +215,7 @@ fn changes<const N: usize>(values: &[[f32; N]]) -> bool {
 fn node_morphs<'a>(
     node: &'a ufbx::Node,
     bodies: &'a Bodies,
-) -> Option<(&'a ufbx::Mesh, &'a super::bodies::Body)> {
+) -> Option<(&'a ufbx::Mesh, &'a super::mesh::Body)> {
     let body = bodies.of_node(node).filter(|b| b.targets > 0)?;
     Some((node.mesh.as_ref()?, body))
 }

@@ -3,11 +3,11 @@
 //! What BVH leaves open is known here: Y is up, in rest pose and motion alike. The figure is turned to face +Z only where it
 //! does not, by a multiple of 90 degrees. Space: the file's, Y up. Units: metres.
 
+use super::bvh::guessed_unit;
 use super::bvh::{Normalization, Positions, RawBvh};
-use super::bvh_asset::guessed_unit;
-use super::calibration::{self, Body};
 use super::load::{ImportError, Options};
-use super::understand::{File, understand};
+use super::reference_pose::{self, Body};
+use super::rig_detection::{File, understand};
 use crate::math::{Transform, Vec3};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -62,7 +62,7 @@ impl Stated {
             raw.normalize(&Normalization { metres_per_unit, rest_from_file: turn, world_from_file: turn });
         raw.clip.name = name.to_owned();
         let found = calibrated.map(|c| c.scaled(metres_per_unit));
-        let calibration = calibration::kept(found, options, &raw.skeleton);
+        let calibration = reference_pose::kept(found, options, &raw.skeleton);
         let mut character = Character::new(name, Rig::new(raw.skeleton, roles));
         character.calibration = calibration;
         let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };

@@ -13,13 +13,13 @@
 //!
 //! Space: the file's own world. Units: metres.
 
-use super::gltf_accessor::{Accessors, Numbers};
-use super::gltf_skeleton::Joints;
+use super::accessors::{Accessors, Numbers};
+use super::node_joints::Joints;
 use crate::math::{Mat4, Quat, Transform, Vec3, median_rotation, nearest_rotation, rotation_between};
 use crate::model::{JointId, ModelPose};
 use crate::report::Warnings;
 use crate::scene::{Affine, Allowance, GltfError, NodeTree, World, figure_size};
-use gltf::json::accessor::Type;
+use ::gltf::json::accessor::Type;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Agreement of lengths and positions, relative to their size.
@@ -37,7 +37,7 @@ pub(super) struct Skin {
 
 /// The skins of the document whose joints are `nodes`.
 pub(super) fn skins(
-    typed: &[gltf::json::Skin],
+    typed: &[::gltf::json::Skin],
     nodes: Vec<Vec<usize>>,
     accessors: &Accessors,
     warnings: &mut Warnings,

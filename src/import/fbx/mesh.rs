@@ -3,7 +3,7 @@
 //!
 //! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates count from the upper left.
 
-use super::skins::{INFLUENCES, Skin, skin};
+use super::skin_weights::{INFLUENCES, Skin, skin};
 use crate::import::load::ImportError;
 use crate::report::{Warnings, one_line};
 use crate::scene::{Allowance, Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, floats};

@@ -7,7 +7,7 @@
 //! Space: Y up, facing +Z. Units: shares of the stature become metres.
 
 use super::body_model;
-use super::error::NpzError;
+use super::npz_error::NpzError;
 use crate::math::Vec3;
 use crate::report::Warnings;
 use std::path::Path;
@@ -83,14 +83,14 @@ impl Rest {
 
 /// The name of the right joint whose left one is called `left_` and `part`.
 fn other_side(part: &str) -> &'static str {
-    let all = super::names::BODY.iter().chain(&super::names::HANDS);
-    let mut all = all.chain(&super::names::FACE).chain(&super::names::FINGERS);
+    let all = super::smpl_joints::BODY.iter().chain(&super::smpl_joints::HANDS);
+    let mut all = all.chain(&super::smpl_joints::FACE).chain(&super::smpl_joints::FINGERS);
     all.find(|name| name.strip_prefix("right_") == Some(part)).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::names;
+    use super::super::smpl_joints as names;
     use super::*;
 
     #[test]

@@ -2,12 +2,12 @@
 //!
 //! The format states neither units nor axes: size, up and front are read off the figure, reported, and can be overridden.
 
-use super::bvh::{self, BvhOptions, Normalization};
-use super::calibration::{BVH, Body, Calibrated};
-use super::format::ReadFormat;
-use super::load::{ImportError, Options};
-use super::understand::{File, understand};
+use super::raw_bvh::{self, BvhOptions, Normalization};
 use crate::anatomy::{Figure, guess_unit, motion_up, orientation};
+use crate::import::format::ReadFormat;
+use crate::import::load::{ImportError, Options};
+use crate::import::reference_pose::{BVH, Body, Calibrated};
+use crate::import::rig_detection::{File, understand};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -33,8 +33,11 @@ const OWN_TURN: f64 = 0.09;
 
 /// Reads a BVH file and finds its units and axes.
 fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, ImportError> {
-    let mut raw =
-        bvh::read_within(bytes, &BvhOptions { positions: options.bvh_positions }, &options.allowance(bytes))?;
+    let mut raw = raw_bvh::read_within(
+        bytes,
+        &BvhOptions { positions: options.bvh_positions },
+        &options.allowance(bytes),
+    )?;
     let (rig, normalization, calibrated) =
         understand_bvh(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
     let mut raw = raw.normalize(&normalization);
@@ -155,7 +158,7 @@ fn doubted_unit(told: f64, rig: &Rig, upright: &ModelPose, warnings: &mut Warnin
 }
 
 /// Metres per unit, by the length of the legs of a body that stands, or by its size where it has none.
-pub(super) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
+pub(crate) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
     match Figure::of(rig, upright) {
         Some(figure) => {
             let unit = guess_unit(figure.leg);

@@ -1,7 +1,7 @@
 //! A zip of `.npy` files, read by name: only what is asked for is unpacked.
 
-use super::array::{Array, Header, shape};
-use super::error::NpzError;
+use super::npy_array::{Array, Header, shape};
+use super::npz_error::NpzError;
 use crate::scene::Allowance;
 use std::io::Cursor;
 use zip::ZipArchive;

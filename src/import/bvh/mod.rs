@@ -1,0 +1,19 @@
+//! Reads BVH text.
+//!
+//! [`read`] returns a file as it is ([`RawBvh`]: its own units and axes); [`RawBvh::normalize`] converts it to normal form.
+//! `bvh_format` is the import of a whole file, which detects units and axes.
+
+mod bvh_format;
+mod raw_bvh;
+mod header_scanner;
+mod motion_rows;
+mod row_layout;
+mod half_angles;
+mod parse_decimal;
+mod bvh_anim_header;
+mod bvh_error;
+
+pub use bvh_error::{BvhError, Place};
+pub(super) use bvh_format::{FORMAT, guessed_unit};
+pub use header_scanner::{DEFAULT_FRAME_TIME, MAX_JOINTS};
+pub use raw_bvh::{BvhOptions, Normalization, Positions, RawBvh, read};

@@ -1,0 +1,21 @@
+//! Reads glTF, GLB, VRM and VRM animation files: skeletons, skins, meshes and animations.
+//!
+//! [`GltfFile::read`] decodes a file; `gltf_format` detects the roles of its joints and turns it into an asset.
+//! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
+
+mod gltf_format;
+mod gltf_file;
+mod resources;
+mod accessors;
+mod meshopt;
+mod node_joints;
+mod skin_bind;
+mod checked_document;
+mod primitives;
+mod animations;
+mod sampling;
+mod interpolation;
+mod property_tracks;
+
+pub use gltf_file::GltfFile;
+pub(super) use gltf_format::{FORMAT, asset};

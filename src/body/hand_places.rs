@@ -29,7 +29,7 @@
 use super::armed_body::ArmedBody;
 use super::body_part::BodyPart;
 use super::capsules::Capsule;
-use crate::math::{Vec3, nearest_on_segment};
+use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use crate::model::{JointId, ModelPose, Side};
 
 /// Within this distance a hand touches, metres on a body of the height below.
@@ -299,8 +299,7 @@ fn middle(capsule: &Capsule, pose: &ModelPose) -> Vec3 {
 
 /// 1 outside and near the surface of a part, down to 0 at its axis, where there is no direction to keep.
 fn solid(reach: f64, radius: f64) -> f64 {
-    let x = ((reach / radius - 0.15) / 0.35).clamp(0.0, 1.0);
-    x * x * (3.0 - 2.0 * x)
+    smoothstep((reach / radius - 0.15) / 0.35)
 }
 
 #[cfg(test)]

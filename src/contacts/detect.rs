@@ -3,7 +3,7 @@
 //! Height alone is not enough (jogging, tiptoe) and speed alone is not (the apex of a swing): both are required.
 //! Space: model space, Y up. Units: metres and metres per second at a leg of 0.9 m, scaled with the leg; seconds.
 
-use super::floor::{self, Floor, quantile};
+use super::floor::{self, Floor};
 use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
 use super::spans::mended;
@@ -11,7 +11,7 @@ use super::track::{Track, tracks};
 use crate::anatomy::Figure;
 use crate::body::contact_points;
 use crate::kinematics::shots;
-use crate::math::Vec3;
+use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Contacts, Hold, Motion};
 use crate::signal::spans;
 use rayon::prelude::*;
@@ -173,7 +173,7 @@ fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], f
         let frames = spans.iter().flat_map(Range::clone).filter(|&f| floor.under(*part, f) == floor.height);
         heights.extend(frames.filter_map(|f| track.at.get(f)).map(|p| p.y));
     }
-    quantile(&mut heights, 0.5)
+    nearest_rank(&mut heights, 0.5)
 }
 
 /// The height of the ground under a motion whose contacts are known, model space, metres: where its soles rest, else
@@ -199,7 +199,7 @@ fn scale(motion: &Motion) -> f64 {
 fn speeds(options: &Options, tracks: &[Track], scale: f64) -> (f64, f64) {
     let feet = tracks.iter().filter(|t| t.part.of_foot());
     let mut speeds: Vec<f64> = feet.flat_map(|t| t.speed.iter().map(|s| s / scale)).collect();
-    let fastest = quantile(&mut speeds, 0.95).unwrap_or(1.0);
+    let fastest = nearest_rank(&mut speeds, 0.95).unwrap_or(1.0);
     let on = options.speed_on.unwrap_or((SPEED_SHARE * fastest).clamp(SPEED_ON.0, SPEED_ON.1));
     (on, options.speed_off.unwrap_or(SPEED_MORE * on))
 }
@@ -226,7 +226,7 @@ impl Signal {
         let level = level(&height, &resting, rate);
         height.iter_mut().enumerate().for_each(|(f, z)| *z -= level(f));
         let mut off: Vec<f64> = resting.iter().map(|&f| height[f].abs()).collect();
-        let spread = HEIGHT_SPREADS * quantile(&mut off, 0.5).unwrap_or(0.0);
+        let spread = HEIGHT_SPREADS * nearest_rank(&mut off, 0.5).unwrap_or(0.0);
         let height_on = many * spread.clamp(HEIGHT_ON.0, HEIGHT_ON.1);
         Self { part: track.part, height, speed, height_on }
     }
@@ -240,7 +240,8 @@ impl Signal {
 /// The height at which a part rests around a frame: the median of its resting frames nearby, linear between steps.
 fn level(height: &[f64], resting: &[usize], rate: f64) -> impl Fn(usize) -> f64 + use<> {
     let step = (LEVEL_STEP * rate).max(1.0);
-    let median = |frames: &[usize]| quantile(&mut frames.iter().map(|&f| height[f]).collect::<Vec<_>>(), 0.4);
+    let median =
+        |frames: &[usize]| nearest_rank(&mut frames.iter().map(|&f| height[f]).collect::<Vec<_>>(), 0.4);
     let all = median(resting).unwrap_or(0.0);
     let around = |k: usize| {
         let reach = |seconds: f64| (k as f64 * step + seconds * rate).max(0.0) as usize;

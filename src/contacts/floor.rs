@@ -5,7 +5,7 @@
 
 use super::spans::mended;
 use super::track::Track;
-use crate::math::Vec3;
+use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
 use crate::signal::spans;
 
@@ -27,12 +27,6 @@ const CARRIES_S: f64 = 0.1;
 const AROUND_S: f64 = 0.1;
 /// The hips are at least this far above a foot that carries.
 const HIPS_ABOVE: f64 = 0.3;
-
-/// The value below which a share of the values lies; `None` of none.
-pub(super) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
-    let k = ((values.len().checked_sub(1)?) as f64 * share).round() as usize;
-    Some(*values.select_nth_unstable_by(k, f64::total_cmp).1)
-}
 
 /// The floor under a clip.
 #[derive(Clone, Debug)]
@@ -74,7 +68,7 @@ impl Floor {
             let still = |f: usize| high(&own.at[f]) && own.speed[f] < SLOW * scale;
             for span in mended(spans(0..frames, still), long(PLATEAU_S) / 2, frames) {
                 let mut heights: Vec<f64> = own.at[span.clone()].iter().map(|p| p.y).collect();
-                let Some(middle) = quantile(&mut heights, 0.5) else { continue };
+                let Some(middle) = nearest_rank(&mut heights, 0.5) else { continue };
                 let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);
                 // Whoever stands on one leg has the other foot on the floor all the time.
                 let off_floor = |f: &usize| other.at[*f].y > self.height + 0.5 * RAISED * scale;
@@ -98,9 +92,9 @@ pub(super) fn height(tracks: &[Track], scale: f64) -> Option<f64> {
     let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
     let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
     if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {
-        return quantile(&mut slow, LOW_OF_SLOW);
+        return nearest_rank(&mut slow, LOW_OF_SLOW);
     }
-    quantile(&mut sole.at.iter().map(|p| p.y).collect::<Vec<_>>(), LOW_OF_ALL)
+    nearest_rank(&mut sole.at.iter().map(|p| p.y).collect::<Vec<_>>(), LOW_OF_ALL)
 }
 
 /// The lowest sole point of every frame, with its speed.
@@ -125,6 +119,7 @@ impl Sole {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::smoothstep;
 
     const RATE: f64 = 60.0;
 
@@ -133,7 +128,7 @@ mod tests {
         let at = |f: usize| {
             let t = f as f64 / (0.5 * RATE);
             let (a, b) = (keys[t as usize], keys[(t as usize + 1).min(keys.len() - 1)]);
-            let s = t.fract() * t.fract() * (3.0 - 2.0 * t.fract());
+            let s = smoothstep(t.fract());
             Vec3::new(0.0, a.0 + (b.0 - a.0) * s, a.1 + (b.1 - a.1) * s)
         };
         let frames = ((keys.len() - 1) as f64 * 0.5 * RATE) as usize;

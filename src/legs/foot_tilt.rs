@@ -4,7 +4,7 @@
 //! falling from 1 at 45 degrees to 0 at 100, so that feet of bodies that lie and kneel keep theirs. A function of the
 //! frame alone: cycles stay cycles. Space: model space, Y up. Units: radians.
 
-use crate::math::{Quat, Vec3, angle_between, exp};
+use crate::math::{Quat, Vec3, angle_between, exp, smoothstep};
 
 /// Up to the first a tilt is that of a foot which stands or rolls off, from the second on of one that lies, radians: toes
 /// that point down lie at 100. A narrower span turns the foot by more than twice the source's speed within it.
@@ -15,8 +15,7 @@ const LIES: [f64; 2] = [45.0 * std::f64::consts::PI / 180.0, 100.0 * std::f64::c
 pub fn foot_tilt(up: &Vec3, share: f64) -> Quat {
     let tilt = angle_between(up, &Vec3::y());
     let Some(axis) = up.cross(&Vec3::y()).try_normalize(1e-9) else { return Quat::identity() };
-    let u = ((tilt - LIES[0]) / (LIES[1] - LIES[0])).clamp(0.0, 1.0);
-    let stands = 1.0 - u * u * (3.0 - 2.0 * u);
+    let stands = 1.0 - smoothstep((tilt - LIES[0]) / (LIES[1] - LIES[0]));
     exp(&(axis * ((1.0 - share).max(0.0) * tilt * stands)))
 }
 

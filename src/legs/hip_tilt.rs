@@ -4,7 +4,7 @@
 //! widths over that of legs, `s` falling from 1 at 20 degrees to 0 at 45, so that bodies that lie keep their roll. A
 //! function of the frame alone: cycles stay cycles. Space: model space, Y up. Units: metres, radians.
 
-use crate::math::{Quat, Vec3, exp};
+use crate::math::{Quat, Vec3, exp, smoothstep};
 
 /// Up to the first a tilt is that of a standing body, from the second on of one that lies, radians: a standing one
 /// tilts by 15 at most.
@@ -18,8 +18,7 @@ pub fn hip_tilt(across: &Vec3, share: f64) -> Quat {
         return Quat::identity();
     };
     let tilt = libm::asin(e.y.clamp(-1.0, 1.0));
-    let u = ((tilt.abs() - LIES[0]) / (LIES[1] - LIES[0])).clamp(0.0, 1.0);
-    let stands = 1.0 - u * u * (3.0 - 2.0 * u);
+    let stands = 1.0 - smoothstep((tilt.abs() - LIES[0]) / (LIES[1] - LIES[0]));
     exp(&(h.cross(&Vec3::y()) * (-(1.0 - share).max(0.0) * tilt * stands)))
 }
 

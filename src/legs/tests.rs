@@ -4,7 +4,7 @@
 use posemill::anatomy::understand;
 use posemill::import::{Options, load};
 use posemill::legs::{Settings, repair};
-use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
+use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use posemill::model::{
     Character, Clip, ContactPart, Contacts, Hold, Joint, JointId, Motion, Pose, Role, Side, Skeleton,
 };
@@ -378,10 +378,7 @@ fn climb(rise: f64) -> (Motion, Vec<(usize, Side)>) {
     let who = character(&b);
     let hips = b.thigh + b.shin + b.sole[0] + b.sole[1];
     // Steps from the start, of a foot that stands for three fifths of its cycle.
-    let steps = |cycles: f64| {
-        let u = ((cycles.fract() - 0.6) / 0.4).clamp(0.0, 1.0);
-        2.0 * (cycles.floor() + u * u * (3.0 - 2.0 * u))
-    };
+    let steps = |cycles: f64| 2.0 * (cycles.floor() + smoothstep((cycles.fract() - 0.6) / 0.4));
     let tread = |steps: f64| Vec3::new(0.0, rise * steps, 0.3 * steps);
     let take = perform(&who, 60.0, 5 * CYCLE, |f| {
         let cycles = f as f64 / CYCLE as f64;
@@ -489,10 +486,7 @@ fn lowest_skin(motion: &Motion, f: usize) -> f64 {
 fn nobody_sits_in_the_floor() {
     let person = character(&PERSON);
     // It stands, sits down on the floor with its legs ahead and its arms hanging, and stands up.
-    let down = |f: usize| {
-        let u = ((f as f64 - 40.0).abs() / 20.0 - 0.5).clamp(0.0, 1.0);
-        1.0 - u * u * (3.0 - 2.0 * u)
-    };
+    let down = |f: usize| 1.0 - smoothstep((f as f64 - 40.0).abs() / 20.0 - 0.5);
     let take = perform(&person, 30.0, 81, |f| {
         let leg = [0.5 * PI * down(f), 0.0, 0.0];
         Instant { way: Vec3::y() * -(0.86 * down(f)), legs: [leg, leg], ..Instant::default() }

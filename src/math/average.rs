@@ -88,60 +88,6 @@ pub fn rotation_between(a: &Quat, b: &Quat) -> f64 {
     4.0 * libm::asin((0.5 * plus.min(minus)).min(1.0))
 }
 
-/// The value below which the share `q` of the total weight lies; 0 without values.
-pub fn weighted_quantile(values: &[f64], weights: &[f64], q: f64) -> f64 {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let total: f64 = order.iter().map(|&k| weights[k]).sum();
-    let mut sum = 0.0;
-    for &k in &order {
-        sum += weights[k];
-        if sum >= q * total {
-            return values[k];
-        }
-    }
-    order.last().map_or(0.0, |&k| values[k])
-}
-
-/// The value below which the share `q` of the values lies, interpolated linearly; 0 without values.
-pub fn percentile(values: &[f64], q: f64) -> f64 {
-    let mut values = values.to_vec();
-    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
-    let at = q.clamp(0.0, 1.0) * last as f64;
-    let place = at.floor() as usize;
-    let (_, low, above) = values.select_nth_unstable_by(place, f64::total_cmp);
-    let low = *low;
-    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
-    low + (high - low) * (at - place as f64)
-}
-
-/// The median of each component; 0 without values. The mean of the two middle ones of an even number.
-pub fn median_of(vectors: impl Iterator<Item = Vec3>) -> Vec3 {
-    let mut columns: [Vec<f64>; 3] = Default::default();
-    for v in vectors {
-        for (column, x) in columns.iter_mut().zip(v.iter()) {
-            column.push(*x);
-        }
-    }
-    let [x, y, z] = columns.map(median);
-    Vec3::new(x, y, z)
-}
-
-/// The median of some numbers; 0 without any.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    let n = values.len();
-    if n == 0 {
-        return 0.0;
-    }
-    let (_, upper, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
-    let upper = *upper;
-    if n % 2 == 1 {
-        return upper;
-    }
-    let lower = values[..n / 2].iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
-    0.5 * (lower + upper)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,13 +118,5 @@ mod tests {
             let found = rotation_between(&Quat::identity(), &exp(&Vec3::new(0.0, angle, 0.0)));
             assert!((found - angle).abs() < 1e-12 + 1e-9 * angle, "{angle} {found}");
         }
-    }
-
-    #[test]
-    fn quantiles_and_medians() {
-        assert_eq!(weighted_quantile(&[3.0, 1.0, 2.0], &[1.0, 1.0, 2.0], 0.5), 2.0);
-        assert_eq!(weighted_quantile(&[], &[], 0.5), 0.0);
-        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
-        assert_eq!(median_of([Vec3::x(), Vec3::y(), Vec3::x()].into_iter()), Vec3::x());
     }
 }

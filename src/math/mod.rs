@@ -6,29 +6,33 @@
 
 mod average;
 mod lanes;
+mod quantile;
 mod real;
 mod registers;
 mod rotation;
 mod segment;
+mod smoothstep;
 mod transform;
 mod triple;
 
 pub(crate) use average::{
-    mean_direction, mean_rotation, median_of, median_rotation, plain_mean_rotation, rotation_between,
-    weighted_quantile,
+    mean_direction, mean_rotation, median_rotation, plain_mean_rotation, rotation_between,
 };
-pub(crate) use average::{median, percentile};
 pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, quat_product, splat_vec3};
 pub(crate) use nalgebra::DVector;
 pub use nalgebra::{DMatrix, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};
 #[cfg(feature = "physics")]
 pub(crate) use nalgebra::{Matrix6 as Mat6, Vector6 as Vec6};
+pub(crate) use quantile::{
+    median, median_of, nearest_rank, percentile, percentile_in_place, weighted_quantile,
+};
 pub use real::Real;
 pub(crate) use real::{RealX4, RealX8};
 pub(crate) use registers::in_wide_registers;
 pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
 pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
+pub(crate) use smoothstep::smoothstep;
 pub use transform::Transform;
 pub(crate) use triple::{Triple, cross, sum};
 #[cfg(feature = "physics")]

@@ -5,7 +5,8 @@
 
 use super::catalogue::metric;
 use super::course::Course;
-use super::statistics::{greatest, mean, percentile};
+use super::statistics::{greatest, mean};
+use crate::math::percentile_in_place;
 use crate::model::ContactPart;
 use crate::report::Metric;
 
@@ -30,13 +31,13 @@ pub fn contact(courses: &[Course], frames: usize) -> Vec<Metric> {
     };
     let mut speeds = slides(&mut feet.iter().copied());
     add("foot_skate", mean(&speeds));
-    add("foot_skate_p95", percentile(&mut speeds, 0.95));
+    add("foot_skate_p95", percentile_in_place(&mut speeds, 0.95));
     add("foot_skate_max", greatest(&speeds));
     let weighted: Vec<f64> = (feet.iter())
         .flat_map(|c| (1..frames).filter(|f| c.clearance[*f] < WEIGHTED).map(|f| weight(c, f)))
         .collect();
     add("foot_skate_weighted", mean(&weighted));
-    add("contact_slide_p95", percentile(&mut slides(&mut courses.iter()), 0.95));
+    add("contact_slide_p95", percentile_in_place(&mut slides(&mut courses.iter()), 0.95));
 
     let depths = depths(&mut feet.iter().copied(), frames);
     add("penetration_max", greatest(&depths));

@@ -6,9 +6,9 @@
 
 use super::catalogue::metric;
 use super::gauge::Gauge;
-use super::statistics::{mean, percentile, rms};
+use super::statistics::{mean, rms};
 use crate::kinematics::{is_cycle, map_frames};
-use crate::math::{Quat, Vec3, angle_between, arc};
+use crate::math::{Quat, Vec3, angle_between, arc, percentile, percentile_in_place};
 use crate::model::{ModelPose, Motion, Rig, Role, Side};
 use crate::report::{Metric, Series};
 
@@ -131,10 +131,10 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
             }
         }
     }
-    add("limb_error_p95", percentile(&mut errors, 0.95), Some(0.0));
+    add("limb_error_p95", percentile_in_place(&mut errors, 0.95), Some(0.0));
     add("knee_error_max", knees.iter().flatten().copied().fold(0.0, f64::max), Some(0.0));
     if straight.len() >= FEWEST {
-        add("straight_leg_bend_p90", percentile(&mut straight, 0.9), Some(0.0));
+        add("straight_leg_bend_p90", percentile_in_place(&mut straight, 0.9), Some(0.0));
     }
 
     // Against the scaled take, where its feet rest.
@@ -147,7 +147,9 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
         let mut away: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
         let low: Vec<f64> = [2, 3]
             .iter()
-            .map(|&p| percentile(&mut from.iter().map(|i| i.legs[side][p].y).collect::<Vec<_>>(), LOWEST))
+            .map(|&p| {
+                percentile_in_place(&mut from.iter().map(|i| i.legs[side][p].y).collect::<Vec<_>>(), LOWEST)
+            })
             .collect();
         for f in 1..frames {
             let way = |track: &[Instant], p: usize| track[f].legs[side][p] - track[f - 1].legs[side][p];
@@ -167,16 +169,16 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
         }
         let before = heights[0].len();
         for (away, heights) in away.iter().zip(&mut heights) {
-            let middle = percentile(&mut away.clone(), 0.5);
+            let middle = percentile(away, 0.5);
             heights.extend(away.iter().map(|x| (x - middle).abs()));
         }
         let resting = slipping[side].iter().zip(&mut clearing[side]).filter(|(slip, _)| slip.is_finite());
         resting.zip(&heights[0][before..]).for_each(|((_, clearing), height)| *clearing = *height);
     }
     if slips[0].len() >= FEWEST {
-        let [own, plain] = slips.each_mut().map(|s| percentile(s, 0.95));
+        let [own, plain] = slips.each_mut().map(|s| percentile_in_place(s, 0.95));
         add("rest_slip_p95", own, Some(plain));
-        let [own, plain] = heights.each_mut().map(|h| percentile(h, 0.95));
+        let [own, plain] = heights.each_mut().map(|h| percentile_in_place(h, 0.95));
         add("clearance_error_p95", own, Some(plain));
     }
 

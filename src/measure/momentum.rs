@@ -11,8 +11,8 @@ use super::course::Course;
 use super::gauge::Gauge;
 use super::nonnegative::{Row6, residual};
 use super::samples::Samples;
-use super::statistics::{percentile, rms};
-use crate::math::Vec3;
+use super::statistics::rms;
+use crate::math::{Vec3, percentile};
 use crate::report::{Metric, Series};
 use crate::signal::{Butterworth, Parabola};
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
     };
     let left: Vec<f64> = (0..frames).into_par_iter().with_min_len(64).map_init(Vec::new, left).collect();
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
-    found.push(metric("momentum_residual_p95", percentile(&mut left.clone(), 0.95)));
+    found.push(metric("momentum_residual_p95", percentile(&left, 0.95)));
     let mut series = vec![course("momentum_residual", left)];
     if let Some((metrics, flights)) = flight(samples, courses) {
         found.extend(metrics);

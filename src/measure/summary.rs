@@ -46,7 +46,7 @@ pub fn summaries<'a>(measured: impl IntoIterator<Item = Measured<'a>>) -> Vec<Su
         let (worst, of) =
             found.iter().copied().reduce(|a, b| if badness(b.0) > badness(a.0) { b } else { a })?;
         let mut sorted: Vec<f64> = found.iter().map(|v| v.0).collect();
-        let median = super::statistics::percentile(&mut sorted, 0.5);
+        let median = crate::math::percentile_in_place(&mut sorted, 0.5);
         Some(Summary {
             name: name.to_owned(),
             unit: unit.to_owned(),

@@ -6,7 +6,7 @@
 
 use crate::anatomy::Figure;
 use crate::ik::{Limb, soft_reach};
-use crate::math::{Quat, Vec3, from_columns};
+use crate::math::{Quat, Vec3, from_columns, smoothstep};
 use crate::model::{JointId, ModelPose, Rig, Role, Side, Skeleton};
 
 /// The joints of one arm.
@@ -68,7 +68,7 @@ impl Arm {
         let spare = (spare - line * spare.dot(&line)).try_normalize(1e-6).unwrap_or(bulge);
         let bent = (bulge.norm() / (BENT * length)).min(1.0);
         let moved = offset.norm_squared() / (offset.norm_squared() + (MOVED * length).powi(2));
-        let habit = (1.0 - bent * bent * (3.0 - 2.0 * bent)) * moved;
+        let habit = (1.0 - smoothstep(bent)) * moved;
         let pole = bulge.try_normalize(1e-9).unwrap_or(spare).lerp(&spare, habit);
         let wanted = now + offset;
         let free = now.norm().max(length * (1.0 - SOFT));

@@ -5,9 +5,9 @@
 //! Heels, balls and tips of toes have levels of their own. Units: of [`Weighed`].
 
 use super::gravity::Gravity;
-use super::series::{bend, smoothstep};
+use super::series::bend;
 use super::weighed::{Carrier, SOLES, Weighed};
-use crate::math::{Vec3, median, percentile};
+use crate::math::{Vec3, median, percentile, smoothstep};
 use crate::signal::{gaussian, spans};
 use std::ops::Range;
 

@@ -26,12 +26,6 @@ fn padded(mut inner: Vec<Vec3>, length: usize) -> Vec<Vec3> {
     inner
 }
 
-/// From 0 to 1 with level ends.
-pub fn smoothstep(t: f64) -> f64 {
-    let t = t.clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
-}
-
 /// How far values are from their line of least squares, root mean square.
 pub fn off_line(values: &[f64]) -> f64 {
     let n = values.len() as f64;

@@ -2,7 +2,7 @@
 
 use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, Vec3, smoothstep};
 use crate::model::{Character, JointId, ModelPose, Role};
 use crate::report::shortened;
 use crate::signal::monotone;
@@ -251,9 +251,8 @@ impl Effector {
     /// How much it acts at a time, 0 to 1, with smooth ends.
     pub fn share(&self, time: f64) -> f64 {
         let ramp = |inside: f64| {
-            let x = if self.config.blend_s > 0.0 { inside / self.config.blend_s } else { inside.signum() };
-            let x = x.clamp(0.0, 1.0);
-            x * x * (3.0 - 2.0 * x)
+            let t = if self.config.blend_s > 0.0 { inside / self.config.blend_s } else { inside.signum() };
+            smoothstep(t)
         };
         let into = if self.config.from_s < 0.0 { 1.0 } else { ramp(time - self.config.from_s + 1e-9) };
         let out = if self.config.until_s < 0.0 { 1.0 } else { ramp(self.config.until_s - time + 1e-9) };

@@ -4,7 +4,7 @@
 use posemill::contacts::{self, Options};
 use posemill::import;
 use posemill::legs::shifted;
-use posemill::math::{Quat, Transform, Vec3, exp};
+use posemill::math::{Quat, Transform, Vec3, exp, smoothstep};
 use posemill::measure::Gauge;
 use posemill::model::{Character, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -127,13 +127,9 @@ fn center_of_mass(motion: &Motion, frame: usize) -> f64 {
 
 /// The motion carried down over half a second from a height at which it arrives late at `frame`.
 fn late(motion: &Motion, frame: usize, height: f64) -> Motion {
-    let smooth = |t: f64| {
-        let t = t.clamp(0.0, 1.0);
-        t * t * (3.0 - 2.0 * t)
-    };
     let way = |f: usize| {
         let t = (f as f64 - frame as f64) / motion.clip.sample_rate;
-        Vec3::y() * (height * if t < 0.0 { smooth(1.0 + t / 0.15) } else { 1.0 - smooth(t / 0.5) })
+        Vec3::y() * (height * if t < 0.0 { smoothstep(1.0 + t / 0.15) } else { 1.0 - smoothstep(t / 0.5) })
     };
     shifted(motion.clone(), &(0..motion.clip.frames()).map(way).collect::<Vec<_>>())
 }

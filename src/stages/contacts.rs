@@ -1,7 +1,7 @@
-//! A motion learns which parts of its body rest on something, and when.
+//! Stage `contacts`: labels which parts of the body are in contact with something, and when.
 //!
-//! The labels travel with the motion: stages behind it keep them in step. They belong to the performance, so the
-//! place of this stage is before `retarget`; behind it the labels are those of the result, faults and all.
+//! The labels are part of the motion; later stages keep them up to date. They describe the performance, so the stage belongs
+//! before `retarget`; after it the labels are those of the result, including its errors.
 //! Units: metres, metres per second, seconds.
 
 use super::{Setting, Stage, StageConfig, StageError};
@@ -12,41 +12,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Finds when heels, balls, hands, elbows, knees, pelvis and head rest on the ground, or reads it from a file.
+/// Detects when heels, balls, hands, elbows, knees, pelvis and head are in contact with the ground, or reads it from a file.
 ///
-/// To be placed before `retarget`: contacts belong to the performer. Placed behind it, they are found on the result.
-/// Lengths and speeds below are those of a body with legs of 0.9 m, and scale with the leg.
+/// Place it before `retarget`: contacts belong to the performer. After `retarget`, they are detected on the result.
+/// Lengths and speeds are for a body with legs of 0.9 m and scale with the leg length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactsConfig {
-    /// How contacts are found: `hysteresis` (two pairs of thresholds on height and speed) or `hmm` (a hidden Markov
-    /// model of two states that is fitted to the clip).
+    /// Detection method: `hysteresis` (on and off thresholds for height and speed) or `hmm` (a two-state hidden Markov
+    /// model fitted to the clip).
     pub detector: DetectorWord,
-    /// A table of labels to be read instead, relative to the pipeline file: a column `frame` and one of 0 and 1 for
-    /// each part, such as `left_heel`. Left out: contacts are found.
+    /// CSV file of labels to use instead of detection, relative to the pipeline file: a column `frame` and a column of 0
+    /// and 1 for each part, such as `left_heel`. Omitted: contacts are detected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// The parts to look at: `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right,
+    /// The parts to label: `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right,
     /// `pelvis`, `head`. Empty: all of them.
     pub parts: Vec<String>,
-    /// The height of the ground in metres. Left out: it is found.
+    /// Height of the ground in metres. Omitted: estimated from the clip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground_m: Option<f64>,
-    /// A contact begins below this height, in metres. Left out: it is fitted to the clip, 0.025 to 0.035, twice that for
-    /// parts other than feet. Larger finds feet that hover, and steps that are too long.
+    /// A contact starts below this height, in metres. Omitted: fitted to the clip, 0.025 to 0.035, twice that for parts
+    /// other than feet. Larger values also find feet that float, but make contacts too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height_on_m: Option<f64>,
-    /// A contact ends above this height, in metres. Left out: 0.02 above where it begins.
+    /// A contact ends above this height, in metres. Omitted: 0.02 above `height_on_m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height_off_m: Option<f64>,
-    /// A contact begins below this speed, in metres per second. Left out: it is fitted to the clip, 0.1 to 0.3. Larger
-    /// finds feet that slide.
+    /// A contact starts below this speed, in metres per second. Omitted: fitted to the clip, 0.1 to 0.3. Larger values
+    /// also find feet that slide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_on_m_s: Option<f64>,
-    /// A contact ends above this speed, in metres per second. Left out: twice the one that it begins below.
+    /// A contact ends above this speed, in metres per second. Omitted: twice `speed_on_m_s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_off_m_s: Option<f64>,
-    /// Shorter contacts, and shorter gaps between contacts, are noise, in seconds.
+    /// Shortest contact, and shortest gap between contacts, in seconds; shorter ones are removed as noise.
     pub shortest_s: f64,
 }
 
@@ -66,14 +66,14 @@ impl Default for ContactsConfig {
     }
 }
 
-/// How contacts are found.
+/// The detection method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DetectorWord {
-    /// Two pairs of thresholds.
+    /// On and off thresholds for height and speed.
     #[default]
     Hysteresis,
-    /// A hidden Markov model.
+    /// A two-state hidden Markov model.
     Hmm,
 }
 
@@ -187,7 +187,7 @@ impl Stage for Label {
     }
 }
 
-/// The ground, and for feet and all else that rests at all the share of frames and the number of holds.
+/// Reports the ground height, and for feet and every other part with contacts the share of frames and the number of holds.
 fn tell(contacts: &Contacts, frames: usize, report: &mut Report) {
     report.measure("contacts_ground", contacts.ground, "m");
     for part in contacts.parts() {

@@ -1,4 +1,4 @@
-//! An effector of the stage `ik`: as written, with its names found, and the tasks it sets at a time.
+//! Effectors of the stage `ik`: their keys, the resolved form, and the IK tasks for one instant.
 
 use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
@@ -10,52 +10,55 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// One effector: a joint and where it shall be.
+/// One effector: a joint and its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EffectorConfig {
     /// A role, such as `left_hand`, or the name of a joint.
     pub joint: String,
-    /// What is reached: `position`, `aim` (the joint looks at the target), or `hold` (the joint keeps the place and the
-    /// orientation it came with).
+    /// Kind of goal: `position` (the joint reaches the target), `aim` (the joint points at the target), or `hold` (the
+    /// joint keeps its original position and orientation).
     pub goal: GoalWord,
-    /// Of `aim`: which way the joint looks, in the axes of the character at rest: +Z is ahead, +Y up, +X to its left.
+    /// For `aim`: the direction that points at the target, in the axes of the character at rest: +Z is ahead, +Y up, +X to
+    /// its left.
     pub axis: [f64; 3],
-    /// The target: a point in metres, `[x, y, z]`, Y up, in the world of the character's own file: what `posemill joints`
-    /// prints of it and of outputs made from it. With `follow` or `hold` it is an offset in metres, along the same axes.
-    /// A target too far is pointed at.
+    /// The target: a point `[x, y, z]` in metres, Y up, in the world space of the character's own file, as printed by
+    /// `posemill joints` for the file and for outputs made from it. With `follow` or `hold` it is an offset in metres along
+    /// the same axes. A limb that cannot reach its target points at it.
     pub target: Option<[f64; 3]>,
-    /// Keys `[time in seconds, x, y, z]`, ascending, places as for `target`: it moves smoothly from one to the next, never beyond it.
+    /// Animated target: keys `[time in seconds, x, y, z]` in ascending order, positions as for `target`. The target moves
+    /// smoothly between keys without overshoot.
     pub keys: Vec<[f64; 4]>,
-    /// A role or a joint that the target is taken from, as it moves before this stage.
+    /// A role or a joint whose position, before this stage, is the target.
     pub follow: String,
-    /// A CSV file with the columns time, x, y, z (seconds and metres, places as for `target`), relative to the pipeline file.
+    /// A CSV file with the columns time, x, y, z (seconds and metres, positions as for `target`), relative to the pipeline
+    /// file.
     pub csv: String,
-    /// How much it matters against other effectors.
+    /// Weight relative to other effectors.
     pub weight: f64,
-    /// Hard effectors count a hundred times as much, and solver `tree` pulls until their places are reached, whatever
-    /// soft ones say.
+    /// Whether the effector has priority: its weight counts a hundred times as much, and solver `tree` iterates until its
+    /// position is reached, regardless of effectors without priority.
     pub hard: bool,
-    /// How many joints above the effector move; 0 for all up to the root.
+    /// Number of joints above the effector that move; 0 for all up to the root.
     pub chain: usize,
-    /// From when on it acts, in seconds, negative for the whole clip.
+    /// Time from which it acts, in seconds; negative: from the start of the clip.
     pub from_s: f64,
-    /// Until when it acts, in seconds, negative for the whole clip.
+    /// Time until which it acts, in seconds; negative: to the end of the clip.
     pub until_s: f64,
-    /// How long it takes to blend in and out at the two ends, in seconds.
+    /// Duration of the blend in and of the blend out, in seconds.
     pub blend_s: f64,
 }
 
-/// What an effector does.
+/// The kind of goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalWord {
-    /// The joint is at the target.
+    /// The joint reaches the target.
     #[default]
     Position,
-    /// The joint looks at the target.
+    /// The joint points at the target.
     Aim,
-    /// The joint keeps its place and its orientation, moved by the target as an offset.
+    /// The joint keeps its original position and orientation, offset by the target.
     Hold,
 }
 
@@ -80,7 +83,7 @@ impl Default for EffectorConfig {
 }
 
 impl EffectorConfig {
-    /// What is wrong with it, of what can be told without a rig.
+    /// The errors that can be found without a rig.
     pub(super) fn faults(&self) -> Vec<StageError> {
         let mut faults = Vec::new();
         let mut need = |good: bool, text: String| {
@@ -127,8 +130,8 @@ impl EffectorConfig {
         faults
     }
 
-    /// What is wrong with its names and its file, each with the name. Roles that the rig lacks may be told by a map, which
-    /// shows once a take is there.
+    /// Errors in its names and its file, each with the name. Roles that the rig lacks are no error: a joint map may assign
+    /// them, which is known only when a take has been read.
     pub(super) fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {
         let names = [&self.joint, &self.follow].into_iter().filter(|word| !word.is_empty());
         let unknown = names.filter(|word| word.parse::<Role>().is_err()).filter_map(|word| {
@@ -141,7 +144,7 @@ impl EffectorConfig {
     }
 }
 
-/// How much more a hard effector counts.
+/// Factor on the weight of a hard effector.
 const HARD: f64 = 100.0;
 
 /// The joint of a role or a name.
@@ -161,7 +164,7 @@ fn find(character: &Character, word: &str) -> Result<JointId, StageError> {
     })
 }
 
-/// The keys of a CSV file: time, x, y, z a line; a first line of words is skipped.
+/// Reads the keys of a CSV file, one per line: time, x, y, z. A header line is skipped.
 fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
     let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
@@ -189,7 +192,7 @@ fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
     if keys.is_empty() { Err(fault("it has no line of numbers".into())) } else { Ok(keys) }
 }
 
-/// Where a target comes from.
+/// The source of a target.
 #[derive(Clone, Debug)]
 enum Source {
     Constant,
@@ -197,30 +200,30 @@ enum Source {
     Joint(JointId),
 }
 
-/// Rows of a time and a place, the places turned.
+/// Pairs of time and position, with `turn` applied to the positions.
 fn timed(rows: &[[f64; 4]], turn: &Quat) -> Vec<(f64, [f64; 3])> {
     rows.iter().map(|&[time, x, y, z]| (time, (turn * Vec3::new(x, y, z)).into())).collect()
 }
 
-/// An effector with its joint found.
+/// A resolved effector.
 #[derive(Clone, Debug)]
 pub(super) struct Effector {
     /// The joint.
     pub joint: JointId,
     source: Source,
     offset: Vec3,
-    /// Of aims: the way it looks, in joint space.
+    /// For `aim`: the direction that points at the target, in joint space.
     axis: Vec3,
-    /// As written.
+    /// The keys as written.
     pub config: EffectorConfig,
 }
 
 impl Effector {
-    /// The effector for the character that will arrive, its names found and its file read.
+    /// Resolves the names of an effector on the character that will arrive, and reads its file.
     pub fn find(config: &EffectorConfig, setting: &Setting) -> Result<Self, StageError> {
         let character = &setting.arriving;
         let joint = find(character, &config.joint)?;
-        // A VRM 0 file looks along -Z, model space along +Z; targets are told in the world of the file.
+        // A character in a VRM 0 file faces -Z, in model space +Z; targets are given in the world space of the file.
         let model_from_file = character.document.as_ref().map_or_else(Quat::identity, |d| d.model_from_file);
         let source = if !config.follow.is_empty() {
             Source::Joint(find(character, &config.follow)?)
@@ -239,7 +242,7 @@ impl Effector {
         Ok(Self { joint, source, offset, axis, config: config.clone() })
     }
 
-    /// The target at a time, for the pose that arrived.
+    /// The target at a time; `model` is the pose that arrives.
     pub fn target(&self, time: f64, model: &ModelPose) -> Vec3 {
         match &self.source {
             Source::Constant => self.offset,
@@ -248,7 +251,7 @@ impl Effector {
         }
     }
 
-    /// How much it acts at a time, 0 to 1, with smooth ends.
+    /// Blend weight at a time, 0 to 1, with smooth ends.
     pub fn share(&self, time: f64) -> f64 {
         let ramp = |inside: f64| {
             let t = if self.config.blend_s > 0.0 { inside / self.config.blend_s } else { inside.signum() };
@@ -259,7 +262,7 @@ impl Effector {
         into * out
     }
 
-    /// The tasks at a time: the target moves from where the effector arrived to where it shall be as it blends in.
+    /// The IK tasks at a time. As the effector blends in, the target moves from the joint's original position to the goal.
     pub fn tasks(&self, time: f64, model: &ModelPose) -> Vec<Task> {
         let share = self.share(time);
         let weight = self.config.weight * if self.config.hard { HARD } else { 1.0 };

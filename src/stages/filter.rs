@@ -1,7 +1,7 @@
-//! A shaking motion becomes a calm one: low-pass or polynomial smoothing of every joint, without delay.
+//! Stage `filter`: zero-phase low-pass or polynomial smoothing of every joint.
 //!
-//! Rotations are smoothed in the logarithm around a slowly varying base, positions as they are. Hands and feet
-//! move faster than the body and keep more. Units: hertz, frames.
+//! Rotations are smoothed in the logarithm around a slowly varying base, positions directly. Hands and feet move faster
+//! than the body and have a higher cutoff. Units: hertz, frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::shots;
@@ -25,19 +25,20 @@ pub enum FilterKind {
     SavitzkyGolay,
 }
 
-/// Smooths the motion without delaying it.
+/// Smooths the motion without delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FilterConfig {
     /// `butterworth` (a low-pass, by cutoff) or `savitzky_golay` (polynomials, by window and degree).
     pub kind: FilterKind,
-    /// Of `butterworth`: movement of the body faster than this is removed. From half the sample rate on, nothing is.
+    /// For `butterworth`: cutoff frequency of the body, in hertz; faster movement is removed. At half the sample rate and
+    /// above, nothing is removed.
     pub cutoff_hz: f64,
-    /// The same for hands, feet and all that hangs on them.
+    /// The same for hands, feet and the joints below them.
     pub extremity_cutoff_hz: f64,
-    /// Of `savitzky_golay`: the length of the window, an odd number of frames. Longer is calmer.
+    /// For `savitzky_golay`: length of the window, an odd number of frames. Longer windows smooth more.
     pub window_frames: usize,
-    /// Of `savitzky_golay`: the degree of the polynomials, below the window less one. Higher keeps sharper peaks.
+    /// For `savitzky_golay`: degree of the polynomials, less than `window_frames` - 1. Higher degrees keep sharper peaks.
     pub degree: usize,
 }
 
@@ -48,9 +49,9 @@ impl Default for FilterConfig {
     }
 }
 
-/// Longer windows cost time without a use: three seconds at the highest usual rate.
+/// Longest allowed window, frames: three seconds at the highest usual rate, 240 Hz. Longer ones cost time without a use.
 const LONGEST_WINDOW: usize = 721;
-/// Powers beyond this lose their digits in the fit.
+/// Highest allowed degree: higher powers lose their digits in the fit.
 const HIGHEST_DEGREE: usize = 9;
 
 impl StageConfig for FilterConfig {
@@ -84,7 +85,7 @@ impl StageConfig for FilterConfig {
     }
 }
 
-/// Whether each joint is a hand or a foot, or hangs on one.
+/// Whether each joint is a hand or a foot, or is below one.
 fn extremities(rig: &Rig) -> Vec<bool> {
     let skeleton: &Skeleton = rig.skeleton();
     let mut found = vec![false; skeleton.len()];
@@ -95,7 +96,7 @@ fn extremities(rig: &Rig) -> Vec<bool> {
     found
 }
 
-/// A filter of numbers, in place.
+/// An in-place filter of a scalar time series.
 type Channel<'a> = Box<dyn Fn(&mut [f64]) + 'a>;
 
 #[derive(Debug)]
@@ -106,7 +107,7 @@ struct Filter {
 }
 
 impl Filter {
-    /// The filter of numbers for one joint; `None` where nothing is to be removed.
+    /// The scalar filter of one joint; `None` if its cutoff is at half the sample rate or above.
     fn channel(&self, joint: usize, rate: f64) -> Option<Channel<'_>> {
         let config = &self.config;
         match config.kind {
@@ -120,8 +121,8 @@ impl Filter {
         }
     }
 
-    /// The smoothed rotations and translations of one joint, each of the `shots` by itself; empty where they
-    /// stay.
+    /// The smoothed rotations and translations of one joint, each of the `shots` by itself; empty where they do not
+    /// change.
     fn joint(&self, clip: &Clip, joint: usize, shots: &[Range<usize>]) -> (Vec<Quat>, Vec<Vec3>) {
         let Some(filter) = self.channel(joint, clip.sample_rate) else { return Default::default() };
         let mut rotations: Vec<Quat> =
@@ -147,7 +148,7 @@ impl Filter {
 
 impl Stage for Filter {
     fn apply(&self, mut motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
-        // Nothing is averaged across a cut.
+        // A filter must not average across a cut.
         let shots = shots(&motion);
         let clip = &mut motion.clip;
         if clip.frames() < 2 {

@@ -1,4 +1,4 @@
-//! Stage `foot_lock`: feet stay where they rest.
+//! Stage `foot_lock`: removes foot sliding during labelled contacts.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::legs::{Settings, repair};
@@ -7,9 +7,9 @@ use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Takes away what feet drift while the contact labels say that they rest.
+/// Removes foot sliding during labelled contacts.
 ///
-/// Feet that rest as they are, and all that is not labelled, stay as they are; feet keep their heights and directions.
+/// Feet that do not slide and frames without contact labels are not changed; feet keep their heights and orientations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootLockConfig {}
@@ -22,7 +22,7 @@ impl StageConfig for FootLockConfig {
     }
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct FootLock;
 

@@ -1,4 +1,4 @@
-//! Stage `ground`: the motion comes to stand on a ground of known height, and nothing of it is in the floor.
+//! Stage `ground`: places the motion on a ground of given height and keeps the body out of the floor.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::{self, Options};
@@ -8,13 +8,15 @@ use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Puts the motion on the ground: removes floating, sinking and slow drift, and keeps feet, knees and hands out of it.
+/// Places the motion on the ground: removes floating, sinking and slow drift, and keeps feet, knees and hands out of the
+/// floor.
 ///
-/// Contacts are taken from the stage `contacts`, else found. To be placed behind `retarget` and before `foot_lock`.
+/// Uses the contact labels of the stage `contacts`; without them contacts are detected. Place it after `retarget` and before
+/// `foot_lock`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroundConfig {
-    /// The height of the ground in metres: 0 is the floor of the world.
+    /// Height of the ground in metres; 0 is the origin of the world.
     pub height_m: f64,
 }
 
@@ -37,7 +39,7 @@ impl StageConfig for GroundConfig {
     }
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct Ground {
     height: f64,

@@ -1,4 +1,4 @@
-//! Stage `ik`: effectors reach their targets, frame by frame, and the rest of the body helps.
+//! Stage `ik`: moves effectors to their targets, frame by frame, with the whole body if needed.
 
 use super::effector::{Effector, EffectorConfig, GoalWord};
 use super::limits::body;
@@ -18,32 +18,32 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IkConfig {
-    /// How the pose is found: `tree` moves the whole body at once and is the fastest; the others are the classics.
+    /// Solver: `tree` solves the whole body at once and is the fastest; the others are classic solvers.
     pub solver: SolverWord,
-    /// The most steps a frame, for each of body, carried shoulders, and arms (solver `tree`).
+    /// Maximum number of iterations per frame; solver `tree` applies it to each of its passes: body, shoulders, arms.
     pub iterations: usize,
-    /// When a position counts as reached, in metres.
+    /// Distance in metres within which a position counts as reached.
     pub tolerance_m: f64,
-    /// How strongly joints are held to the pose they came with (solver `tree` only): more keeps the performance, less
-    /// reaches nearer.
+    /// Weight that holds joints to their original pose (solver `tree` only): larger values keep the performance, smaller
+    /// values come closer to the targets.
     pub posture: f64,
-    /// Whether joints keep the published ranges of motion.
+    /// Whether joints stay within the published ranges of motion.
     pub limits: bool,
-    /// Whether every frame starts from the answer of the frame before rather than from the pose it came with (solver
-    /// `tree` only): for targets far away.
+    /// Whether each frame starts from the solution of the previous frame instead of its original pose (solver `tree` only):
+    /// for targets far away.
     pub warm_start: bool,
-    /// The effectors; joints that none of them moves stay as they are.
+    /// The effectors. Joints that no effector moves are not changed.
     pub effectors: Vec<EffectorConfig>,
 }
 
-/// The solvers by word.
+/// The solvers by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SolverWord {
     /// The whole-body solver.
     #[default]
     Tree,
-    /// The closed form for limbs of two bones.
+    /// Closed-form two-bone IK.
     TwoBone,
     /// Cyclic coordinate descent.
     Ccd,
@@ -119,7 +119,7 @@ impl StageConfig for IkConfig {
     }
 }
 
-/// The mechanism in which joints beyond every effector's chain are fixed.
+/// The mechanism with all joints fixed that are in no effector's chain.
 fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
     if effectors.iter().any(|e| e.config.chain == 0) {
         return mechanism;
@@ -131,10 +131,11 @@ fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
     still.fold(mechanism, |m, id| m.with_freedom(id, Freedom::Fixed))
 }
 
-/// The part of the tolerances at which the whole-body solver stops.
+/// The whole-body solver iterates to this share of the tolerances. Frames that stop anywhere within the full tolerance do not
+/// form a smooth trajectory.
 const EXACT: f64 = 1e-2;
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct IkStage {
     mechanism: Mechanism,
@@ -168,7 +169,6 @@ impl IkStage {
         let stop =
             Stop { position: self.config.tolerance_m, angle: 1e-2, iterations: self.config.iterations };
         if self.config.solver == SolverWord::Tree {
-            // Frames that stop anywhere within the tolerance do not lie on one smooth way.
             let exact = Stop { position: EXACT * stop.position, angle: EXACT * stop.angle, ..stop };
             let passes = Passes { solver: self.tree(), warm: self.config.warm_start, stop: exact };
             let steps = self.ways.solve(&passes, poses, asked);
@@ -232,13 +232,13 @@ impl Stage for IkStage {
 }
 
 impl IkStage {
-    /// Measures every effector over all frames.
+    /// Reports the residuals of every effector over all frames.
     fn tell(&self, outcomes: &[Outcome], report: &mut Report) {
         let frames = outcomes.len() as f64;
         let mut first = 0;
         for (n, effector) in self.effectors.iter().enumerate() {
             let joint = &effector.config.joint;
-            // A joint may have several effectors, such as a place and a direction to look in.
+            // A joint may have several effectors, such as a position and an aim.
             let name = match self.effectors[..n].iter().filter(|e| e.config.joint == *joint).count() {
                 0 => joint.clone(),
                 before => format!("{joint}_{}", before + 1),

@@ -1,7 +1,7 @@
-//! Written keys with their places in the text become a struct, with every fault at once.
+//! Deserialises the keys of a table, with their positions in the text, into a struct and reports all errors at once.
 //!
-//! Each key is deserialised alone into the struct, whose other fields take their defaults: so each bad key
-//! gives its own fault, and the place is that of the key, whatever the parser of the struct says.
+//! Each key is deserialised alone into the struct, whose other fields take their defaults. So every invalid key gives an
+//! error of its own at the position of that key, whatever position the parser of the struct reports.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -10,34 +10,34 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-/// One key with its value, as it stands in the text.
+/// One key with its value, as written.
 #[derive(Clone, Debug)]
 pub struct WrittenKey<'i> {
     /// The key.
     pub name: String,
-    /// The value and its place.
+    /// The value and its position in the text.
     pub value: Spanned<DeValue<'i>>,
 }
 
-/// What is wrong with one key of several.
+/// An error in one key of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyFault {
     /// The position of the key in the list; `None` for the list as a whole.
     pub index: Option<usize>,
     /// Whether the key itself is at fault rather than its value.
     pub at_key: bool,
-    /// The place inside the value, where it is narrower than the value.
+    /// The byte range inside the value, if the error concerns only a part of it.
     pub span: Option<Range<usize>>,
     /// One sentence: the key, its value, what is allowed.
     pub message: String,
-    /// The nearest name, or other short advice for the place.
+    /// The nearest name, or another short hint to show at the position.
     pub label: Option<String>,
 }
 
-/// The struct of these keys.
+/// Deserialises the struct from these keys.
 ///
 /// # Errors
-/// All faults: unknown keys with the nearest known one, values of the wrong kind.
+/// All errors: unknown keys with the nearest known one, values of the wrong kind.
 pub fn read<T: DeserializeOwned + JsonSchema>(keys: &[WrittenKey<'_>]) -> Result<T, Vec<KeyFault>> {
     let schema = inlined_schema::<T>();
     let known: Vec<&str> = properties(&schema).map(|p| p.0).collect();
@@ -77,7 +77,7 @@ fn deserializer<'k, 'i: 'k>(keys: impl IntoIterator<Item = &'k WrittenKey<'i>>) 
     ValueDeserializer::from(Spanned::new(0..0, DeValue::Table(table)))
 }
 
-/// The JSON Schema of a type, every part in its place.
+/// The JSON Schema of a type, with all subschemas inlined.
 pub fn inlined_schema<T: JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().to_value()
@@ -88,7 +88,7 @@ pub fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(k, v)| (k.as_str(), v))
 }
 
-/// The nearest of `names`, where one is near enough to be meant: a few slips of the finger, or the same start.
+/// The nearest of `names`, if it is close enough to be the intended one: a few typing errors, or the same start.
 pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_lowercase();
     let slips = name.chars().count() / 3;
@@ -104,8 +104,8 @@ pub fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The words of the parser (`invalid type: string "fast", expected f64`) as a sentence about the key, and
-/// the nearest allowed word.
+/// Rewrites a message of the parser (`invalid type: string "fast", expected f64`) as a sentence about the key, with the
+/// nearest allowed value.
 fn say(key: &str, words: &str) -> (String, Option<String>) {
     if let Some((found, expected)) =
         words.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected "))
@@ -122,7 +122,7 @@ fn say(key: &str, words: &str) -> (String, Option<String>) {
     }
 }
 
-/// A Rust type as people call it.
+/// A Rust type in plain words.
 fn kind(expected: &str) -> &str {
     match expected {
         "f64" | "f32" => "a number",

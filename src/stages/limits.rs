@@ -1,4 +1,4 @@
-//! Stage `limits`: joints outside their ranges of motion come back inside, smoothly over time.
+//! Stage `limits`: brings joints back into their ranges of motion, smoothly over time.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
@@ -8,15 +8,16 @@ use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Brings every joint with a role inside its range of motion.
+/// Brings every joint with a role into its range of motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// How much of the way back is gone, 0 to 1: 1 keeps the limits exactly, less leaves some of the performance.
+    /// Share of the excess that is removed, 0 to 1: 1 enforces the limits exactly, smaller values keep more of the
+    /// performance.
     pub strength: f64,
-    /// Changes are no quicker than this, hertz: less is smoother and begins further ahead of a bound.
+    /// Highest frequency of the correction, in hertz: lower values are smoother and start earlier before a limit.
     pub cutoff_hz: f64,
-    /// Roles that are left alone, such as `left_hand`.
+    /// Roles that are not changed, such as `left_hand`.
     pub except: Vec<String>,
 }
 
@@ -59,12 +60,12 @@ impl StageConfig for LimitsConfig {
     }
 }
 
-/// The mechanism of a character with the published ranges, measured from its bind pose, else from its rest pose.
+/// The mechanism of a character with the published ranges of motion, measured from its bind pose, else from its rest pose.
 pub(super) fn body(character: &Character) -> Mechanism {
     Mechanism::humanoid(&character.rig, &character.calibration_pose())
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct LimitsStage {
     mechanism: Mechanism,

@@ -1,9 +1,9 @@
-//! A motion becomes a loop: the part of it that comes back to where it began, with the seam closed.
+//! Stage `loop`: cuts out the part of a motion that loops best and closes its seam.
 //!
-//! The cut is the pair of frames that are nearest to each other in pose and velocity, seen from the ground frame below
-//! the figure (Kovar, Gleicher and Pighin 2002), and in which the same parts rest. At the seam half of what is missing
-//! is added to each side and fades out by a cubic that meets both pose and velocity; rotations in the logarithm. The way
-//! over the ground and the heading stay: a loop of a walk walks on. Units: seconds, metres, radians.
+//! The cut is the pair of frames that are nearest to each other in pose and velocity, in the ground frame below the figure
+//! (Kovar, Gleicher and Pighin 2002), and that have the same contacts. At the seam half of the difference is added to each
+//! side and fades out by a cubic that matches pose and velocity; rotations are blended in the logarithm. Path and heading
+//! over the ground are kept: a looped walk keeps travelling. Units: seconds, metres, radians.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::Forward;
@@ -14,20 +14,20 @@ use crate::signal::with_poses;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Keeps the part of a motion that loops best, and closes its seam: the last frame is the first one again, as far on as
-/// the way goes.
+/// Keeps the part of a motion that loops best and closes its seam: the last frame repeats the first, offset by the distance
+/// travelled.
 ///
-/// Behind a stage `contacts` the cut keeps to frames in which the same parts rest; a foot that slides a little at the
-/// seam is a matter for `foot_lock` behind this stage.
+/// After a stage `contacts` the cut prefers frames with the same contacts. Use `foot_lock` after this stage to remove foot
+/// sliding at the seam.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoopConfig {
-    /// The shortest loop, in seconds. Larger keeps more strides, and finds seams that fit less well.
+    /// Shortest loop, in seconds. Larger values keep more strides, but the seam fits less well.
     pub shortest_s: f64,
-    /// The longest loop, in seconds. Left out: the whole clip.
+    /// Longest loop, in seconds. Omitted: the whole clip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_s: Option<f64>,
-    /// How long the seam fades out on each side, in seconds.
+    /// Duration of the blend on each side of the seam, in seconds.
     pub blend_s: f64,
 }
 
@@ -37,11 +37,11 @@ impl Default for LoopConfig {
     }
 }
 
-/// Frames that the search for a cut looks at first, evenly spread; it then looks around the best.
+/// Number of evenly spaced frames in the first pass of the search for a cut; the second pass searches around the best pair.
 const COARSE: usize = 300;
-/// How much a difference of velocities counts: for as many metres as it makes in so many seconds.
+/// Weight of velocity differences, seconds: a difference counts as the distance it makes in this time.
 const VELOCITY_S: f64 = 0.1;
-/// What a part that rests on one side of the cut only counts for, metres.
+/// Cost of a part that is in contact on one side of the cut only, metres.
 const CONTACT: f64 = 0.05;
 
 impl StageConfig for LoopConfig {
@@ -72,7 +72,7 @@ impl StageConfig for LoopConfig {
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let rig = &setting.arriving.rig;
-        // Fingers would outvote the body.
+        // Fingers are left out: their number would outweigh the body.
         let counts = |role: Role| !matches!(role, Role::Finger(..));
         let joints = rig.assignments().filter(|(role, _)| counts(*role)).map(|(_, a)| a.joint).collect();
         let hips = rig.joint(Role::Hips).unwrap_or(JointId::new(0));
@@ -121,13 +121,14 @@ impl Stage for Loop {
     }
 }
 
-/// The joint that carries the figure over the ground: the first above the hips, or they themselves, that is translated.
+/// The joint that moves the figure over the ground: the topmost translated one of the hips and their ancestors, else the
+/// hips.
 fn mover(skeleton: &Skeleton, clip: &Clip, hips: JointId) -> JointId {
     let moves = |id: &JointId| clip.translated().contains(id);
     skeleton.path_to_root(hips).filter(moves).last().unwrap_or(hips)
 }
 
-/// Every frame as it looks from the ground frame below the hips: positions and velocities of some joints.
+/// Positions and velocities of some joints in every frame, relative to the ground frame below the hips.
 struct Seen {
     positions: Vec<Vec<Vec3>>,
     velocities: Vec<Vec<Vec3>>,
@@ -163,7 +164,7 @@ impl Seen {
         Self { positions, velocities }
     }
 
-    /// The mean square distance of two frames, square metres.
+    /// The mean squared distance between two frames, square metres.
     fn distance(&self, a: usize, b: usize) -> f64 {
         let sum = |x: &[Vec<Vec3>]| x[a].iter().zip(&x[b]).map(|(p, q)| (p - q).norm_squared()).sum::<f64>();
         let n = self.positions[a].len().max(1) as f64;
@@ -171,7 +172,7 @@ impl Seen {
     }
 }
 
-/// The first and the last frame of the loop, and how far apart they are, metres.
+/// The first and the last frame of the loop, and their distance in metres.
 fn cut(seen: &Seen, contacts: Option<&Contacts>, shortest: usize, longest: usize) -> (usize, usize, f64) {
     let last = seen.positions.len() - 1;
     let cost = |a: usize, b: usize| {
@@ -202,8 +203,9 @@ fn cut(seen: &Seen, contacts: Option<&Contacts>, shortest: usize, longest: usize
     (best.1, best.2, seen.distance(best.1, best.2).sqrt())
 }
 
-/// What fades out of a value and a slope (per frame) over `n` frames, two or more, `k` frames on: a cubic that ends in
-/// zero, level. The slope is scaled so that the first step, not the tangent, takes it: clips are made of steps.
+/// A cubic that starts with a value and a slope (per frame) and reaches zero with slope zero after `n` frames (at least
+/// two), evaluated at frame `k`. The slope is scaled so that the first frame-to-frame difference matches it rather than the
+/// tangent, because clips are sampled.
 fn fading(value: Vec3, slope: Vec3, k: usize, n: usize) -> Vec3 {
     let u = k as f64 / n as f64;
     if u >= 1.0 {
@@ -213,7 +215,7 @@ fn fading(value: Vec3, slope: Vec3, k: usize, n: usize) -> Vec3 {
         + slope * (k as f64 * ((1.0 - u) / (1.0 - 1.0 / n as f64)).powi(2))
 }
 
-/// Closes the seam between the last and the first pose; `mover` keeps its way and heading.
+/// Closes the seam between the last and the first pose; `mover` keeps its path and heading.
 fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) {
     let last = poses.len() - 1;
     let ends = [0, 1, last - 1, last].map(|f| poses[f].clone());
@@ -221,7 +223,7 @@ fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) 
         let model = ModelPose::of(skeleton, pose);
         (skeleton.parent(mover).map_or(Transform::identity(), |p| *model.joint(p)), *model.joint(mover))
     };
-    // On from the first pose to the last over the ground.
+    // The transform over the ground from the first pose to the last.
     let ((parent_first, first), (parent_last, end)) = (above(&ends[0]), above(&ends[3]));
     let turn = exp(&(Vec3::y() * twist_angle(&(end.rotation * first.rotation.inverse()), &Vec3::y())));
     let mut way = end.translation - turn * first.translation;
@@ -281,7 +283,7 @@ mod tests {
             let last = looped.clip.frames() - 1;
             let miss = apart(&after.positions[0], &after.positions[last]);
             assert!(miss < 1e-4, "{miss} m");
-            // The step behind the seam differs from the one before it by no more than steps of the motion do.
+            // The velocity changes at the seam by no more than between frames of the motion.
             let jolt = apart(&after.velocities[0], &after.velocities[last]);
             let steps = before.velocities.windows(2).map(|v| apart(&v[0], &v[1]));
             let usual = steps.fold(0.0, f64::max);

@@ -1,9 +1,9 @@
-//! A motion becomes its mirror image: what the left side did, the right side does.
+//! Stage `mirror`: swaps left and right.
 //!
 //! The mirror is the plane between left and right, `M = diag(-1, 1, 1)` in model space. With the model rotation
-//! `R_p` of the partner and the reference rotations `R_p0`, `R_j0` of both, joint `j` turns to
-//! `R'_j = M R_p R_p0^-1 M R_j0`, whatever the axes of the joints are; a joint without a partner is its own.
-//! References are the bind pose, which is symmetric where anything is, or the rest pose without one.
+//! `R_p` of the partner and the reference rotations `R_p0`, `R_j0` of both, joint `j` gets the rotation
+//! `R'_j = M R_p R_p0^-1 M R_j0`, independent of joint axes; a joint without a partner is its own partner.
+//! The reference is the bind pose, which is the most likely one to be symmetric, or the rest pose without one.
 //! Units: metres.
 
 use super::{Setting, Stage, StageConfig, StageError};
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MirrorConfig {
-    /// Pairs of joint names that swap, for joints whose role and name do not tell: `[["wing_a", "wing_b"]]`.
+    /// Pairs of joint names to swap, for joints that role and name do not identify: `[["wing_a", "wing_b"]]`.
     pub pairs: Vec<[String; 2]>,
 }
 
@@ -34,7 +34,7 @@ impl StageConfig for MirrorConfig {
                 character.skeleton().find(name).ok_or_else(missing)
             };
             let (a, b) = (find(&names[0])?, find(&names[1])?);
-            // Whoever was paired with one of the two before is left alone now.
+            // A joint that was paired with one of the two is its own partner now.
             for joint in [a, b] {
                 let old = partner[joint.index()];
                 partner[old.index()] = old;
@@ -83,7 +83,7 @@ fn by_name(skeleton: &Skeleton, id: JointId) -> Option<JointId> {
     exchanged.chain(letters).find_map(|other| skeleton.find(&other))
 }
 
-/// How the translation of a joint comes about: `rest + matrix (partner's - partner's rest)`.
+/// The mirrored translation of a joint: `rest + matrix (partner's - partner's rest)`.
 #[derive(Debug)]
 struct Shift {
     source: JointId,
@@ -96,7 +96,7 @@ struct Shift {
 struct Mirror {
     parents: Vec<Option<JointId>>,
     partner: Vec<JointId>,
-    /// Model-space rotations of the symmetric pose.
+    /// Model-space rotations of the reference pose.
     reference: Vec<Quat>,
     shifts: Vec<Shift>,
 }
@@ -119,7 +119,7 @@ impl Mirror {
             let source = if swaps { other } else { id };
             let matrix = of(parent).transpose() * plane * of(skeleton.parent(source));
             let rest = |id: JointId| skeleton.joint(id).rest.translation;
-            // From the root to the hips the place itself is mirrored, elsewhere the change from rest.
+            // From the root to the hips the position itself is mirrored, elsewhere the displacement from rest.
             let whole = source == id && skeleton.is_ancestor(id, carrier);
             let (rest, source_rest) =
                 if whole { (Vec3::zeros(), Vec3::zeros()) } else { (rest(id), rest(source)) };
@@ -141,7 +141,7 @@ impl Mirror {
     }
 }
 
-/// `M R M`: the turn seen in the mirror.
+/// `M R M`: the mirrored rotation.
 fn reflect(q: &Quat) -> Quat {
     Quat::new_unchecked(RawQuat::new(q.w, q.i, -q.j, -q.k))
 }

@@ -1,4 +1,4 @@
-//! The steps of a pipeline: each takes a motion and gives a motion.
+//! The stages of a pipeline: each maps a motion to a motion, with its keys, their help and their checks.
 
 mod contacts;
 mod effector;

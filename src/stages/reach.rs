@@ -1,10 +1,11 @@
-//! What moves for each effector of the stage `ik`, how far it goes, and the poses in which they have gone there.
+//! Whole-body solve of the stage `ik`: which joints move for each effector, how far, and the resulting poses.
 //!
-//! In this order, each frame on its own. Legs and all that is no arm are solved together, their targets brought within
-//! reach. Trunk and clavicles carry a shoulder towards a target that its arm cannot reach, by a part of the arm's
-//! length, and less for what is out of reach all the same. Arms reach in closed form ([`Reaching`]), which the solver changes only where limits or further effectors of
-//! the arm ask for it. So an arm that reaches moves nothing but itself, a target too far is pointed at, and every
-//! answer varies smoothly with its target. Space: model space. Units: metres, radians.
+//! Each frame is solved on its own, in three passes. (1) Legs and everything but arms are solved together, with targets
+//! brought within reach. (2) Trunk and clavicles move a shoulder towards a target that its arm cannot reach, by a share of
+//! the arm's length, and by less if the target stays out of reach. (3) Arms are solved in closed form ([`Reaching`]); the
+//! solver changes that only where limits or further effectors of the arm require it. So an arm that reaches its target
+//! moves nothing but itself, an arm that does not reach it points at it, and every solution varies smoothly with its
+//! target. Space: model space. Units: metres, radians.
 
 use super::effector::{Effector, GoalWord};
 use crate::body::range_of_motion;
@@ -15,73 +16,75 @@ use crate::math::{Vec3, nearest_on_segment};
 use crate::model::{Character, JointId, ModelPose, Pose, Role, Side};
 use rayon::prelude::*;
 
-/// How far what carries a limb helps it to reach farther, as a share of the limb's length. Half leaves more targets
-/// unreached; with twice as much the body folds for targets at the feet.
+/// How far the joints above a limb extend its reach, as a share of the limb's length. Half leaves more targets unreached;
+/// with twice as much the body folds for targets at the feet.
 const HELP: f64 = 0.35;
-/// How much of that is left for an arm whose target is too far anyway: a body does not lean for what it cannot reach.
+/// How far they move a shoulder whose target is out of reach anyway, as a share of the arm's length: a body does not lean
+/// towards what it cannot reach.
 const FAR: f64 = 0.15;
 
-/// How much a shoulder that is carried matters, against effectors that matter by 1: they hardly give way.
+/// Weight of the goal of a shoulder relative to effectors of weight 1: effectors hardly move for it.
 const CARRY: f64 = 0.1;
-/// How strongly joints are held while they carry. Half throws the trunk about for shoulders that cannot go there; twice
-/// leaves more of the way.
+/// Posture weight while a shoulder is moved. Half moves the trunk wildly for shoulders that cannot reach their goal; twice
+/// leaves a larger part of the displacement.
 const CARRY_POSTURE: f64 = 2e-3;
-/// How often they are held anew: each time what is left of the way shrinks to a fraction.
+/// How often the posture reference is renewed: each round reduces the remaining displacement to a fraction.
 const CARRY_ROUNDS: usize = 2;
 
-/// The share of a limb's length in which reaching becomes soft: where something carries the limb and makes up for it, and
-/// where the limb is alone and all that is soft is missed.
+/// The share of a limb's length at the end of its range in which reach is softened: for a limb whose parent joints move
+/// and make up for it, and for a limb alone, which misses its target by the softening.
 const SOFT: [f64; 2] = [0.03, 0.01];
 
-/// The share of an arm's length in which it does not reach exactly in the end, where something carries it.
+/// The same share in the last pass, for an arm whose parent joints move.
 const LAST: f64 = 0.005;
 
-/// A knee or an elbow that is straighter than twice this has hardly a side to bend to, and what side it has swings about
-/// as it passes through straight: it is bent by at least so much, the way such joints bend, before it is asked to move.
+/// Least bend of a knee or an elbow before the solve, radians. The bend direction of a joint straighter than twice this is
+/// poorly defined and swings as the joint passes through straight, so it is first bent in its anatomical direction.
 const STRAIGHT: f64 = 0.12;
 
-/// Where arms and legs point, in the middle of where they can: out to their side and ahead of the body.
+/// Directions in the middle of the range of arms and legs: outwards, up, ahead of the body.
 const ARM: [f64; 3] = [0.8, -0.3, 0.5];
+/// As [`ARM`], of legs.
 const LEG: [f64; 3] = [0.1, -0.9, 0.4];
 
-/// What an effector moves.
+/// The joints that move for an effector, and how far it reaches.
 #[derive(Clone, Debug)]
 struct Way {
     /// The effector.
     joint: JointId,
-    /// The joint under which the effector goes about, and how far from it.
+    /// The joint at the start of the chain, and the length of the chain.
     base: JointId,
     length: f64,
-    /// How much farther it goes since its base moves.
+    /// How much farther it reaches because its base moves.
     help: f64,
-    /// Whether it is solved with arms.
+    /// Whether it is solved in the pass of arms.
     arm: bool,
-    /// The limb of two bones that ends at it.
+    /// The two-bone limb that ends at it.
     limb: Option<Reaching>,
-    /// The knees or elbows above it, with the way they bend.
+    /// The knees or elbows above it, with the directions in which they bend.
     bends: Vec<(JointId, SwingTwist)>,
 }
 
-/// Counts the steps of frames.
+/// Adds the iterations of an outcome to those of its frame.
 fn count(steps: &mut [usize], frames: impl Iterator<Item = usize>, outcomes: &[Outcome]) {
     frames.zip(outcomes).for_each(|(f, o)| steps[f] += o.iterations);
 }
 
-/// What moves for the effectors.
+/// The chains of all effectors and the mechanisms of the three passes.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
     ways: Vec<Way>,
-    /// What moves without arms, arms alone, and both.
+    /// Everything but arms, arms alone, and both.
     body: Mechanism,
     arms: Mechanism,
     whole: Mechanism,
 }
 
-/// What an effector asks of a frame.
+/// The tasks of an effector in a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub tasks: Vec<Task>,
-    /// How much it acts, 0 to 1.
+    /// Its blend weight, 0 to 1.
     pub share: f64,
 }
 
@@ -129,7 +132,7 @@ impl Way {
         }
     }
 
-    /// A target brought within reach of what moves, which others take along by `shifts`.
+    /// A target brought within reach of the chain, whose base other effectors may displace by up to `shifts`.
     fn within(&self, model: &ModelPose, target: &Vec3, shifts: &[Vec3]) -> Vec3 {
         if self.length <= 0.0 {
             return *target;
@@ -160,7 +163,7 @@ fn limb(character: &Character, end: JointId) -> Option<Reaching> {
     })
 }
 
-/// The place that a task wants its joint at.
+/// The target position of the first position task.
 fn place(tasks: &[Task]) -> Option<Vec3> {
     tasks.iter().find_map(|t| match t.goal {
         Goal::Position { target, .. } => Some(target),
@@ -168,7 +171,7 @@ fn place(tasks: &[Task]) -> Option<Vec3> {
     })
 }
 
-/// Tasks whose place is another.
+/// The tasks with another target position.
 fn placed(tasks: &[Task], place: Vec3) -> Vec<Task> {
     let mut tasks = tasks.to_vec();
     for task in &mut tasks {
@@ -180,7 +183,7 @@ fn placed(tasks: &[Task], place: Vec3) -> Vec<Task> {
 }
 
 impl Ways {
-    /// What moves for these effectors on a mechanism.
+    /// The chains of these effectors on a mechanism.
     pub fn new(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Self {
         let skeleton = character.skeleton();
         let ways: Vec<Way> = effectors.iter().map(|e| Way::of(character, mechanism, e)).collect();
@@ -192,7 +195,7 @@ impl Ways {
         };
         let moves_arm =
             |id: JointId| ways.iter().any(|w| w.arm && (id == w.base || skeleton.is_ancestor(w.base, id)));
-        // The pelvis stays where nothing but arms and looks are told: feet would slide.
+        // The pelvis stays if all effectors are arms or aims: otherwise feet would slide.
         let told = ways.iter().zip(effectors).any(|(w, e)| !w.arm && e.config.goal != GoalWord::Aim);
         let hips = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
         let pelvis: Vec<JointId> = skeleton.path_to_root(hips).filter(|_| !told).collect();
@@ -202,7 +205,7 @@ impl Ways {
         Self { ways, body, arms, whole }
     }
 
-    /// Moves the poses so that the tasks are met as well as can be, and says how many steps that took.
+    /// Solves the tasks as well as possible; returns the number of iterations of each frame.
     pub fn solve(&self, passes: &Passes, poses: &mut [Pose], asked: &[Vec<Asked>]) -> Vec<usize> {
         let mut steps = vec![0; poses.len()];
         let mut bodies = vec![Vec::new(); poses.len()];
@@ -231,20 +234,20 @@ impl Ways {
             let reach = |frame| self.reach(frame);
             let (arms, all): (Vec<_>, Vec<_>) = poses.par_iter_mut().zip(asked).map(reach).unzip();
             count(&mut steps, 0.., &passes.run(&self.arms, poses, &arms));
-            // What is left of places in reach, because of soft reach or the arm's limits, what carries the arm closes.
+            // The joints above the arm close the error that soft reach or the arm's limits leave.
             let all: Vec<_> = bodies.into_iter().zip(all).map(|(b, a)| [b, a].concat()).collect();
             count(&mut steps, 0.., &passes.run(&self.whole, poses, &all));
         }
         steps
     }
 
-    /// Bends knees and elbows that are nearly straight, for solvers that go on from there.
+    /// Bends knees and elbows that are nearly straight, for solvers that start from the pose.
     pub fn unlock(&self, pose: &mut Pose, asked: &[Asked]) {
         let acting = self.ways.iter().zip(asked).filter(|(_, a)| a.share > 0.0);
         acting.for_each(|(w, a)| w.unlock(pose, a.share));
     }
 
-    /// Legs where they are told to be, and the tasks of the body with their places within reach.
+    /// Sets the legs in closed form; returns the tasks of the body with their targets within reach.
     fn start(&self, pose: &mut Pose, asked: &[Asked]) -> Vec<Task> {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
@@ -277,7 +280,7 @@ impl Ways {
         all
     }
 
-    /// The places that shoulders shall be carried to.
+    /// The goals of shoulders whose arms do not reach their targets.
     fn carries(&self, pose: &Pose, asked: &[Asked]) -> Vec<Task> {
         let model = ModelPose::of(self.body.skeleton(), pose);
         let mut all = Vec::new();
@@ -295,7 +298,7 @@ impl Ways {
                 } else {
                     far
                 };
-                // What only begins to be too far does not hold against what else moves the trunk.
+                // The weight fades in, so that a target barely out of reach does not outweigh other goals of the trunk.
                 let weight = CARRY * go / (go + 0.1 * way.help);
                 let to = model.position(limb.root) + beyond * (go / far);
                 all.push(Task::position(limb.root, to).weigh(weight));
@@ -304,8 +307,8 @@ impl Ways {
         all
     }
 
-    /// Arms that point at their targets or are there, and the tasks of arms with their places within soft reach, and
-    /// within all that they reach.
+    /// Sets the arms in closed form; returns the tasks of arms with their targets within soft reach, and within full
+    /// reach.
     fn reach(&self, (pose, asked): (&mut Pose, &Vec<Asked>)) -> (Vec<Task>, Vec<Task>) {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
@@ -342,11 +345,11 @@ impl Ways {
     }
 }
 
-/// How poses are solved.
+/// Settings of the passes of the tree solver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passes {
     pub solver: TreeSolver,
-    /// Whether frames start from the answer of the frame before.
+    /// Whether a frame starts from the solution of the previous frame.
     pub warm: bool,
     pub stop: Stop,
 }
@@ -360,7 +363,7 @@ impl Passes {
         }
     }
 
-    /// Those that carry shoulders: each frame on its own, held more.
+    /// The settings for the pass that moves shoulders: each frame on its own, with more posture weight.
     fn carrying(&self) -> Self {
         let posture = self.solver.posture.max(CARRY_POSTURE);
         Self { solver: TreeSolver { posture, ..self.solver }, warm: false, ..*self }

@@ -1,7 +1,7 @@
-//! A motion learns how much of it may be left out when it is written: the tolerance for dropping keys.
+//! Stage `reduce`: sets the tolerance for key reduction on export.
 //!
-//! Clips are uniform; the keys themselves are chosen by the exporter, which keeps every joint within the
-//! tolerance of the clip. Units: metres.
+//! Clips stay uniformly sampled; the exporter chooses the keys and keeps every joint within the tolerance of the clip.
+//! Units: metres.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
@@ -9,11 +9,11 @@ use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Lets the exporter leave out keys that move no joint further than the tolerance.
+/// Lets the exporter omit keys as long as no joint deviates by more than the tolerance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReduceConfig {
-    /// How far any joint may end up from where it was, in metres. 0 leaves out only what changes nothing.
+    /// Largest deviation of any joint, in metres. 0 omits only keys that change nothing.
     pub tolerance_m: f64,
 }
 

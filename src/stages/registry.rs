@@ -1,4 +1,4 @@
-//! The one ordered list of stages: how each is named, documented and read from a pipeline file.
+//! The list of all stages: name, documentation and reader of each.
 
 #[cfg(feature = "physics")]
 use super::SettleConfig;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// All stages, in the order in which a pipeline would commonly use them.
+/// All stages, in the order in which a pipeline commonly uses them.
 pub static STAGES: &[Entry] = &[
     Entry::of::<TrimConfig>(),
     Entry::of::<ResampleConfig>(),
@@ -34,12 +34,12 @@ pub static STAGES: &[Entry] = &[
     Entry::of::<ReduceConfig>(),
 ];
 
-/// A stage as written, whatever its type.
+/// A stage as written, independent of its type.
 pub trait WrittenStage: Send + Sync {
-    /// The word behind `use =`.
+    /// The name after `use =`.
     fn name(&self) -> &'static str;
 
-    /// Every key with its value: two stages that do the same say the same.
+    /// Every key with its value; equal for stages that do the same.
     fn canonical(&self) -> Value;
 
     /// See [`StageConfig::validate`].
@@ -60,7 +60,7 @@ pub trait WrittenStage: Send + Sync {
     /// See [`StageConfig::resolve`].
     ///
     /// # Errors
-    /// What is missing on the character that arrives.
+    /// A [`StageError`] that names what is missing on the character that arrives.
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError>;
 }
 
@@ -105,7 +105,7 @@ type Read = for<'k, 'i> fn(&'k [WrittenKey<'i>]) -> Result<Box<dyn WrittenStage>
 /// One stage of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The word behind `use =`.
+    /// The name after `use =`.
     pub name: &'static str,
     read: Read,
     schema: fn() -> Value,
@@ -123,10 +123,10 @@ impl Entry {
         }
     }
 
-    /// The stage of these keys.
+    /// Reads the stage from these keys.
     ///
     /// # Errors
-    /// All faults.
+    /// All errors.
     pub fn read(&self, keys: &[WrittenKey<'_>]) -> Result<Box<dyn WrittenStage>, Vec<KeyFault>> {
         (self.read)(keys)
     }

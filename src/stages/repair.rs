@@ -1,4 +1,4 @@
-//! Stage `repair`: faults of the recording are mended, and a take without any comes out bit for bit.
+//! Stage `repair`: detects and fixes capture errors.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
@@ -7,18 +7,19 @@ use crate::report::{Finding, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Mends faults of the recording, each found by a test of its own; what has none comes out bit for bit.
+/// Detects and fixes capture errors, each with its own test; a clean clip is returned unchanged, bit for bit.
 ///
-/// The report says what was mended, what was seen and left, and how near every test came to its limit (1). To be placed
-/// before `retarget`: it judges the take on the body that it was recorded with.
+/// The report lists what was fixed, what was detected but not fixed, and the highest value of every test relative to its
+/// limit (1). Place it before `retarget`: the take must be tested on the skeleton it was recorded with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
-    /// Looks for held frames, sides that changed places, spikes, steps of the whole body, cuts (told only) and noise.
+    /// Tests for frozen frames, swapped sides, spikes, jumps of the whole body, cuts (reported only) and noise.
     pub signal: bool,
-    /// Looks for a floor that rises, leans or lies elsewhere, and for a path that drifts or is scaled: of bodies on two legs.
+    /// Tests for a floor that rises, tilts or is at the wrong height, and for a path that drifts or is wrongly scaled; bodies
+    /// on two legs only.
     pub floor: bool,
-    /// Looks for single stances of feet that slide.
+    /// Tests for single contacts in which a foot slides.
     pub legs: bool,
 }
 
@@ -38,14 +39,14 @@ impl StageConfig for RepairConfig {
     }
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct Repair {
     faults: Faults,
 }
 
-/// What was mended and what was left, in a sentence; nothing where nothing was. Cuts are told by those who meet them, and
-/// that a floor is not known is no fault.
+/// One sentence on what was fixed and what was not; `None` if there is neither. Cuts are reported by the stages that they
+/// affect, and an unknown floor is not an error.
 fn told(findings: &[Finding]) -> Option<String> {
     let counted = |left: bool| {
         let mut counts: Vec<(String, usize)> = Vec::new();

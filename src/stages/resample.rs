@@ -1,4 +1,4 @@
-//! A motion becomes the same motion at another rate. Units: hertz.
+//! Stage `resample`: changes the frame rate. Units: hertz.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::cuts;
@@ -8,7 +8,7 @@ use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What lies between two rotations.
+/// Interpolation between two rotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RotationsBetween {
@@ -19,16 +19,16 @@ pub enum RotationsBetween {
     Linear,
 }
 
-/// Gives the motion another number of frames a second, over the same span of time.
+/// Changes the frame rate; the duration stays the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResampleConfig {
-    /// The new rate in frames a second; 23.976, 29.97, 59.94 and 119.88 mean 1000/1001 of the whole number.
+    /// The new rate in frames per second; 23.976, 29.97, 59.94 and 119.88 mean 1000/1001 of 24, 30, 60 and 120.
     pub rate_hz: f64,
-    /// What lies between two rotations: `smooth` (continuous angular velocity) or `linear` (as most players show it).
+    /// Interpolation of rotations: `smooth` (continuous angular velocity) or `linear` (as most players interpolate).
     pub rotations: RotationsBetween,
-    /// Whether positions lose, on the way to a lower rate, what that rate cannot carry. Without it every new
-    /// frame that falls on an old one keeps its positions exactly.
+    /// Whether positions are low-pass filtered before the rate is lowered, against aliasing. Without it every new frame that
+    /// coincides with an old one keeps its positions exactly.
     pub band_limit: bool,
 }
 
@@ -38,9 +38,9 @@ impl Default for ResampleConfig {
     }
 }
 
-/// Rates beyond this are mistakes: a clip of a minute would fill the memory.
+/// Highest allowed rate, hertz: higher ones are mistakes, and a clip of a minute would exhaust the memory.
 const HIGHEST_RATE: f64 = 1000.0;
-/// A clip that would have more frames than this is refused before it fills the memory.
+/// Most frames a clip may have; more would exhaust the memory.
 const MOST_FRAMES: usize = 10_000_000;
 
 impl ResampleConfig {
@@ -91,7 +91,7 @@ impl Stage for Resample {
             ));
         }
         let clip = resample(&motion.clip, self.rate, self.how, &cuts(&motion));
-        // A hold covers the new frames that lie within the time of its old ones: up to the middle to the next.
+        // A contact covers the new frames within the time of its old ones, which extends halfway to the next frame.
         let scale = self.rate.hz() / hz;
         let frame = |f: usize| ((f as f64 - 0.5) * scale).ceil().clamp(0.0, frames as f64) as usize;
         let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));

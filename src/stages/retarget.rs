@@ -1,4 +1,4 @@
-//! Stage `retarget`: the motion moves from its own skeleton to the pipeline's character.
+//! Stage `retarget`: transfers the motion from its own skeleton to the pipeline's character.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::MeasuredBody;
@@ -13,17 +13,18 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Carries the motion over to the pipeline's character.
+/// Transfers the motion to the pipeline's character.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetConfig {
-    /// A joint map, as `posemill map` writes it; empty to find one. Relative to the pipeline file.
+    /// Joint map file as written by `posemill map`, relative to the pipeline file; empty: the joint map is found
+    /// automatically.
     pub map: String,
-    /// How far the root travels: `legs` scales the path with the leg length so that strides fit, a number scales it
-    /// by that factor (1.0 keeps the path in the world). Heights always follow the legs.
+    /// Scale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
+    /// that factor (1.0 keeps the path). Heights are always scaled by the ratio of leg lengths.
     pub scale: Scale,
-    /// Whether hands that are near the body or near each other keep their distances from it, whatever its build: a hand
-    /// on the hip stays on the hip. Hands in free air are left alone.
+    /// Whether hands near the body, or near each other, keep their distance to the body surface on bodies of other
+    /// proportions: a hand on the hip stays on the hip. Hands away from the body are not changed.
     pub hands: bool,
 }
 
@@ -37,13 +38,13 @@ impl Default for RetargetConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a scale is `legs` or a number")]
 pub enum Scale {
-    /// By a word.
+    /// A named scale.
     Word(ScaleWord),
-    /// By a number.
+    /// A factor.
     Factor(f64),
 }
 
-/// The words that `scale` takes.
+/// The named scales.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleWord {
@@ -109,7 +110,7 @@ impl StageConfig for RetargetConfig {
             Scale::Word(ScaleWord::Legs) => RootScale::Legs,
             Scale::Factor(factor) => RootScale::Factor(factor),
         };
-        // What the map file tells of the target holds for the stages to come.
+        // Roles and limits in the map file also apply to the stages that follow.
         let target = match t_rig == target.rig {
             true => Arc::clone(target),
             false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
@@ -128,12 +129,12 @@ impl StageConfig for RetargetConfig {
     }
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct RetargetStage {
     retarget: Retarget,
     mapping: Mapping,
-    /// What the map leaves out.
+    /// Warnings on what the map leaves out.
     told: Warnings,
     sure: f64,
     placement: Option<Placement>,
@@ -171,7 +172,7 @@ impl Stage for RetargetStage {
         let frames = clip.frames();
         let mut offsets = Vec::with_capacity(frames);
         let mut first = 0;
-        // What was performed is not held any longer: a long take and its performance never lie side by side.
+        // Each part of the source is freed once it is transferred: a long take and its result are never in memory together.
         let mut parts = clip.into_parts(PART).map(|part| {
             let part = Motion::new(Arc::clone(&source), part);
             let performed = performance.part(&part, first);

@@ -1,8 +1,8 @@
-//! Travel and heading of the hips move to the joint above them, or away.
+//! Stage `root_motion`: moves travel and heading from the hips to the root joint, or removes them.
 //!
-//! The ground frame of an instant is `X = translate(x, 0, z) turn_y(heading)`: the hips' place on the ground, and the
-//! twist about the vertical of their rotation away from rest (swing-twist; forward is +Z at rest). The twist
-//! exists while the character lies on the floor, where the forward direction points nowhere.
+//! The ground frame of an instant is `X = translate(x, 0, z) rotate_y(heading)`: the hips' position on the ground, and the
+//! twist about the vertical of their rotation from rest (swing-twist; forward is +Z at rest). The twist is also defined
+//! while the character lies on the floor, where the forward direction has no horizontal part.
 //! Space: model space. Units: metres, radians, hertz.
 
 use super::{Setting, Stage, StageConfig, StageError};
@@ -14,28 +14,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// What happens to travel and heading.
+/// Handling of travel and heading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RootMotionMode {
-    /// All stays as it is.
+    /// No change.
     #[default]
     Keep,
-    /// The character stays over the place where it starts.
+    /// The character stays above its starting position.
     InPlace,
-    /// The root joint travels, the hips move relative to it; every joint stays where it was in model space.
+    /// The root joint travels and the hips move relative to it; the other joints keep their model-space transforms.
     Extract,
 }
 
-/// Decides which joint carries the travel of the character.
+/// Keeps root motion, removes it, or moves it to the root joint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RootMotionConfig {
-    /// `keep`, `in_place` (no travel) or `extract` (the root joint above the hips travels).
+    /// `keep`, `in_place` (the character does not travel) or `extract` (the root joint above the hips travels).
     pub mode: RootMotionMode,
-    /// Whether the heading goes the way of the travel; otherwise it stays with the hips.
+    /// Whether the heading is treated like the travel; otherwise it stays with the hips.
     pub yaw: bool,
-    /// Of `extract`: the root's heading turns no faster than this, the rest stays with the hips. 0 takes all of it.
+    /// For `extract`: cutoff frequency of the root's heading, in hertz; faster rotation stays with the hips. 0: the root gets
+    /// the whole heading.
     pub yaw_cutoff_hz: f64,
 }
 
@@ -105,7 +106,7 @@ impl Carry {
             let mut before = 0.0;
             for (heading, model) in headings.iter_mut().zip(models) {
                 let angle = twist_angle(&(model.joint(self.hips).rotation * self.rest.inverse()), &up);
-                // The same angle, any number of turns further, nearest to the one before.
+                // Unwrapped: the equivalent angle nearest to the previous one.
                 *heading = angle + TAU * ((before - angle) / TAU).round();
                 before = *heading;
             }
@@ -135,8 +136,8 @@ impl Stage for Carry {
         let ground = self.ground(&models, clip.sample_rate);
         let root = JointId::new(0);
         let root_rest = skeleton.joint(root).rest;
-        // The joints above the hips carry; what hangs on them beside the hips keeps its place in model space
-        // (extract) or moves as the hips do (in place).
+        // Other children of the joints above the hips keep their model-space transform (extract) or move with the hips
+        // (in place).
         let above: Vec<JointId> = skeleton.path_to_root(self.hips).skip(1).collect();
         let hangs =
             |id: &JointId| skeleton.parent(*id).is_some_and(|p| above.contains(&p)) && !above.contains(id);

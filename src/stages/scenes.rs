@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
-/// Resolves and applies a stage, and holds what comes out against every promise of a motion.
+/// Resolves and applies a stage, and checks the result with [`Motion::check`].
 pub fn run(config: &impl StageConfig, motion: Motion) -> Result<Motion, StageError> {
     let arriving = Arc::clone(&motion.character);
     let setting = Setting::new(arriving, "");
@@ -49,7 +49,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
         add("foot", "_upper_leg", [0.0, -0.9, 0.02], Some(Role::Foot(side)));
     }
     plan.push(("camera".into(), "root", [0.3, 1.5, -2.0], None));
-    // The offsets above are in model axes; the rest axes of every joint are turned arbitrarily.
+    // The offsets above are in model axes; the rest axes of every joint are rotated arbitrarily.
     let find = |name: &str, parent: &str, plan: &[Plan]| {
         let side = name.split('_').next().unwrap_or("");
         let full = if parent.starts_with('_') { format!("{side}{parent}") } else { parent.to_owned() };

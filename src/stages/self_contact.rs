@@ -1,4 +1,4 @@
-//! Stage `self_contact`: parts of the body that are inside each other are found, and arms pushed out.
+//! Stage `self_contact`: detects body parts that penetrate each other and pushes arms out.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
@@ -7,11 +7,11 @@ use crate::report::{Report, Series};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Finds parts of the body that are inside each other, by capsules fitted to the skin, and pushes arms out.
+/// Detects body parts that penetrate each other, by capsules fitted to the skin, and pushes arms out of the body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfContactConfig {
-    /// Whether hands and forearms are moved out of the body; otherwise the report says where they are inside.
+    /// Whether hands and forearms are moved out of the body; otherwise penetration is only reported.
     pub push_out: bool,
 }
 
@@ -33,7 +33,7 @@ impl StageConfig for SelfContactConfig {
     }
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct SelfContactStage {
     ready: PushOut,

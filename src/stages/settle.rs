@@ -1,4 +1,4 @@
-//! A motion gets weight: its jumps fly and its landings touch, or it is let go, or its tails and hair swing along.
+//! Stage `settle`: ballistic jumps and landings, ragdoll, or secondary motion of chains such as tails and hair.
 //!
 //! Units: seconds, metres, hertz, newton seconds.
 
@@ -12,16 +12,16 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What physics does with the motion.
+/// Kind of physics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettleMode {
-    /// Jumps that lost their flight fly, bodies that hover come down.
+    /// Corrects flight phases and bodies that float.
     #[default]
     Flights,
-    /// The performer is let go and falls.
+    /// The character falls as a ragdoll.
     Ragdoll,
-    /// Only named chains swing.
+    /// Named chains swing; the body does not change.
     Secondary,
 }
 
@@ -40,41 +40,41 @@ impl<'de> Deserialize<'de> for SettleMode {
     }
 }
 
-/// Gives a motion weight.
+/// Corrects jumps and landings so that flight phases are ballistic, or simulates a ragdoll or secondary motion.
 ///
-/// `flights`: jumps whose middle is no flight become parabolas under the gravity of the take, bodies that hover come
-/// down; forces that no contact explains are told and left; a clip in which nothing of this is found comes out as it went
-/// in. `ragdoll`: from a time on the performer falls. `secondary`: named chains swing along, the body stays as it is.
+/// `flights`: jumps that are not ballistic are changed to parabolas under the gravity of the take, and floating bodies are
+/// lowered; forces not explained by contacts are reported, not changed; a clip without such errors is returned unchanged.
+/// `ragdoll`: the character falls from a given time on. `secondary`: named chains swing; the body does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SettleConfig {
-    /// `flights` (jumps and landings), `ragdoll` (let go) or `secondary` (named chains only).
+    /// `flights` (jumps and landings), `ragdoll` (the character falls) or `secondary` (named chains only).
     pub mode: SettleMode,
-    /// Of `ragdoll`: the height of the floor in metres. Left out: what the contact labels say, else what is found.
+    /// For `ragdoll`: height of the floor in metres. Omitted: the ground of the contact labels, else of detected contacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_m: Option<f64>,
-    /// Of `ragdoll`: when the performer is let go, in seconds from the first frame.
+    /// For `ragdoll`: time at which the ragdoll starts, in seconds from the first frame.
     pub let_go_s: f64,
-    /// Of `ragdoll`: how long the fall is followed, in seconds.
+    /// For `ragdoll`: duration of the simulation, in seconds.
     pub fall_s: f64,
-    /// Of `ragdoll`: the part that is hit at that time, such as `head` or `left_hand`. Left out: none.
+    /// For `ragdoll`: the part that is hit at the start, such as `head` or `left_hand`. Omitted: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hit: Option<String>,
-    /// Of `ragdoll`: the impulse of the hit in newton seconds: to the left, up, to the front of model space.
+    /// For `ragdoll`: impulse of the hit in newton seconds, in model space: left, up, forward.
     pub hit_impulse_n_s: [f64; 3],
-    /// Of `ragdoll`: how much joints resist turning; 0 is limp.
+    /// For `ragdoll`: resistance of the joints to rotation; 0: none.
     pub resistance: f64,
-    /// Of `secondary`: the joints that chains start at; a `*` stands for any text.
+    /// For `secondary`: names of the joints at which chains start; `*` matches any text.
     pub chains: Vec<String>,
-    /// Of `secondary`: how often a joint of a chain would swing on its own, in hertz. More is stiffer.
+    /// For `secondary`: natural frequency of a joint of a chain, in hertz. Higher is stiffer.
     pub frequency_hz: f64,
-    /// Of `secondary`: the share of critical damping; 0 swings for ever, 1 does not swing back.
+    /// For `secondary`: damping ratio; 0 swings forever, 1 (critical damping) does not swing back.
     pub swing_damping: f64,
-    /// Of `secondary`: the share of gravity that bends chains.
+    /// For `secondary`: share of gravity that acts on chains.
     pub swing_gravity: f64,
-    /// Of `ragdoll`: Coulomb's coefficient of friction with the floor.
+    /// For `ragdoll`: Coulomb friction coefficient of the floor.
     pub friction: f64,
-    /// Of `ragdoll` and `secondary`: steps a second at least.
+    /// For `ragdoll` and `secondary`: minimum number of simulation steps per second.
     pub step_hz: f64,
 }
 
@@ -183,7 +183,7 @@ impl SettleConfig {
     }
 }
 
-/// Whether `name` is `pattern`, in which `*` stands for any text.
+/// Whether `name` matches `pattern`, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(pieces.next().unwrap_or("")) else { return false };
@@ -198,7 +198,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The stage, ready.
+/// The resolved stage.
 #[derive(Debug)]
 struct SettleStage {
     config: SettleConfig,
@@ -216,7 +216,7 @@ impl Stage for SettleStage {
 }
 
 impl SettleStage {
-    /// The labels of the motion, else labels that are found, on the wanted floor.
+    /// The contact labels of the motion, else detected ones, shifted to the requested floor.
     fn labels(&self, motion: &Motion) -> Contacts {
         let found = || contacts::detect(motion, &contacts::Options::default());
         let labels = motion.contacts.clone().unwrap_or_else(found);

@@ -1,5 +1,5 @@
-//! A stage's three moments: written (config parsed), resolved (names and ranges checked against the rig that
-//! will arrive), applied (no look-ups, no more ways to be misconfigured).
+//! Interface of a stage, in three steps: written (keys parsed), resolved (names and ranges checked against the rig that
+//! will arrive), applied (no look-ups, no configuration errors left).
 
 use crate::body::MeasuredBody;
 use crate::model::{Character, Mark, Motion};
@@ -10,21 +10,21 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What surrounds a stage when it is resolved.
+/// The context in which a stage is resolved.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The character that will arrive with the motion.
     pub arriving: Arc<Character>,
     /// The character that the pipeline retargets onto, where it names one.
     pub target: Option<Arc<Character>>,
-    /// The folder that relative paths in the configuration start from.
+    /// The folder that relative paths in the configuration refer to.
     pub folder: PathBuf,
-    /// The target as it has been measured, by the roles of its own file; nothing where nobody did.
+    /// The measured body of the target, by the roles of its own file; `None` if it has not been measured.
     pub(crate) body: Option<Arc<MeasuredBody>>,
 }
 
 impl Setting {
-    /// That of a pipeline without a character, whose stages find files in `folder`.
+    /// The context of a pipeline without a target character; relative paths refer to `folder`.
     pub fn new(arriving: Arc<Character>, folder: impl Into<PathBuf>) -> Self {
         Self { arriving, target: None, folder: folder.into(), body: None }
     }
@@ -38,9 +38,9 @@ impl Setting {
 pub struct StageError {
     /// The configuration key at fault, where one is.
     pub key: Option<&'static str>,
-    /// What is wrong, and what to do about it.
+    /// The problem and a hint.
     pub message: String,
-    /// The file that it is in where the stage reads one, and where in it, in bytes.
+    /// The file with the error, if the stage reads one, and the byte range in it.
     pub place: Option<(PathBuf, Range<usize>)>,
 }
 
@@ -56,16 +56,16 @@ impl StageError {
     }
 }
 
-/// A stage as written: a struct with one field per key, each with a default and a doc comment that becomes
-/// its help, its reference and its schema.
+/// A stage as written: a struct with one field per key. Each field has a default and a doc comment, which is the text of
+/// its help, reference and schema.
 pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Send + Sync + 'static {
-    /// The word behind `use =`.
+    /// The name after `use =`.
     const NAME: &'static str;
 
-    /// Why a pipeline has no use for a second one, where that is so: the end of a sentence.
+    /// For a stage that may occur only once in a pipeline, the reason: the end of a sentence.
     const ONCE: Option<&'static str> = None;
 
-    /// Checks what can be checked without a file: ranges of numbers, words that exclude each other.
+    /// Checks what can be checked without a file: ranges of numbers, keys that exclude each other.
     ///
     /// # Errors
     /// All faults, each with its key.
@@ -73,46 +73,46 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
         Ok(())
     }
 
-    /// The files that the stage reads besides the motion, as written in its keys: outputs are out of date once
-    /// one of them changes.
+    /// The files that the stage reads besides the motion, as written in its keys. Outputs are out of date when one of
+    /// them changes.
     fn files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// What is wrong with names and files as far as it shows before there is a take: on `character`, onto which the pipeline
-    /// carries its takes, with relative paths from `folder`. Each fault comes with the value that it is about.
+    /// Checks names and files that can be checked before a take is read, against `character`, the target of the pipeline;
+    /// relative paths refer to `folder`. Returns each error with the value that causes it.
     fn foresee(&self, _character: &Character, _folder: &Path) -> Vec<(String, StageError)> {
         Vec::new()
     }
 
-    /// The stage for the character that will arrive: names become joints here.
+    /// Resolves the stage for the character that will arrive; joints are looked up by name here.
     ///
     /// # Errors
     /// A [`StageError`] that names what is missing on that character.
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError>;
 }
 
-/// A stage that is ready: a pure function of the motion.
+/// A resolved stage: a pure function of the motion.
 pub trait Stage: Send + Sync + std::fmt::Debug {
-    /// The motion with its rotations copied plainly and nothing else: what a report measures the result against. Only where the
-    /// stage carries motion over.
+    /// The motion with its rotations transferred directly and no other change, against which a report measures the result.
+    /// `None` for stages that do not retarget.
     fn plain(&self, _: &Motion) -> Option<Motion> {
         None
     }
 
-    /// The character that leaves with the motion; `arriving` unless the stage changes it.
+    /// The character of the resulting motion; `arriving` unless the stage changes it.
     fn leaving(&self, arriving: &Arc<Character>) -> Arc<Character> {
         Arc::clone(arriving)
     }
 
-    /// What a preview shows beside the figure, for the motion that arrives: places to be reached, contacts.
+    /// Markers that a preview draws for the motion that arrives: targets, contacts.
     fn marks(&self, _arriving: &Motion) -> Vec<Mark> {
         Vec::new()
     }
 
-    /// The motion after this stage; warnings and measurements go to the report.
+    /// Applies the stage to a motion; warnings and measurements go to the report.
     ///
     /// # Errors
-    /// A [`StageError`] where this very motion cannot be handled.
+    /// A [`StageError`] if the stage cannot process this motion.
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError>;
 }

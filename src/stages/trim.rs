@@ -1,7 +1,7 @@
-//! A motion becomes a part of itself.
+//! Stage `trim`: keeps a range of frames.
 //!
-//! Times count from the first frame of the clip, wherever on the file's clock that lies; the part starts on the
-//! clock where the whole started. Units: seconds or frames.
+//! Times count from the first frame of the clip, whatever its time stamp in the file; the result has the time stamp of the
+//! original first frame. Units: seconds or frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrimConfig {
-    /// The first moment that is kept, in seconds from the first frame. Left out: the first frame.
+    /// Start of the kept range, in seconds from the first frame. Omitted: the first frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_s: Option<f64>,
-    /// The last moment that is kept, in seconds from the first frame. Left out: the last frame.
+    /// End of the kept range, in seconds from the first frame. Omitted: the last frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_s: Option<f64>,
-    /// The first frame that is kept, from 0, instead of `start_s`.
+    /// First kept frame, counted from 0; replaces `start_s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_frame: Option<usize>,
-    /// The last frame that is kept, from 0, instead of `end_s`.
+    /// Last kept frame, counted from 0; replaces `end_s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_frame: Option<usize>,
 }
 
-/// A frame that is this little after a bound in seconds (in frames) counts as on it.
+/// Tolerance for bounds in seconds, frames: a frame this little outside a bound counts as inside.
 const FRAME_ROUNDING: f64 = 1e-6;
 
 impl StageConfig for TrimConfig {

@@ -52,11 +52,14 @@
 
 pub mod math;
 pub mod report;
+pub(crate) mod memory_budget;
 pub mod model;
 pub mod kinematics;
 pub mod anatomy;
 pub mod signal;
-pub mod scene;
+pub mod gltf_document;
+#[cfg(feature = "fbx")]
+pub(crate) mod fbx_document;
 pub mod body;
 pub mod import;
 pub mod export;

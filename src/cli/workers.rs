@@ -8,9 +8,9 @@ use super::again::Again;
 use super::bounds::Bounds;
 use super::recipe::Recipe;
 use super::wire::{Answer, Request};
+use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Job, Made, Pipeline, RunError};
 use crate::report::io_reason;
-use crate::scene::Allowance;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl Workers {
             // A file that names others says nothing about their size.
             match path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gltf")) {
                 true => SHARED,
-                false => Allowance::new(length, pipeline.import.memory).left(),
+                false => MemoryBudget::new(length, pipeline.import.memory).left(),
             }
         };
         self.bounds.are_told() || job.takes.iter().map(|take| may_take(&take.path)).sum::<u64>() >= SHARED

@@ -15,9 +15,11 @@ use super::gltf_splice::{Splice, member, rebuild};
 use super::gltf_thin::{KeyFrames, thin};
 use super::gltf_visible;
 use super::reduce::reduce;
+use crate::gltf_document::{
+    ADDED, Chunks, GltfError, Json, LocalTransform, NodeTree, glb_with_room, write_glb,
+};
 use crate::model::{Character, Clip, Container, Document};
 use crate::report::Warnings;
-use crate::scene::{ADDED, Chunks, GltfError, Json, NodeTree, glb_with_room, write_glb};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
@@ -108,7 +110,7 @@ fn splice(
         let said = "a node with a matrix is animated, which the format forbids; \
                     the matrix became translation, rotation and scale";
         warnings.add("gltf-matrix-replaced", said, place.clone());
-        let parts = crate::scene::Local { matrix: None, ..*local };
+        let parts = LocalTransform { matrix: None, ..*local };
         if (parts.linear() - matrix).norm() > 1e-5 * matrix.norm() {
             warnings.add(
                 "gltf-shear-lost",

@@ -1,8 +1,8 @@
 //! The files that a glTF document names lie beside it where the document says; and the document says what made it.
 
 use super::gltf_splice::{Splice, member, rebuild};
+use crate::gltf_document::{Chunks, GltfError, Json};
 use crate::model::Document;
-use crate::scene::{Chunks, GltfError, Json};
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@
 
 use super::gltf_nodes::{NodeTrack, Values};
 use super::gltf_thin::KeyFrames;
+use crate::gltf_document::{GltfError, Json, NodeTree};
 use crate::model::{Carried, CarriedProperty, Clip};
 use crate::report::Warnings;
-use crate::scene::{GltfError, Json, NodeTree};
 use std::collections::BTreeSet;
 
 /// The code of the warning of what finds no place.

@@ -3,8 +3,9 @@
 use super::format::Format;
 use super::gltf::{self, GltfOptions};
 use super::save::{ExportError, Options, OutputFile, Written};
+use crate::gltf_document::{Chunks, Json};
+use crate::memory_budget::MAX_MEMORY;
 use crate::model::{Clip, Container, Motion};
-use crate::scene::{CEILING, Chunks, Json};
 
 /// Binary glTF.
 pub const GLB: Format = Format {
@@ -72,7 +73,7 @@ fn save(
         written.warnings.add("fbx-rebuilt", said, first.character.name.clone());
     }
     let samples: u64 = clips.iter().map(|c| c.frames() as u64 * c.joints() as u64).sum();
-    if samples.saturating_mul(READ_BACK) > CEILING {
+    if samples.saturating_mul(READ_BACK) > MAX_MEMORY {
         let needed = samples.saturating_mul(READ_BACK).div_ceil(1_000_000_000);
         let said = format!(
             "the file is longer than it is read by itself: `--set input.memory={needed}GB` where it shall be read"

@@ -8,9 +8,9 @@
 //! Space: joints in their parent joint, tracks in the parent node. Units: metres, seconds.
 
 use super::gltf_nodes::{STILL, STRETCH, UNTURNED};
+use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
 use crate::math::{Quat, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, Skeleton};
-use crate::scene::{Local, NodeTree, World};
 use rayon::prelude::*;
 
 /// Joints and frames that are worked on together: their quaternions take a quarter of a core's first cache. With four times
@@ -21,12 +21,12 @@ const BLOCK: usize = 16;
 /// How the node of a joint hangs.
 struct Hang {
     /// The place of the parent node in the parent joint.
-    parent: World,
+    parent: WorldTransform,
     /// What turns a joint's rotation into that of its node; `None` where they are one.
     turn: Option<Quat>,
     /// What turns a joint's translation before it is placed; for roots only.
     turned: Quat,
-    rest: Local,
+    rest: LocalTransform,
 }
 
 /// What the node of one joint plays.
@@ -98,7 +98,7 @@ fn hang(
     }
     let turned = if holder.is_some() { Quat::identity() } else { file_from_model };
     let scale = holder.map_or(Some(1.0), |joint| scales[joint])?;
-    let mut place = World::scaled(scale);
+    let mut place = WorldTransform::scaled(scale);
     for &n in above.iter().rev() {
         place = place.child(&tree.node(n).local);
     }
@@ -106,7 +106,7 @@ fn hang(
     let turn = place.rigid().0.rotation.inverse() * turned;
     let turn = (turn != Quat::identity()).then_some(turn);
     // A matrix cannot be animated: a joint is played as translation, rotation and scale.
-    Some(Hang { parent: place, turn, turned, rest: Local { matrix: None, ..tree.node(node).local } })
+    Some(Hang { parent: place, turn, turned, rest: LocalTransform { matrix: None, ..tree.node(node).local } })
 }
 
 fn translations(hang: &Hang, skeleton: &Skeleton, clip: &Clip, id: JointId, size: f64) -> Option<Vec<f32>> {

@@ -9,9 +9,10 @@
 //! Space: wanted poses in the file's own world, tracks local to the parent node. Units: metres, seconds.
 
 use super::gltf_local::{self, Played, Rotations};
+use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
+use crate::kinematics::figure_size;
 use crate::math::{Quat, RawQuat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, ModelPose, Skeleton};
-use crate::scene::{Local, NodeTree, World, figure_size};
 
 /// A joint that leaves its rest translation by less, relative to the size of the figure, rests,
 pub(super) const STILL: f64 = 1e-7;
@@ -95,12 +96,13 @@ fn walked<'a>(
 ) -> Vec<NodeTrack<'a>> {
     let still = STILL * size;
     let mut steps = steps(tree, nodes, clip.frames());
-    let mut worlds = vec![World::identity(); steps.len()];
+    let mut worlds = vec![WorldTransform::identity(); steps.len()];
     // Above the joints nothing moves.
     let mut fixed = vec![false; steps.len()];
     for (k, step) in steps.iter().enumerate() {
         fixed[k] = step.joint.is_none() && step.parent.is_none_or(|p| fixed[p]);
-        worlds[k] = step.parent.map_or(World::identity(), |p| worlds[p]).child(&tree.node(step.node).local);
+        worlds[k] =
+            step.parent.map_or(WorldTransform::identity(), |p| worlds[p]).child(&tree.node(step.node).local);
     }
     let turn = Transform::from_rotation(file_from_model);
     let mut pose = skeleton.rest_pose();
@@ -113,7 +115,7 @@ fn walked<'a>(
                 continue;
             }
             let step = &mut steps[k];
-            let parent = step.parent.map_or(World::identity(), |p| worlds[p]);
+            let parent = step.parent.map_or(WorldTransform::identity(), |p| worlds[p]);
             let mut local = tree.node(step.node).local;
             if let Some(joint) = step.joint {
                 local = play(step, &parent, local, &(turn * model.joints()[joint]), still);
@@ -125,9 +127,15 @@ fn walked<'a>(
 }
 
 /// The local transform that the node plays in this frame, recorded in its step.
-fn play(step: &mut Step, parent: &World, rest: Local, wanted: &Transform, still: f64) -> Local {
+fn play(
+    step: &mut Step,
+    parent: &WorldTransform,
+    rest: LocalTransform,
+    wanted: &Transform,
+    still: f64,
+) -> LocalTransform {
     // A matrix cannot be animated: a joint is played as translation, rotation and scale.
-    let mut local = Local { matrix: None, ..rest };
+    let mut local = LocalTransform { matrix: None, ..rest };
     if let Some(translation) = parent.inverse_point(&wanted.translation) {
         let off = parent.vector(&(translation - rest.translation)).norm();
         if off > still.min(STRETCH * parent.vector(&rest.translation).norm()).max(1e-2 * still) {
@@ -274,10 +282,10 @@ fn collect(mut ends: Vec<Ends>) -> Vec<NodeTrack> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gltf_document::Json;
     use crate::math::exp;
     use crate::model::{Joint, JointId};
     use crate::report::Warnings;
-    use crate::scene::Json;
 
     fn numbers(track: NodeTrack) -> (usize, bool, bool, Vec<f32>) {
         let (node, rotation, constant) = (track.node, track.rotation, track.constant);

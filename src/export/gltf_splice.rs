@@ -2,7 +2,7 @@
 //!
 //! Nothing is parsed into a model and written again, so unknown keys, number spellings and order survive.
 
-use crate::scene::{GltfError, Json};
+use crate::gltf_document::{GltfError, Json};
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use std::ops::Range;

@@ -5,9 +5,10 @@
 //!
 //! Space: model space. Units: metres.
 
+use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::kinematics::figure_size;
 use crate::math::{Quat, Vec3};
 use crate::model::{Binding, Character, Container, Document, Material, Mesh, Skeleton};
-use crate::scene::{Binary, FLOAT, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, figure_size, floats};
 use serde_json::{Value, json};
 
 /// The half width of a solid, relative to its length, and the place of its widest ring.
@@ -31,7 +32,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         meshes => meshes,
     };
     let n = skeleton.len();
-    let mut buffer = Binary::default();
+    let mut buffer = GlbBuilder::default();
     let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id.index())).collect();
     let mut looks: Vec<&Material> = Vec::new();
     let mut bound: Vec<&[Binding]> = Vec::new();
@@ -70,7 +71,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
     })
 }
 
-fn primitive(buffer: &mut Binary, mesh: &Mesh, material: usize) -> Value {
+fn primitive(buffer: &mut GlbBuilder, mesh: &Mesh, material: usize) -> Value {
     const VERTICES: Option<u32> = Some(34962);
     const CORNERS: Option<u32> = Some(34963);
     let count = mesh.positions.len();
@@ -99,7 +100,7 @@ fn primitive(buffer: &mut Binary, mesh: &Mesh, material: usize) -> Value {
     primitive
 }
 
-fn skin(buffer: &mut Binary, bindings: &[Binding]) -> Value {
+fn skin(buffer: &mut GlbBuilder, bindings: &[Binding]) -> Value {
     let matrices: Vec<[f32; 16]> =
         bindings.iter().map(|b| std::array::from_fn(|k| b.joint_from_mesh.as_slice()[k] as f32)).collect();
     let accessor = json!({"componentType": FLOAT, "count": bindings.len(), "type": "MAT4"});

@@ -8,9 +8,9 @@ use super::gltf_carried::DROPPED;
 #[cfg(feature = "formats")]
 use super::npz::NpzOptions;
 use super::vrma::VrmaOptions;
+use crate::gltf_document::GltfError;
 use crate::model::Motion;
 use crate::report::{Warnings, one_line};
-use crate::scene::GltfError;
 
 /// How to write.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -13,10 +13,10 @@ use super::reduce::{Keys, reduce};
 use super::save::{ExportError, Options, OutputFile};
 use crate::anatomy::{TPose, carrier};
 use crate::body::foot_skin;
+use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, floats};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Character, Clip, Finger, Joint, JointId, ModelPose, Motion, Role, Side, Skeleton};
 use crate::report::Warnings;
-use crate::scene::{Binary, FLOAT, GltfError, floats};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -246,7 +246,7 @@ fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
         Some(tolerance) => reduce(skeleton, clip, tolerance),
         None => skeleton.ids().map(|_| Keys { rotation: all(), translation: all() }).collect(),
     };
-    let mut tracks = Tracks { buffer: Binary::default(), times: BTreeMap::new(), clip, list: Vec::new() };
+    let mut tracks = Tracks { buffer: GlbBuilder::default(), times: BTreeMap::new(), clip, list: Vec::new() };
     for (id, keys) in skeleton.ids().zip(&keys) {
         tracks.add::<4>(id, "rotation", &keys.rotation, |f| clip.rotations(f)[id.index()].coords.into());
     }
@@ -271,7 +271,7 @@ fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
 
 /// The tracks of an animation; equal key times are written once.
 struct Tracks<'a> {
-    buffer: Binary,
+    buffer: GlbBuilder,
     times: BTreeMap<Vec<usize>, usize>,
     clip: &'a Clip,
     /// Samplers and channels.

@@ -8,10 +8,11 @@ use super::format::{HEAD, Source, format_of};
 use super::npz::NpzError;
 use super::reference_pose::Calibrate;
 use crate::anatomy::{Vocabulary, Word};
+use crate::gltf_document::GltfError;
 use crate::math::Vec3;
+use crate::memory_budget::{MemoryBudget, OverBudget};
 use crate::model::Asset;
 use crate::report::io_reason;
-use crate::scene::{Allowance, GltfError, OverAllowance};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
@@ -56,7 +57,7 @@ pub struct Options {
     /// The body model of SMPL motions; `None`: a neutral figure.
     pub body_model: Option<PathBuf>,
     /// What reading one file may take of memory, bytes; `None`: an amount that grows with the file's size, up to
-    /// `scene::CEILING`.
+    /// `memory_budget::MAX_MEMORY`.
     pub memory: Option<u64>,
 }
 
@@ -69,8 +70,8 @@ impl Options {
     }
 
     /// What a file of these bytes may take of memory.
-    pub(super) fn allowance(&self, bytes: &[u8]) -> Allowance {
-        Allowance::new(bytes.len() as u64, self.memory)
+    pub(super) fn budget(&self, bytes: &[u8]) -> MemoryBudget {
+        MemoryBudget::new(bytes.len() as u64, self.memory)
     }
 }
 
@@ -88,7 +89,7 @@ pub enum ImportError {
     },
     /// More memory than the file may take.
     #[error(transparent)]
-    Memory(#[from] OverAllowance),
+    Memory(#[from] OverBudget),
     /// The content is of no known format.
     #[error("`{name}` cannot be read: {what}")]
     Unknown {

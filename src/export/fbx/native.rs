@@ -13,9 +13,10 @@
 use super::clip::{self, STEADY_METRES, Stack, Track};
 use super::rate;
 use crate::export::bvh_angles::RotationOrder;
+use crate::fbx_document::{FbxView, open_fbx};
 use crate::math::{Mat3, Quat, RawQuat, Vec3, nearest_rotation};
+use crate::memory_budget::MAX_MEMORY;
 use crate::model::{Character, Clip, Document, ModelPose};
-use crate::scene::{CEILING, FbxView, open_fbx};
 use std::collections::BTreeMap;
 use ufbx::{EvaluateOpts, InheritMode, Matrix, Node};
 
@@ -128,8 +129,8 @@ impl Native {
     /// # Errors
     /// A sentence, where nodes cannot be driven.
     pub(super) fn open(bytes: &[u8], document: &Document) -> Result<Self, String> {
-        let own = open_fbx(bytes, FbxView::Own, CEILING)?;
-        let seen = open_fbx(bytes, FbxView::ImportedWithRecords, CEILING)?;
+        let own = open_fbx(bytes, FbxView::Own, MAX_MEMORY)?;
+        let seen = open_fbx(bytes, FbxView::ImportedWithRecords, MAX_MEMORY)?;
         let mut joints = BTreeMap::new();
         for (joint, node) in document.nodes.iter().enumerate() {
             let node = node.and_then(|n| seen.nodes.get(n));
@@ -210,7 +211,7 @@ impl Native {
         document: &Document,
         clips: &[(&Clip, String)],
     ) -> Result<(), String> {
-        let scene = open_fbx(bytes, FbxView::Own, CEILING)?;
+        let scene = open_fbx(bytes, FbxView::Own, MAX_MEMORY)?;
         for (clip, name) in clips {
             let stack = scene.anim_stacks.iter().find(|s| *s.element.name == **name);
             let stack = stack.ok_or_else(|| format!("the clip `{name}` is not found in it again"))?;

@@ -5,10 +5,11 @@
 use crate::development_data::data;
 use indexmap::IndexMap;
 use posemill::export::{GltfOptions, GltfOutput, write_gltf};
+use posemill::gltf_document::Chunks;
 use posemill::import::GltfFile;
+use posemill::kinematics::figure_size;
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{Asset, Character, Clip, Container, Joint, JointId, ModelPose, Motion, Rig, Skeleton};
-use posemill::scene::{Chunks, figure_size};
 use serde_json::value::RawValue;
 use std::fs;
 use std::path::{Path, PathBuf};

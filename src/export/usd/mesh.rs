@@ -7,10 +7,10 @@
 //! Space: model space of the bind pose. Units: metres.
 
 use super::text::{Number, Text, list, matrix, tuples};
+use crate::kinematics::figure_size;
 use crate::math::{Mat4, Vec3};
 use crate::model::{Binding, Character, Mesh, ModelPose};
 use crate::report::Warnings;
-use crate::scene::figure_size;
 use std::collections::BTreeSet;
 
 /// Places of one point this near to each other, relative to the figure, are the same: half of what USD may be off by. Matrices

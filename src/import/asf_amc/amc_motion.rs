@@ -7,9 +7,9 @@
 use super::asf_error::AsfError;
 use super::asf_skeleton::{Bone, Bones, Channel, about, lines, number};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::memory_budget::MemoryBudget;
 use crate::model::{Clip, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
-use crate::scene::Allowance;
 use std::collections::BTreeMap;
 
 /// The joints of some bones, at rest.
@@ -38,7 +38,7 @@ pub(super) fn read(
     file: &str,
     bones: &Bones,
     rate: f64,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Clip, AsfError> {
     let by_name: BTreeMap<&str, usize> =
@@ -67,7 +67,7 @@ pub(super) fn read(
             told = 0;
             // The number of a frame is two bytes, and makes a rotation for every bone.
             let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
-            allowance.take(frame, || format!("frame {} of {n} bones", places.len()))?;
+            budget.reserve(frame, || format!("frame {} of {n} bones", places.len()))?;
             rotations.extend_from_slice(&still);
             places.push(bones.place);
             continue;
@@ -161,7 +161,7 @@ mod tests {
     fn clip(text: &str) -> (Result<Clip, AsfError>, Warnings) {
         let mut warnings = Warnings::new();
         let bones = asf_skeleton::read(ASF, "a.asf", &mut warnings).unwrap();
-        (read(text, "a.amc", &bones, 120.0, &Allowance::new(0, None), &mut warnings), warnings)
+        (read(text, "a.amc", &bones, 120.0, &MemoryBudget::new(0, None), &mut warnings), warnings)
     }
 
     #[test]

@@ -85,9 +85,9 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     }
     let skeleton = amc_motion::skeleton(&bones)?;
     let text = String::from_utf8_lossy(source.bytes);
-    let allowance = options.allowance(source.bytes);
+    let budget = options.budget(source.bytes);
     let clip =
-        amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &allowance, &mut warnings)?;
+        amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &budget, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
     let stated = Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
     let mut asset = stated.asset(source.name, options)?;

@@ -1,7 +1,7 @@
 //! What makes text no Acclaim skeleton or motion: each fault with its line, and what to do about it.
 
+use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
-use crate::scene::OverAllowance;
 use std::path::PathBuf;
 
 /// Why a skeleton (ASF) or a motion (AMC) cannot be read.
@@ -56,7 +56,7 @@ pub enum AsfError {
     },
     /// More memory than the file may take.
     #[error(transparent)]
-    Memory(#[from] OverAllowance),
+    Memory(#[from] OverBudget),
     /// The joints do not form a skeleton.
     #[error(transparent)]
     Joints(#[from] SkeletonError),

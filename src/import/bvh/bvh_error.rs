@@ -1,7 +1,7 @@
 //! What makes bytes no BVH file: each fault with its line and column, and what to do about it.
 
+use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
-use crate::scene::OverAllowance;
 use std::fmt;
 
 /// A place in a text file. Lines and columns count from 1; columns count bytes.
@@ -113,7 +113,7 @@ pub enum BvhError {
     },
     /// More memory than the file may take.
     #[error(transparent)]
-    Memory(#[from] OverAllowance),
+    Memory(#[from] OverBudget),
     /// The joints do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),

@@ -36,7 +36,7 @@ fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, Impo
     let mut raw = raw_bvh::read_within(
         bytes,
         &BvhOptions { positions: options.bvh_positions },
-        &options.allowance(bytes),
+        &options.budget(bytes),
     )?;
     let (rig, normalization, calibrated) =
         understand_bvh(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;

@@ -10,9 +10,9 @@ use super::header_scanner::shown;
 use super::parse_decimal::number;
 use super::row_layout::{Layout, Scratch};
 use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
+use crate::memory_budget::MemoryBudget;
 use crate::model::FARTHEST;
 use crate::report::Warnings;
-use crate::scene::Allowance;
 use rayon::prelude::*;
 
 /// Text that one worker decodes at a time: its frames then fit a core's own cache.
@@ -35,13 +35,13 @@ pub(super) fn rows(
     start: usize,
     layout: &Layout,
     stated: Option<u64>,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Rows, BvhError> {
     let body = &text[start..];
-    let rows = match even_rows(body, layout, allowance)? {
+    let rows = match even_rows(body, layout, budget)? {
         Some(rows) => rows,
-        None => OddRows::new(text, start, layout, stated, allowance, warnings).read()?,
+        None => OddRows::new(text, start, layout, stated, budget, warnings).read()?,
     };
     if let Some(stated) = stated
         && stated != rows.frames as u64
@@ -53,15 +53,15 @@ pub(super) fn rows(
 }
 
 /// Takes what so many frames fill: joints without channels cost a file no bytes, and every frame a rotation each.
-fn take(frames: usize, layout: &Layout, allowance: &Allowance) -> Result<(), BvhError> {
+fn take(frames: usize, layout: &Layout, budget: &MemoryBudget) -> Result<(), BvhError> {
     let (joints, places) = (layout.joints() as u64, layout.places() as u64);
     let frame = joints * size_of::<Quat>() as u64 + places * size_of::<Vec3>() as u64;
     let told = || format!("{frames} rows of {joints} joints");
-    Ok(allowance.take(frame.saturating_mul(frames as u64), told)?)
+    Ok(budget.reserve(frame.saturating_mul(frames as u64), told)?)
 }
 
 /// The rows where each line holds exactly one; `None` where some line does not.
-fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Option<Rows>, BvhError> {
+fn even_rows(body: &[u8], layout: &Layout, budget: &MemoryBudget) -> Result<Option<Rows>, BvhError> {
     let body = body.trim_ascii_end();
     let channels = layout.channels();
     if body.is_empty() {
@@ -86,7 +86,7 @@ fn even_rows(body: &[u8], layout: &Layout, allowance: &Allowance) -> Result<Opti
     if frames.saturating_mul(2 * channels) > body.len() + 1 {
         return Ok(None);
     }
-    take(frames, layout, allowance)?;
+    take(frames, layout, budget)?;
     let translated = layout.places();
     let mut rows = Rows {
         frames,
@@ -225,7 +225,7 @@ struct OddRows<'a> {
     at: usize,
     layout: &'a Layout,
     stated: Option<u64>,
-    allowance: &'a Allowance,
+    budget: &'a MemoryBudget,
     warnings: &'a mut Warnings,
     scratch: Scratch,
     /// The row before, for numbers that are not finite.
@@ -241,12 +241,12 @@ impl<'a> OddRows<'a> {
         at: usize,
         layout: &'a Layout,
         stated: Option<u64>,
-        allowance: &'a Allowance,
+        budget: &'a MemoryBudget,
         warnings: &'a mut Warnings,
     ) -> Self {
         let held = vec![0.0; layout.channels()];
         let (scratch, rows) = (layout.scratch(), Rows::default());
-        Self { text, at, layout, stated, allowance, warnings, scratch, held, pending: Vec::new(), rows }
+        Self { text, at, layout, stated, budget, warnings, scratch, held, pending: Vec::new(), rows }
     }
 
     fn read(mut self) -> Result<Rows, BvhError> {
@@ -375,7 +375,7 @@ impl<'a> OddRows<'a> {
     }
 
     fn frame(&mut self, row: &[f64]) -> Result<(), BvhError> {
-        take(1, self.layout, self.allowance)?;
+        take(1, self.layout, self.budget)?;
         for (held, &value) in self.held.iter_mut().zip(row) {
             if value.abs() <= FARTHEST {
                 *held = value;
@@ -421,10 +421,10 @@ fn starts_number(word: &[u8]) -> bool {
 pub(super) fn rows_of<'a>(
     frames: impl Iterator<Item = &'a [f32]>,
     layout: &Layout,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
 ) -> Result<Rows, BvhError> {
     let mut warnings = Warnings::new();
-    let mut reader = OddRows::new(&[], 0, layout, None, allowance, &mut warnings);
+    let mut reader = OddRows::new(&[], 0, layout, None, budget, &mut warnings);
     for (i, frame) in frames.enumerate() {
         if frame.len() != layout.channels() {
             let place = Place { line: i + 1, column: 1 };

@@ -13,9 +13,9 @@ use super::motion_rows::{Rows, rows};
 use super::row_layout::Layout;
 use super::{bvh_anim_header, motion_rows};
 use crate::math::{Quat, Transform, Vec3, median_of};
+use crate::memory_budget::{MAX_MEMORY, MemoryBudget};
 use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
 use crate::report::Warnings;
-use crate::scene::{Allowance, CEILING};
 use std::collections::HashMap;
 
 /// How position channels and the OFFSET of a joint go together.
@@ -72,19 +72,19 @@ pub struct Normalization {
 /// # Ok::<(), posemill::import::BvhError>(())
 /// ```
 pub fn read(bytes: &[u8], options: &BvhOptions) -> Result<RawBvh, BvhError> {
-    read_within(bytes, options, &Allowance::new(bytes.len() as u64, None))
+    read_within(bytes, options, &MemoryBudget::new(bytes.len() as u64, None))
 }
 
-/// The same, within what is left of `allowance`.
+/// The same, within what is left of `budget`.
 pub(super) fn read_within(
     bytes: &[u8],
     options: &BvhOptions,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
 ) -> Result<RawBvh, BvhError> {
     let mut warnings = Warnings::new();
     let header = scan(bytes, &mut warnings)?;
     let layout = Layout::new(&header, added_roots(&header));
-    let rows = rows(bytes, header.rows, &layout, header.frames, allowance, &mut warnings)?;
+    let rows = rows(bytes, header.rows, &layout, header.frames, budget, &mut warnings)?;
     assemble(&header, &layout, rows, options, warnings)
 }
 
@@ -310,8 +310,8 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
             warnings.add("bvh-frame-time", "30 frames per second were assumed", "the frame time");
         }
         let layout = Layout::new(&header, added_roots(&header));
-        let allowance = Allowance::new(0, Some(CEILING));
-        let rows = motion_rows::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &allowance)?;
+        let budget = MemoryBudget::new(0, Some(MAX_MEMORY));
+        let rows = motion_rows::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &budget)?;
         assemble(&header, &layout, rows, &BvhOptions::default(), warnings)
     }
 }

@@ -4,12 +4,12 @@
 //! translations, so that no node is left with a scale of 0.01.
 
 use super::{fbx_rest_pose, joint_nodes, scene_to_glb};
+use crate::fbx_document::{FbxView, open_fbx};
 use crate::import::format::{ReadFormat, Source};
 use crate::import::gltf::{self, GltfFile};
 use crate::import::load::{ImportError, Options};
 use crate::model::Asset;
 use crate::report::Warnings;
-use crate::scene::{FbxView, open_fbx};
 use std::sync::Arc;
 use ufbx::SceneRoot;
 
@@ -29,16 +29,16 @@ pub const FORMAT: ReadFormat = ReadFormat {
 };
 
 fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
-    let allowance = options.allowance(source.bytes);
-    let scene = open_fbx(source.bytes, FbxView::Imported, allowance.left())
+    let budget = options.budget(source.bytes);
+    let scene = open_fbx(source.bytes, FbxView::Imported, budget.left())
         .map_err(|reason| ImportError::Fbx { reason })?;
-    allowance.take(scene.metadata.result_memory_used as u64, || "the scene".into())?;
+    budget.reserve(scene.metadata.result_memory_used as u64, || "the scene".into())?;
     let mut warnings = Warnings::new();
     tell(&scene, &mut warnings);
     let joints = joint_nodes::joints(&scene);
-    let rest = fbx_rest_pose::rest(&scene, &joints, options, &allowance, &mut warnings)?;
-    let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &allowance, &mut warnings)?;
-    let mut file = GltfFile::read_within(Arc::new(glb), None, &allowance)?;
+    let rest = fbx_rest_pose::rest(&scene, &joints, options, &budget, &mut warnings)?;
+    let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &budget, &mut warnings)?;
+    let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
     let rate = scene.settings.frames_per_second;
     for clip in &mut file.clips {
         // The times of a GLB are 32-bit floats, and one frame has no rate.

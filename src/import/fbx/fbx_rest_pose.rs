@@ -14,9 +14,9 @@ use crate::import::load::{ImportError, Options};
 use crate::import::reference_pose::Calibrate;
 use crate::import::rig_detection::{File, understand};
 use crate::math::{Vec3, angle_between};
+use crate::memory_budget::MemoryBudget;
 use crate::model::{ModelPose, Rig, Role, Side};
 use crate::report::Warnings;
-use crate::scene::Allowance;
 use std::sync::Arc;
 use ufbx::{
     AnimOpts, PropOverrideDesc, SceneRoot, Transform, Vec4, create_anim, evaluate_transform,
@@ -40,7 +40,7 @@ pub(super) fn rest(
     scene: &SceneRoot,
     joints: &JointNodes,
     options: &Options,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<RestPose, ImportError> {
     let saved: RestPose = scene.nodes.iter().map(|n| n.local_transform).collect();
@@ -56,7 +56,7 @@ pub(super) fn rest(
     let mut body = false;
     for (which, pose) in candidates {
         let Some(pose) = pose else { continue };
-        match stands(scene, joints, &pose, &vocabulary, allowance)? {
+        match stands(scene, joints, &pose, &vocabulary, budget)? {
             Some(true) => {
                 if !same(&pose, &saved) {
                     let said =
@@ -130,9 +130,9 @@ fn stands(
     joints: &JointNodes,
     pose: &RestPose,
     vocabulary: &Vocabulary,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
 ) -> Result<Option<bool>, ImportError> {
-    let file = GltfFile::read_within(Arc::new(bare(scene, joints, pose)?), None, allowance)?;
+    let file = GltfFile::read_within(Arc::new(bare(scene, joints, pose)?), None, budget)?;
     let rest = file.skeleton.rest_model_pose();
     let understood = understand(&File {
         skeleton: &file.skeleton,

@@ -3,8 +3,8 @@
 //! A texture is embedded in the file, or lies beside it: under the relative path that the file gives, by its bare name,
 //! or in the `NAME.fbm` or `textures` folder; nothing outside the file's folder is opened.
 
+use crate::gltf_document::GlbBuilder;
 use crate::report::{Warnings, one_line};
-use crate::scene::Binary;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct Looks {
 pub(super) fn looks(
     scene: &Scene,
     folder: Option<&Path>,
-    binary: &mut Binary,
+    binary: &mut GlbBuilder,
     warnings: &mut Warnings,
 ) -> Looks {
     let mut looks = Looks::default();

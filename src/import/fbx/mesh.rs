@@ -4,9 +4,10 @@
 //! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates count from the upper left.
 
 use super::skin_weights::{INFLUENCES, Skin, skin};
+use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::load::ImportError;
+use crate::memory_budget::MemoryBudget;
 use crate::report::{Warnings, one_line};
-use crate::scene::{Allowance, Binary, FLOAT, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, transform_position};
@@ -73,8 +74,8 @@ pub(super) fn name(mesh: &Mesh) -> &str {
 /// [`ImportError::Fbx`] where the file holds more than any character has.
 pub(super) fn bodies(
     scene: &Scene,
-    binary: &mut Binary,
-    allowance: &Allowance,
+    binary: &mut GlbBuilder,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Bodies, ImportError> {
     let mut bodies = Bodies::default();
@@ -86,10 +87,10 @@ pub(super) fn bodies(
         }
         let told = || format!("the mesh `{}`", one_line(name(mesh)));
         let corners = (mesh.num_triangles as u64).saturating_mul(3);
-        allowance.take(corners.saturating_mul(CORNER), told)?;
-        allowance.take((mesh.num_vertices as u64).saturating_mul(WEIGHTS), told)?;
+        budget.reserve(corners.saturating_mul(CORNER), told)?;
+        budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), told)?;
         let skin = skin(mesh, warnings);
-        let morphs = morphs(mesh, skin.as_ref(), allowance, warnings)?;
+        let morphs = morphs(mesh, skin.as_ref(), budget, warnings)?;
         let mut primitives = Vec::new();
         for part in mesh.material_parts.iter().filter(|p| p.num_triangles > 0) {
             let made = primitive(mesh, &part.face_indices, skin.as_ref());
@@ -136,7 +137,7 @@ fn single(v: Vec3) -> [f32; 3] {
 fn morphs(
     mesh: &Mesh,
     skin: Option<&Skin>,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Vec<Morph>, ImportError> {
     let place = || one_line(name(mesh));
@@ -148,7 +149,7 @@ fn morphs(
         }
         // Where it moves vertices, and where it moves corners: as numbers and as bytes.
         let moved = (mesh.num_vertices + 6 * mesh.num_triangles) as u64;
-        allowance.take_list::<[f32; 3]>(moved, || format!("a morph target of the mesh `{}`", place()))?;
+        budget.reserve_list::<[f32; 3]>(moved, || format!("a morph target of the mesh `{}`", place()))?;
         let mut moves = vec![[0.0f32; 3]; mesh.num_vertices];
         for (vertex, by) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
             let by = skin.and_then(|s| s.place).map_or(*by, |place| transform_direction(&place, *by));
@@ -218,7 +219,7 @@ fn written(
     mesh: &Mesh,
     skin: Option<&Skin>,
     morphs: &[Morph],
-    binary: &mut Binary,
+    binary: &mut GlbBuilder,
 ) -> Value {
     let count = made.corners.len();
     let list = |kind: &str, number: u32| json!({ "componentType": number, "count": count, "type": kind });

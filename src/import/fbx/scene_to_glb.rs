@@ -6,9 +6,10 @@
 use super::joint_nodes::{JointNodes, index};
 use super::mesh::{self, Body};
 use super::{material, stacks};
+use crate::gltf_document::GlbBuilder;
 use crate::import::load::ImportError;
+use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
-use crate::scene::{Allowance, Binary};
 use serde_json::{Value, json};
 use std::path::Path;
 use ufbx::{Scene, SceneRoot, Transform};
@@ -22,13 +23,13 @@ pub(super) fn build(
     joints: &JointNodes,
     rest: &RestPose,
     folder: Option<&Path>,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Vec<u8>, ImportError> {
-    let mut binary = Binary::default();
+    let mut binary = GlbBuilder::default();
     let looks = material::looks(scene, folder, &mut binary, warnings);
-    let bodies = mesh::bodies(scene, &mut binary, allowance, warnings)?;
-    let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, allowance)?;
+    let bodies = mesh::bodies(scene, &mut binary, budget, warnings)?;
+    let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, budget)?;
     let mut json = skeleton(scene, joints, rest, &bodies);
     for (name, list) in [
         ("materials", looks.materials),
@@ -52,7 +53,7 @@ pub(super) fn build(
 pub(super) fn bare(scene: &Scene, joints: &JointNodes, rest: &RestPose) -> Result<Vec<u8>, ImportError> {
     let mut json = skeleton(scene, joints, rest, &mesh::Bodies::default());
     json["skins"] = json!([{ "joints": joints.list() }]);
-    Ok(Binary::default().glb(json)?)
+    Ok(GlbBuilder::default().glb(json)?)
 }
 
 fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::Bodies) -> Value {

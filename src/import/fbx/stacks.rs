@@ -7,9 +7,10 @@
 use super::joint_nodes::JointNodes;
 use super::mesh::Bodies;
 use super::scene_to_glb::RestPose;
+use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::load::ImportError;
+use crate::memory_budget::MemoryBudget;
 use crate::report::one_line;
-use crate::scene::{Allowance, Binary, FLOAT, floats};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
@@ -40,8 +41,8 @@ pub(super) fn animations(
     joints: &JointNodes,
     rest: &RestPose,
     bodies: &Bodies,
-    binary: &mut Binary,
-    allowance: &Allowance,
+    binary: &mut GlbBuilder,
+    budget: &MemoryBudget,
 ) -> Result<Vec<Value>, ImportError> {
     let mut still = Vec::new();
     let mut moving = Vec::new();
@@ -50,7 +51,7 @@ pub(super) fn animations(
         let frames = frames(stack, rate);
         let samples = frames.saturating_mul(scene.nodes.len() as u64);
         let name = one_line(&stack.element.name);
-        allowance.take_list::<Sample>(samples, || format!("the take `{name}` of {frames} frames"))?;
+        budget.reserve_list::<Sample>(samples, || format!("the take `{name}` of {frames} frames"))?;
         let frames = frames as usize;
         let tracks: Vec<Track> = (0..scene.nodes.len())
             .into_par_iter()
@@ -151,7 +152,7 @@ fn animation(
     tracks: &[Track],
     joints: &JointNodes,
     bodies: &Bodies,
-    binary: &mut Binary,
+    binary: &mut GlbBuilder,
 ) -> (Option<Value>, bool) {
     let stack = &scene.anim_stacks[stack];
     let times: Vec<[f32; 1]> = (0..frames).map(|f| [(f as f64 / rate) as f32]).collect();

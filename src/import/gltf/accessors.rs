@@ -5,7 +5,8 @@
 
 use super::meshopt::{self, Packed};
 use super::resources::Resources;
-use crate::scene::{Allowance, GltfError, Json};
+use crate::gltf_document::{GltfError, Json};
+use crate::memory_budget::MemoryBudget;
 use ::gltf::json::accessor::{ComponentType, Type};
 use ::gltf::json::validation::Checked;
 use ::gltf::json::{Accessor, Buffer, buffer};
@@ -48,7 +49,7 @@ impl Numbers {
 
 /// The accessors of a document with the bytes behind them.
 pub(super) struct Accessors<'a> {
-    allowance: &'a Allowance,
+    budget: &'a MemoryBudget,
     accessors: Vec<Accessor>,
     views: Vec<buffer::View>,
     buffers: Vec<Result<Bytes<'a>, GltfError>>,
@@ -89,7 +90,7 @@ impl<'a> Accessors<'a> {
         json: &Json,
         bin: Option<&'a [u8]>,
         resources: &mut Resources,
-        allowance: &'a Allowance,
+        budget: &'a MemoryBudget,
     ) -> Result<Self, GltfError> {
         let load = |(i, buffer): (usize, Buffer)| {
             let path = format!("buffers[{i}]");
@@ -106,7 +107,7 @@ impl<'a> Accessors<'a> {
         };
         let buffers = json.list::<Buffer>("buffers")?.into_iter().enumerate().map(load).collect();
         let mut all = Self {
-            allowance,
+            budget,
             accessors: json.list("accessors")?,
             views: json.list("bufferViews")?,
             buffers,
@@ -129,7 +130,7 @@ impl<'a> Accessors<'a> {
         let (extension, packed) = meshopt::packed(others, &here)?;
         let plain = |packed: &Packed| {
             let bytes = self.bytes(packed.buffer, packed.byte_offset, packed.byte_length, &here)?;
-            meshopt::unpack(packed, extension, bytes, &here, self.allowance)
+            meshopt::unpack(packed, extension, bytes, &here, self.budget)
         };
         Some(packed.as_ref().map_err(Clone::clone).and_then(plain))
     }
@@ -153,8 +154,8 @@ impl<'a> Accessors<'a> {
     }
 
     /// What reading the file may still take.
-    pub(super) fn allowance(&self) -> &'a Allowance {
-        self.allowance
+    pub(super) fn budget(&self) -> &'a MemoryBudget {
+        self.budget
     }
 
     /// The bytes of a buffer view, which `path` names.
@@ -224,9 +225,9 @@ impl<'a> Accessors<'a> {
             let length = data.len() as u64;
             bytes = Some(slice(data, begin, end).ok_or(GltfError::Bounds { path: here(), end, length })?);
         }
-        // Elements without bytes of their own cost the file nothing, so nothing but the allowance bounds them.
-        self.allowance
-            .take_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
+        // Elements without bytes of their own cost the file nothing, so nothing but the budget bounds them.
+        self.budget
+            .reserve_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
         Ok(Layout {
             bytes,
             stride: stride as usize,
@@ -256,7 +257,7 @@ impl<'a> Accessors<'a> {
             let length = data.len() as u64;
             let bytes =
                 slice(data, begin, end).ok_or(GltfError::Bounds { path: here.clone(), end, length })?;
-            self.allowance.take_list::<f32>(sparse.count.0 * components as u64, || format!("`{here}`"))?;
+            self.budget.reserve_list::<f32>(sparse.count.0 * components as u64, || format!("`{here}`"))?;
             Ok::<_, GltfError>(Layout {
                 bytes: Some(bytes),
                 stride: element as usize,
@@ -418,9 +419,9 @@ mod tests {
             bytes.len()
         );
         let json = Json::parse(&text, 0)?;
-        let allowance = Allowance::new(0, None);
-        let mut resources = Resources::new(None, &allowance);
-        let accessors = Accessors::read(&json, Some(bytes), &mut resources, &allowance)?;
+        let budget = MemoryBudget::new(0, None);
+        let mut resources = Resources::new(None, &budget);
+        let accessors = Accessors::read(&json, Some(bytes), &mut resources, &budget)?;
         accessors.floats(0, "here", Type::Vec2, Numbers::Unit)
     }
 

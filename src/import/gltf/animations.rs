@@ -8,10 +8,10 @@ use super::interpolation::{Hand, Interpolation, Track, fitting_rate};
 use super::node_joints::Joints;
 use super::property_tracks::{Frames, carried};
 use super::sampling::{Span, Step, sample, steps};
+use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
 use crate::report::Warnings;
-use crate::scene::{ADDED, GltfError, NodeTree, World};
 use ::gltf::animation::{self, Property};
 use ::gltf::json::accessor::Type;
 use serde_json::Value;
@@ -79,8 +79,8 @@ fn clip(
     if channels.is_empty() {
         return Ok(None);
     }
-    let allowance = accessors.allowance();
-    allowance.take_list::<(Step, World)>(at_rest.len() as u64, || format!("`{here}`"))?;
+    let budget = accessors.budget();
+    budget.reserve_list::<(Step, WorldTransform)>(at_rest.len() as u64, || format!("`{here}`"))?;
     let mut steps = at_rest.clone();
     let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     let mut values: BTreeMap<(usize, usize), Cow<[u8]>> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn clip(
                 return Err(GltfError::value(format!("accessors[{input}]"), "key times do not ascend"));
             }
             // Once by accessor, once among all keys of the clip.
-            allowance.take_list::<[f64; 2]>(keys.len() as u64, || format!("the key times of `{here}`"))?;
+            budget.reserve_list::<[f64; 2]>(keys.len() as u64, || format!("the key times of `{here}`"))?;
             slot.insert(keys.into_iter().map(f64::from).collect());
         }
         let (shape, width) = if *property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
@@ -147,7 +147,7 @@ fn clip(
     let frames = (length as u64).saturating_add(1);
     let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
     let told = || format!("`{here}`, {:.1} s at {rate:.0} Hz,", end - start);
-    allowance.take_list::<(Quat, Vec3)>(samples, told)?;
+    budget.reserve_list::<(Quat, Vec3)>(samples, told)?;
     if let Some((from, to)) = lost_stretch(&keys) {
         let said = format!(
             "between two keys at {from:.2} and {to:.2} s lies far more time than between all others: one may be damaged"

@@ -5,8 +5,8 @@
 //! materials as the file has, and is checked where the crate would not: whoever walks it needs no further care.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
+use crate::gltf_document::{GltfError, Json};
 use crate::report::Warnings;
-use crate::scene::{GltfError, Json};
 use ::gltf::json::animation::Animation;
 use ::gltf::json::mesh::{Mesh, Mode};
 use ::gltf::json::validation::Checked;

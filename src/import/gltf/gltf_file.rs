@@ -11,13 +11,14 @@ use super::accessors::Accessors;
 use super::node_joints::{Humanoid, Joints};
 use super::resources::Resources;
 use super::{animations, checked_document, primitives, skin_bind};
+use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
 use crate::math::{Quat, Transform};
+use crate::memory_budget::MemoryBudget;
 use crate::model::{
     Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
     Skeleton,
 };
 use crate::report::Warnings;
-use crate::scene::{Allowance, Chunks, GltfError, Json, Node, NodeTree};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,30 +50,30 @@ impl GltfFile {
     /// A [`GltfError`] with the place where the file is not what the specification asks for, as far as the
     /// skeleton and its clips are concerned. Faults of meshes, materials and images are warnings.
     pub fn read(bytes: &[u8], folder: Option<&Path>) -> Result<Self, GltfError> {
-        let allowance = Allowance::new(bytes.len() as u64, None);
-        Self::read_within(Arc::new(bytes.to_vec()), folder, &allowance)
+        let budget = MemoryBudget::new(bytes.len() as u64, None);
+        Self::read_within(Arc::new(bytes.to_vec()), folder, &budget)
     }
 
-    /// The same, within what is left of `allowance`, of bytes that the document keeps.
+    /// The same, within what is left of `budget`, of bytes that the document keeps.
     pub(crate) fn read_within(
         bytes: Arc<Vec<u8>>,
         folder: Option<&Path>,
-        allowance: &Allowance,
+        budget: &MemoryBudget,
     ) -> Result<Self, GltfError> {
         let chunks = Chunks::open(&bytes)?;
         let json = Json::parse(chunks.json, chunks.json_offset)?;
         check_version(&json)?;
         let mut warnings = Warnings::new();
-        let mut resources = Resources::new(folder, allowance);
-        lists(&json, allowance)?;
+        let mut resources = Resources::new(folder, budget);
+        lists(&json, budget)?;
         let tree = NodeTree::read(&json, &mut warnings)?;
-        let accessors = Accessors::read(&json, chunks.bin, &mut resources, allowance)?;
+        let accessors = Accessors::read(&json, chunks.bin, &mut resources, budget)?;
         let skins = json.list::<::gltf::json::Skin>("skins")?;
         let skin_joints = skin_joints(&skins, tree.nodes().len())?;
         let worlds = tree.worlds();
         let joints = Joints::read(&json, &tree, &skin_joints, &worlds, &mut warnings)?;
         let skins = skin_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
-        let bind = skin_bind::bind(&skins, &tree, &worlds, &joints, allowance, &mut warnings)?;
+        let bind = skin_bind::bind(&skins, &tree, &worlds, &joints, budget, &mut warnings)?;
         let view = checked_document::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
         let images = primitives::images(&json, &accessors, &mut resources, &mut warnings)?;
         let source = primitives::Source {
@@ -156,14 +157,14 @@ impl GltfFile {
 }
 
 /// Takes what the lists of the document fill once they are typed: an empty entry is three bytes of text.
-fn lists(json: &Json, allowance: &Allowance) -> Result<(), GltfError> {
+fn lists(json: &Json, budget: &MemoryBudget) -> Result<(), GltfError> {
     let count = |key| json.items(key).map_or(0, |items| items.len() as u64);
     let told = |key: &str| format!("the list `{key}`");
     // A node is typed twice, becomes a node of the tree, and as often as not a joint.
-    allowance.take_list::<([::gltf::json::Node; 2], Node, Joint)>(count("nodes"), || told("nodes"))?;
-    allowance.take_list::<::gltf::json::Material>(count("materials"), || told("materials"))?;
-    allowance.take_list::<[::gltf::json::Accessor; 2]>(count("accessors"), || told("accessors"))?;
-    allowance.take_list::<[::gltf::json::buffer::View; 2]>(count("bufferViews"), || told("bufferViews"))?;
+    budget.reserve_list::<([::gltf::json::Node; 2], GltfNode, Joint)>(count("nodes"), || told("nodes"))?;
+    budget.reserve_list::<::gltf::json::Material>(count("materials"), || told("materials"))?;
+    budget.reserve_list::<[::gltf::json::Accessor; 2]>(count("accessors"), || told("accessors"))?;
+    budget.reserve_list::<[::gltf::json::buffer::View; 2]>(count("bufferViews"), || told("bufferViews"))?;
     Ok(())
 }
 

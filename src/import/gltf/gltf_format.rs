@@ -23,8 +23,8 @@ pub const FORMAT: ReadFormat = ReadFormat {
         head.starts_with(b"glTF") || json && head.windows(7).any(|w| w == b"\"asset\"")
     },
     read: |source, options| {
-        let allowance = options.allowance(source.bytes);
-        asset(GltfFile::read_within(source.kept(), source.folder, &allowance)?, source.name, options)
+        let budget = options.budget(source.bytes);
+        asset(GltfFile::read_within(source.kept(), source.folder, &budget)?, source.name, options)
     },
 };
 

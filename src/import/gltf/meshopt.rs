@@ -4,7 +4,8 @@
 //! held against a limit before anything is set aside. Space and units: those of the accessors.
 //! Source: the glTF extensions EXT_meshopt_compression and KHR_meshopt_compression.
 
-use crate::scene::{Allowance, GltfError};
+use crate::gltf_document::GltfError;
+use crate::memory_budget::MemoryBudget;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -43,22 +44,22 @@ pub(super) fn packed<'a>(
     ))
 }
 
-/// The plain bytes of a view whose packed ones are `bytes`; what they unpack to is taken from `allowance`.
+/// The plain bytes of a view whose packed ones are `bytes`; what they unpack to is taken from `budget`.
 ///
 /// # Errors
-/// What is damaged or beyond the allowance; without the feature `meshopt` everything.
+/// What is damaged or beyond the budget; without the feature `meshopt` everything.
 #[cfg(feature = "meshopt")]
 pub(super) fn unpack(
     packed: &Packed,
     _extension: &'static str,
     bytes: &[u8],
     path: &str,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
 ) -> Result<Vec<u8>, GltfError> {
     let (count, stride) = (packed.count, packed.byte_stride);
     // Once as the codec gives it, once as bytes.
     let both = count.saturating_mul(stride).saturating_mul(2);
-    allowance.take(both, || format!("`{path}` unpacked"))?;
+    budget.reserve(both, || format!("`{path}` unpacked"))?;
     let (count, stride) = (count as usize, stride as usize);
     let plain = match (packed.mode.as_str(), stride) {
         ("ATTRIBUTES", _) => {
@@ -84,7 +85,7 @@ pub(super) fn unpack(
     extension: &'static str,
     _bytes: &[u8],
     path: &str,
-    _allowance: &Allowance,
+    _budget: &MemoryBudget,
 ) -> Result<Vec<u8>, GltfError> {
     Err(GltfError::Compressed { path: path.into(), extension })
 }

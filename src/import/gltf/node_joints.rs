@@ -6,10 +6,10 @@
 //!
 //! Space: the file's own world. Units: metres.
 
+use crate::gltf_document::{GltfError, Json, NodeTree, WorldTransform};
 use crate::math::Transform;
 use crate::model::{FARTHEST, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
-use crate::scene::{GltfError, Json, NodeTree, World};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -50,7 +50,7 @@ impl Joints {
         json: &Json,
         tree: &NodeTree,
         skins: &[Vec<usize>],
-        worlds: &[World],
+        worlds: &[WorldTransform],
         warnings: &mut Warnings,
     ) -> Result<Self, GltfError> {
         if tree.nodes().is_empty() {

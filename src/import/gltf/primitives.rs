@@ -8,9 +8,9 @@ use super::accessors::{Accessors, Numbers};
 use super::node_joints::Joints;
 use super::resources::Resources;
 use super::skin_bind::Skin;
+use crate::gltf_document::{Affine, GltfError, Json, NodeTree, WorldTransform};
 use crate::model::{Binding, JointId, Material, Mesh, Texture};
 use crate::report::Warnings;
-use crate::scene::{Affine, GltfError, Json, NodeTree, World};
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(super) struct Source<'a> {
     pub(super) json: &'a Json<'a>,
     pub(super) view: &'a ::gltf::Document,
     pub(super) tree: &'a NodeTree,
-    pub(super) worlds: &'a [World],
+    pub(super) worlds: &'a [WorldTransform],
     pub(super) skins: &'a [Skin],
     pub(super) joints: &'a Joints,
     pub(super) accessors: &'a Accessors<'a>,
@@ -46,7 +46,7 @@ pub(super) fn images(
             return Ok(Arc::clone(known));
         }
         let bytes = accessors.view(index, path)?;
-        accessors.allowance().take(bytes.len() as u64, || format!("`{path}`"))?;
+        accessors.budget().reserve(bytes.len() as u64, || format!("`{path}`"))?;
         let bytes: Arc<[u8]> = Arc::from(bytes);
         of_view.insert(index, Arc::clone(&bytes));
         Ok(bytes)
@@ -80,7 +80,7 @@ pub(super) fn images(
 /// Where they take more memory than the file may; any other fault leaves a mesh out.
 pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
     let materials = materials(source);
-    let allowance = source.accessors.allowance();
+    let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
     let mut meshes = Vec::new();
     for (n, node) in source.tree.nodes().iter().enumerate() {
@@ -98,7 +98,7 @@ pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Result<Vec<Mes
                 warnings.add("gltf-draco-mesh", said, path);
                 continue;
             }
-            allowance.take_list::<Mesh>(2, || format!("`{path}`"))?;
+            budget.reserve_list::<Mesh>(2, || format!("`{path}`"))?;
             match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some()) {
                 Ok(Some(mut read)) => {
                     read.name =
@@ -123,7 +123,7 @@ pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Result<Vec<Mes
 
 /// The rigid frame at rest from the node itself, for nodes that are joints.
 fn rigid_from_node(source: &Source) -> Vec<Affine> {
-    let of = |(world, joint): (&World, &Option<JointId>)| match joint {
+    let of = |(world, joint): (&WorldTransform, &Option<JointId>)| match joint {
         Some(_) => Affine::from(world.rigid().0.inverse()) * world.affine(),
         None => Affine::identity(),
     };
@@ -139,7 +139,7 @@ fn bindings(
     if let Some(skin) = source.tree.node(node).skin {
         let Some(skin) = source.skins.get(skin) else { return Ok(None) };
         let told = || format!("the bindings of `nodes[{node}]`");
-        source.accessors.allowance().take_list::<Binding>(skin.nodes.len() as u64, told)?;
+        source.accessors.budget().reserve_list::<Binding>(skin.nodes.len() as u64, told)?;
         let bind = |(&n, ibm): (&usize, &Affine)| {
             let joint_from_mesh = rigid_from_node[n] * *ibm;
             let joint = source.joints.of_node[n]?;
@@ -174,8 +174,8 @@ fn read(
     let positions = triples(accessors.floats(positions, path, Type::Vec3, Numbers::Any)?);
     let n = positions.len();
     let told = || format!("`{path}`");
-    accessors.allowance().take_list::<Binding>(bindings.len() as u64, told)?;
-    accessors.allowance().take_list::<([u16; 4], [f32; 4])>(n as u64, told)?;
+    accessors.budget().reserve_list::<Binding>(bindings.len() as u64, told)?;
+    accessors.budget().reserve_list::<([u16; 4], [f32; 4])>(n as u64, told)?;
     if bindings.iter().any(|b| !b.joint_from_mesh.iter().all(|x| x.is_finite())) {
         return Err(GltfError::value(path, "a bind matrix is not finite"));
     }
@@ -188,7 +188,7 @@ fn read(
         None => (0..n as u32).collect(),
     };
     // In a strip every corner starts a triangle.
-    accessors.allowance().take_list::<[u32; 3]>(corners.len() as u64, told)?;
+    accessors.budget().reserve_list::<[u32; 3]>(corners.len() as u64, told)?;
     if let Some(item) = corners.iter().position(|&c| c as usize >= n) {
         return Err(GltfError::value(path, format!("corner {item} names a vertex that is not there")));
     }

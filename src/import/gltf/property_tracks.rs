@@ -6,10 +6,10 @@
 
 use super::accessors::{Accessors, Numbers};
 use super::interpolation::{Hand, Interpolation, Track};
+use crate::gltf_document::{GltfError, NodeTree};
 use crate::math::Quat;
 use crate::model::{Carried, CarriedProperty};
 use crate::report::Warnings;
-use crate::scene::{GltfError, NodeTree};
 use ::gltf::animation::Property;
 use ::gltf::json::accessor::Type;
 
@@ -96,7 +96,7 @@ fn sampled(
     let track = Track::new(0, times.len(), &values, width, interpolation).filter(|_| width > 0);
     let track = track.ok_or_else(|| GltfError::value(path, "values do not fit the key times"))?;
     let found = frames.count.saturating_mul(width);
-    accessors.allowance().take_list::<f32>(found as u64, || format!("`{path}`"))?;
+    accessors.budget().reserve_list::<f32>(found as u64, || format!("`{path}`"))?;
     let mut sampled = Vec::with_capacity(found);
     let mut hand = Hand::new(&times);
     for frame in 0..frames.count {

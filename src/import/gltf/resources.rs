@@ -3,8 +3,9 @@
 //! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI
 //! never reaches a file outside the folder, whatever its dots, schemes or symbolic links say.
 
+use crate::gltf_document::GltfError;
+use crate::memory_budget::MemoryBudget;
 use crate::report::{io_reason, shortened};
-use crate::scene::{Allowance, GltfError};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use indexmap::IndexMap;
@@ -25,7 +26,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The files that a document names, read once each.
 pub(super) struct Resources<'a> {
     folder: Option<&'a Path>,
-    allowance: &'a Allowance,
+    budget: &'a MemoryBudget,
     read: IndexMap<String, Arc<[u8]>>,
     /// One file may have many spellings.
     by_path: HashMap<PathBuf, Arc<[u8]>>,
@@ -33,8 +34,8 @@ pub(super) struct Resources<'a> {
 
 impl<'a> Resources<'a> {
     /// No file read yet, all of them in `folder`; without a folder only data URIs resolve.
-    pub(super) fn new(folder: Option<&'a Path>, allowance: &'a Allowance) -> Self {
-        Self { folder, allowance, read: IndexMap::new(), by_path: HashMap::new() }
+    pub(super) fn new(folder: Option<&'a Path>, budget: &'a MemoryBudget) -> Self {
+        Self { folder, budget, read: IndexMap::new(), by_path: HashMap::new() }
     }
 
     /// The external files read so far: URI and content, in first-use order.
@@ -46,7 +47,7 @@ impl<'a> Resources<'a> {
     pub(super) fn load(&mut self, uri: &str, path: &str) -> Result<Arc<[u8]>, GltfError> {
         let bad = |reason: String| GltfError::Resource { path: path.into(), uri: shortened(uri), reason };
         if let Some(data) = uri.strip_prefix("data:") {
-            self.allowance.take(data.len() as u64, || format!("`{path}`"))?;
+            self.budget.reserve(data.len() as u64, || format!("`{path}`"))?;
             return data_uri(data).map(Arc::from).map_err(bad);
         }
         if let Some(bytes) = self.read.get(uri) {
@@ -72,7 +73,7 @@ impl<'a> Resources<'a> {
         }
         let bytes: Arc<[u8]> =
             fs::read(&file).map_err(|e| bad(format!("cannot be read: {}", io_reason(&e))))?.into();
-        self.allowance.grow(bytes.len() as u64);
+        self.budget.grow(bytes.len() as u64);
         self.read.insert(uri.to_owned(), Arc::clone(&bytes));
         self.by_path.insert(file, Arc::clone(&bytes));
         Ok(bytes)
@@ -142,8 +143,8 @@ mod tests {
         fs::create_dir_all(folder.join("deep")).unwrap();
         fs::write(outer.path().join("secret.bin"), b"no").unwrap();
         fs::write(folder.join("my file.bin"), b"yes").unwrap();
-        let allowance = Allowance::new(0, None);
-        let mut resources = Resources::new(Some(&folder), &allowance);
+        let budget = MemoryBudget::new(0, None);
+        let mut resources = Resources::new(Some(&folder), &budget);
         assert_eq!(&*resources.load("my%20file.bin", "buffers[0]").unwrap(), b"yes");
         assert_eq!(&*resources.load("deep/../my%20file.bin", "buffers[1]").unwrap(), b"yes");
         let absolute = outer.path().join("secret.bin").display().to_string();
@@ -161,6 +162,6 @@ mod tests {
         }
         assert_eq!(resources.by_path.len(), 1);
         assert_eq!(resources.into_read().len(), 2);
-        assert!(Resources::new(None, &allowance).load("my%20file.bin", "buffers[0]").is_err());
+        assert!(Resources::new(None, &budget).load("my%20file.bin", "buffers[0]").is_err());
     }
 }

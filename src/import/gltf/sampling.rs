@@ -8,9 +8,10 @@
 
 use super::interpolation::{Hand, Spot, Track};
 use super::node_joints::Joints;
+use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
+use crate::kinematics::figure_size;
 use crate::math::{Quat, RawQuat, Transform, Vec3, in_wide_registers, same_hemisphere};
 use crate::model::{FARTHEST, JointId};
-use crate::scene::{Local, NodeTree, World, figure_size};
 use rayon::prelude::*;
 
 /// Leaving the rest translation by less than this, relative to the size of the figure, is rounding.
@@ -24,7 +25,7 @@ const TILE: usize = 16;
 /// A node on the way from the scene to a joint.
 #[derive(Clone)]
 pub(super) struct Step {
-    local: Local,
+    local: LocalTransform,
     parent: Option<usize>,
     /// The tracks of translation, rotation and scale.
     pub(super) tracks: [Option<usize>; 3],
@@ -207,7 +208,7 @@ struct Walk<'a> {
     /// The steps whose places change and are asked for, parents first.
     walked: Vec<usize>,
     /// The places of all steps where nothing has moved yet.
-    worlds: Vec<World>,
+    worlds: Vec<WorldTransform>,
 }
 
 impl<'a> Walk<'a> {
@@ -218,7 +219,9 @@ impl<'a> Walk<'a> {
         for (k, step) in steps.iter().enumerate() {
             moves[k] = step.tracks != [None; 3] || step.parent.is_some_and(|p| moves[p]);
             swells[k] = step.tracks[2].is_some() || step.parent.is_some_and(|p| swells[p]);
-            worlds.push(step.parent.map_or(World::identity(), |p: usize| worlds[p]).child(&step.local));
+            worlds.push(
+                step.parent.map_or(WorldTransform::identity(), |p: usize| worlds[p]).child(&step.local),
+            );
         }
         let mut step_of = vec![None; skeleton.len()];
         for (k, step) in steps.iter().enumerate() {
@@ -331,7 +334,7 @@ struct Instants<'w, 'a> {
     hands: Vec<Hand<'a>>,
     /// Where the frames lie among each list of key times.
     spots: Vec<[Spot; TILE]>,
-    worlds: Vec<World>,
+    worlds: Vec<WorldTransform>,
     model: Vec<Transform>,
     /// The local transforms of joints that hang in the world, frame by frame; empty where none does.
     places: Vec<Transform>,
@@ -387,7 +390,7 @@ impl<'w, 'a> Instants<'w, 'a> {
             if let Some((track, spots)) = s.map(|s| self.track(s)) {
                 local.scale = track.sample(spots[frame]);
             }
-            self.worlds[k] = parent.map_or(World::identity(), |p| self.worlds[p]).child(&local);
+            self.worlds[k] = parent.map_or(WorldTransform::identity(), |p| self.worlds[p]).child(&local);
             if let Some(joint) = joint {
                 self.model[joint.index()] = self.worlds[k].rigid().0;
             }

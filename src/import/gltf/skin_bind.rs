@@ -15,10 +15,12 @@
 
 use super::accessors::{Accessors, Numbers};
 use super::node_joints::Joints;
+use crate::gltf_document::{Affine, GltfError, NodeTree, WorldTransform};
+use crate::kinematics::figure_size;
 use crate::math::{Mat4, Quat, Transform, Vec3, median_rotation, nearest_rotation, rotation_between};
+use crate::memory_budget::MemoryBudget;
 use crate::model::{JointId, ModelPose};
 use crate::report::Warnings;
-use crate::scene::{Affine, Allowance, GltfError, NodeTree, World, figure_size};
 use ::gltf::json::accessor::Type;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,9 +81,9 @@ pub(super) fn skins(
 pub(super) fn bind(
     skins: &[Skin],
     tree: &NodeTree,
-    worlds: &[World],
+    worlds: &[WorldTransform],
     joints: &Joints,
-    allowance: &Allowance,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Option<ModelPose>, GltfError> {
     let size = figure_size(&joints.skeleton);
@@ -98,7 +100,7 @@ pub(super) fn bind(
     let spaces = Spaces::of(tree, worlds);
     for (_, s, skin) in stated {
         // Every skin is held against every space.
-        allowance.take_list::<(Affine, Quat)>(spaces.carriers.len() as u64, || format!("`skins[{s}]`"))?;
+        budget.reserve_list::<(Affine, Quat)>(spaces.carriers.len() as u64, || format!("`skins[{s}]`"))?;
         let mut attached = Vec::new();
         for (node, matrix) in skin.nodes.iter().zip(&skin.joint_from_skin) {
             match (joints.of_node[*node], matrix.inverse()) {
@@ -152,14 +154,14 @@ pub(super) fn bind(
 
 /// The spaces in which a skin may have been bound: of the nodes that carry skinned meshes, and of all above them.
 struct Spaces<'a> {
-    worlds: &'a [World],
+    worlds: &'a [WorldTransform],
     /// The nodes, each once, with the carrier that led to it.
     carriers: Vec<(usize, usize)>,
     turns: Vec<Option<Quat>>,
 }
 
 impl<'a> Spaces<'a> {
-    fn of(tree: &NodeTree, worlds: &'a [World]) -> Self {
+    fn of(tree: &NodeTree, worlds: &'a [WorldTransform]) -> Self {
         let mut seen = vec![false; worlds.len()];
         let mut carriers = Vec::new();
         for (i, node) in tree.nodes().iter().enumerate() {
@@ -177,7 +179,7 @@ impl<'a> Spaces<'a> {
         let joints: BTreeSet<usize> = joints.iter().copied().collect();
         let carriers = self.carriers.iter().filter(|(_, by)| !joints.contains(by)).map(|(n, _)| *n);
         let space = |n: usize| Some((self.worlds[n].affine(), self.turns[n]?));
-        let own = std::iter::once((World::identity().affine(), Quat::identity()));
+        let own = std::iter::once((WorldTransform::identity().affine(), Quat::identity()));
         own.chain(tree.path_to_top(top).skip(1).chain(carriers).filter_map(space)).collect()
     }
 }

@@ -70,14 +70,14 @@ struct Turned {
 
 fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
-    let allowance = options.allowance(source.bytes);
-    let mut archive = Archive::open(source.bytes, &allowance)?;
+    let budget = options.budget(source.bytes);
+    let mut archive = Archive::open(source.bytes, &budget)?;
     let (arrays, turned) = rotations(&mut archive)?;
     let frames = arrays[0].shape[0];
     let (skeleton, turned, pelvis) = skeleton(&mut archive, turned, options, &mut warnings)?;
     let samples = frames as u64 * turned.len() as u64;
     let told = || format!("{frames} frames of {} joints", turned.len());
-    allowance.take_list::<(Quat, Vec3)>(samples.max(frames as u64), told)?;
+    budget.reserve_list::<(Quat, Vec3)>(samples.max(frames as u64), told)?;
     let rate = rate(&mut archive, options, &mut warnings)?;
     let upright = match options.up {
         Some(Axis::Y) => Quat::identity(),

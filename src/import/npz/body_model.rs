@@ -8,7 +8,7 @@ use super::npz_archive::Archive;
 use super::npz_error::{BodyModelError, NpzError};
 use super::smpl_joints;
 use crate::math::Vec3;
-use crate::scene::Allowance;
+use crate::memory_budget::MemoryBudget;
 use std::fs;
 use std::path::Path;
 
@@ -35,19 +35,19 @@ pub(super) fn rest(
     if size > MAX_BYTES {
         return Err(BodyModelError::Read(format!("it has {size} bytes, at most {MAX_BYTES} are read")));
     }
-    joints(&fs::read(path).map_err(unreadable)?, betas, &Allowance::new(size, memory))
+    joints(&fs::read(path).map_err(unreadable)?, betas, &MemoryBudget::new(size, memory))
 }
 
 fn joints(
     bytes: &[u8],
     betas: &[f64],
-    allowance: &Allowance,
+    budget: &MemoryBudget,
 ) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
     // Pickles start with their protocol, or are text of an old one; scipy and chumpy models come so.
     if !bytes.starts_with(b"PK") {
         return Err(BodyModelError::Pickle);
     }
-    let mut archive = Archive::open(bytes, allowance)?;
+    let mut archive = Archive::open(bytes, budget)?;
     let regressor = archive.array("J_regressor")?;
     let template = archive.array("v_template")?;
     let directions = if betas.iter().any(|b| *b != 0.0) { Some(archive.array("shapedirs")?) } else { None };

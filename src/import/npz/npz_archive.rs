@@ -2,7 +2,7 @@
 
 use super::npy_array::{Array, Header, shape};
 use super::npz_error::NpzError;
-use crate::scene::Allowance;
+use crate::memory_budget::MemoryBudget;
 use std::io::Cursor;
 use zip::ZipArchive;
 
@@ -13,7 +13,7 @@ const MOST_TOLD: usize = 12;
 
 /// An open archive.
 pub(super) struct Archive<'a> {
-    allowance: &'a Allowance,
+    budget: &'a MemoryBudget,
     zip: ZipArchive<Cursor<&'a [u8]>>,
     names: Vec<String>,
 }
@@ -23,7 +23,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// A damaged zip, and one that is beyond a limit.
-    pub(super) fn open(bytes: &'a [u8], allowance: &'a Allowance) -> Result<Self, NpzError> {
+    pub(super) fn open(bytes: &'a [u8], budget: &'a MemoryBudget) -> Result<Self, NpzError> {
         let damaged = |error: zip::result::ZipError| NpzError::Archive { reason: error.to_string() };
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
         let limit = |what: &str, found: u64, limit: u64, name| {
@@ -37,7 +37,7 @@ impl<'a> Archive<'a> {
             let name = entry.name().map_err(damaged)?;
             names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
         }
-        Ok(Self { allowance, zip, names })
+        Ok(Self { budget, zip, names })
     }
 
     /// The first of `names` that is there.
@@ -59,7 +59,7 @@ impl<'a> Archive<'a> {
         }
         let size = entry.size();
         let told = || format!("the array `{name}` of the shape {}", shape(&header.shape));
-        self.allowance.take_list::<f64>(header.room(), told)?;
+        self.budget.reserve_list::<f64>(header.room(), told)?;
         let array = header.values(&mut entry, size).map_err(fault)?;
         Ok(array)
     }

@@ -1,7 +1,7 @@
 //! What makes bytes no motion of an SMPL body: each fault with the array that it lies in, and what to do about it.
 
+use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
-use crate::scene::OverAllowance;
 use std::path::PathBuf;
 
 /// Why an archive of arrays is no motion.
@@ -66,7 +66,7 @@ pub enum NpzError {
     },
     /// More memory than the file may take.
     #[error(transparent)]
-    Memory(#[from] OverAllowance),
+    Memory(#[from] OverBudget),
     /// Arrays of something else.
     #[error(
         "it holds no motion of an SMPL body, but {found}\n  hint: AMASS takes are read: `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`, with `trans`; positions alone have no rotations"

@@ -131,7 +131,7 @@ pub enum GltfError {
     },
     /// More memory than the file may take.
     #[error(transparent)]
-    Memory(#[from] super::OverAllowance),
+    Memory(#[from] crate::memory_budget::OverBudget),
     /// A file that the document names and that cannot be had.
     #[error("`{path}`: `{uri}` {reason}")]
     Resource {

@@ -14,13 +14,13 @@ pub const UNSIGNED_INT: u32 = 5125;
 
 /// The binary chunk and what says how to read it.
 #[derive(Debug, Default)]
-pub struct Binary {
+pub struct GlbBuilder {
     bytes: Vec<u8>,
     views: Vec<Value>,
     accessors: Vec<Value>,
 }
 
-impl Binary {
+impl GlbBuilder {
     /// Adds bytes with a view of their own, at a multiple of four; `target` says what they are for, where viewers like to
     /// know. Gives the view.
     pub fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {

@@ -1,4 +1,4 @@
-//! Node transforms (translation, rotation, scale, or a matrix) become affine maps and the rigid frames in them.
+//! GltfNode transforms (translation, rotation, scale, or a matrix) become affine maps and the rigid frames in them.
 //!
 //! Space: parent from node, or the file's world from node. Units: metres. The rigid frame of an affine map is
 //! its translation and the rotation nearest to its linear part (polar decomposition, Higham 1986).
@@ -73,7 +73,7 @@ impl Mul for Affine {
 
 /// The local transform of a node: parent from node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Local {
+pub struct LocalTransform {
     /// The translation in metres.
     pub translation: Vec3,
     /// The rotation; for a matrix the nearest one.
@@ -84,7 +84,7 @@ pub struct Local {
     pub matrix: Option<Mat3<f64>>,
 }
 
-impl Local {
+impl LocalTransform {
     /// The local transform of a node given as a matrix.
     pub fn from_matrix(m: &Mat4<f64>) -> Self {
         let a = Affine::from_matrix(m);
@@ -115,7 +115,7 @@ impl Local {
 
 /// Where a node is: world from node, kept as a similarity for as long as no scale above it is uneven.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct World {
+pub struct WorldTransform {
     /// The origin of the node in metres.
     pub translation: Vec3,
     rotation: Quat,
@@ -123,7 +123,7 @@ pub struct World {
     uneven: Option<Mat3<f64>>,
 }
 
-impl World {
+impl WorldTransform {
     /// The world itself.
     pub fn identity() -> Self {
         Self { translation: Vec3::zeros(), rotation: Quat::identity(), scale: 1.0, uneven: None }
@@ -140,7 +140,7 @@ impl World {
     }
 
     /// The place of a child with this local transform.
-    pub fn child(&self, local: &Local) -> Self {
+    pub fn child(&self, local: &LocalTransform) -> Self {
         let rotation = self.rotation * local.rotation;
         match (self.uneven, local.uniform()) {
             (None, Some(scale)) => Self {
@@ -214,15 +214,16 @@ mod tests {
     #[test]
     fn a_chain_of_scales_is_the_product_of_its_matrices() {
         for uneven in [0.0, 0.3] {
-            let a = Local {
+            let a = LocalTransform {
                 translation: Vec3::new(1.0, 2.0, 3.0),
                 rotation: exp(&Vec3::new(0.3, -0.2, 0.9)),
                 scale: Vec3::new(2.0 + uneven, 2.0, 2.0),
                 matrix: None,
             };
-            let b = Local { rotation: exp(&Vec3::new(-1.0, 0.1, 0.2)), ..a };
-            let world = World::identity().child(&a).child(&b).child(&a);
-            let affine = |local: &Local| Affine { linear: local.linear(), translation: local.translation };
+            let b = LocalTransform { rotation: exp(&Vec3::new(-1.0, 0.1, 0.2)), ..a };
+            let world = WorldTransform::identity().child(&a).child(&b).child(&a);
+            let affine =
+                |local: &LocalTransform| Affine { linear: local.linear(), translation: local.translation };
             let product = (affine(&a) * affine(&b) * affine(&a)).to_matrix();
             assert!((world.affine().to_matrix() - product).norm() < 1e-12);
             let (rigid, mirrored) = world.rigid();

@@ -2,7 +2,7 @@
 //!
 //! Space: `local` is parent from node, `world` the file's world from node. Units: metres.
 
-use super::{GltfError, Json, Local, World};
+use super::{GltfError, Json, LocalTransform, WorldTransform};
 use crate::math::{Mat4, Quat, RawQuat, Vec3};
 use crate::report::Warnings;
 
@@ -11,7 +11,7 @@ const MAX_NODES: usize = 1 << 18;
 
 /// One node.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct GltfNode {
     /// The name, where the file gives one.
     pub name: Option<String>,
     /// The parent node.
@@ -19,7 +19,7 @@ pub struct Node {
     /// The child nodes in file order.
     pub children: Vec<usize>,
     /// Parent from node.
-    pub local: Local,
+    pub local: LocalTransform,
     /// The mesh it carries.
     pub mesh: Option<usize>,
     /// The skin of that mesh.
@@ -29,7 +29,7 @@ pub struct Node {
 /// The nodes of a document, without cycles and with one parent each.
 #[derive(Clone, Debug)]
 pub struct NodeTree {
-    nodes: Vec<Node>,
+    nodes: Vec<GltfNode>,
     order: Vec<usize>,
 }
 
@@ -61,7 +61,7 @@ impl NodeTree {
         for (i, node) in typed.into_iter().enumerate() {
             let local = local(&node, i, warnings)?;
             let children: Vec<usize> = node.children.unwrap_or_default().iter().map(|c| c.value()).collect();
-            nodes.push(Node {
+            nodes.push(GltfNode {
                 name: node.name,
                 parent: None,
                 children,
@@ -103,12 +103,12 @@ impl NodeTree {
     }
 
     /// All nodes, by index.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[GltfNode] {
         &self.nodes
     }
 
     /// One node.
-    pub fn node(&self, i: usize) -> &Node {
+    pub fn node(&self, i: usize) -> &GltfNode {
         &self.nodes[i]
     }
 
@@ -123,17 +123,17 @@ impl NodeTree {
     }
 
     /// Where every node is at rest.
-    pub fn worlds(&self) -> Vec<World> {
-        let mut worlds = vec![World::identity(); self.nodes.len()];
+    pub fn worlds(&self) -> Vec<WorldTransform> {
+        let mut worlds = vec![WorldTransform::identity(); self.nodes.len()];
         for &i in &self.order {
-            let parent = self.nodes[i].parent.map_or(World::identity(), |p| worlds[p]);
+            let parent = self.nodes[i].parent.map_or(WorldTransform::identity(), |p| worlds[p]);
             worlds[i] = parent.child(&self.nodes[i].local);
         }
         worlds
     }
 }
 
-fn local(node: &gltf::json::Node, i: usize, warnings: &mut Warnings) -> Result<Local, GltfError> {
+fn local(node: &gltf::json::Node, i: usize, warnings: &mut Warnings) -> Result<LocalTransform, GltfError> {
     let finite = |values: &[f32], property: &str| match values.iter().position(|x| !x.is_finite()) {
         Some(item) => Err(GltfError::NotFinite { path: format!("nodes[{i}].{property}"), item }),
         None => Ok(()),
@@ -147,7 +147,7 @@ fn local(node: &gltf::json::Node, i: usize, warnings: &mut Warnings) -> Result<L
                 format!("nodes[{i}]"),
             );
         }
-        return Ok(Local::from_matrix(&Mat4::from_iterator(m.iter().map(|&x| f64::from(x)))));
+        return Ok(LocalTransform::from_matrix(&Mat4::from_iterator(m.iter().map(|&x| f64::from(x)))));
     }
     let vector = |v: [f32; 3]| Vec3::new(v[0].into(), v[1].into(), v[2].into());
     let translation = node.translation.unwrap_or_default();
@@ -167,7 +167,7 @@ fn local(node: &gltf::json::Node, i: usize, warnings: &mut Warnings) -> Result<L
         );
     }
     let rotation = if length > 1e-9 { Quat::new_normalize(raw) } else { Quat::identity() };
-    Ok(Local { translation: vector(translation), rotation, scale: vector(scale), matrix: None })
+    Ok(LocalTransform { translation: vector(translation), rotation, scale: vector(scale), matrix: None })
 }
 
 #[cfg(test)]

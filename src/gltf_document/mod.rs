@@ -1,0 +1,18 @@
+//! A glTF file opened or built: container, JSON text, node tree with affine maps.
+//!
+//! Space: the file's own world, right-handed, Y up. Units: metres. Nodes stay nodes here; `import` maps them to joints, and
+//! `export` maps joints back to nodes.
+
+mod container;
+mod glb_builder;
+mod gltf_error;
+mod json;
+mod node_transforms;
+mod node_tree;
+
+pub(crate) use container::{Chunks, glb_with_room, write_glb};
+pub(crate) use glb_builder::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+pub use gltf_error::GltfError;
+pub(crate) use json::{ADDED, Json};
+pub(crate) use node_transforms::{Affine, LocalTransform, WorldTransform};
+pub(crate) use node_tree::{GltfNode, NodeTree};

@@ -1,0 +1,187 @@
+//! Limit on the memory that reading one file may use, scaled to the size of the file.
+//!
+//! Every decoder reserves its memory from one budget before it allocates. Formats let a few bytes ask for gigabytes: lists
+//! without bytes of their own, many views of the same bytes, joints that add nothing to a row, compressed zeros, keys days
+//! apart. One sum covers all of them; with a limit for each, the next one would pass. Only the numbers in lists are counted:
+//! it is an estimate, and later passes use more. Units: bytes.
+
+use std::cell::Cell;
+use std::fmt;
+
+/// Default upper limit for a file of any size, bytes: two thirds of what a machine of 8 GB has left for one take. Twenty
+/// minutes of sixty joints at 120 Hz need a tenth of it.
+pub const MAX_MEMORY: u64 = 4_000_000_000;
+
+/// Budget of the smallest file, bytes: ten minutes of sixty joints at 60 Hz from two keys a joint. With half of it such clips
+/// are refused; with double, a batch on eight threads may use 2 GB for files of a few bytes.
+const LEAST: u64 = 128_000_000;
+
+/// Bytes of memory for each byte of a file. Text and numbers of typical captures need 10, compressed archives 30, a rig of
+/// hundreds of nodes of which few move 60.
+const PER_BYTE: u64 = 128;
+
+/// The memory that reading one file may still use.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    user_specified: bool,
+    whole: Cell<u64>,
+    left: Cell<u64>,
+}
+
+/// A request that exceeds the budget.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{what} needs {}, and {} are left of the {} that {} may use (`input.memory`)\n  hint: {}",
+    ByteCount(*needed), ByteCount(*left), ByteCount(*whole),
+    if *user_specified { "a file" } else { "a file of this size" }, self.hint()
+)]
+pub struct OverBudget {
+    /// What needs the memory: a path in the file, or a few words.
+    pub what: String,
+    /// The bytes requested.
+    pub needed: u64,
+    /// The bytes that were left.
+    pub left: u64,
+    /// The whole budget.
+    pub whole: u64,
+    /// Whether the user set the budget.
+    pub user_specified: bool,
+}
+
+/// Requests above this come from a damaged number in the file; no larger budget would help. Bytes.
+const ABSURD: u64 = 1_000_000_000_000;
+
+impl OverBudget {
+    fn hint(&self) -> String {
+        if self.needed > ABSURD {
+            return "a number in the file is damaged; export it again".to_owned();
+        }
+        // Twice what has been requested so far: more will follow.
+        let enough = 2 * ((self.whole - self.left.min(self.whole)) + self.needed);
+        format!("allow it with `--set input.memory={}` if you trust the file", ByteCount(enough).word())
+    }
+}
+
+impl MemoryBudget {
+    /// The budget of a file of `bytes` bytes, or the `user_specified` one.
+    pub fn new(bytes: u64, user_specified: Option<u64>) -> Self {
+        let whole = user_specified
+            .unwrap_or_else(|| LEAST.saturating_add(bytes.saturating_mul(PER_BYTE)).min(MAX_MEMORY));
+        Self { user_specified: user_specified.is_some(), whole: Cell::new(whole), left: Cell::new(whole) }
+    }
+
+    /// Adds the budget of another file of `bytes` bytes that belongs to this one.
+    pub fn grow(&self, bytes: u64) {
+        if self.user_specified {
+            return;
+        }
+        let grown = self.whole.get().saturating_add(bytes.saturating_mul(PER_BYTE)).min(MAX_MEMORY);
+        let more = grown - self.whole.get();
+        self.whole.set(grown);
+        self.left.set(self.left.get() + more);
+    }
+
+    /// Reserves `bytes`; `what` names what they are for.
+    ///
+    /// # Errors
+    /// `OverBudget` if that exceeds what is left.
+    pub fn reserve(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<(), OverBudget> {
+        match self.left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => Err(OverBudget {
+                what: what(),
+                needed: bytes,
+                left: self.left.get(),
+                whole: self.whole.get(),
+                user_specified: self.user_specified,
+            }),
+        }
+    }
+
+    /// Reserves the memory of `count` values of a type.
+    ///
+    /// # Errors
+    /// As `MemoryBudget::reserve`.
+    pub fn reserve_list<T>(&self, count: u64, what: impl FnOnce() -> String) -> Result<(), OverBudget> {
+        self.reserve(count.saturating_mul(size_of::<T>() as u64), what)
+    }
+
+    /// The bytes that are left.
+    #[cfg(any(feature = "cli", feature = "fbx"))]
+    pub fn left(&self) -> u64 {
+        self.left.get()
+    }
+}
+
+/// A number of bytes, displayed for people.
+struct ByteCount(u64);
+
+/// Units and their size in bytes, the largest first.
+const UNITS: [(f64, &str); 3] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+
+impl ByteCount {
+    /// A value for `input.memory`: whole units, rounded up.
+    fn word(&self) -> String {
+        let (size, unit) = UNITS[usize::from(self.0 < 1_000_000_000)];
+        format!("{:.0}{unit}", (self.0 as f64 / size).ceil())
+    }
+}
+
+impl fmt::Display for ByteCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.0 as f64;
+        match UNITS.iter().find(|(unit, _)| size >= *unit) {
+            // Damaged numbers ask for any count.
+            Some((unit, name)) if size / unit > 1e6 => write!(f, "{:.1e} {name}", size / unit),
+            Some((unit, name)) if size / unit < 10.0 => write!(f, "{:.1} {name}", size / unit),
+            Some((unit, name)) => write!(f, "{:.0} {name}", size / unit),
+            None => write!(f, "{} bytes", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reserved_bytes_are_gone_and_never_exceed_the_budget() {
+        let budget = MemoryBudget::new(0, Some(100));
+        assert_eq!(budget.reserve(60, String::new), Ok(()));
+        assert!(budget.reserve(41, || "a list".into()).is_err());
+        assert_eq!(budget.reserve_list::<u64>(5, String::new), Ok(()));
+        assert!(budget.reserve_list::<u64>(u64::MAX, String::new).is_err());
+        assert_eq!(budget.left(), 0);
+    }
+
+    #[test]
+    fn the_budget_grows_with_the_file_up_to_the_maximum() {
+        let of = |bytes| MemoryBudget::new(bytes, None).left();
+        assert!(of(0) == LEAST && of(1_000_000) == LEAST + 1_000_000 * PER_BYTE);
+        assert!(of(u64::MAX) == MAX_MEMORY && of(100_000_000) == MAX_MEMORY);
+        let budget = MemoryBudget::new(10, None);
+        budget.grow(90);
+        assert_eq!(budget.left(), of(100));
+        budget.grow(u64::MAX);
+        assert_eq!(budget.left(), MAX_MEMORY);
+        let fixed = MemoryBudget::new(10, Some(5));
+        fixed.grow(90);
+        assert_eq!(fixed.left(), 5);
+    }
+
+    #[test]
+    fn the_message_names_the_key_and_a_value_that_is_enough() {
+        let budget = MemoryBudget::new(0, None);
+        let error = budget.reserve(3_000_000_000, || "`accessors[3]`".into()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`accessors[3]` needs 3.0 GB, and 128 MB are left of the 128 MB that a file of this size may use \
+             (`input.memory`)\n  hint: allow it with `--set input.memory=6GB` if you trust the file"
+        );
+        let endless = MemoryBudget::new(0, Some(10)).reserve(u64::MAX, || "a clip".into()).unwrap_err();
+        assert!(endless.to_string().contains("1.8e10 GB"), "{endless}");
+    }
+}

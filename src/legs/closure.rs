@@ -1,10 +1,9 @@
-//! A leg whose hip and ankle have gone elsewhere becomes a leg whose knee has bent, softly: where a straight knee would
-//! have to bend by degrees for millimetres, the foot gives instead.
+//! Two-bone IK with a soft knee: near full extension the foot gives way instead of the knee popping.
 //!
-//! The length from hip to ankle minimises `((bend - bend_0) / knee)^2 + ((length - wanted) / give)^2` over the bend of the
-//! knee, between the one that arrives and the one that reaches (Kovar, Schreiner and Gleicher 2002 allow the bones to
-//! stretch instead). The leg swings by the shortest rotation and its knee keeps its side. Space: model space. Units:
-//! metres, radians.
+//! A straight knee would have to bend by degrees for millimetres of the foot. The length from hip to ankle therefore
+//! minimises `((bend - bend_0) / knee)^2 + ((length - wanted) / give)^2` over the bend of the knee, between the original bend
+//! and the one that reaches the goal (Kovar, Schreiner and Gleicher 2002 allow the bones to stretch instead). The leg swings
+//! by the shortest rotation and its knee keeps its side. Space: model space. Units: metres, radians.
 
 use super::leg::{Leg, Step};
 use super::settings::Settings;
@@ -13,40 +12,41 @@ use crate::ik::reframe;
 use crate::math::{Transform, Vec3, arc};
 use rayon::prelude::*;
 
-/// Halvings of the interval of the bend: to 1e-10 of it.
+/// Bisection steps for the bend: to 1e-10 of the interval.
 const HALVINGS: usize = 34;
-/// Steps of Newton's method at most; four or five reach what rounding leaves.
+/// Most iterations of Newton's method; four or five reach rounding error.
 const NEWTON: usize = 12;
-/// A root that is known to so many radians is known: halvings come no nearer.
+/// Accuracy of the root, radians: bisection is no more accurate.
 const CLOSE: f64 = 1e-10;
-/// What rounding may add to a slope, of its coefficients: some hundred times the last digit.
+/// Bound on the rounding error of a slope, relative to its coefficients: some hundred units in the last place.
 const ROUNDED: f64 = 1e-13;
 
-/// Where the knee points in the space of the upper leg, the mean over the steps: on that side it gains what it gains.
+/// The mean direction in which the knee points, in the space of the upper leg: added bend goes to this side.
 pub fn knee_side(steps: &[Step]) -> Vec3 {
     let side = |step: &Step| step.upper.rotation.inverse() * beside(step);
     let sides: Vec<Vec3> = steps.par_iter().with_min_len(TOGETHER).map(side).collect();
     sides.iter().sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
 }
 
-/// [`knee_side`] of each leg.
+/// The [`knee_side`] of each leg.
 pub fn knee_sides(steps: &[Vec<Step>]) -> Vec<Vec3> {
     steps.iter().map(|steps| knee_side(steps)).collect()
 }
 
-/// The way from the line between hip and ankle to the knee.
+/// The offset of the knee from the line between hip and ankle.
 fn beside(step: &Step) -> Vec3 {
     let [hip, knee, ankle] = step.places();
     let line = (ankle - hip).try_normalize(1e-12);
     line.map_or(Vec3::zeros(), |e| (knee - hip) - e * e.dot(&(knee - hip)))
 }
 
-/// The greatest bend that a knee or an elbow may be given, radians: heel to seat, hand to shoulder. One that arrives with more
-/// keeps it. At 150 degrees feet stay up to 25 mm in the floor in a deep crouch.
+/// Largest bend that a knee or an elbow may be given, radians: heel to seat, hand to shoulder. A larger original bend is
+/// kept. With 150 degrees feet stay up to 25 mm in the floor in a deep crouch.
 pub const FOLDED: f64 = 160.0 * std::f64::consts::PI / 180.0;
 
-/// Closes every leg in every frame with hip and ankle where `ends` says (leg, frame and the step that arrives); where that
-/// says nothing it stays. `sides` are those of [`knee_sides`], `fold` is the greatest bend that a knee may be given.
+/// Solves every leg in every frame for the hip and ankle positions that `ends` returns (for leg, frame and original
+/// transforms); a leg without does not change. `sides` is from [`knee_sides`], `fold` the largest bend that a knee may be
+/// given.
 pub fn close_all(
     legs: &[&Leg],
     steps: &mut [Vec<Step>],
@@ -65,9 +65,9 @@ pub fn close_all(
     }
 }
 
-/// The leg of `step` with its hip at `hip` and its ankle as near to `goal` as its knee should have it; foot and toes keep
-/// their rotations. `side` is that of [`knee_sides`], `length` that of the leg; `fold` is the greatest bend that the knee
-/// may be given.
+/// The leg of `step` with its hip at `hip` and its ankle as near to `goal` as the soft knee allows; foot and toes keep their
+/// rotations. `side` is from [`knee_sides`], `length` is that of the leg, `fold` the largest bend that the knee may be
+/// given.
 fn close(
     step: &Step,
     hip: &Vec3,
@@ -89,7 +89,7 @@ fn close(
     let out = beside(step);
     let ahead = step.upper.rotation * side;
     let ahead = (ahead - e * e.dot(&ahead)).try_normalize(1e-12).unwrap_or_default();
-    // The hair's breadth gives a straight leg a side.
+    // The small term gives a straight leg a side.
     let pole = out + ahead * ((height - out.norm()).max(0.0) + 1e-6 * length);
     let swing = arc(&e, &new_e, &Vec3::x());
     let Some(new_pole) = (swing * pole).try_normalize(1e-12) else { return step.moved(&(hip - old_hip)) };
@@ -109,11 +109,11 @@ fn close(
     }
 }
 
-/// What the bend of a knee costs, and between which bends it is looked for.
+/// The cost of the bend of a knee, and the interval of its minimum.
 struct Cost {
     bones: [f64; 2],
     wanted: f64,
-    /// The bend that arrives and the one that reaches.
+    /// The original bend and the one that reaches the goal.
     first: f64,
     last: f64,
     /// The weights of the knee's error and of the foot's.
@@ -134,14 +134,14 @@ impl Cost {
         Self { bones, wanted, first, last, knee, give }
     }
 
-    /// From hip to ankle.
+    /// The distance from hip to ankle.
     fn distance(&self, cosine: f64) -> f64 {
         let [l1, l2] = self.bones;
         (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * cosine).max(0.0).sqrt()
     }
 
-    /// The slope of the cost over the bend, against the knee's at one end and with the foot's at the other, and how it
-    /// grows.
+    /// First and second derivative (halved) of the cost by the bend; the first changes its sign between the ends of the
+    /// interval.
     fn slope(&self, bend: f64) -> (f64, f64) {
         let Self { bones: [l1, l2], wanted, first, knee, give, .. } = *self;
         let (sin, cos) = libm::sincos(bend);
@@ -153,7 +153,7 @@ impl Cost {
     }
 }
 
-/// The length from hip to ankle between the arriving and the wanted one.
+/// The distance from hip to ankle of least cost, between the original one and the wanted one.
 fn soft_length(
     wanted: f64,
     arriving: f64,
@@ -168,7 +168,7 @@ fn soft_length(
     let cost = Cost::new(wanted, arriving, bones, length, fold, settings);
     let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
     if low == high {
-        // It may not be bent any further.
+        // The knee may not bend any further.
         return cost.distance(libm::cos(low));
     }
     let single = high <= std::f64::consts::FRAC_PI_2;
@@ -182,13 +182,13 @@ fn soft_length(
     cost.distance(libm::cos(0.5 * (low + high)))
 }
 
-/// Where the slope of a cost has its root between `low` and `high`; nothing where it may have several, or is not found.
-/// Up to a right angle a leg that becomes longer has a slope that grows by the knee's share at least; one that becomes
-/// shorter has a slope that bends upwards: where it grows at a root, that is the last one.
+/// The root of the slope of a cost between `low` and `high`; `None` if there may be several or Newton's method does not
+/// converge. Up to a right angle the slope of a leg that becomes longer grows at least by the knee's share; that of one that
+/// becomes shorter is convex, so a root at which it grows is the last one.
 fn root(cost: &Cost, [low, high]: [f64; 2], longer: bool) -> Option<f64> {
     let least = 0.5 * cost.knee;
     let rounded = ROUNDED * (cost.knee + cost.give * cost.bones[0] * cost.bones[1]);
-    // From where the chord between both ends is level.
+    // Start at the root of the chord between both ends.
     let [at_low, at_high] = [low, high].map(|end| cost.slope(end).0);
     let share = at_low / (at_low - at_high).min(-f64::MIN_POSITIVE);
     let mut root = (low + (high - low) * share).clamp(low, high);
@@ -249,7 +249,7 @@ mod tests {
             let [h, k, a] = moved.places();
             prop_assert!(((k - h).norm() - 0.5).abs() < 1e-9 && ((a - k).norm() - 0.5).abs() < 1e-9);
             prop_assert!((moved.upper.point(&(Vec3::y() * -0.5)) - k).norm() < 1e-9);
-            // A bent knee that need not become nearly straight brings the foot to within its give.
+            // A bent knee that does not become nearly straight brings the foot to within its compliance.
             let wanted = (ankle + Vec3::from(way) - hip).norm();
             if angle > 0.6 && wanted < 0.97 {
                 prop_assert!((a - ankle - Vec3::from(way)).norm() < 0.02);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     proptest! {
-        /// Newton's method finds what halvings find.
+        /// Newton's method and bisection agree.
         #[test]
         fn a_root_is_where_halvings_end(
             bend in prop_oneof![0.0..0.01f64, 0.0..2.6f64], share in 0.6..1.2f64, part in 0.35..0.65f64,
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// [`soft_length`] of a leg of 1 m by halvings alone.
+    /// [`soft_length`] of a leg of 1 m by bisection alone.
     fn halved(wanted: f64, arriving: f64, bones: [f64; 2], fold: f64, settings: &Settings) -> f64 {
         if (wanted - arriving).abs() < 1e-12 {
             return arriving;
@@ -293,10 +293,10 @@ mod tests {
         let step = leg(0.001);
         let [hip, _, ankle] = step.places();
         let moved = closed(&step, hip, ankle + Vec3::y() * 0.003);
-        // A hard closure bends by 8.9 degrees.
+        // Exact IK bends by 8.9 degrees.
         assert!(bend(&moved).to_degrees() < 4.0, "{}", bend(&moved).to_degrees());
         let far = closed(&step, hip, ankle + Vec3::y() * 0.1);
-        // A foot far from where it was comes to within a seventh of the way.
+        // A distant goal is missed by less than a seventh of the distance.
         assert!((far.places()[2] - ankle - Vec3::y() * 0.1).norm() < 0.015);
     }
 }

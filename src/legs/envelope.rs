@@ -1,13 +1,13 @@
-//! A need that is known frame by frame becomes a smooth channel that covers it.
+//! Smooth upper envelope of a per-frame requirement.
 //!
-//! Units: those of the need; frames.
+//! Units: those of the requirement; frames.
 
 use rayon::prelude::*;
 use std::iter::successors;
 
-/// A smooth channel nowhere below `needed` (which is not negative) and zero further than twice `reach` frames from
-/// where something is needed: the mean, weighted like a raised cosine, of the running maximum over the same window. With
-/// `round` the windows go round; they stop where `cut` says that a cut lies behind a frame.
+/// A smooth curve that is nowhere below `needed` (not negative) and zero at more than twice `reach` frames from any positive
+/// value: the raised-cosine weighted mean of the running maximum over the same window. With `round` windows wrap around the
+/// ends of a cycle; they stop at a cut, which `cut` marks for the frame before it.
 pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<f64> {
     let n = needed.len();
     if needed.iter().all(|&x| x <= 0.0) {
@@ -21,7 +21,7 @@ pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<
         0 => round.then_some(n - 1),
         f => (!cut.get(f - 1).copied().unwrap_or(false)).then_some(f - 1),
     };
-    // Where a window would reach over an end it repeats the end.
+    // A window that would extend over an end repeats the end.
     let window = |f: usize| {
         let ahead = successors(Some((f, 0)), move |&(g, k)| Some((after(g).unwrap_or(g), k + 1)));
         let back = successors(Some((f, 0)), move |&(g, k)| Some((before(g).unwrap_or(g), k + 1)));

@@ -1,7 +1,7 @@
-//! The one solve: where the pelvis and the ankles of every frame go.
+//! Linear least-squares problem for the positions of pelvis and ankles in all frames of a clip.
 //!
-//! Unknown in every frame are the way `d` of the pelvis and the offsets `o_i` of the ankles from their goals. Minimised,
-//! with all lengths over the leg's, is
+//! The unknowns of a frame are the displacement `d` of the pelvis and the offsets `o_i` of the ankles from their goals.
+//! With lengths in leg lengths, the cost is
 //!
 //! ```text
 //!   sum dt sum_i   |K_i (o_i - d - r_i)|^2 / limb^2                       shape
@@ -11,11 +11,11 @@
 //! + sum dt sum_i   (1 / limb)^2 |D D (o_i - r_i)|^2 / (2 pi cutoff)^4     feet
 //! ```
 //!
-//! `r` is by how much the rotation copy misses the goals, `K = 1 + (kappa - 1) e e'` how much more a knee turns for a
-//! change along the leg `e` than the leg for one across, `q_p` by how much a point of the sole misses what it shall do,
-//! `v_p` its speed, `n_p` how near the ground it is; `D` is the difference of neighbouring frames over their time. The
-//! matrix is positive and has few bands, so one factorisation answers ([`Bands`]); a cycle is folded, both of its halves
-//! side by side, which doubles the bands and nothing else. Units: metres.
+//! `r` is the offset of the rotation copy from the goals; `K = 1 + (kappa - 1) e e'` weights a change along the leg `e`, for
+//! which the knee rotates, more than one across it, for which the leg swings; `q_p` is the deviation of a point of the sole
+//! from its goal, `v_p` its speed, `n_p` its nearness to the ground; `D` is the difference of neighbouring frames over their
+//! time. The matrix is positive definite and banded, so one factorisation solves it ([`Bands`]); a cycle is folded, with its
+//! two halves interleaved, which only doubles the bandwidth. Units: metres.
 
 use super::settings::Settings;
 use super::timeline::Timeline;
@@ -27,38 +27,39 @@ use std::ops::Range;
 /// A point of a sole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// By how much it misses what it shall do while its ankle is at the goal, for every frame: `q`.
+    /// Its deviation from its goal while the ankle is at the ankle's goal, for every frame: `q`.
     pub misfit: Vec<Vec3>,
     /// Its speed over every edge, leg lengths per second: `v`.
     pub pace: Vec<f64>,
-    /// How near the ground it is in every frame, 0 to 1: `n`.
+    /// Its nearness to the ground in every frame, 0 to 1: `n`.
     pub near: Vec<f64>,
 }
 
-/// A leg.
+/// The terms of a leg.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LegTerms {
-    /// The way from the goal of the ankle to where the rotation copy has it: `r`.
+    /// The offset from the goal of the ankle to its position in the rotation copy: `r`.
     pub shape: Vec<Vec3>,
     /// The direction from hip to ankle times the root of `kappa^2 - 1`, so that `K'K = 1 + s s'`.
     pub stiff: Vec<Vec3>,
-    /// How much of rest and ground counts, 0 to 1, in every frame.
+    /// The weight of the contact and ground terms in every frame, 0 to 1.
     pub follow: Vec<f64>,
     /// The points of its sole.
     pub points: Vec<Point>,
 }
 
-/// The answer: in every frame the pelvis, and the ankles of the first and the second leg.
+/// The solution of a frame: displacement of the pelvis, offsets of the ankles of the first and the second leg.
 pub type Answer = [Vec3; 3];
 
-/// Unknowns of a frame: three ways in three axes.
+/// Unknowns of a frame: three vectors of three components.
 const WIDTH: usize = 9;
-/// The bands of an open clip, whose pelvis meets that of the next frame but one, and of a folded cycle.
+/// The bands of an open clip, in which a frame is coupled with the next two.
 const OPEN: usize = 2 * WIDTH + 1;
+/// The bands of a folded cycle, in which neighbouring frames are twice as far apart.
 const FOLDED: usize = 4 * WIDTH + 1;
 
-/// [`LegTerms::stiff`] of a leg whose hip, knee and ankle are at these places: its knee turns `kappa = d^2 / (l1 l2 sin
-/// knee)` times as much for a change of its length `d` as the leg for one across, counted up to `most` times.
+/// [`LegTerms::stiff`] of a leg with these positions of hip, knee and ankle. For a change of the length `d` the knee rotates
+/// `kappa = d^2 / (l1 l2 sin knee)` times as much as the leg does for a change across it; `kappa` is at most `most`.
 pub fn stiff([hip, knee, ankle]: [Vec3; 3], most: f64) -> Vec3 {
     let (l1, l2, line) = ((knee - hip).norm(), (ankle - knee).norm(), ankle - hip);
     let cosine = ((l1 * l1 + l2 * l2 - line.norm_squared()) / (2.0 * l1 * l2)).clamp(-1.0, 1.0);
@@ -79,20 +80,20 @@ pub struct Equations<'a> {
 /// The matrix of a clip.
 #[derive(Debug)]
 enum Matrix {
-    /// That of a cycle, factored.
+    /// The factored matrix of a cycle.
     Folded(FactoredBands<FOLDED>),
-    /// That of an open clip, factored.
+    /// The factored matrix of an open clip.
     Open(FactoredBands<OPEN>),
-    /// That of one which may be hours long is told and factored anew for every solve: kept, it would be as large as the
+    /// The matrix of a long open clip is assembled and factored for every solve: stored, it would be as large as the
     /// rotations of thirty joints.
     Told,
 }
 
-/// Bytes that the factor of an open clip may take: 3,000 frames, which few takes are longer than. Were it kept for all, the
-/// default pipeline would hold 3,995 bytes a frame instead of 2,859 (`tests/long_takes.rs`).
+/// Largest stored factor of an open clip, bytes: 3,000 frames, which few takes exceed. If it were stored for all clips, the
+/// default pipeline would need 3,995 bytes per frame instead of 2,859 (`tests/long_takes.rs`).
 const KEPT: usize = 4 << 20;
 
-/// The constants in front of the terms.
+/// The constant factors of the terms.
 #[derive(Clone, Copy, Debug)]
 struct Weights {
     limb: f64,
@@ -105,7 +106,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// For legs of this length, metres.
+    /// The factors for legs of length `leg`, metres.
     fn new(settings: &Settings, time: &Timeline, leg: f64) -> Self {
         let per = |x: f64| time.dt / (x * leg).powi(2);
         let slow = (2.0 * std::f64::consts::PI * settings.cutoff).powi(2) * time.dt * time.dt;
@@ -130,7 +131,7 @@ impl Weights {
     }
 }
 
-/// Where the unknowns of a frame stand among all: in order, or a cycle's two halves side by side.
+/// The index of the first unknown of a frame: in order, or with the two halves of a cycle interleaved.
 fn place(time: &Timeline, unknown: usize) -> usize {
     let n = time.unknowns();
     match (time.cycle, 2 * unknown < n) {
@@ -141,7 +142,7 @@ fn place(time: &Timeline, unknown: usize) -> usize {
 }
 
 impl<'a> Equations<'a> {
-    /// Those of one or two legs of `length` metres.
+    /// The equations of one or two legs of `length` metres.
     pub fn new(time: &'a Timeline, legs: &'a [LegTerms], length: f64, settings: &Settings) -> Self {
         let weights = Weights::new(settings, time, length);
         let matrix = match time.cycle {
@@ -154,8 +155,8 @@ impl<'a> Equations<'a> {
         Self { time, legs, weights, matrix }
     }
 
-    /// The answer where goals are raised by `raised` (by leg and frame): points still miss what they missed, and the copy
-    /// misses the goals by as much more. In every frame of the clip.
+    /// The solution in every frame of the clip. `raised`, by leg and frame, raises the goals of the ankles: the deviations of
+    /// sole points do not change, and the copy is that much further below the goals.
     pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<Answer> {
         let time = self.time;
         let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
@@ -183,19 +184,19 @@ impl<'a> Equations<'a> {
         answer
     }
 
-    /// Rows of the matrix of an open clip, of whole frames.
+    /// Assembles rows of the matrix of an open clip, of whole frames.
     fn rows(&self, rows: Range<usize>) -> Vec<[f64; OPEN]> {
         let mut told = vec![[0.0; OPEN]; rows.len()];
         fill(&mut told, self.time, self.legs, &self.weights, rows.start / WIDTH..rows.end / WIDTH);
         told
     }
 
-    /// By how much the copy misses the goal of a leg.
+    /// The offset of the copy from the goal of a leg.
     fn missed(&self, leg: usize, f: usize, raised: Option<&[Vec<f64>]>) -> Vec3 {
         self.legs[leg].shape[f] - Vec3::y() * raised.map_or(0.0, |raised| raised[leg][f])
     }
 
-    /// How that bends in every frame with two neighbours, by leg.
+    /// The second difference of that offset in every frame with two neighbours, by leg.
     fn bends(&self, raised: Option<&[Vec<f64>]>) -> Vec<Vec<Vec3>> {
         let of = |leg: usize| {
             let mut bends = vec![Vec3::zeros(); self.time.unknowns()];
@@ -245,10 +246,10 @@ impl<'a> Equations<'a> {
     }
 }
 
-/// Frames whose rows are filled together.
+/// Frames per parallel task of the assembly.
 const FILLED: usize = 64;
 
-/// The matrix.
+/// Assembles the matrix.
 fn assembled<const B: usize>(time: &Timeline, legs: &[LegTerms], w: &Weights) -> Bands<B> {
     let frames = time.unknowns();
     let mut rows = vec![[0.0; B]; WIDTH * frames];
@@ -260,7 +261,7 @@ fn assembled<const B: usize>(time: &Timeline, legs: &[LegTerms], w: &Weights) ->
     Bands::from(rows)
 }
 
-/// Adds what the terms say to the rows of these frames; of all where the clip is folded.
+/// Adds the terms to the rows of these frames; a folded clip is assembled at once.
 fn fill<const B: usize>(
     rows: &mut [[f64; B]],
     time: &Timeline,
@@ -269,7 +270,7 @@ fn fill<const B: usize>(
     frames: Range<usize>,
 ) {
     let first = WIDTH * frames.start;
-    // Rows of other frames are others' business.
+    // Rows of other frames are filled by other calls.
     let mut add = |i: usize, j: usize, weight: f64| {
         let (row, other) = (i.min(j), i.max(j));
         if let Some(own) = row.checked_sub(first).and_then(|row| rows.get_mut(row)) {
@@ -279,7 +280,7 @@ fn fill<const B: usize>(
     for f in frames.clone() {
         let at = place(time, f);
         (0..3).for_each(|a| add(at + a, at + a, w.far));
-        // A leg that is not there stays where it is.
+        // The unknowns of a missing leg are zero.
         (3 * (legs.len() + 1)..WIDTH).for_each(|k| add(at + k, at + k, 1.0));
     }
     let touching = |edges: usize| frames.start.saturating_sub(edges)..frames.end.min(time.cut.len());
@@ -330,7 +331,7 @@ mod tests {
     use crate::legs::Settings;
     use proptest::prelude::*;
 
-    /// Two legs of one or two points each that do anything, over frames of which one may be cut off.
+    /// Arbitrary terms of two legs with one and two points.
     fn terms(frames: usize, numbers: &[f64]) -> Vec<LegTerms> {
         let number = |k: usize| numbers[k % numbers.len()];
         let vector = |k: usize| Vec3::new(number(k), number(3 * k + 1), number(7 * k + 2));
@@ -349,8 +350,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is kept solves to the bit as the whole matrix does, what is told block by block but for rounding, over cuts
-        /// too.
+        /// The stored factor gives the same bits as the whole matrix; assembly by blocks differs by rounding only, also with
+        /// a cut.
         #[test]
         fn parts_of_the_matrix_are_the_matrix(
             frames in prop_oneof![9..40usize, 120..300usize], cut in 0..300usize, legs in 1..3usize,
@@ -379,7 +380,7 @@ mod tests {
         }
     }
 
-    /// A foot that the ground asks for within two frames, 2 cm higher than the copy has it, comes there over some.
+    /// A foot 2 cm below the ground, whose nearness weight rises within two frames, is raised over several.
     #[test]
     fn what_the_ground_asks_for_at_once_comes_without_a_jerk() {
         let (frames, dt) = (240, 1.0 / 120.0);

@@ -1,17 +1,18 @@
-//! Feet longer than the source's tilt less, so that both ankles rise as much over a ball on the ground as the source's scaled.
+//! Reduced tilt for feet longer than the source's, so that an ankle rises over the planted ball as much as the source's,
+//! scaled.
 //!
-//! The tilt `phi` of a foot away from flat becomes `phi - (1 - f) phi s(phi)`, `f` the ratio of soles over that of legs, `s`
-//! falling from 1 at 45 degrees to 0 at 100, so that feet of bodies that lie and kneel keep theirs. A function of the
-//! frame alone: cycles stay cycles. Space: model space, Y up. Units: radians.
+//! The tilt `phi` of a foot from flat is changed to `phi - (1 - f) phi s(phi)`; `f` is the ratio of sole lengths over that of leg
+//! lengths, `s` falls from 1 at 45 degrees to 0 at 100, so that feet of bodies that lie or kneel keep their tilt. The change
+//! depends on the frame alone: cycles stay cycles. Space: model space, Y up. Units: radians.
 
 use crate::math::{Quat, Vec3, angle_between, exp, smoothstep};
 
-/// Up to the first a tilt is that of a foot which stands or rolls off, from the second on of one that lies, radians: toes
-/// that point down lie at 100. A narrower span turns the foot by more than twice the source's speed within it.
+/// Tilts, radians, up to which a foot stands or rolls off and from which it lies: toes that point down have 100 degrees. In a
+/// narrower interval the foot would rotate at more than twice the source's speed.
 const LIES: [f64; 2] = [45.0 * std::f64::consts::PI / 180.0, 100.0 * std::f64::consts::PI / 180.0];
 
-/// The turn of a foot about its ankle whose upward direction, level where it is flat, is `up`, where the source's sole is
-/// `share` as long; nothing where it is longer.
+/// The delta rotation of a foot about its ankle. `up` is the direction of the foot that is vertical while it is flat; `share`
+/// is the length of the source's sole relative to the target's. The identity for 1 and more.
 pub fn foot_tilt(up: &Vec3, share: f64) -> Quat {
     let tilt = angle_between(up, &Vec3::y());
     let Some(axis) = up.cross(&Vec3::y()).try_normalize(1e-9) else { return Quat::identity() };

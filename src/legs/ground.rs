@@ -1,9 +1,9 @@
-//! A motion that floats, sinks or drifts becomes one over a ground of known height, with nothing in it.
+//! Places a motion on a ground of given height: removes floating, sinking and drift, and keeps limbs out of the floor.
 //!
-//! What rests tells by how much the ground of every moment is missed. Through these misses goes a slow curve, robust
-//! against wrong labels (iteratively reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`); the whole
-//! body is moved by it. Then knees that are in the floor lift the body, and feet and hands in it are lifted by their
-//! limbs. Space: model space, Y up. Units: metres, hertz, seconds.
+//! Labelled contacts give the height error of every frame. A slow curve is fitted to these errors, robust against wrong
+//! labels (iteratively reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`), and the whole body is moved by
+//! it. Then the body is raised for knees in the floor, and feet and hands in the floor are raised by IK of their limbs.
+//! Space: model space, Y up. Units: metres, hertz, seconds.
 
 use super::envelope::envelope;
 use super::leg::Leg;
@@ -17,31 +17,31 @@ use crate::math::{Quat, Vec3};
 use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};
 use crate::signal::{Difference, whittaker, whittaker_penalty};
 
-/// Drift is what is slower than this, hertz: a walk up and down within ten seconds is no drift.
+/// Cutoff of drift, hertz: height changes within ten seconds are not drift.
 const DRIFT: f64 = 0.1;
-/// Misses much greater than this are taken for wrong labels, metres.
+/// Scale `c` of the Cauchy weights, metres: errors much larger than this are taken for wrong labels.
 const OUTLIER: f64 = 0.02;
 /// Rounds of reweighting: the curve moves by less than a tenth of a millimetre after four.
 const ROUNDS: usize = 6;
-/// How long a body takes to come up because of a knee, seconds.
+/// Time over which the body is raised for a knee, seconds.
 const KNEE: f64 = 0.3;
-/// A body that moves by less than this stays, metres.
+/// Displacements below this are not applied, metres.
 const STILL: f64 = 1e-12;
 
-/// What was done to a motion.
+/// What [`ground()`] changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroundWork {
-    /// The mean way of the body, upwards, in metres.
+    /// Mean upward displacement of the body, metres.
     pub lifted: f64,
-    /// The difference between its greatest and its least.
+    /// Difference between its largest and its smallest value.
     pub drift: f64,
-    /// The most that knees lifted the body out of the floor.
+    /// Largest height by which the body was raised for knees.
     pub knees: f64,
-    /// The most that a foot or a hand was lifted out of it.
+    /// Largest height by which a foot or a hand was raised.
     pub limbs: f64,
 }
 
-/// The motion over a ground at `height`, and what was done; `contacts` say what rests.
+/// Places the motion on a ground at `height`; `contacts` are its contact labels. Returns what was changed as well.
 pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, GroundWork) {
     let frames = motion.clip.frames();
     let points = contact_points(&motion.character, &motion.character.rig);
@@ -64,7 +64,7 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
         let lowest = |f: usize| own().map(|(_, h)| h[f]).fold(f64::INFINITY, f64::min);
         (0..frames).map(|f| (height - lowest(f) - offset[f]).max(0.0)).collect()
     };
-    // A knee in the floor brings the body up.
+    // The body is raised for knees in the floor.
     let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset);
     let lift = envelope(&knees, &time.cut, false, time.reach(KNEE));
     offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
@@ -94,7 +94,7 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
     (raise(lifted, &rises, &settings), work)
 }
 
-/// The height of the surface of every point in every frame.
+/// The height of the lowest surface point of every contact point, by point and frame.
 fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
     let of = |model: &ModelPose| -> Vec<f64> {
         points.iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius).collect()
@@ -104,7 +104,7 @@ fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
     (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
 }
 
-/// By how much what rests is above its ground, as a slow curve over all frames.
+/// The height of contacts above their labelled ground, as a slow curve over all frames.
 fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], rate: f64) -> Vec<f64> {
     let frames = heights[0].len();
     let (mut lowest, mut known) = (vec![f64::INFINITY; frames], vec![0.0; frames]);

@@ -1,17 +1,16 @@
-//! Hips wider than the source's tilt less, so that both hip joints rise and fall as much as the source's scaled.
+//! Reduced tilt for hips wider than the source's, so that the hip joints rise and fall as much as the source's, scaled.
 //!
-//! The sideways tilt `phi` of the line through the hip joints becomes `phi - (1 - f) phi s(phi)`, `f` the ratio of
-//! widths over that of legs, `s` falling from 1 at 20 degrees to 0 at 45, so that bodies that lie keep their roll. A
-//! function of the frame alone: cycles stay cycles. Space: model space, Y up. Units: metres, radians.
+//! The sideways tilt `phi` of the line through the hip joints is changed to `phi - (1 - f) phi s(phi)`; `f` is the ratio of
+//! hip widths over that of leg lengths, `s` falls from 1 at 20 degrees to 0 at 45, so that bodies that lie keep their roll.
+//! The change depends on the frame alone: cycles stay cycles. Space: model space, Y up. Units: metres, radians.
 
 use crate::math::{Quat, Vec3, exp, smoothstep};
 
-/// Up to the first a tilt is that of a standing body, from the second on of one that lies, radians: a standing one
-/// tilts by 15 at most.
+/// Tilts, radians, up to which a body stands and from which it lies: a standing one tilts by 15 degrees at most.
 const LIES: [f64; 2] = [20.0 * std::f64::consts::PI / 180.0, 45.0 * std::f64::consts::PI / 180.0];
 
-/// The turn of the pelvis about the middle of the hip joints, whose way from right to left is `across`, where hips of
-/// the source are `share` as wide; nothing where they are wider.
+/// The delta rotation of the pelvis about the middle of the hip joints. `across` is the vector from the right to the left hip
+/// joint, `share` the width of the source's hips relative to the target's. The identity for 1 and more.
 pub fn hip_tilt(across: &Vec3, share: f64) -> Quat {
     let level = Vec3::new(across.x, 0.0, across.z);
     let (Some(h), Some(e)) = (level.try_normalize(1e-9), across.try_normalize(1e-9)) else {

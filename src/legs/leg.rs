@@ -1,4 +1,4 @@
-//! A rig becomes its legs, and a motion the course of each of them.
+//! Leg and arm chains of a rig, and their transforms in every frame of a motion.
 //!
 //! Space: model space unless said otherwise. Units: metres.
 
@@ -8,36 +8,36 @@ use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Rig, Role, Side};
 use rayon::prelude::*;
 
-/// A limb of two bones with something at its end that can rest: a leg with its foot, an arm with its hand.
+/// A two-bone limb whose end can be in contact: a leg with its foot, or an arm with its hand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leg {
-    /// Which.
+    /// The side of the body.
     pub side: Side,
-    /// The joint at the hip.
+    /// The hip joint, of an arm the shoulder.
     pub upper: JointId,
-    /// The joint at the knee.
+    /// The knee joint, of an arm the elbow.
     pub lower: JointId,
-    /// The joint at the ankle.
+    /// The ankle joint, of an arm the wrist.
     pub foot: JointId,
-    /// The joint of the toes, where there is one.
+    /// The toe joint, if there is one.
     pub toes: Option<JointId>,
     /// The lengths of thigh and shin in the calibration pose.
     pub bones: [f64; 2],
-    /// How high the ankle is above the sole while the body stands.
+    /// Height of the ankle above the sole in the calibration pose.
     pub ankle: f64,
-    /// How far the ball is from the heel while it stands; 0 where one of them is not known.
+    /// Distance from heel to ball in the calibration pose; 0 if one of them is unknown.
     pub sole: f64,
-    /// The points of the sole that rest by themselves: the part, what carries it and the place in that joint's space.
+    /// The contact points of the sole: the part, its joint, and the position in that joint's space.
     pub soles: Vec<(ContactPart, JointId, Vec3)>,
 }
 
 impl Leg {
-    /// The leg of one side of `rig`, the roles of `character`; `None` where a joint of it is missing.
+    /// The leg of one side of `rig`, which has the roles of `character`; `None` if a joint of it is missing.
     pub fn of(character: &Character, rig: &Rig, side: Side) -> Option<Leg> {
         Self::limb(character, rig, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
     }
 
-    /// The arm of one side, its palm as the sole.
+    /// The arm of one side, with the palm as its sole.
     pub fn arm(character: &Character, rig: &Rig, side: Side) -> Option<Leg> {
         Self::limb(character, rig, [Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)])
     }
@@ -69,18 +69,18 @@ impl Leg {
         whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, sole, soles })
     }
 
-    /// Thigh and shin.
+    /// The length of thigh plus shin.
     pub fn length(&self) -> f64 {
         self.bones[0] + self.bones[1]
     }
 
-    /// The joints, from the hip on.
+    /// The joints, from the hip to the toes.
     pub fn joints(&self) -> impl Iterator<Item = JointId> {
         [self.upper, self.lower, self.foot].into_iter().chain(self.toes)
     }
 }
 
-/// One instant of a leg.
+/// The model-space transforms of a leg in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The upper leg.
@@ -89,7 +89,7 @@ pub struct Step {
     pub lower: Transform,
     /// The foot.
     pub foot: Transform,
-    /// The toes; the foot, where there is no toe joint.
+    /// The toes; the foot, if there is no toe joint.
     pub toes: Transform,
 }
 
@@ -99,25 +99,25 @@ impl Step {
         [self.upper.translation, self.lower.translation, self.foot.translation]
     }
 
-    /// The same leg elsewhere.
+    /// The leg translated by `way`.
     pub fn moved(&self, way: &Vec3) -> Step {
         let at = |t: &Transform| Transform::new(t.rotation, t.translation + way);
         Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
     }
 
-    /// The same leg with foot and toes turned about the ankle.
+    /// The leg with foot and toes rotated about the ankle.
     pub fn foot_turned(&self, turn: &Quat) -> Step {
         let ankle = self.foot.translation;
         let at = |t: &Transform| Transform::new(turn * t.rotation, ankle + turn * (t.translation - ankle));
         Step { foot: at(&self.foot), toes: at(&self.toes), ..*self }
     }
 
-    /// The same leg with its toes turned about their joint.
+    /// The leg with its toes rotated about their joint.
     pub fn toes_turned(&self, turn: &Quat) -> Step {
         Step { toes: Transform::new(turn * self.toes.rotation, self.toes.translation), ..*self }
     }
 
-    /// A point of the sole.
+    /// The model-space position of a point of the sole.
     pub fn sole(&self, leg: &Leg, joint: JointId, at: &Vec3) -> Vec3 {
         let carrier = if Some(joint) == leg.toes { &self.toes } else { &self.foot };
         carrier.point(at)
@@ -129,7 +129,7 @@ impl Step {
     }
 }
 
-/// Where the joints of a leg are at an instant, without how they are turned: half of a [`Step`] of a long take.
+/// The positions of a leg's joints in one frame, without rotations: less memory than a [`Step`] for long takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Places {
     /// The upper leg.
@@ -138,20 +138,20 @@ pub struct Places {
     pub knee: Vec3,
     /// The foot.
     pub ankle: Vec3,
-    /// The toes; the foot, where there is no toe joint.
+    /// The toes; the foot, if there is no toe joint.
     pub toes: Vec3,
 }
 
 impl Places {
-    /// The same leg with all lengths times `k`.
+    /// The positions multiplied by `k`.
     pub fn scaled(&self, k: f64) -> Places {
         Places { hip: self.hip * k, knee: self.knee * k, ankle: self.ankle * k, toes: self.toes * k }
     }
 }
 
-/// What has the joints of a leg at places.
+/// Anything that knows the joint positions of a leg.
 pub trait Jointed: Sync {
-    /// The places.
+    /// The joint positions.
     fn joints(&self) -> Places;
 }
 
@@ -168,19 +168,19 @@ impl Jointed for Step {
     }
 }
 
-/// The course of every leg over a motion, by leg and frame.
+/// The transforms of every leg over a motion, by leg and frame.
 pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
     let nowhere = Transform::identity();
     let empty = Step { upper: nowhere, lower: nowhere, foot: nowhere, toes: nowhere };
     each(motion, legs, empty, |step| step)
 }
 
-/// Where the joints of every leg are over a motion, by leg and frame.
+/// The joint positions of every leg over a motion, by leg and frame.
 pub fn places(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Places>> {
     each(motion, legs, Places::default(), |step| step.joints())
 }
 
-/// What `of` makes of every leg of every frame.
+/// The result of `of` for every leg in every frame.
 fn each<T: Copy + Send>(
     motion: &Motion,
     legs: &[&Leg],
@@ -195,7 +195,7 @@ fn each<T: Copy + Send>(
         Step { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
     };
     let mut all: Vec<Vec<T>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
-    // The same frames of all legs go together.
+    /// Frames per parallel task; the same frames of all legs are processed together.
     const BLOCK: usize = 64;
     let mut blocks: Vec<Vec<&mut [T]>> = Vec::new();
     blocks.resize_with(clip.frames().div_ceil(BLOCK), Vec::new);

@@ -1,10 +1,11 @@
-//! Legs of one body perform what legs of another do: feet rest where the source's rest, knees bend as its knees bend.
+//! Retargets legs so that feet are planted where the source's are and knees bend as the source's do.
 //!
-//! `course` carries legs over and knows no contacts; [`repair`] takes away what labelled feet drift by themselves.
-//! Both are one linear solve over the whole clip ([`Settings`] lists what is tuned), then a closure of every leg: a
-//! character's own clip stays as it is, what rests rests, cycles stay cycles, nothing reaches across a cut. [`ground()`]
-//! puts a motion on the floor. After Hodgins and Pollard (1997, scaling of motions), Gleicher (1998, the whole clip at once),
-//! Kovar, Schreiner and Gleicher (2002, closing without popping knees), Perona and Malik (1990, edge-weighted diffusion).
+//! `course` retargets legs without contact labels; [`repair`] removes foot sliding during labelled contacts. Both solve one
+//! linear system over the whole clip ([`Settings`] lists the tuned parameters) and then every leg by two-bone IK. A
+//! character's own clip does not change, planted feet stay planted, cycles stay cycles, and a cut separates all terms.
+//! [`ground()`] places a motion on the floor. After Hodgins and Pollard (1997, scaling of motions), Gleicher (1998, the whole
+//! clip at once), Kovar, Schreiner and Gleicher (2002, foot planting without popping knees), Perona and Malik (1990,
+//! edge-weighted diffusion).
 //! Space: model space, Y up. Units: metres, seconds, radians; speeds in leg lengths per second.
 
 mod closure;

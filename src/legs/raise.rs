@@ -1,4 +1,4 @@
-//! Limbs whose ends are in the floor become limbs that reach to it.
+//! Raises hands and feet out of the floor by IK of their limbs.
 //!
 //! Space: model space, Y up. Units: metres.
 
@@ -9,7 +9,7 @@ use super::write::{Placed, write};
 use crate::math::Vec3;
 use crate::model::Motion;
 
-/// The motion with the end of every limb as much higher as is told, by frame; hips and shoulders stay.
+/// The motion with the end of every limb raised by the given height, by frame; hips and shoulders do not move.
 pub fn raise(motion: Motion, limbs: &[(&Leg, Vec<f64>)], settings: &Settings) -> Motion {
     let still = |f: usize| limbs.iter().all(|(_, rise)| rise[f] <= 0.0);
     if (0..motion.clip.frames()).all(still) {

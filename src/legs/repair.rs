@@ -1,8 +1,8 @@
-//! Feet that are labelled as resting and drift become feet that rest.
+//! Removes foot sliding during labelled contacts.
 //!
-//! The same solve as for the transfer, of a body onto itself: nothing is asked of pelvis and legs but what they do, and
-//! of every labelled point that its drift over the ground be taken away. Feet keep their rotations and heights. Space:
-//! model space, Y up. Units: metres, radians, frames.
+//! The same linear system as for retargeting, of a body onto itself: the goals of pelvis and legs are their own motion, and
+//! the goal of every labelled point is its position without the sliding. Feet keep their rotations and heights. Space: model
+//! space, Y up. Units: metres, radians, frames.
 
 use super::closure::{close_all, knee_sides};
 use super::equations::{Equations, LegTerms, stiff};
@@ -15,34 +15,34 @@ use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
 use rayon::prelude::*;
 
-/// A hold whose point is slower than this nine times in ten is at rest as it is, leg lengths a second: 1 cm/s of a
-/// person, what the measure `foot_skate_p95` allows. Half also takes the noise of captures for drift.
+/// A contact whose 90th percentile speed is below this does not slide, leg lengths per second: 1 cm/s for a person, the limit
+/// of the measure `foot_skate_p95`. Half also takes the noise of captures for sliding.
 const RESTS: f64 = 0.011;
-/// A hold whose point goes somewhere at more than this slides or steps there by the will of its author, leg lengths a second: what
-/// counts as a foot at rest (0.15), less a third.
+/// A contact whose mean velocity exceeds this slides or steps on purpose, leg lengths per second: two thirds of the speed up
+/// to which a foot counts as planted (0.15).
 const SLIDES: f64 = 0.1;
-/// What moves by less than this is left as it is, metres.
+/// Displacements below this are not applied, metres.
 const STILL: f64 = 1e-6;
-/// No knee is folded further than it arrives for the sake of a place over the ground.
+/// Largest bend that a knee may be given, radians: no knee is bent further than it is to correct a position on the ground.
 const FOLDED: f64 = 0.0;
 
-/// What was done to a foot.
+/// The correction of a foot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
-    /// Which.
+    /// The side of the body.
     pub side: Side,
-    /// The joint at the ankle.
+    /// The ankle joint.
     pub joint: JointId,
-    /// Frames in which heel or ball is held where it drifted.
+    /// Number of frames in which heel or ball slid and is held.
     pub held: usize,
-    /// The largest way of the ankle in metres, and its frame.
+    /// Largest displacement of the ankle in metres, and its frame.
     pub moved: (f64, usize),
-    /// The mean way.
+    /// Mean displacement of the ankle.
     pub mean: f64,
 }
 
-/// The motion with its labelled feet at rest, what was done to them, and the way of the pelvis in every frame. A motion
-/// whose labelled feet rest comes back as it is, bit for bit.
+/// Removes the sliding of labelled feet. Returns the motion, the correction of each foot and the displacement of the pelvis in
+/// every frame. A motion without sliding is returned unchanged, bit for bit.
 pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Vec<f64>) {
     let character = &motion.character;
     let legs: Vec<Leg> =
@@ -91,7 +91,7 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
         })
         .collect();
     let sides = knee_sides(&of_legs);
-    // Of a long take the equations are large: what can be had again goes before them, and what only they need with them.
+    // The equations of a long take are large: what can be computed again is freed before, and their terms right after.
     drop((of_legs, feet));
     let drifts: Vec<Vec<Vec<bool>>> =
         drifts.into_iter().map(|of_leg| of_leg.into_iter().map(|drift| drift.held).collect()).collect();
@@ -118,17 +118,17 @@ pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Ve
     (repaired, done, pelvis)
 }
 
-/// What a labelled point drifts by itself.
+/// The sliding of a labelled point.
 struct Drift {
-    /// Whether the drift over an edge is to be taken away.
+    /// Whether the sliding over an edge (between two frames) is removed.
     held: Vec<bool>,
-    /// Its way over the ground over every edge.
+    /// Its horizontal displacement over every edge.
     way: Vec<Vec3>,
-    /// Its speed, leg lengths a second.
+    /// Its speed, leg lengths per second.
     pace: Vec<f64>,
 }
 
-/// The drift of heel and ball.
+/// The sliding of heel and ball.
 fn drifts(
     motion: &Motion,
     leg: &Leg,
@@ -160,7 +160,7 @@ fn drifts(
         let way = flat.par_windows(2).with_min_len(TOGETHER).map(|w| w[1] - w[0]).collect();
         drifts.push(Drift { held, way, pace });
     }
-    // A foot that turns about one of the two cannot have both at rest: the slower one is meant.
+    // A foot that rotates about one of the two cannot have both planted: the slower one is held.
     if let [heel, ball] = &mut drifts[..] {
         for e in 0..time.frames - 1 {
             let heel_slower = heel.pace[e] < ball.pace[e];
@@ -173,7 +173,7 @@ fn drifts(
     drifts
 }
 
-/// What was done to a foot whose ankle was at these places.
+/// The correction of a foot whose ankle had the positions `before`.
 fn done(leg: &Leg, before: &[Vec3], after: &[Step], held: &[Vec<bool>]) -> Repaired {
     let way = |f: usize| (after[f].foot.translation - before[f]).norm();
     let furthest = (0..before.len()).map(|f| (way(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));

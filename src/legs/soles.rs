@@ -1,4 +1,4 @@
-//! What two feet do becomes what the equations ask of the points of a sole, and when a foot rests, is flat or low.
+//! Terms of sole points for the equations, and detection of flat, low and planted feet.
 //!
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres; speeds in leg lengths per second.
 
@@ -10,30 +10,30 @@ use super::treadmill::belt;
 use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
 
-/// The share of the frames whose feet are lower than the ground: noise.
+/// The percentile of heights that counts as the ground: lower ones are noise.
 const LOWEST: f64 = 0.03;
-/// Points no higher than this above their lowest are low, leg lengths.
+/// Height above the ground below which a point is low, leg lengths.
 const LOW: f64 = 0.03;
-/// Slower than this a point is at rest, leg lengths a second.
+/// Speed below which a point is planted, leg lengths per second.
 const RESTING: f64 = 0.15;
 
-/// The course of a point of the scaled source's sole, and by how much the target's misses it while its ankle is at the goal.
+/// The trajectory of a point of the scaled source's sole, and the deviation of the target's while its ankle is at the goal.
 struct Track {
     at: Vec<Vec3>,
     misfit: Vec<Vec3>,
 }
 
-/// What is known of the feet of the scaled source.
+/// Ground contact of the feet of the scaled source.
 #[derive(Debug)]
 pub struct Feet {
     /// Whether each foot is flat on the ground, by leg and frame.
     pub flat: Vec<Vec<bool>>,
-    /// The velocity of the ground of a walk on the spot, metres a second.
+    /// The belt velocity of a walk on a treadmill, metres per second.
     belt: Option<Vec3>,
 }
 
 impl Feet {
-    /// Those of the source's legs, scaled; `leg` is the target's length.
+    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's.
     pub fn of<S: Jointed>(
         time: &Timeline,
         steps: &[Vec<S>],
@@ -70,18 +70,19 @@ impl Feet {
         Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
     }
 
-    /// Up in the space of the foot of leg `k`, where it is flat; nothing where it never is. `steps` are those of either body.
+    /// The up direction in the space of the foot of leg `k` while it is flat; `None` if it never is. `steps` may be those of
+    /// either body.
     pub fn up(&self, k: usize, steps: &[Step]) -> Option<Vec3> {
         self.level(k, steps.iter().map(|step| *step.turned()))
     }
 
-    /// Up in the space of what is turned like this in every frame, where foot `k` is flat; nothing where it never is.
+    /// The up direction in the space of a joint with these rotations while foot `k` is flat; `None` if it never is.
     pub fn level(&self, k: usize, turned: impl Iterator<Item = Quat>) -> Option<Vec3> {
         let flat = turned.zip(&self.flat[k]).filter(|(_, flat)| **flat);
         flat.map(|(turned, _)| turned.inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
     }
 
-    /// The speed of a point over every edge, against the world or the belt, whichever is slower, leg lengths a second.
+    /// The speed of a point over every edge, relative to the world or the belt, whichever is lower, leg lengths per second.
     pub fn pace(&self, time: &Timeline, at: &[Vec3], leg: f64, settings: &Settings) -> Vec<f64> {
         let mut speeds = time.speeds(|f| at[f], settings.window);
         if let Some(belt) = self.belt {
@@ -92,8 +93,8 @@ impl Feet {
         speeds
     }
 
-    /// The points of the sole of leg `k`: `source` are the scaled source's steps, `copy` those of the rotation copy; the
-    /// bodies differ by `ratio`, the target's leg is `leg` long.
+    /// The points of the sole of leg `k`. `source` has the positions of the scaled source's leg, `copy` the transforms of the
+    /// rotation copy's; `ratio` is the scale between the bodies, `leg` the length of the target's leg.
     pub fn points<S: Jointed>(
         &self,
         k: usize,
@@ -106,7 +107,7 @@ impl Feet {
         let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
         let ankle = |f: usize| source[f].joints().ankle;
         let frames = (0..time.frames).into_par_iter().with_min_len(64);
-        // A foot that is never flat has its ankle alone.
+        // The only point of a foot that is never flat is its ankle.
         let mut sole: Vec<Track> = Vec::new();
         match self.up(k, copy) {
             None => sole.push(Track {
@@ -114,7 +115,7 @@ impl Feet {
                 misfit: vec![Vec3::zeros(); time.frames],
             }),
             Some(up) => {
-                // The heel lies under the ankle.
+                // The heel is below the ankle.
                 let heights = [ratio * from.ankle, to.ankle];
                 let down = |f: usize| -(copy[f].turned() * up);
                 let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
@@ -124,7 +125,7 @@ impl Feet {
                     let at = step.joints();
                     at.toes - at.ankle
                 }
-                // The ball is the toe joint, of one body where the other has none.
+                // The ball is the toe joint; if one body has none, that of the other serves both.
                 let of = |f: usize| match (from.toes, to.toes) {
                     (Some(_), Some(_)) => Some((ball(&source[f]), ball(&copy[f]))),
                     (Some(_), None) => Some((ball(&source[f]), ball(&source[f]))),
@@ -150,7 +151,7 @@ impl Feet {
             })
             .collect();
         let paces: Vec<Vec<f64>> = sole.iter().map(|t| self.pace(time, &t.at, leg, settings)).collect();
-        // A long take has long tracks.
+        // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
         let ground = levels(time, &heights, &paces);
         let point = |((track, own), pace): ((&Track, &Vec<f64>), Vec<f64>)| {
@@ -169,8 +170,8 @@ impl Feet {
     }
 }
 
-/// The height of what a foot rests on in every frame, over that of the ground where it is flat: its own while it rests,
-/// the lower one of before and after in between, cuts in mind; 0 of a foot that never rests.
+/// The height of the surface under a foot in every frame, above that of the ground where it is flat: the foot's own while it
+/// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
 fn levels(time: &Timeline, heights: &[Vec<f64>], paces: &[Vec<f64>]) -> Vec<f64> {
     let lowest = |f: usize| heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
     let rests = |f: usize| {

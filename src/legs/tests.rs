@@ -1,5 +1,6 @@
-//! What legs promise for any two bodies, on bodies and takes made here: a body like the source's does what it does, what
-//! rests rests, cycles close, nothing reaches across a cut, and changes that mean nothing change nothing.
+//! Properties of leg retargeting for any two bodies, on synthetic bodies and takes: a body like the source's moves as it does,
+//! planted feet stay planted, cycles close, frames after a cut do not affect those before it, and equivalent inputs give equal
+//! results.
 
 use posemill::anatomy::understand;
 use posemill::import::{Options, load};
@@ -23,7 +24,7 @@ struct Build {
     foot: f64,
     /// From the toe joint to the sole, and from the ankle to the toe joint, downwards.
     sole: [f64; 2],
-    /// What its joints are called after.
+    /// The prefix of joint names.
     prefix: &'static str,
 }
 
@@ -65,8 +66,8 @@ fn character(b: &Build) -> Arc<Character> {
     Arc::new(Character::new("body", understand(skeleton, &rest, &[])))
 }
 
-/// What a take does in one frame: where the hips are from where they rest, how the pelvis is turned, and of each leg the
-/// angles of thigh, knee and foot in the world's sagittal plane (forward swing, bend, heel up), radians.
+/// A frame of a take: displacement of the hips from rest, rotation of the pelvis, and for each leg the angles of thigh, knee
+/// and foot in the world's sagittal plane (forward swing, bend, heel up), radians.
 #[derive(Clone, Copy, Debug, Default)]
 struct Instant {
     way: Vec3,
@@ -101,7 +102,7 @@ fn perform(who: &Arc<Character>, rate: f64, frames: usize, of: impl Fn(usize) ->
     Motion::new(Arc::clone(who), Clip::from_poses("take", rate, skeleton, &poses))
 }
 
-/// A walk of this many frames a step pair, feet gliding where legs say: the pelvis travels at the mean speed of the feet.
+/// A walk of `cycle` frames per stride. Leg angles are prescribed, so feet slide; the pelvis travels at their mean speed.
 fn walk(who: &Arc<Character>, frames: usize, cycle: usize, phase: usize, travels: bool) -> Motion {
     let leg = |p: f64| {
         let swing = 0.4 * (TAU * p).cos();
@@ -143,7 +144,7 @@ fn bend(motion: &Motion, f: usize, side: Side) -> f64 {
     angle_between(&(knee - hip), &(ankle - knee))
 }
 
-/// The largest distance of joints between two motions of one skeleton, of all frames that both have.
+/// The largest joint distance between two motions of one skeleton over some frames.
 fn apart(a: &Motion, b: &Motion, frames: impl Iterator<Item = usize>) -> f64 {
     let far = |f: usize| {
         let (a, b) = (a.model_pose(f), b.model_pose(f));
@@ -153,7 +154,7 @@ fn apart(a: &Motion, b: &Motion, frames: impl Iterator<Item = usize>) -> f64 {
     frames.map(far).fold(0.0, f64::max)
 }
 
-/// The same body under other names: a solve, not the shortcut of a character onto itself.
+/// The same body with other joint names, which is solved, unlike a character onto itself.
 fn twin() -> Arc<Character> {
     character(&Build { prefix: "mixamorig:", ..PERSON })
 }
@@ -168,7 +169,7 @@ fn a_body_like_the_source_s_does_what_it_does() {
     for travels in [true, false] {
         let take = walk(&person, 90, 40, 0, travels);
         let result = onto(&take, &twin());
-        // The floor is at 0 whatever the take's: one height for the whole of it.
+        // The floor is at 0 whatever the take's: the height differs by a constant.
         let rise = place(&result, 0, Role::Hips) - place(&take, 0, Role::Hips);
         assert!(rise.x.hypot(rise.z) < 1e-6, "{rise:?}");
         for f in 0..90 {
@@ -273,7 +274,7 @@ fn a_cycle_closes_and_may_start_anywhere() {
 fn nothing_reaches_across_a_cut() {
     let person = character(&PERSON);
     let take = walk(&person, 80, 40, 0, false);
-    // The last pose turned round and elsewhere, the limbs as in a crouch.
+    // The last pose rotated and displaced, the limbs as in a crouch.
     let crouch = |f: usize| Instant {
         way: Vec3::new(1.5, -0.25, 0.7),
         turn: Vec3::new(0.0, 2.0 + 0.001 * f as f64, 0.0),
@@ -287,7 +288,7 @@ fn nothing_reaches_across_a_cut() {
     let cut = joined(&take, &other_take);
     assert_eq!(posemill::kinematics::cuts(&cut), [80]);
     assert!(posemill::kinematics::cuts(&take).is_empty());
-    // What lies behind a cut changes nothing before it, but for one height of the whole.
+    // Frames after a cut change nothing before it but the one height offset of the clip.
     let still = perform(&person, 60.0, 40, |_| crouch(0));
     let [a, b] = [&cut, &joined(&take, &still)].map(|m| onto(m, &other()));
     assert!(apart(&a, &b, 0..80) < 1e-3, "{}", apart(&a, &b, 0..80));
@@ -319,7 +320,7 @@ fn a_t_pose_as_first_frame_changes_nothing_behind_it() {
 #[test]
 fn the_toes_of_a_longer_foot_stay_while_its_heel_rises() {
     let person = character(&PERSON);
-    // The ankle goes round the toe joint, which stays where it is.
+    // The ankle rotates about the toe joint, which does not move.
     let arm = Vec3::new(0.0, PERSON.sole[1], -PERSON.foot);
     let take = perform(&person, 60.0, 90, |f| {
         let heel = 0.6 * (0.5 - 0.5 * (PI * f as f64 / 60.0).cos()).min(1.0);
@@ -371,13 +372,13 @@ fn feet_on_a_treadmill_keep_their_stride() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
-/// A person who climbs steps of `rise` metres, and the frame in the middle of every time that a foot stands, with its side.
+/// A person who climbs steps of `rise` metres, and the middle frame of every contact with its side.
 fn climb(rise: f64) -> (Motion, Vec<(usize, Side)>) {
     const CYCLE: usize = 90;
     let b = PERSON;
     let who = character(&b);
     let hips = b.thigh + b.shin + b.sole[0] + b.sole[1];
-    // Steps from the start, of a foot that stands for three fifths of its cycle.
+    // Steps climbed by a foot that is planted for three fifths of its cycle.
     let steps = |cycles: f64| 2.0 * (cycles.floor() + smoothstep((cycles.fract() - 0.6) / 0.4));
     let tread = |steps: f64| Vec3::new(0.0, rise * steps, 0.3 * steps);
     let take = perform(&who, 60.0, 5 * CYCLE, |f| {
@@ -422,7 +423,7 @@ fn feet_stand_on_the_steps_of_stairs() {
     }
 }
 
-/// A standing body whose left foot drifts ahead by 10 cm in a second, labelled as resting.
+/// A standing body whose left foot slides forwards by 10 cm in a second, labelled as in contact.
 fn drifting() -> Motion {
     let person = character(&PERSON);
     let mut motion = perform(&person, 60.0, 90, |f| {
@@ -462,7 +463,7 @@ fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
         assert!(foot(&held).rotation.angle_to(&foot(&motion).rotation) < 1e-6);
         assert!((foot(&held).translation.y - foot(&motion).translation.y).abs() < 4e-3);
     }
-    // Feet that rest, or are not labelled, come back bit for bit.
+    // Planted feet and feet without labels are unchanged, bit for bit.
     let free = Motion { contacts: Some(Contacts::new(0.0, [])), ..motion.clone() };
     assert_eq!(repair(free.clone(), &Settings::default()).0.clip, motion.clip);
     let resting = perform(&character(&PERSON), 60.0, 90, |_| Instant::default());
@@ -485,7 +486,7 @@ fn lowest_skin(motion: &Motion, f: usize) -> f64 {
 #[test]
 fn nobody_sits_in_the_floor() {
     let person = character(&PERSON);
-    // It stands, sits down on the floor with its legs ahead and its arms hanging, and stands up.
+    // It stands, sits down on the floor with its legs ahead and its arms down, and stands up.
     let down = |f: usize| 1.0 - smoothstep((f as f64 - 40.0).abs() / 20.0 - 0.5);
     let take = perform(&person, 30.0, 81, |f| {
         let leg = [0.5 * PI * down(f), 0.0, 0.0];
@@ -496,9 +497,9 @@ fn nobody_sits_in_the_floor() {
     let copy = ready(&take, &mannequin).copy(&take);
     let result = onto(&take, &mannequin);
     let low = |motion: &Motion| (0..81).map(|f| lowest_skin(motion, f)).fold(f64::INFINITY, f64::min);
-    // Skin that several joints move is told by one of them: half a centimetre.
+    // Skin with several joints is approximated by one of them: half a centimetre.
     assert!(low(&copy) < -0.05 && low(&result) > -0.015, "{} {}", low(&copy), low(&result));
-    // While it stands nothing is lifted: hips come up no sooner than a fifth of a second before the floor.
+    // While it stands nothing is raised: hips rise no sooner than a fifth of a second before the contact.
     let hips = |f: usize| place(&result, f, Role::Hips).y;
     assert!((0..8).all(|f| (hips(f) - hips(0)).abs() < 2e-3));
 }
@@ -512,7 +513,7 @@ fn a_long_foot_tilts_less_and_its_body_does_not_hop() {
         let heel = 0.5 * (PI * (f as f64 / 89.0)).sin().powi(2);
         let legs = [[0.0, 0.0, heel]; 2];
         let [ahead, down] = [PERSON.foot, PERSON.sole[1]];
-        // The toe joint stays where it is.
+        // The toe joint does not move.
         let up = ahead * heel.sin() + down * (heel.cos() - 1.0);
         let fore = ahead * (1.0 - heel.cos()) + down * heel.sin();
         Instant { way: Vec3::new(0.0, up, fore), legs, ..Instant::default() }

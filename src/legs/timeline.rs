@@ -1,7 +1,7 @@
-//! The frames of a clip as the equations see them: which follow each other, and over how much time.
+//! The frame sequence of a clip: time step, cuts, and whether it is a cycle.
 //!
-//! The last frame of a cycle is its first once more, so it is no unknown of its own, and windows go round. Nothing
-//! reaches across a cut. Units: seconds, metres.
+//! The last frame of a cycle repeats the first, so it is not an unknown of its own, and windows wrap around. Differences and
+//! windows do not extend across a cut. Units: seconds, metres.
 
 use crate::kinematics::{cuts, is_cycle};
 use crate::math::Vec3;
@@ -9,29 +9,29 @@ use crate::model::Motion;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Frames that a thread takes at once where each is little work.
+/// Frames per parallel task where the work per frame is small.
 pub const TOGETHER: usize = 256;
 
-/// The frames of a clip and what lies between them.
+/// The frames of a clip and the edges between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
     /// All frames, the last one of a cycle included.
     pub frames: usize,
-    /// Whether the last frame is the first once more.
+    /// Whether the last frame repeats the first.
     pub cycle: bool,
-    /// Whether a cut lies between a frame and the next, for each but the last.
+    /// Whether there is a cut between a frame and the next, for each frame but the last.
     pub cut: Vec<bool>,
     /// The time between two frames.
     pub dt: f64,
 }
 
 impl Timeline {
-    /// That of a motion.
+    /// The timeline of a motion.
     pub fn of(motion: &Motion) -> Self {
         Self::cut(motion, &cuts(motion))
     }
 
-    /// That of a motion whose cuts are known: the frames that follow one.
+    /// The timeline of a motion with known cuts: the first frame after each.
     pub fn cut(motion: &Motion, cuts: &[usize]) -> Self {
         let frames = motion.clip.frames();
         let mut cut = vec![false; frames.saturating_sub(1)];
@@ -50,18 +50,18 @@ impl Timeline {
         if frame < self.unknowns() { frame } else { frame - self.unknowns() }
     }
 
-    /// How many frames a change takes that is to take so many seconds.
+    /// The duration in frames, at least 1.
     pub fn reach(&self, seconds: f64) -> usize {
         (seconds / self.dt).round().max(1.0) as usize
     }
 
-    /// The edges that join two frames: the first of each.
+    /// The edges that are not cuts, each by its first frame.
     pub fn edges(&self) -> impl ParallelIterator<Item = usize> {
         (0..self.cut.len()).into_par_iter().with_min_len(TOGETHER).filter(|f| !self.cut[*f])
     }
 
-    /// The neighbours of each of some frames that has two: before, here, after, as unknowns; of the first frame of a cycle
-    /// too.
+    /// For every frame of a range with two neighbours: previous, own and next unknown. The first frame of a cycle is always
+    /// included.
     pub fn triples(&self, frames: Range<usize>) -> impl Iterator<Item = [usize; 3]> {
         let n = self.unknowns();
         let inner = frames.start.max(1)..frames.end.min(self.frames.saturating_sub(1));
@@ -70,12 +70,12 @@ impl Timeline {
         inner.map(|f| [f - 1, f, self.unknown(f + 1)]).chain(round)
     }
 
-    /// The speed of a point over every edge, in metres per second: the way over a window of `half` seconds to either
+    /// The speed of a point over every edge, in metres per second: its displacement over a window of `half` seconds to either
     /// side, shorter at cuts and ends.
     pub fn speeds(&self, at: impl Fn(usize) -> Vec3 + Sync, half: f64) -> Vec<f64> {
         let reach = (half / self.dt).round() as usize;
         let last = self.frames - 1;
-        // A cycle goes on where it began, moved by the way that it travels.
+        // A cycle continues with its first frames, offset by the distance travelled.
         let way = if self.cycle { at(last) - at(0) } else { Vec3::zeros() };
         let place = |f: isize| match f {
             f if f < 0 => at((f + last as isize) as usize) - way,

@@ -1,8 +1,8 @@
-//! Toes that a rising heel would push into the floor come up towards level.
+//! Bends toes towards level when a rising heel would push them into the floor.
 //!
-//! Most takes have toes that do not bend, or none, and a copy then stands on the tips of its toes: raising the foot instead
-//! lifts every heel-off by centimetres. Toes turn about their joint by the least that brings their skin out of the floor,
-//! never beyond level. Space: model space, Y up. Units: metres, radians.
+//! Most takes have toes that do not bend, or none, and a copy would stand on the tips of its toes; raising the foot instead
+//! would lift every heel-off by centimetres. Toes rotate about their joint by the smallest angle that brings their skin out of
+//! the floor, never beyond level. Space: model space, Y up. Units: metres, radians.
 
 use super::envelope::envelope;
 use super::leg::Step;
@@ -12,20 +12,20 @@ use super::transfer::LegPair;
 use crate::math::{Quat, Vec3, angle_between, exp};
 use rayon::prelude::*;
 
-/// Halvings of an angle: to a hundredth of a degree.
+/// Bisection steps for an angle: to a hundredth of a degree.
 const HALVINGS: usize = 13;
 
-/// How far the skin of a foot reaches down in a frame, over the ankle.
+/// The lowest heights of the skin of a foot in a frame, relative to the ankle.
 #[derive(Clone, Copy, Debug)]
 pub struct Sole {
-    /// The lowest of what the foot moves, and of what the toes move.
+    /// The lowest point of the skin of the foot, and of the toes.
     lowest: [f64; 2],
-    /// The height of the toe joint, and how it is turned.
+    /// Height and rotation of the toe joint.
     toes: (f64, Quat),
 }
 
 impl Sole {
-    /// Those of every frame; nothing without a skin.
+    /// The heights in every frame; empty without a skin.
     pub fn of(pair: &LegPair, steps: &[Step]) -> Vec<Sole> {
         let of = |step: &Step| {
             let ankle = step.foot.translation.y;
@@ -40,41 +40,41 @@ impl Sole {
         if pair.skin.is_empty() { Vec::new() } else { steps.par_iter().with_min_len(64).map(of).collect() }
     }
 
-    /// The lowest of all.
+    /// The lowest point.
     pub fn lowest(&self) -> f64 {
         self.lowest[0].min(self.lowest[1])
     }
 
-    /// The lowest of all once toes that point down have come to level: `skin` is that of the toes, `up` is up in their space
-    /// where the foot is flat.
+    /// The lowest point with toes that point down rotated to level; `skin` is that of the toes, `up` the up direction in their
+    /// space while the foot is flat.
     pub fn lowest_with_level_toes(&self, skin: &[Vec3], up: &Vec3) -> f64 {
         let level = |(axis, most): (Vec3, f64)| self.turned(skin, &exp(&(axis * most)));
         self.lowest[0].min(self.tilt(up).map_or(self.lowest[1], |tilt| level(tilt).max(self.lowest[1])))
     }
 
-    /// The axis about which the toes come to level, and by how much; `up` is up in their space where they are.
+    /// The axis and the angle that rotate the toes to level; `up` is the up direction in their space while they are level.
     fn tilt(&self, up: &Vec3) -> Option<(Vec3, f64)> {
         let up = self.toes.1 * up;
         let axis = up.cross(&Vec3::y()).try_normalize(1e-9)?;
         Some((axis, angle_between(&up, &Vec3::y())))
     }
 
-    /// The lowest of these points of the toes, turned.
+    /// The lowest of these points of the toes after a delta rotation.
     fn turned(&self, skin: &[Vec3], turn: &Quat) -> f64 {
         let turned = turn * self.toes.1;
         skin.iter().map(|at| (turned * at).y).fold(f64::INFINITY, f64::min) + self.toes.0
     }
 }
 
-/// What the toes of a target move, in their space.
+/// The skin points of the target's toes, in their space.
 pub fn skin_of_toes(pair: &LegPair) -> Vec<Vec3> {
     let of_toes = pair.skin.iter().filter(|(joint, _)| Some(*joint) == pair.target.toes);
     of_toes.map(|(_, at)| *at).collect()
 }
 
-/// The turns of the toes in every frame, as smooth as feet are raised, and `soles` with them; nothing where no toes turn.
-/// `up` is up in the space of the toes where the foot is flat, `ankle` says how high the ankle is over the floor, the legs
-/// are `leg` long.
+/// The delta rotations of the toes in every frame, as smooth as the raising of feet, and updates `soles`; empty if no toes
+/// rotate. `up` is the up direction in the space of the toes while the foot is flat, `ankle` gives the height of the ankle
+/// above the floor in a frame, `leg` is the length of the legs.
 pub fn turns(
     time: &Timeline,
     pair: &LegPair,
@@ -134,14 +134,14 @@ mod tests {
             sole: 0.15,
             soles: Vec::new(),
         };
-        // The toe joint lies 2 cm over the sole, the tips 6 cm ahead of it.
+        // The toe joint is 2 cm above the sole, the tips are 6 cm ahead of it.
         let skin = vec![
             (foot, Vec3::new(0.0, -0.08, -0.05)),
             (toes, Vec3::new(0.0, -0.02, 0.0)),
             (toes, Vec3::new(0.0, -0.02, 0.06)),
         ];
         let pair = LegPair { source: leg.clone(), target: leg, skin };
-        // The foot turns about its toe joint, the toes with it: flat, heel up, flat, and heel up in the air.
+        // The foot rotates about its toe joint together with the toes: flat, heel up, flat, and heel up in the air.
         let frames = 240;
         let heel = |f: usize| 0.7 * (std::f64::consts::PI * f as f64 / 60.0).sin().powi(2);
         let air = |f: usize| if f > 120 { 0.1 } else { 0.0 };

@@ -1,7 +1,7 @@
-//! The rotation copy of a take becomes a performance whose feet do what the source's feet do.
+//! Corrects the legs of a rotation copy so that its feet follow the source's feet.
 //!
-//! The whole source is scaled by one factor, the ratio of thigh and shin; what its ankles and soles then do is asked of
-//! the target, what its knees do as well, and [`Equations`] weigh the two. Nothing asks for contact labels. Space: model
+//! The source is scaled by one factor, the ratio of leg lengths. The trajectories of its ankles and soles are goals for the
+//! target, the bends of its knees as well, and [`Equations`] balance the two. Contact labels are not used. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
 use super::closure::{FOLDED, close_all, knee_side};
@@ -23,14 +23,14 @@ use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Feet are raised out of the floor in at most so many rounds; each leaves a tenth to a half of what the one before left.
+/// Most rounds of raising feet out of the floor; each leaves a tenth to a half of the penetration.
 const RAISES: usize = 6;
-/// Hands likewise: a straight elbow gives little a round, and clips whose hands are in the floor are few.
+/// Most rounds of raising hands: a straight elbow allows little per round, and clips with hands in the floor are few.
 const HAND_RAISES: usize = 8;
-/// What is raised by less than this share of the leg is not.
+/// Smallest penetration that is corrected, leg lengths.
 const RAISED: f64 = 1e-4;
-/// So large a part of the frames in which feet are flat has nothing of them in the floor. At a half every noise of the take's
-/// feet raises them, heights at rest err by 3.2 (8.8) mm instead of 1.3 (4.5), and bodies stand 3 to 10 mm lower; at three
+/// Share of the frames with flat feet in which the feet are not in the floor. With a half every noise of the take's feet
+/// raises them, contact heights are off by 3.2 (8.8) mm instead of 1.3 (4.5), and bodies stand 3 to 10 mm lower; with three
 /// quarters by 2.1 (6.1); 95 of 100 gain nothing.
 const UPPER: f64 = 0.9;
 
@@ -41,8 +41,8 @@ pub struct LegPair {
     pub source: Leg,
     /// On the target.
     pub target: Leg,
-    /// What can be the lowest of the target's foot, in the spaces of its joints; nothing of a body without a skin, whose
-    /// soles are guessed.
+    /// Support points of the target's foot, in the spaces of its joints; empty for a body without a skin, whose soles are
+    /// estimated.
     pub skin: Vec<(JointId, Vec3)>,
 }
 
@@ -61,33 +61,33 @@ impl LegPair {
     }
 }
 
-/// How long the target's legs are for one of the source's: the one factor by which a take is scaled.
+/// The ratio of leg lengths, target to source: the factor by which a take is scaled.
 pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
     let sum = |of: &dyn Fn(&LegPair) -> &Leg| pairs.iter().map(|p| of(p).length()).sum::<f64>();
     (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
 }
 
-/// Where the legs and the body of a target go in every frame.
+/// The trajectories of a target's legs and body over a clip.
 #[derive(Clone, Debug)]
 pub struct Course {
     settings: Settings,
-    /// Where the knee of each leg points: see [`knee_side`].
+    /// The direction of the knee of each leg: see [`knee_side`].
     sides: Vec<Vec3>,
-    /// The way of the whole copy, and the turn of the pelvis, before anything is solved.
+    /// The displacement of the whole copy and the delta rotation of the pelvis before the solve.
     base: Vec<Vec3>,
     tilts: Vec<Quat>,
-    /// The turn of each foot that is longer than the source's; nothing of one that is not.
+    /// The delta rotations of each foot that is longer than the source's; empty for other feet.
     feet: Vec<Vec<Quat>>,
-    /// The turn of the toes of each foot; nothing of those that keep theirs.
+    /// The delta rotations of the toes of each foot; empty for toes that do not change.
     toes: Vec<Vec<Quat>>,
-    /// By how much hips go further, and where the ankle of each leg goes.
+    /// The further displacement of the hips, and the position of the ankle of each leg.
     further: Vec<Vec3>,
     ankles: Vec<Vec<Vec3>>,
 }
 
 impl Course {
-    /// A part of the rotation copy, from frame `first` on, with legs and body where they go; `pairs` as they were told. Signs
-    /// may flip between frames.
+    /// Applies the trajectories to a part of the rotation copy that starts at frame `first`; `pairs` must be those of the
+    /// solve. Quaternion signs may flip between frames.
     pub fn write(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
         let frames = first..first + part.clip.frames();
         let (base, tilts) = (&self.base[frames.clone()], &self.tilts[frames.clone()]);
@@ -112,30 +112,30 @@ impl Course {
     }
 }
 
-/// Changes every step by what belongs to its frame.
+/// Changes the transforms of every frame by that frame's element of `by`.
 fn each<T: Sync>(steps: &mut [Step], by: &[T], change: impl Fn(&mut Step, &T) + Sync) {
     steps.par_iter_mut().zip(by).with_min_len(TOGETHER).for_each(|(step, by)| change(step, by));
 }
 
-/// Turns the foot of a leg.
+/// Rotates the foot of a leg.
 fn turn(steps: &mut [Step], turns: &[Quat]) {
     each(steps, turns, |step, turn| *step = step.foot_turned(turn));
 }
 
-/// Moves the steps of a leg.
+/// Translates a leg.
 fn moved(steps: &mut [Step], ways: &[Vec3]) {
     each(steps, ways, |step, way| *step = step.moved(way));
 }
 
-/// The length of the target's legs.
+/// The mean length of the target's legs.
 fn mean_length(pairs: &[LegPair]) -> f64 {
     pairs.iter().map(|p| p.target.length()).sum::<f64>() / pairs.len() as f64
 }
 
-/// The legs of a rotation copy brought to do what the source's do, standing on height 0, feet and seat out of the floor;
-/// `scaled` and `copied` are the legs of source and copy as they are, by leg and frame, `seat` is how high the lowest of
-/// the copy's trunk and thighs is, and `across` scales the path over the ground, which is [`leg_ratio`] unless somebody
-/// told another. `None` without legs.
+/// Solves for the trajectories of legs and body: the legs of the rotation copy follow the source's, the body stands on height
+/// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and copy, by leg and frame; `seat` is
+/// the lowest height of the copy's trunk and thighs; `across` is the scale of the path over the ground, by default
+/// [`leg_ratio`]. `None` without legs.
 pub fn course(
     time: &Timeline,
     mut scaled: Vec<Vec<Places>>,
@@ -152,7 +152,7 @@ pub fn course(
     let tilts = tilts(&scaled, &copied);
     tilt(&mut copied, &tilts);
 
-    // Where the pelvis goes before anything is solved: the scaled path over the ground, as high as soles say.
+    // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
     let feet = Feet::of(time, &scaled, &from, leg, settings);
     let turns: Vec<Vec<Quat>> = (0..to.len())
         .map(|k| {
@@ -185,7 +185,7 @@ pub fn course(
     let mut sides: Vec<Vec3> = Vec::new();
     let terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
-            // Of a long take a leg is large: it goes when its terms are known.
+            // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let ends = ((&scaled[..], from[k]), (&copied[..], to[k]));
             let mut points = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
@@ -215,7 +215,7 @@ pub fn course(
         })
         .collect();
     let seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
-    // A long take has a large matrix: what is not needed any more goes before it, and what only it needs with it.
+    // The matrix of a long take is large: what is no longer needed is freed before it, and its terms together with it.
     drop((feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
     let answer = equations.solve(None);
@@ -243,7 +243,7 @@ pub fn course(
     Some(Course { settings: *settings, sides, base, tilts, feet: turns, toes, further, ankles })
 }
 
-/// The motion with hands that are in the floor lifted out of it by their arms.
+/// The motion with hands raised out of the floor by IK of the arms.
 pub fn hands_out_of_floor(
     mut motion: Motion,
     skin: &BodySkin,
@@ -278,7 +278,7 @@ pub fn hands_out_of_floor(
     motion
 }
 
-/// The turns of the pelvis, which keep the line between the hip joints of the copy as level as the source's is.
+/// The delta rotations of the pelvis that make hip joints rise and fall as the source's do: see [`hip_tilt`].
 fn tilts(scaled: &[Vec<Places>], copied: &[Vec<Step>]) -> Vec<Quat> {
     let [left, right] = copied else { return vec![Quat::identity(); copied[0].len()] };
     let widths = [
@@ -289,12 +289,12 @@ fn tilts(scaled: &[Vec<Places>], copied: &[Vec<Step>]) -> Vec<Quat> {
     left.par_iter().zip(right).with_min_len(64).map(|(l, r)| hip_tilt(&across(l, r), share)).collect()
 }
 
-/// From the right hip to the left one.
+/// The vector from the right hip joint to the left one.
 fn across(left: &impl Jointed, right: &impl Jointed) -> Vec3 {
     left.joints().hip - right.joints().hip
 }
 
-/// Moves the legs of the copy as the pelvis turns about the middle of the hip joints.
+/// Moves the legs of the copy with the rotation of the pelvis about the middle of the hip joints.
 fn tilt(copied: &mut [Vec<Step>], tilts: &[Quat]) {
     let [left, right] = copied else { return };
     left.par_iter_mut().zip(right).zip(tilts).with_min_len(TOGETHER).for_each(|((left, right), turn)| {
@@ -304,8 +304,8 @@ fn tilt(copied: &mut [Vec<Step>], tilts: &[Quat]) {
     });
 }
 
-/// How high the scaled source is lifted so that the target's soles are on the floor where the source's are flat; where
-/// they never are, as the rotation copy has it. Toes count as level: they turn up before a body is lifted for their sake.
+/// The height by which the scaled source is raised so that the target's soles are on the floor while the source's are flat;
+/// if they never are, the height of the rotation copy. Toes count as level, because toes bend before the body is raised.
 fn rise(
     pairs: &[LegPair],
     feet: &Feet,
@@ -332,15 +332,15 @@ fn rise(
     median((0..scaled[0].len()).map(|f| low(copied, f) - low(scaled, f)).collect())
 }
 
-/// How much of a source leg of this length can be followed: less where it is stretched.
+/// The weight with which a source leg of this length is followed, 0 to 1: less where it is stretched.
 fn follow(&Places { hip, ankle, .. }: &Places, length: f64, settings: &Settings) -> f64 {
     let excess = ((ankle - hip).norm() / length - settings.stretched).max(0.0);
     libm::exp(-0.5 * (excess / settings.stretch).powi(2))
 }
 
-/// The answer with feet and seat raised out of the floor, and by how much each foot was raised. A raise is a smooth channel
-/// that covers what is needed, added to the goals or to the path of the pelvis: the matrix stays, and nothing switches
-/// from frame to frame. What the equations still hold back of it after the last round is added as it is.
+/// The solution with feet and seat raised out of the floor, and the height by which each foot was raised. Each raise is a
+/// smooth upper envelope of the penetration, added to the goals or to the path of the pelvis: the matrix does not change, and
+/// nothing switches between frames. The penetration left after the last round is corrected directly.
 fn out_of_floor(
     (equations, mut answer): (&Equations<'_>, Vec<Answer>),
     time: &Timeline,
@@ -352,7 +352,7 @@ fn out_of_floor(
 ) -> (Vec<Answer>, Vec<Vec<f64>>) {
     let mut raised = vec![vec![0.0; time.frames]; goals.len()];
     let mut lifted = vec![0.0; time.frames];
-    // By how much more something is needed, which a smooth channel covers; the most of it.
+    // Adds a smooth upper envelope of the remaining penetration to a curve; returns the largest penetration.
     let cover = |needed: Vec<f64>, seconds: f64, channel: &mut [f64]| {
         let most = needed.iter().copied().fold(0.0, f64::max);
         if most > 0.0 {
@@ -383,7 +383,7 @@ fn out_of_floor(
         if round == RAISES || most < RAISED * leg {
             break;
         }
-        // The copy misses the goals by as much more as they are raised, and by as much less as the body is.
+        // Relative to the copy the goals are raised, less the height by which the body is raised.
         let less = |raised: &Vec<f64>| raised.iter().zip(&lifted).map(|(a, b)| a - b).collect();
         answer = equations.solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
     }

@@ -1,23 +1,24 @@
-//! A walk on the spot becomes the velocity of the ground that it walks on.
+//! Estimates the belt velocity of a walk on a treadmill.
 //!
-//! Its feet do not rest in the world: while they are low they all go one way, and the pelvis does not. Units: leg
-//! lengths, seconds.
+//! Feet on a treadmill are not planted in the world: while they are low they all move in one direction, and the pelvis does
+//! not. Units: leg lengths, seconds.
 
 use crate::math::{Vec3, median};
 
-/// The slowest belt, leg lengths a second: a slow walk of a person.
+/// Lowest belt speed, leg lengths per second: a slow walk of a person.
 const BELT: f64 = 0.3;
-/// Feet slower than this rest in the world; where so large a share of them does it is no treadmill.
+/// Speed, leg lengths per second, below which feet are planted in the world, and the share of planted feet above which there
+/// is no treadmill.
 const RESTS: (f64, f64) = (0.15, 0.3);
-/// The pelvis of a walk on the spot travels slower than this share of the belt.
+/// Highest speed of the pelvis on a treadmill, relative to the belt speed.
 const TRAVELS: f64 = 0.15;
-/// Low feet go with the belt to within this share of its speed.
+/// Largest median deviation of low feet from the belt velocity, relative to the belt speed.
 const SCATTER: f64 = 0.4;
-/// Fewer velocities tell nothing.
+/// Fewest velocities for an estimate.
 const FEWEST: usize = 4;
 
-/// The velocity of the ground, from the velocities of low points and the mean velocity of the pelvis; `None` where the
-/// feet rest in the world, or nowhere.
+/// The belt velocity, from the velocities of low points and the mean velocity of the pelvis; `None` if the feet are planted
+/// in the world, or never planted.
 pub fn belt(low: &[Vec3], pelvis: &Vec3) -> Option<Vec3> {
     let level = |v: &Vec3| Vec3::new(v.x, 0.0, v.z);
     let low: Vec<Vec3> = low.iter().map(level).collect();

@@ -1,7 +1,7 @@
-//! Legs that were closed and a body that was moved become a clip again.
+//! Writes solved legs and body displacements back into the local transforms of a clip.
 //!
-//! Every joint that moved is put where it shall be in model space, and its local transform follows from its parent's;
-//! joints below follow their parents. Space: model space in, local space out. Units: metres.
+//! Every moved joint gets its model-space transform, from which and its parent's the local transform follows; joints below
+//! follow their parents. Space: model space in, local space out. Units: metres.
 
 use super::leg::{Leg, Step};
 use crate::kinematics::Towards;
@@ -10,22 +10,22 @@ use crate::model::{Clip, JointId, Motion, Rig, Role};
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 
-/// Where legs and body go.
+/// The new transforms of legs and body.
 pub struct Placed<'a, S> {
     /// The legs.
     pub legs: &'a [&'a Leg],
-    /// Where they go, by leg and frame.
+    /// Their new transforms, by leg and frame.
     pub steps: &'a [Vec<Step>],
-    /// The way of the body in every frame, and the turn of the pelvis, which trunk and legs do not take part in; nothing
-    /// where the body stays.
+    /// The displacement of the body and the delta rotation of the pelvis in every frame, which does not rotate trunk and
+    /// legs; empty if the body does not move.
     pub body: &'a [(Vec3, Quat)],
-    /// The frames in which nothing goes anywhere: they keep every bit.
+    /// Whether nothing moves in a frame: such frames keep every bit.
     pub still: S,
 }
 
-/// The joints that carry a body through the world: the hips, and every part of it that hangs elsewhere than under them
-/// (feet under a root bone, rigs exported in pieces): joints with a role below, or that travel by themselves. What stands
-/// above the hips is left out, and what another of the list carries.
+/// The topmost joints of a body: the hips, and every part that is not a descendant of the hips (feet under a root bone, rigs
+/// exported in pieces), which are joints with a role at or below them or with a translation channel. Ancestors of the hips and
+/// descendants of another topmost joint are left out.
 fn tops(rig: &Rig, clip: &Clip) -> Vec<JointId> {
     let skeleton = rig.skeleton();
     let Some(hips) = rig.joint(Role::Hips) else { return vec![JointId::new(0)] };
@@ -44,14 +44,14 @@ fn tops(rig: &Rig, clip: &Clip) -> Vec<JointId> {
     skeleton.ids().filter(top).collect()
 }
 
-/// The motion with legs and body where they are placed.
+/// The motion with the new transforms.
 pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, places: &Placed<'_, S>) -> Motion {
     let mut motion = placed(motion, places);
     fix_hemispheres(&mut motion.clip);
     motion
 }
 
-/// As [`write`], with signs that may flip between frames.
+/// As [`write`], with quaternion signs that may flip between frames.
 pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S>) -> Motion {
     let Motion { character, mut clip, contacts } = motion;
     let rig = &character.rig;
@@ -59,15 +59,15 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
     let moves = !placed.body.is_empty();
     let tops = if moves { tops(rig, &clip) } else { Vec::new() };
     let hips = rig.joint(Role::Hips);
-    // What hangs from a pelvis that turns, but for the legs, keeps its direction.
+    // Children of the hips other than the legs keep their orientation when the pelvis rotates.
     let leads = |id: JointId| placed.legs.iter().any(|l| id == l.upper || skeleton.is_ancestor(id, l.upper));
     let trunk: Vec<bool> =
         skeleton.ids().map(|id| hips.is_some() && skeleton.parent(id) == hips && !leads(id)).collect();
-    // What goes somewhere, and what lies above: nothing else is looked at.
+    // Only joints that move, and their ancestors, are processed.
     let ends = tops.iter().copied().chain(hips).chain(placed.legs.iter().flat_map(|leg| leg.joints()));
     let held = skeleton.ids().filter(|id| moves && trunk[id.index()]);
     let touched = Towards::new(skeleton, ends.chain(held));
-    // A joint that its tree parent does not carry needs a translation of its own.
+    // A joint whose parent joint does not move it needs a translation channel.
     let mut translated = clip.translated().to_vec();
     translated.extend(&tops);
     for leg in placed.legs {
@@ -78,7 +78,7 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
     translated.sort();
     translated.dedup();
     let (joints, frames) = (clip.joints(), clip.frames());
-    // Blocks of rotations and of translations go together, even where no joint is translated.
+    // Rows of at least one translation, so that blocks of rotations and translations can be zipped.
     let (width, row_width) = (translated.len(), translated.len().max(1));
     let (rotations, arriving, places) = clip.rotations_beside();
     let mut translations = vec![Vec3::zeros(); frames * row_width];
@@ -108,7 +108,7 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
                         wanted[id.index()] = Some(Transform::new(turned, at.translation + placed.body[f].0));
                     }
                     if let (true, Some(hips)) = (turns, hips) {
-                        // The pelvis turns about the middle of the hip joints, which stays where the body takes it.
+                        // The pelvis rotates about the middle of the hip joints, which moves with the body.
                         let middle = placed.legs.iter().map(|l| model.position(l.upper)).sum::<Vec3>()
                             / placed.legs.len() as f64;
                         let at = model.joint(hips);
@@ -144,7 +144,7 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
                 for (v, id) in translations[n * row_width..][..width].iter_mut().zip(&translated) {
                     *v = pose.joint(*id).translation;
                 }
-                // The next frame starts from the rest again: a joint without a channel has kept its own.
+                // The next frame starts from the rest translations: joints without a translation channel keep them.
                 if !(placed.still)(f) {
                     for &id in touched.joints() {
                         pose.local_mut()[id.index()].translation = skeleton.joint(id).rest.translation;
@@ -159,7 +159,7 @@ pub fn placed<S: Fn(usize) -> bool + Sync>(motion: Motion, placed: &Placed<'_, S
     Motion { character, clip, contacts }
 }
 
-/// The motion with its whole body moved by these ways, by frame; frames whose way is zero keep every bit.
+/// The motion with its whole body displaced, by frame; frames with displacement zero keep every bit.
 #[cfg(feature = "physics")]
 pub fn shifted(motion: Motion, ways: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = ways.iter().map(|way| (*way, Quat::identity())).collect();

@@ -1,9 +1,9 @@
-//! Where the segments of a body end, and the calibration pose that a tree can take.
+//! End joints of limb segments, and the calibration pose as the joint tree can take it.
 
 use crate::math::Transform;
 use crate::model::{JointId, ModelPose, Rig, Role, Side};
 
-/// The roles that continue a limb segment, nearest first: the segment's direction runs to the first one present.
+/// The roles at which a limb segment may end, nearest first: the segment's direction is to the first one present.
 pub fn outward(role: Role) -> &'static [fn(Side) -> Role] {
     match role {
         Role::UpperArm(_) => &[Role::LowerArm, Role::Hand],
@@ -14,7 +14,7 @@ pub fn outward(role: Role) -> &'static [fn(Side) -> Role] {
     }
 }
 
-/// A calibration pose that the rig's own tree can take: mapped joints keep the model rotations of `wanted`, all
+/// The calibration pose as the rig's own tree can take it: mapped joints have the model-space rotations of `wanted`, all
 /// others their local rest transform.
 pub fn reachable(rig: &Rig, wanted: &ModelPose, mapped: impl Fn(JointId) -> bool) -> ModelPose {
     let skeleton = rig.skeleton();

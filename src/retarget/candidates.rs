@@ -1,39 +1,40 @@
-//! A body part that no joint was found for becomes the joints that may be it, the likeliest first.
+//! Ranks the joints that may play a role for which no joint was found.
 //!
-//! Judged by the tree (below what it hangs from, above what hangs from it), by the place against the other side of the
-//! same body or against the other body, and by how alike the names are. Space: model, in the calibration pose; lengths
-//! are shares of the body's height.
+//! Criteria are the tree (below the parent role, above the child roles), the position compared with the other side of the
+//! same body or with the other body, and the similarity of names. Space: model space, in the calibration pose; lengths are
+//! shares of the body's height.
 
 use crate::anatomy::{Label, body_parent};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
-/// How many candidates are told.
+/// Number of candidates that are reported.
 const MOST: usize = 3;
-/// The error of place, as a share of the height, that halves a candidate's worth: the width of a limb and of the slack
-/// between two builds. Half of it asks for twins, double takes a neighbour on the same limb.
+/// Position error, as a share of the height, that halves the position score: the width of a limb and the usual difference
+/// between two builds. Half of it requires nearly equal bodies, double accepts a neighbour on the same limb.
 const SLACK: f64 = 0.1;
-/// Names less alike than this say nothing (Jaro-Winkler): words of the same letters reach 0.6 by chance.
+/// Least Jaro-Winkler similarity of names that counts: words with the same letters reach 0.6 by chance.
 const ALIKE: f64 = 0.7;
-/// What the joint next to the one that a role hangs from is worth more, each step less: limbs are missed joint by joint.
-/// Half of what a twin's place is worth; twice as much would beat a name, half as little lets a hand be a forearm.
+/// Score of a child of the joint that plays the parent role, divided by the number of joints between for others: the joints
+/// of a limb are usually missing in order. Half of the score of the mirrored position; twice as much would outweigh a name,
+/// half as much takes a hand for a forearm.
 const NEXT: f64 = 0.5;
-/// What it is worth to carry all that lies below, for parts that others hang from without being roles: a hand carries
+/// Score of a joint that has all joints of the limb below it, for parts with descendants that may have no roles: a hand has
 /// the fingers, a head the eyes. As [`NEXT`].
 const CARRIES: f64 = 0.5;
-/// How far a joint of one side may lie on the other, as a share of the height: rigs are drawn by hand.
+/// How far a joint may be on the other side of the middle, as a share of the height: rigs are made by hand.
 const ACROSS: f64 = 0.02;
 
-/// One body with the pose and the size that places are compared in.
+/// A body with the pose and the size in which positions are compared.
 #[derive(Clone)]
 pub(super) struct Body<'a> {
     pub(super) character: &'a Character,
-    /// What its joints are for, as far as known.
+    /// The roles of its joints, as far as known.
     pub(super) rig: Rig,
     pose: ModelPose,
     low: f64,
     height: f64,
-    /// How many joints hang from each, itself counted.
+    /// The number of joints in the subtree of each joint, itself included.
     carried: Vec<usize>,
 }
 
@@ -57,12 +58,12 @@ impl<'a> Body<'a> {
         &self.rig.skeleton().joint(joint).name
     }
 
-    /// Where the middle of the body lies, left to right.
+    /// The position of the middle of the body from left to right.
     fn middle(&self) -> f64 {
         self.rig.joint(Role::Hips).map_or(0.0, |hips| self.pose.position(hips).x)
     }
 
-    /// On which side of the middle the left of the body lies, +1 or -1, as far as its joints say.
+    /// The sign of x on the left side of the body, +1 or -1, from the first pair of joints with known sides.
     fn left(&self) -> f64 {
         let apart = |role: fn(Side) -> Role| {
             let [l, r] = Side::BOTH.map(|s| self.rig.joint(role(s)).map(|id| self.pose.position(id).x));
@@ -72,19 +73,19 @@ impl<'a> Body<'a> {
         pairs.into_iter().find_map(apart).map_or(1.0, f64::signum)
     }
 
-    /// The place of a joint over the ground and beside the middle, in shares of the height.
+    /// The position of a joint relative to ground and middle, in shares of the height.
     fn place(&self, joint: JointId) -> Vec3 {
         let at = self.pose.position(joint);
         Vec3::new(at.x - self.middle(), at.y - self.low, at.z) / self.height
     }
 
-    /// How far a joint lies from what `role` hangs from, as a share of the height.
+    /// The distance of a joint from the joint of the parent role, as a share of the height.
     fn reach(&self, role: Role, joint: JointId) -> Option<f64> {
         let from = body_parent(&self.rig, role)?;
         Some((self.pose.position(joint) - self.pose.position(from)).norm() / self.height)
     }
 
-    /// The joints of `free` that may be `role`, the likeliest first; few.
+    /// The joints of `free` that may play `role`, at most [`MOST`], best first.
     pub(super) fn candidates(
         &self,
         role: Role,
@@ -101,7 +102,7 @@ impl<'a> Body<'a> {
         scored.into_iter().take(MOST).map(|s| s.1).collect()
     }
 
-    /// Whether a joint may be `role` by its place in the tree and its side.
+    /// Whether a joint may play `role`, by its position in the tree and its side.
     fn fits(&self, role: Role, joint: JointId) -> bool {
         let skeleton = self.rig.skeleton();
         if let Some(side) = role.side()
@@ -109,7 +110,7 @@ impl<'a> Body<'a> {
         {
             return false;
         }
-        // A foot hangs elsewhere where nothing hangs from its shin: rigs keep feet under the root.
+        // The foot of a shin without children is elsewhere in the tree: some rigs have feet under the root.
         let shin = role.side().and_then(|s| self.rig.joint(Role::LowerLeg(s)));
         let astray = matches!(role, Role::Foot(_)) && shin.is_some_and(|s| skeleton.children(s).is_empty());
         if astray && shin.is_some_and(|s| self.place(joint).y > self.place(s).y) {
@@ -136,24 +137,24 @@ impl<'a> Body<'a> {
             && outer.iter().all(|&outer| skeleton.is_ancestor(joint, outer))
     }
 
-    /// Whether joints of the body stand on both sides of `role`, so that a candidate lies between them.
+    /// Whether the parent role and a child role of `role` have joints, so that a candidate is between them.
     pub(super) fn encloses(&self, role: Role) -> bool {
         body_parent(&self.rig, role).is_some()
             && beyond(role).into_iter().any(|r| self.rig.joint(r).is_some())
     }
 
-    /// How much of what hangs from the joint that `role` hangs from hangs from `joint`, itself counted.
+    /// The share of the parent role's subtree that is in the subtree of `joint`, itself included.
     fn share(&self, role: Role, joint: JointId) -> f64 {
         let all = body_parent(&self.rig, role).map_or(self.carried[0], |top| self.carried[top.index()] - 1);
         self.carried[joint.index()] as f64 / all.max(1) as f64
     }
 
-    /// Up to 3: place, name, and nearness in the tree.
+    /// The score, up to 3: position, name, and nearness in the tree.
     fn worth(&self, role: Role, joint: JointId, other: Option<&Body<'_>>) -> f64 {
         let skeleton = self.rig.skeleton();
         let twin = Some(role.mirrored()).filter(|m| *m != role).and_then(|m| self.rig.joint(m));
         let counterpart = other.and_then(|o| Some((o, o.rig.joint(role)?)));
-        // Arms hang as they like: there the length of the bone says more than the place.
+        // Arms have any pose: the length of the bone is more reliable than the position.
         let by_bone = matches!(role, Role::LowerArm(_) | Role::Hand(_));
         let error = match (twin, counterpart) {
             (Some(twin), _) => {
@@ -197,7 +198,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Whether a name says a part of the body that is not `role`: a neck is no head, and a thumb no hand.
+/// Whether a name means another part of the body than `role`: a neck is not a head, a thumb is not a hand.
 fn says_another_part(label: &Label, role: Role) -> bool {
     let plain = |word: &str| word.replace("left_", "").replace("right_", "").replace(['_', '0'], "");
     let own = plain(&role.to_string());
@@ -210,7 +211,7 @@ fn says_another_part(label: &Label, role: Role) -> bool {
         .any(|word| !word.is_empty() && !own.contains(&word) && said(&word))
 }
 
-/// The roles that hang from `role`, directly or further out: their joints lie below its joint.
+/// The roles whose joints must be below the joint of `role`.
 fn beyond(role: Role) -> Vec<Role> {
     let arm = |s: Side| vec![Role::UpperArm(s), Role::LowerArm(s), Role::Hand(s)];
     let leg = |s: Side| vec![Role::UpperLeg(s), Role::LowerLeg(s)];
@@ -225,7 +226,7 @@ fn beyond(role: Role) -> Vec<Role> {
         Role::UpperArm(s) => arm(s)[1..].to_vec(),
         Role::LowerArm(s) => arm(s)[2..].to_vec(),
         Role::UpperLeg(s) => leg(s)[1..].to_vec(),
-        // Feet may hang from the root and not from their shins.
+        // Feet may be children of the root and not of their shins.
         _ => Vec::new(),
     }
 }

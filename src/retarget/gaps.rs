@@ -1,8 +1,8 @@
-//! A joint map becomes what it leaves out: body parts that only one of two bodies has, guesses, and hands or feet whose
-//! joints were not recognised, each with the lines of a map file that mend it.
+//! Finds what a joint map leaves out: body parts that only one of two bodies has, guesses, and unrecognised joints of hands
+//! and feet, each with the lines of a map file that fix it.
 //!
-//! What leaves a part of the target undriven, or loses what a limb of the take does, is told; what is harmless is not:
-//! a neck, a collar bone or toes that a body simply does not have.
+//! Reported are undriven parts of the target and limbs of the take whose motion is lost. A neck, a collar bone or toes that a
+//! body simply does not have are harmless and not reported.
 
 use super::candidates::Body;
 use super::joint_map::{JointMap, REQUIRED};
@@ -14,9 +14,9 @@ use std::fmt;
 /// One of the two bodies of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The one that drives.
+    /// The body that drives.
     Source,
-    /// The one that is driven.
+    /// The body that is driven.
     Target,
 }
 
@@ -26,27 +26,28 @@ impl fmt::Display for End {
     }
 }
 
-/// A role that one body lacks, or is unsure of, and the joints that may be it.
+/// A role that is missing or unsure on one body, and the joints that may play it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gap {
     /// The role.
     pub role: Role,
-    /// Which body lacks it.
+    /// The body that lacks it.
     pub end: End,
-    /// What was found, where it is only a guess.
+    /// The joint that was found, if it is only a guess.
     pub guess: Option<Assignment>,
-    /// The joints that may be it, likeliest first.
+    /// The joints that may play it, best first.
     pub candidates: Vec<JointId>,
-    /// What happens for want of it.
+    /// The consequence.
     pub message: String,
-    /// The lines of a map file that mend it, where lines can.
+    /// The lines of a map file that fix it, if lines can.
     pub mend: Option<String>,
 }
 
-/// Joints below this many under a hand or foot are ends of bones; as many or more are fingers or toes.
+/// Number of joints below a hand or foot from which they are fingers or toes; fewer are ends of bones.
 const DIGITS: usize = 3;
 
-/// The roles that are told of: limbs before what may lie between them and the hips, so that joints between are seen to be.
+/// The reported roles: limbs before the roles that may be between them and the hips, so that the latter can be recognised by
+/// the joints on both sides.
 fn core() -> Vec<Role> {
     let limbs = |s| {
         [
@@ -63,25 +64,25 @@ fn core() -> Vec<Role> {
     ends.chain(between).collect()
 }
 
-/// The line that tells a role.
+/// The map file line that assigns a role.
 pub(super) fn line(end: End, role: Role, joint: &str) -> String {
     format!("{end}_roles.{role} = {}", quoted(joint))
 }
 
-/// Source and target in the order of [`End`].
+/// Source and target, in the order of [`End`].
 struct Pairing<'a> {
     bodies: [Body<'a>; 2],
     map: &'a JointMap,
 }
 
-/// Every gap of `map`, which is between bodies with these rigs; none where neither is a body.
+/// Every gap of `map` between characters with these rigs; empty if neither has hips.
 pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Rig)) -> Vec<Gap> {
     if [source.1, target.1].iter().all(|rig| rig.joint(Role::Hips).is_none()) {
         return Vec::new();
     }
     let bodies = [Body::new(source.0, source.1), Body::new(target.0, target.1)];
     let mut pairing = Pairing { bodies, map };
-    // Fingers are missed below hands that are known, not below those that are supposed to be some.
+    // Fingers are checked before hands are assumed: they are reported below known hands only.
     let digits = [End::Source, End::Target].map(|end| pairing.digits(end));
     let mut found = Vec::new();
     for role in core() {
@@ -99,8 +100,7 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
     found
 }
 
-/// The roles without which there is no map and that one of the bodies lacks or is unsure of, each with the line that
-/// tells it.
+/// The roles required for a map that are missing or unsure on one of the bodies, each with the line that assigns it.
 pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
     let unsure = |c: &Character| {
         REQUIRED.map(|role| c.rig.assignment(role).is_none_or(|a| !a.is_sure())).contains(&true)
@@ -140,7 +140,7 @@ impl Pairing<'_> {
         if end == End::Source { (source, target) } else { (target, source) }
     }
 
-    /// Whether the joint of `role` drives or is driven, by whatever pair.
+    /// Whether the joint of `role` drives or is driven in any pair.
     fn driven(&self, end: End, role: Role) -> bool {
         let Some(joint) = self.of(end).0.rig.joint(role) else { return false };
         self.moves(end, joint)
@@ -155,11 +155,11 @@ impl Pairing<'_> {
 
     fn candidates(&self, role: Role, end: End) -> Vec<JointId> {
         let (own, other) = self.of(end);
-        // A target joint that is driven by its name has what it needs.
+        // A target joint that is already driven, by its name, is no candidate.
         own.candidates(role, Some(other), &|id| end == End::Source || !self.moves(end, id))
     }
 
-    /// Takes the likeliest joint for the role while the roles beyond it are looked for.
+    /// Assumes that the best candidate plays the role while the roles below it are searched.
     fn suppose(&mut self, role: Role, end: End, candidates: &[JointId]) {
         let Some(&joint) = candidates.first() else { return };
         let body = &mut self.bodies[end as usize];
@@ -172,7 +172,7 @@ impl Pairing<'_> {
     fn lacks(&mut self, role: Role, end: End, found: &mut Vec<Gap>) {
         let candidates = self.candidates(role, end);
         let (own, other) = self.of(end);
-        // A part that bodies may do without is missed only where a joint stands in its place, or on the other side.
+        // An optional part is missing only if a joint is in its position, or the other side has it.
         let optional = match role {
             Role::Clavicle(_) | Role::Neck(_) => true,
             Role::Spine(_) => end == End::Target,
@@ -198,7 +198,7 @@ impl Pairing<'_> {
         };
         let mend = match (candidates.first(), end) {
             (Some(&id), _) => Some(line(end, role, own.name(id))),
-            // Nothing is left on the source: the joint that the part hangs from may take it along.
+            // Without a candidate on the source, the joint of the parent role may drive the part.
             (None, End::Source) => crate::anatomy::body_parent(&own.rig, role).map(|inner| {
                 let pair = [own.name(inner), theirs].map(quoted);
                 format!("[[pair]]\nsource = {}\ntarget = {}", pair[0], pair[1])
@@ -209,7 +209,7 @@ impl Pairing<'_> {
         found.push(Gap { role, end, guess: None, candidates, message, mend });
     }
 
-    /// Neither body has a joint for `role`: told where a joint of the target stands still for want of it.
+    /// Neither body has a joint for `role`: reported if a joint of the target is not driven because of that.
     fn both_lack(&mut self, role: Role, found: &mut Vec<Gap>) {
         let optional = matches!(role, Role::Clavicle(_) | Role::Neck(_) | Role::Spine(_));
         let candidates = [End::Source, End::Target].map(|end| self.candidates(role, end));
@@ -230,7 +230,7 @@ impl Pairing<'_> {
         found.push(Gap { role, end: End::Target, guess: None, candidates, message, mend });
     }
 
-    /// Joints of `role` that are guesses, with what else they may be.
+    /// The joints of `role` that are guesses, with alternatives.
     fn guesses(&self, role: Role) -> Vec<Gap> {
         let of = |end: End| {
             let (own, _) = self.of(end);
@@ -261,7 +261,7 @@ impl Pairing<'_> {
         Gap { role, end, guess: Some(guess.clone()), candidates, message, mend }
     }
 
-    /// The fingers and toes that `end` lacks although joints for them are there, in one gap.
+    /// One gap for the fingers and toes that `end` lacks although it has joints for them.
     fn digits(&self, end: End) -> Option<Gap> {
         let (own, other) = self.of(end);
         let skeleton = own.rig.skeleton();
@@ -308,8 +308,8 @@ impl Pairing<'_> {
     }
 }
 
-/// What else `role` of a character may be: the joint that came second when it was found, with its confidence, else the
-/// likeliest of the joints that have no role.
+/// The best alternative for a role of a character: the runner-up of its detection, with its confidence, else the best of the
+/// joints without a role.
 pub fn second_best(character: &Character, role: Role) -> Option<(JointId, Option<f64>)> {
     if let Some((joint, confidence)) = character.rig.assignment(role)?.runner_up {
         return Some((joint, Some(confidence)));
@@ -318,7 +318,7 @@ pub fn second_best(character: &Character, role: Role) -> Option<(JointId, Option
     body.candidates(role, None, &|_| true).first().map(|&joint| (joint, None))
 }
 
-/// The gaps as warnings, one each.
+/// One warning for each gap.
 pub fn warnings(gaps: &[Gap]) -> Warnings {
     let mut all = Warnings::new();
     for gap in gaps {

@@ -1,4 +1,4 @@
-//! Which joint of the source drives which joint of the target: found by roles and names, editable as a file.
+//! Joint map: which joint of the source drives which joint of the target, found by roles and names.
 
 use super::gaps::{End, Gap, gaps, required};
 use super::map_error::{MapError, Wanted};
@@ -6,10 +6,10 @@ use crate::anatomy::{Label, on_four_legs};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 use crate::report::{MappedJoint, Mapping, one_line};
 
-/// One target joint and what drives it.
+/// A target joint and what drives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// The role that both play; `None` for joints paired by name alone.
+    /// The role of both; `None` for joints paired by name alone.
     pub role: Option<Role>,
     /// The joint of the source.
     pub source: JointId,
@@ -17,13 +17,13 @@ pub struct Pair {
     pub blend: Option<(JointId, f64)>,
     /// The joint of the target.
     pub target: JointId,
-    /// From 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// Why, for people.
+    /// The reason in words.
     pub reason: String,
 }
 
-/// A joint that nothing was found for.
+/// A joint without a counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmapped {
     /// The joint.
@@ -32,41 +32,41 @@ pub struct Unmapped {
     pub role: Option<Role>,
 }
 
-/// Every target joint that is driven, in joint order, and what stays out on both sides.
+/// Every driven target joint, in joint order, and the unmapped joints of both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointMap {
     /// The pairs, ascending by target joint.
     pub pairs: Vec<Pair>,
     /// Source joints that drive nothing.
     pub source_only: Vec<Unmapped>,
-    /// Target joints that keep their rest local transform.
+    /// Target joints that keep their local rest transform.
     pub target_only: Vec<Unmapped>,
 }
 
 /// Roles without which there is no root motion and no stride.
 pub(super) const REQUIRED: [Role; 3] = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
 
-/// What is known of a map, whether or not it is enough to carry motion over.
+/// A joint map that may be incomplete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
     /// The pairs that were found.
     pub map: JointMap,
-    /// What it leaves out.
+    /// What the map leaves out.
     pub gaps: Vec<Gap>,
-    /// Why it cannot be used.
+    /// Why the map cannot be used, if it cannot.
     pub refused: Option<MapError>,
 }
 
 /// Finds the map from `source` to `target`.
 ///
 /// # Errors
-/// A [`MapError`] that names every role that is missing or unsure with the lines to add, or what the two do not share.
+/// A [`MapError`] with every missing or unsure role and the lines to add, or with what the two do not have in common.
 pub fn map(source: &Character, target: &Character) -> Result<JointMap, MapError> {
     let (found, refused) = find(source, target);
     refused.map_or(Ok(found), Err)
 }
 
-/// The map from `source` to `target` as far as it can be found, with all that it leaves out.
+/// Finds the map from `source` to `target` as far as possible, with everything that it leaves out.
 pub fn draft(source: &Character, target: &Character) -> Draft {
     let (map, refused) = find(source, target);
     let mut all = match refused {
@@ -77,7 +77,7 @@ pub fn draft(source: &Character, target: &Character) -> Draft {
         let known = std::mem::take(&mut all);
         all = required(source, target);
         let new = |g: &Gap| !all.iter().any(|a| (a.role, a.end) == (g.role, g.end));
-        // A pair would be all that is driven in a file that has none yet.
+        // A file with a single pair would drive nothing else, so pairs are not suggested yet.
         let unpaired = |g: Gap| Gap { mend: g.mend.filter(|m| !m.starts_with("[[")), ..g };
         let others: Vec<Gap> = known.into_iter().filter(new).map(unpaired).collect();
         all.extend(others);
@@ -85,7 +85,7 @@ pub fn draft(source: &Character, target: &Character) -> Draft {
     Draft { map, gaps: all, refused }
 }
 
-/// The pairs that can be found, and why they are not enough where they are not.
+/// The pairs that can be found, and the reason if they do not suffice.
 fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) {
     let (s, t) = (&source.rig, &target.rig);
     let bodies = [s, t].map(|rig| rig.joint(Role::Hips).is_some());
@@ -139,7 +139,7 @@ fn body_plan(quadruped: &Character, biped: &Character) -> MapError {
     MapError::BodyPlan { quadruped: one_line(&quadruped.name), biped: one_line(&biped.name) }
 }
 
-/// Pairs of roles that both rigs have, chains of the trunk left out where their lengths differ.
+/// Pairs of roles that both rigs have, without spine or neck if their numbers of joints differ.
 fn by_role(s: &Rig, t: &Rig) -> Vec<Pair> {
     let same_length = |chain: fn(u8) -> Role| s.chain(chain).len() == t.chain(chain).len();
     let (spine, neck) = (same_length(Role::Spine), same_length(Role::Neck));
@@ -165,8 +165,8 @@ fn by_role(s: &Rig, t: &Rig) -> Vec<Pair> {
         .collect()
 }
 
-/// Pairs for a chain of different length on both sides: by arc length between the joint below and the joint above,
-/// the two nearest source joints blended (`ALGORITHMS` 5.3).
+/// Pairs for a chain whose number of joints differs: each target joint blends the two source joints nearest by arc length
+/// between the joint below and the joint above the chain.
 fn chain(
     s: &Rig,
     t: &Rig,
@@ -180,7 +180,7 @@ fn chain(
     if links.is_empty() || s.chain(role).len() == links.len() {
         return;
     }
-    // The chain with its neighbours: for the neck that is the chest below and the head above.
+    // The chain with its neighbours: for the neck, the chest below and the head above.
     let ends = |rig: &Rig| -> Vec<JointId> {
         let foot = match above {
             Some(_) => rig.chain(Role::Spine).last().copied().or(rig.joint(below)),
@@ -195,7 +195,7 @@ fn chain(
     }
     let (at_source, at_target) = (arc_length(&from, &rests[0]), arc_length(&to, &rests[1]));
     for (&joint, tau) in to.iter().zip(&at_target).filter(|(joint, _)| links.contains(joint)) {
-        // Of several source joints in one place the last one carries all their rotations.
+        // Of several source joints at one position the last one has the rotations of all.
         let next = at_source.iter().position(|&x| x > tau + 1e-9).unwrap_or(from.len() - 1);
         let previous = at_source.iter().rposition(|&x| x <= tau + 1e-9).unwrap_or(0);
         let span = at_source[next] - at_source[previous];
@@ -212,7 +212,7 @@ fn chain(
     }
 }
 
-/// Where each joint of a chain lies along it, from 0 for the first to 1 for the last.
+/// The arc-length parameter of each joint of a chain, from 0 for the first to 1 for the last.
 fn arc_length(chain: &[JointId], rest: &ModelPose) -> Vec<f64> {
     let mut at = 0.0;
     let mut lengths = vec![0.0];
@@ -224,7 +224,7 @@ fn arc_length(chain: &[JointId], rest: &ModelPose) -> Vec<f64> {
     lengths.iter().map(|l| l / total).collect()
 }
 
-/// Pairs of joints without a role whose names say the same, and say it once on each side.
+/// Pairs of joints without a role whose names are equivalent and unique on each side.
 fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
     let free = |rig: &Rig, id: JointId, used: &dyn Fn(&Pair) -> JointId| {
         rig.role(id).is_none()
@@ -259,7 +259,7 @@ fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
 }
 
 impl JointMap {
-    /// A map of these pairs, with the rest of both rigs as unmapped.
+    /// A map of these pairs; all other joints are unmapped.
     pub(super) fn of(mut pairs: Vec<Pair>, s: &Rig, t: &Rig) -> JointMap {
         pairs.sort_by_key(|p| p.target);
         let rest = |rig: &Rig, used: &dyn Fn(&Pair, JointId) -> bool| -> Vec<Unmapped> {
@@ -279,7 +279,7 @@ impl JointMap {
         Some(&self.pairs[at])
     }
 
-    /// The map in words, for reports.
+    /// The map with names instead of indices, for reports.
     pub fn mapping(&self, source: &Character, target: &Character) -> Mapping {
         let name = |character: &Character, id: JointId| character.skeleton().joint(id).name.clone();
         let joint = |pair: &Pair| {

@@ -1,32 +1,32 @@
-//! What stands in the way of a joint map becomes sentences, with the lines of a map file that mend it.
+//! Errors of joint maps and map files, with the lines of a map file that fix them.
 
 use super::gaps::End;
 use crate::model::Role;
 use crate::report::one_line;
 use std::ops::Range;
 
-/// Why no map can be made or taken.
+/// Why a map cannot be found or read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// Roles without which motion cannot be carried over are missing or too unsure; all of both characters at once.
+    /// Required roles are missing or too unsure; all of both characters at once.
     #[error(
         "{}\n  hint: `posemill map` writes a file with these lines and the joints to choose from; put the right ones in and pass it with `--map`, or as `map` of the stage `retarget`{}",
         sentence(.0),
         .0.iter().map(|w| format!("\n  {}", w.line)).collect::<String>()
     )]
     Missing(Vec<Wanted>),
-    /// One goes on four legs, the other on two.
+    /// One character goes on four legs, the other on two.
     #[error(
         "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that says which joints shall follow which"
     )]
     BodyPlan {
-        /// The one on four legs.
+        /// The character on four legs.
         quadruped: String,
-        /// The one on two.
+        /// The character on two legs.
         biped: String,
     },
-    /// Neither bodies nor names in common.
+    /// The characters have neither body parts nor enough names in common.
     #[error(
         "`{source_name}` and `{target_name}` have no body parts and only {shared} of {joints} joint names in common\n  hint: pass a map with `--map` that says which joints shall follow which"
     )]
@@ -35,44 +35,44 @@ pub enum MapError {
         source_name: String,
         /// The target character.
         target_name: String,
-        /// Names in common.
+        /// Number of names in common.
         shared: usize,
-        /// Joints of the target.
+        /// Number of joints of the target.
         joints: usize,
     },
-    /// The map file cannot be read; every fault of it.
+    /// The map file cannot be read; all its errors.
     #[error("{}", listed(.0))]
     File(Vec<FileFault>),
 }
 
-/// One fault of a map file.
+/// An error in a map file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileFault {
     /// File and line.
     pub place: String,
-    /// Where in the text, in bytes.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// What is wrong, and what would be right.
+    /// The error and what would be right.
     pub message: String,
 }
 
-/// A role that has to be told before there is a map.
+/// A role that must be assigned before a map can be found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// Which of the two lacks it.
+    /// The body that lacks it.
     pub end: End,
     /// The character.
     pub name: String,
     /// The role.
     pub role: Role,
-    /// The guess that was too unsure, as a clause; may be empty.
+    /// The guess that was too unsure, as a clause; empty without one.
     pub guess: String,
     /// The exact line to add to a map file.
     pub line: String,
 }
 
 impl MapError {
-    /// What is wrong, without the hints.
+    /// The message without the hints.
     pub fn sentence(&self) -> String {
         self.to_string().lines().next().unwrap_or_default().to_owned()
     }
@@ -91,7 +91,7 @@ fn sentence(wanted: &[Wanted]) -> String {
     [End::Source, End::Target].into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
 }
 
-/// The first fault as the sentence, the others below it.
+/// The first error as the message, the others below it.
 fn listed(faults: &[FileFault]) -> String {
     let said: Vec<String> = faults.iter().map(|f| format!("{}: {}", f.place, f.message)).collect();
     match said.as_slice() {

@@ -1,14 +1,14 @@
-//! The joint map as a file: what `posemill map` writes, people edit, and `--map` reads back.
+//! Reads joint map files, as `posemill map` writes them for editing and `--map` takes them.
 //!
 //! ```toml
-//! source_roles.left_upper_leg = "LeftHip"     # only where a role had to be told
+//! source_roles.left_upper_leg = "LeftHip"     # only for roles that are not detected
 //!
 //! [[pair]]
 //! role = "left_upper_arm"
 //! source = "LeftArm"
 //! target = "UpperArm.L"
 //!
-//! [limits.left_lower_arm]                     # the target's range of motion, in degrees, where it is not people's
+//! [limits.left_lower_arm]                     # the target's range of motion, in degrees, if it differs from a human's
 //! flexion = 120
 //! ```
 
@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Joints by roles, as written.
+/// Joint names by role, as written.
 type Roles = BTreeMap<Spanned<String>, Spanned<String>>;
-/// Degrees by words, as written.
+/// Degrees by name of the movement, as written.
 type Angles = BTreeMap<Spanned<String>, Spanned<f64>>;
 
 /// The file as written.
@@ -58,21 +58,21 @@ struct PairEntry {
     reason: Option<String>,
 }
 
-/// The faults of one file, collected while it is understood.
+/// Resolves a map file and collects its errors.
 struct Reader<'a> {
     text: &'a str,
     file: &'a str,
-    /// Where each is, in bytes from a start to an end, and what.
+    /// Each error: start and end in bytes, message.
     faults: Vec<(usize, usize, String)>,
 }
 
 impl Reader<'_> {
-    /// Notes a fault at a place of the text.
+    /// Adds an error at a byte range of the text.
     fn fault(&mut self, at: Range<usize>, message: String) {
         self.faults.push((at.start, at.end, message));
     }
 
-    /// The value, or a fault at its place.
+    /// The value; an error is added at its byte range.
     fn value<T>(&mut self, at: Range<usize>, value: Result<T, String>) -> Option<T> {
         value.map_err(|message| self.fault(at, message)).ok()
     }
@@ -93,7 +93,7 @@ impl Reader<'_> {
         self.value(name.span(), name.get_ref().parse())
     }
 
-    /// The character's rig with the roles that are told, and which those are.
+    /// The character's rig with the assigned roles, and the assignments.
     fn told(&mut self, character: &Character, roles: &Roles) -> (Rig, Vec<(Role, JointId)>) {
         let mut told = Vec::new();
         for (role, name) in roles {
@@ -138,7 +138,7 @@ impl Reader<'_> {
         Some(Pair { role, source: from?, blend, target: target?, confidence: 1.0, reason })
     }
 
-    /// The pairs as written; each target joint once, and none against a role that is told.
+    /// The pairs as written. Checks that each target joint occurs once and that no pair contradicts an assigned role.
     fn pairs(
         &mut self,
         entries: &[PairEntry],
@@ -169,7 +169,7 @@ impl Reader<'_> {
         pairs
     }
 
-    /// Every fault in the order of the text, or none.
+    /// All errors in the order of the text.
     fn done(mut self) -> Result<(), Vec<FileFault>> {
         if self.faults.is_empty() {
             return Ok(());
@@ -186,10 +186,10 @@ impl Reader<'_> {
     }
 }
 
-/// Why, for roles and pairs of a file.
+/// The reason of roles and pairs from a file.
 const TOLD: &str = "the map file says so";
 
-/// The rig with these roles told.
+/// The rig with these roles assigned.
 fn with_told(rig: &Rig, told: &[(Role, JointId)]) -> Rig {
     let mut all: Vec<(Role, Assignment)> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
     for (role, joint) in told {
@@ -200,14 +200,13 @@ fn with_told(rig: &Rig, told: &[(Role, JointId)]) -> Rig {
 }
 
 impl JointMap {
-    /// Reads a map file. Roles told in it replace those that were found, limits those that were told before; without
-    /// any `[[pair]]` the map is then found as usual, with them only what the pairs say is driven, and the roles that
-    /// are told.
+    /// Reads a map file. Its roles replace detected roles, its limits replace earlier overrides. Without any `[[pair]]` the
+    /// map is then found as usual; otherwise only the joints of the pairs and of the assigned roles are driven.
     ///
-    /// Returns the map and both characters' rigs with the told roles, the target's with the told limits.
+    /// Returns the map and both characters' rigs with the assigned roles, the target's with the limits as well.
     ///
     /// # Errors
-    /// A [`MapError`] with every fault, each with its line and the nearest joint or role.
+    /// A [`MapError`] with all errors, each with its line and the nearest joint or role.
     pub fn read(
         text: &str,
         file: &str,
@@ -228,7 +227,7 @@ impl JointMap {
             return Ok((found, source_rig, target_rig));
         }
         let assign = |rig: &Rig, of: &dyn Fn(&Pair) -> JointId| {
-            // A role in a pair tells it for both rigs; chains keep what was found.
+            // The role of a pair is assigned on both rigs; chains keep their detected roles.
             let chain = |role: &Role| matches!(role, Role::Spine(_) | Role::Neck(_));
             let told = pairs.iter().filter_map(|p| Some((p.role.filter(|r| !chain(r))?, of(p))));
             with_told(rig, &told.collect::<Vec<_>>())
@@ -245,10 +244,10 @@ impl JointMap {
         Ok((JointMap::of(all, &s, &t), s, t))
     }
 
-    /// Reads a map file as far as that goes before there is a take: everything but joints of the source.
+    /// Checks a map file before a take is read: everything but joints of the source.
     ///
     /// # Errors
-    /// Every fault.
+    /// All errors.
     pub fn check(text: &str, file: &str, target: &Character) -> Result<(), Vec<FileFault>> {
         let mut reader = Reader { text, file, faults: Vec::new() };
         let written = reader.written();

@@ -1,5 +1,5 @@
-//! A draft of a joint map becomes the file that people edit: what is missing on top, with the lines that mend it ready to be
-//! uncommented, then the pairs, then the joints that stay out.
+//! Writes a joint map as an editable file: what is missing first, with lines that fix it as comments, then the pairs, then the
+//! unmapped joints.
 
 use super::gaps::{End, Gap, line};
 use super::joint_map::{Draft, JointMap, Pair};
@@ -8,7 +8,7 @@ use crate::model::{Assignment, Character, JointId};
 use crate::report::one_line;
 use std::fmt::Write as _;
 
-/// A TOML string on one line, whatever the text holds.
+/// A TOML string on one line for any text.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -30,7 +30,7 @@ fn name(character: &Character, id: JointId) -> String {
 }
 
 impl Draft {
-    /// The draft as an editable file. Where it cannot be used as it is, its pairs are comments.
+    /// The draft as an editable file. If it cannot be used yet, its pairs are comments.
     pub fn to_toml(&self, source: &Character, target: &Character) -> String {
         let mut out = opening(source, target);
         if let Some(refused) = &self.refused {
@@ -45,7 +45,7 @@ impl Draft {
             out += &told(gap, source, target);
         }
         if matches!(self.refused, Some(MapError::Missing(_))) {
-            // Pairs would be all that is driven; without them the map is found anew from the roles that are told.
+            // A file with pairs drives nothing else; without pairs the map is found again from the assigned roles.
             out += "\n# All pairs are found once these lines are there.\n";
         } else {
             let mark = if self.refused.is_some() { "# " } else { "" };
@@ -61,7 +61,7 @@ impl Draft {
 }
 
 impl JointMap {
-    /// The map as an editable file: every pair with its confidence and reason, and what stays out as comments.
+    /// The map as an editable file: every pair with its confidence and reason, and unmapped joints as comments.
     pub fn to_toml(&self, source: &Character, target: &Character) -> String {
         let pairs: String = self.pairs.iter().map(|p| block(p, source, target, "")).collect();
         opening(source, target) + &pairs + &self.left_out(source, target)
@@ -95,7 +95,7 @@ fn opening(source: &Character, target: &Character) -> String {
     )
 }
 
-/// One gap: what is missing, and its lines as comments, likeliest first.
+/// A gap: its message and its lines as comments, best first.
 fn told(gap: &Gap, source: &Character, target: &Character) -> String {
     let mut out = format!("\n# {}\n", one_line(&gap.message));
     for written in gap.mend.iter().flat_map(|m| m.lines()) {

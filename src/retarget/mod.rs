@@ -1,7 +1,7 @@
-//! Motion of one rig becomes motion of another: the joint map, the alignment of the rest poses, the transfer.
+//! Transfers motion from one rig to another: joint map, alignment of the rest poses, transfer.
 //!
-//! Rotations are carried over as world rotations away from a calibration pose, so local axes, joint orientations
-//! and parents never matter (`ALGORITHMS`: global form). The take's frames never take part in the calibration.
+//! Rotations are transferred as world-space rotations from a calibration pose, so the result does not depend on local axes,
+//! joint orientations and parents. The frames of a take do not affect the calibration.
 
 mod body_plan;
 mod candidates;

@@ -1,18 +1,17 @@
-//! How the target's rest pose must be turned, joint by joint, to stand as the source does in its own.
+//! Aligns the target's rest pose with the source's, joint by joint.
 //!
-//! Space: model space, Y up. For every driven joint `i` the result `A_i` turns the target's calibration rotation:
-//! `A_i R_i` is the orientation that the joint has when the source is in its calibration pose.
+//! Space: model space, Y up. For every driven joint `i` the result `A_i` rotates the target's calibration rotation:
+//! `A_i R_i` is the orientation of the joint while the source is in its calibration pose.
 //!
-//! * Hips, trunk and head: turned about Y only, so that the lines of the hip joints agree (a figure that lies in
-//!   its rest pose is stood up first). Their joint centres lie
-//!   differently in every rig (marker sets put them before or behind the spine), so directions between them say
-//!   nothing; upright is upright on both.
-//! * Collar bones: as the trunk, unless one side's rest pose has them raised; then as the limbs.
-//! * Upper arm, forearm, thigh, shin, fingers: by the smallest arc that makes the segment's direction that of the
-//!   source, on top of the alignment of the joint above. T, A and other rest poses meet here.
-//! * Hands: by hand direction and palm where both have knuckles, else as the forearm.
-//! * Feet: flat on flat, the toes in the same direction over the ground. The slope from ankle to toes differs with
-//!   the height of the ankle and is left alone.
+//! * Hips, trunk and head: rotated about Y only, so that the lines through the hip joints agree (a figure that lies in its rest
+//!   pose is first stood up). Their joint centres differ between rigs (marker sets have them in front of or behind the spine),
+//!   so directions between them carry no information; upright is upright on both.
+//! * Collar bones: as the trunk, unless they are raised in one of the rest poses; then as the limbs.
+//! * Upper arm, forearm, thigh, shin, fingers: by the smallest rotation that aligns the segment's direction with the source's,
+//!   after the alignment of the joint above. This handles T, A and other rest poses.
+//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm.
+//! * Feet: flat on flat, with the toes in the same direction over the ground. The slope from ankle to toes depends on the
+//!   height of the ankle and is not changed.
 
 use super::body_plan::outward;
 use super::joint_map::JointMap;
@@ -24,11 +23,11 @@ use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
 pub struct Standing<'a> {
     /// The character.
     pub character: &'a Character,
-    /// Its roles, those told in a map file included.
+    /// Its roles, including those assigned in a map file.
     pub rig: &'a Rig,
     /// The calibration pose.
     pub rest: &'a ModelPose,
-    /// Its measures; `None` where it has no legs.
+    /// Its measures; `None` without legs.
     pub figure: Option<Figure>,
 }
 
@@ -37,19 +36,19 @@ impl Standing<'_> {
         self.rig.joint(role).map(|id| self.rest.position(id))
     }
 
-    /// The tip of a leaf in model space, where the file says it.
+    /// The tip of a leaf in model space, if the file has it.
     fn tip(&self, joint: JointId) -> Option<Vec3> {
         let tip = self.rig.skeleton().joint(joint).tip?;
         Some(self.rest.joint(joint).point(&tip)).filter(|_| tip.norm() > 1e-9)
     }
 
-    /// The direction of the segment that starts at `role`.
+    /// The direction of the segment from `role` to `to`.
     fn segment(&self, role: Role, to: Role) -> Option<Vec3> {
         let v = self.position(to)? - self.position(role)?;
         v.try_normalize(1e-9)
     }
 
-    /// Where the toes point over the ground: from the ankle to the toes, or to the tip of the foot.
+    /// The horizontal direction from the ankle to the toes, or to the tip of the foot.
     fn heading(&self, side: Side) -> Option<Vec3> {
         let ankle = self.rig.joint(Role::Foot(side))?;
         let end = self.position(Role::Toes(side)).or_else(|| self.tip(ankle))?;
@@ -59,7 +58,7 @@ impl Standing<'_> {
         v.try_normalize(0.3 * length)
     }
 
-    /// How far the foot is rolled about the forward axis in the calibration pose, in radians.
+    /// The roll of the foot about the forward axis in the calibration pose, in radians.
     ///
     /// Skeletons of captures are often defined with legs spread wide and the feet square to the shins (ASF); a
     /// skinned character stands on flat feet however its legs are spread.
@@ -75,7 +74,7 @@ impl Standing<'_> {
         if spread.abs() > SPREAD { spread } else { 0.0 }
     }
 
-    /// The frame of a hand: along the hand, across the palm from little finger to index.
+    /// The axes of a hand: along the hand, and across the palm from little finger to index.
     fn hand_frame(&self, side: Side, knuckles: &[Finger]) -> Option<(Vec3, Option<Vec3>)> {
         let wrist = self.position(Role::Hand(side))?;
         let at = |f: &Finger| self.position(Role::Finger(side, *f, 0));
@@ -91,10 +90,10 @@ impl Standing<'_> {
     }
 }
 
-/// Shins that leave the vertical by more than this (12 degrees) belong to a skeleton defined with spread legs.
+/// Angle of a shin from the vertical, radians (12 degrees), above which a skeleton is defined with spread legs.
 const SPREAD: f64 = 0.21;
 
-/// The alignment `A_i` of every driven target joint, in joint order; `None` for joints that nothing drives.
+/// The alignment `A_i` of every driven target joint, in joint order; `None` for others.
 pub fn align(map: &JointMap, source: &Standing, target: &Standing) -> Vec<Option<Quat>> {
     let skeleton = target.rig.skeleton();
     let base = match (source.figure, target.figure) {
@@ -105,7 +104,7 @@ pub fn align(map: &JointMap, source: &Standing, target: &Standing) -> Vec<Option
         _ => Quat::identity(),
     };
     let mut aligned: Vec<Option<Quat>> = vec![None; skeleton.len()];
-    // By role, from the hips outwards: in a rig in pieces the body's order is not the tree's.
+    // By role, from the hips outwards: in a rig in pieces the order of body parts is not that of the tree.
     let mut ordered: Vec<usize> = (0..map.pairs.len()).collect();
     ordered.sort_by_key(|&k| {
         let role = map.pairs[k].role;
@@ -200,21 +199,21 @@ fn align_role(role: Role, inherited: Quat, base: Quat, source: &Standing, target
     }
 }
 
-/// Collar bones that differ by more than this at rest (60 degrees) are raised in one of the poses (arms up at zero: 88
-/// degrees): then they are aimed. Where rigs merely put the ends of the bone elsewhere, upright is upright on both; marker
-/// sets and skins of good rests differ by 40 to 50.
+/// Angle between collar bones at rest, radians (60 degrees), above which they are raised in one of the poses (a rest pose with
+/// raised arms: 88 degrees) and aligned like limbs. Marker sets and skins with good rest poses, which only differ in the
+/// joint positions, differ by 40 to 50 degrees.
 const SHRUGGED: f64 = 1.05;
 
-/// Toes of source and target that differ by more than this at rest (60 degrees) say nothing about each other.
+/// Angle between toe directions at rest, radians (60 degrees), above which they are not aligned.
 const TOE_OUT: f64 = 1.05;
 
-/// The horizontal part of a direction, of length 1 where it has one.
+/// The normalised horizontal part of a direction; the part itself if it is nearly zero.
 fn level(v: &Vec3) -> Vec3 {
     let flat = Vec3::new(v.x, 0.0, v.z);
     flat.try_normalize(1e-9).unwrap_or(flat)
 }
 
-/// A hand by its direction and palm, as far as both sides show them.
+/// Aligns a hand by its direction and palm, as far as both rigs have them.
 fn align_hand(side: Side, inherited: Quat, source: &Standing, target: &Standing) -> Quat {
     let has = |standing: &Standing, f: Finger| standing.rig.joint(Role::Finger(side, f, 0)).is_some();
     let shared = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little]

@@ -1,15 +1,14 @@
-//! A trunk leans as the source's does: the line from the hip joints to the shoulders turns alike.
+//! Corrects the lean of the trunk: the line from the hip joints to the shoulders rotates as the source's does.
 //!
-//! Copied rotations alone lean differently, because rigs bend at other heights: the same turn of a low chest and of a
-//! high one carries the shoulders to other places. So the joints of the trunk turn a little more or less, all about
-//! one axis across the line, until the line has the direction that the source's has away from its calibration pose:
-//! `v = arc(H u0, u) H v0`, with `H` the rotation of the source's hips away from calibration, `u` the source's line
-//! and `u0`, `v0` the lines of both bodies at calibration. Of all turns that do so the least sum of squares is taken:
-//! each joint turns by the length of its piece of the line, the chest by a third of that. Hips, head and arms keep their
-//! rotations.
+//! Copied rotations alone give a different lean, because rigs bend at different heights: the same rotation of a low and of a
+//! high chest moves the shoulders to different positions. The joints of the trunk are therefore rotated a little more or less,
+//! all about one axis perpendicular to the line, until the line has the direction `v = arc(H u0, u) H v0`, with `H` the
+//! rotation of the source's hips from calibration, `u` the source's line and `u0`, `v0` the lines of both bodies at
+//! calibration. The weighted sum of squared angles is minimal: each joint rotates in proportion to the length of its piece of
+//! the line, the chest by a third of that. Hips, head and arms keep their rotations.
 //!
-//! The line ends where the chest alone carries the middle of the shoulders. What collar bones add is theirs: bodies
-//! differ in their length, and a trunk that made up for it would bow in a shrug.
+//! The line ends at the middle of the shoulders as moved by the chest alone, without collar bones: bodies differ in their
+//! length, and a trunk that compensated for it would bend in a shrug.
 //!
 //! Space: model space, Y up. Units of length cancel. A function of the frame alone.
 
@@ -18,23 +17,23 @@ use super::rest_alignment::Standing;
 use crate::math::{Quat, Transform, Vec3, angle_between, arc, exp};
 use crate::model::{JointId, ModelPose, Role, Side};
 
-/// Rounds of Newton's method: all but a thousandth of a miss is gone after these where joints have a hold on the line.
+/// Iterations of Newton's method: less than a thousandth of the error is left if the joints have enough leverage.
 const ROUNDS: usize = 4;
-/// How good a hold the joints need, as a sum of squares of lengths in lengths of the line: with as little as this a
-/// round takes half of the miss. A trunk whose only joint lies 70 % up has it. With half of it such a joint turns by up
-/// to 2.5 degrees for a degree of miss, with double of it trunks of five short pieces lean less than their source.
+/// Damping: the leverage of the joints, as a sum of squared lengths in lengths of the line, at which an iteration corrects
+/// half of the error. A trunk whose only joint is 70 % up has it. With half such a joint rotates by up to 2.5 degrees per
+/// degree of error, with double trunks of five short pieces lean less than their source.
 const HOLD: f64 = 0.03;
 
-/// What a turn of the chest costs against one of a joint below it: neck and both arms bend by it.
+/// Cost of rotating the chest relative to a joint below it: neck and both arms bend with it.
 const CHEST: f64 = 3.0;
 
-/// The line of one body.
+/// The line of a trunk.
 #[derive(Clone, Debug)]
 struct Line {
     /// The joint called hips, and the middle of the hip joints in its space.
     hips: JointId,
     pelvis: Vec3,
-    /// The joint that carries the shoulders, and their middle in its space.
+    /// The parent joint of the shoulders, and their middle in its space.
     chest: JointId,
     shoulders: Vec3,
     /// From one to the other in the calibration pose.
@@ -60,7 +59,7 @@ impl Line {
     }
 }
 
-/// How the trunk of one body follows that of another.
+/// The correction of one body's trunk by another's.
 #[derive(Clone, Debug)]
 pub(super) struct Trunk {
     source: Line,
@@ -69,12 +68,12 @@ pub(super) struct Trunk {
     unrest: Quat,
     /// The driven joints of the target's spine, from the hips up.
     links: Vec<JointId>,
-    /// What the turn of a link costs: as many joints as bend by it.
+    /// The cost of rotating a link: the number of joints that bend with it.
     weights: Vec<f64>,
 }
 
 impl Trunk {
-    /// The trunks of two bodies that both have legs, arms and hips; `aligned` turns the target's calibration pose.
+    /// The trunks of two bodies that both have legs, arms and hips; `aligned` is the alignment of the target's calibration pose.
     pub fn of(
         map: &JointMap,
         source: &Standing,
@@ -93,17 +92,17 @@ impl Trunk {
         Some(Trunk { source: from, target: to, unrest, links, weights })
     }
 
-    /// The joints of the target that must be placed to tell the turns.
+    /// The joints of the target whose transforms the correction needs.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
         self.links.iter().copied().chain([self.target.hips])
     }
 
-    /// Whether one of these joints of the target is a link of it, and so turns with it.
+    /// Whether one of these joints of the target is a link, and so is rotated.
     pub fn turns_any(&self, joints: &[JointId]) -> bool {
         self.links.iter().any(|link| joints.contains(link))
     }
 
-    /// By how much each link turns in the target's pose `model`, of which the trunk is placed.
+    /// The delta rotation of each link in the target's pose `model`, whose trunk transforms are set.
     pub fn turns(&self, from: &ModelPose, model: &[Transform]) -> Vec<(JointId, Quat)> {
         let (s, t) = (&self.source, &self.target);
         let u = from.joint(s.chest).point(&s.shoulders) - from.joint(s.hips).point(&s.pelvis);
@@ -124,7 +123,7 @@ impl Trunk {
             let along: Vec<f64> = pieces.iter().map(|piece| piece.dot(&line) / length.powi(2)).collect();
             let shares: Vec<f64> = along.iter().zip(&self.weights).map(|(l, weight)| l / weight).collect();
             let hold: f64 = along.iter().zip(&shares).map(|(l, share)| l * share).sum();
-            // The whole miss over the hold, as far as there is one.
+            // The damped Newton step.
             let turn_by = miss * hold / (hold.powi(2) + HOLD.powi(2));
             for ((piece, (_, turn)), share) in pieces.iter_mut().zip(&mut turns).zip(shares) {
                 let more = exp(&(axis * (turn_by * share)));

@@ -1,4 +1,4 @@
-//! What a retarget promises for any two bodies, on bodies made here: identity, invariance, directions, lengths.
+//! Properties of the rotation copy for any two bodies, on synthetic bodies: identity, invariance, directions, lengths.
 
 use posemill::anatomy::{Names, Vocabulary, understand, understand_by};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
@@ -109,7 +109,7 @@ impl Body {
     }
 }
 
-/// A lively clip: every joint turns smoothly in model axes, the hips travel.
+/// A clip in which every joint rotates smoothly and the hips travel.
 fn dance(character: &Arc<Character>, frames: usize) -> Motion {
     let skeleton = character.skeleton();
     let hips = character.rig.joint(Role::Hips).unwrap();
@@ -144,7 +144,7 @@ fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
     let found = map(source, target).unwrap();
     let ready =
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
-    // The laws of rotations are those of the copy; `legs` has those of legs.
+    // These properties are those of the rotation copy; the tests of `legs` cover legs.
     let result = ready.copy(motion);
     result.check().unwrap();
     result
@@ -218,7 +218,7 @@ fn a_rig_onto_itself_is_the_identity() {
     ] {
         let motion = dance(&Arc::new(body.character()), 20);
         let result = retarget(&motion, &motion.character);
-        // A foot that hangs from the root does not follow its shin in the dance; the retarget carries that over too.
+        // A foot under the root does not follow its shin in this clip, which is transferred as well.
         assert!(apart(&motion, &result) < 1e-9, "{}", apart(&motion, &result));
     }
 }
@@ -282,7 +282,7 @@ fn the_first_frames_of_a_take_do_not_matter() {
     }
 }
 
-/// The line from the middle of the hip joints to that of the shoulders as the chest carries them.
+/// The line from the middle of the hip joints to the middle of the shoulders as moved by the chest.
 fn trunk_line(motion: &Motion, frame: usize) -> Vec3 {
     let rig = &motion.character.rig;
     let (rest, pose) = (rig.skeleton().rest_model_pose(), motion.model_pose(frame));
@@ -335,7 +335,7 @@ fn a_trunk_that_leans_as_the_source_already_is_not_turned() {
 
 #[test]
 fn a_trunk_changes_smoothly_with_its_source() {
-    // A bow to 80 degrees and back, in a second: no step of the result is much greater than the source's.
+    // A bow to 80 degrees and back in two seconds: no step of the result is much larger than the source's.
     let mut motion = dance(&Arc::new(PLAIN.character()), 60);
     let spine: Vec<JointId> = motion.character.rig.chain(Role::Spine);
     for frame in 0..60 {
@@ -344,7 +344,7 @@ fn a_trunk_changes_smoothly_with_its_source() {
         row.fill(Quat::identity());
         spine.iter().for_each(|id| row[id.index()] = exp(&(Vec3::x() * (bent / 3.0))));
     }
-    // One joint near the top has no hold on the line, and must not turn wildly for it.
+    // A single joint near the top has little leverage on the line and must not rotate wildly.
     for spine in [1, 2, 5] {
         let target = Arc::new(Body { names: blender, spine, ..PLAIN }.character());
         let result = retarget(&motion, &target);
@@ -390,7 +390,7 @@ fn a_body_without_legs_is_refused_with_the_line_to_add() {
     }
     let skeleton = Skeleton::new(joints).unwrap();
     let rest = skeleton.rest_model_pose();
-    // By names alone: the shape of the tree would tell the legs.
+    // By names alone: the shape of the tree would identify the legs.
     let names = Names::of(&skeleton, Vocabulary::built_in());
     let rig = understand_by(&names, skeleton, &rest, &[], None).rig;
     let broken = Character { rig, ..PLAIN.character() };
@@ -431,7 +431,7 @@ fn the_map_reads_back_as_it_was_written_and_can_be_edited() {
 
 #[test]
 fn a_chain_of_thousands_of_joints_is_carried_over_in_no_time() {
-    // Nothing here may cost the square of the depth: a hostile file has thousands of joints in one line.
+    // No cost may be quadratic in the depth: a hostile file has thousands of joints in one chain.
     let joints: Vec<Joint> = (0..4000)
         .map(|k: usize| {
             let rest = Transform::from_translation(Vec3::new(0.0, 0.01, 0.0));
@@ -471,7 +471,7 @@ fn a_map_file_tells_how_far_joints_turn_and_its_faults_name_the_line() {
 
 #[test]
 fn arms_that_hang_elsewhere_in_the_file_go_with_the_chest_where_nothing_drives_their_collar_bones() {
-    // The file hangs collar bones and arms under a root, and the source has no collar bones.
+    // Collar bones and arms are children of the root in the file, and the source has no collar bones.
     let part = |skeleton: &Skeleton, change: &dyn Fn(&mut Joint, &str)| {
         let mut joints = skeleton.joints().to_vec();
         joints.iter_mut().for_each(|joint| {
@@ -482,7 +482,7 @@ fn arms_that_hang_elsewhere_in_the_file_go_with_the_chest_where_nothing_drives_t
     };
     let understood = |skeleton: Skeleton| {
         let rest = skeleton.rest_model_pose();
-        // By names alone: the shape of the tree would tell the collar bones.
+        // By names alone: the shape of the tree would identify the collar bones.
         let names = Names::of(&skeleton, Vocabulary::built_in());
         let rig = understand_by(&names, skeleton, &rest, &[], None).rig;
         Arc::new(Character { rig, ..PLAIN.character() })

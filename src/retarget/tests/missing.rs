@@ -1,5 +1,4 @@
-//! What a joint map leaves out is told once, with lines that mend it when they are put into the map file; what is
-//! harmless is not told.
+//! What a joint map leaves out is reported once, with lines that fix it in the map file; what is harmless is not reported.
 
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
@@ -13,7 +12,7 @@ use std::collections::BTreeSet;
 
 const BOTH: [End; 2] = [End::Source, End::Target];
 
-/// The made body under other names, its joints still known for what they are.
+/// The synthetic body with other joint names and all its roles.
 fn renamed(name: &str, prefix: &str) -> Character {
     let made = bones(&ADULT);
     let rename = |j: &Joint| Joint {
@@ -26,13 +25,13 @@ fn renamed(name: &str, prefix: &str) -> Character {
     Character { name: name.into(), rig: Rig::new(skeleton, roles), ..made }
 }
 
-/// The character, its joints in place, without knowing these roles.
+/// The character with all its joints but without these roles.
 fn unknown(character: &Character, roles: &[Role]) -> Character {
     let kept = character.rig.assignments().filter(|(r, _)| !roles.contains(r)).map(|(r, a)| (r, a.clone()));
     Character { rig: character.rig.with_roles(kept), ..character.clone() }
 }
 
-/// The character without the joints of these roles and all that hangs from them.
+/// The character without the joints of these roles and their descendants.
 fn cut(character: &Character, roles: &[Role]) -> Character {
     let skeleton = character.skeleton();
     let gone: Vec<JointId> = roles.iter().filter_map(|r| character.rig.joint(*r)).collect();
@@ -57,7 +56,7 @@ fn found(source: &Character, target: &Character) -> Vec<Gap> {
     gaps(&map, (source, &source.rig), (target, &target.rig))
 }
 
-/// The file with the lines of these gaps in it: roles above the pairs, pairs below.
+/// The file with the lines of these gaps added: roles above the pairs, pairs below.
 fn mended(text: &str, gaps: &[Gap]) -> String {
     let lines: Vec<&String> = gaps.iter().filter_map(|g| g.mend.as_ref()).collect();
     let of = |pairs: bool| -> String {
@@ -66,7 +65,7 @@ fn mended(text: &str, gaps: &[Gap]) -> String {
     of(false) + text + "\n" + &of(true)
 }
 
-/// What is left out once the lines of the gaps are in the file.
+/// The gaps that are left with the lines of the gaps in the file.
 fn after_mending(source: &Character, target: &Character) -> (Vec<Gap>, JointMap, Rig, Rig) {
     let draft = draft(source, target);
     let text = mended(&draft.to_toml(source, target), &draft.gaps);
@@ -119,7 +118,7 @@ fn a_limb_that_is_not_there_is_told_and_may_follow_what_it_hangs_from() {
         for role in roles {
             assert!(map.driving(t.joint(*role).unwrap()).is_some(), "{role}");
         }
-        // On the target nothing is left that could be driven: told, and no line would help.
+        // The target has no joint that could be driven: reported, and no line would help.
         let told = found(&walk, &cut(&robot, &[first]));
         assert_eq!(told.iter().map(|g| g.role).collect::<Vec<_>>(), roles);
         assert!(told.iter().all(|g| g.mend.is_none() && g.candidates.is_empty()));
@@ -175,7 +174,7 @@ fn the_draft_without_hips_reads_back_once_its_lines_are_filled_in() {
                 assert_eq!(s.joint(role), whole[0].rig.joint(role), "{role}");
                 assert_eq!(t.joint(role), whole[1].rig.joint(role), "{role}");
             }
-            // One line at a time is enough to come closer: the file stays readable.
+            // Lines may be added one at a time: the file stays readable.
             let one = &draft.gaps[..1];
             let text = mended(&draft.to_toml(source, target), one);
             match JointMap::read(&text, "map.toml", source, target) {
@@ -276,7 +275,7 @@ fn every_refusal_says_why_and_what_to_do() {
     );
 }
 
-/// Characters whose skeleton really lacks a core part, or whose names hide it: what is told of them is so.
+/// Characters whose skeleton lacks a core part, or whose names hide it: reports on them are correct.
 const INCOMPLETE: &[&str] = &["greenman"];
 
 #[test]
@@ -303,7 +302,7 @@ fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_tol
     let (mut lost, mut right) = (0, 0);
     for file in CHARACTERS {
         let whole = load(folder.join(file), &Options::default()).unwrap().character;
-        // This one lies on its side, so that its left is nowhere.
+        // `armature_transform` lies on its side, so its left and right are undefined.
         if INCOMPLETE.contains(&whole.name.as_str()) || whole.name == "armature_transform" {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Laws of the transfer, and what it does with real takes.
+//! Tests of the transfer: properties, joint map gaps, real takes.
 
 mod laws;
 mod missing;

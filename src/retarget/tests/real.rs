@@ -1,5 +1,5 @@
-//! Every humanoid take onto every humanoid character of the development data, judged by what the written file says
-//! when it is read back: limb directions, trunk, facing, bone lengths, and that no limb was left out.
+//! Every humanoid take on every humanoid character of the development data, measured on the written file after reading it
+//! back: limb directions, trunk, facing, bone lengths, and completeness of limbs.
 
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
@@ -26,7 +26,7 @@ fn thinned(motion: Motion, most: usize) -> Motion {
     for at in clip.joints()..rotations.len() {
         rotations[at] = posemill::math::same_hemisphere(rotations[at], &rotations[at - clip.joints()]);
     }
-    // The rate does not matter here; one that survives as key times of a file does not hide a frame.
+    // The rate is arbitrary, but its key times are exact in a file.
     let thin = Clip::new("take", 30.0, clip.joints(), rotations, clip.translated().to_vec(), translations);
     Motion::new(motion.character, thin)
 }
@@ -59,7 +59,7 @@ fn limbs() -> Vec<(Role, Role)> {
     Side::BOTH.into_iter().flat_map(of).collect()
 }
 
-/// The largest deviations over the frames of a take, of the trunk the mean, in degrees and relative lengths.
+/// The largest deviations over the frames of a take (of the trunk the mean), in degrees and relative lengths.
 #[derive(Debug, Default)]
 struct Deviation {
     limbs: f64,
@@ -68,8 +68,7 @@ struct Deviation {
     length: f64,
 }
 
-/// The left-right line of the hip joints, or of the legs where both hang from one point, as it is carried by the
-/// joint called hips.
+/// The left-right axis of the hip joints, or of the legs if both start at one point, as moved by the hips.
 fn pelvis_axis(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
     let character = &motion.character;
     let rest = character.calibration_pose();
@@ -87,15 +86,15 @@ fn trunk_line(character: &Character, pose: &ModelPose) -> Option<Vec3> {
     Some(middle(Role::UpperArm)? - middle(Role::UpperLeg)?)
 }
 
-/// The columns left, up and front of a body that stands up along `up`.
+/// The axes left, up and front of a body whose up direction is `up`.
 fn standing(up: Vec3, left: Vec3) -> Option<Quat> {
     let up = up.try_normalize(1e-9)?;
     let left = (left - up * left.dot(&up)).try_normalize(1e-9)?;
     Some(from_columns(&left, &up, &left.cross(&up)))
 }
 
-/// The mean angle over the frames between the trunk of the result and where the source's turn away from its calibration
-/// would have it, in degrees; each body keeps the lean that it has at calibration.
+/// The mean angle over the frames between the trunk of the result and its calibration direction rotated as the source's trunk,
+/// in degrees; each body keeps the lean that it has at calibration.
 fn trunk(source: &Motion, result: &Motion) -> Option<f64> {
     let (s, t) = (&source.character, &result.character);
     let (s_rest, t_rest) = (s.calibration_pose(), t.calibration_pose());
@@ -128,8 +127,8 @@ fn compare(source: &Motion, result: &Motion) -> Deviation {
                 let angle = angle_between(&direction(&a, s0, s1), &direction(&b, t0, t1)).to_degrees();
                 worst.limbs = worst.limbs.max(angle);
             }
-            // Every bone of the segment, twist joints included. A foot that hangs elsewhere than under its shin has no
-            // bone that could keep a length.
+            // Every bone of the segment, including twist joints. A foot that is not below its shin has no bone of a fixed
+            // length.
             let skeleton = result.character.skeleton();
             if skeleton.is_ancestor(t0, t1) {
                 for joint in skeleton.path_to_root(t1).take_while(|&j| j != t0) {
@@ -141,7 +140,7 @@ fn compare(source: &Motion, result: &Motion) -> Deviation {
         }
         let flat = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
         if let (Some(x), Some(y)) = (pelvis_axis(source, &a), pelvis_axis(result, &b)) {
-            // A line that stands on end faces nowhere.
+            // A nearly vertical axis has no facing.
             if flat(x).norm() > 0.5 {
                 worst.facing = worst.facing.max(angle_between(&flat(x), &flat(y)).to_degrees());
             }
@@ -172,9 +171,9 @@ fn every_take_on_every_character_points_where_its_source_points() {
                 d.trunk,
                 d.length
             );
-            // What is left of the trunk is collar bones that only one of the two has.
+            // The remaining trunk deviation is due to collar bones that only one of the two has.
             trunks.push(d.trunk);
-            // A character's own clips stretch its bones as their author wished.
+            // A character's own clips may stretch its bones.
             let d = if take == file { Deviation { length: 0.0, ..d } } else { d };
             assert!(
                 d.limbs <= 1.0 && d.facing <= 3.0 && d.trunk <= 5.0 && d.length <= 1e-6,
@@ -191,7 +190,6 @@ fn every_take_on_every_character_points_where_its_source_points() {
     assert!(median <= 1.0 && most <= 3.0, "{median}, {most}");
 }
 
-/// Roles that a character has but a test of names would not find.
 #[test]
 fn every_limb_that_a_character_has_is_mapped_without_help() {
     let Some(folder) = data() else { return };
@@ -220,7 +218,7 @@ fn a_quadruped_goes_onto_a_quadruped_and_not_onto_a_person() {
     let (_, back) = perform(&motion, &other);
     let d = compare(&motion, &back);
     println!("wolf: {d:?}");
-    // Shoulder blades move a wolf's shoulders more than its spine does, so the line of its trunk says little.
+    // Shoulder blades move a wolf's shoulders more than its spine does, so its trunk line is not checked.
     assert!(d.limbs <= 1.0 && d.facing <= 3.0, "{d:?}");
     let person = read(&folder, "gltf/quaternius/Casual_man.glb").character;
     let refusal = map(&wolf.character, &person).unwrap_err().to_string();
@@ -276,14 +274,14 @@ fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
     use posemill::model::Skeleton;
     let Some(folder) = data() else { return };
     let target = read(&folder, "gltf/quaternius/Casual_man.glb").character;
-    // A figure that stands a little off the axes of its file, as the first does, keeps the world of these axes.
+    // The first figure is slightly rotated against the axes of its file.
     for (take, heading) in [
         ("bvh/mocapbank/test_mocapbank.bvh", [90.0, 180.0]),
         ("bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh", [77.0, -130.0]),
     ] {
         let motion = thinned(read(&folder, take).motion(0).unwrap(), 10);
         let performed = |order, turn: Quat, metres_per_unit| {
-            // The whole file turned: rest pose and motion alike.
+            // The whole file is rotated: rest pose and motion.
             let turn = Transform::from_rotation(turn);
             let mut joints = motion.character.skeleton().joints().to_vec();
             joints[0].rest = turn * joints[0].rest;

@@ -6,7 +6,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::import::{self, Options};
-use posemill::measure::{Gauge, assess, change, hands};
+use posemill::measure::{MetricContext, assess, change, hands};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
@@ -19,7 +19,7 @@ fn main() {
 }
 
 /// The walk of `data/` on a character, with feet that rest in turn.
-fn scene(character: &str) -> (Gauge, Motion) {
+fn scene(character: &str) -> (MetricContext, Motion) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let load = |name: &str| import::load(data.join(name), &Options::default()).expect("the data is whole");
     let (take, hero) = (load("walk.bvh"), load(character));
@@ -39,34 +39,34 @@ fn scene(character: &str) -> (Gauge, Motion) {
     }
     motion.contacts = Some(contacts);
     println!("{character}: {} joints, {frames} frames", motion.clip.joints());
-    (Gauge::new(&motion.character), motion)
+    (MetricContext::new(&motion.character), motion)
 }
 
 #[divan::bench(args = CHARACTERS)]
 fn alone(bencher: Bencher, character: &str) {
-    let (gauge, motion) = scene(character);
+    let (context, motion) = scene(character);
     bencher
         .counter(ItemsCount::new(motion.clip.frames()))
-        .bench_local(|| assess(&gauge, divan::black_box(&motion), motion.contacts.as_ref(), None));
+        .bench_local(|| assess(&context, divan::black_box(&motion), motion.contacts.as_ref(), None));
 }
 
 #[divan::bench(args = CHARACTERS)]
 fn beside_a_copy(bencher: Bencher, character: &str) {
-    let (gauge, motion) = scene(character);
+    let (context, motion) = scene(character);
     let mut copy = motion.clone();
     copy.clip.all_translations_mut().iter_mut().for_each(|t| t.x += 0.01);
     bencher
         .counter(ItemsCount::new(motion.clip.frames()))
-        .bench_local(|| assess(&gauge, divan::black_box(&motion), motion.contacts.as_ref(), Some(&copy)));
+        .bench_local(|| assess(&context, divan::black_box(&motion), motion.contacts.as_ref(), Some(&copy)));
 }
 
 /// The walk's own hands after a copy of itself: every frame looks at both hands and all parts of the body.
 #[divan::bench(args = CHARACTERS)]
 fn hands_of_a_copy(bencher: Bencher, character: &str) {
-    let (gauge, motion) = scene(character);
+    let (context, motion) = scene(character);
     bencher
         .counter(ItemsCount::new(motion.clip.frames()))
-        .bench_local(|| hands(&gauge, &motion, divan::black_box(&motion), &motion));
+        .bench_local(|| hands(&context, &motion, divan::black_box(&motion), &motion));
 }
 
 #[divan::bench(args = CHARACTERS)]

@@ -2,7 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use posemill::body::capsules;
+use posemill::body::{CharacterBody, capsules};
 use posemill::import::{Options, load};
 use posemill::model::Motion;
 use posemill::placement::{Placement, PushOut};
@@ -27,7 +27,7 @@ fn pair() -> (Motion, Motion) {
     (motion, copy)
 }
 
-/// A body of 52 joints with its skin becomes capsules, once.
+/// Fits capsules to a body of 52 joints with its skin.
 #[divan::bench]
 fn body_measured(bencher: Bencher) {
     let (_, copy) = pair();
@@ -37,8 +37,8 @@ fn body_measured(bencher: Bencher) {
 #[divan::bench]
 fn hands_placed(bencher: Bencher) {
     let (take, copy) = pair();
-    let ends = ((&*take.character, &take.character.rig), (&*copy.character, &copy.character.rig));
-    let placement = Placement::new(ends.0, ends.1).expect("both have arms");
+    let ends = [&take, &copy].map(|motion| CharacterBody::new(&motion.character));
+    let placement = Placement::new(&ends[0], &ends[1]).expect("both have arms");
     bencher
         .counter(ItemsCount::new(take.clip.frames()))
         .with_inputs(|| copy.clone())
@@ -48,7 +48,7 @@ fn hands_placed(bencher: Bencher) {
 #[divan::bench]
 fn arms_pushed_out(bencher: Bencher) {
     let (_, copy) = pair();
-    let push = PushOut::new(&copy.character, &copy.character.rig);
+    let push = PushOut::new(&CharacterBody::new(&copy.character));
     bencher
         .counter(ItemsCount::new(copy.clip.frames()))
         .with_inputs(|| copy.clone())
@@ -58,6 +58,6 @@ fn arms_pushed_out(bencher: Bencher) {
 #[divan::bench]
 fn overlaps_found(bencher: Bencher) {
     let (_, copy) = pair();
-    let push = PushOut::new(&copy.character, &copy.character.rig);
+    let push = PushOut::new(&CharacterBody::new(&copy.character));
     bencher.counter(ItemsCount::new(copy.clip.frames())).bench(|| push.inside(&copy));
 }

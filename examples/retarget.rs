@@ -1,7 +1,7 @@
 //! Carries every take of `data/` onto the robot, as `posemill retarget 'data/*.bvh' --onto data/robot.glb` does, and says
 //! how good each result is: `cargo run --example retarget`.
 
-use posemill::measure::{Gauge, assess};
+use posemill::measure::{MetricContext, assess};
 use posemill::pipeline::{Pipeline, save};
 use std::error::Error;
 use std::path::Path;
@@ -20,8 +20,8 @@ pub fn example(out: &Path) -> Result<(), Box<dyn Error>> {
             println!("{take}: {}", warning.message);
         }
         // The contact labels travel with the motion: feet are measured by them.
-        let gauge = Gauge::new(&performed.character);
-        let measured = assess(&gauge, &performed, performed.contacts.as_ref(), None);
+        let context = MetricContext::new(&performed.character);
+        let measured = assess(&context, &performed, performed.contacts.as_ref(), None);
         for metric in measured.metrics.iter().filter(|m| m.name == "foot_skate_p95") {
             println!("{take}: {} is {:.4} {}", metric.name, metric.value, metric.unit);
         }

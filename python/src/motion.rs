@@ -6,7 +6,7 @@ use crate::words::sets;
 use posemill::export;
 use posemill::import;
 use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
-use posemill::measure::{Gauge, MEASURES};
+use posemill::measure::{MetricContext, MEASURES};
 use posemill::model::{self, Asset, JointId};
 use posemill::pipeline::{Beside, PipelineConfig, assess_alone, find_clip};
 use posemill::report::{Metric, Warnings};
@@ -378,7 +378,7 @@ pub fn measure<'py>(
     let result = Arc::clone(&motion.get().inner);
     let source = source.map(|s| Arc::clone(&s.get().inner));
     let made = released(py, || {
-        let gauge = Gauge::new(&result.character);
+        let gauge = MetricContext::new(&result.character);
         Ok::<_, posemill::retarget::MapError>(match source {
             Some(source) => Beside::of((*source).clone(), &result)?.assess(&gauge, &result),
             None => assess_alone(&gauge, &result, ground),

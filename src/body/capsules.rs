@@ -39,7 +39,7 @@ impl Capsule {
 }
 
 /// Winter (2009), fig. 4.1: from the sole to the hip joint, over the stature.
-const LEG_OF_STATURE: f64 = 0.53;
+pub(super) const LEG_OF_STATURE: f64 = 0.53;
 /// Winter (2009), fig. 4.1: the hand over the forearm, both over the stature.
 const HAND_OF_FOREARM: f64 = 0.108 / 0.146;
 /// How much of the hand, from the wrist on, its capsule covers: curled fingers are not where straight ones are.
@@ -70,13 +70,22 @@ const UNEVEN: f64 = 1.5;
 /// The capsules of `character` in the order of [`BodyPart`], at most one for each part; none of a body without legs.
 pub fn capsules(character: &Character, rig: &Rig) -> Vec<Capsule> {
     let bind = character.calibration_pose();
-    let Some(figure) = Figure::of(rig, &bind) else { return Vec::new() };
-    let parts = parts_of_joints(rig, &bind);
+    Figure::of(rig, &bind).map_or_else(Vec::new, |figure| capsules_in(character, rig, &bind, figure))
+}
+
+/// As [`capsules`], with the reference pose and the figure of the character known.
+pub(super) fn capsules_in(
+    character: &Character,
+    rig: &Rig,
+    bind: &ModelPose,
+    figure: Figure,
+) -> Vec<Capsule> {
+    let parts = parts_of_joints(rig, bind);
     let kinds: BTreeSet<BodyPart> = parts.iter().flatten().copied().collect();
     let list = |part: &Option<BodyPart>| kinds.iter().position(|kind| Some(*kind) == *part);
     let lists: Vec<Option<usize>> = parts.iter().map(list).collect();
-    let skin = kinds.iter().copied().zip(samples(character, &bind, 0.03 * figure.leg, &lists)).collect();
-    let body = Body { rig, bind: &bind, figure, skin };
+    let skin = kinds.iter().copied().zip(samples(character, bind, 0.03 * figure.leg, &lists)).collect();
+    let body = CapsuleFit { rig, bind, figure, skin };
     let mut found = body.trunk();
     found.extend(body.neck());
     found.extend(body.head());
@@ -91,15 +100,6 @@ pub fn capsules(character: &Character, rig: &Rig) -> Vec<Capsule> {
     found.sort_by_key(|c| c.part);
     even(&mut found);
     found
-}
-
-/// The height of a body in a pose that it stands upright in, from the soles to the top of its head, metres.
-///
-/// Without a head the legs tell.
-pub fn stature(capsules: &[Capsule], figure: &Figure, pose: &ModelPose) -> f64 {
-    let top = |c: &Capsule| c.ends(pose).map(|p| p.dot(&figure.up) + c.radius - figure.sole);
-    let head = capsules.iter().find(|c| c.part == BodyPart::Head).map(top);
-    head.map_or(figure.leg / LEG_OF_STATURE, |[a, b]| a.max(b))
 }
 
 /// Takes the thinner of both sides where they differ much: what is on one side only is a shield or a sword.
@@ -184,15 +184,15 @@ fn beside(rig: &Rig, bind: &ModelPose, part: BodyPart, id: JointId) -> bool {
     (-0.05..1.05).contains(&t) && (offset - (b - a) * t).norm() < 0.15 * (b - a).norm()
 }
 
-/// All that the capsules of one body are made from.
-struct Body<'a> {
+/// What the capsules of one body are fitted to.
+struct CapsuleFit<'a> {
     rig: &'a Rig,
     bind: &'a ModelPose,
     figure: Figure,
     skin: BTreeMap<BodyPart, Vec<Sample>>,
 }
 
-impl Body<'_> {
+impl CapsuleFit<'_> {
     fn skin_of(&self, part: BodyPart) -> impl Iterator<Item = &Sample> {
         self.skin.get(&part).into_iter().flatten()
     }

@@ -1,40 +1,42 @@
-//! The places of a body that can rest on something: soles from the skin where there is one, else from the bones.
+//! Contact points of a body: soles from the skin where there is one, else from the bones, and hands, knees and the like.
 //!
-//! The pose measured is the bind pose, else the rest pose. Space: model space in, joint space out. Units: metres.
+//! Measured in the reference pose. Space: model space in, joint space out. Units: metres.
 
 use crate::anatomy::Figure;
 use crate::math::Vec3;
 use crate::model::{Character, ContactPart, ContactPoint, Finger, JointId, ModelPose, Rig, Role, Side};
 
-/// The leg that the radii below belong to, metres.
+/// The length of the leg that the radii below belong to, metres.
 const LEG: f64 = 0.9;
-
-/// The part of the foot's length, from its back, that is heel, and from its front that is toe tip.
+/// Heel and toe tip are this share of the foot's length, from its back and from its front.
 const END: f64 = 0.2;
-
-/// Where the ball of a foot lies whose toe joint is at no likely place, as a part of its length from the back.
+/// Position of the ball as a share of the foot's length from its back, where the toe joint is at no likely position.
 const BALL: f64 = 0.7;
-
-/// How far the underside of the heel lies behind the ankle, as a part of the way from the ankle to the ball, where there
-/// is no skin to tell.
+/// Distance of the heel's underside behind the ankle, as a share of the distance from ankle to ball, without skin.
 const HEEL: f64 = 0.35;
-
-/// Skin this far above the lowest point of a foot, as a part of its length, belongs to its sole.
+/// Skin up to this height above the lowest point of a foot, as a share of its length, belongs to its sole.
 const SOLE: f64 = 0.15;
+/// A foot with fewer vertices than this counts as one without skin.
+const FEWEST: usize = 8;
 
-/// The places of `character` that can rest on something, in the order of [`ContactPart`]; none of a body without
-/// legs.
+/// The contact points of `character` with the roles of `rig` in its reference pose `bind`, in the order of [`ContactPart`].
 ///
 /// Points of the foot lie on the sole; those of hands, elbows, knees, pelvis and head lie at the joint or in the middle
 /// of the hand, with the thickness of the body around them.
-pub fn contact_points(character: &Character, rig: &Rig) -> Vec<ContactPoint> {
-    let bind = character.calibration_pose();
-    let Some(figure) = Figure::of(rig, &bind) else { return Vec::new() };
+pub fn contact_points(
+    character: &Character,
+    rig: &Rig,
+    bind: &ModelPose,
+    figure: &Figure,
+) -> Vec<ContactPoint> {
     let skin =
-        skin_of_feet(character, rig, &bind).map(|of| of.into_iter().map(|(_, p)| p).collect::<Vec<_>>());
+        skin_of_feet(character, rig, bind).map(|of| of.into_iter().map(|(_, p)| p).collect::<Vec<_>>());
     let mut points = Vec::new();
-    for side in Side::BOTH {
-        points.extend(sole(rig, &bind, &figure, side, &skin[usize::from(side == Side::Right)]));
+    for (side, skin) in Side::BOTH.into_iter().zip(&skin) {
+        points.extend(rig.joint(Role::Foot(side)).into_iter().flat_map(|foot| {
+            let foot = Foot::of(rig, bind, figure, side, foot);
+            foot.sole_of_skin(skin).unwrap_or_else(|| foot.sole_of_bones())
+        }));
         let mut round = |part: ContactPart, role: Role, at: Option<Vec3>, radius: f64| {
             let Some(joint) = rig.joint(role) else { return };
             let at = at.map_or(Vec3::zeros(), |p| bind.joint(joint).inverse().point(&p));
@@ -82,91 +84,117 @@ pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -
     skin
 }
 
-/// Heel, ball and toe tip of one foot.
-fn sole(rig: &Rig, bind: &ModelPose, figure: &Figure, side: Side, skin: &[Vec3]) -> Vec<ContactPoint> {
-    let Some(foot) = rig.joint(Role::Foot(side)) else { return Vec::new() };
-    let skeleton = rig.skeleton();
-    let toes = rig.joint(Role::Toes(side));
-    let ankle = bind.position(foot);
-    let tip_of = |id: JointId| skeleton.joint(id).tip.map(|tip| bind.joint(id).point(&tip));
-    let up = figure.up;
-    let ahead = |p: &Vec3| (p - ankle) - up * (p - ankle).dot(&up);
-    let end = toes.and_then(tip_of).or_else(|| toes.map(|t| bind.position(t))).or_else(|| tip_of(foot));
-    let front = end.and_then(|p| ahead(&p).try_normalize(1e-6)).unwrap_or_else(|| figure.left.cross(&up));
-    let across = up.cross(&front);
-    let along = |p: &Vec3| (p - ankle).dot(&front);
-    let height = |p: &Vec3| (p - ankle).dot(&up);
-    let place = |x: f64, y: f64, z: f64| ankle + front * x + up * y + across * z;
-    let ball_joint = toes.unwrap_or(foot);
-    let point = |part, joint: JointId, p: Vec3| ContactPoint {
-        part,
-        joint,
-        at: bind.joint(joint).inverse().point(&p),
-        radius: 0.0,
-    };
-    let parts = [ContactPart::Heel(side), ContactPart::Ball(side), ContactPart::Toe(side)];
-    let joints = [foot, ball_joint, ball_joint];
+/// One foot in the reference pose, with axes from its ankle: forwards along the ground, up, and across.
+struct Foot<'a> {
+    rig: &'a Rig,
+    bind: &'a ModelPose,
+    figure: &'a Figure,
+    side: Side,
+    joint: JointId,
+    toes: Option<JointId>,
+    ankle: Vec3,
+    front: Vec3,
+    across: Vec3,
+}
 
-    if skin.len() >= 8 {
-        let range = |of: &dyn Fn(&Vec3) -> f64| {
-            skin.iter().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
-        };
-        let (low, _) = range(&height);
-        // The shaft of a boot lies behind no heel: only what is near the ground counts.
-        let near = |p: &&Vec3| height(p) < low + 0.25 * figure.leg;
-        let (back, tip) = skin
-            .iter()
-            .filter(near)
-            .map(along)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-        let length = tip - back;
-        if length > 0.02 * figure.leg {
-            let ball = toes
-                .map(|t| along(&bind.position(t)))
-                .filter(|x| (0.4..0.9).contains(&((x - back) / length)));
-            // A foot without a toe joint does not bend: it rolls off over its tip.
-            let stiff = if toes.is_none() { tip } else { back + BALL * length };
-            let ball = ball.unwrap_or(stiff);
-            let front_end = (tip - END * length, tip);
-            let around = (ball - 0.5 * END * length, ball + 0.5 * END * length);
-            let spans =
-                [(back, back + END * length), if ball == tip { front_end } else { around }, front_end];
-            let lowest = |(from, to): (f64, f64)| {
-                let within = || skin.iter().filter(move |p| (from..=to).contains(&along(p)));
-                let bottom = within().map(height).fold(f64::INFINITY, f64::min);
-                let sole: Vec<&Vec3> = within().filter(|p| height(p) < bottom + SOLE * length).collect();
-                let mean =
-                    sole.iter().map(|p| (*p - ankle).dot(&across)).sum::<f64>() / sole.len().max(1) as f64;
-                // Box-like feet have no skin in the middle, or none low enough at an end: they stand on the plane
-                // of what is lowest.
-                let bottom = if bottom < low + SOLE * length { bottom } else { low };
-                let x = match (from == back, to == tip) {
-                    (true, _) => from + 0.25 * (to - from),
-                    (_, true) => to,
-                    _ => 0.5 * (from + to),
-                };
-                place(x, bottom, mean)
-            };
-            let found = spans.map(lowest).into_iter().zip(parts).zip(joints);
-            return found.map(|((p, part), joint)| point(part, joint, p)).collect();
-        }
+impl<'a> Foot<'a> {
+    fn of(rig: &'a Rig, bind: &'a ModelPose, figure: &'a Figure, side: Side, joint: JointId) -> Foot<'a> {
+        let toes = rig.joint(Role::Toes(side));
+        let (ankle, up) = (bind.position(joint), figure.up);
+        let tip_of = |id: JointId| rig.skeleton().joint(id).tip.map(|tip| bind.joint(id).point(&tip));
+        let ahead = |p: &Vec3| (p - ankle) - up * (p - ankle).dot(&up);
+        let end = toes.and_then(tip_of).or_else(|| toes.map(|t| bind.position(t))).or_else(|| tip_of(joint));
+        let front = end.and_then(|p| ahead(&p).try_normalize(1e-6));
+        let front = front.unwrap_or_else(|| figure.left.cross(&up));
+        Foot { rig, bind, figure, side, joint, toes, ankle, front, across: up.cross(&front) }
     }
 
-    // Bones only: the sole lies at the foot's own lowest joint or tip, the heel behind the ankle.
-    // The feet of captured skeletons are not at one height, and each of them stands on its own.
-    let below = skeleton.below(&[foot]);
-    let of_foot = skeleton.ids().filter(|id| below[id.index()]);
-    let ends = of_foot.flat_map(|id| [Some(bind.position(id)), tip_of(id)]).flatten();
-    let bottom = ends.map(|p| height(&p)).fold(f64::INFINITY, f64::min);
-    let bottom = if bottom < 0.0 { bottom } else { figure.sole - ankle.dot(&up) };
-    let ball = toes.map(|t| bind.position(t)).or_else(|| tip_of(foot));
-    let Some(ball) = ball else { return vec![point(parts[0], foot, place(0.0, bottom, 0.0))] };
-    let length = along(&ball);
-    let side_of = |p: &Vec3| (p - ankle).dot(&across);
-    let tip = toes.and_then(tip_of).filter(|p| along(p) > length).unwrap_or(ball);
-    vec![
-        point(parts[0], foot, place(-HEEL * length, bottom, 0.0)),
-        point(parts[1], ball_joint, place(length, bottom, side_of(&ball))),
-        point(parts[2], ball_joint, place(along(&tip), bottom, side_of(&tip))),
-    ]
+    fn tip_of(&self, id: JointId) -> Option<Vec3> {
+        self.rig.skeleton().joint(id).tip.map(|tip| self.bind.joint(id).point(&tip))
+    }
+
+    fn along(&self, p: &Vec3) -> f64 {
+        (p - self.ankle).dot(&self.front)
+    }
+
+    fn height(&self, p: &Vec3) -> f64 {
+        (p - self.ankle).dot(&self.figure.up)
+    }
+
+    fn position(&self, x: f64, y: f64, z: f64) -> Vec3 {
+        self.ankle + self.front * x + self.figure.up * y + self.across * z
+    }
+
+    /// Heel, ball or toe tip (0, 1 or 2) at a position in model space; ball and tip move with the toes where there are any.
+    fn point(&self, which: usize, p: Vec3) -> ContactPoint {
+        let part = [ContactPart::Heel, ContactPart::Ball, ContactPart::Toe][which](self.side);
+        let joint = if which == 0 { self.joint } else { self.toes.unwrap_or(self.joint) };
+        ContactPoint { part, joint, at: self.bind.joint(joint).inverse().point(&p), radius: 0.0 }
+    }
+
+    /// Heel, ball and toe tip of a foot with this skin in model space; `None` where there is not enough of it.
+    fn sole_of_skin(&self, skin: &[Vec3]) -> Option<Vec<ContactPoint>> {
+        if skin.len() < FEWEST {
+            return None;
+        }
+        let range = |range: (f64, f64), x: f64| (range.0.min(x), range.1.max(x));
+        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+        let low = skin.iter().map(|p| self.height(p)).fold(f64::INFINITY, f64::min);
+        // Only skin near the ground counts: the shaft of a boot may reach behind the heel.
+        let near = |p: &&Vec3| self.height(p) < low + 0.25 * self.figure.leg;
+        let (back, tip) = skin.iter().filter(near).map(|p| self.along(p)).fold(nothing, range);
+        let length = tip - back;
+        let long_enough = length > 0.02 * self.figure.leg;
+        if !long_enough {
+            return None;
+        }
+        let ball = self
+            .toes
+            .map(|t| self.along(&self.bind.position(t)))
+            .filter(|x| (0.4..0.9).contains(&((x - back) / length)));
+        // A foot without a toe joint does not bend: it rolls off over its tip.
+        let stiff = if self.toes.is_none() { tip } else { back + BALL * length };
+        let ball = ball.unwrap_or(stiff);
+        let front_end = (tip - END * length, tip);
+        let around = (ball - 0.5 * END * length, ball + 0.5 * END * length);
+        let spans = [(back, back + END * length), if ball == tip { front_end } else { around }, front_end];
+        let lowest = |(from, to): (f64, f64)| {
+            let within = || skin.iter().filter(move |p| (from..=to).contains(&self.along(p)));
+            let bottom = within().map(|p| self.height(p)).fold(f64::INFINITY, f64::min);
+            let sole: Vec<&Vec3> = within().filter(|p| self.height(p) < bottom + SOLE * length).collect();
+            let mean = sole.iter().map(|p| (*p - self.ankle).dot(&self.across)).sum::<f64>()
+                / sole.len().max(1) as f64;
+            // Box-like feet have no skin in the middle, or none low enough at an end: they stand on the plane of the
+            // lowest vertex.
+            let bottom = if bottom < low + SOLE * length { bottom } else { low };
+            let x = match (from == back, to == tip) {
+                (true, _) => from + 0.25 * (to - from),
+                (_, true) => to,
+                _ => 0.5 * (from + to),
+            };
+            self.position(x, bottom, mean)
+        };
+        Some(spans.map(lowest).into_iter().enumerate().map(|(k, p)| self.point(k, p)).collect())
+    }
+
+    /// Heel, ball and toe tip from bones only: the sole lies at the foot's own lowest joint or tip, the heel behind the
+    /// ankle. The feet of captured skeletons may differ in height, and each stands on its own; a foot without anything in
+    /// front of the ankle has a heel only.
+    fn sole_of_bones(&self) -> Vec<ContactPoint> {
+        let below = self.rig.skeleton().below(&[self.joint]);
+        let of_foot = self.rig.skeleton().ids().filter(|id| below[id.index()]);
+        let ends = of_foot.flat_map(|id| [Some(self.bind.position(id)), self.tip_of(id)]).flatten();
+        let bottom = ends.map(|p| self.height(&p)).fold(f64::INFINITY, f64::min);
+        let bottom = if bottom < 0.0 { bottom } else { self.figure.sole - self.ankle.dot(&self.figure.up) };
+        let ball = self.toes.map(|t| self.bind.position(t)).or_else(|| self.tip_of(self.joint));
+        let Some(ball) = ball else { return vec![self.point(0, self.position(0.0, bottom, 0.0))] };
+        let length = self.along(&ball);
+        let side_of = |p: &Vec3| (p - self.ankle).dot(&self.across);
+        let tip = self.toes.and_then(|t| self.tip_of(t)).filter(|p| self.along(p) > length).unwrap_or(ball);
+        vec![
+            self.point(0, self.position(-HEEL * length, bottom, 0.0)),
+            self.point(1, self.position(length, bottom, side_of(&ball))),
+            self.point(2, self.position(self.along(&tip), bottom, side_of(&tip))),
+        ]
+    }
 }

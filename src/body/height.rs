@@ -1,25 +1,33 @@
-//! A character becomes the one length that every measure is scaled by: its height, sole to the top of the head.
+//! The height of a body from the soles to the top of the head: the length that all measures are scaled by.
 //!
-//! Measured in the bind pose, else in the rest pose. Units: metres.
+//! Measured in the reference pose (bind pose, else rest pose). Units: metres.
 
-use super::capsules::{Capsule, stature};
+use super::body_part::BodyPart;
+use super::capsules::{Capsule, LEG_OF_STATURE};
 use crate::anatomy::Figure;
-use crate::model::{Character, ModelPose};
+use crate::model::ModelPose;
 
-/// The height that lengths are scaled to before they are compared, metres.
+/// The height that lengths are scaled to before they are compared, metres: a male adult's, rounded.
 pub const COMMON_HEIGHT: f64 = 1.75;
 
-/// The height of a body of these capsules; the extent of the skeleton without legs. At least a micrometre.
-pub fn height(character: &Character, capsules: &[Capsule], standing: &ModelPose) -> f64 {
-    let figure = Figure::of(&character.rig, standing);
-    let height = figure.map_or_else(|| extent(standing), |figure| stature(capsules, &figure, standing));
+/// The height of a body of these capsules in its reference pose; the extent of the skeleton without legs. At least a
+/// micrometre; 1 where it is no finite number.
+pub fn height(capsules: &[Capsule], figure: Option<&Figure>, pose: &ModelPose) -> f64 {
+    let height = figure.map_or_else(|| extent(pose), |figure| stature(capsules, figure, pose));
     if height.is_finite() { height.max(1e-6) } else { 1.0 }
 }
 
-/// The greatest side of the box around the joints.
-fn extent(standing: &ModelPose) -> f64 {
+/// The height of a body in a pose that it stands upright in; estimated from the legs where there is no head.
+fn stature(capsules: &[Capsule], figure: &Figure, pose: &ModelPose) -> f64 {
+    let top = |c: &Capsule| c.ends(pose).map(|p| p.dot(&figure.up) + c.radius - figure.sole);
+    let head = capsules.iter().find(|c| c.part == BodyPart::Head).map(top);
+    head.map_or(figure.leg / LEG_OF_STATURE, |[a, b]| a.max(b))
+}
+
+/// The longest side of the box around the joints.
+fn extent(pose: &ModelPose) -> f64 {
     let side = |axis: usize| {
-        let along = standing.joints().iter().map(|t| t.translation[axis]);
+        let along = pose.joints().iter().map(|t| t.translation[axis]);
         let (low, high) =
             along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         high - low

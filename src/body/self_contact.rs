@@ -5,9 +5,10 @@
 //! Space: model space. Units: metres.
 
 use super::body_part::BodyPart;
-use super::capsules::{Capsule, capsules};
+use super::capsules::Capsule;
+use super::character_body::CharacterBody;
 use crate::math::{Vec3, nearest_of_segments};
-use crate::model::{Character, ModelPose, Rig};
+use crate::model::ModelPose;
 
 /// The pairs of parts of a body that can be inside each other.
 #[derive(Clone, Debug)]
@@ -30,17 +31,15 @@ pub struct Overlap {
 }
 
 impl SelfContact {
-    /// The pairs of `character` that are apart when it stands as it was bound.
-    pub fn new(character: &Character, rig: &Rig) -> SelfContact {
-        let bind = character.calibration_pose();
-        let capsules = capsules(character, rig);
+    /// The pairs of parts of `body` that do not overlap in its reference pose.
+    pub fn new(body: &CharacterBody) -> SelfContact {
+        let (capsules, pose) = (body.capsules().to_vec(), body.pose());
         let mut pairs = Vec::new();
         for (i, a) in capsules.iter().enumerate() {
             for (j, b) in capsules.iter().enumerate().skip(i + 1) {
                 // Parts are ordered from the trunk outwards and arms before legs: the outer one gives way.
                 let (light, heavy) = if weight(a.part) < weight(b.part) { (i, j) } else { (j, i) };
-                if between(a.part, b.part) >= 2
-                    && overlap(&capsules[light], &capsules[heavy], &bind).is_none()
+                if between(a.part, b.part) >= 2 && overlap(&capsules[light], &capsules[heavy], pose).is_none()
                 {
                     pairs.push([light, heavy]);
                 }

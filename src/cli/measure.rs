@@ -4,7 +4,7 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load::{clip, load};
 use super::measure_table::{batch, single};
-use crate::measure::{self, Gauge, MEASURES, Summary, Threshold, shown};
+use crate::measure::{self, MEASURES, MetricContext, Summary, Threshold, shown};
 use crate::model::Asset;
 use crate::pipeline::{Beside, assess_alone};
 use crate::report::{Metric, one_line};
@@ -156,7 +156,7 @@ fn of_file(
             "`{name}` holds no motion\n`posemill inspect` shows what it holds"
         )));
     }
-    let gauge = Gauge::new(&asset.character);
+    let context = MetricContext::new(&asset.character);
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));
     let chosen: Vec<usize> = match &arguments.clip {
         Some(_) => {
@@ -193,9 +193,9 @@ fn of_file(
                         "{name}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
                     ));
                 }
-                ("source", source.assess(&gauge, &motion))
+                ("source", source.assess(&context, &motion))
             }
-            None => ("result", assess_alone(&gauge, &motion, arguments.ground)),
+            None => ("result", assess_alone(&context, &motion, arguments.ground)),
         };
         found.push(Measured {
             file: name.clone(),

@@ -8,8 +8,7 @@ use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
 use super::spans::mended;
 use super::track::{Track, tracks};
-use crate::anatomy::Figure;
-use crate::body::contact_points;
+use crate::body::CharacterBody;
 use crate::kinematics::shots;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Contacts, Hold, Motion};
@@ -93,14 +92,15 @@ const LEVEL_REST: f64 = 0.1;
 
 /// The contacts of a motion; none at all for a body without legs.
 pub fn detect(motion: &Motion, options: &Options) -> Contacts {
-    let mut points = contact_points(&motion.character, &motion.character.rig);
+    let body = CharacterBody::new(&motion.character);
+    let mut points = body.contact_points().to_vec();
     let wanted = |part: ContactPart| {
         let labelled = !matches!(part, ContactPart::Toe(_));
         labelled && (options.parts.is_empty() || options.parts.contains(&part))
     };
     points.retain(|p| p.part.of_foot() || p.part == ContactPart::Pelvis || wanted(p.part));
     let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
-    let scale = scale(motion);
+    let scale = scale(&body);
     let shots = shots(motion);
     let tracks = tracks(motion, &points, &shots);
     let Some(height) = options.ground.or_else(|| floor::height(&tracks, scale)) else {
@@ -179,20 +179,18 @@ fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], f
 /// The height of the ground under a motion whose contacts are known, model space, metres: where its soles rest, else
 /// where the lowest of them are; 0 for a body without feet or a clip without frames.
 pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
-    let mut points = contact_points(&motion.character, &motion.character.rig);
-    points.retain(|p| p.part.of_foot());
+    let body = CharacterBody::new(&motion.character);
+    let points: Vec<_> = body.sole_points().copied().collect();
     let tracks = tracks(motion, &points, &shots(motion));
-    let Some(height) = floor::height(&tracks, scale(motion)) else { return 0.0 };
+    let Some(height) = floor::height(&tracks, scale(&body)) else { return 0.0 };
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
     sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)
 }
 
 /// By how much the legs are longer than [`LEG`].
-fn scale(motion: &Motion) -> f64 {
-    let character = &motion.character;
-    let bind = character.calibration_pose();
-    Figure::of(&character.rig, &bind).map_or(1.0, |figure| figure.leg / LEG)
+fn scale(body: &CharacterBody) -> f64 {
+    body.figure().map_or(1.0, |figure| figure.leg / LEG)
 }
 
 /// The inner and the outer speed, at a leg of [`LEG`].

@@ -3,7 +3,7 @@
 use crate::development_data::data;
 use crate::perturbed::{Noise, scaled};
 use posemill::anatomy::Figure;
-use posemill::body::contact_points;
+use posemill::body::CharacterBody;
 use posemill::contacts::{self, Detector, Labels, Options, detect};
 use posemill::import;
 use posemill::math::{Transform, Vec3, exp};
@@ -239,7 +239,8 @@ fn heel_ball_and_toe_tip_lie_in_a_row_on_the_sole() {
     for file in files {
         let character = import::load(&file, &import::Options::default()).unwrap().character;
         let bind = character.calibration_pose();
-        let points = contact_points(&character, &character.rig);
+        let body = CharacterBody::new(&character);
+        let points = body.contact_points();
         let leg = Figure::of(&character.rig, &bind).unwrap().leg;
         let at = |part: ContactPart| {
             let point =

@@ -12,7 +12,7 @@ use super::gltf_file::extends;
 use super::reduce::{Keys, reduce};
 use super::save::{ExportError, Options, OutputFile};
 use crate::anatomy::{TPose, carrier};
-use crate::body::foot_skin;
+use crate::body::CharacterBody;
 use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, floats};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Character, Clip, Finger, Joint, JointId, ModelPose, Motion, Role, Side, Skeleton};
@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// VRM animation.
 pub const FORMAT: Format = Format {
@@ -217,9 +218,16 @@ fn places(bones: &[Bone], turns: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
 }
 
 /// The height of the lowest point of the feet in the T-pose.
-fn lowest(character: &Character, bones: &[Bone], places: &[Vec3], turns: &[Quat], pose: &ModelPose) -> f64 {
-    let soles = Side::BOTH.into_iter().flat_map(|side| foot_skin(character, &character.rig, side));
-    let height = |(joint, point): (JointId, Vec3)| {
+fn lowest(
+    character: &Arc<Character>,
+    bones: &[Bone],
+    places: &[Vec3],
+    turns: &[Quat],
+    pose: &ModelPose,
+) -> f64 {
+    let body = CharacterBody::new(character);
+    let soles = Side::BOTH.into_iter().flat_map(|side| body.foot_support(side));
+    let height = |&(joint, point): &(JointId, Vec3)| {
         let k = bones.iter().position(|b| b.joint == joint)?;
         Some((places[k] + turns[k] * (pose.joint(joint).rotation * point)).y)
     };

@@ -11,7 +11,7 @@ use super::raise::raise;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use super::write::{Placed, write};
-use crate::body::contact_points;
+use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3};
 use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};
@@ -44,13 +44,14 @@ pub struct GroundWork {
 /// Places the motion on a ground at `height`; `contacts` are its contact labels. Returns what was changed as well.
 pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, GroundWork) {
     let frames = motion.clip.frames();
-    let points = contact_points(&motion.character, &motion.character.rig);
+    let measured = CharacterBody::new(&motion.character);
+    let points = measured.contact_points();
     if frames == 0 || points.is_empty() {
         return (motion, GroundWork::default());
     }
     let time = Timeline::of(&motion);
-    let heights = heights(&motion, &points);
-    let mut offset = misses(contacts, &points, &heights, motion.clip.sample_rate);
+    let heights = heights(&motion, points);
+    let mut offset = misses(contacts, points, &heights, motion.clip.sample_rate);
     let rise = height - contacts.ground;
     offset.iter_mut().for_each(|d| *d = rise - *d);
     let contacts = contacts.changed(|f| f, |h| h + rise);
@@ -74,11 +75,9 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
     let lifted = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
     let lifted = Motion { contacts: Some(contacts), ..lifted };
 
-    let character = &lifted.character;
     let limb = |side: Side| {
-        let leg = Leg::of(character, &character.rig, side)
-            .map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
-        let arm = Leg::arm(character, &character.rig, side);
+        let leg = Leg::of(&measured, side).map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
+        let arm = Leg::arm(&measured, side);
         [leg, arm.map(|arm| (arm, (|p| matches!(p, ContactPart::Hand(_))) as fn(ContactPart) -> bool))]
     };
     let limbs: Vec<_> = Side::BOTH.into_iter().flat_map(limb).flatten().collect();

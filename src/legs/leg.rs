@@ -2,10 +2,10 @@
 //!
 //! Space: model space unless said otherwise. Units: metres.
 
-use crate::body::contact_points;
+use crate::body::CharacterBody;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3};
-use crate::model::{Character, ContactPart, JointId, ModelPose, Motion, Rig, Role, Side};
+use crate::model::{ContactPart, JointId, ModelPose, Motion, Role, Side};
 use rayon::prelude::*;
 
 /// A two-bone limb whose end can be in contact: a leg with its foot, or an arm with its hand.
@@ -32,21 +32,21 @@ pub struct Leg {
 }
 
 impl Leg {
-    /// The leg of one side of `rig`, which has the roles of `character`; `None` if a joint of it is missing.
-    pub fn of(character: &Character, rig: &Rig, side: Side) -> Option<Leg> {
-        Self::limb(character, rig, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
+    /// The leg of one side of a body; `None` if a joint of it is missing.
+    pub fn of(body: &CharacterBody, side: Side) -> Option<Leg> {
+        Self::limb(body, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
     }
 
     /// The arm of one side, with the palm as its sole.
-    pub fn arm(character: &Character, rig: &Rig, side: Side) -> Option<Leg> {
-        Self::limb(character, rig, [Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)])
+    pub fn arm(body: &CharacterBody, side: Side) -> Option<Leg> {
+        Self::limb(body, [Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)])
     }
 
-    fn limb(character: &Character, rig: &Rig, roles: [Role; 3]) -> Option<Leg> {
+    fn limb(body: &CharacterBody, roles: [Role; 3]) -> Option<Leg> {
+        let (rig, stand) = (body.rig(), body.pose());
         let side = roles[2].side()?;
         let [upper, lower, foot] = roles.map(|role| rig.joint(role));
         let (upper, lower, foot) = (upper?, lower?, foot?);
-        let stand = character.calibration_pose();
         let at = [upper, lower, foot].map(|id| stand.position(id));
         let bones = [(at[1] - at[0]).norm(), (at[2] - at[1]).norm()];
         let toes = rig.joint(Role::Toes(side)).filter(|_| roles[2] == Role::Foot(side));
@@ -54,8 +54,7 @@ impl Leg {
             Role::Foot(_) => part == ContactPart::Heel(side) || part == ContactPart::Ball(side),
             _ => part == ContactPart::Hand(side),
         };
-        let points = contact_points(character, rig);
-        let soles: Vec<_> = points.iter().filter(|p| of_limb(p.part)).collect();
+        let soles: Vec<_> = body.contact_points().iter().filter(|p| of_limb(p.part)).collect();
         let lowest = soles.iter().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
         let ankle = lowest.min_by(f64::total_cmp).map_or(0.0, |low| (at[2].y - low).max(0.0));
         let sole = match &soles[..] {

@@ -11,6 +11,7 @@ use super::settings::Settings;
 use super::soles::Feet;
 use super::timeline::{TOGETHER, Timeline};
 use super::write::{Placed, write};
+use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, JointId, Motion, Side};
 use rayon::prelude::*;
@@ -45,8 +46,8 @@ pub struct Repaired {
 /// every frame. A motion without sliding is returned unchanged, bit for bit.
 pub fn repair(motion: Motion, settings: &Settings) -> (Motion, Vec<Repaired>, Vec<f64>) {
     let character = &motion.character;
-    let legs: Vec<Leg> =
-        Side::BOTH.into_iter().filter_map(|side| Leg::of(character, &character.rig, side)).collect();
+    let body = CharacterBody::new(character);
+    let legs: Vec<Leg> = Side::BOTH.into_iter().filter_map(|side| Leg::of(&body, side)).collect();
     let legs: Vec<&Leg> = legs.iter().collect();
     let untouched = |motion| (motion, Vec::new(), Vec::new());
     if legs.is_empty() || motion.contacts.is_none() || motion.clip.frames() < 2 {

@@ -16,10 +16,10 @@ use super::soles::Feet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toes::{self, Sole};
 use super::write::{Placed, placed};
-use crate::body::{BodySkin, foot_skin};
+use crate::body::{CharacterBody, SupportPoints};
 use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, median, percentile};
-use crate::model::{Character, JointId, ModelPose, Motion, Rig, Side};
+use crate::model::{JointId, ModelPose, Motion, Side};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -48,13 +48,13 @@ pub struct LegPair {
 
 impl LegPair {
     /// The legs that both bodies have.
-    pub fn of(source: (&Character, &Rig), target: (&Character, &Rig)) -> Vec<LegPair> {
+    pub fn of(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
         let pair = |side: Side| {
-            let skin = || foot_skin(target.0, target.1, side);
+            let skin = || target.foot_support(side).to_vec();
             Some(LegPair {
-                source: Leg::of(source.0, source.1, side)?,
-                target: Leg::of(target.0, target.1, side)?,
-                skin: if !target.0.meshes.is_empty() { skin() } else { Vec::new() },
+                source: Leg::of(source, side)?,
+                target: Leg::of(target, side)?,
+                skin: if !target.character().meshes.is_empty() { skin() } else { Vec::new() },
             })
         };
         Side::BOTH.into_iter().filter_map(pair).collect()
@@ -246,7 +246,7 @@ pub fn course(
 /// The motion with hands raised out of the floor by IK of the arms.
 pub fn hands_out_of_floor(
     mut motion: Motion,
-    skin: &BodySkin,
+    skin: &SupportPoints,
     time: &Timeline,
     pairs: &[LegPair],
     settings: &Settings,
@@ -256,7 +256,8 @@ pub fn hands_out_of_floor(
     }
     let leg = mean_length(pairs);
     let character = Arc::clone(&motion.character);
-    let arms = Side::BOTH.map(|side| Leg::arm(&character, &character.rig, side));
+    let body = CharacterBody::new(&character);
+    let arms = Side::BOTH.map(|side| Leg::arm(&body, side));
     let reach = time.reach(settings.seat);
     for _ in 0..HAND_RAISES {
         let joints = skin.hands.iter().flatten().map(|(joint, _)| *joint);

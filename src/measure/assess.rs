@@ -4,10 +4,10 @@ use super::catalogue::metric;
 use super::comparison::comparison;
 use super::contact::{contact, floats, foot_depths, published};
 use super::course::{Course, courses};
-use super::gauge::Gauge;
 use super::hands::hands;
 use super::labels::agreement;
 use super::legs::legs;
+use super::metric_context::MetricContext;
 use super::momentum::momentum;
 use super::samples::Samples;
 use super::statistics::rms;
@@ -33,7 +33,7 @@ impl Assessment {
     }
 }
 
-/// Measures `motion`, which plays on the character of `gauge`.
+/// Measures `motion`, which plays on the character of `context`.
 ///
 /// `contacts` say what should rest when; without them nothing is said about feet and forces. `copy` is the plain rotation
 /// copy: it is measured beside with the same labels, and the motion is compared with it where both have one skeleton
@@ -42,13 +42,13 @@ impl Assessment {
 /// # Panics
 /// Where the motion belongs to another character.
 pub fn assess(
-    gauge: &Gauge,
+    context: &MetricContext,
     motion: &Motion,
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
 ) -> Assessment {
-    let beside = |copy| rayon::join(|| alone(gauge, copy, contacts), || comparison(gauge, motion, copy));
-    let ((mut made, samples), beside) = rayon::join(|| alone(gauge, motion, contacts), || copy.map(beside));
+    let beside = |copy| rayon::join(|| alone(context, copy, contacts), || comparison(context, motion, copy));
+    let ((mut made, samples), beside) = rayon::join(|| alone(context, motion, contacts), || copy.map(beside));
     if let Some(((plain, others), compared)) = beside {
         for own in &mut made.metrics {
             own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
@@ -76,7 +76,7 @@ pub fn assess(
 /// # Panics
 /// Where the motion belongs to another character.
 pub fn assess_beside(
-    gauge: &Gauge,
+    context: &MetricContext,
     motion: &Motion,
     contacts: Option<&Contacts>,
     take: &Motion,
@@ -87,11 +87,12 @@ pub fn assess_beside(
             Some(labels) => labels,
             None => &detect(take, &Options::default()),
         };
-        alone(&Gauge::new(&take.character), take, Some(labels)).0
+        alone(&MetricContext::new(&take.character), take, Some(labels)).0
     };
-    let of_limbs = || rayon::join(|| legs(gauge, take, copy, motion), || hands(gauge, take, copy, motion));
+    let of_limbs =
+        || rayon::join(|| legs(context, take, copy, motion), || hands(context, take, copy, motion));
     let (mut made, (of_take, ((measures, series), hands))) =
-        rayon::join(|| assess(gauge, motion, contacts, Some(copy)), || rayon::join(of_take, of_limbs));
+        rayon::join(|| assess(context, motion, contacts, Some(copy)), || rayon::join(of_take, of_limbs));
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
     }
@@ -101,34 +102,34 @@ pub fn assess_beside(
 }
 
 /// What needs no copy.
-fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assessment, Samples) {
-    let samples = Samples::of(gauge, motion);
+fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) -> (Assessment, Samples) {
+    let samples = Samples::of(context, motion);
     let mut made = Assessment::default();
-    made.metrics.push(metric("height", gauge.height));
-    made.metrics.extend(gauge.rest_height().map(|height| metric("rest_height", height)));
+    made.metrics.push(metric("height", context.height));
+    made.metrics.extend(context.rest_height().map(|height| metric("rest_height", height)));
     if samples.frames == 0 {
         return (made, samples);
     }
     if let Some(contacts) = contacts {
-        let courses = courses(gauge, &samples, contacts);
+        let courses = courses(context, &samples, contacts);
         made.metrics.extend(contact(&courses, samples.frames));
         if courses.iter().any(|c| c.part.of_foot()) {
             made.metrics.extend(agreement(motion, contacts));
         }
         if samples.lowest_skin.is_finite() {
-            let depth = (contacts.ground * gauge.scale - samples.lowest_skin).max(0.0);
+            let depth = (contacts.ground * context.scale - samples.lowest_skin).max(0.0);
             made.metrics.push(metric("body_skin_below_floor", depth));
         }
         made.metrics.extend(published(&courses, samples.frames, samples.rate));
         made.series.extend(ground_series(&courses, &samples));
-        if let Some((metrics, over_time)) = momentum(gauge, &samples, &courses) {
+        if let Some((metrics, over_time)) = momentum(context, &samples, &courses) {
             made.metrics.extend(metrics);
             made.series.extend(over_time);
         }
-        let ground = contacts.ground * gauge.scale;
+        let ground = contacts.ground * context.scale;
         made.series.push(series("root_height", "m", samples.root.iter().map(|p| p.y - ground).collect()));
     }
-    if !gauge.limited.is_empty() {
+    if !context.limited.is_empty() {
         let most = samples.excess.iter().copied().fold(0.0, f64::max);
         made.metrics.push(metric("limit_violation_max", most));
         made.metrics.push(metric("limit_violation_mean", samples.mean_excess));
@@ -139,8 +140,8 @@ fn alone(gauge: &Gauge, motion: &Motion, contacts: Option<&Contacts>) -> (Assess
     made.metrics.push(metric("bone_stretch", samples.stretch));
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
     made.metrics.push(metric("turn_max", samples.turn));
-    if !gauge.ends.is_empty() && samples.frames > 3 {
-        let course = jerk(&samples, gauge.ends.len());
+    if !context.ends.is_empty() && samples.frames > 3 {
+        let course = jerk(&samples, context.ends.len());
         // Frames without a third difference repeat their neighbours.
         made.metrics.push(metric("jerk", rms(course[1..samples.frames - 2].iter().map(|j| j * j))));
         made.series.push(series("jerk", "m/s^3", course));

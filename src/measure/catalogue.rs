@@ -183,7 +183,7 @@ pub const MEASURES: &[Measure] = &[
         "1",
         Some(0.02),
         "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from where it belongs, \
-         over H (the formula stands with HandPlaces in the library)",
+         over H (the formula stands with HandTargets in the library)",
     ),
     // Against the take, without labels.
     measure(

@@ -5,7 +5,7 @@
 //! out. Units: metres of the common height, radians.
 
 use super::catalogue::metric;
-use super::gauge::Gauge;
+use super::metric_context::MetricContext;
 use crate::kinematics::forward;
 use crate::math::{Mat4, Quat, RawQuat, Vec3};
 use crate::model::{ModelPose, Motion};
@@ -13,8 +13,12 @@ use crate::report::Metric;
 
 /// How far `motion` is from `copy`, and the mean distance of their joints in every frame; `None` where skeletons or
 /// rates differ.
-pub fn comparison(gauge: &Gauge, motion: &Motion, copy: &Motion) -> Option<(Vec<Metric>, Vec<f64>)> {
-    let skeleton = gauge.character.skeleton();
+pub fn comparison(
+    context: &MetricContext,
+    motion: &Motion,
+    copy: &Motion,
+) -> Option<(Vec<Metric>, Vec<f64>)> {
+    let skeleton = context.character().skeleton();
     let same = motion.clip.sample_rate == copy.clip.sample_rate
         && copy.character.skeleton().parents() == skeleton.parents();
     let frames = motion.clip.frames().min(copy.clip.frames());
@@ -24,16 +28,16 @@ pub fn comparison(gauge: &Gauge, motion: &Motion, copy: &Motion) -> Option<(Vec<
     let mut scratch = (skeleton.rest_pose(), copy.character.skeleton().rest_pose());
     let mut model = (skeleton.rest_model_pose(), copy.character.skeleton().rest_model_pose());
     let mut sums = Sums::default();
-    let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(gauge.joints.len());
+    let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(context.joints.len());
     let mut apart = Vec::with_capacity(frames);
-    let count = gauge.joints.len() as f64;
+    let count = context.joints.len() as f64;
     for frame in 0..frames {
         forward(skeleton, &motion.clip, frame, &mut scratch.0, &mut model.0);
         forward(copy.character.skeleton(), &copy.clip, frame, &mut scratch.1, &mut model.1);
-        let place = |id| (model.0.position(id) * gauge.scale, model.1.position(id) * gauge.scale);
+        let place = |id| (model.0.position(id) * context.scale, model.1.position(id) * context.scale);
         places.clear();
-        places.extend(gauge.joints.iter().map(|id| place(*id)));
-        let root = place(gauge.root);
+        places.extend(context.joints.iter().map(|id| place(*id)));
+        let root = place(context.root);
         let between = root.0 - root.1;
         let (mut global, mut local) = (0.0, 0.0);
         for (x, y) in &places {
@@ -51,12 +55,12 @@ pub fn comparison(gauge: &Gauge, motion: &Motion, copy: &Motion) -> Option<(Vec<
             sums.aligned += procrustes(&places);
         }
         let turned = |a: &Quat, b: &Quat| if a == b { 0.0 } else { a.angle_to(b) };
-        for &id in &gauge.joints {
+        for &id in &context.joints {
             let k = id.index();
             sums.turn += turned(&motion.clip.rotations(frame)[k], &copy.clip.rotations(frame)[k]);
             sums.turn_global += turned(&model.0.joint(id).rotation, &model.1.joint(id).rotation);
         }
-        sums.ends += gauge.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * gauge.scale;
+        sums.ends += context.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * context.scale;
     }
     let entries = frames as f64 * count;
     let tall = crate::body::COMMON_HEIGHT;
@@ -69,8 +73,8 @@ pub fn comparison(gauge: &Gauge, motion: &Motion, copy: &Motion) -> Option<(Vec<
         metric("san_error", sums.square / (3.0 * entries * tall * tall)),
         metric("san_error_local", sums.square_local / (3.0 * entries * tall * tall)),
     ];
-    if !gauge.ends.is_empty() {
-        let ends = frames as f64 * gauge.ends.len() as f64;
+    if !context.ends.is_empty() {
+        let ends = frames as f64 * context.ends.len() as f64;
         found.push(metric("end_effector_error", sums.ends / ends / tall));
     }
     Some((found, apart))

@@ -2,7 +2,7 @@
 //!
 //! Units: metres of the common height, seconds.
 
-use super::gauge::Gauge;
+use super::metric_context::MetricContext;
 use super::samples::Samples;
 use crate::model::{ContactPart, Contacts, Hold};
 
@@ -36,14 +36,14 @@ impl Course {
     }
 }
 
-/// The courses of all contact points of `gauge`, in their order.
-pub fn courses(gauge: &Gauge, samples: &Samples, contacts: &Contacts) -> Vec<Course> {
+/// The courses of all contact points of `context`, in their order.
+pub fn courses(context: &MetricContext, samples: &Samples, contacts: &Contacts) -> Vec<Course> {
     let course = |k: usize, part: ContactPart| {
         let holds: Vec<Hold> = (contacts.holds(part).iter())
             .filter(|h| h.frames.start < samples.frames)
             .map(|h| Hold { frames: h.frames.start..h.frames.end.min(samples.frames), height: h.height })
             .collect();
-        let ground = contacts.ground * gauge.scale;
+        let ground = contacts.ground * context.scale;
         let mut made = Course {
             part,
             clearance: Vec::with_capacity(samples.frames),
@@ -61,7 +61,8 @@ pub fn courses(gauge: &Gauge, samples: &Samples, contacts: &Contacts) -> Vec<Cou
             while made.holds.get(next).is_some_and(|h| h.frames.end <= frame) {
                 next += 1;
             }
-            let level = |k: Option<usize>| k.and_then(|k| made.holds.get(k)).map(|h| h.height * gauge.scale);
+            let level =
+                |k: Option<usize>| k.and_then(|k| made.holds.get(k)).map(|h| h.height * context.scale);
             let floor = match made.rests[frame] {
                 true => level(Some(next)).unwrap_or(ground),
                 false => {
@@ -77,5 +78,5 @@ pub fn courses(gauge: &Gauge, samples: &Samples, contacts: &Contacts) -> Vec<Cou
         }
         made
     };
-    gauge.points.iter().enumerate().map(|(k, point)| course(k, point.part)).collect()
+    context.points().iter().enumerate().map(|(k, point)| course(k, point.part)).collect()
 }

@@ -1,10 +1,10 @@
 //! A motion, the one that it came from and its plain copy become how far near hands are from where they belong.
 //!
-//! The formula is that of [`HandPlaces`]; a hand in free air counts nothing. Units: shares of the height.
+//! The formula is that of [`HandTargets`]; a hand in free air counts nothing. Units: shares of the height.
 
 use super::catalogue::metric;
-use super::gauge::Gauge;
-use crate::body::{ArmedBody, HandPlaces};
+use super::metric_context::MetricContext;
+use crate::body::{CharacterBody, HandTargets};
 use crate::kinematics::forward;
 use crate::model::Motion;
 use crate::report::Metric;
@@ -12,20 +12,19 @@ use crate::report::Metric;
 /// Less nearness than that of one hand in one frame says nothing.
 const ENOUGH: f64 = 1.0;
 
-/// How far the hands of `motion`, which plays on the character of `gauge`, are from where they belong after `source`,
+/// How far the hands of `motion`, which plays on the character of `context`, are from where they belong after `source`,
 /// beside those of `copy`, the plain rotation copy of `source`; `None` where there are no hands, none is ever near the
 /// body, or the three are not in step.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn hands(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
-    let same = copy.character.skeleton().parents() == gauge.character.skeleton().parents();
+pub fn hands(context: &MetricContext, source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
+    let same = copy.character.skeleton().parents() == context.character().skeleton().parents();
     let step = [copy, motion].iter().all(|m| (m.clip.sample_rate - source.clip.sample_rate).abs() < 1e-6);
     if !same || !step {
         return None;
     }
-    let from = ArmedBody::of(&source.character, &source.character.rig)?;
-    let places = HandPlaces::new(&from, gauge.body.as_ref()?)?;
+    let places = HandTargets::new(&CharacterBody::new(&source.character), &context.body)?;
     let all = [source, copy, motion];
     let frames = all.iter().map(|m| m.clip.frames()).min().unwrap_or(0);
     let mut poses = all.map(|m| m.character.skeleton().rest_pose());

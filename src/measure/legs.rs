@@ -5,7 +5,7 @@
 //! not move and is as low as it gets. Units: metres of the common height, radians, seconds.
 
 use super::catalogue::metric;
-use super::gauge::Gauge;
+use super::metric_context::MetricContext;
 use super::statistics::{mean, rms};
 use crate::kinematics::{is_cycle, map_frames};
 use crate::math::{Quat, Vec3, angle_between, arc, percentile, percentile_in_place};
@@ -91,13 +91,18 @@ fn instants(motion: &Motion) -> Option<Vec<Instant>> {
         .collect()
 }
 
-/// How far `motion`, which plays on the character of `gauge`, does with legs and trunk what `source` does, beside `copy`,
+/// How far `motion`, which plays on the character of `context`, does with legs and trunk what `source` does, beside `copy`,
 /// the plain rotation copy of `source`, and how limbs and knees went over the frames; nothing of bodies without two whole
 /// legs, or where the three are not in step.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (Vec<Metric>, Vec<Series>) {
+pub fn legs(
+    context: &MetricContext,
+    source: &Motion,
+    copy: &Motion,
+    motion: &Motion,
+) -> (Vec<Metric>, Vec<Series>) {
     let rate = motion.clip.sample_rate;
     let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
     let tracks = [source, copy, motion].map(|m| instants(m).filter(|_| step));
@@ -138,7 +143,7 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
     }
 
     // Against the scaled take, where its feet rest.
-    let common = gauge.scale * rate;
+    let common = context.scale * rate;
     let (mut slips, mut heights) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     // How it went over the frames, by side; no number where the foot does not rest.
     let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
@@ -163,7 +168,7 @@ pub fn legs(gauge: &Gauge, source: &Motion, copy: &Motion, motion: &Motion) -> (
             for (n, track) in [&own, &plain].into_iter().enumerate() {
                 slips[n].push((way(track, p) - way(&from, p)).norm() * common);
                 // Only where both bodies have the joint do its heights compare.
-                away[n].push((track[f].legs[side][2].y - from[f].legs[side][2].y) * gauge.scale);
+                away[n].push((track[f].legs[side][2].y - from[f].legs[side][2].y) * context.scale);
             }
             slipping[side][f] = slips[0][slips[0].len() - 1];
         }

@@ -1,11 +1,11 @@
 //! A motion becomes numbers that say how good it is: published quality metrics, each with its formula.
 //!
-//! [`Gauge`] is a character made ready; [`assess`] measures a motion on it, with its contact labels and beside the plain
+//! [`MetricContext`] is a character made ready; [`assess`] measures a motion on it, with its contact labels and beside the plain
 //! rotation copy. [`MEASURES`] lists what there is, with exact formulas; a [`Threshold`] turns one into a test.
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
 mod skin;
-mod gauge;
+mod metric_context;
 mod samples;
 mod catalogue;
 #[cfg(feature = "render")]
@@ -31,8 +31,8 @@ pub use assess::{Assessment, assess};
 pub(crate) use catalogue::find;
 pub use catalogue::{MEASURES, Measure};
 pub use change::change;
-pub use gauge::Gauge;
 pub use hands::hands;
+pub use metric_context::MetricContext;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative::{Row6, residual as unreached};

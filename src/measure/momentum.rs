@@ -8,7 +8,7 @@
 
 use super::catalogue::metric;
 use super::course::Course;
-use super::gauge::Gauge;
+use super::metric_context::MetricContext;
 use super::nonnegative::{Row6, residual};
 use super::samples::Samples;
 use super::statistics::rms;
@@ -27,7 +27,11 @@ const CUTOFF: f64 = 8.0;
 const FLIGHT: f64 = 0.08;
 
 /// The measures and how they went over the frames; none without masses or with fewer than five frames.
-pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<(Vec<Metric>, Vec<Series>)> {
+pub fn momentum(
+    context: &MetricContext,
+    samples: &Samples,
+    courses: &[Course],
+) -> Option<(Vec<Metric>, Vec<Series>)> {
     let frames = samples.frames;
     if samples.centers.is_empty() || frames < 5 {
         return None;
@@ -36,14 +40,14 @@ pub fn momentum(gauge: &Gauge, samples: &Samples, courses: &[Course]) -> Option<
     let left = |columns: &mut Vec<Row6>, frame: usize| {
         columns.clear();
         for (k, course) in courses.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
-            debug_assert_eq!(course.part, gauge.points[k].part);
-            let arm = (samples.point(frame, k) / gauge.scale - samples.centers[frame]) / gauge.height;
+            debug_assert_eq!(course.part, context.points()[k].part);
+            let arm = (samples.point(frame, k) / context.scale - samples.centers[frame]) / context.height;
             for (x, z) in [(FRICTION, 0.0), (-FRICTION, 0.0), (0.0, FRICTION), (0.0, -FRICTION)] {
                 columns.push(row(&Vec3::new(x, 1.0, z), &arm));
             }
         }
         let force = forces[frame] / GRAVITY + Vec3::y();
-        let torque = torques[frame] / (GRAVITY * gauge.height);
+        let torque = torques[frame] / (GRAVITY * context.height);
         let rest = residual(columns, &[force.x, force.y, force.z, torque.x, torque.y, torque.z]);
         rest.iter().map(|x| x * x).sum::<f64>().sqrt()
     };

@@ -3,7 +3,7 @@
 //!
 //! Space: model space. Units: metres of the common height for places, the figure's own for momentum; radians, seconds.
 
-use super::gauge::Gauge;
+use super::metric_context::MetricContext;
 use super::statistics::mean;
 use crate::kinematics::forward;
 use crate::math::Vec3;
@@ -48,14 +48,14 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Reads `motion`, which plays on the character of `gauge`.
-    pub fn of(gauge: &Gauge, motion: &Motion) -> Self {
+    /// Reads `motion`, which plays on the character of `context`.
+    pub fn of(context: &MetricContext, motion: &Motion) -> Self {
         let frames = motion.clip.frames();
-        let bones = bones(gauge, motion);
+        let bones = bones(context, motion);
         let starts = (0..frames).into_par_iter().step_by(BLOCK);
         let parts: Vec<Part> =
-            starts.map(|start| Part::of(gauge, motion, &bones, start..frames.min(start + BLOCK))).collect();
-        let mut made = Self { frames, rate: motion.clip.sample_rate, ..Self::empty(gauge, frames) };
+            starts.map(|start| Part::of(context, motion, &bones, start..frames.min(start + BLOCK))).collect();
+        let mut made = Self { frames, rate: motion.clip.sample_rate, ..Self::empty(context, frames) };
         let (mut least, mut outside, mut inside) = (1.0_f64, 0.0, Vec::new());
         for mut part in parts {
             made.followed_by(part.samples);
@@ -63,7 +63,7 @@ impl Samples {
             outside += part.outside;
             least = least.min(part.least);
         }
-        let checks = frames * gauge.limited.len();
+        let checks = frames * context.limited.len();
         made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
         made.inside = (!inside.is_empty()).then(|| mean(&inside));
         made.turn = 2.0 * libm::acos(least.min(1.0));
@@ -77,10 +77,10 @@ impl Samples {
     }
 
     /// Nothing of so many frames yet.
-    fn empty(gauge: &Gauge, frames: usize) -> Self {
+    fn empty(context: &MetricContext, frames: usize) -> Self {
         Self {
-            points: Vec::with_capacity(frames * gauge.points.len()),
-            ends: Vec::with_capacity(frames * gauge.ends.len()),
+            points: Vec::with_capacity(frames * context.points().len()),
+            ends: Vec::with_capacity(frames * context.ends.len()),
             lowest_skin: f64::INFINITY,
             ..Self::default()
         }
@@ -122,45 +122,45 @@ struct Part {
 }
 
 impl Part {
-    fn of(gauge: &Gauge, motion: &Motion, bones: &[(JointId, f64)], own: Range<usize>) -> Self {
-        let (skeleton, clip) = (gauge.character.skeleton(), &motion.clip);
-        let mut made = Samples::empty(gauge, own.len());
+    fn of(context: &MetricContext, motion: &Motion, bones: &[(JointId, f64)], own: Range<usize>) -> Self {
+        let (skeleton, clip) = (context.character().skeleton(), &motion.clip);
+        let mut made = Samples::empty(context, own.len());
         let (mut outside, mut least, mut inside) = (0.0, 1.0_f64, Vec::new());
         // The change of a momentum takes the frames on either side.
         let seen = own.start.saturating_sub(1)..clip.frames().min(own.end + 1);
-        let mut masses = Masses::new(gauge, clip.sample_rate, seen.len());
+        let mut masses = Masses::new(context, clip.sample_rate, seen.len());
         let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-        let mut excess = vec![None; gauge.limited.len()];
+        let mut excess = vec![None; context.limited.len()];
         let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
         for frame in seen.clone() {
             forward(skeleton, clip, frame, &mut pose, &mut model);
-            masses.add(gauge, &model);
+            masses.add(context, &model);
             if !own.contains(&frame) {
                 continue;
             }
-            for point in &gauge.points {
+            for point in context.points() {
                 let mut at = model.joint(point.joint).point(&point.at);
                 at.y -= point.radius;
-                made.points.push(at * gauge.scale);
+                made.points.push(at * context.scale);
             }
-            made.ends.extend(gauge.ends.iter().map(|id| model.position(*id) * gauge.scale));
-            made.root.push(model.position(gauge.root) * gauge.scale);
-            if frame % looks == 0 && !gauge.skin.is_empty() {
-                inside.push(gauge.skin.share_inside(&model));
+            made.ends.extend(context.ends.iter().map(|id| model.position(*id) * context.scale));
+            made.root.push(model.position(context.root) * context.scale);
+            if frame % looks == 0 && !context.skin.is_empty() {
+                inside.push(context.skin.share_inside(&model));
             }
             if frame % looks == 0 {
-                let hands = gauge.floor_skin.lowest_of_hands(&model);
-                let low = hands.into_iter().fold(gauge.floor_skin.lowest(&model), f64::min);
-                made.lowest_skin = made.lowest_skin.min(low * gauge.scale);
+                let hands = context.body.support_points().lowest_of_hands(&model);
+                let low = hands.into_iter().fold(context.body.support_points().lowest(&model), f64::min);
+                made.lowest_skin = made.lowest_skin.min(low * context.scale);
             }
             let mut most = 0.0_f64;
-            for (&id, known) in gauge.limited.iter().zip(&mut excess) {
+            for (&id, known) in context.limited.iter().zip(&mut excess) {
                 let local = pose.joint(id);
                 // Fingers of most takes stand still: what is known of a rotation stays true.
                 let angle = match *known {
                     Some((rotation, angle)) if rotation == local.rotation => angle,
                     _ => {
-                        let nearest = gauge.mechanism.limited(id, local).rotation;
+                        let nearest = context.mechanism.limited(id, local).rotation;
                         let holds = nearest == local.rotation;
                         if holds { 0.0 } else { nearest.angle_to(&local.rotation) }
                     }
@@ -190,13 +190,13 @@ impl Part {
 }
 
 /// The joints whose length the clip can change, with their length at rest: translated ones below the hips.
-fn bones(gauge: &Gauge, motion: &Motion) -> Vec<(JointId, f64)> {
-    let rig = &gauge.character.rig;
+fn bones(context: &MetricContext, motion: &Motion) -> Vec<(JointId, f64)> {
+    let rig = &context.character().rig;
     let skeleton = rig.skeleton();
     let Some(hips) = rig.joint(Role::Hips) else { return Vec::new() };
     let length = |id: JointId| skeleton.joint(id).rest.translation.norm();
     let below =
-        |id: &JointId| skeleton.is_ancestor(hips, *id) && *id != hips && length(*id) > 1e-3 * gauge.height;
+        |id: &JointId| skeleton.is_ancestor(hips, *id) && *id != hips && length(*id) > 1e-3 * context.height;
     motion.clip.translated().iter().copied().filter(below).map(|id| (id, length(id))).collect()
 }
 
@@ -212,8 +212,8 @@ struct Masses {
 }
 
 impl Masses {
-    fn new(gauge: &Gauge, rate: f64, frames: usize) -> Self {
-        let empty = || Vec::with_capacity(gauge.particles.len());
+    fn new(context: &MetricContext, rate: f64, frames: usize) -> Self {
+        let empty = || Vec::with_capacity(context.particles().len());
         let list = || Vec::with_capacity(frames);
         Self {
             per_second: rate,
@@ -226,15 +226,15 @@ impl Masses {
     }
 
     /// The next frame.
-    fn add(&mut self, gauge: &Gauge, model: &ModelPose) {
-        if gauge.particles.is_empty() {
+    fn add(&mut self, context: &MetricContext, model: &ModelPose) {
+        if context.particles().is_empty() {
             return;
         }
         self.recent.rotate_left(1);
         let newest = &mut self.recent[2];
         newest.clear();
-        newest.extend(gauge.particles.iter().map(|p| model.joint(p.joint).point(&p.at)));
-        let weighted = newest.iter().zip(&gauge.particles).map(|(x, p)| x * p.mass);
+        newest.extend(context.particles().iter().map(|p| model.joint(p.joint).point(&p.at)));
+        let weighted = newest.iter().zip(context.particles()).map(|(x, p)| x * p.mass);
         self.centers.push(weighted.sum());
         self.seen += 1;
         if self.seen < 3 {
@@ -245,7 +245,7 @@ impl Masses {
         let [before, here, after] = &self.recent;
         let center = self.centers[self.seen - 2];
         let (mut spin, mut torque) = (Vec3::zeros(), Vec3::zeros());
-        for (((a, x), b), particle) in before.iter().zip(here).zip(after).zip(&gauge.particles) {
+        for (((a, x), b), particle) in before.iter().zip(here).zip(after).zip(context.particles()) {
             let arm = (x - center) * particle.mass;
             spin += arm.cross(&(b - a));
             torque += arm.cross(&(a + b - x * 2.0));
@@ -268,13 +268,13 @@ mod tests {
         motion.clip = walk.clone().followed_by(std::iter::repeat_n(walk, 4), 0);
         let frames = motion.clip.frames();
         assert!(frames > 2 * BLOCK + 10);
-        let gauge = Gauge::new(&motion.character);
-        let all = Samples::of(&gauge, &motion);
+        let context = MetricContext::new(&motion.character);
+        let all = Samples::of(&context, &motion);
         let lengths = [&all.root, &all.centers, &all.spins, &all.torques].map(Vec::len);
         assert_eq!((lengths, all.excess.len()), ([frames; 4], frames));
-        let (points, ends) = (gauge.points.len(), gauge.ends.len());
+        let (points, ends) = (context.points().len(), context.ends.len());
         for frame in [1, 254, 255, 256, 257, 510, 511, 512, 513, frames - 2] {
-            let three = Samples::of(&gauge, &motion.part(frame - 1..frame + 2));
+            let three = Samples::of(&context, &motion.part(frame - 1..frame + 2));
             assert_eq!(three.centers[1], all.centers[frame], "frame {frame}");
             assert_eq!(three.spins[1], all.spins[frame], "frame {frame}");
             assert_eq!(three.torques[1], all.torques[frame], "frame {frame}");

@@ -1,10 +1,10 @@
 //! What measures promise: closed forms on motions made for it, and what must not change them.
 
 use posemill::body::COMMON_HEIGHT;
-use posemill::body::contact_points;
+use posemill::body::CharacterBody;
 use posemill::import::{self, Options};
 use posemill::math::{Quat, Vec3, exp};
-use posemill::measure::{Assessment, Gauge, assess, assess_beside, change};
+use posemill::measure::{Assessment, MetricContext, assess, assess_beside, change};
 use posemill::model::{Character, Clip, ContactPart, Contacts, Hold, JointId, Motion, Role, Side};
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ fn asset(name: &str) -> posemill::model::Asset {
 }
 
 /// The mannequin, standing as it was bound; `place` says where its root is at each time, in metres of the common height.
-fn standing(frames: usize, rate: f64, place: impl Fn(f64) -> Vec3) -> (Gauge, Motion) {
+fn standing(frames: usize, rate: f64, place: impl Fn(f64) -> Vec3) -> (MetricContext, Motion) {
     let character = asset("mannequin.glb").character;
-    let gauge = Gauge::new(&character);
+    let context = MetricContext::new(&character);
     let skeleton = character.skeleton();
     let pose = match &character.bind {
         Some(bind) => bind.to_local(skeleton),
@@ -26,19 +26,20 @@ fn standing(frames: usize, rate: f64, place: impl Fn(f64) -> Vec3) -> (Gauge, Mo
     let poses: Vec<_> = (0..frames)
         .map(|f| {
             let mut pose = pose.clone();
-            let moved = place(f as f64 / rate) * (gauge.height() / COMMON_HEIGHT);
+            let moved = place(f as f64 / rate) * (context.height() / COMMON_HEIGHT);
             pose.local_mut()[root.index()].translation += moved;
             pose
         })
         .collect();
     let clip = Clip::from_poses("stand", rate, skeleton, &poses);
-    (gauge, Motion::new(character, clip))
+    (context, Motion::new(character, clip))
 }
 
 /// The lowest place of the soles of a standing figure.
 fn ground(character: &Arc<Character>) -> f64 {
     let bind = character.calibration_pose();
-    let points = contact_points(character, &character.rig);
+    let body = CharacterBody::new(character);
+    let points = body.contact_points();
     let heights = points.iter().filter(|p| p.part.of_foot()).map(|p| bind.joint(p.joint).point(&p.at).y);
     heights.fold(f64::INFINITY, f64::min)
 }
@@ -51,7 +52,7 @@ fn feet() -> impl Iterator<Item = ContactPart> {
 fn resting(motion: &Motion) -> Contacts {
     let mut contacts = Contacts::new(ground(&motion.character), feet());
     let bind = motion.character.bind.clone().unwrap();
-    for point in contact_points(&motion.character, &motion.character.rig) {
+    for point in CharacterBody::new(&motion.character).contact_points() {
         if feet().any(|part| part == point.part) {
             let height = bind.joint(point.joint).point(&point.at).y;
             contacts.set(point.part, vec![Hold { frames: 0..motion.clip.frames(), height }]);
@@ -94,14 +95,14 @@ fn walk() -> Motion {
 }
 
 fn assessed(motion: &Motion) -> Assessment {
-    assess(&Gauge::new(&motion.character), motion, motion.contacts.as_ref(), None)
+    assess(&MetricContext::new(&motion.character), motion, motion.contacts.as_ref(), None)
 }
 
 #[test]
 fn feet_that_slide_by_three_centimetres_a_second_measure_three_at_any_rate() {
     for rate in [20.0, 30.0, 120.0] {
-        let (gauge, motion) = standing(50, rate, |t| Vec3::new(0.03 * t, 0.0, 0.0));
-        let made = assess(&gauge, &motion, Some(&resting(&motion)), None);
+        let (context, motion) = standing(50, rate, |t| Vec3::new(0.03 * t, 0.0, 0.0));
+        let made = assess(&context, &motion, Some(&resting(&motion)), None);
         for name in ["foot_skate", "foot_skate_p95", "foot_skate_max", "contact_slide_p95"] {
             close(value(&made, name), 0.03, 1e-9);
         }
@@ -115,21 +116,21 @@ fn feet_that_slide_by_three_centimetres_a_second_measure_three_at_any_rate() {
 
 #[test]
 fn only_what_is_labelled_slides() {
-    let (gauge, motion) = standing(40, 30.0, |t| Vec3::new(t, 0.0, 0.0));
+    let (context, motion) = standing(40, 30.0, |t| Vec3::new(t, 0.0, 0.0));
     let mut contacts = Contacts::new(ground(&motion.character), feet());
-    let none = assess(&gauge, &motion, Some(&contacts), None);
+    let none = assess(&context, &motion, Some(&contacts), None);
     assert_eq!(value(&none, "foot_skate_max"), 0.0);
     // A hold of one frame has nothing to stay between, and two holds side by side are two places.
     let hold = |frames| Hold { frames, height: contacts.ground };
     let holds = vec![hold(3..4), hold(10..11), hold(11..12)];
     contacts.set(ContactPart::Heel(Side::Left), holds);
-    assert_eq!(value(&assess(&gauge, &motion, Some(&contacts), None), "foot_skate_max"), 0.0);
+    assert_eq!(value(&assess(&context, &motion, Some(&contacts), None), "foot_skate_max"), 0.0);
 }
 
 #[test]
 fn fast_sliding_has_the_published_values() {
-    let (gauge, motion) = standing(100, 20.0, |t| Vec3::new(0.0, 0.0, 0.6 * t));
-    let made = assess(&gauge, &motion, Some(&resting(&motion)), None);
+    let (context, motion) = standing(100, 20.0, |t| Vec3::new(0.0, 0.0, 0.6 * t));
+    let made = assess(&context, &motion, Some(&resting(&motion)), None);
     // Windows of five that reach over an end by two or one hold 0.36 and 0.48 m/s.
     close(value(&made, "gmd_skating_ratio"), 95.0 / 99.0, 1e-12);
     close(value(&made, "holosoma_sliding"), 99.0 / 100.0, 1e-12);
@@ -157,8 +158,8 @@ fn feet_in_the_ground_and_above_it_measure_how_far() {
 #[test]
 fn a_motion_is_no_distance_from_itself() {
     let motion = walk();
-    let gauge = Gauge::new(&motion.character);
-    let made = assess(&gauge, &motion, motion.contacts.as_ref(), Some(&motion));
+    let context = MetricContext::new(&motion.character);
+    let made = assess(&context, &motion, motion.contacts.as_ref(), Some(&motion));
     let zero = [
         "mpjpe",
         "mpjpe_root",
@@ -182,10 +183,10 @@ fn a_motion_is_no_distance_from_itself() {
 
 #[test]
 fn a_shifted_copy_is_as_far_as_the_shift() {
-    let (gauge, motion) = standing(8, 30.0, |_| Vec3::zeros());
+    let (context, motion) = standing(8, 30.0, |_| Vec3::zeros());
     let (_, copy) = standing(8, 30.0, |_| Vec3::new(0.3, 0.0, 0.4));
     let copy = Motion { character: Arc::clone(&motion.character), ..copy };
-    let made = assess(&gauge, &motion, None, Some(&copy));
+    let made = assess(&context, &motion, None, Some(&copy));
     close(value(&made, "mpjpe"), 0.5, 1e-9);
     close(value(&made, "mpjpe_root"), 0.0, 1e-9);
     close(value(&made, "mpjpe_pa"), 0.0, 1e-7);
@@ -197,12 +198,12 @@ fn a_shifted_copy_is_as_far_as_the_shift() {
 
 #[test]
 fn one_turned_joint_is_found_with_its_angle() {
-    let (gauge, before) = standing(8, 30.0, |_| Vec3::zeros());
+    let (context, before) = standing(8, 30.0, |_| Vec3::zeros());
     let rig = &before.character.rig;
     let elbow = rig.joint(Role::LowerArm(Side::Left)).unwrap();
     let mut after = before.clone();
     after.clip.rotations_mut(5)[elbow.index()] *= exp(&Vec3::new(0.0, 0.0, 0.2));
-    let made = assess(&gauge, &after, None, Some(&before));
+    let made = assess(&context, &after, None, Some(&before));
     let joints = rig.assignments().count() as f64;
     close(value(&made, "rotation_error"), 0.2 / (8.0 * joints), 1e-9);
     close(value(&made, "turn_max"), 0.2, 1e-6);
@@ -219,35 +220,35 @@ fn the_jerk_of_a_swing_is_that_of_its_third_differences() {
     let (rate, hertz, size) = (60.0, 2.0, 0.1);
     let turn = std::f64::consts::TAU * hertz;
     // Whole periods between the first and the last third difference.
-    let (gauge, motion) = standing(93, rate, |t| Vec3::new(size * (turn * t).sin(), 0.0, 0.0));
-    let made = assess(&gauge, &motion, None, None);
+    let (context, motion) = standing(93, rate, |t| Vec3::new(size * (turn * t).sin(), 0.0, 0.0));
+    let made = assess(&context, &motion, None, None);
     let discrete = 2.0 * (0.5 * turn / rate).sin() * rate;
     close(value(&made, "jerk"), size * discrete.powi(3) / 2f64.sqrt(), 1e-6);
 }
 
 #[test]
 fn a_stretched_bone_is_found() {
-    let (gauge, motion) = standing(4, 30.0, |_| Vec3::zeros());
+    let (context, motion) = standing(4, 30.0, |_| Vec3::zeros());
     let skeleton = motion.character.skeleton();
     let shin = motion.character.rig.joint(Role::LowerLeg(Side::Right)).unwrap();
     let mut poses: Vec<_> = (0..4).map(|f| motion.clip.pose(skeleton, f)).collect();
     poses[2].local_mut()[shin.index()].translation *= 1.01;
     let clip = Clip::from_poses("stretch", 30.0, skeleton, &poses);
-    let made = assess(&gauge, &Motion::new(Arc::clone(&motion.character), clip), None, None);
+    let made = assess(&context, &Motion::new(Arc::clone(&motion.character), clip), None, None);
     close(value(&made, "bone_stretch"), 0.01, 1e-9);
 }
 
 #[test]
 fn a_knee_bent_the_wrong_way_is_outside_its_range() {
-    let (gauge, motion) = standing(4, 30.0, |_| Vec3::zeros());
-    let straight = value(&assess(&gauge, &motion, None, None), "limit_violation_max");
+    let (context, motion) = standing(4, 30.0, |_| Vec3::zeros());
+    let straight = value(&assess(&context, &motion, None, None), "limit_violation_max");
     let knee = motion.character.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
     let model = motion.character.bind.clone().unwrap();
     // A turn about the body's side axis, in the knee's space: shins swing forwards by a negative one.
     let axis = model.joint(knee).rotation.inverse() * Vec3::x();
     let mut bent = motion.clone();
     bent.clip.rotations_mut(1)[knee.index()] *= exp(&(axis * -0.8));
-    let made = assess(&gauge, &bent, None, None);
+    let made = assess(&context, &bent, None, None);
     let excess = value(&made, "limit_violation_max");
     assert!(straight < 0.02 && excess > 0.5 && excess < 0.8, "{straight} {excess}");
     assert!(value(&made, "limit_violation_mean") < excess);
@@ -255,18 +256,18 @@ fn a_knee_bent_the_wrong_way_is_outside_its_range() {
 
 #[test]
 fn standing_needs_no_hand_from_above_and_hanging_in_the_air_does() {
-    let (gauge, motion) = standing(60, 60.0, |_| Vec3::zeros());
-    let held = assess(&gauge, &motion, Some(&resting(&motion)), None);
+    let (context, motion) = standing(60, 60.0, |_| Vec3::zeros());
+    let held = assess(&context, &motion, Some(&resting(&motion)), None);
     close(value(&held, "momentum_residual"), 0.0, 1e-6);
-    let hanging = assess(&gauge, &motion, Some(&Contacts::new(0.0, feet())), None);
+    let hanging = assess(&context, &motion, Some(&Contacts::new(0.0, feet())), None);
     close(value(&hanging, "momentum_residual"), 1.0, 1e-9);
     close(value(&hanging, "flight_error"), 1.0, 1e-9);
     // Gravity knows the figure's own metres.
     let fall =
-        |t: f64| Vec3::new(0.5 * t, 3.0 * t - 0.5 * 9.81 * t * t * (COMMON_HEIGHT / gauge.height()), 0.0);
+        |t: f64| Vec3::new(0.5 * t, 3.0 * t - 0.5 * 9.81 * t * t * (COMMON_HEIGHT / context.height()), 0.0);
     let (_, falling) = standing(60, 60.0, fall);
     let falling = Motion { character: Arc::clone(&motion.character), ..falling };
-    let free = assess(&gauge, &falling, Some(&Contacts::new(0.0, feet())), None);
+    let free = assess(&context, &falling, Some(&Contacts::new(0.0, feet())), None);
     close(value(&free, "momentum_residual"), 0.0, 1e-6);
     close(value(&free, "flight_error"), 0.0, 1e-9);
 }
@@ -359,7 +360,8 @@ fn a_kick_of_one_leg_is_found_in_its_second_and_on_its_side() {
     let mut clip = take.clip.clone();
     clip.rotations_mut(frame)[thigh.index()] *= exp(&(Vec3::x() * 0.2));
     let kicked = Motion { clip, ..take.clone() };
-    let made = assess_beside(&Gauge::new(&take.character), &kicked, take.contacts.as_ref(), &take, &take);
+    let made =
+        assess_beside(&MetricContext::new(&take.character), &kicked, take.contacts.as_ref(), &take, &take);
     let worst = |name: &str| {
         let series = made.series.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("{name}"));
         let finite = series.values.iter().copied().enumerate().filter(|v| v.1.is_finite());
@@ -378,7 +380,7 @@ fn a_kick_of_one_leg_is_found_in_its_second_and_on_its_side() {
 fn a_flight_and_a_foot_in_the_air_are_found_in_their_second() {
     // Up and down at constant speed for a second, which is no parabola, after a second of rest.
     let rate = 60.0;
-    let (gauge, motion) = standing(180, rate, |t| {
+    let (context, motion) = standing(180, rate, |t| {
         let up = if (1.0..2.0).contains(&t) { 0.5 - (t - 1.5).abs() } else { 0.0 };
         Vec3::new(0.0, if t < 0.5 { 0.03 } else { up }, 0.0)
     });
@@ -387,7 +389,7 @@ fn a_flight_and_a_foot_in_the_air_are_found_in_their_second() {
         let height = contacts.holds(part)[0].height;
         contacts.set(part, vec![Hold { frames: 0..61, height }, Hold { frames: 120..180, height }]);
     }
-    let made = assess(&gauge, &motion, Some(&contacts), None);
+    let made = assess(&context, &motion, Some(&contacts), None);
     let series = |name: &str| &made.series.iter().find(|s| s.name == name).unwrap().values;
     let flying: Vec<bool> = series("flight_error").iter().map(|x| x.is_finite()).collect();
     assert_eq!(flying, (0..180).map(|f| (61..120).contains(&f)).collect::<Vec<_>>());
@@ -407,7 +409,7 @@ fn a_body_without_legs_is_measured_as_far_as_it_goes() {
     let clip = Clip::new("none", 30.0, 2, rotations, Vec::new(), Vec::new());
     let character = Arc::new(Character::new("stick", Rig::new(skeleton, [])));
     let motion = Motion::new(Arc::clone(&character), clip);
-    let made = assess(&Gauge::new(&character), &motion, Some(&Contacts::new(0.0, [])), Some(&motion));
+    let made = assess(&MetricContext::new(&character), &motion, Some(&Contacts::new(0.0, [])), Some(&motion));
     assert!(made.metrics.iter().all(|m| m.value.is_finite() && !m.name.starts_with("foot")));
     assert_eq!(value(&made, "mpjpe"), 0.0);
 }

@@ -2,7 +2,7 @@
 
 use crate::contacts::{Options, detect};
 use crate::kinematics::cuts;
-use crate::measure::{Assessment, Gauge, assess, assess_beside};
+use crate::measure::{Assessment, MetricContext, assess, assess_beside};
 use crate::model::{Character, Motion};
 use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
@@ -50,18 +50,18 @@ impl Beside {
         self.take.clip.frames()
     }
 
-    /// Measures the result, which plays on the character of `gauge`, and the plain copy beside it; the take says what should
+    /// Measures the result, which plays on the character of `context`, and the plain copy beside it; the take says what should
     /// rest when.
-    pub fn assess(&self, gauge: &Gauge, result: &Motion) -> Assessment {
-        assess_beside(gauge, result, self.copy.contacts.as_ref(), &self.take, &self.copy)
+    pub fn assess(&self, context: &MetricContext, result: &Motion) -> Assessment {
+        assess_beside(context, result, self.copy.contacts.as_ref(), &self.take, &self.copy)
     }
 }
 
-/// Measures a result, which plays on the character of `gauge`, by contacts that are found on itself, over a floor of this
+/// Measures a result, which plays on the character of `context`, by contacts that are found on itself, over a floor of this
 /// height in metres.
-pub fn assess_alone(gauge: &Gauge, result: &Motion, ground: f64) -> Assessment {
+pub fn assess_alone(context: &MetricContext, result: &Motion, ground: f64) -> Assessment {
     let contacts = detect(result, &Options { ground: Some(ground), ..Options::default() });
-    let mut made = assess(gauge, result, Some(&contacts), None);
+    let mut made = assess(context, result, Some(&contacts), None);
     // Labels agree with themselves: that is no measure.
     made.metrics.retain(|m| !AGREEMENT.contains(&m.name.as_str()));
     made

@@ -5,10 +5,10 @@ use super::config::{PipelineConfig, StageAsWritten, Told};
 use super::fault::{ConfigError, ConfigFault, Source};
 use super::sections::Preview;
 use super::takes::TakesError;
-use crate::body::{MeasuredBody, ToldMobility};
+use crate::body::{CharacterBody, ToldMobility};
 use crate::export;
 use crate::import::{self, ImportError};
-use crate::measure::{Gauge, Threshold};
+use crate::measure::{MetricContext, Threshold};
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
 use crate::stages::{StageError, WrittenStage};
@@ -99,8 +99,8 @@ pub struct Pipeline {
     /// files that stages read, this program's version.
     pub fingerprint: String,
     /// The character as it was measured, and what measures need of it, once somebody asked: all takes share both.
-    pub(crate) body: OnceLock<Arc<MeasuredBody>>,
-    pub(crate) gauge: OnceLock<Arc<Gauge>>,
+    pub(crate) body: OnceLock<Arc<CharacterBody>>,
+    pub(crate) metric_context: OnceLock<Arc<MetricContext>>,
 }
 
 /// Why nothing can start.
@@ -265,7 +265,7 @@ impl Pipeline {
             contacts: config.output.contacts,
             fingerprint: hash.finalize().to_hex().to_string(),
             body: OnceLock::new(),
-            gauge: OnceLock::new(),
+            metric_context: OnceLock::new(),
         })
     }
 }
@@ -287,17 +287,17 @@ impl Pipeline {
     }
 
     /// The pipeline's own character as it is measured.
-    pub(super) fn body(&self) -> Option<Arc<MeasuredBody>> {
+    pub(super) fn body(&self) -> Option<Arc<CharacterBody>> {
         let own = self.character.as_ref()?;
-        Some(once(&self.body, || MeasuredBody::of(own, &own.rig)))
+        Some(once(&self.body, || CharacterBody::new(own)))
     }
 
     /// What measures need of `character`; of the pipeline's own it is read off once.
-    pub(super) fn gauge(&self, character: &Arc<Character>) -> Arc<Gauge> {
+    pub(super) fn metric_context(&self, character: &Arc<Character>) -> Arc<MetricContext> {
         let own = self.character.as_ref().filter(|own| Arc::ptr_eq(own, character));
         match own.and_then(|_| self.body()) {
-            Some(body) => once(&self.gauge, || Gauge::of(character, &body)),
-            None => Arc::new(Gauge::new(character)),
+            Some(body) => once(&self.metric_context, || MetricContext::of(body)),
+            None => Arc::new(MetricContext::new(character)),
         }
     }
 }

@@ -167,7 +167,13 @@ pub(super) fn make_and_tell(
     for take in &job.takes {
         let mut asset = {
             // Beside each other: a single take has nothing else for the other threads yet.
-            let bytes = Arc::new(rayon::join(|| import::read(&take.path), || pipeline.body()).0?);
+            let bytes = Arc::new(
+                rayon::join(
+                    || import::read(&take.path),
+                    || pipeline.body().map(|body| body.prepare().height()),
+                )
+                .0?,
+            );
             let (asset, hash) = rayon::join(
                 || import::from_shared(&bytes, &take.path, &pipeline.import),
                 || hashed(slashed(&take.relative), &bytes),
@@ -186,8 +192,9 @@ pub(super) fn make_and_tell(
         chosen(pipeline, &mut asset, &take.path, &mut report)?;
         let measured = pipeline.measured(asset.clips.iter().map(Clip::frames).sum());
         watch.look(measured);
-        let gauge = || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.gauge(own));
-        let steps = rayon::join(|| resolve(pipeline, &asset.character), gauge).0?;
+        let context =
+            || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.metric_context(own));
+        let steps = rayon::join(|| resolve(pipeline, &asset.character), context).0?;
         let several = job.takes.len() > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, job.takes.len() > 1) {
             if pipeline.report {

@@ -2,7 +2,7 @@
 
 use super::plan::Pipeline;
 use crate::contacts::{Options, detect};
-use crate::measure::{Gauge, assess, assess_beside, change, find};
+use crate::measure::{MetricContext, assess, assess_beside, change, find};
 use crate::model::{Contacts, Motion};
 use crate::report::{Change, Metric, Report};
 use crate::stages::Stage;
@@ -18,13 +18,13 @@ pub(super) struct Watch {
     /// The labels as they arrived on the character that leaves: no later stage can edit what it is judged by.
     labels: Option<Contacts>,
     changes: Vec<Change>,
-    gauge: Option<Arc<Gauge>>,
+    context: Option<Arc<MetricContext>>,
 }
 
 impl Watch {
     /// A watch that looks at nothing yet.
     pub(super) fn new() -> Self {
-        Self { wanted: false, before: None, carried: None, labels: None, changes: Vec::new(), gauge: None }
+        Self { wanted: false, before: None, carried: None, labels: None, changes: Vec::new(), context: None }
     }
 
     /// Whether it looks at the next take.
@@ -66,8 +66,9 @@ impl Watch {
         if !self.wanted {
             return;
         }
-        let known = self.gauge.take().filter(|g| g.is_of(&motion.character));
-        let gauge = self.gauge.insert(known.unwrap_or_else(|| pipeline.gauge(&motion.character)));
+        let known = self.context.take().filter(|g| g.is_of(&motion.character));
+        let context =
+            self.context.insert(known.unwrap_or_else(|| pipeline.metric_context(&motion.character)));
         let carried = self.carried.take();
         // Frames that were cut or moved since have no counterpart in the copy.
         let in_step = |(_, c): &&(Arc<Motion>, Motion)| {
@@ -80,8 +81,8 @@ impl Watch {
         let known = arrived.or_else(|| motion.contacts.clone()).or_else(|| found.contacts.clone());
         let labels = known.unwrap_or_else(|| detect(found, &Options::default()));
         let made = match carried {
-            Some((take, copy)) => assess_beside(gauge, motion, Some(&labels), take, copy),
-            None => assess(gauge, motion, Some(&labels), None),
+            Some((take, copy)) => assess_beside(context, motion, Some(&labels), take, copy),
+            None => assess(context, motion, Some(&labels), None),
         };
         for metric in made.metrics {
             keep_worst(&mut report.metrics, metric);

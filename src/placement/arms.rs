@@ -4,10 +4,10 @@
 //! only: the same bytes for any number of threads. Space: model space. Units: metres.
 
 use super::arm::Arm;
-use crate::anatomy::Figure;
+use crate::body::CharacterBody;
 use crate::kinematics::{Towards, is_cycle, shots};
 use crate::math::{Quat, Vec3};
-use crate::model::{Character, ModelPose, Motion, Pose, Rig, Side};
+use crate::model::{ModelPose, Motion, Pose, Side};
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 
@@ -45,10 +45,9 @@ impl Placed {
 
 impl Arms {
     /// The arms of a body with legs.
-    pub(super) fn of(character: &Character, rig: &Rig) -> Option<Arms> {
-        let rest = character.calibration_pose();
-        let figure = Figure::of(rig, &rest)?;
-        Some(Arms(Side::BOTH.map(|side| Arm::of(rig, &rest, &figure, side))))
+    pub(super) fn of(body: &CharacterBody) -> Option<Arms> {
+        let figure = body.figure()?;
+        Some(Arms(Side::BOTH.map(|side| Arm::of(body.rig(), body.pose(), figure, side))))
     }
 
     /// `motion` with its palms moved by the smoothed `offsets`.

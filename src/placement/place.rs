@@ -1,37 +1,27 @@
 //! A motion and the one that it was carried over from become a motion whose hands are where they belong on the body.
 //!
-//! Per frame, where each palm is and where it belongs ([`HandPlaces`]) give an offset; the arms are bent by the offsets.
+//! Per frame, where each palm is and where it belongs ([`HandTargets`]) give an offset; the arms are bent by the offsets.
 //! Space: model space. Units: metres.
 
 use super::arms::{Arms, BLOCK, Placed};
-use crate::body::{ArmedBody, HandPlaces};
+use crate::body::{CharacterBody, HandTargets};
 use crate::kinematics::Towards;
 use crate::math::Vec3;
-use crate::model::{Character, Motion, Rig};
+use crate::model::Motion;
 use rayon::prelude::*;
 
 /// The placement of hands, ready: a pure function of two motions in step.
 #[derive(Clone, Debug)]
 pub struct Placement {
-    places: HandPlaces,
+    places: HandTargets,
     arms: Arms,
 }
 
 impl Placement {
     /// The placement for motions that came from `source` to `target`; `None` where one of them has no arms, or walks on
     /// them.
-    pub fn new(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<Placement> {
-        Placement::onto(source, target, &ArmedBody::of(target.0, target.1)?)
-    }
-
-    /// As [`Placement::new`], of a target whose `body` has been measured.
-    pub(crate) fn onto(
-        source: (&Character, &Rig),
-        target: (&Character, &Rig),
-        body: &ArmedBody,
-    ) -> Option<Placement> {
-        let places = HandPlaces::new(&ArmedBody::of(source.0, source.1)?, body)?;
-        Some(Placement { places, arms: Arms::of(target.0, target.1)? })
+    pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<Placement> {
+        Some(Placement { places: HandTargets::new(source, target)?, arms: Arms::of(target)? })
     }
 
     /// `motion` with its hands placed on the body as those of `source` are, frame for frame.

@@ -5,10 +5,10 @@
 //! Space: model space. Units: metres.
 
 use super::arms::{Arms, Placed};
-use crate::body::{BodyPart, Overlap, SelfContact};
+use crate::body::{BodyPart, CharacterBody, Overlap, SelfContact};
 use crate::kinematics::map_frames;
 use crate::math::Vec3;
-use crate::model::{Character, Motion, Rig, Side};
+use crate::model::{Motion, Side};
 
 /// How much farther out than the surface a part is pushed, metres.
 const MARGIN: f64 = 0.005;
@@ -49,8 +49,8 @@ impl Inside {
 
 impl PushOut {
     /// The push for one character.
-    pub fn new(character: &Character, rig: &Rig) -> PushOut {
-        PushOut { body: SelfContact::new(character, rig), arms: Arms::of(character, rig) }
+    pub fn new(body: &CharacterBody) -> PushOut {
+        PushOut { body: SelfContact::new(body), arms: Arms::of(body) }
     }
 
     /// How far the motion is inside itself.

@@ -4,7 +4,7 @@
 
 use super::texture::linear;
 use super::vector::V3;
-use crate::body::contact_points;
+use crate::body::CharacterBody;
 use crate::math::Vec3;
 use crate::model::{Mark, MarkKind, Motion};
 
@@ -17,7 +17,7 @@ pub(super) fn contact_marks(motion: &Motion) -> Vec<Mark> {
     let Some(contacts) = &motion.contacts else { return Vec::new() };
     let clip = &motion.clip;
     let mut marks = Vec::new();
-    for point in contact_points(&motion.character, &motion.character.rig) {
+    for point in CharacterBody::new(&motion.character).contact_points() {
         for hold in contacts.holds(point.part) {
             let middle = (hold.frames.start + hold.frames.end) / 2;
             let pose = motion.model_pose(middle);

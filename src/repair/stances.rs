@@ -5,7 +5,7 @@
 
 use super::robust::sliding_quantile;
 use super::take::Take;
-use crate::body::contact_points;
+use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
@@ -168,8 +168,7 @@ fn lowest_points(take: &Take) -> Vec<(JointId, Vec3)> {
     let character = &take.motion.character;
     let rig = &character.rig;
     if !character.meshes.is_empty() {
-        let soles = contact_points(character, rig).into_iter().filter(|p| p.part.of_foot());
-        return soles.map(|p| (p.joint, p.at)).collect();
+        return CharacterBody::new(character).sole_points().map(|p| (p.joint, p.at)).collect();
     }
     let skeleton = rig.skeleton();
     let hips = rig.joint(Role::Hips).unwrap_or(JointId::new(0));

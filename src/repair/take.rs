@@ -4,6 +4,7 @@
 
 use super::path::Path;
 use crate::anatomy::on_four_legs;
+use crate::body::CharacterBody;
 use crate::kinematics::{cuts, size, turning};
 use crate::legs::Leg;
 use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
@@ -56,7 +57,8 @@ impl Take {
         }
         let character = &motion.character;
         let rest = character.calibration_pose();
-        let legs = Side::BOTH.map(|side| Leg::of(character, &character.rig, side));
+        let body = CharacterBody::new(character);
+        let legs = Side::BOTH.map(|side| Leg::of(&body, side));
         let legs = match legs {
             [Some(left), Some(right)] if !on_four_legs(&character.rig, &rest) => Some([left, right]),
             _ => None,

@@ -16,6 +16,7 @@
 use super::body_plan::outward;
 use super::joint_map::JointMap;
 use crate::anatomy::{Figure, body_parent};
+use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
 
@@ -31,7 +32,12 @@ pub struct Standing<'a> {
     pub figure: Option<Figure>,
 }
 
-impl Standing<'_> {
+impl<'a> Standing<'a> {
+    /// `body` in the pose in which it is compared.
+    pub fn of(body: &'a CharacterBody, rest: &'a ModelPose) -> Self {
+        Standing { character: body.character(), rig: body.rig(), rest, figure: body.figure().copied() }
+    }
+
     fn position(&self, role: Role) -> Option<Vec3> {
         self.rig.joint(role).map(|id| self.rest.position(id))
     }

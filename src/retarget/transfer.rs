@@ -18,8 +18,8 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use super::trunk::Trunk;
-use crate::anatomy::{Figure, body_parent, same_words};
-use crate::body::{BodySkin, contact_points};
+use crate::anatomy::{body_parent, same_words};
+use crate::body::{CharacterBody, SupportPoints};
 use crate::kinematics::map_frames_towards;
 use crate::legs::{
     Course, Leg, LegPair, Settings, Step, Timeline, course, hands_out_of_floor, leg_ratio, places, steps,
@@ -109,7 +109,7 @@ pub struct Retarget {
     /// The legs that both bodies have; none between a character and itself, whose legs are right as they are.
     legs: Vec<LegPair>,
     /// What of the target can be in the floor.
-    skin: BodySkin,
+    skin: SupportPoints,
     /// How far the path travels and how high the body stands, for one of the source.
     across: f64,
     scale: f64,
@@ -144,12 +144,10 @@ impl PelvisPath {
     }
 }
 
-/// How high the soles of a figure that stands upright lie, and its hip joints above them.
-fn soles(standing: &Standing, rest: &ModelPose) -> Option<(f64, f64)> {
-    let figure = standing.figure.filter(|f| f.up == Vec3::y())?;
-    let points = contact_points(standing.character, standing.rig);
-    let feet = points.iter().filter(|p| p.part.of_foot());
-    let sole = feet.map(|p| rest.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)?;
+/// The height of the soles of a figure that stands upright, and that of its hip joints above them.
+fn soles(body: &CharacterBody) -> Option<(f64, f64)> {
+    let figure = body.figure().filter(|f| f.up == Vec3::y())?;
+    let sole = body.sole_height()?;
     Some((sole, figure.leg + figure.sole - sole))
 }
 
@@ -158,34 +156,29 @@ impl Retarget {
     ///
     /// `travel` scales the horizontal path of the root; heights always follow the legs.
     pub fn new(
-        source: &Character,
+        source: &Arc<Character>,
         target: Arc<Character>,
         map: &JointMap,
         rigs: (&Rig, &Rig),
         travel: RootScale,
     ) -> Retarget {
-        let onto = Arc::clone(&target);
-        Self::onto(source, target, map, rigs, travel, || BodySkin::of(&onto, rigs.1))
+        Self::between(&CharacterBody::of(source, rigs.0), &CharacterBody::of(&target, rigs.1), map, travel)
     }
 
-    /// As [`Retarget::new`], of a target whose skin that can be in the floor is asked of `skin`: a character on itself has no
-    /// use for it.
-    pub(crate) fn onto(
-        source: &Character,
-        target: Arc<Character>,
+    /// As [`Retarget::new`], of bodies that are shared with others.
+    pub(crate) fn between(
+        source: &CharacterBody,
+        target: &CharacterBody,
         map: &JointMap,
-        rigs: (&Rig, &Rig),
         travel: RootScale,
-        skin: impl FnOnce() -> BodySkin,
     ) -> Retarget {
-        let (s_rig, t_rig) = rigs;
+        let (s_rig, t_rig) = (source.rig(), target.rig());
         let skeleton = t_rig.skeleton();
         let driven = |id: JointId| map.driving(id).is_some();
-        let s_rest = source.calibration_pose();
-        let bound = target.calibration_pose();
-        let (s_pose, t_pose) = (compared(s_rig, &s_rest, |_| true), compared(t_rig, &bound, driven));
-        let s = Standing { character: source, rig: s_rig, rest: &s_pose, figure: Figure::of(s_rig, &s_rest) };
-        let t = Standing { character: &target, rig: t_rig, rest: &t_pose, figure: Figure::of(t_rig, &bound) };
+        let (s_rest, bound) = (source.pose(), target.pose());
+        let (s_pose, t_pose) = (compared(s_rig, s_rest, |_| true), compared(t_rig, bound, driven));
+        let s = Standing::of(source, &s_pose);
+        let t = Standing::of(target, &t_pose);
         let aligned = align(map, &s, &t);
 
         let drives: Vec<Option<Drive>> = skeleton
@@ -209,18 +202,18 @@ impl Retarget {
             _ => 0.0,
         };
         let same = s_rig.skeleton() == skeleton;
-        let pairs = if same { Vec::new() } else { LegPair::of((source, s_rig), (&target, t_rig)) };
-        let skin = if same { BodySkin::default() } else { skin() };
+        let pairs = if same { Vec::new() } else { LegPair::of(source, target) };
+        let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
         let legs = leg_ratio(&pairs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
-            _ => size(&bound) / size(&s_rest).max(1e-12),
+            _ => size(bound) / size(s_rest).max(1e-12),
         });
         let across = match travel {
             RootScale::Legs => legs,
             RootScale::Factor(factor) => factor,
         };
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
-        let mut places = place_joints(t_rig, map, &bound, hips.map(|p| p.target));
+        let mut places = place_joints(t_rig, map, bound, hips.map(|p| p.target));
         let pelvis = hips.map(|pair| {
             let within = |standing: &Standing, rest: &ModelPose, joint: JointId| {
                 let point = match pair.role {
@@ -229,10 +222,10 @@ impl Retarget {
                 };
                 rest.joint(joint).inverse().point(&point.unwrap_or(rest.position(joint)))
             };
-            places[pair.target.index()] = Place::Pelvis(within(&t, &bound, pair.target));
+            places[pair.target.index()] = Place::Pelvis(within(&t, bound, pair.target));
             PelvisPath {
                 hips: pair.source,
-                at: within(&s, &s_rest, pair.source),
+                at: within(&s, s_rest, pair.source),
                 source_ground: ground(&s),
                 target_ground: ground(&t),
                 across,
@@ -240,21 +233,21 @@ impl Retarget {
                 // A character onto itself, and one that has no file to stand in, keep their floor.
                 soles: (t.character.document.is_some() && s_rig.skeleton() != t_rig.skeleton())
                     .then(|| {
-                        let (from, to) = (soles(&s, &s_rest)?, soles(&t, &bound)?);
+                        let (from, to) = (soles(source)?, soles(target)?);
                         Some((to.0, to.1 / from.1))
                     })
                     .flatten(),
             }
         });
-        let stretches = stretch_joints(s_rig, t_rig, map, &s_rest, &places);
-        let twists = twist_joints(t_rig, map, &bound);
+        let stretches = stretch_joints(s_rig, t_rig, map, s_rest, &places);
+        let twists = twist_joints(t_rig, map, bound);
         let order = carried_order(t_rig, &places);
         let trunk = Trunk::of(map, &s, &t, &aligned).map(|trunk| {
             let below = below(t_rig, &places, &order, trunk.joints());
             (trunk, below)
         });
         Retarget {
-            target,
+            target: Arc::clone(target.character()),
             drives,
             places,
             stretches,
@@ -490,7 +483,7 @@ impl Carry {
     /// empty without skin.
     fn legs(&self, motion: &Motion, legs: &[&Leg]) -> (Vec<Vec<Step>>, Vec<f64>) {
         let Retarget { target, places, order, skin, .. } = &self.retarget;
-        let seat: Vec<JointId> = skin.body.iter().map(|(joint, _)| *joint).collect();
+        let seat: Vec<JointId> = skin.trunk.iter().map(|(joint, _)| *joint).collect();
         let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
         let joints = below(&target.rig, places, order, ends);
         let mut all: Vec<Vec<Step>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];

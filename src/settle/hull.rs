@@ -7,10 +7,11 @@
 //! from its centre of mass. Units: metres.
 
 use super::ragdoll::Ragdoll;
-use crate::body::contact_points;
+use crate::body::CharacterBody;
 use crate::dynamics::{BodyState, Support};
 use crate::math::{Mat3, Vec3};
 use crate::model::{Binding, Character, Mesh, ModelPose};
+use std::sync::Arc;
 
 /// A body touches the ground with so many points at once: a plate stands on four, and two more are on their way.
 const AT_ONCE: usize = 6;
@@ -49,7 +50,7 @@ pub struct Hull {
 impl Hull {
     /// The hull of a character in the pose in which it is let go; what is in the ground there may stay as deep.
     pub fn of(
-        character: &Character,
+        character: &Arc<Character>,
         ragdoll: &Ragdoll,
         model: &ModelPose,
         states: &[BodyState],
@@ -213,7 +214,7 @@ fn of_skin(mesh: &Mesh, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyStat
 
 /// Balls at the ends of capsules along the bones, and the points of the soles.
 fn of_bones(
-    character: &Character,
+    character: &Arc<Character>,
     ragdoll: &Ragdoll,
     model: &ModelPose,
     states: &[BodyState],
@@ -222,7 +223,7 @@ fn of_bones(
     let knob =
         |body: usize, at: Vec3, radius: f64| Knob { held: vec![(body, 1.0, at)], radius, ..Knob::default() };
     let mut knobs: Vec<Knob> = Vec::new();
-    for point in contact_points(character, &character.rig).into_iter().filter(|p| p.part.of_foot()) {
+    for point in CharacterBody::new(character).sole_points() {
         let Some(body) = ragdoll.carrier(point.joint) else { continue };
         let place = model.joint(point.joint).point(&point.at) - states[body].position;
         knobs.push(knob(body, states[body].orientation.inverse_transform_vector(&place), SOLE));

@@ -2,12 +2,11 @@
 //!
 //! Rules about jumps and landings are in metres of a body whose leg is [`LEG`] long: a body of another size is scaled to it,
 //! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
-//! stay within a shot. Masses after Winter (`body::Particle`). Space: model space, Y up. Units: metres of
+//! stay within a shot. Masses after Winter (`body::PointMass`). Space: model space, Y up. Units: metres of
 //! that leg, seconds.
 
 use super::series::{bend, slope};
-use crate::body::contact_points;
-use crate::body::masses;
+use crate::body::CharacterBody;
 use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, Hold, ModelPose, Motion, Role, Side};
@@ -69,8 +68,9 @@ impl Weighed {
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
         let scale = LEG / leg(&motion.character)?;
         let character = &motion.character;
-        let body = || (masses(character), contact_points(character, &character.rig));
-        let ((particles, points), shots) = rayon::join(body, || shots(motion));
+        let body = CharacterBody::new(character);
+        let measured = || (body.point_masses(), body.contact_points());
+        let ((particles, points), shots) = rayon::join(measured, || shots(motion));
         let soles = [ContactPart::Heel, ContactPart::Ball].into_iter().flat_map(|part| Side::BOTH.map(part));
         let whole = soles.into_iter().all(|part| points.iter().any(|p| p.part == part));
         if particles.is_empty() || !whole {
@@ -85,7 +85,7 @@ impl Weighed {
         let way = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
         let mut ways: Vec<Vec<Vec3>> = (0..particles.len() + points.len()).into_par_iter().map(way).collect();
         let of_points = ways.split_off(particles.len());
-        let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(&particles).map(|(x, p)| x * p.mass).sum();
+        let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(particles).map(|(x, p)| x * p.mass).sum();
         let frames = motion.clip.frames();
         let rests = |part: ContactPart| {
             let mut rests = vec![false; frames];

@@ -1,7 +1,7 @@
 //! Stage `retarget`: transfers the motion from its own skeleton to the pipeline's character.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::body::MeasuredBody;
+use crate::body::CharacterBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};
@@ -116,15 +116,15 @@ impl StageConfig for RetargetConfig {
             false => Arc::new(Character { rig: t_rig.clone(), ..(**target).clone() }),
         };
         let body = match &setting.body {
-            Some(body) if t_rig == target.rig => Arc::clone(body),
-            _ => Arc::new(MeasuredBody::of(&target, &t_rig)),
+            Some(body) if Arc::ptr_eq(body.character(), &target) => Arc::clone(body),
+            _ => Arc::new(CharacterBody::new(&target)),
         };
-        let skin = || body.skin.clone();
-        let retarget = Retarget::onto(source, Arc::clone(&target), &map, (&s_rig, &t_rig), travel, skin);
+        body.prepare();
+        let from = CharacterBody::of(source, &s_rig);
+        let retarget = Retarget::between(&from, &body, &map, travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let told = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
-        let arms = body.arms.as_ref().filter(|_| self.hands);
-        let placement = arms.and_then(|arms| Placement::onto((source, &s_rig), (&target, &t_rig), arms));
+        let placement = self.hands.then(|| Placement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), told, sure, placement }))
     }
 }

@@ -1,6 +1,7 @@
 //! Stage `self_contact`: detects body parts that penetrate each other and pushes arms out.
 
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::body::CharacterBody;
 use crate::model::Motion;
 use crate::placement::PushOut;
 use crate::report::{Report, Series};
@@ -25,9 +26,8 @@ impl StageConfig for SelfContactConfig {
     const NAME: &'static str = "self_contact";
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        let character = &setting.arriving;
         Ok(Box::new(SelfContactStage {
-            ready: PushOut::new(character, &character.rig),
+            ready: PushOut::new(&CharacterBody::new(&setting.arriving)),
             push_out: self.push_out,
         }))
     }

@@ -1,7 +1,7 @@
 //! Interface of a stage, in three steps: written (keys parsed), resolved (names and ranges checked against the rig that
 //! will arrive), applied (no look-ups, no configuration errors left).
 
-use crate::body::MeasuredBody;
+use crate::body::CharacterBody;
 use crate::model::{Character, Mark, Motion};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub struct Setting {
     /// The folder that relative paths in the configuration refer to.
     pub folder: PathBuf,
     /// The measured body of the target, by the roles of its own file; `None` if it has not been measured.
-    pub(crate) body: Option<Arc<MeasuredBody>>,
+    pub(crate) body: Option<Arc<CharacterBody>>,
 }
 
 impl Setting {

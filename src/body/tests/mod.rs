@@ -1,5 +1,5 @@
 //! Bodies of made and real characters.
 
 mod capsules;
-mod hand_places;
+mod hand_targets;
 mod range_of_motion;

@@ -5,7 +5,7 @@ use posemill::contacts::{self, Options};
 use posemill::import;
 use posemill::legs::shifted;
 use posemill::math::{Quat, Transform, Vec3, exp, smoothstep};
-use posemill::measure::Gauge;
+use posemill::measure::MetricContext;
 use posemill::model::{Character, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{LetGo, Ragdoll, Settled, Swing, let_go, settle_flights, swing};
@@ -121,7 +121,7 @@ fn on_a_line(jump: &Motion) -> Motion {
 
 /// The height of the centre of mass.
 fn center_of_mass(motion: &Motion, frame: usize) -> f64 {
-    let (gauge, model) = (Gauge::new(&motion.character), motion.model_pose(frame));
+    let (gauge, model) = (MetricContext::new(&motion.character), motion.model_pose(frame));
     gauge.particles().iter().map(|p| model.joint(p.joint).point(&p.at).y * p.mass).sum()
 }
 

@@ -6,7 +6,7 @@ use posemill::body::COMMON_HEIGHT;
 use posemill::contacts::{Options, detect};
 use posemill::import;
 use posemill::math::Vec3;
-use posemill::measure::Gauge;
+use posemill::measure::MetricContext;
 use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{LetGo, Ragdoll, let_go, settle_flights};
@@ -150,7 +150,7 @@ const GROWN: f64 = 1e-9;
 /// How deep the skin is in the ground at most in the frames from `from` on, in metres of the figure scaled to 1.75 m, as all
 /// measures are: some of these performers are five metres tall, others one.
 fn skin_depth(motion: &Motion, from: usize) -> (f64, usize) {
-    let scale = COMMON_HEIGHT / Gauge::new(&motion.character).height();
+    let scale = COMMON_HEIGHT / MetricContext::new(&motion.character).height();
     let mut skin = Skin::default();
     let (mut deepest, mut at) = (0.0, from);
     for f in from..motion.clip.frames() {

@@ -3,26 +3,20 @@
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, Build, GESTURES, body, perform};
-use posemill::body::{ArmedBody, BodyPart, HandPlaces};
+use posemill::body::{BodyPart, CharacterBody, HandTargets};
 use posemill::import::{Options, load};
-use posemill::measure::{Gauge, hands};
-use posemill::model::{Character, Clip, ModelPose, Motion, Rig, Role, Side};
+use posemill::measure::{MetricContext, hands};
+use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
 use posemill::placement::{Placement, PushOut};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
-
-/// Two bodies that both have arms.
-fn places(source: (&Character, &Rig), target: (&Character, &Rig)) -> HandPlaces {
-    let [from, to] = [source, target].map(|(character, rig)| ArmedBody::of(character, rig).unwrap());
-    HandPlaces::new(&from, &to).unwrap()
-}
 
 fn poses(motion: &Motion) -> Vec<ModelPose> {
     (0..motion.clip.frames()).map(|f| motion.model_pose(f)).collect()
 }
 
 /// The mean distance of near hands from where they belong, over the height, and the mean nearness.
-fn error(places: &HandPlaces, [from, copy, result]: [&[ModelPose]; 3]) -> (f64, f64) {
+fn error(places: &HandTargets, [from, copy, result]: [&[ModelPose]; 3]) -> (f64, f64) {
     let (mut sum, mut near) = (0.0, 0.0);
     for ((from, copy), result) in from.iter().zip(copy).zip(result) {
         for (distance, _, nearness) in places.errors(from, copy, result) {
@@ -66,12 +60,12 @@ fn hands_belong_where_they_are_on_every_take_and_character() {
                 Retarget::new(source, Arc::clone(target), &found, rigs, RootScale::Legs).apply(&motion);
             let label =
                 format!("{} on {}", take.rsplit('/').next().unwrap(), file.rsplit('/').next().unwrap());
-            let ends = ((&**source, rigs.0), (&**target, rigs.1));
-            let Some(placement) = Placement::new(ends.0, ends.1) else {
+            let ends = [source, target].map(CharacterBody::new);
+            let Some(placement) = Placement::new(&ends[0], &ends[1]) else {
                 println!("{label:60} has no hands to place");
                 continue;
             };
-            let places = places(ends.0, ends.1);
+            let places = HandTargets::new(&ends[0], &ends[1]).unwrap();
             let began = std::time::Instant::now();
             let (placed, done) = placement.apply(&motion, copy.clone());
             let time = began.elapsed().as_secs_f64() * 1e6 / from.len() as f64;
@@ -117,14 +111,15 @@ const BUILDS: [Build; 5] = [
 fn the_measure_is_none_for_the_place_itself_and_that_of_the_copy_for_the_copy() {
     let source = Arc::new(body(&ADULT));
     let motion = perform(&source, GESTURES[0]);
-    assert!(hands(&Gauge::new(&motion.character), &motion, &motion, &motion).unwrap().value < 1e-9);
+    assert!(hands(&MetricContext::new(&motion.character), &motion, &motion, &motion).unwrap().value < 1e-9);
     let target = Arc::new(body(&BUILDS[0]));
     let found = map(&source, &target).unwrap();
     let rigs = (&source.rig, &target.rig);
     let copy = Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
-    let (placed, _) =
-        Placement::new((&source, rigs.0), (&target, rigs.1)).unwrap().apply(&motion, copy.clone());
-    let gauge = Gauge::new(&copy.character);
+    let (placed, _) = Placement::new(&CharacterBody::new(&source), &CharacterBody::new(&target))
+        .unwrap()
+        .apply(&motion, copy.clone());
+    let gauge = MetricContext::new(&copy.character);
     let of_copy = hands(&gauge, &motion, &copy, &copy).unwrap();
     assert_eq!(Some(of_copy.value), of_copy.copy);
     let of_placed = hands(&gauge, &motion, &copy, &placed).unwrap();
@@ -148,9 +143,9 @@ fn what_touches_on_one_body_touches_on_another() {
             let rigs = (&source.rig, &target.rig);
             let copy =
                 Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
-            let ends = ((&*source, rigs.0), (&*target, rigs.1));
-            let places = places(ends.0, ends.1);
-            let (placed, done) = Placement::new(ends.0, ends.1).unwrap().apply(&motion, copy.clone());
+            let ends = [&source, &target].map(CharacterBody::new);
+            let places = HandTargets::new(&ends[0], &ends[1]).unwrap();
+            let (placed, done) = Placement::new(&ends[0], &ends[1]).unwrap().apply(&motion, copy.clone());
             let gaps = |motion: &Motion| {
                 let mut worst = 0.0_f64;
                 for (a, b) in from.iter().zip(poses(motion)) {
@@ -163,7 +158,7 @@ fn what_touches_on_one_body_touches_on_another() {
                 worst
             };
             let (before, after) = (gaps(&copy), gaps(&placed));
-            let push = PushOut::new(&target, &target.rig);
+            let push = PushOut::new(&CharacterBody::new(&target));
             let hands = push.inside(&placed).pairs.into_iter();
             let hands = hands.filter(|p| p.0.iter().any(|part| matches!(part, BodyPart::Hand(_))));
             let inside = hands.map(|p| p.1).fold(0.0, f64::max);
@@ -187,8 +182,8 @@ fn a_body_onto_itself_keeps_every_pose() {
     let source = Arc::new(body(&ADULT));
     for gesture in GESTURES {
         let motion = perform(&source, gesture);
-        let ends = (&*source, &source.rig);
-        let (placed, done) = Placement::new(ends, ends).unwrap().apply(&motion, motion.clone());
+        let own = CharacterBody::new(&source);
+        let (placed, done) = Placement::new(&own, &own).unwrap().apply(&motion, motion.clone());
         assert_eq!(done.frames, 0);
         for (a, b) in motion.clip.all_rotations().iter().zip(placed.clip.all_rotations()) {
             assert!(a.angle_to(b) < 1e-6);
@@ -203,7 +198,7 @@ fn frames_before_do_not_change_frames_after() {
     let found = map(&source, &target).unwrap();
     let rigs = (&source.rig, &target.rig);
     let ready = Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs);
-    let placement = Placement::new((&source, rigs.0), (&target, rigs.1)).unwrap();
+    let placement = Placement::new(&CharacterBody::new(&source), &CharacterBody::new(&target)).unwrap();
     let whole = placement.apply(&motion, ready.apply(&motion)).0;
     let (joints, skip) = (motion.clip.joints(), 40);
     let rest: Vec<_> = (skip..motion.clip.frames()).flat_map(|f| motion.clip.rotations(f).to_vec()).collect();
@@ -226,7 +221,7 @@ fn arms_inside_a_stout_body_are_pushed_out_of_it() {
     for gesture in GESTURES {
         let motion = perform(&source, gesture);
         let copy = Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
-        let push = PushOut::new(&target, &target.rig);
+        let push = PushOut::new(&CharacterBody::new(&target));
         let before = push.inside(&copy);
         let (moved, done) = push.apply(copy.clone());
         let after = push.inside(&moved);

@@ -26,16 +26,16 @@
 //!
 //! Space: model space; both bodies heading the same way. Units: metres.
 
-use super::armed_body::ArmedBody;
+use super::arms::Arms;
 use super::body_part::BodyPart;
 use super::capsules::Capsule;
+use super::character_body::CharacterBody;
+use super::height::COMMON_HEIGHT;
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use crate::model::{JointId, ModelPose, Side};
 
 /// Within this distance a hand touches, metres on a body of the height below.
 const TOUCH: f64 = 0.02;
-/// The height that lengths in metres belong to.
-const HEIGHT: f64 = 1.75;
 /// How far touching reaches, over the height. At more than twice this arms that hang are taken for hands on the thigh.
 const TOUCHING: f64 = 0.035;
 /// A place farther from the shoulder than this, over the length of the arm, is out of reach.
@@ -47,7 +47,7 @@ const FAR: f64 = 1e-4;
 
 /// How the hands of one body relate to it, and where they belong on another.
 #[derive(Clone, Debug)]
-pub struct HandPlaces {
+pub struct HandTargets {
     parts: Vec<[Capsule; 2]>,
     hands: [Option<Hand>; 2],
     chest: JointId,
@@ -60,7 +60,7 @@ pub struct HandPlaces {
 
 /// One hand of one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HandPlace {
+pub struct HandTarget {
     /// From where the middle of the palm is to where it belongs, weighed by `nearness`, metres.
     pub offset: Vec3,
     /// From 0, in free air, to 1, touching.
@@ -70,8 +70,8 @@ pub struct HandPlace {
     pub gap: Option<[f64; 2]>,
 }
 
-impl HandPlace {
-    const FREE: HandPlace = HandPlace { offset: Vec3::new(0.0, 0.0, 0.0), nearness: 0.0, gap: None };
+impl HandTarget {
+    const FREE: HandTarget = HandTarget { offset: Vec3::new(0.0, 0.0, 0.0), nearness: 0.0, gap: None };
 }
 
 /// A hand on both bodies, and the arm that it ends on the target.
@@ -81,6 +81,23 @@ struct Hand {
     target: Capsule,
     shoulder: JointId,
     length: f64,
+}
+
+/// What hands relate to: the capsules of a body with arms, and the lengths that distances scale with.
+struct UpperBody<'a> {
+    capsules: &'a [Capsule],
+    arms: &'a Arms,
+    height: f64,
+}
+
+impl UpperBody<'_> {
+    fn of(body: &CharacterBody) -> Option<UpperBody<'_>> {
+        Some(UpperBody { capsules: body.capsules(), arms: body.arms()?, height: body.height() })
+    }
+
+    fn capsule(&self, part: BodyPart) -> Option<Capsule> {
+        self.capsules.iter().find(|c| c.part == part).copied()
+    }
 }
 
 /// The relation of a point to one part.
@@ -126,9 +143,9 @@ impl Sum {
     }
 
     /// Where `hand`, whose palm is `here`, belongs.
-    fn place(&self, hand: &Hand, here: &Vec3, to: &ModelPose) -> HandPlace {
+    fn place(&self, hand: &Hand, here: &Vec3, to: &ModelPose) -> HandTarget {
         if self.share <= 0.0 {
-            return HandPlace { gap: self.gap, ..HandPlace::FREE };
+            return HandTarget { gap: self.gap, ..HandTarget::FREE };
         }
         let [beside, on] = [self.beside, self.place].map(|sum| sum / self.share);
         let nearness = self.weight / self.share;
@@ -136,27 +153,33 @@ impl Sum {
         let wrist = to.position(hand.target.joint) - here - to.position(hand.shoulder);
         let [short, far] = [beside, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
         let slide = if far > 0.0 { (far / (far - short).max(1e-9)).clamp(0.0, 1.0) } else { 0.0 };
-        HandPlace { offset: (on.lerp(&beside, slide) - here) * nearness, nearness, gap: self.gap }
+        HandTarget { offset: (on.lerp(&beside, slide) - here) * nearness, nearness, gap: self.gap }
     }
 }
 
-impl HandPlaces {
-    /// The relation of `target`'s hands to its body after `source`; `None` where the target has no chest.
-    pub fn new(source: &ArmedBody, target: &ArmedBody) -> Option<HandPlaces> {
+impl HandTargets {
+    /// The targets of the hands of `target` after those of `source`; `None` where one of them has no arms or walks on them,
+    /// or the target has no chest.
+    pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<HandTargets> {
+        HandTargets::between(&UpperBody::of(source)?, &UpperBody::of(target)?)
+    }
+
+    fn between(source: &UpperBody, target: &UpperBody) -> Option<HandTargets> {
         let pair = |part: BodyPart| Some([source.capsule(part)?, target.capsule(part)?]);
         let hands = Side::BOTH.map(|side| {
             let [here, there] = [target, source].map(|body| body.capsule(BodyPart::Hand(side)));
-            Some(Hand { source: there?, target: here?, shoulder: target.shoulder(side)?, length: target.arm })
+            let shoulder = target.arms.shoulders[usize::from(side == Side::Right)]?;
+            Some(Hand { source: there?, target: here?, shoulder, length: target.arms.length })
         });
         let apart = |part: &BodyPart| !matches!(part, BodyPart::Hand(_) | BodyPart::Foot(_));
         let parts = source.capsules.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
-        // Where `fall` comes to FAR, and a little beyond.
-        let far = 1.001 * source.height * (TOUCH / HEIGHT + TOUCHING * (-libm::log(FAR)).sqrt());
-        Some(HandPlaces {
+        // The distance at which `fall` reaches FAR, and a little more.
+        let far = 1.001 * source.height * (TOUCH / COMMON_HEIGHT + TOUCHING * (-libm::log(FAR)).sqrt());
+        Some(HandTargets {
             parts,
             hands,
             chest: target.capsule(BodyPart::Chest)?.joint,
-            scale: target.arm / source.arm,
+            scale: target.arms.length / source.arms.length,
             source_height: source.height,
             height: target.height,
             far,
@@ -168,7 +191,7 @@ impl HandPlaces {
         self.height
     }
 
-    /// The joints of the source and of the target that [`HandPlaces::at`] looks at.
+    /// The joints of the source and of the target that [`HandTargets::at`] looks at.
     pub fn joints(&self) -> [Vec<JointId>; 2] {
         let hands = self.hands.iter().flatten();
         let of = |k: usize| self.parts.iter().map(move |pair| pair[k].joint);
@@ -178,7 +201,7 @@ impl HandPlaces {
     }
 
     /// The hands, left and right, of the target in `to` when the source is in `from`.
-    pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandPlace; 2] {
+    pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandTarget; 2] {
         let mut places = self.on_body(from, to);
         let [Some(left), Some(right)] = self.hands else { return places };
         // Both hands: about the middle between where each belongs by itself.
@@ -207,7 +230,7 @@ impl HandPlaces {
     }
 
     /// Each hand in relation to the rest of the body, the other arm included, the other hand not.
-    fn on_body(&self, from: &ModelPose, to: &ModelPose) -> [HandPlace; 2] {
+    fn on_body(&self, from: &ModelPose, to: &ModelPose) -> [HandTarget; 2] {
         let palms = self.hands.map(|hand| hand.map(|h| [middle(&h.source, from), middle(&h.target, to)]));
         let mut sums = [Sum::EMPTY; 2];
         for pair in &self.parts {
@@ -222,7 +245,7 @@ impl HandPlaces {
         }
         [0, 1].map(|k| match (&self.hands[k], &palms[k]) {
             (Some(hand), Some([_, here])) => sums[k].place(hand, here, to),
-            _ => HandPlace::FREE,
+            _ => HandTarget::FREE,
         })
     }
 
@@ -261,7 +284,7 @@ impl HandPlaces {
         let free = away.max(thick + self.scale * distance.min(0.0));
         let far = free + touching * (wanted - free);
         let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * far;
-        let blend = distance.max(0.0) + BLEND * self.source_height / HEIGHT;
+        let blend = distance.max(0.0) + BLEND * self.source_height / COMMON_HEIGHT;
         Some(Near {
             place: beside.lerp(&place, touching),
             beside,
@@ -274,7 +297,7 @@ impl HandPlaces {
 
     /// 1 where the source's hand touches, falling off within a few centimetres.
     fn fall(&self, distance: f64) -> f64 {
-        let free = (distance - TOUCH * self.source_height / HEIGHT).max(0.0);
+        let free = (distance - TOUCH * self.source_height / COMMON_HEIGHT).max(0.0);
         let x = free / (TOUCHING * self.source_height);
         libm::exp(-x * x)
     }
@@ -286,7 +309,7 @@ impl HandPlaces {
         let places = self.at(from, copy);
         [0, 1].map(|k| {
             let Some(hand) = self.hands[k] else { return (0.0, 0.0, 0.0) };
-            let HandPlace { offset, nearness, .. } = places[k];
+            let HandTarget { offset, nearness, .. } = places[k];
             let palm = |pose: &ModelPose| middle(&hand.target, pose) - pose.position(self.chest);
             ((palm(result) - palm(copy) - offset).norm(), offset.norm(), nearness)
         })
@@ -309,7 +332,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A body of a trunk, a head and two hands, each on a joint of its own, and another twice as large.
-    fn places() -> HandPlaces {
+    fn places() -> HandTargets {
         let capsule = |joint: usize, part, half: f64, radius| {
             let [from, to] = [-half, half].map(|x| Vec3::new(0.0, x, 0.01));
             let one = Capsule { part, joint: JointId::new(joint), from, to, radius };
@@ -324,14 +347,11 @@ mod tests {
             capsule(1, BodyPart::Head, 0.05, 0.09),
             capsule(2, BodyPart::LowerArm(Side::Left), 0.12, 0.04),
         ];
-        let body = |k: usize| ArmedBody {
-            capsules: parts.iter().map(|pair| pair[k]).collect(),
-            shoulders: [None; 2],
-            arm: [0.55, 1.1][k],
-            height: [1.75, 3.5][k],
-        };
+        let capsules = [0, 1].map(|k| parts.iter().map(|pair| pair[k]).collect::<Vec<_>>());
+        let arms = [0.55, 1.1].map(|length| Arms { shoulders: [None; 2], length });
+        let body = |k: usize| UpperBody { capsules: &capsules[k], arms: &arms[k], height: [1.75, 3.5][k] };
         let hands = [hand(3, Side::Left), hand(4, Side::Right)];
-        HandPlaces { hands, ..HandPlaces::new(&body(0), &body(1)).unwrap() }
+        HandTargets { hands, ..HandTargets::between(&body(0), &body(1)).unwrap() }
     }
 
     proptest! {
@@ -344,7 +364,7 @@ mod tests {
             let from = ModelPose::new(at.iter().map(joint).collect());
             let to = ModelPose::new(at.iter().map(|v| joint(&[v[0] * 2.0, v[1] * 2.0, v[2] * 2.0, v[5], v[4], v[3]])).collect());
             let places = places();
-            let all = HandPlaces { far: f64::INFINITY, ..places.clone() };
+            let all = HandTargets { far: f64::INFINITY, ..places.clone() };
             prop_assert_eq!(places.at(&from, &to), all.at(&from, &to));
         }
     }

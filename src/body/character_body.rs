@@ -1,0 +1,143 @@
+//! The body of one character, measured once per run and shared by contacts, legs, measures, retargeting and pictures.
+//!
+//! Every part is computed when it is first asked for and then kept, so a part that nobody needs costs nothing. The
+//! character is measured in its reference pose (bind pose, else rest pose). Space: model space, Y up. Units: metres.
+
+use super::arms::Arms;
+use super::capsules::{Capsule, capsules_in};
+use super::contact_points::contact_points;
+use super::height::height;
+use super::point_masses::{PointMass, point_masses};
+use super::support_points::{SupportPoints, foot_support};
+use crate::anatomy::Figure;
+use crate::math::Vec3;
+use crate::model::{Character, ContactPoint, JointId, ModelPose, Rig, Side};
+use std::sync::{Arc, OnceLock};
+
+/// A character with the roles of one rig, and what is measured on it.
+///
+/// Not to be confused with [`crate::dynamics::Body`], a single rigid body.
+#[derive(Clone, Debug)]
+pub struct CharacterBody {
+    character: Arc<Character>,
+    /// The rig where it is not the character's own.
+    other_rig: Option<Rig>,
+    pose: ModelPose,
+    figure: Option<Figure>,
+    capsules: OnceLock<Vec<Capsule>>,
+    arms: OnceLock<Option<Arms>>,
+    contact_points: OnceLock<Vec<ContactPoint>>,
+    feet: OnceLock<[Vec<(JointId, Vec3)>; 2]>,
+    support_points: OnceLock<SupportPoints>,
+    point_masses: OnceLock<Vec<PointMass>>,
+}
+
+// Nothing below may use the thread pool inside of `get_or_init`: a thread that waits there could wait for its own work.
+impl CharacterBody {
+    /// The body of `character` with the roles of its own rig.
+    pub fn new(character: &Arc<Character>) -> Self {
+        Self::of(character, &character.rig)
+    }
+
+    /// The body of `character` with the roles of `rig`, which is of the same skeleton.
+    pub fn of(character: &Arc<Character>, rig: &Rig) -> Self {
+        let pose = character.calibration_pose();
+        Self {
+            character: Arc::clone(character),
+            other_rig: (!std::ptr::eq(rig, &character.rig) && *rig != character.rig).then(|| rig.clone()),
+            figure: Figure::of(rig, &pose),
+            pose,
+            capsules: OnceLock::new(),
+            arms: OnceLock::new(),
+            contact_points: OnceLock::new(),
+            feet: OnceLock::new(),
+            support_points: OnceLock::new(),
+            point_masses: OnceLock::new(),
+        }
+    }
+
+    /// The same, with the parts that take longest computed now, on two threads.
+    pub(crate) fn prepare(&self) -> &Self {
+        rayon::join(|| self.capsules(), || self.support_points());
+        self
+    }
+
+    /// The character.
+    pub fn character(&self) -> &Arc<Character> {
+        &self.character
+    }
+
+    /// The roles of its joints.
+    pub fn rig(&self) -> &Rig {
+        self.other_rig.as_ref().unwrap_or(&self.character.rig)
+    }
+
+    /// The reference pose, in which everything is measured.
+    pub(crate) fn pose(&self) -> &ModelPose {
+        &self.pose
+    }
+
+    /// Leg length, up, left and the height of the soles; `None` without two thighs.
+    pub fn figure(&self) -> Option<&Figure> {
+        self.figure.as_ref()
+    }
+
+    /// The height from the soles to the top of the head; without legs the extent of the skeleton. At least a micrometre.
+    pub fn height(&self) -> f64 {
+        height(self.capsules(), self.figure(), &self.pose)
+    }
+
+    /// The capsules in the order of [`BodyPart`](super::BodyPart); none of a body without legs.
+    pub fn capsules(&self) -> &[Capsule] {
+        self.capsules.get_or_init(|| match &self.figure {
+            Some(figure) => capsules_in(&self.character, self.rig(), &self.pose, *figure),
+            None => Vec::new(),
+        })
+    }
+
+    /// The arms; `None` of a body without arms or on four legs.
+    pub(crate) fn arms(&self) -> Option<&Arms> {
+        let arms = || Arms::of(self.rig(), &self.pose, self.figure()?);
+        self.arms.get_or_init(arms).as_ref()
+    }
+
+    /// The points that can rest on something, in the order of [`ContactPart`](crate::model::ContactPart); none of a body
+    /// without legs.
+    pub fn contact_points(&self) -> &[ContactPoint] {
+        self.contact_points.get_or_init(|| match &self.figure {
+            Some(figure) => contact_points(&self.character, self.rig(), &self.pose, figure),
+            None => Vec::new(),
+        })
+    }
+
+    /// The contact points of the feet.
+    pub(crate) fn sole_points(&self) -> impl Iterator<Item = &ContactPoint> {
+        self.contact_points().iter().filter(|point| point.part.of_foot())
+    }
+
+    /// The height of the lowest contact point of the feet in the reference pose; `None` without feet.
+    pub(crate) fn sole_height(&self) -> Option<f64> {
+        self.sole_points().map(|p| self.pose.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)
+    }
+
+    /// The points of one foot that can be its lowest, in the spaces of its joints: of the skin, else heel, ball and tip.
+    pub(crate) fn foot_support(&self, side: Side) -> &[(JointId, Vec3)] {
+        let feet = || foot_support(&self.character, self.rig(), &self.pose, self.contact_points());
+        &self.feet.get_or_init(feet)[usize::from(side == Side::Right)]
+    }
+
+    /// The points of trunk, thighs and hands that can be the lowest; empty of a body without skin.
+    pub(crate) fn support_points(&self) -> &SupportPoints {
+        let points = || SupportPoints::of(&self.character, self.rig(), &self.pose, self.sole_height());
+        self.support_points.get_or_init(points)
+    }
+
+    /// The point masses that stand for its segments; none of a body that does not walk on two legs.
+    pub(crate) fn point_masses(&self) -> &[PointMass] {
+        let masses = || {
+            let figure = self.figure()?;
+            point_masses(self.rig(), &self.pose, figure, self.height())
+        };
+        self.point_masses.get_or_init(|| masses().unwrap_or_default())
+    }
+}

@@ -3,10 +3,7 @@
 //! Everything is inlined and no array is mapped by a closure: what stays a function of its own is not compiled for the
 //! registers of its caller. Units: those of the numbers.
 
-use crate::math::{Real, Triple as V, dot, scaled, sum};
-
-/// A symmetric matrix: xx, yy, zz, xy, xz, yz.
-pub(super) type Sym<T> = [T; 6];
+use crate::math::{Real, Symmetric3, Triple as V, dot, scaled, sum};
 
 #[inline(always)]
 pub(super) fn splat<T: Real>([x, y, z]: [f64; 3]) -> V<T> {
@@ -17,38 +14,6 @@ pub(super) fn splat<T: Real>([x, y, z]: [f64; 3]) -> V<T> {
 #[inline(always)]
 pub(super) fn by_rows<A: Copy, B: Copy, C>(f: impl Fn(A, B) -> C, a: [A; 3], b: [B; 3]) -> [C; 3] {
     [f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2])]
-}
-
-#[inline(always)]
-pub(super) fn plus<T: Real>(a: &Sym<T>, b: &Sym<T>) -> Sym<T> {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]]
-}
-
-/// `m + a b^T`, where that is symmetric.
-#[inline(always)]
-pub(super) fn with_outer<T: Real>(m: Sym<T>, a: V<T>, b: V<T>) -> Sym<T> {
-    [
-        m[0] + a[0] * b[0],
-        m[1] + a[1] * b[1],
-        m[2] + a[2] * b[2],
-        m[3] + a[0] * b[1],
-        m[4] + a[0] * b[2],
-        m[5] + a[1] * b[2],
-    ]
-}
-
-#[inline(always)]
-pub(super) fn times<T: Real>(m: &Sym<T>, v: V<T>) -> V<T> {
-    let [a, b, c, d, e, f] = *m;
-    [a * v[0] + d * v[1] + e * v[2], d * v[0] + b * v[1] + f * v[2], e * v[0] + f * v[1] + c * v[2]]
-}
-
-#[inline(always)]
-pub(super) fn inverted<T: Real>(m: &Sym<T>) -> Sym<T> {
-    let [a, b, c, d, e, f] = *m;
-    let (p, q, r) = (b * c - f * f, e * f - d * c, d * f - e * b);
-    let i = T::splat(1.0) / (a * p + d * q + e * r);
-    [p * i, (a * c - e * e) * i, (a * b - d * d) * i, q * i, r * i, (d * e - a * f) * i]
 }
 
 #[inline(always)]
@@ -63,8 +28,8 @@ pub(super) fn apply_transposed<T: Real>(m: &[V<T>; 3], v: V<T>) -> V<T> {
 
 /// `r^ L`, row by row.
 #[inline(always)]
-pub(super) fn crossed<T: Real>(r: V<T>, l: &Sym<T>) -> [V<T>; 3] {
-    let [a, b, c, d, e, f] = *l;
+pub(super) fn crossed<T: Real>(r: V<T>, l: &Symmetric3<T>) -> [V<T>; 3] {
+    let [a, b, c, d, e, f] = l.0;
     [
         [r[1] * e - r[2] * d, r[1] * f - r[2] * b, r[1] * c - r[2] * f],
         [r[2] * a - r[0] * e, r[2] * d - r[0] * f, r[2] * e - r[0] * c],

@@ -6,10 +6,8 @@
 //! `R exp(h omega') = exp(h R omega') R`). All of it is inlined into one function, for the registers of its caller.
 //! Space: world axes about the point where a body hangs on its parent. Units: SI.
 
-use super::batch_algebra::{
-    Sym, apply, apply_transposed, by_rows, columns, crossed, inverted, plus, splat, times, with_outer,
-};
-use crate::math::{Real, Triple as V, cross, difference, dot, scaled, sum};
+use super::batch_algebra::{apply, apply_transposed, by_rows, columns, crossed, splat};
+use crate::math::{Real, Symmetric3, Triple as V, cross, difference, dot, scaled, sum};
 
 /// What a link is made of; all skeletons of a batch share it.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +56,13 @@ pub(super) struct Node<T> {
     /// From the parent's point to this one, by the parent's own anchor.
     arm: V<T>,
     axis: V<T>,
-    rotational: Sym<T>,
+    rotational: Symmetric3<T>,
     coupling: [V<T>; 3],
-    linear: Sym<T>,
+    linear: Symmetric3<T>,
     b: [V<T>; 2],
     /// `A S` of a hinge.
     u: [V<T>; 2],
-    inverse: Sym<T>,
+    inverse: Symmetric3<T>,
     g: V<T>,
     bias: [V<T>; 2],
     motion: [V<T>; 2],
@@ -73,7 +71,7 @@ pub(super) struct Node<T> {
 impl<T: Real> Node<T> {
     pub(super) fn blank() -> Self {
         let o = T::splat(0.0);
-        let (v, s) = ([o; 3], [o; 6]);
+        let (v, s) = ([o; 3], Symmetric3::zero());
         Self {
             axes: [v; 3],
             to_center: v,
@@ -145,14 +143,14 @@ fn place<T: Real>(
     let [i3, i13, i23] = plan.moments;
     // I - m d^ d^ = I + m (d.d 1 - d d^T)
     let diagonal = c(i3) + dot(m, d);
-    let mut rotational = [diagonal, diagonal, diagonal, c(0.0), c(0.0), c(0.0)];
+    let mut rotational = Symmetric3::diagonal(diagonal);
     for (axis, more) in [(r[0], i13), (r[1], i23)] {
         if more != 0.0 {
-            rotational = with_outer(rotational, scaled(axis, c(more)), axis);
+            rotational = rotational.plus_outer(scaled(axis, c(more)), axis);
         }
     }
-    rotational = with_outer(rotational, scaled(m, c(-1.0)), d);
-    let mut b = [cross(times(&rotational, w), w), cross(cross(w, m), w)];
+    rotational = rotational.plus_outer(scaled(m, c(-1.0)), d);
+    let mut b = [cross(rotational.times(w), w), cross(cross(w, m), w)];
     if gravity != [0.0; 3] {
         let weight = splat(gravity.map(|g| g * plan.mass));
         b = [sum(b[0], cross(d, weight)), sum(b[1], weight)];
@@ -196,33 +194,33 @@ fn place<T: Real>(
     (node.axes, node.to_center, node.arm, node.axis) = (r, d, arm, axis);
     (node.rotational, node.b, node.bias) = (rotational, b, bias);
     node.coupling = [[c(0.0), -m[2], m[1]], [m[2], c(0.0), -m[0]], [-m[1], m[0], c(0.0)]];
-    node.linear = [c(plan.mass), c(plan.mass), c(plan.mass), c(0.0), c(0.0), c(0.0)];
+    node.linear = Symmetric3::diagonal(c(plan.mass));
 }
 
 /// A body whose rotation is eliminated.
 struct Turned<T> {
     /// H^-1 of the rotational inertia H.
-    inverse: [T; 6],
+    inverse: Symmetric3<T>,
     /// H^-1 C by columns, C being the coupling with the linear part L.
     through: [V<T>; 3],
     /// L - C^T H^-1 C, symmetric.
-    rest: [T; 6],
+    rest: Symmetric3<T>,
 }
 
 #[inline(always)]
 fn turned<T: Real>(node: &Node<T>) -> Turned<T> {
-    let inverse = inverted(&node.rotational);
+    let inverse = node.rotational.inverse();
     let column = |k: usize| [node.coupling[0][k], node.coupling[1][k], node.coupling[2][k]];
-    let through = [times(&inverse, column(0)), times(&inverse, column(1)), times(&inverse, column(2))];
-    let l = &node.linear;
-    let rest = [
+    let through = [inverse.times(column(0)), inverse.times(column(1)), inverse.times(column(2))];
+    let l = &node.linear.0;
+    let rest = Symmetric3([
         l[0] - dot(column(0), through[0]),
         l[1] - dot(column(1), through[1]),
         l[2] - dot(column(2), through[2]),
         l[3] - dot(column(0), through[1]),
         l[4] - dot(column(0), through[2]),
         l[5] - dot(column(1), through[2]),
-    ];
+    ]);
     Turned { inverse, through, rest }
 }
 
@@ -236,38 +234,38 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
     if hanging.axis.is_none() {
         // What passes on is a pure mass matrix: zeros are exact.
         let Turned { inverse, through, rest } = turned(node);
-        let out = difference(force, sum(apply(&through, moment), times(&rest, bias[1])));
+        let out = difference(force, sum(apply(&through, moment), rest.times(bias[1])));
         (node.inverse, node.g) = (inverse, moment);
         if let Some(p) = plans[i].parent {
             let parent = &mut nodes[p];
             let s = crossed(arm, &rest);
             let [s0, s1, s2] = by_rows(cross, [arm; 3], s);
-            let m = &mut parent.rotational;
+            let m = &mut parent.rotational.0;
             *m = [m[0] + s0[0], m[1] + s1[1], m[2] + s2[2], m[3] + s0[1], m[4] + s0[2], m[5] + s1[2]];
             parent.coupling = by_rows(sum, parent.coupling, s);
-            parent.linear = plus(&parent.linear, &rest);
+            parent.linear = parent.linear.plus(&rest);
             parent.b = [sum(parent.b[0], cross(arm, out)), sum(parent.b[1], out)];
         }
         return;
     }
     let z = node.axis;
-    let u = [times(&node.rotational, z), apply_transposed(&node.coupling, z)];
+    let u = [node.rotational.times(z), apply_transposed(&node.coupling, z)];
     let inverse = T::splat(1.0) / dot(z, u[0]);
     let away = [scaled(u[0], -inverse), scaled(u[1], -inverse)];
-    let rotational = with_outer(node.rotational, u[0], away[0]);
-    let linear = with_outer(node.linear, u[1], away[1]);
+    let rotational = node.rotational.plus_outer(u[0], away[0]);
+    let linear = node.linear.plus_outer(u[1], away[1]);
     let coupling = by_rows(sum, node.coupling, by_rows(scaled, [away[1]; 3], u[0]));
     let g = dot(z, moment);
     // b' = b - U H^-1 g - A' bias
     let moment = difference(
         sum(moment, scaled(away[0], g)),
-        sum(times(&rotational, bias[0]), apply(&coupling, bias[1])),
+        sum(rotational.times(bias[0]), apply(&coupling, bias[1])),
     );
     let force = difference(
         sum(force, scaled(away[1], g)),
-        sum(apply_transposed(&coupling, bias[0]), times(&linear, bias[1])),
+        sum(apply_transposed(&coupling, bias[0]), linear.times(bias[1])),
     );
-    (node.u, node.inverse[0], node.g[0]) = (u, inverse, g);
+    (node.u, node.inverse.0[0], node.g[0]) = (u, inverse, g);
     if let Some(p) = plans[i].parent {
         let parent = &mut nodes[p];
         // As in `SpatialInertia::add_shifted`: s = h + r^ L, rotational' = rotational - s r^ + r^ h^T.
@@ -275,7 +273,7 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
         let s = by_rows(sum, coupling, lift);
         let [s0, s1, s2] = by_rows(cross, [arm; 3], s);
         let [h0, h1, h2] = by_rows(cross, [arm; 3], coupling);
-        let (o, m) = (&rotational, &mut parent.rotational);
+        let (o, m) = (&rotational.0, &mut parent.rotational.0);
         *m = [
             m[0] + (o[0] + (s0[0] + h0[0])),
             m[1] + (o[1] + (s1[1] + h1[1])),
@@ -285,7 +283,7 @@ fn eliminate<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
             m[5] + (o[5] + (s1[2] + h2[1])),
         ];
         parent.coupling = by_rows(sum, parent.coupling, s);
-        parent.linear = plus(&parent.linear, &linear);
+        parent.linear = parent.linear.plus(&linear);
         parent.b = [sum(parent.b[0], sum(moment, cross(arm, force))), sum(parent.b[1], force)];
     }
 }
@@ -305,11 +303,11 @@ fn answer<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
         motion = [sum(motion[0], above[0]), sum(motion[1], sum(above[1], cross(above[0], node.arm)))];
     }
     if hanging.axis.is_none() {
-        let carried = sum(times(&node.rotational, motion[0]), apply(&node.coupling, motion[1]));
-        motion[0] = sum(motion[0], times(&node.inverse, difference(node.g, carried)));
+        let carried = sum(node.rotational.times(motion[0]), apply(&node.coupling, motion[1]));
+        motion[0] = sum(motion[0], node.inverse.times(difference(node.g, carried)));
     } else {
         let carried = dot(motion[0], node.u[0]) + dot(motion[1], node.u[1]);
-        motion[0] = sum(motion[0], scaled(node.axis, (node.g[0] - carried) * node.inverse[0]));
+        motion[0] = sum(motion[0], scaled(node.axis, (node.g[0] - carried) * node.inverse.0[0]));
     }
     nodes[i].motion = motion;
 }
@@ -318,8 +316,8 @@ fn answer<T: Real>(plans: &[Plan], nodes: &mut [Node<T>], i: usize) {
 #[inline(always)]
 fn solved<T: Real>(node: &Node<T>) -> [V<T>; 2] {
     let Turned { inverse, through, rest } = turned(node);
-    let linear = times(&inverted(&rest), difference(node.b[1], apply(&through, node.b[0])));
-    [times(&inverse, difference(node.b[0], apply(&node.coupling, linear))), linear]
+    let linear = rest.inverse().times(difference(node.b[1], apply(&through, node.b[0])));
+    [inverse.times(difference(node.b[0], apply(&node.coupling, linear))), linear]
 }
 
 #[inline(always)]

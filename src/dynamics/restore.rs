@@ -7,8 +7,7 @@
 use super::articulation::Articulation;
 use super::body::{Body, BodyState};
 use super::integrate::Stepper;
-use super::spatial::Sym3;
-use crate::math::{Mat3, Vec3, exp, hat};
+use crate::math::{Mat3, Symmetric3, Vec3, exp, hat};
 
 /// The conserved quantities of a free skeleton at the start, and the time since then.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,7 +103,7 @@ impl Stepper {
 fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Vec3) -> Mat3<f64> {
     let of_body = |(b, s): (&Body, &BodyState)| {
         let r = s.position - center;
-        let turned = Sym3::upper(&b.inertia).turned(&s.orientation.to_rotation_matrix().into_inner());
+        let turned = Symmetric3::upper(&b.inertia).rotated(&s.orientation.to_rotation_matrix().into_inner());
         turned.full() - hat(&r) * hat(&r) * b.mass
     };
     articulation.bodies().iter().zip(states).map(of_body).sum()

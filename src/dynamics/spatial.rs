@@ -5,73 +5,7 @@
 //! `A - U H^-1 U^T` loses its accuracy exponentially along chains of ball constraints when the two halves of
 //! those blocks may drift apart.
 
-use crate::math::{Mat3, Vec3};
-
-/// A symmetric 3 x 3 matrix: xx, yy, zz, xy, xz, yz.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sym3(pub(super) [f64; 6]);
-
-impl Sym3 {
-    #[inline(always)]
-    pub(super) fn diagonal(d: f64) -> Self {
-        Sym3([d, d, d, 0.0, 0.0, 0.0])
-    }
-
-    /// The symmetric part of `m`, read from its upper triangle.
-    #[inline(always)]
-    pub(super) fn upper(m: &Mat3<f64>) -> Self {
-        Sym3([m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]])
-    }
-
-    #[inline(always)]
-    pub(super) fn full(&self) -> Mat3<f64> {
-        let [a, b, c, d, e, f] = self.0;
-        Mat3::new(a, d, e, d, b, f, e, f, c)
-    }
-
-    #[inline(always)]
-    pub(super) fn times(&self, v: &Vec3) -> Vec3 {
-        let [a, b, c, d, e, f] = self.0;
-        Vec3::new(a * v.x + d * v.y + e * v.z, d * v.x + b * v.y + f * v.z, e * v.x + f * v.y + c * v.z)
-    }
-
-    #[inline(always)]
-    pub(super) fn add(&mut self, other: &Sym3) {
-        for (x, y) in self.0.iter_mut().zip(other.0) {
-            *x += y;
-        }
-    }
-
-    /// Subtracts the symmetric product `a b^T`, where `a` is a multiple of `b` or the pair sums symmetrically.
-    #[inline(always)]
-    pub(super) fn subtract_outer(&mut self, a: &Vec3, b: &Vec3) {
-        let m = &mut self.0;
-        m[0] -= a.x * b.x;
-        m[1] -= a.y * b.y;
-        m[2] -= a.z * b.z;
-        m[3] -= a.x * b.y;
-        m[4] -= a.x * b.z;
-        m[5] -= a.y * b.z;
-    }
-
-    /// The inverse; the matrix must be positive definite.
-    #[inline(always)]
-    pub(super) fn inverse(&self) -> Sym3 {
-        let [a, b, c, d, e, f] = self.0;
-        let (p, q, r) = (b * c - f * f, e * f - d * c, d * f - e * b);
-        let i = 1.0 / (a * p + d * q + e * r);
-        Sym3([p * i, (a * c - e * e) * i, (a * b - d * d) * i, q * i, r * i, (d * e - a * f) * i])
-    }
-
-    /// `r self r^T`.
-    #[inline(always)]
-    pub(super) fn turned(&self, r: &Mat3<f64>) -> Sym3 {
-        let row = |i: usize| Vec3::new(r[(i, 0)], r[(i, 1)], r[(i, 2)]);
-        let (x, y, z) = (row(0), row(1), row(2));
-        let (tx, ty, tz) = (self.times(&x), self.times(&y), self.times(&z));
-        Sym3([tx.dot(&x), ty.dot(&y), tz.dot(&z), tx.dot(&y), tx.dot(&z), ty.dot(&z)])
-    }
-}
+use crate::math::{Mat3, Symmetric3, Vec3};
 
 /// A motion: angular part, and linear part of the material point at the reference point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,37 +64,41 @@ impl Wrench {
 /// `(rotational, coupling; coupling^T, linear)`, mapping a twist to a wrench about the same point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpatialInertia {
-    pub(super) rotational: Sym3,
+    pub(super) rotational: Symmetric3,
     pub(super) coupling: Mat3<f64>,
-    pub(super) linear: Sym3,
+    pub(super) linear: Symmetric3,
 }
 
 impl SpatialInertia {
     pub(super) fn zero() -> Self {
-        SpatialInertia { rotational: Sym3::default(), coupling: Mat3::zeros(), linear: Sym3::default() }
+        SpatialInertia {
+            rotational: Symmetric3::default(),
+            coupling: Mat3::zeros(),
+            linear: Symmetric3::default(),
+        }
     }
 
     /// A rigid body whose centre of mass lies `d` from the reference point; `inertia` about that centre.
     #[inline(always)]
-    pub(super) fn rigid(mass: f64, inertia: &Sym3, d: &Vec3) -> Self {
+    pub(super) fn rigid(mass: f64, inertia: &Symmetric3, d: &Vec3) -> Self {
         let m = d * mass;
         let mut rotational = *inertia;
         // I - m d^ d^ = I + m (d.d 1 - d d^T)
         let square = m.dot(d);
-        rotational.add(&Sym3::diagonal(square));
+        rotational = rotational.plus(&Symmetric3::diagonal(square));
         rotational.subtract_outer(&m, d);
         SpatialInertia {
             rotational,
             coupling: Mat3::new(0.0, -m.z, m.y, m.z, 0.0, -m.x, -m.y, m.x, 0.0),
-            linear: Sym3::diagonal(mass),
+            linear: Symmetric3::diagonal(mass),
         }
     }
 
     #[inline(always)]
     pub(super) fn times(&self, v: &Twist) -> Wrench {
         Wrench {
-            moment: self.rotational.times(&v.angular) + self.coupling * v.linear,
-            force: self.coupling.tr_mul(&v.angular) + self.linear.times(&v.linear),
+            moment: self.rotational.apply(&v.angular) + self.coupling * v.linear,
+            force: self.coupling.tr_mul(&v.angular) + self.linear.apply(&v.linear),
         }
     }
 
@@ -196,12 +134,12 @@ impl SpatialInertia {
         m[4] += o[4] - s0.z + h2.x;
         m[5] += o[5] - s1.z + h2.y;
         self.coupling += s;
-        self.linear.add(&other.linear);
+        self.linear = self.linear.plus(&other.linear);
     }
 
     /// [`SpatialInertia::add_shifted`] of an inertia that is nothing but this linear block.
     #[inline(always)]
-    pub(super) fn add_shifted_mass(&mut self, linear: &Sym3, r: &Vec3) {
+    pub(super) fn add_shifted_mass(&mut self, linear: &Symmetric3, r: &Vec3) {
         let s = crossed(r, linear);
         let row = |i: usize| Vec3::new(s[(i, 0)], s[(i, 1)], s[(i, 2)]);
         let (s0, s1, s2) = (row(0).cross(r), row(1).cross(r), row(2).cross(r));
@@ -210,7 +148,7 @@ impl SpatialInertia {
             *m -= s;
         }
         self.coupling += s;
-        self.linear.add(linear);
+        self.linear = self.linear.plus(linear);
     }
 
     /// The twist that this inertia answers `w` with: two 3 x 3 solves, the linear block eliminated last.
@@ -219,15 +157,15 @@ impl SpatialInertia {
         let inverse = self.rotational.inverse();
         let h = &self.coupling;
         let schur = self.linear.full() - h.tr_mul(&(inverse.full() * h));
-        let rest = w.force - h.tr_mul(&inverse.times(&w.moment));
-        let linear = Sym3::upper(&schur).inverse().times(&rest);
-        Twist { angular: inverse.times(&(w.moment - h * linear)), linear }
+        let rest = w.force - h.tr_mul(&inverse.apply(&w.moment));
+        let linear = Symmetric3::upper(&schur).inverse().apply(&rest);
+        Twist { angular: inverse.apply(&(w.moment - h * linear)), linear }
     }
 }
 
 /// `r^ L`, row by row.
 #[inline(always)]
-fn crossed(r: &Vec3, linear: &Sym3) -> Mat3<f64> {
+fn crossed(r: &Vec3, linear: &Symmetric3) -> Mat3<f64> {
     let [a, b, c, d, e, f] = linear.0;
     Mat3::new(
         r.y * e - r.z * d,
@@ -249,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_shifted_inertia_is_the_congruence_by_the_shift() {
-        let inertia = Sym3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
+        let inertia = Symmetric3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
         let d = Vec3::new(0.1, -0.2, 0.3);
         let (r, far) = (Vec3::new(0.7, -0.4, 0.9), Vec3::new(0.8, -0.6, 1.2));
         let mut shifted = SpatialInertia::zero();
@@ -269,14 +207,10 @@ mod tests {
 
     #[test]
     fn solving_undoes_multiplying() {
-        let inertia = Sym3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
+        let inertia = Symmetric3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
         let body = SpatialInertia::rigid(2.0, &inertia, &Vec3::new(0.1, -0.2, 0.3));
         let twist = Twist { angular: Vec3::new(1.0, 2.0, 3.0), linear: Vec3::new(-1.0, 0.5, 0.2) };
         let back = body.solve(&body.times(&twist));
         assert!((back.angular - twist.angular).norm() < 1e-12 && (back.linear - twist.linear).norm() < 1e-12);
-        let product = Sym3::upper(&(inertia.full() * inertia.inverse().full()));
-        assert!((product.full() - Mat3::identity()).norm() < 1e-14);
-        let turn = crate::math::exp(&Vec3::new(0.3, 0.2, -0.9)).to_rotation_matrix().into_inner();
-        assert!((inertia.turned(&turn).full() - turn * inertia.full() * turn.transpose()).norm() < 1e-15);
     }
 }

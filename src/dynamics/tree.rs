@@ -15,8 +15,8 @@ use super::articulation::Articulation;
 use super::body::{BodyAcceleration, BodyForce, BodyState};
 use super::constraint::ConstraintKind;
 use super::project::closing_twist;
-use super::spatial::{SpatialInertia, Sym3, Twist, Wrench};
-use crate::math::{Mat3, Vec3, in_wide_registers};
+use super::spatial::{SpatialInertia, Twist, Wrench};
+use crate::math::{Mat3, Symmetric3, Vec3, in_wide_registers};
 use std::ops::Range;
 
 /// A resistance of the free motion of one constraint that is implicit in a velocity step.
@@ -46,10 +46,10 @@ pub(super) struct Node {
     /// `A S`: moments and forces, of all kinds but a ball.
     pub(super) u: [Wrench; 2],
     /// `H^-1`.
-    pub(super) inverse: Sym3,
+    pub(super) inverse: Symmetric3,
     /// Of a ball: `H^-1 C` for the coupling `C`, and the linear block that it passes on, `L - C^T H^-1 C`.
     pub(super) through: Mat3<f64>,
-    pub(super) passed: Sym3,
+    pub(super) passed: Symmetric3,
     /// Of a ball: what its friction lets through besides the exact zeros.
     pub(super) resistance: Resistance,
     pub(super) b: Wrench,
@@ -85,9 +85,9 @@ impl Solver {
             axes: [Vec3::zeros(); 2],
             inertia: SpatialInertia::zero(),
             u: [Wrench::zero(); 2],
-            inverse: Sym3::default(),
+            inverse: Symmetric3::default(),
             through: Mat3::zeros(),
-            passed: Sym3::default(),
+            passed: Symmetric3::default(),
             resistance: Resistance::default(),
             b: Wrench::zero(),
             g: Vec3::zeros(),

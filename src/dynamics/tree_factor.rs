@@ -5,9 +5,9 @@
 use super::articulation::Articulation;
 use super::body::BodyState;
 use super::constraint::{ConstraintKind, matrix};
-use super::spatial::{SpatialInertia, Sym3, Wrench};
+use super::spatial::{SpatialInertia, Wrench};
 use super::tree::{NO_PARENT, Resistance, Solver};
-use crate::math::{Mat3, Vec3, in_wide_registers};
+use crate::math::{Mat3, Symmetric3, Vec3, in_wide_registers};
 
 impl Solver {
     /// Forms and eliminates the inertias in the pose of `states`. `resistances` is by constraint, or empty.
@@ -74,7 +74,7 @@ impl Solver {
         }
         let node = &mut self.nodes[i];
         (node.rotation, node.to_center, node.axes, node.arm) = (r, to_center, axes, arm);
-        let turned = Sym3::upper(&body.inertia).turned(&r);
+        let turned = Symmetric3::upper(&body.inertia).rotated(&r);
         node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
     }
 
@@ -89,26 +89,26 @@ impl Solver {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
                 let mut h = a.rotational;
-                h.add(&Sym3::diagonal(more));
+                h = h.plus(&Symmetric3::diagonal(more));
                 let inverse = h.inverse();
                 node.inverse = inverse;
                 let through = inverse.full() * a.coupling;
                 let taken = a.coupling.tr_mul(&through);
-                for (x, y) in rest.linear.0.iter_mut().zip(Sym3::upper(&taken).0) {
+                for (x, y) in rest.linear.0.iter_mut().zip(Symmetric3::upper(&taken).0) {
                     *x -= y;
                 }
                 (node.through, node.passed) = (through, rest.linear);
                 // A - A H^-1 A with H = A + k 1 is k H^-1 A: nothing cancels, and without friction it is zero.
-                rest.rotational = Sym3::default();
+                rest.rotational = Symmetric3::default();
                 rest.coupling = Mat3::zeros();
                 if more != 0.0 {
-                    rest.rotational = Sym3::upper(&(inverse.full() * a.rotational.full() * more));
+                    rest.rotational = Symmetric3::upper(&(inverse.full() * a.rotational.full() * more));
                     rest.coupling = through * more;
                 }
             }
             ConstraintKind::Hinge => {
                 let z = node.axes[0];
-                let u = Wrench { moment: a.rotational.times(&z), force: a.coupling.tr_mul(&z) };
+                let u = Wrench { moment: a.rotational.apply(&z), force: a.coupling.tr_mul(&z) };
                 let inverse = 1.0 / (z.dot(&u.moment) + more);
                 rest.subtract_outer(&u, inverse);
                 node.u[0] = u;
@@ -116,7 +116,7 @@ impl Solver {
             }
             ConstraintKind::Slider => {
                 let z = node.axes[0];
-                let u = Wrench { moment: a.coupling * z, force: a.linear.times(&z) };
+                let u = Wrench { moment: a.coupling * z, force: a.linear.apply(&z) };
                 let inverse = 1.0 / (z.dot(&u.force) + more);
                 rest.subtract_outer(&u, inverse);
                 node.u[0] = u;
@@ -126,7 +126,7 @@ impl Solver {
                 // One axis after the other: the second is eliminated from what the first leaves.
                 for k in 0..2 {
                     let z = node.axes[1 - k];
-                    let u = Wrench { moment: rest.rotational.times(&z), force: rest.coupling.tr_mul(&z) };
+                    let u = Wrench { moment: rest.rotational.apply(&z), force: rest.coupling.tr_mul(&z) };
                     let inverse = 1.0 / (z.dot(&u.moment) + more);
                     rest.subtract_outer(&u, inverse);
                     node.u[1 - k] = u;

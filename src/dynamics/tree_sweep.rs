@@ -26,8 +26,8 @@ impl Solver {
             ConstraintKind::Ball => {
                 // Its bias is linear, since its own turn is free; its moment is taken up but for resistances.
                 let g = b.moment + drive;
-                node.g = node.inverse.times(&g);
-                b.force -= node.through.tr_mul(&g) + node.passed.times(&node.bias.linear);
+                node.g = node.inverse.apply(&g);
+                b.force -= node.through.tr_mul(&g) + node.passed.apply(&node.bias.linear);
                 b.moment = -drive;
                 let stiffness = node.resistance.stiffness;
                 if stiffness != 0.0 {
@@ -82,7 +82,7 @@ impl Solver {
                 let kept = if stiffness == 0.0 {
                     Vec3::zeros()
                 } else {
-                    node.inverse.times(&motion.angular) * stiffness
+                    node.inverse.apply(&motion.angular) * stiffness
                 };
                 motion.angular = node.g - node.through * motion.linear + kept;
             }

@@ -1,37 +1,14 @@
 //! Vectors, matrices and quaternions as plain arrays: one number or several side by side, whatever [`Real`] is.
 
-use crate::math::Real;
+use crate::math::{Real, Symmetric3, Triple as V, cross, dot, scaled, sum};
 
-pub(super) type V<T> = [T; 3];
 pub(super) type M<T> = [[T; 3]; 3];
-/// A symmetric matrix by its upper triangle: xx, xy, xz, yy, yz, zz.
-pub(super) type S<T> = [T; 6];
 /// A quaternion: w, x, y, z.
 pub(super) type Q<T> = [T; 4];
 
 #[inline(always)]
-pub(super) fn add<T: Real>(a: V<T>, b: V<T>) -> V<T> {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-#[inline(always)]
-pub(super) fn sub<T: Real>(a: V<T>, b: V<T>) -> V<T> {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-#[inline(always)]
-pub(super) fn scale<T: Real>(a: V<T>, s: T) -> V<T> {
-    [a[0] * s, a[1] * s, a[2] * s]
-}
-#[inline(always)]
 pub(super) fn add_scaled<T: Real>(a: V<T>, b: V<T>, s: T) -> V<T> {
-    add(a, scale(b, s))
-}
-#[inline(always)]
-pub(super) fn dot<T: Real>(a: V<T>, b: V<T>) -> T {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-#[inline(always)]
-pub(super) fn cross<T: Real>(a: V<T>, b: V<T>) -> V<T> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    sum(a, scaled(b, s))
 }
 #[inline(always)]
 pub(super) fn apply<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
@@ -39,26 +16,7 @@ pub(super) fn apply<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
 }
 #[inline(always)]
 pub(super) fn apply_transposed<T: Real>(m: &M<T>, v: V<T>) -> V<T> {
-    add(add(scale(m[0], v[0]), scale(m[1], v[1])), scale(m[2], v[2]))
-}
-/// The rows of a symmetric matrix.
-#[inline(always)]
-pub(super) fn rows<T: Real>(m: &S<T>) -> M<T> {
-    [[m[0], m[1], m[2]], [m[1], m[3], m[4]], [m[2], m[4], m[5]]]
-}
-#[inline(always)]
-pub(super) fn apply_symmetric<T: Real>(m: &S<T>, v: V<T>) -> V<T> {
-    apply(&rows(m), v)
-}
-/// `s a a^T`.
-#[inline(always)]
-pub(super) fn square<T: Real>(a: V<T>, s: T) -> S<T> {
-    let w = scale(a, s);
-    [w[0] * a[0], w[0] * a[1], w[0] * a[2], w[1] * a[1], w[1] * a[2], w[2] * a[2]]
-}
-#[inline(always)]
-pub(super) fn sum<T: Real>(a: &S<T>, b: &S<T>) -> S<T> {
-    std::array::from_fn(|k| a[k] + b[k])
+    sum(sum(scaled(m[0], v[0]), scaled(m[1], v[1])), scaled(m[2], v[2]))
 }
 #[inline(always)]
 pub(super) fn multiply<T: Real>(a: Q<T>, b: Q<T>) -> Q<T> {
@@ -77,8 +35,8 @@ pub(super) fn conjugate<T: Real>(q: Q<T>) -> Q<T> {
 pub(super) fn rotate<T: Real>(q: Q<T>, v: V<T>) -> V<T> {
     let u = [q[1], q[2], q[3]];
     let t = cross(u, v);
-    let t = add(t, t);
-    add(add(v, scale(t, q[0])), cross(u, t))
+    let t = sum(t, t);
+    sum(sum(v, scaled(t, q[0])), cross(u, t))
 }
 #[inline(always)]
 pub(super) fn splat<T: Real>(v: [f64; 3]) -> V<T> {
@@ -157,7 +115,7 @@ pub(super) fn turn_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
     let across = ratio * ratio;
     // (1 - across) / v^2 tends to -1/3.
     let along = c(-1.0 / 3.0).select(v2.less(c(1e-6)), (c(1.0) - across) / v2.max(c(1e-12)));
-    (scale(v, ratio + ratio), across, along)
+    (scaled(v, ratio + ratio), across, along)
 }
 
 /// The quaternion on the near hemisphere, and its [`turn_error`].
@@ -168,25 +126,18 @@ pub(super) fn turn_of<T: Real>(q: Q<T>) -> (Q<T>, (V<T>, T, T)) {
     (gap, turn_error(gap, over_sine(gap[0], square)))
 }
 
-/// The inverse of a symmetric matrix.
-#[inline(always)]
-pub(super) fn inverse<T: Real>([a, b, c, d, e, f]: S<T>) -> S<T> {
-    let (c0, c1, c2) = (d * f - e * e, c * e - b * f, b * e - c * d);
-    let s = T::splat(1.0) / (a * c0 + b * c1 + c * c2);
-    [c0 * s, c1 * s, c2 * s, (a * f - c * c) * s, (b * c - a * e) * s, (a * d - b * b) * s]
-}
-
 /// `P (P^T H P + damping)^-1 P^T` for two columns of `P`.
 #[inline(always)]
-pub(super) fn restricted<T: Real>(h: &S<T>, [a, b]: [V<T>; 2], damping: T) -> S<T> {
-    let (ha, hb) = (apply_symmetric(h, a), apply_symmetric(h, b));
+pub(super) fn restricted<T: Real>(h: &Symmetric3<T>, [a, b]: [V<T>; 2], damping: T) -> Symmetric3<T> {
+    let square = |a, s| Symmetric3::outer(scaled(a, s), a).0;
+    let (ha, hb) = (h.times(a), h.times(b));
     let (p, q, r) = (dot(a, ha) + damping, dot(a, hb), dot(b, hb) + damping);
     let d = T::splat(1.0) / (p * r - q * q);
     let (aa, bb) = (square(a, r * d), square(b, p * d));
     // a b^T + b a^T is the square of the sum less the squares.
-    let both = square(add(a, b), q * d);
+    let both = square(sum(a, b), q * d);
     let (a2, b2) = (square(a, q * d), square(b, q * d));
-    std::array::from_fn(|k| aa[k] + bb[k] - (both[k] - a2[k] - b2[k]))
+    Symmetric3(std::array::from_fn(|k| aa[k] + bb[k] - (both[k] - a2[k] - b2[k])))
 }
 
 #[cfg(test)]
@@ -213,13 +164,5 @@ mod tests {
                 assert!((0..3).all(|c| (lanes[c].lane(2) - r[c]).abs() < 1e-15));
             }
         }
-    }
-
-    #[test]
-    fn the_inverse_of_a_symmetric_matrix_inverts_it() {
-        let m = [2.0, 0.3, -0.4, 1.5, 0.2, 1.0];
-        let v = [0.7, -0.2, 0.9];
-        let back = apply_symmetric(&inverse(m), apply_symmetric(&m, v));
-        assert!(back.iter().zip(v).all(|(a, b)| (a - b).abs() < 1e-14));
     }
 }

@@ -5,9 +5,9 @@
 use super::mechanism::Mechanism;
 use super::outcome::Stop;
 use super::task::{Goal, Rows, Task, Term};
-use super::tree_algebra::{V, add, scale, splat, square, sum, zero};
+use super::tree_algebra::{splat, zero};
 use super::tree_kernel::{Plan, Step};
-use crate::math::{DMatrix, DVector, Real, Vec3};
+use crate::math::{DMatrix, DVector, Real, Triple as V, Vec3, scaled, sum};
 use crate::model::{ModelPose, Pose, Skeleton};
 
 /// A row that several slots move.
@@ -80,8 +80,8 @@ impl Coupling {
                 if posture && terms.iter().all(|t| t.force == Vec3::zeros()) {
                     let hold = &mut step.holds[slot];
                     let moment = lanes(&first.moment);
-                    hold.stiff = sum(&hold.stiff, &square(moment, T::splat(weight)));
-                    hold.pull = add(hold.pull, scale(moment, T::splat(error * weight)));
+                    hold.stiff = hold.stiff.plus_outer(scaled(moment, T::splat(weight)), moment);
+                    hold.pull = sum(hold.pull, scaled(moment, T::splat(error * weight)));
                     step.held = true;
                 } else if terms.iter().all(|t| t.joint == first.joint) {
                     let total = |part: fn(&Term) -> Vec3| terms.iter().map(part).sum::<Vec3>();
@@ -114,8 +114,8 @@ impl Coupling {
         for row in &self.coupled {
             let mut wrenches = vec![[zero(); 2]; n];
             for (slot, moment, force) in &row.terms {
-                wrenches[*slot][0] = add(wrenches[*slot][0], splat(*moment));
-                wrenches[*slot][1] = add(wrenches[*slot][1], splat(*force));
+                wrenches[*slot][0] = sum(wrenches[*slot][0], splat(*moment));
+                wrenches[*slot][1] = sum(wrenches[*slot][1], splat(*force));
             }
             let mut answer = vec![([zero(); 2], zero()); n];
             step.respond(plan, &mut wrenches, &mut answer);
@@ -134,8 +134,8 @@ impl Coupling {
         for (response, share) in responses.iter().zip(shares.iter()) {
             let share = T::splat(*share);
             for (slot, (twist, delta)) in step.slots.iter_mut().zip(response) {
-                slot.twist = [0, 1].map(|k| add(slot.twist[k], scale(twist[k], share)));
-                slot.delta = add(slot.delta, scale(*delta, share));
+                slot.twist = [0, 1].map(|k| sum(slot.twist[k], scaled(twist[k], share)));
+                slot.delta = sum(slot.delta, scaled(*delta, share));
             }
         }
     }

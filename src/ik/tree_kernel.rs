@@ -12,7 +12,7 @@
 
 use super::mechanism::Freedom;
 use super::tree_algebra::*;
-use crate::math::Real;
+use crate::math::{Real, SYMMETRIC3_ENTRIES, Symmetric3, Triple as V, cross, difference, dot, scaled, sum};
 
 /// The compiled topology: only the joints that a task is on or below, parents first.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +30,9 @@ pub(super) struct Plan {
 /// A quadratic on a twist: angular-angular, angular-linear, linear-linear, and the two linear parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quadratic<T> {
-    aa: S<T>,
+    aa: Symmetric3<T>,
     al: M<T>,
-    ll: S<T>,
+    ll: Symmetric3<T>,
     a: V<T>,
     l: V<T>,
 }
@@ -40,54 +40,54 @@ pub(super) struct Quadratic<T> {
 impl<T: Real> Quadratic<T> {
     #[inline(always)]
     fn zero() -> Self {
-        let z = [T::splat(0.0); 6];
+        let z = Symmetric3::zero();
         Self { aa: z, al: none(), ll: z, a: zero(), l: zero() }
     }
 
     /// Adds a position task: the point `y`, relative to the root, is off by `r`.
     #[inline(always)]
     pub fn add_position(&mut self, y: V<T>, r: V<T>, weight: T) {
-        let wy = scale(y, weight);
+        let wy = scaled(y, weight);
         let [xx, yy, zz] = [wy[0] * y[0], wy[1] * y[1], wy[2] * y[2]];
         // -w Y Y, w Y, w 1 for Y = hat(y).
-        let turned = [yy + zz, -(wy[0] * y[1]), -(wy[0] * y[2]), xx + zz, -(wy[1] * y[2]), xx + yy];
-        self.aa = sum(&self.aa, &turned);
+        let square = [yy + zz, xx + zz, xx + yy, -(wy[0] * y[1]), -(wy[0] * y[2]), -(wy[1] * y[2])];
+        self.aa = self.aa.plus(&Symmetric3(square));
         self.al[0][1] -= wy[2];
         self.al[0][2] += wy[1];
         self.al[1][0] += wy[2];
         self.al[1][2] -= wy[0];
         self.al[2][0] -= wy[1];
         self.al[2][1] += wy[0];
-        [0, 3, 5].into_iter().for_each(|k| self.ll[k] += weight);
-        let force = scale(r, weight);
-        self.a = add(self.a, cross(y, force));
-        self.l = add(self.l, force);
+        self.ll = self.ll.plus_diagonal(weight);
+        let force = scaled(r, weight);
+        self.a = sum(self.a, cross(y, force));
+        self.l = sum(self.l, force);
     }
 
     /// Adds an orientation task: the turn `r` is left, whose `J^T J` is `across + along v v^T`.
     #[inline(always)]
     pub fn add_orientation(&mut self, gap: Q<T>, (across, along): (T, T), r: V<T>, weight: T) {
         add_turn(&mut self.aa, gap, across * weight, along * weight);
-        self.a = add(self.a, scale(r, weight));
+        self.a = sum(self.a, scaled(r, weight));
     }
 
     /// Adds one row.
     pub fn add_row(&mut self, moment: V<T>, force: V<T>, error: T, weight: T) {
-        self.aa = sum(&self.aa, &square(moment, weight));
+        self.aa = self.aa.plus_outer(scaled(moment, weight), moment);
         for k in 0..3 {
-            self.al[k] = add(self.al[k], scale(force, moment[k] * weight));
+            self.al[k] = sum(self.al[k], scaled(force, moment[k] * weight));
         }
-        self.ll = sum(&self.ll, &square(force, weight));
-        self.a = add(self.a, scale(moment, error * weight));
-        self.l = add(self.l, scale(force, error * weight));
+        self.ll = self.ll.plus_outer(scaled(force, weight), force);
+        self.a = sum(self.a, scaled(moment, error * weight));
+        self.l = sum(self.l, scaled(force, error * weight));
     }
 }
 
 /// Adds `across + along v v^T` for the imaginary part of a rotation.
 #[inline(always)]
-pub(super) fn add_turn<T: Real>(m: &mut S<T>, gap: Q<T>, across: T, along: T) {
-    *m = sum(m, &square([gap[1], gap[2], gap[3]], along));
-    [0, 3, 5].into_iter().for_each(|k| m[k] += across);
+pub(super) fn add_turn<T: Real>(m: &mut Symmetric3<T>, gap: Q<T>, across: T, along: T) {
+    let v = [gap[1], gap[2], gap[3]];
+    *m = m.plus_outer(scaled(v, along), v).plus_diagonal(across);
 }
 
 /// What one slot knows during a step.
@@ -103,7 +103,7 @@ pub(super) struct Slot<T> {
     /// Factors: `A S`, the inverse, the joint's force. A joint of one axis uses the first row and number of each.
     u0: M<T>,
     u1: M<T>,
-    inverse: S<T>,
+    inverse: Symmetric3<T>,
     force: V<T>,
     /// Answers: the twist of the slot, and the joint's own turn (of one axis: the amount, first).
     pub twist: [V<T>; 2],
@@ -113,7 +113,7 @@ pub(super) struct Slot<T> {
 /// What holds one joint's own turn: a quadratic with its linear part (posture), and a prescribed turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold<T> {
-    pub stiff: S<T>,
+    pub stiff: Symmetric3<T>,
     pub pull: V<T>,
     /// The turn in the lanes of `locked` (of one axis: the amount, first).
     pub prescribed: V<T>,
@@ -123,7 +123,7 @@ pub(super) struct Hold<T> {
 impl<T: Real> Hold<T> {
     #[inline(always)]
     fn none() -> Self {
-        Self { stiff: [T::splat(0.0); 6], pull: zero(), prescribed: zero(), locked: 0 }
+        Self { stiff: Symmetric3::zero(), pull: zero(), prescribed: zero(), locked: 0 }
     }
 }
 
@@ -158,7 +158,7 @@ impl<T: Real> Step<T> {
             all: Quadratic::zero(),
             u0: none(),
             u1: none(),
-            inverse: [z; 6],
+            inverse: Symmetric3::zero(),
             force: zero(),
             twist: [zero(); 2],
             delta: zero(),
@@ -185,13 +185,13 @@ impl<T: Real> Step<T> {
                 (translations[0], rotations[0])
             } else {
                 let p = &self.slots[plan.parent[i]];
-                (add(p.x, rotate(p.g, translations[i])), multiply(p.g, rotations[i]))
+                (sum(p.x, rotate(p.g, translations[i])), multiply(p.g, rotations[i]))
             };
             let column = match plan.freedom[i] {
                 Freedom::Slide(a) => [zero(), self.parent_axis(plan, i, a.into())],
                 Freedom::Hinge(a) => {
                     let axis = rotate(g, splat(a.into()));
-                    [axis, cross(sub(x, translations[0]), axis)]
+                    [axis, cross(difference(x, translations[0]), axis)]
                 }
                 _ => [zero(); 2],
             };
@@ -273,11 +273,11 @@ impl<T: Real> Step<T> {
         }
         let q = self.slots[i].all;
         let p = &mut self.slots[plan.parent[i]].all;
-        p.aa = sum(&p.aa, &q.aa);
-        p.ll = sum(&p.ll, &q.ll);
-        (0..3).for_each(|k| p.al[k] = add(p.al[k], q.al[k]));
-        p.a = add(p.a, q.a);
-        p.l = add(p.l, q.l);
+        p.aa = p.aa.plus(&q.aa);
+        p.ll = p.ll.plus(&q.ll);
+        (0..3).for_each(|k| p.al[k] = sum(p.al[k], q.al[k]));
+        p.a = sum(p.a, q.a);
+        p.l = sum(p.l, q.l);
     }
 
     /// A joint of one axis: `A_p += A - u u^T / h`, `b_p += b - u f / h`.
@@ -287,43 +287,41 @@ impl<T: Real> Step<T> {
         let s = &mut tail[0];
         let [a, m] = s.column;
         let q = &s.all;
-        let ua = add(apply_symmetric(&q.aa, a), apply(&q.al, m));
-        let ul = add(apply_transposed(&q.al, a), apply_symmetric(&q.ll, m));
+        let ua = sum(q.aa.times(a), apply(&q.al, m));
+        let ul = sum(apply_transposed(&q.al, a), q.ll.times(m));
         let mut h = dot(a, ua) + dot(m, ul) + damping;
         let (mut ba, mut bl) = (q.a, q.l);
         let mut force = dot(a, ba) + dot(m, bl);
         let mut inverse = T::splat(1.0) / h;
         if self.held {
             let hold = &self.holds[i];
-            h += dot(a, apply_symmetric(&hold.stiff, a));
+            h += dot(a, hold.stiff.times(a));
             inverse = T::splat(1.0) / h;
             force += dot(a, hold.pull);
             if hold.locked != 0 {
                 inverse = T::splat(0.0).select(hold.locked, inverse);
                 let way = hold.prescribed[0];
-                ba = sub(ba, scale(ua, way));
-                bl = sub(bl, scale(ul, way));
+                ba = difference(ba, scaled(ua, way));
+                bl = difference(bl, scaled(ul, way));
             }
         }
-        (s.u0[0], s.u1[0], s.inverse[0], s.force[0]) = (ua, ul, inverse, force);
+        (s.u0[0], s.u1[0], s.inverse.0[0], s.force[0]) = (ua, ul, inverse, force);
         if i == 0 {
             return;
         }
         let p = &mut head[plan.parent[i]].all;
-        let (wa, wl) = (scale(ua, inverse), scale(ul, inverse));
-        let mut k = 0;
+        let (wa, wl) = (scaled(ua, inverse), scaled(ul, inverse));
+        for (k, (r, c)) in SYMMETRIC3_ENTRIES.into_iter().enumerate() {
+            p.aa.0[k] += q.aa.0[k] - wa[r] * ua[c];
+            p.ll.0[k] += q.ll.0[k] - wl[r] * ul[c];
+        }
         for r in 0..3 {
-            for c in r..3 {
-                p.aa[k] += q.aa[k] - wa[r] * ua[c];
-                p.ll[k] += q.ll[k] - wl[r] * ul[c];
-                k += 1;
-            }
             for c in 0..3 {
                 p.al[r][c] += q.al[r][c] - wa[r] * ul[c];
             }
         }
-        p.a = add(p.a, sub(ba, scale(wa, force)));
-        p.l = add(p.l, sub(bl, scale(wl, force)));
+        p.a = sum(p.a, difference(ba, scaled(wa, force)));
+        p.l = sum(p.l, difference(bl, scaled(wl, force)));
     }
 
     /// A joint of two or three axes: `A_p += A - U inverse U^T`, `b_p += b - U inverse force`.
@@ -334,56 +332,53 @@ impl<T: Real> Step<T> {
         let (head, tail) = self.slots.split_at_mut(i);
         let s = &mut tail[0];
         let q = &s.all;
-        let xi = sub(s.x, origin);
+        let xi = difference(s.x, origin);
         // U0 = A00 + A01 X, U1 = A01^T + A11 X, H = U0 - X U1 for X = hat(xi); m X has the rows m_k x xi.
-        let (aa, ll) = (rows(&q.aa), rows(&q.ll));
-        let u0: M<T> = std::array::from_fn(|r| add(aa[r], cross(q.al[r], xi)));
-        let u1: M<T> = std::array::from_fn(|r| add([q.al[0][r], q.al[1][r], q.al[2][r]], cross(ll[r], xi)));
+        let (aa, ll) = (q.aa.rows(), q.ll.rows());
+        let u0: M<T> = std::array::from_fn(|r| sum(aa[r], cross(q.al[r], xi)));
+        let u1: M<T> = std::array::from_fn(|r| sum([q.al[0][r], q.al[1][r], q.al[2][r]], cross(ll[r], xi)));
         let [x, y, z] = xi;
-        let mut h = [
+        let mut h = Symmetric3([
             u0[0][0] + z * u1[1][0] - y * u1[2][0],
+            u0[1][1] + x * u1[2][1] - z * u1[0][1],
+            u0[2][2] + y * u1[0][2] - x * u1[1][2],
             u0[0][1] + z * u1[1][1] - y * u1[2][1],
             u0[0][2] + z * u1[1][2] - y * u1[2][2],
-            u0[1][1] + x * u1[2][1] - z * u1[0][1],
             u0[1][2] + x * u1[2][2] - z * u1[0][2],
-            u0[2][2] + y * u1[0][2] - x * u1[1][2],
-        ];
+        ]);
         let (mut ba, mut bl) = (q.a, q.l);
-        let mut force = add(ba, cross(bl, xi));
+        let mut force = sum(ba, cross(bl, xi));
         if self.held {
-            h = sum(&h, &self.holds[i].stiff);
+            h = h.plus(&self.holds[i].stiff);
         }
         let mut invert = if plan.freedom[i] == Freedom::Ball {
-            [0, 3, 5].into_iter().for_each(|k| h[k] += damping);
-            inverse(h)
+            h.plus_diagonal(damping).inverse()
         } else {
             restricted(&h, axes, damping)
         };
         if self.held {
             let hold = &self.holds[i];
             if hold.locked != 0 {
-                invert = invert.map(|v| T::splat(0.0).select(hold.locked, v));
-                ba = sub(ba, apply(&u0, hold.prescribed));
-                bl = sub(bl, apply(&u1, hold.prescribed));
-                force = add(ba, cross(bl, xi));
+                invert = Symmetric3(invert.0.map(|v| T::splat(0.0).select(hold.locked, v)));
+                ba = difference(ba, apply(&u0, hold.prescribed));
+                bl = difference(bl, apply(&u1, hold.prescribed));
+                force = sum(ba, cross(bl, xi));
             }
-            force = add(force, hold.pull);
+            force = sum(force, hold.pull);
         }
         (s.u0, s.u1, s.inverse, s.force) = (u0, u1, invert, force);
         if i == 0 {
             return;
         }
         let p = &mut head[plan.parent[i]].all;
-        let inverse = rows(&invert);
+        let inverse = invert.rows();
         let w0: M<T> = std::array::from_fn(|r| apply(&inverse, u0[r]));
         let w1: M<T> = std::array::from_fn(|r| apply(&inverse, u1[r]));
-        let mut k = 0;
+        for (k, (r, c)) in SYMMETRIC3_ENTRIES.into_iter().enumerate() {
+            p.aa.0[k] += q.aa.0[k] - dot(w0[r], u0[c]);
+            p.ll.0[k] += q.ll.0[k] - dot(w1[r], u1[c]);
+        }
         for r in 0..3 {
-            for c in r..3 {
-                p.aa[k] += q.aa[k] - dot(w0[r], u0[c]);
-                p.ll[k] += q.ll[k] - dot(w1[r], u1[c]);
-                k += 1;
-            }
             for c in 0..3 {
                 p.al[r][c] += q.al[r][c] - dot(w0[r], u1[c]);
             }
@@ -396,7 +391,7 @@ impl<T: Real> Step<T> {
     #[inline(always)]
     fn factor_root(&mut self, damping: T) {
         let q = &self.slots[0].all;
-        let (aa, ll, stiff) = (rows(&q.aa), rows(&q.ll), rows(&self.holds[0].stiff));
+        let (aa, ll, stiff) = (q.aa.rows(), q.ll.rows(), self.holds[0].stiff.rows());
         let mut m = [[T::splat(0.0); 6]; 6];
         for r in 0..3 {
             for c in 0..3 {
@@ -457,7 +452,7 @@ impl<T: Real> Step<T> {
         match plan.freedom[i] {
             Freedom::Fixed => (above, zero()),
             Freedom::Hinge(_) | Freedom::Slide(_) => {
-                let mut way = s.inverse[0] * (force[0] - dot(s.u0[0], above[0]) - dot(s.u1[0], above[1]));
+                let mut way = s.inverse.0[0] * (force[0] - dot(s.u0[0], above[0]) - dot(s.u1[0], above[1]));
                 if let Some(prescribed) = prescribed {
                     way += prescribed[0];
                 }
@@ -466,13 +461,16 @@ impl<T: Real> Step<T> {
                 ([add_scaled(above[0], a, way), add_scaled(above[1], m, way)], [way, z, z])
             }
             _ => {
-                let t = sub(force, add(apply_transposed(&s.u0, above[0]), apply_transposed(&s.u1, above[1])));
-                let mut delta = apply_symmetric(&s.inverse, t);
+                let t = difference(
+                    force,
+                    sum(apply_transposed(&s.u0, above[0]), apply_transposed(&s.u1, above[1])),
+                );
+                let mut delta = s.inverse.times(t);
                 if let Some(prescribed) = prescribed {
-                    delta = add(delta, prescribed);
+                    delta = sum(delta, prescribed);
                 }
-                let xi = sub(s.x, self.slots[0].x);
-                ([add(above[0], delta), add(above[1], cross(xi, delta))], delta)
+                let xi = difference(s.x, self.slots[0].x);
+                ([sum(above[0], delta), sum(above[1], cross(xi, delta))], delta)
             }
         }
     }
@@ -483,8 +481,8 @@ impl<T: Real> Step<T> {
         for i in 0..self.slots.len() {
             let s = &self.slots[i];
             let (twist, delta) = if plan.freedom[i] == Freedom::Free {
-                let a = add(s.all.a, self.holds[0].pull);
-                let twist = self.solve_root(a, add(s.all.l, self.root_pull));
+                let a = sum(s.all.a, self.holds[0].pull);
+                let twist = self.solve_root(a, sum(s.all.l, self.root_pull));
                 (twist, twist[0])
             } else {
                 let above = if i == 0 { [zero(); 2] } else { self.slots[plan.parent[i]].twist };
@@ -509,20 +507,20 @@ impl<T: Real> Step<T> {
                 Freedom::Fixed => (zero(), [zero(); 2]),
                 Freedom::Hinge(_) | Freedom::Slide(_) => {
                     let force = dot(s.column[0], a) + dot(s.column[1], l);
-                    let t = s.inverse[0] * force;
-                    ([force, z, z], [scale(s.u0[0], t), scale(s.u1[0], t)])
+                    let t = s.inverse.0[0] * force;
+                    ([force, z, z], [scaled(s.u0[0], t), scaled(s.u1[0], t)])
                 }
                 _ => {
-                    let force = add(a, cross(l, sub(s.x, origin)));
-                    let t = apply_symmetric(&s.inverse, force);
+                    let force = sum(a, cross(l, difference(s.x, origin)));
+                    let t = s.inverse.times(force);
                     (force, [apply(&s.u0, t), apply(&s.u1, t)])
                 }
             };
             answer[i].1 = force;
             if i > 0 {
                 let p = &mut wrenches[plan.parent[i]];
-                p[0] = add(p[0], sub(a, down[0]));
-                p[1] = add(p[1], sub(l, down[1]));
+                p[0] = sum(p[0], difference(a, down[0]));
+                p[1] = sum(p[1], difference(l, down[1]));
             }
         }
         for i in 0..self.slots.len() {

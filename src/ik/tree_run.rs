@@ -7,15 +7,16 @@ use super::mechanism::{Freedom, Mechanism};
 use super::outcome::{Effector, Outcome, Progress, Reach, Stop};
 use super::task::{Goal, Task};
 use super::tree_algebra::{
-    Q, V, add, add_scaled, conjugate, dot, multiply, renormalize, rotate, scale, splat, sub, turn, turn_of,
-    zero,
+    Q, add_scaled, conjugate, multiply, renormalize, rotate, splat, turn, turn_of, zero,
 };
 use super::tree_coupling::{Coupling, is_quick};
 use super::tree_gate::Gate;
 use super::tree_kernel::{Plan, Step, add_turn};
 use super::tree_solver::TreeSolver;
 use super::tree_targets::Targets;
-use crate::math::{Quat, RawQuat, Real, Transform, Vec3, in_wide_registers, log};
+use crate::math::{
+    Quat, RawQuat, Real, Transform, Triple as V, Vec3, difference, dot, in_wide_registers, log, scaled, sum,
+};
 use crate::model::{JointId, Pose};
 
 /// How much the cost adds to the damping.
@@ -177,15 +178,15 @@ impl<T: Real> Run<T> {
                 if build {
                     let hold = &mut step.holds[i];
                     add_turn(&mut hold.stiff, gap, across * weight, along * weight);
-                    hold.pull = add(hold.pull, scale(r, weight));
+                    hold.pull = sum(hold.pull, scaled(r, weight));
                 }
             }
             if plan.freedom[0] == Freedom::Free {
-                let r = sub(reference.1[0], now.1[0]);
+                let r = difference(reference.1[0], now.1[0]);
                 cost += weight * dot(r, r);
                 if build {
                     step.root_stiff += weight;
-                    step.root_pull = add(step.root_pull, scale(r, weight));
+                    step.root_pull = sum(step.root_pull, scaled(r, weight));
                 }
             }
         }
@@ -227,20 +228,22 @@ impl<T: Real> Run<T> {
             if longest.less(square) == 0 {
                 return v;
             }
-            scale(v, T::splat(1.0) / (square.sqrt() * T::splat(1.0 / LONGEST_TURN)).max(T::splat(1.0)))
+            scaled(v, T::splat(1.0) / (square.sqrt() * T::splat(1.0 / LONGEST_TURN)).max(T::splat(1.0)))
         };
         match self.plan.freedom[i] {
             Freedom::Fixed => (q, t),
             Freedom::Slide(a) => (q, add_scaled(t, splat(a.into()), s.delta[0])),
             Freedom::TwoAxis(a, b) => {
                 let [first, second] = self.step.two_amounts(&self.plan, i, s.delta);
-                let (a, b) = (cut(scale(splat(a.into()), first)), cut(scale(splat(b.into()), second)));
+                let (a, b) = (cut(scaled(splat(a.into()), first)), cut(scaled(splat(b.into()), second)));
                 (renormalize(multiply(multiply(turn(a), q), turn(b))), t)
             }
-            Freedom::Hinge(a) => (renormalize(multiply(q, turn(cut(scale(splat(a.into()), s.delta[0]))))), t),
+            Freedom::Hinge(a) => {
+                (renormalize(multiply(q, turn(cut(scaled(splat(a.into()), s.delta[0]))))), t)
+            }
             freedom => {
                 let own = cut(rotate(conjugate(s.g), s.delta));
-                let t = if freedom == Freedom::Free { add(t, s.twist[1]) } else { t };
+                let t = if freedom == Freedom::Free { sum(t, s.twist[1]) } else { t };
                 (renormalize(multiply(q, turn(own))), t)
             }
         }

@@ -5,10 +5,10 @@
 use super::outcome::Stop;
 use super::task::{Goal, Task};
 use super::tree_algebra::{
-    Q, V, add, conjugate, dot, multiply, near, over_sine, rotate, splat, sub, turn_error, turn_of, zero,
+    Q, conjugate, multiply, near, over_sine, rotate, splat, turn_error, turn_of, zero,
 };
 use super::tree_kernel::{Slot, Step};
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Triple as V, Vec3, difference, dot, sum};
 
 /// How much stiffer a pin becomes every time it pulls harder: what it is off by falls faster than by pulling alone where
 /// soft tasks weigh more than it does.
@@ -52,7 +52,7 @@ impl<T: Real> Place<T> {
     #[inline(always)]
     fn at(&self, slot: &Slot<T>) -> V<T> {
         match self.point {
-            Some(point) => add(slot.x, rotate(slot.g, point)),
+            Some(point) => sum(slot.x, rotate(slot.g, point)),
             None => slot.x,
         }
     }
@@ -81,7 +81,7 @@ struct Turns<T> {
 #[inline(always)]
 fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>, T, T) {
     let Some(pin) = pin else { return (r, weight, square) };
-    let r = add(r, pin.sum);
+    let r = sum(r, pin.sum);
     (r, weight * pin.stiffer, dot(r, r))
 }
 
@@ -167,14 +167,14 @@ impl<T: Real> Targets<T> {
         let mut missed = 0;
         for place in &self.places {
             let y = place.at(&step.slots[place.slot]);
-            let r = sub(place.target, y);
+            let r = difference(place.target, y);
             let square = dot(r, r);
             self.squares[place.task] = square;
             missed |= T::splat(stop.position * stop.position).less(square);
             let (r, weight, square) = pulled(&place.pin, r, place.weight, square);
             cost += weight * square;
             if build {
-                step.loads[place.slot].add_position(sub(y, origin), r, weight);
+                step.loads[place.slot].add_position(difference(y, origin), r, weight);
             }
         }
         self.turns.find(&self.facings, &step.slots);
@@ -208,7 +208,7 @@ impl<T: Real> Targets<T> {
     /// Pins pull harder by what they are off, in the lanes of `lanes`.
     pub fn pull_harder(&mut self, step: &Step<T>, lanes: u32) {
         for place in &mut self.places {
-            let r = sub(place.target, place.at(&step.slots[place.slot]));
+            let r = difference(place.target, place.at(&step.slots[place.slot]));
             place.pin.iter_mut().for_each(|pin| pin.pull_harder(r, lanes));
         }
         for facing in &mut self.facings {

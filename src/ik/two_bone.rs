@@ -8,8 +8,7 @@
 use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
 use super::task::{Goal, Task};
-use super::tree_algebra::{V, add, dot, scale, sub};
-use crate::math::{Mat3, Quat, Real, RealX4, Vec3, from_columns};
+use crate::math::{Mat3, Quat, Real, RealX4, Triple as V, Vec3, difference, dot, from_columns, scaled, sum};
 use crate::model::{JointId, ModelPose, Pose, Skeleton};
 
 /// Which way the second link turns against the first.
@@ -91,10 +90,10 @@ fn bend<T: Real>(
     target: V<T>,
 ) -> (V<T>, V<T>, T) {
     let c = T::splat;
-    let n = sub(target, root);
+    let n = difference(target, root);
     let length = l1 + l2;
     let distance = dot(n, n).sqrt().max(c(1e-12));
-    let e = scale(n, c(1.0) / distance);
+    let e = scaled(n, c(1.0) / distance);
     // Soft reach: from (1 - softness) of the length on, what is left shrinks exponentially.
     let soft = T::from_lanes(|k| {
         let (d, l, s) = (distance.lane(k), length.lane(k), softness.lane(k) * length.lane(k));
@@ -106,7 +105,7 @@ fn bend<T: Real>(
     let cosine = (l1 * l1 + reach * reach - l2 * l2) / ((l1 * reach * c(2.0)).max(c(1e-30)));
     let cosine = -(-(cosine.max(c(-1.0)))).max(c(-1.0));
     let sine = (c(1.0) - cosine * cosine).max(c(0.0)).sqrt();
-    let across = |p: V<T>| sub(p, scale(e, dot(p, e)));
+    let across = |p: V<T>| difference(p, scaled(e, dot(p, e)));
     let (first, second) = (across(poles[0]), across(poles[1]));
     let (f2, s2) = (dot(first, first), dot(second, second));
     let lanes = |m: &dyn Fn(usize) -> bool| (0..T::LANES).fold(0, |mask, k| mask | u32::from(m(k)) << k);
@@ -123,9 +122,9 @@ fn bend<T: Real>(
         across(axis)
     };
     let side: V<T> = std::array::from_fn(|r| first[r].select(good, second[r].select(spare, any[r])));
-    let side = scale(side, c(1.0) / dot(side, side).sqrt());
-    let middle = add(root, scale(add(scale(e, cosine), scale(side, sine)), l1));
-    (middle, add(root, scale(e, reach)), (reach - distance).max(distance - reach))
+    let side = scaled(side, c(1.0) / dot(side, side).sqrt());
+    let middle = sum(root, scaled(sum(scaled(e, cosine), scaled(side, sine)), l1));
+    (middle, sum(root, scaled(e, reach)), (reach - distance).max(distance - reach))
 }
 
 impl Limb {

@@ -12,6 +12,7 @@ mod registers;
 mod rotation;
 mod segment;
 mod smoothstep;
+mod symmetric;
 mod transform;
 mod triple;
 
@@ -33,10 +34,9 @@ pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, 
 pub(crate) use rotation::{any_perpendicular, hat, nearest_rotation, swing_twist, twist_angle};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub(crate) use smoothstep::smoothstep;
+pub(crate) use symmetric::{SYMMETRIC3_ENTRIES, Symmetric3};
 pub use transform::Transform;
-pub(crate) use triple::{Triple, cross, sum};
-#[cfg(feature = "physics")]
-pub(crate) use triple::{difference, dot, scaled};
+pub(crate) use triple::{Triple, cross, difference, dot, scaled, sum};
 
 /// A vector or a point of three `f64` coordinates.
 pub type Vec3 = nalgebra::Vector3<f64>;

@@ -12,21 +12,18 @@ pub fn sum<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
 }
 
 /// `a - b`.
-#[cfg(feature = "physics")]
 #[inline(always)]
 pub fn difference<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
 /// `s a`.
-#[cfg(feature = "physics")]
 #[inline(always)]
 pub fn scaled<T: Real>(a: Triple<T>, s: T) -> Triple<T> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 
 /// `a . b`.
-#[cfg(feature = "physics")]
 #[inline(always)]
 pub fn dot<T: Real>(a: Triple<T>, b: Triple<T>) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -3,7 +3,7 @@
 
 use posemill::export::{self, Format, GltfOptions, write_gltf};
 use posemill::import::{Options, from_bytes};
-use posemill::model::{Asset, CarriedProperty, Clip};
+use posemill::model::{AnimatedProperty, Asset, Clip};
 use posemill::pipeline::{Pipeline, PipelineConfig};
 use posemill::stages::STAGES;
 use serde_json::{Value, json};
@@ -106,8 +106,8 @@ fn read(bytes: &[u8]) -> Asset {
 }
 
 fn assert_carried(clip: &Clip) {
-    let of = |property| clip.carried.iter().find(|c| c.property == property).expect("it is carried");
-    let (face, place) = (of(CarriedProperty::Weights), of(CarriedProperty::Translation));
+    let of = |property| clip.property_tracks.iter().find(|c| c.property == property).expect("it is carried");
+    let (face, place) = (of(AnimatedProperty::Weights), of(AnimatedProperty::Translation));
     assert_eq!((face.node.as_str(), face.width, clip.frames()), ("Face", 2, FRAMES));
     for frame in 0..FRAMES {
         assert!(face.frame(frame).iter().zip(weights(frame)).all(|(a, b)| (a - b).abs() < 1e-6), "{frame}");
@@ -133,13 +133,13 @@ fn a_take_reads_and_writes_what_it_moves_beside_joints() {
     // Parts and other rates keep them in step.
     let part = asset.motion(0).unwrap().part(10..20);
     part.check().unwrap();
-    assert_eq!(part.clip.carried[0].frame(0), weights(10));
+    assert_eq!(part.clip.property_tracks[0].frame(0), weights(10));
     let text = "[[stage]]\nuse = \"resample\"\nrate_hz = 60.0\n";
     let config = PipelineConfig::parse("p.toml", text, &[], STAGES).unwrap();
     let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
     let (motion, _) = pipeline.apply(asset.motion(0).unwrap()).unwrap();
     motion.check().unwrap();
-    let face = motion.clip.carried.iter().find(|c| c.property == CarriedProperty::Weights).unwrap();
+    let face = motion.clip.property_tracks.iter().find(|c| c.property == AnimatedProperty::Weights).unwrap();
     assert!((face.frame(21)[1] - (weights(10)[1] + weights(11)[1]) / 2.0).abs() < 1e-6);
     // A format without morphs says that it has none.
     let bvh = export::save(&[asset.motion(0).unwrap()], Format::BVH, &export::Options::default()).unwrap();
@@ -166,6 +166,6 @@ fn a_character_with_a_face_of_the_same_name_gets_the_weights() {
     assert!(!said.contains("left out"), "{said}");
     // Another number of morph targets is another face; where the node is, it still moves.
     let (other, said) = run("other.glb", "odd.glb");
-    assert_eq!(other.clips[0].carried.len(), 1);
+    assert_eq!(other.clips[0].property_tracks.len(), 1);
     assert!(said.contains("no counterpart"), "{said}");
 }

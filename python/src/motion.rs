@@ -274,7 +274,7 @@ impl Motion {
         };
         (clip.start, clip.tolerance) = (old.start, old.tolerance);
         if frames == self.frames() {
-            clip.carried = old.carried.clone();
+            clip.property_tracks = old.property_tracks.clone();
         }
         clip.sample_rate = rate.unwrap_or(clip.sample_rate);
         clip.name = name.unwrap_or(clip.name);

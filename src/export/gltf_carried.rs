@@ -6,7 +6,7 @@
 use super::gltf_nodes::{NodeTrack, Values};
 use super::gltf_thin::KeyFrames;
 use crate::gltf_document::{GltfError, Json, NodeTree};
-use crate::model::{Carried, CarriedProperty, Clip};
+use crate::model::{AnimatedProperty, Clip, PropertyTrack};
 use crate::report::Warnings;
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl<'a> Places<'a> {
     /// The channels of what `clip` carries.
     pub(super) fn channels(&self, clip: &Clip, warnings: &mut Warnings) -> Vec<Channel<'static>> {
         let mut found = Vec::new();
-        for carried in &clip.carried {
+        for carried in &clip.property_tracks {
             match self.node(carried) {
                 Some(node) => found.push(channel(node, carried, clip.frames())),
                 None => {
@@ -77,10 +77,10 @@ impl<'a> Places<'a> {
         found
     }
 
-    fn node(&self, carried: &Carried) -> Option<usize> {
+    fn node(&self, carried: &PropertyTrack) -> Option<usize> {
         let named = |node: &usize| self.tree.node(*node).name.as_deref() == Some(carried.node.as_str());
         let fits = |node: &usize| match carried.property {
-            CarriedProperty::Weights => {
+            AnimatedProperty::Weights => {
                 let mesh = self.tree.node(*node).mesh;
                 mesh.and_then(|m| self.targets.get(m)) == Some(&carried.width)
             }
@@ -91,7 +91,7 @@ impl<'a> Places<'a> {
 }
 
 /// The channel of `node` with the keys between which the values change.
-fn channel(node: usize, carried: &Carried, frames: usize) -> Channel<'static> {
+fn channel(node: usize, carried: &PropertyTrack, frames: usize) -> Channel<'static> {
     let same = |a: usize, b: usize| carried.frame(a) == carried.frame(b);
     let last = frames.saturating_sub(1);
     let needed = |f: &usize| *f == 0 || *f == last || !same(f - 1, *f) || !same(*f, f + 1);
@@ -100,10 +100,10 @@ fn channel(node: usize, carried: &Carried, frames: usize) -> Channel<'static> {
     let frames = KeyFrames::of(keys, frames);
     let width = carried.width;
     let (path, kind, elements) = match carried.property {
-        CarriedProperty::Translation => ("translation", "VEC3", 1),
-        CarriedProperty::Rotation => ("rotation", "VEC4", 1),
-        CarriedProperty::Scale => ("scale", "VEC3", 1),
-        CarriedProperty::Weights => ("weights", "SCALAR", width),
+        AnimatedProperty::Translation => ("translation", "VEC3", 1),
+        AnimatedProperty::Rotation => ("rotation", "VEC4", 1),
+        AnimatedProperty::Scale => ("scale", "VEC3", 1),
+        AnimatedProperty::Weights => ("weights", "SCALAR", width),
     };
     Channel { node, path, kind, elements, width, values: Values::Ready(values), frames }
 }

@@ -121,7 +121,7 @@ pub fn save(motions: &[Motion], format: Format, options: &Options) -> Result<Wri
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
     let untouched = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let kept = untouched || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
-    let carried = motions.iter().flat_map(|m| &m.clip.carried).next();
+    let carried = motions.iter().flat_map(|m| &m.clip.property_tracks).next();
     if let Some(carried) = carried.filter(|_| !kept) {
         let said = format!("morph weights and nodes that are no joints are not written to {}", format.name);
         warnings.add(DROPPED, said, format!("the node {}", carried.node));

@@ -1,21 +1,21 @@
-//! What one imported file held: one character, any number of clips, in normal form.
+//! Result of an import: one character and any number of clips, in normal form.
 
 use super::{Character, Clip, Motion};
 use crate::report::Warnings;
 use std::sync::Arc;
 
-/// What one imported file held, in normal form, and what had to be bent to get there.
+/// The content of one imported file in normal form, with warnings about every change the import made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asset {
     /// The character: its skeleton at least.
     pub character: Arc<Character>,
     /// The clips that play on it, in file order; may be empty.
     pub clips: Vec<Clip>,
-    /// Which clip is meant where none is named: the first that posemill added to the file, else the first.
+    /// The default clip: the first that posemill added to the file, else the first.
     pub meant: usize,
-    /// What had to be bent.
+    /// Changes that the import made, and damage it found.
     pub warnings: Warnings,
-    /// The files in the same folder that were read with it, other than those of [`Document::resources`]: name and content.
+    /// Sidecar files in the same folder that were read with it, except [`Document::resources`]: name and content.
     ///
     /// [`Document::resources`]: super::Document::resources
     pub beside: Vec<(String, Arc<[u8]>)>,
@@ -28,7 +28,7 @@ impl Asset {
         Some(Motion::new(Arc::clone(&self.character), clip))
     }
 
-    /// As [`Asset::motion`], without a copy: a clip without frames is left in its place.
+    /// As [`Asset::motion`] without a copy: leaves an empty clip behind.
     pub fn take_motion(&mut self, clip: usize) -> Option<Motion> {
         let clip = self.clips.get_mut(clip)?;
         let none = Clip::new("", clip.sample_rate, clip.joints(), Vec::new(), Vec::new(), Vec::new());

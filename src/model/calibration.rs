@@ -1,46 +1,46 @@
-//! The pose in which a body is compared with others, and where it is from.
+//! The reference pose of a character for retargeting (Unreal: retarget pose), and its origin.
 //!
-//! Retargeting carries over what a body part has turned away from a pose that both bodies can be thought to stand in.
-//! A skin's bind pose is such a pose, a skeleton's rest pose often is; where the axes of a rig's joints are baked into
-//! its rotations the rest pose is a heap of bones, and the calibration pose is found from the motion or told.
+//! Retargeting transfers rotations relative to a pose that both bodies share, such as a T-pose. A skin's bind pose is
+//! usable, a skeleton's rest pose often is. Where joint axes are baked into the rotations, the rest pose is
+//! degenerate, and the calibration pose is estimated from the motion or specified by the user.
 //!
 //! Space: model space. Units: metres.
 
 use super::{JointId, ModelPose};
 use std::fmt;
 
-/// The pose in which a body is compared with others, where neither its bind pose nor its rest pose is that pose.
+/// A reference pose that is neither the bind pose nor the rest pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// Every joint as it stands when the body stands upright in a T-pose (or whatever pose was told), facing +Z.
+    /// Joint transforms with the body upright in a T-pose (or the user-specified pose), facing +Z.
     pub pose: ModelPose,
-    /// Where the pose is from.
+    /// The origin of the pose.
     pub from: CalibrationSource,
-    /// How sure the orientations of single joints are, and why; of a pose that is read off a motion.
+    /// Confidence per joint; only for a pose estimated from a motion.
     pub joints: Vec<CalibratedJoint>,
 }
 
-/// How sure the orientation of one joint in a calibration pose is.
+/// Confidence in the orientation of one joint of a calibration pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibratedJoint {
     /// The joint.
     pub joint: JointId,
-    /// From 0 to 1: below 0.45 errors of 9 degrees are usual, above 0.85 of less than 1.
+    /// From 0 to 1: errors are typically 9 degrees below 0.45, and less than 1 degree above 0.85.
     pub confidence: f64,
-    /// The evidence, for people.
+    /// The evidence, as text for the user.
     pub reason: String,
 }
 
-/// Where a calibration pose is from.
+/// The origin of a calibration pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CalibrationSource {
-    /// Where the skin was attached.
+    /// The bind pose of the skin.
     Bind,
     /// The skeleton's own rest pose.
     Rest,
     /// Estimated from the motion.
     Motion,
-    /// One frame of the take, as it is.
+    /// One frame of the take, unchanged.
     Frame(usize),
     /// Another file.
     File,

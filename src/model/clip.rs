@@ -1,6 +1,6 @@
-//! Poses at a uniform rate: flat, frame-major.
+//! Poses at a uniform rate, stored as flat frame-major arrays.
 
-use super::{Carried, JointId, Pose, Skeleton};
+use super::{JointId, Pose, PropertyTrack, Skeleton};
 use crate::math::{Quat, Transform, Vec3};
 use rayon::prelude::*;
 
@@ -11,16 +11,16 @@ use rayon::prelude::*;
 /// other joint keeps the translation of its rest transform. Units: metres, seconds, hertz.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
-    /// The name of the clip; empty where the file gives none.
+    /// The name of the clip; empty if the file has none.
     pub name: String,
     /// Frames per second; positive and finite.
     pub sample_rate: f64,
     /// The time of the first frame in seconds (glTF clips may start late; 0 otherwise).
     pub start: f64,
-    /// How far, in metres, an exporter may move any joint when it leaves keys out; `None` keeps every frame.
+    /// Largest joint displacement in metres that an exporter may cause by dropping keys; `None` keeps every frame.
     pub tolerance: Option<f64>,
-    /// What moves beside joints; usually nothing.
-    pub carried: Vec<Carried>,
+    /// Animation of other properties than joints; usually empty.
+    pub property_tracks: Vec<PropertyTrack>,
     joints: usize,
     rotations: Vec<Quat>,
     translated: Vec<JointId>,
@@ -31,7 +31,7 @@ impl Clip {
     /// A clip of `rotations` (`frames x joints`) and of `translations` (`frames x translated`), frame-major.
     ///
     /// # Panics
-    /// Where the lengths do not fit each other or `translated` is not ascending: both are up to the caller.
+    /// If the lengths do not match or `translated` is not ascending: the caller guarantees both.
     pub fn new(
         name: impl Into<String>,
         sample_rate: f64,
@@ -44,11 +44,21 @@ impl Clip {
         let frames = rotations.len() / joints;
         assert_eq!(translations.len(), frames * translated.len(), "whole frames of translations");
         assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
-        let (name, start, tolerance, carried) = (name.into(), 0.0, None, Vec::new());
-        Self { name, sample_rate, start, tolerance, carried, joints, rotations, translated, translations }
+        let (name, start, tolerance, property_tracks) = (name.into(), 0.0, None, Vec::new());
+        Self {
+            name,
+            sample_rate,
+            start,
+            tolerance,
+            property_tracks,
+            joints,
+            rotations,
+            translated,
+            translations,
+        }
     }
 
-    /// A clip of these poses. Joints whose translation leaves the rest by more than `1e-12` metres are translated.
+    /// A clip of these poses. Joints whose translation differs from rest by more than `1e-12` metres are translated.
     pub fn from_poses(
         name: impl Into<String>,
         sample_rate: f64,
@@ -66,9 +76,9 @@ impl Clip {
         Self::new(name, sample_rate, skeleton.len(), rotations, translated, translations)
     }
 
-    /// What moves beside joints, with these frames in place of its own.
-    pub fn carried_in(&self, frames: std::ops::Range<usize>) -> Vec<Carried> {
-        self.carried.iter().map(|c| c.picked(frames.clone())).collect()
+    /// The property tracks at these frames.
+    pub fn property_tracks_in(&self, frames: std::ops::Range<usize>) -> Vec<PropertyTrack> {
+        self.property_tracks.iter().map(|c| c.picked(frames.clone())).collect()
     }
 
     /// The number of frames; may be 0.
@@ -96,7 +106,7 @@ impl Clip {
         &self.rotations[frame * self.joints..][..self.joints]
     }
 
-    /// The local rotations of one frame, to be changed.
+    /// The local rotations of one frame, mutable.
     pub fn rotations_mut(&mut self, frame: usize) -> &mut [Quat] {
         &mut self.rotations[frame * self.joints..][..self.joints]
     }
@@ -106,12 +116,12 @@ impl Clip {
         &self.rotations
     }
 
-    /// All local rotations, frame-major, to be changed.
+    /// All local rotations, frame-major, mutable.
     pub fn all_rotations_mut(&mut self) -> &mut [Quat] {
         &mut self.rotations
     }
 
-    /// All local rotations, to be changed, and what stays: the translated joints and their translations, frame-major.
+    /// All local rotations, mutable, with the translated joints and their translations (frame-major), read-only.
     pub fn rotations_beside(&mut self) -> (&mut [Quat], &[JointId], &[Vec3]) {
         (&mut self.rotations, &self.translated, &self.translations)
     }
@@ -125,7 +135,7 @@ impl Clip {
         self
     }
 
-    /// Replaces the translations by others.
+    /// Replaces the translations.
     ///
     /// # Panics
     /// As [`Clip::new`].
@@ -135,24 +145,24 @@ impl Clip {
         (self.translated, self.translations) = (translated, translations);
     }
 
-    /// Its frames in parts of so many, in order, without what moves beside joints; what was given out is held no longer,
-    /// so that a clip can become another one that is as long in the memory of the longer one of them.
+    /// Splits the clip into consecutive parts of `frames` frames, without property tracks. Each part's memory is
+    /// released from the clip, so that converting a clip part by part needs little more memory than one clip.
     ///
     /// # Panics
-    /// Where parts have no frames.
+    /// If `frames` is 0.
     pub fn into_parts(mut self, frames: usize) -> Parts {
         assert!(frames > 0, "parts of some frames");
-        // A list gives back what lies at its end.
+        // A vector can release memory only at its end.
         self.rotations.reverse();
         self.translations.reverse();
         Parts { clip: self, frames }
     }
 
-    /// The clip with the frames of others behind its own, which play on the same skeleton and move the same joints;
-    /// `frames` of all are expected.
+    /// Appends the frames of other clips of the same skeleton and translated joints; `frames` is the expected total, for
+    /// preallocation.
     ///
     /// # Panics
-    /// Where the joints differ.
+    /// If the joints differ.
     pub fn followed_by(mut self, others: impl Iterator<Item = Clip>, frames: usize) -> Clip {
         let more = frames.saturating_sub(self.frames());
         self.rotations.reserve_exact(more * self.joints);
@@ -165,7 +175,7 @@ impl Clip {
         self
     }
 
-    /// The joints whose translation is part of the clip, ascending.
+    /// The joints with animated translation, ascending.
     pub fn translated(&self) -> &[JointId] {
         &self.translated
     }
@@ -176,7 +186,7 @@ impl Clip {
         &self.translations[frame * n..][..n]
     }
 
-    /// The local translations of one frame, to be changed.
+    /// The local translations of one frame, mutable.
     pub fn translations_mut(&mut self, frame: usize) -> &mut [Vec3] {
         let n = self.translated.len();
         &mut self.translations[frame * n..][..n]
@@ -187,7 +197,7 @@ impl Clip {
         &self.translations
     }
 
-    /// All local translations, frame-major, to be changed.
+    /// All local translations, frame-major, mutable.
     pub fn all_translations_mut(&mut self) -> &mut [Vec3] {
         &mut self.translations
     }
@@ -195,17 +205,17 @@ impl Clip {
     /// One frame as a pose of `skeleton`.
     ///
     /// # Panics
-    /// Where the skeleton has another number of joints, or there is no such frame.
+    /// If the skeleton has another number of joints, or the frame does not exist.
     pub fn pose(&self, skeleton: &Skeleton, frame: usize) -> Pose {
         let mut pose = skeleton.rest_pose();
         self.read_pose(frame, &mut pose);
         pose
     }
 
-    /// One frame written over `pose`, which holds the rest translations of the skeleton.
+    /// Writes one frame into `pose`, which must hold the skeleton's rest translations.
     ///
     /// # Panics
-    /// Where the pose has another number of joints, or there is no such frame.
+    /// If the pose has another number of joints, or the frame does not exist.
     pub fn read_pose(&self, frame: usize, pose: &mut Pose) {
         assert_eq!(pose.local().len(), self.joints, "a clip belongs to its skeleton");
         for (t, q) in pose.local_mut().iter_mut().zip(self.rotations(frame)) {
@@ -229,7 +239,7 @@ impl Clip {
 /// The frames of a clip in parts: see [`Clip::into_parts`].
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// What is left, each list from its end to its start.
+    /// The remaining frames, each list reversed.
     clip: Clip,
     frames: usize,
 }

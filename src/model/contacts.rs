@@ -1,4 +1,4 @@
-//! When and at what height the parts of a body rest on something: the contact labels that travel with a motion.
+//! Contact labels of a motion: which body parts are in contact, in which frames, and at what height.
 //!
 //! Space: model space, Y up. Units: frames, metres.
 
@@ -9,14 +9,14 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// A part of the body that can rest on something.
+/// A part of the body that can be in contact with the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContactPart {
     /// The heel.
     Heel(Side),
-    /// The ball of the foot, where the toes turn.
+    /// The ball of the foot, at the toe joint.
     Ball(Side),
-    /// The tip of the toes: kept out of the floor, not labelled by itself.
+    /// The tip of the toes: kept above the floor, not labelled separately.
     Toe(Side),
     /// The palm.
     Hand(Side),
@@ -70,7 +70,7 @@ impl ContactPart {
         matches!(self, ContactPart::Heel(_) | ContactPart::Ball(_) | ContactPart::Toe(_))
     }
 
-    /// The same part on the other side; parts in the middle stay.
+    /// The same part on the other side; parts without a side are unchanged.
     pub fn mirrored(self) -> ContactPart {
         match self {
             ContactPart::Heel(s) => ContactPart::Heel(s.other()),
@@ -108,36 +108,36 @@ impl fmt::Display for ContactPart {
 impl FromStr for ContactPart {
     type Err = String;
 
-    /// Reads what [`ContactPart`] prints: `left_heel`, `pelvis`.
+    /// Parses the [`Display`](fmt::Display) form, such as `left_heel` or `pelvis`.
     fn from_str(text: &str) -> Result<Self, String> {
         let found = ContactPart::ALL.into_iter().find(|part| part.to_string() == text);
         found.ok_or_else(|| format!("`{text}` is no part of the body that can rest on something"))
     }
 }
 
-/// A point of the body that can rest on something: the place on the sole or the skin that stands for its part.
+/// A contact point: the point on the sole or skin that represents a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
-    /// What it stands for.
+    /// The part it represents.
     pub part: ContactPart,
-    /// The joint that carries it.
+    /// The joint it is attached to.
     pub joint: JointId,
-    /// Where, in the joint's space, metres.
+    /// Position in joint space, metres.
     pub at: Vec3,
-    /// The thickness of the body around it, metres: 0 on a sole. The surface lies this far below the point.
+    /// Radius of the body around it, metres; 0 on a sole. The surface is this far below the point.
     pub radius: f64,
 }
 
-/// A time during which a part rests.
+/// An interval during which a part is in contact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
-    /// The frames, the end excluded; not empty.
+    /// The frames, end exclusive; not empty.
     pub frames: Range<usize>,
-    /// The height of what it rests on, model space, metres: stairs have several.
+    /// Height of the supporting surface, model space, metres; stairs have several.
     pub height: f64,
 }
 
-/// When the parts of a body rest on something, and how high the ground lies.
+/// Contact intervals per body part, and the height of the ground.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contacts {
     /// The height of the ground, model space, metres.
@@ -146,8 +146,8 @@ pub struct Contacts {
 }
 
 impl Contacts {
-    /// No contacts over a ground at this height, for these parts: a part that was looked at and never rests has an
-    /// empty track, one that was not looked at has none.
+    /// No contacts, for these parts and a ground at this height. An examined part without contacts has an empty track, a
+    /// part that was not examined has no track.
     pub fn new(ground: f64, parts: impl IntoIterator<Item = ContactPart>) -> Self {
         Self { ground, tracks: parts.into_iter().map(|part| (part, Vec::new())).collect() }
     }
@@ -155,19 +155,19 @@ impl Contacts {
     /// Sets the holds of a part.
     ///
     /// # Panics
-    /// Where holds are empty, overlap or do not ascend: that is up to the caller.
+    /// If holds are empty, overlap or do not ascend: the caller guarantees it.
     pub fn set(&mut self, part: ContactPart, holds: Vec<Hold>) {
         assert!(holds.iter().all(|h| h.frames.start < h.frames.end), "no hold is empty");
         assert!(holds.is_sorted_by(|a, b| a.frames.end <= b.frames.start), "holds ascend and do not overlap");
         self.tracks.insert(part, holds);
     }
 
-    /// The parts that were looked at, in order.
+    /// The examined parts, in order.
     pub fn parts(&self) -> impl Iterator<Item = ContactPart> {
         self.tracks.keys().copied()
     }
 
-    /// The holds of a part, ascending; none for a part that was not looked at.
+    /// The holds of a part, ascending; none for a part that was not examined.
     pub fn holds(&self, part: ContactPart) -> &[Hold] {
         self.tracks.get(&part).map_or(&[], Vec::as_slice)
     }
@@ -179,20 +179,19 @@ impl Contacts {
         holds.get(k).filter(|h| h.frames.contains(&frame))
     }
 
-    /// Whether a part rests at a frame.
+    /// Whether a part is in contact at a frame.
     pub fn rests(&self, part: ContactPart, frame: usize) -> bool {
         self.hold(part, frame).is_some()
     }
 
-    /// The frame behind the last hold; 0 without holds.
+    /// The end of the last hold; 0 without holds.
     pub fn end(&self) -> usize {
         self.tracks.values().filter_map(|holds| holds.last()).map(|h| h.frames.end).max().unwrap_or(0)
     }
 
-    /// The same contacts with every frame number and height changed; holds that become empty are left out, those
-    /// that come to overlap are cut short.
+    /// Maps every frame number and height; drops holds that become empty, truncates holds that come to overlap.
     ///
-    /// `frame` takes the first frame of a hold and the one behind its last, and must not descend.
+    /// `frame` is applied to the start and the (exclusive) end of a hold, and must be non-decreasing.
     pub fn changed(&self, frame: impl Fn(usize) -> usize, height: impl Fn(f64) -> f64) -> Contacts {
         let track = |holds: &Vec<Hold>| {
             let mut from = 0;

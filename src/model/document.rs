@@ -1,4 +1,4 @@
-//! The glTF file a character came from, kept as it is so that export can give it back untouched.
+//! The source glTF file of a character, kept unmodified for lossless export.
 
 use crate::math::Quat;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use std::sync::Arc;
 pub enum Container {
     /// One binary file (`.glb`, `.vrm`).
     Glb,
-    /// JSON with buffers beside it or in data URIs (`.gltf`).
+    /// JSON with buffers in sidecar files or data URIs (`.gltf`).
     Gltf,
 }
 
-/// A glTF file as it came, and how its nodes became joints.
+/// An unmodified glTF file and the mapping of its nodes to joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// How the bytes are packed.
     pub container: Container,
     /// The whole file.
     pub bytes: Arc<Vec<u8>>,
-    /// For `.gltf`: the files that its URIs name and that were read, URI and content, in first-use order.
+    /// For `.gltf`: the files referenced by URI that were read, as URI and content, in order of first use.
     pub resources: Vec<(String, Arc<[u8]>)>,
-    /// The node of each joint, in joint order; `None` for joints that the import added.
+    /// The node of each joint, in joint order; `None` for joints added by the import.
     pub nodes: Vec<Option<usize>>,
-    /// The FBX file that `bytes` were built from, where the character came in one.
+    /// The FBX file that `bytes` were built from, if the source was FBX.
     pub fbx: Option<Arc<Vec<u8>>>,
     /// Model space (facing +Z) from the file's own world space; the same metres.
     pub model_from_file: Quat,

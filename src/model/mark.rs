@@ -1,25 +1,25 @@
-//! Something to be shown beside the figure of a motion.
+//! Markers drawn with the figure in previews.
 
 use crate::math::Vec3;
 
-/// What a mark shows.
+/// What a marker shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
-    /// A foot or hand that rests: a ring on the ground below it.
+    /// A foot or hand in contact: a ring on the ground below it.
     Contact,
-    /// A place to be reached: a small diamond in space.
+    /// A target position: a small diamond.
     Target,
 }
 
-/// Something to be shown beside the figure for a while.
+/// A marker drawn for a time interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// What it shows.
     pub kind: MarkKind,
-    /// Where, in model space, metres.
+    /// Position in model space, metres.
     pub at: Vec3,
-    /// When it appears, in seconds of the clip.
+    /// Time at which it appears, in seconds of the clip.
     pub from: f64,
-    /// When it goes, in seconds of the clip.
+    /// Time at which it disappears, in seconds of the clip.
     pub to: f64,
 }

@@ -1,26 +1,26 @@
-//! Skinned triangles, as far as pictures, contacts and skin radii need them.
+//! Skinned triangle meshes, as far as rendering, contacts and body measurements need them.
 
 use super::JointId;
 use crate::math::Mat4;
 
-/// How one joint moves a mesh: `model_from_joint * joint_from_mesh` carries a bound vertex.
+/// Skin binding of one joint: `model_from_joint * joint_from_mesh` maps a bound vertex to model space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     /// The joint.
     pub joint: JointId,
-    /// Joint space (metres, rigid) from mesh space (whatever the file stores): the inverse bind matrix with
-    /// the scale of the nodes above the joint folded in.
+    /// Joint space (metres, rigid) from mesh space (as stored in the file): the inverse bind matrix, including the
+    /// scale of the joint's ancestor nodes.
     pub joint_from_mesh: Mat4<f64>,
 }
 
-/// An image file as it lies in the document, not decoded.
+/// An encoded image file of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     /// The encoded bytes (PNG, JPEG or WebP).
     pub bytes: std::sync::Arc<[u8]>,
 }
 
-/// What a surface looks like, as far as previews draw it.
+/// Surface appearance, as far as previews draw it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// Linear red, green, blue and alpha, 0 to 1.
@@ -46,11 +46,11 @@ pub struct Mesh {
     pub positions: Vec<[f32; 3]>,
     /// Unit normals in mesh space; empty where the file has none.
     pub normals: Vec<[f32; 3]>,
-    /// Texture coordinates, (0, 0) at the upper left; empty where the file has none.
+    /// Texture coordinates, (0, 0) at the upper left; empty if the file has none.
     pub texcoords: Vec<[f32; 2]>,
     /// Linear vertex colours; empty where the file has none.
     pub colors: Vec<[f32; 4]>,
-    /// Per vertex, up to four positions in `bindings`.
+    /// Per vertex, up to four indices into `bindings`.
     pub joints: Vec<[u16; 4]>,
     /// Per vertex, the weights of `joints`, each at least 0, their sum 1.
     pub weights: Vec<[f32; 4]>,
@@ -58,6 +58,6 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
     /// The joints that move this mesh.
     pub bindings: Vec<Binding>,
-    /// What it looks like.
+    /// The material.
     pub material: Material,
 }

@@ -1,15 +1,14 @@
-//! How far a joint turns each of the three ways that anatomy counts.
+//! Range of motion of a joint about the three anatomical axes.
 
-/// How far a joint turns, from the anatomical zero of its role: `[least, greatest]` with `least <= 0 <= greatest`, in
-/// radians.
+/// Range of motion relative to the anatomical zero of the joint's role: `[min, max]` with `min <= 0 <= max`, radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mobility {
-    /// Extension is negative, flexion positive; of the collar bone retraction and protraction, of the foot plantar
+    /// Extension (negative) and flexion (positive); for the collar bone retraction and protraction, for the foot plantar
     /// flexion and dorsiflexion.
     pub bend: [f64; 2],
-    /// Adduction is negative, abduction positive; of the trunk to the right and to the left, of the collar bone
-    /// depression and elevation, of the hand towards the little finger and towards the thumb.
+    /// Adduction (negative) and abduction (positive); for the trunk bending to the right and to the left, for the collar
+    /// bone depression and elevation, for the hand ulnar and radial deviation.
     pub side: [f64; 2],
-    /// About the bone itself, either way.
+    /// Rotation about the bone, in both directions.
     pub twist: [f64; 2],
 }

@@ -1,15 +1,14 @@
-//! The nouns of the project, without algorithms.
+//! Data types shared by all modules, without algorithms.
 //!
 //! A [`Skeleton`] is an immutable joint tree; a [`Pose`] is one instant of it in local space and a
-//! [`ModelPose`] the same instant in model space; a [`Clip`] is poses at a uniform rate. A [`Rig`] says what
-//! the joints are for, a [`Character`] adds meshes and the document they came from, and a [`Motion`] is a
-//! character with a clip that plays on it: the value that flows through every stage.
+//! [`ModelPose`] the same instant in model space; a [`Clip`] is poses at a uniform rate. A [`Rig`] assigns roles to
+//! joints, a [`Character`] adds meshes and the source document, and a [`Motion`] is a character with a clip that
+//! plays on it: the value that passes through every stage.
 //!
 //! Space: model space is right-handed, Y up, the character facing +Z. Units: metres, seconds, radians.
 
 mod asset;
 mod calibration;
-mod carried;
 mod character;
 mod clip;
 mod contacts;
@@ -19,6 +18,7 @@ mod mesh;
 mod mobility;
 mod motion;
 mod pose;
+mod property_track;
 mod rig;
 mod role;
 mod skeleton;
@@ -26,8 +26,6 @@ mod skeleton;
 pub use asset::Asset;
 pub(crate) use calibration::CalibratedJoint;
 pub use calibration::{Calibration, CalibrationSource};
-pub(crate) use carried::Carried;
-pub use carried::CarriedProperty;
 pub use character::Character;
 pub use clip::{Clip, Parts};
 pub(crate) use contacts::ContactPoint;
@@ -38,6 +36,8 @@ pub use mesh::{Binding, Material, Mesh, Texture};
 pub(crate) use mobility::Mobility;
 pub use motion::{Fault, Motion};
 pub use pose::{ModelPose, Pose};
+pub use property_track::AnimatedProperty;
+pub(crate) use property_track::PropertyTrack;
 pub use rig::{Assignment, Rig};
 pub use role::{Finger, Role, Side};
 pub(crate) use skeleton::FARTHEST;

@@ -1,6 +1,6 @@
-//! A character and a clip that plays on it: the value that flows, and the one oracle of its promises.
+//! A character with a clip, passed from stage to stage, and the check of its invariants.
 
-use super::{Carried, Character, Clip, Contacts, JointId, ModelPose, Pose};
+use super::{Character, Clip, Contacts, JointId, ModelPose, Pose, PropertyTrack};
 use crate::math::Quat;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -9,18 +9,18 @@ use std::sync::Arc;
 /// A character and a clip that plays on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
-    /// Who moves.
+    /// The animated character.
     pub character: Arc<Character>,
-    /// How.
+    /// The animation.
     pub clip: Clip,
-    /// What rests where and when, once it is known.
+    /// Contact labels, once they are known.
     pub contacts: Option<Contacts>,
 }
 
-/// A promise of the normal form that a motion does not keep.
+/// A violated invariant of the normal form.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
-    /// The clip has frames of another number of joints than the skeleton.
+    /// The clip and the skeleton differ in the number of joints.
     #[error("the clip has {found} joints, the skeleton {expected}")]
     JointCount {
         /// Joints of the skeleton.
@@ -44,7 +44,7 @@ pub enum Fault {
         /// The joint's name.
         joint: String,
     },
-    /// Two consecutive rotations in opposite hemispheres: interpolation would take the long way round.
+    /// Two consecutive rotations in opposite hemispheres: interpolation would take the long arc.
     #[error("frame {frame}, joint `{joint}`: the quaternion flips its sign")]
     Hemisphere {
         /// The later frame.
@@ -60,13 +60,13 @@ pub enum Fault {
         /// The joint's name.
         joint: String,
     },
-    /// What moves beside joints has another number of frames than the clip, or numbers that are not finite.
+    /// A property track with another number of frames than the clip, or with non-finite numbers.
     #[error("what moves the node `{node}` does not fit the clip")]
-    Carried {
+    PropertyTrack {
         /// The name of the node.
         node: String,
     },
-    /// A contact that ends behind the last frame.
+    /// A contact that ends after the last frame.
     #[error("a contact ends before frame {found}, the clip has {expected} frames")]
     Contacts {
         /// Frames of the clip.
@@ -74,15 +74,15 @@ pub enum Fault {
         /// Where the contact ends.
         found: usize,
     },
-    /// A mesh whose lists do not fit each other, or that names what is not there.
+    /// A mesh with inconsistent lists or an index out of range.
     #[error("mesh `{mesh}`: {reason}")]
     Mesh {
         /// The mesh's name.
         mesh: String,
-        /// What does not fit.
+        /// The inconsistency.
         reason: &'static str,
     },
-    /// Something else of the character has another number of joints than its skeleton.
+    /// A pose or the document has another number of joints than the skeleton.
     #[error("the {what} has {found} joints, the skeleton {expected}")]
     Character {
         /// The bind pose, the calibration pose or the document.
@@ -95,7 +95,7 @@ pub enum Fault {
 }
 
 impl Motion {
-    /// A motion whose contacts are not known yet.
+    /// A motion without contact labels.
     pub fn new(character: Arc<Character>, clip: Clip) -> Self {
         Self { character, clip, contacts: None }
     }
@@ -112,10 +112,10 @@ impl Motion {
         ModelPose::of(skeleton, &self.clip.pose(skeleton, frame))
     }
 
-    /// Some of its frames, with the labels that lie in them; the part starts when the whole did.
+    /// A range of frames with their contact labels; its start time is that of the whole clip.
     ///
     /// # Panics
-    /// Where the frames are not those of the clip.
+    /// If the range exceeds the clip.
     pub fn part(&self, frames: Range<usize>) -> Motion {
         let (clip, start, end) = (&self.clip, frames.start, frames.end);
         let (n, tracks) = (clip.joints(), clip.translated().len());
@@ -128,14 +128,13 @@ impl Motion {
             clip.all_translations()[start * tracks..end * tracks].to_vec(),
         );
         (part.start, part.tolerance) = (clip.start, clip.tolerance);
-        part.carried = clip.carried_in(frames.clone());
+        part.property_tracks = clip.property_tracks_in(frames.clone());
         let inside = |f: usize| f.clamp(start, end) - start;
         let contacts = self.contacts.as_ref().map(|c| c.changed(inside, |height| height));
         Motion { character: Arc::clone(&self.character), clip: part, contacts }
     }
 
-    /// Checks every promise of the normal form: the one oracle that every test and, in debug builds, every
-    /// stage runs through.
+    /// Checks every invariant of the normal form; run by tests and, in debug builds, after every stage.
     ///
     /// # Errors
     /// The first [`Fault`].
@@ -150,11 +149,11 @@ impl Motion {
         if !(clip.sample_rate > 0.0 && clip.sample_rate.is_finite() && clip.start.is_finite()) {
             return Err(Fault::Rate { rate: clip.sample_rate, start: clip.start });
         }
-        let fits = |c: &&Carried| {
+        let fits = |c: &&PropertyTrack| {
             c.width > 0 && c.values.len() == c.width * clip.frames() && c.values.iter().all(|x| x.is_finite())
         };
-        if let Some(carried) = clip.carried.iter().find(|c| !fits(c)) {
-            return Err(Fault::Carried { node: carried.node.clone() });
+        if let Some(track) = clip.property_tracks.iter().find(|c| !fits(c)) {
+            return Err(Fault::PropertyTrack { node: track.node.clone() });
         }
         let found = self.contacts.as_ref().map_or(0, Contacts::end);
         if found > clip.frames() {
@@ -179,7 +178,7 @@ impl Motion {
 }
 
 impl Character {
-    /// Checks what a character promises: its bind pose, document and meshes fit its skeleton.
+    /// Checks that the bind pose, the calibration pose, the document and the meshes match the skeleton.
     ///
     /// # Errors
     /// The first [`Fault`].

@@ -1,9 +1,9 @@
-//! One instant of a skeleton, in local and in model space: two types, so that spaces cannot be mixed.
+//! Poses of a skeleton, in local and in model space: two types, so that spaces cannot be confused.
 
 use super::{JointId, Skeleton};
 use crate::math::{Transform, Vec3};
 
-/// One instant in local space: parent space from joint space, for every joint. Units: metres.
+/// A pose in local space: parent space from joint space, for every joint. Units: metres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pose {
     local: Vec<Transform>,
@@ -20,7 +20,7 @@ impl Pose {
         &self.local
     }
 
-    /// The local transforms, to be changed.
+    /// The local transforms, mutable.
     pub fn local_mut(&mut self) -> &mut [Transform] {
         &mut self.local
     }
@@ -31,7 +31,7 @@ impl Pose {
     }
 }
 
-/// One instant in model space: model space from joint space, for every joint. Units: metres.
+/// A pose in model space: model space from joint space, for every joint. Units: metres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelPose {
     joints: Vec<Transform>,
@@ -53,14 +53,14 @@ impl ModelPose {
         model
     }
 
-    /// As [`ModelPose::of`], into this value: no allocation once it has the size.
+    /// As [`ModelPose::of`], overwriting this value without allocation.
     ///
     /// # Panics
     /// Where the pose has another number of joints than the skeleton.
     pub fn set(&mut self, skeleton: &Skeleton, pose: &Pose) {
         assert_eq!(pose.local().len(), skeleton.len(), "a pose belongs to its skeleton");
         self.joints.clear();
-        // Most joints follow their parent, which need not be fetched from where it was just put.
+        // Most joints directly follow their parent in the list: its transform is kept at hand.
         let mut last = Transform::identity();
         for (id, (parent, local)) in skeleton.parents().iter().zip(pose.local()).enumerate() {
             last = match parent {
@@ -72,7 +72,7 @@ impl ModelPose {
         }
     }
 
-    /// As [`ModelPose::set`], for these joints alone: parents come first and are among them. Others stay as they are.
+    /// As [`ModelPose::set`], for these joints only. The list must contain every joint's parent, before the joint.
     ///
     /// # Panics
     /// Where this value or the pose has another number of joints than the skeleton.

@@ -1,4 +1,4 @@
-//! A skeleton that is understood: which joint plays which role, how sure that is, and why; and how far joints turn.
+//! A skeleton with roles assigned to joints (with confidence and reason) and user-specified ranges of motion.
 
 use super::{JointId, Mobility, Role, Skeleton};
 use std::collections::BTreeMap;
@@ -10,35 +10,36 @@ pub struct Assignment {
     pub joint: JointId,
     /// From 0 (a guess) to 1 (certain).
     pub confidence: f64,
-    /// Why, for people: names the evidence.
+    /// The evidence, as text for the user.
     pub reason: String,
-    /// The joint that came second and its confidence, where one was weighed.
+    /// The second-best joint and its confidence, if there was a candidate.
     pub runner_up: Option<(JointId, f64)>,
 }
 
 impl Assignment {
-    /// Below this an assignment is a guess: told with its second-best, and for roles that a body cannot do without not
-    /// used unless the user says so. Half of what a plain name gives (1.0): the evidence against weighs as much.
+    /// Below this confidence an assignment is a guess: it is reported with its runner-up, and for indispensable roles
+    /// it is not used unless the user confirms it. Half of the confidence of a plain name (1.0): the evidence for and
+    /// against is then equal.
     pub const SURE: f64 = 0.5;
 
-    /// An assignment for which no other joint was weighed.
+    /// An assignment without another candidate.
     pub fn new(joint: JointId, confidence: f64, reason: impl Into<String>) -> Self {
         Self { joint, confidence, reason: reason.into(), runner_up: None }
     }
 
-    /// The same, with the joint that came second.
+    /// The same, with the second-best joint.
     #[must_use]
     pub fn with_runner_up(self, runner_up: Option<(JointId, f64)>) -> Self {
         Self { runner_up, ..self }
     }
 
-    /// Whether the joint can be taken without asking.
+    /// Whether the joint can be used without confirmation.
     pub fn is_sure(&self) -> bool {
         self.confidence >= Self::SURE
     }
 }
 
-/// A skeleton that is understood: every role has at most one joint and every joint at most one role.
+/// A skeleton with roles: every role has at most one joint and every joint at most one role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rig {
     skeleton: Skeleton,
@@ -64,21 +65,20 @@ impl Rig {
         rig
     }
 
-    /// The same skeleton with other roles; what was told of mobility stays.
+    /// The same skeleton with other roles; user-specified mobilities are kept.
     #[must_use]
     pub fn with_roles(&self, assignments: impl IntoIterator<Item = (Role, Assignment)>) -> Self {
         Self { mobilities: self.mobilities.clone(), ..Self::new(self.skeleton.clone(), assignments) }
     }
 
-    /// The same rig, in which the joint of `role` turns as far as told.
+    /// The same rig with a user-specified range of motion for the joint of `role`.
     #[must_use]
     pub fn with_mobility(mut self, role: Role, mobility: Mobility) -> Self {
         self.mobilities.insert(role, mobility);
         self
     }
 
-    /// How far the joint of `role` turns where that was told for this very rig; elsewhere it turns as far as people's
-    /// joints do.
+    /// The user-specified range of motion for the joint of `role`; without one the published human range applies.
     pub fn told_mobility(&self, role: Role) -> Option<&Mobility> {
         self.mobilities.get(&role)
     }
@@ -88,12 +88,12 @@ impl Rig {
         &self.skeleton
     }
 
-    /// The joint that plays `role`.
+    /// The joint of `role`.
     pub fn joint(&self, role: Role) -> Option<JointId> {
         self.by_role.get(&role).map(|a| a.joint)
     }
 
-    /// The role that `joint` plays.
+    /// The role of `joint`.
     pub fn role(&self, joint: JointId) -> Option<Role> {
         self.roles[joint.index()]
     }
@@ -103,7 +103,7 @@ impl Rig {
         self.by_role.get(&role)
     }
 
-    /// All roles that are played, in the order of [`Role`].
+    /// All assigned roles, in the order of [`Role`].
     pub fn assignments(&self) -> impl Iterator<Item = (Role, &Assignment)> {
         self.by_role.iter().map(|(role, a)| (*role, a))
     }

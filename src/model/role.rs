@@ -1,9 +1,9 @@
-//! What a joint is for: the slots that source and target share.
+//! Joint roles: the anatomical slots through which source and target are matched.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The side of the body, as the character itself would say it.
+/// The side of the body, from the character's own point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The character's left: +X in normal form.
@@ -53,12 +53,12 @@ impl Finger {
     pub const ALL: [Finger; 5] = [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
 }
 
-/// What a joint is for. Chains count from the body outwards, starting at 0.
+/// The role of a joint. Chains count from the body outwards, starting at 0.
 ///
 /// The front legs of a quadruped are its arms: `UpperArm`, `LowerArm`, `Hand`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// The pelvis: carries the root motion.
+    /// The pelvis, which has the root motion.
     Hips,
     /// A joint of the spine; 0 is the lowest.
     Spine(u8),
@@ -68,15 +68,15 @@ pub enum Role {
     Head,
     /// The collar bone, or the shoulder blade of a quadruped.
     Clavicle(Side),
-    /// The upper arm, turning at the shoulder.
+    /// The upper arm; rotates at the shoulder.
     UpperArm(Side),
-    /// The forearm, turning at the elbow.
+    /// The forearm; rotates at the elbow.
     LowerArm(Side),
-    /// The hand, turning at the wrist.
+    /// The hand; rotates at the wrist.
     Hand(Side),
     /// A finger joint; 0 is the knuckle nearest to the wrist that bends.
     Finger(Side, Finger, u8),
-    /// The thigh, turning at the hip.
+    /// The thigh; rotates at the hip.
     UpperLeg(Side),
     /// The shin, turning at the knee.
     LowerLeg(Side),
@@ -105,7 +105,7 @@ impl Role {
         }
     }
 
-    /// The same role on the other side; roles in the middle stay.
+    /// The same role on the other side; roles without a side are unchanged.
     pub fn mirrored(self) -> Role {
         match self {
             Role::Clavicle(s) => Role::Clavicle(s.other()),
@@ -154,7 +154,7 @@ impl fmt::Display for Role {
 }
 
 impl Role {
-    /// The words of all roles, for messages: numbers count on, sides are left and right.
+    /// The names of all roles, for messages; numbers may be increased.
     pub const WORDS: &str = "`hips`, `spine_0`, `neck_0`, `head`, `tail_0`, and with `left_` or `right_` before them \
                              `clavicle`, `upper_arm`, `lower_arm`, `hand`, `upper_leg`, `lower_leg`, `foot`, `toes`, \
                              `thumb_0`, `index_0`, `middle_0`, `ring_0`, `little_0`";
@@ -163,10 +163,10 @@ impl Role {
 impl FromStr for Role {
     type Err = String;
 
-    /// Reads what `Display` writes.
+    /// Parses the `Display` form.
     ///
     /// # Errors
-    /// A sentence that names the text, for anything else.
+    /// A message that quotes the text, if it is not a role.
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || format!("`{text}` is no role");
         let number = |n: &str| n.parse::<u8>().map_err(|_| unknown());

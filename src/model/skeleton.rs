@@ -1,4 +1,4 @@
-//! The immutable joint tree: names, parents, rest transforms; parents first, one root, by construction.
+//! The immutable joint tree: names, parents and rest transforms; parents first, one root, by construction.
 
 use super::{ModelPose, Pose};
 use crate::math::{Transform, Vec3};
@@ -12,7 +12,7 @@ impl JointId {
     /// The joint at position `index` of its skeleton.
     ///
     /// # Panics
-    /// Where `index` exceeds `u32::MAX`; importers bound the joint count far below.
+    /// If `index` exceeds `u32::MAX`; importers limit the joint count far below.
     pub fn new(index: usize) -> Self {
         Self(u32::try_from(index).expect("joint counts are bounded at import"))
     }
@@ -23,12 +23,12 @@ impl JointId {
     }
 }
 
-/// The length of the end site that a leaf without a tip gets in formats that ask for one, as a share of the nearest bone
-/// above that has a length, and along it. Readers take an end site of just this length for none.
+/// Length of the placeholder end site written for a leaf without a tip in formats that require one, as a share of (and
+/// along) the nearest ancestor bone with a length. Importers ignore an end site of exactly this length.
 pub const NO_TIP: f64 = 3.0 / 32.0;
 
-/// How far anything may be from anything else in a file, metres: seven times as far as the sun. Beyond it a number is damaged,
-/// and squares of lengths would leave the 32-bit floats in which results are written.
+/// Largest plausible distance in a file, metres: seven times the distance of the sun. Larger numbers are damage, and
+/// squares of lengths would exceed the range of the 32-bit floats in which results are written.
 pub const FARTHEST: f64 = 1e12;
 
 /// One node of a skeleton.
@@ -36,32 +36,32 @@ pub const FARTHEST: f64 = 1e12;
 pub struct Joint {
     /// Unique within the skeleton and never empty.
     pub name: String,
-    /// The name as the file has it: possibly empty or repeated. `None` for a joint that the import added.
+    /// The name in the file, possibly empty or repeated; `None` for a joint added by the import.
     pub file_name: Option<String>,
     /// The parent joint; `None` for the root only.
     pub parent: Option<JointId>,
     /// The rest transform, parent space from joint space, metres.
     pub rest: Transform,
-    /// Where the bone of a leaf ends, in joint space, metres, when the file says so (BVH End Site, `_end` node).
+    /// End of a leaf's bone in joint space, metres, if the file has one (BVH End Site, `_end` node).
     pub tip: Option<Vec3>,
 }
 
 impl Joint {
-    /// A joint whose name is that of the file, without a tip.
+    /// A joint with the file's name and without a tip.
     pub fn new(name: impl Into<String>, parent: Option<JointId>, rest: Transform) -> Self {
         let name = name.into();
         Self { file_name: Some(name.clone()), name, parent, rest, tip: None }
     }
 }
 
-/// What makes a list of joints no skeleton.
+/// Why a list of joints is not a skeleton.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkeletonError {
     /// The list is empty.
     #[error("a skeleton needs at least one joint")]
     Empty,
-    /// A joint stands before its parent, or names a parent that is not there.
+    /// A joint precedes its parent, or refers to a parent that does not exist.
     #[error("joint `{joint}` stands before its parent")]
     ParentAfterChild {
         /// The child's name.
@@ -73,7 +73,7 @@ pub enum SkeletonError {
         /// The second root's name.
         joint: String,
     },
-    /// A name that is empty or was seen before.
+    /// A name that is empty or already used.
     #[error("joint {index} has the name `{name}`, which is empty or taken")]
     Name {
         /// The position of the later joint.
@@ -89,7 +89,7 @@ pub enum SkeletonError {
     },
 }
 
-/// An immutable joint tree: parents stand before children, the first joint is the only root, names are unique.
+/// An immutable joint tree: parents precede children, the first joint is the only root, names are unique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     joints: Vec<Joint>,
@@ -102,7 +102,7 @@ impl Skeleton {
     /// A skeleton of these joints, in this order.
     ///
     /// # Errors
-    /// A [`SkeletonError`] for the first broken promise: order, one root, unique names, finite numbers.
+    /// A [`SkeletonError`] for the first violation: order, single root, unique names, finite numbers.
     pub fn new(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
         if joints.is_empty() {
             return Err(SkeletonError::Empty);
@@ -131,7 +131,7 @@ impl Skeleton {
         Ok(Self { joints, parents, children, by_name })
     }
 
-    /// How many joints there are; at least one.
+    /// The number of joints; at least one.
     #[allow(clippy::len_without_is_empty, reason = "a skeleton is never empty")]
     pub fn len(&self) -> usize {
         self.joints.len()
@@ -182,7 +182,7 @@ impl Skeleton {
         self.path_to_root(id).any(|j| j == ancestor)
     }
 
-    /// Whether each joint is one of `tops` or lies below one, in joint order.
+    /// For each joint, whether it is one of `tops` or a descendant of one.
     pub fn below(&self, tops: &[JointId]) -> Vec<bool> {
         let mut below = vec![false; self.len()];
         tops.iter().for_each(|top| below[top.index()] = true);

@@ -26,7 +26,7 @@ use crate::legs::{
 };
 use crate::math::{Quat, Transform, Vec3, arc, slerp, twist_angle};
 use crate::model::{
-    Carried, Character, Clip, Contacts, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
+    Character, Clip, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role, Side, Skeleton,
 };
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
@@ -299,7 +299,7 @@ impl Retarget {
             true => contacts.map(|c| carry.labels(c)),
             false => contacts.map(|c| self.labels(c)),
         };
-        let carried = motion.clip.carried.clone();
+        let carried = motion.clip.property_tracks.clone();
         Performance { retarget: self, carry, course: course.flatten(), time: time.clone(), contacts, carried }
     }
 
@@ -316,7 +316,7 @@ impl Retarget {
         let carry = Carry::of(self, motion);
         let all = &carry.retarget.order;
         let mut clip = carry.clip(motion.character.skeleton(), &motion.clip, all);
-        clip.carried = motion.clip.carried.clone();
+        clip.property_tracks = motion.clip.property_tracks.clone();
         fix_hemispheres(&mut clip);
         let contacts = motion.contacts.as_ref().map(|c| carry.labels(c));
         Motion { character: Arc::clone(&self.target), clip, contacts }
@@ -520,7 +520,7 @@ pub struct Performance<'a> {
     course: Option<Course>,
     time: Timeline,
     contacts: Option<Contacts>,
-    carried: Vec<Carried>,
+    carried: Vec<PropertyTrack>,
 }
 
 impl Performance<'_> {
@@ -545,7 +545,7 @@ impl Performance<'_> {
         if self.course.is_some() {
             whole = hands_out_of_floor(whole, skin, &self.time, legs, &Settings::default());
         }
-        whole.clip.carried.clone_from(&self.carried);
+        whole.clip.property_tracks.clone_from(&self.carried);
         whole.contacts.clone_from(&self.contacts);
         whole
     }

@@ -171,7 +171,7 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
     }
     let mut made = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
     made.start = clip.start;
-    made.carried = clip.carried_in(0..poses.len());
+    made.property_tracks = clip.property_tracks_in(0..poses.len());
     fix_hemispheres(&mut made);
     fallen.motion.contacts = fallen.motion.contacts.map(|c| c.changed(|f| f.min(from), |y| y));
     fallen.motion.clip = made;

@@ -54,7 +54,7 @@ pub fn with_poses(motion: &Motion, poses: &[Pose]) -> Motion {
     let like = &motion.clip;
     let mut clip = Clip::from_poses(like.name.clone(), like.sample_rate, motion.character.skeleton(), poses);
     (clip.start, clip.tolerance) = (like.start, like.tolerance);
-    clip.carried = like.carried_in(0..poses.len());
+    clip.property_tracks = like.property_tracks_in(0..poses.len());
     fix_hemispheres(&mut clip);
     Motion { clip, ..motion.clone() }
 }

@@ -81,7 +81,7 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
     new.start = clip.start;
     new.tolerance = clip.tolerance;
     let places = || (0..frames).map(|k| (place(k).0 as f64) + place(k).1);
-    new.carried = clip.carried.iter().map(|c| c.between(places())).collect();
+    new.property_tracks = clip.property_tracks.iter().map(|c| c.between(places())).collect();
     fix_hemispheres(&mut new);
     new
 }

@@ -116,7 +116,7 @@ impl Stage for Loop {
         let frame = |f: usize| f.clamp(start, end + 1) - start;
         let contacts = motion.contacts.as_ref().map(|c| c.changed(frame, |height| height));
         let mut looped = Motion { contacts, ..with_poses(&motion, &poses) };
-        looped.clip.carried = clip.carried_in(start..end + 1);
+        looped.clip.property_tracks = clip.property_tracks_in(start..end + 1);
         Ok(looped)
     }
 }

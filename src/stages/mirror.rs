@@ -172,7 +172,7 @@ impl Stage for Mirror {
         let mut new =
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         (new.start, new.tolerance) = (clip.start, clip.tolerance);
-        if let Some(first) = clip.carried.first() {
+        if let Some(first) = clip.property_tracks.first() {
             let said = "morph weights and nodes that are no joints are not mirrored and were left out";
             report.warnings.add("carried-dropped", said, format!("the node {}", first.node));
         }

@@ -171,7 +171,7 @@ fn clip(
         sampled.translations,
     );
     clip.start = start;
-    clip.carried = carried;
+    clip.property_tracks = carried;
     Ok(Some(clip))
 }
 

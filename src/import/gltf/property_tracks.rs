@@ -8,7 +8,7 @@ use super::accessors::{Accessors, Numbers};
 use super::interpolation::{Hand, Interpolation, Track};
 use crate::gltf_document::{GltfError, NodeTree};
 use crate::math::Quat;
-use crate::model::{Carried, CarriedProperty};
+use crate::model::{AnimatedProperty, PropertyTrack};
 use crate::report::Warnings;
 use ::gltf::animation::Property;
 use ::gltf::json::accessor::Type;
@@ -32,16 +32,16 @@ pub(super) fn carried(
     is_joint: impl Fn(usize) -> bool,
     frames: &Frames,
     warnings: &mut Warnings,
-) -> Result<Vec<Carried>, GltfError> {
-    let mut all: Vec<Carried> = Vec::new();
+) -> Result<Vec<PropertyTrack>, GltfError> {
+    let mut all: Vec<PropertyTrack> = Vec::new();
     for channel in animation.channels() {
         let node = channel.target().node().index();
         let property = match channel.target().property() {
-            Property::MorphTargetWeights => CarriedProperty::Weights,
+            Property::MorphTargetWeights => AnimatedProperty::Weights,
             _ if is_joint(node) => continue,
-            Property::Translation => CarriedProperty::Translation,
-            Property::Rotation => CarriedProperty::Rotation,
-            Property::Scale => CarriedProperty::Scale,
+            Property::Translation => AnimatedProperty::Translation,
+            Property::Rotation => AnimatedProperty::Rotation,
+            Property::Scale => AnimatedProperty::Scale,
         };
         let Some(name) = tree.node(node).name.clone().filter(|name| !name.is_empty()) else {
             let said = "channels of nodes without a name stay in the file and out of the clip";
@@ -53,7 +53,7 @@ pub(super) fn carried(
         }
         let path = format!("animations[{}].channels[{}]", animation.index(), channel.index());
         match sampled(&channel, property, accessors, frames, &path) {
-            Ok((width, values)) => all.push(Carried { node: name, property, width, values }),
+            Ok((width, values)) => all.push(PropertyTrack { node: name, property, width, values }),
             Err(error) => {
                 let error = error.unless_memory()?;
                 let said = format!("channels beside those of joints were left out: {error}");
@@ -67,7 +67,7 @@ pub(super) fn carried(
 /// How many numbers a frame has, and those of all frames.
 fn sampled(
     channel: &::gltf::animation::Channel,
-    property: CarriedProperty,
+    property: AnimatedProperty,
     accessors: &Accessors,
     frames: &Frames,
     path: &str,
@@ -79,9 +79,9 @@ fn sampled(
         return Err(GltfError::value(path, "key times do not ascend"));
     }
     let shape = match property {
-        CarriedProperty::Weights => Type::Scalar,
-        CarriedProperty::Rotation => Type::Vec4,
-        CarriedProperty::Translation | CarriedProperty::Scale => Type::Vec3,
+        AnimatedProperty::Weights => Type::Scalar,
+        AnimatedProperty::Rotation => Type::Vec4,
+        AnimatedProperty::Translation | AnimatedProperty::Scale => Type::Vec3,
     };
     let values = accessors.float_bytes(sampler.output().index(), path, shape, Numbers::Unit)?;
     let (interpolation, per_key) = match sampler.interpolation() {
@@ -90,7 +90,7 @@ fn sampled(
         ::gltf::animation::Interpolation::CubicSpline => (Interpolation::CubicSpline, 3),
     };
     let width = match property {
-        CarriedProperty::Weights => values.len() / (4 * per_key * times.len().max(1)),
+        AnimatedProperty::Weights => values.len() / (4 * per_key * times.len().max(1)),
         _ => shape.multiplicity(),
     };
     let track = Track::new(0, times.len(), &values, width, interpolation).filter(|_| width > 0);
@@ -101,7 +101,7 @@ fn sampled(
     let mut hand = Hand::new(&times);
     for frame in 0..frames.count {
         let spot = hand.seek((frames.time)(frame), frames.snap);
-        if property == CarriedProperty::Rotation {
+        if property == AnimatedProperty::Rotation {
             let q: Quat = track.sample(spot);
             sampled.extend([q.i, q.j, q.k, q.w].map(|x| x as f32));
         } else {

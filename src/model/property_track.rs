@@ -1,11 +1,11 @@
-//! What a clip moves beside joints: morph weights, and nodes that are none, by name, frame by frame as the clip itself.
+//! Property tracks: animation of a clip that is not of joints, such as morph weights and nodes outside the skeleton.
 //!
-//! Stages pass it on and do not look into it; it is written where the character's document has a node of the name. Space and
-//! units: those of the file it came from.
+//! Sampled like the clip and addressed by node name. Stages pass the tracks on unchanged; export writes a track if the
+//! character's document has a node of that name. Space and units: those of the source file.
 
-/// A property of a node.
+/// An animated property of a node (the target path of a glTF channel).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CarriedProperty {
+pub enum AnimatedProperty {
     /// Three numbers, metres.
     Translation,
     /// Four numbers, a unit quaternion, X first.
@@ -18,43 +18,43 @@ pub enum CarriedProperty {
 
 /// One property of one node over the frames of a clip.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
-    /// The name of the node, as the file has it.
+pub struct PropertyTrack {
+    /// The name of the node in the file.
     pub node: String,
-    /// What of it moves.
-    pub property: CarriedProperty,
-    /// The numbers of a frame; at least one.
+    /// The animated property.
+    pub property: AnimatedProperty,
+    /// Numbers per frame, at least one.
     pub width: usize,
     /// `frames x width` numbers, frame-major, finite.
     pub values: Vec<f32>,
 }
 
-impl Carried {
-    /// The numbers of one frame; those of the last where there is none.
+impl PropertyTrack {
+    /// The numbers of one frame; beyond the end those of the last.
     pub fn frame(&self, frame: usize) -> &[f32] {
         let last = (self.values.len() / self.width.max(1)).saturating_sub(1);
         self.values.get(frame.min(last) * self.width..).and_then(|v| v.get(..self.width)).unwrap_or_default()
     }
 
-    /// The same with these frames in place of its own.
+    /// The track at these frames.
     pub fn picked(&self, frames: impl Iterator<Item = usize>) -> Self {
         let values = frames.flat_map(|f| self.frame(f)).copied().collect();
         Self { values, node: self.node.clone(), ..*self }
     }
 
-    /// The same at these places between frames, along straight lines; rotations of unit length.
-    pub fn between(&self, places: impl Iterator<Item = f64>) -> Self {
+    /// The track at these fractional frames, interpolated linearly; rotations are normalised.
+    pub fn between(&self, times: impl Iterator<Item = f64>) -> Self {
         let mut values = Vec::new();
-        for place in places {
-            let part = place.fract() as f32;
-            let (a, b) = (self.frame(place as usize), self.frame(place as usize + 1));
-            let turned = self.property == CarriedProperty::Rotation;
+        for time in times {
+            let part = time.fract() as f32;
+            let (a, b) = (self.frame(time as usize), self.frame(time as usize + 1));
+            let is_rotation = self.property == AnimatedProperty::Rotation;
             let dot: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
-            let sign = if turned && dot < 0.0 { -1.0 } else { 1.0 };
+            let sign = if is_rotation && dot < 0.0 { -1.0 } else { 1.0 };
             let start = values.len();
             values.extend(a.iter().zip(b).map(|(x, y)| x * (1.0 - part) + sign * y * part));
             let length = values[start..].iter().map(|x: &f32| x * x).sum::<f32>().sqrt();
-            if turned && length > 0.0 {
+            if is_rotation && length > 0.0 {
                 values[start..].iter_mut().for_each(|x| *x /= length);
             }
         }
@@ -67,17 +67,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_picked_and_mixed() {
-        let face = Carried {
+    fn frames_are_selected_and_interpolated() {
+        let face = PropertyTrack {
             node: "Face".into(),
-            property: CarriedProperty::Weights,
+            property: AnimatedProperty::Weights,
             width: 2,
             values: vec![0.0, 1.0, 1.0, 3.0],
         };
         assert_eq!(face.picked([1, 9].into_iter()).values, [1.0, 3.0, 1.0, 3.0]);
         assert_eq!(face.between([0.0, 0.5, 1.0].into_iter()).values, [0.0, 1.0, 0.5, 2.0, 1.0, 3.0]);
-        let turn = Carried { property: CarriedProperty::Rotation, width: 4, ..face.clone() };
-        let turn = Carried { values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0], ..turn };
-        assert_eq!(turn.between([0.5].into_iter()).values, [0.0, 0.0, 0.0, 1.0]);
+        let rotation = PropertyTrack { property: AnimatedProperty::Rotation, width: 4, ..face.clone() };
+        let rotation = PropertyTrack { values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0], ..rotation };
+        assert_eq!(rotation.between([0.5].into_iter()).values, [0.0, 0.0, 0.0, 1.0]);
     }
 }

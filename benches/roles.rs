@@ -2,7 +2,7 @@
 //! to read a calibration pose off a motion.
 
 use divan::{Bencher, black_box};
-use posemill::anatomy::{rest_from_motion, understand};
+use posemill::anatomy::{detect_roles, rest_from_motion};
 use posemill::import::{self, Options};
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Clip, Joint, JointId, Skeleton};
@@ -52,7 +52,7 @@ fn shaggy(joints: usize) -> Skeleton {
 fn by_names(bencher: Bencher, joints: usize) {
     let skeleton = shaggy(joints);
     let rest = skeleton.rest_model_pose();
-    bencher.with_inputs(|| skeleton.clone()).bench_values(|s| understand(s, black_box(&rest), &[]));
+    bencher.with_inputs(|| skeleton.clone()).bench_values(|s| detect_roles(s, black_box(&rest), &[]));
 }
 
 /// The calibration pose of a walk of 1,000 frames on 53 joints, 30 of them fingers.

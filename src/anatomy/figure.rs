@@ -190,7 +190,7 @@ pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
 
 /// A unit of length that files are written in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unit {
+pub struct LengthUnit {
     /// What people call it.
     pub name: &'static str,
     /// Metres per unit.
@@ -203,7 +203,7 @@ pub struct Unit {
 const ADULT_LEG: f64 = 0.87;
 
 /// The unit that a body with this leg length was most likely written in.
-pub fn guess_unit(leg: f64) -> Unit {
+pub fn guess_unit(leg: f64) -> LengthUnit {
     // The factor by which a leg may miss the adult one: wide for metric units, which characters of any build use,
     // narrow for the others, which only captures of people use.
     let units = [
@@ -217,8 +217,8 @@ pub fn guess_unit(leg: f64) -> Unit {
     let miss = |metres: f64| libm::log(leg * metres / ADULT_LEG).abs();
     let best = units.iter().filter(|u| miss(u.1) < u.2).min_by(|a, b| miss(a.1).total_cmp(&miss(b.1)));
     match best {
-        Some(&(name, metres, _)) => Unit { name, metres, usual: true },
-        None => Unit { name: "units of no usual length", metres: ADULT_LEG / leg, usual: false },
+        Some(&(name, metres, _)) => LengthUnit { name, metres, usual: true },
+        None => LengthUnit { name: "units of no usual length", metres: ADULT_LEG / leg, usual: false },
     }
 }
 

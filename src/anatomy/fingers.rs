@@ -1,10 +1,10 @@
-//! Names become fingers: the joints below a hand, each finger from its knuckle outwards.
+//! JointNames become fingers: the joints below a hand, each finger from its knuckle outwards.
 //!
 //! Named fingers are told by name, numbered ones by number. Of fingers with four joints either the first lies in the
 //! palm or the last is a tip; that is decided once for the whole hand: by the numbers where they tell, else by where
 //! the joints lie at rest (any unit). The side comes from the hand and not from the name: rigs mislabel thumbs.
 
-use super::names::{FingerName, Names, WhichFinger};
+use super::joint_names::{FingerName, JointNames, WhichFinger};
 use crate::model::{Finger, JointId, ModelPose, Skeleton};
 
 /// The joints of a finger that bend.
@@ -17,7 +17,7 @@ const NEAR_WRIST: f64 = 1.5;
 /// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit.
 pub fn fingers(
     skeleton: &Skeleton,
-    names: &Names,
+    names: &JointNames,
     rest: &ModelPose,
     hand: JointId,
 ) -> Vec<(Finger, Vec<JointId>)> {
@@ -70,7 +70,7 @@ fn below(skeleton: &Skeleton, hand: JointId) -> Vec<JointId> {
 }
 
 /// Whether the number of a finger is that of its joint: `Finger_02` below `Finger_01` is no other finger.
-fn counts_joints(skeleton: &Skeleton, names: &Names, id: JointId, which: WhichFinger) -> bool {
+fn counts_joints(skeleton: &Skeleton, names: &JointNames, id: JointId, which: WhichFinger) -> bool {
     let above = skeleton.parent(id).and_then(|parent| names.finger(parent)).map(|name| name.which);
     matches!((above, which), (Some(WhichFinger::Counted(a)), WhichFinger::Counted(b)) if a != b)
 }
@@ -95,7 +95,7 @@ fn which(name: WhichFinger, (number, finger): (u32, Finger)) -> Option<Finger> {
 
 /// Whether the first joints of this hand's four-joint fingers lie in the palm, and the number that they carry.
 fn in_palm(
-    names: &Names,
+    names: &JointNames,
     rest: &ModelPose,
     hand: JointId,
     chains: &[(Finger, Vec<JointId>)],

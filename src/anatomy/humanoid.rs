@@ -3,10 +3,10 @@
 use crate::model::{Finger, JointId, Role, Side};
 
 /// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
-pub type Humanoid = [(String, JointId)];
+pub type HumanoidMap = [(String, JointId)];
 
 /// The roles that the map gives.
-pub(super) fn roles(map: &Humanoid) -> Vec<(Role, JointId)> {
+pub(super) fn roles(map: &HumanoidMap) -> Vec<(Role, JointId)> {
     compact_spine(map.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint))).collect())
 }
 

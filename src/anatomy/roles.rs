@@ -1,19 +1,19 @@
 //! All evidence together: a skeleton becomes a rig.
 
 use super::fingers::fingers;
-use super::gaps;
-use super::humanoid::{self, Humanoid};
-use super::limbs::{self, ARM, LEG, Slot};
-use super::names::Names;
-use super::shape::{self, Evidence, Shape};
-use super::trunk;
+use super::humanoid::{self, HumanoidMap};
+use super::joint_names::JointNames;
+use super::named_limbs::{self, ARM, LEG, LimbSlot, limb_role};
+use super::shape::{self, BodyShape, ShapeEvidence};
+use super::shape_gaps;
+use super::trunk_chains;
 use super::vocabulary::Vocabulary;
 use crate::model::{Assignment, JointId, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
 
 /// A rig, and what had to be guessed or put right on the way to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Understood {
+pub struct DetectedRig {
     /// The skeleton with its roles.
     pub rig: Rig,
     /// What the names say and the shape does not, and guesses.
@@ -21,9 +21,9 @@ pub struct Understood {
 }
 
 /// Finds out what the joints are for, from names in the words that are known and the rest pose.
-pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> Rig {
-    let names = Names::of(&skeleton, Vocabulary::built_in());
-    understand_by(&names, skeleton, rest, humanoid, Some(&Evidence::default())).rig
+pub fn detect_roles(skeleton: Skeleton, rest: &ModelPose, humanoid: &HumanoidMap) -> Rig {
+    let names = JointNames::of(&skeleton, Vocabulary::built_in());
+    detect_roles_from(&names, skeleton, rest, humanoid, Some(&ShapeEvidence::default())).rig
 }
 
 /// Finds out what the joints are for, whose names were read.
@@ -32,14 +32,14 @@ pub fn understand(skeleton: Skeleton, rest: &ModelPose, humanoid: &Humanoid) -> 
 /// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. `evidence` is what
 /// the file tells besides; `None` where `rest` is no pose of a body, so that only names count. A skeleton that is no body
 /// gets a rig without roles.
-pub fn understand_by(
-    names: &Names,
+pub fn detect_roles_from(
+    names: &JointNames,
     skeleton: Skeleton,
     rest: &ModelPose,
-    humanoid: &Humanoid,
-    evidence: Option<&Evidence>,
-) -> Understood {
-    let mut found = Found::default();
+    humanoid: &HumanoidMap,
+    evidence: Option<&ShapeEvidence>,
+) -> DetectedRig {
+    let mut found = FoundRoles::default();
     let mut warnings = Warnings::new();
     if humanoid.is_empty() {
         guess(&skeleton, rest, names, evidence, &mut found, &mut warnings);
@@ -48,14 +48,14 @@ pub fn understand_by(
             found.add(role, joint, 1.0, "the file's humanoid map says so".into());
         }
     }
-    Understood { rig: Rig::new(skeleton, found.0), warnings }
+    DetectedRig { rig: Rig::new(skeleton, found.0), warnings }
 }
 
 /// Assignments in the order they were found.
 #[derive(Default)]
-struct Found(Vec<(Role, Assignment)>);
+struct FoundRoles(Vec<(Role, Assignment)>);
 
-impl Found {
+impl FoundRoles {
     fn add(&mut self, role: Role, joint: JointId, confidence: f64, reason: String) {
         if !self.0.iter().any(|(r, a)| *r == role || a.joint == joint) {
             self.0.push((role, Assignment::new(joint, confidence, reason)));
@@ -69,20 +69,6 @@ impl Found {
     }
 }
 
-/// The limb slots as roles of one side.
-pub(super) fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
-    match (leg, slot) {
-        (true, 0) => Role::UpperLeg(side),
-        (true, 1) => Role::LowerLeg(side),
-        (true, 2) => Role::Foot(side),
-        (true, _) => Role::Toes(side),
-        (false, 0) => Role::Clavicle(side),
-        (false, 1) => Role::UpperArm(side),
-        (false, 2) => Role::LowerArm(side),
-        (false, _) => Role::Hand(side),
-    }
-}
-
 /// Why a role is given by the shape.
 const BY_SHAPE: &str = "the shape of the tree says so";
 /// Why a role that no name gives is given by the shape.
@@ -92,18 +78,18 @@ const GAP: &str = "no name says so, but the shape of the tree does";
 fn guess(
     skeleton: &Skeleton,
     rest: &ModelPose,
-    names: &Names,
-    evidence: Option<&Evidence>,
-    found: &mut Found,
+    names: &JointNames,
+    evidence: Option<&ShapeEvidence>,
+    found: &mut FoundRoles,
     warnings: &mut Warnings,
 ) {
-    let mut legs = Side::BOTH.map(|s| limbs::by_words(skeleton, names, s, &LEG));
+    let mut legs = Side::BOTH.map(|s| named_limbs::by_words(skeleton, names, s, &LEG));
     for leg in &mut legs {
-        limbs::straighten_hind_leg(skeleton, names, leg);
-        limbs::ball_of_foot(skeleton, names, rest, leg);
+        named_limbs::straighten_hind_leg(skeleton, names, leg);
+        named_limbs::ball_of_foot(skeleton, names, rest, leg);
     }
-    let mut arms = Side::BOTH.map(|s| limbs::by_words(skeleton, names, s, &ARM));
-    limbs::shoulders_alike(names, &mut arms);
+    let mut arms = Side::BOTH.map(|s| named_limbs::by_words(skeleton, names, s, &ARM));
+    named_limbs::shoulders_alike(names, &mut arms);
     let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
     if legs.iter().chain(&arms).flatten().all(Option::is_none) {
         if let Some(shape) = &shape {
@@ -112,7 +98,7 @@ fn guess(
         return;
     }
     let contradicted = match &shape {
-        Some(shape) => gaps::sides_contradict(shape, &legs, &arms),
+        Some(shape) => shape_gaps::sides_contradict(shape, &legs, &arms),
         None => evidence.is_some_and(|e| shape::knees_bend_backwards(skeleton, &legs, e)),
     };
     if contradicted {
@@ -132,12 +118,12 @@ fn guess(
     }
 
     if let Some(shape) = &shape {
-        gaps::confirm(shape, [&mut legs, &mut arms]);
+        shape_gaps::confirm(shape, [&mut legs, &mut arms]);
     }
-    let first = |limb: &[Slot; 4]| limb.iter().flatten().next().map(|s| s.0);
+    let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
-    let trunk = trunk::find(skeleton, names, rest, &thighs, &shoulders);
+    let trunk = trunk_chains::find(skeleton, names, rest, &thighs, &shoulders);
     if let Some((hips, confidence, why)) = trunk.hips {
         found.add(Role::Hips, hips, confidence, why.into());
     }
@@ -156,7 +142,7 @@ fn guess(
         }
     }
     if let Some(shape) = &shape {
-        for (role, joint, sure) in gaps::gaps(shape, [&legs, &arms]) {
+        for (role, joint, sure) in shape_gaps::gaps(shape, [&legs, &arms]) {
             if !names.is_helper(joint) {
                 found.add(role, joint, sure, GAP.into());
             }
@@ -165,7 +151,7 @@ fn guess(
 }
 
 /// All roles from the shape.
-fn by_shape(skeleton: &Skeleton, shape: &Shape, found: &mut Found, warnings: &mut Warnings) {
+fn by_shape(skeleton: &Skeleton, shape: &BodyShape, found: &mut FoundRoles, warnings: &mut Warnings) {
     found.add(Role::Hips, shape.hips, shape.sure, "legs and trunk part from it".into());
     add_limbs(found, &shape.legs, &shape.arms, BY_SHAPE);
     found.chain(Role::Spine, &shape.spine, shape.trunk_sure, "it lies between the hips and the arms");
@@ -173,7 +159,7 @@ fn by_shape(skeleton: &Skeleton, shape: &Shape, found: &mut Found, warnings: &mu
     if let Some(head) = shape.head {
         found.add(Role::Head, head, shape.sure, "the trunk ends in it".into());
     }
-    found.chain(Role::Tail, &shape.tail, shape.sure.min(gaps::SURE), "it goes on behind the hips");
+    found.chain(Role::Tail, &shape.tail, shape.sure.min(shape_gaps::SURE), "it goes on behind the hips");
     for (side, hand) in shape::SIDES.into_iter().zip(&shape.fingers) {
         for (finger, chain) in hand {
             // Two branches are a thumb and a mitten.
@@ -196,7 +182,7 @@ fn by_shape(skeleton: &Skeleton, shape: &Shape, found: &mut Found, warnings: &mu
 const MITTEN: f64 = 0.45;
 
 /// The roles of all four limbs.
-fn add_limbs(found: &mut Found, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2], reason: &str) {
+fn add_limbs(found: &mut FoundRoles, legs: &[[LimbSlot; 4]; 2], arms: &[[LimbSlot; 4]; 2], reason: &str) {
     for (leg, limb_pair) in [(true, legs), (false, arms)] {
         for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
             for (slot, filled) in limb.iter().enumerate() {
@@ -227,7 +213,7 @@ mod tests {
 
     fn roles(s: Skeleton) -> Vec<(String, String)> {
         let rest = s.rest_model_pose();
-        let rig = understand(s, &rest, &[]);
+        let rig = detect_roles(s, &rest, &[]);
         rig.assignments().map(|(r, a)| (r.to_string(), rig.skeleton().joint(a.joint).name.clone())).collect()
     }
 
@@ -321,7 +307,7 @@ mod tests {
             .map(|(w, j)| (w.to_owned(), s.find(j).unwrap()))
             .to_vec();
         let rest = s.rest_model_pose();
-        let rig = understand(s, &rest, &map);
+        let rig = detect_roles(s, &rest, &map);
         assert_eq!(rig.joint(Role::Spine(0)), rig.skeleton().find("Chest2"));
         assert_eq!(rig.joint(Role::Hand(Side::Left)), rig.skeleton().find("LeftElbow"));
         assert_eq!(rig.joint(Role::Head), None);

@@ -6,7 +6,7 @@
 
 /// Letters or digits of a name between two separators.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct CharRun {
     /// All of it, plain.
     pub text: String,
     /// Its words by the change of case, plain; digits are one word.
@@ -90,43 +90,45 @@ pub fn plain(text: &str) -> String {
 }
 
 #[derive(PartialEq, Clone, Copy)]
-enum Kind {
+enum CharKind {
     Lower,
     Upper,
     Digit,
     Other,
 }
 
-fn kind(c: char) -> Kind {
+fn char_kind(c: char) -> CharKind {
     match c {
-        c if c.is_ascii_digit() => Kind::Digit,
-        c if c.is_uppercase() => Kind::Upper,
-        c if c.is_alphabetic() => Kind::Lower,
-        _ => Kind::Other,
+        c if c.is_ascii_digit() => CharKind::Digit,
+        c if c.is_uppercase() => CharKind::Upper,
+        c if c.is_alphabetic() => CharKind::Lower,
+        _ => CharKind::Other,
     }
 }
 
 /// The runs of a name of [`usual_width`].
-pub fn runs(name: &str) -> Vec<Run> {
+pub fn runs(name: &str) -> Vec<CharRun> {
     let chars: Vec<char> = name.chars().collect();
     let mut runs = Vec::new();
     let mut start = 0;
     while start < chars.len() {
-        let first = kind(chars[start]);
-        if first == Kind::Other {
+        let first = char_kind(chars[start]);
+        if first == CharKind::Other {
             start += 1;
             continue;
         }
-        let digits = first == Kind::Digit;
-        let same = |c: &&char| !matches!(kind(**c), Kind::Other) && (kind(**c) == Kind::Digit) == digits;
+        let digits = first == CharKind::Digit;
+        let same = |c: &&char| {
+            !matches!(char_kind(**c), CharKind::Other) && (char_kind(**c) == CharKind::Digit) == digits
+        };
         let end = start + chars[start..].iter().take_while(same).count();
         let run = &chars[start..end];
-        runs.push(Run {
+        runs.push(CharRun {
             text: plain(&run.iter().collect::<String>()),
             words: words(run),
             digits,
-            glued: start > 0 && kind(chars[start - 1]) != Kind::Other,
-            led: run.len() > 2 && kind(run[1]) == Kind::Upper,
+            glued: start > 0 && char_kind(chars[start - 1]) != CharKind::Other,
+            led: run.len() > 2 && char_kind(run[1]) == CharKind::Upper,
         });
         start = end;
     }
@@ -140,9 +142,11 @@ fn words(run: &[char]) -> Vec<String> {
     for at in 1..=run.len() {
         // `LHip` splits before `Hip`: a capital letter followed by a small one starts a word.
         let starts = at == run.len()
-            || match (kind(run[at - 1]), kind(run[at])) {
-                (Kind::Lower, Kind::Upper) => true,
-                (Kind::Upper, Kind::Upper) => run.get(at + 1).is_some_and(|&c| kind(c) == Kind::Lower),
+            || match (char_kind(run[at - 1]), char_kind(run[at])) {
+                (CharKind::Lower, CharKind::Upper) => true,
+                (CharKind::Upper, CharKind::Upper) => {
+                    run.get(at + 1).is_some_and(|&c| char_kind(c) == CharKind::Lower)
+                }
                 _ => false,
             };
         if starts {

@@ -5,7 +5,7 @@
 //! the front, palms face down, thumbs point halfway between side and front (VRM 1.0, `tpose.md`). Space: model space,
 //! Y up.
 
-use super::carrier::carrier;
+use super::body_hierarchy::parent_role;
 use super::figure::Figure;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Finger, ModelPose, Rig, Role, Side};
@@ -36,7 +36,7 @@ impl<'a> TPose<'a> {
     /// How the part of `role` must be turned, in model space, to stand as in the T-pose.
     pub fn turn(&self, role: Role) -> Quat {
         // Parts hang from parts as in a body: at most a dozen are above any.
-        let above = || carrier(self.rig, role).map_or(self.whole, |above| self.turn(above));
+        let above = || parent_role(self.rig, role).map_or(self.whole, |above| self.turn(above));
         let aimed = |carried: Quat, to: Role, along: Vec3| match self.direction(role, to) {
             Some(d) => arc(&(carried * d), &along, &Vec3::z()) * carried,
             None => carried,

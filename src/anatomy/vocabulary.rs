@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 /// A body part without its side: the slots of a limb, from the body outwards, and the parts of the trunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum NamedPart {
     Hips,
     Spine,
     Neck,
@@ -28,19 +28,22 @@ pub enum Part {
     Tail,
 }
 
-impl Part {
+impl NamedPart {
     /// Whether the part lies in the middle of the body, and its names say no side.
     pub fn is_trunk(self) -> bool {
-        matches!(self, Part::Hips | Part::Spine | Part::Neck | Part::Head | Part::Tail)
+        matches!(
+            self,
+            NamedPart::Hips | NamedPart::Spine | NamedPart::Neck | NamedPart::Head | NamedPart::Tail
+        )
     }
 
     /// The front leg of a quadruped is its arm; its toes have no slot.
-    pub fn of_front_leg(self) -> Option<Part> {
+    pub fn of_front_leg(self) -> Option<NamedPart> {
         match self {
-            Part::UpperLeg => Some(Part::UpperArm),
-            Part::LowerLeg => Some(Part::LowerArm),
-            Part::Foot => Some(Part::Hand),
-            Part::Toes => None,
+            NamedPart::UpperLeg => Some(NamedPart::UpperArm),
+            NamedPart::LowerLeg => Some(NamedPart::LowerArm),
+            NamedPart::Foot => Some(NamedPart::Hand),
+            NamedPart::Toes => None,
             other => Some(other),
         }
     }
@@ -50,7 +53,7 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sense {
     /// A part of the body.
-    Body(Part),
+    Body(NamedPart),
     /// A finger.
     Finger(Finger),
     /// A finger, told apart from the others by its number.
@@ -73,19 +76,19 @@ pub enum Sense {
 
 /// The names of all senses, as the table and the user write them.
 const SENSES: [(&str, Sense); 31] = [
-    ("hips", Sense::Body(Part::Hips)),
-    ("spine", Sense::Body(Part::Spine)),
-    ("neck", Sense::Body(Part::Neck)),
-    ("head", Sense::Body(Part::Head)),
-    ("tail", Sense::Body(Part::Tail)),
-    ("clavicle", Sense::Body(Part::Clavicle)),
-    ("upper_arm", Sense::Body(Part::UpperArm)),
-    ("lower_arm", Sense::Body(Part::LowerArm)),
-    ("hand", Sense::Body(Part::Hand)),
-    ("upper_leg", Sense::Body(Part::UpperLeg)),
-    ("lower_leg", Sense::Body(Part::LowerLeg)),
-    ("foot", Sense::Body(Part::Foot)),
-    ("toes", Sense::Body(Part::Toes)),
+    ("hips", Sense::Body(NamedPart::Hips)),
+    ("spine", Sense::Body(NamedPart::Spine)),
+    ("neck", Sense::Body(NamedPart::Neck)),
+    ("head", Sense::Body(NamedPart::Head)),
+    ("tail", Sense::Body(NamedPart::Tail)),
+    ("clavicle", Sense::Body(NamedPart::Clavicle)),
+    ("upper_arm", Sense::Body(NamedPart::UpperArm)),
+    ("lower_arm", Sense::Body(NamedPart::LowerArm)),
+    ("hand", Sense::Body(NamedPart::Hand)),
+    ("upper_leg", Sense::Body(NamedPart::UpperLeg)),
+    ("lower_leg", Sense::Body(NamedPart::LowerLeg)),
+    ("foot", Sense::Body(NamedPart::Foot)),
+    ("toes", Sense::Body(NamedPart::Toes)),
     ("thumb", Sense::Finger(Finger::Thumb)),
     ("index", Sense::Finger(Finger::Index)),
     ("middle", Sense::Finger(Finger::Middle)),
@@ -132,7 +135,7 @@ pub enum WordError {
     Empty(String),
     /// There is no such part.
     #[error("`{found}` is no part that a word may stand for")]
-    Part {
+    UnknownPart {
         /// What was written.
         found: String,
     },
@@ -148,12 +151,12 @@ impl Word {
     ///
     /// # Errors
     /// The word has no letters, or there is no such part.
-    pub fn told(text: &str, part: &str) -> Result<Word, WordError> {
+    pub fn new(text: &str, part: &str) -> Result<Word, WordError> {
         let word: String = runs(&usual_width(text)).into_iter().map(|r| r.text).collect();
         if !word.chars().any(char::is_alphabetic) {
             return Err(WordError::Empty(text.to_owned()));
         }
-        let sense = sense(part).ok_or_else(|| WordError::Part { found: part.to_owned() })?;
+        let sense = sense(part).ok_or_else(|| WordError::UnknownPart { found: part.to_owned() })?;
         Ok(Word { text: word, sense, weight: 1.0, languages: Vec::new() })
     }
 
@@ -310,12 +313,12 @@ mod tests {
     #[test]
     fn told_words_replace_those_of_the_table() {
         let told =
-            [Word::told("Flügel Arm", "upper_arm").unwrap(), Word::told("shoulder", "clavicle").unwrap()];
+            [Word::new("Flügel Arm", "upper_arm").unwrap(), Word::new("shoulder", "clavicle").unwrap()];
         let all = Vocabulary::built_in().with(&told);
         assert_eq!(all.meanings("flugelarm").len(), 1);
         assert_eq!(all.meanings("shoulder").len(), 1);
         assert_eq!(Vocabulary::built_in().meanings("shoulder").len(), 2);
-        assert!(matches!(Word::told("paw", "pfote"), Err(WordError::Part { .. })));
-        assert!(matches!(Word::told("._", "hand"), Err(WordError::Empty(_))));
+        assert!(matches!(Word::new("paw", "pfote"), Err(WordError::UnknownPart { .. })));
+        assert!(matches!(Word::new("._", "hand"), Err(WordError::Empty(_))));
     }
 }

@@ -7,7 +7,7 @@
 //! would lift a lying body off the floor. Space: joint space out. Units: metres.
 
 use super::contact_points::skin_of_feet;
-use crate::anatomy::{NamedPart, Names, Vocabulary};
+use crate::anatomy::{JointNames, NamedPart, Vocabulary};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{Character, ContactPoint, JointId, ModelPose, Rig, Role, Side};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -125,7 +125,7 @@ fn skin_by_joint(character: &Character, rig: &Rig) -> Vec<Vec<Vec3>> {
 /// The role of the part that each joint belongs to; `None` for what hangs off the body.
 fn parts_of_joints(rig: &Rig) -> Vec<Option<Role>> {
     let skeleton = rig.skeleton();
-    let names = Names::of(skeleton, Vocabulary::built_in());
+    let names = JointNames::of(skeleton, Vocabulary::built_in());
     // A joint without a role above one with a role (a twist joint) belongs to the part above it.
     let mut leads = vec![false; skeleton.len()];
     for id in skeleton.ids().rev() {

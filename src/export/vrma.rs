@@ -11,7 +11,7 @@ use super::format::Format;
 use super::gltf_file::extends;
 use super::reduce::{Keys, reduce};
 use super::save::{ExportError, Options, OutputFile};
-use crate::anatomy::{TPose, carrier};
+use crate::anatomy::{TPose, parent_role};
 use crate::body::CharacterBody;
 use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, floats};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
@@ -108,7 +108,8 @@ fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<Bone>, Expo
         return Err(ExportError::HumanBones { missing: missing.join(", ") });
     }
     let above = |role: Role| {
-        std::iter::successors(carrier(rig, role), |r| carrier(rig, *r)).find(|r| names.contains_key(r))
+        std::iter::successors(parent_role(rig, role), |r| parent_role(rig, *r))
+            .find(|r| names.contains_key(r))
     };
     // As many bones as there are above one: whoever is carried comes later.
     let depth = |role: &Role| std::iter::successors(Some(*role), |r| above(*r)).count();

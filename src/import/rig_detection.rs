@@ -1,12 +1,14 @@
 //! What the joints of a file are for, also where its rest pose says nothing.
 //!
-//! Names are read first. The shape of the body is read in the rest pose where that is one of a body, else in the pose that
+//! JointNames are read first. The shape of the body is read in the rest pose where that is one of a body, else in the pose that
 //! the motion gives; where neither names nor the rest pose show a body, single frames are tried.
 //!
 //! Space: any, Y up. Units: those of the skeleton.
 
 use super::reference_pose::fault;
-use crate::anatomy::{Evidence, Humanoid, Names, Understood, Vocabulary, rest_from_motion, understand_by};
+use crate::anatomy::{
+    DetectedRig, HumanoidMap, JointNames, ShapeEvidence, Vocabulary, detect_roles_from, rest_from_motion,
+};
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, ModelPose, Role, Skeleton};
 
@@ -17,7 +19,7 @@ pub(super) struct File<'a> {
     pub(super) rest: &'a ModelPose,
     /// Whether that is a bind pose.
     pub(super) bound: bool,
-    pub(super) humanoid: &'a Humanoid,
+    pub(super) humanoid: &'a HumanoidMap,
     pub(super) mass: Option<&'a [f64]>,
     pub(super) clips: &'a [&'a Clip],
     /// The up axis of the clips' world, where format or user say it.
@@ -26,18 +28,18 @@ pub(super) struct File<'a> {
 }
 
 /// The rig of a file and what had to be guessed for it.
-pub(super) fn understand(file: &File<'_>) -> Understood {
+pub(super) fn understand(file: &File<'_>) -> DetectedRig {
     // Once for all poses.
-    let names = Names::of(file.skeleton, file.vocabulary);
-    let by = |pose: &ModelPose, evidence: Option<&Evidence>| {
-        understand_by(&names, file.skeleton.clone(), pose, file.humanoid, evidence)
+    let names = JointNames::of(file.skeleton, file.vocabulary);
+    let by = |pose: &ModelPose, evidence: Option<&ShapeEvidence>| {
+        detect_roles_from(&names, file.skeleton.clone(), pose, file.humanoid, evidence)
     };
-    let evidence = Evidence { mass: file.mass, clip: file.clips.first().copied() };
+    let evidence = ShapeEvidence { mass: file.mass, clip: file.clips.first().copied() };
     if file.clips.is_empty() || !file.humanoid.is_empty() {
         return by(file.rest, Some(&evidence));
     }
-    let is_body = |u: &Understood| u.rig.joint(Role::Hips).is_some();
-    let faulty = |u: &Understood| fault(&u.rig, file.rest, file.bound, file.clips).is_some();
+    let is_body = |u: &DetectedRig| u.rig.joint(Role::Hips).is_some();
+    let faulty = |u: &DetectedRig| fault(&u.rig, file.rest, file.bound, file.clips).is_some();
     let seen = by(file.rest, Some(&evidence));
     if is_body(&seen) && !faulty(&seen) {
         return seen;
@@ -62,7 +64,7 @@ pub(super) fn understand(file: &File<'_>) -> Understood {
 }
 
 /// What is understood in the first or the middle frame, whichever of the usual axes it stands along.
-fn in_a_frame(file: &File<'_>, read: impl Fn(&ModelPose) -> Option<Understood>) -> Option<Understood> {
+fn in_a_frame(file: &File<'_>, read: impl Fn(&ModelPose) -> Option<DetectedRig>) -> Option<DetectedRig> {
     let clip = file.clips.first()?;
     let ups = file.up.map_or_else(|| vec![Vec3::y(), Vec3::z()], |up| vec![up]);
     let frames = [0, clip.frames() / 2];

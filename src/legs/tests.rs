@@ -2,7 +2,7 @@
 //! planted feet stay planted, cycles close, frames after a cut do not affect those before it, and equivalent inputs give equal
 //! results.
 
-use posemill::anatomy::understand;
+use posemill::anatomy::detect_roles;
 use posemill::import::{Options, load};
 use posemill::legs::{Settings, repair};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
@@ -63,7 +63,7 @@ fn character(b: &Build) -> Arc<Character> {
     };
     let skeleton = Skeleton::new(list.iter().map(joint).collect()).unwrap();
     let rest = skeleton.rest_model_pose();
-    Arc::new(Character::new("body", understand(skeleton, &rest, &[])))
+    Arc::new(Character::new("body", detect_roles(skeleton, &rest, &[])))
 }
 
 /// A frame of a take: displacement of the hips from rest, rotation of the pelvis, and for each leg the angles of thigh, knee
@@ -200,7 +200,7 @@ fn the_source_may_be_of_any_size() {
     });
     let skeleton = Skeleton::new(joints.collect()).unwrap();
     let rest = skeleton.rest_model_pose();
-    let giant = Arc::new(Character::new("giant", understand(skeleton, &rest, &[])));
+    let giant = Arc::new(Character::new("giant", detect_roles(skeleton, &rest, &[])));
     let poses: Vec<Pose> =
         take.poses().iter().map(|p| Pose::new(p.local().iter().map(larger).collect())).collect();
     let again = Motion::new(Arc::clone(&giant), Clip::from_poses("take", 60.0, giant.skeleton(), &poses));

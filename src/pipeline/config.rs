@@ -535,14 +535,14 @@ fn read_words(input: &mut Input, collected: &Collected<'_>, faults: &mut Vec<Con
     let written = input.roles.words.iter().map(|(word, part)| (whole.0, word, part));
     let set = collected.words.iter().map(|set| (set.source, &set.word, &set.part));
     for (source, word, part) in written.chain(set) {
-        let Err(error) = Word::told(word.get_ref(), part.get_ref()) else { continue };
+        let Err(error) = Word::new(word.get_ref(), part.get_ref()) else { continue };
         let (at, near) = match &error {
             WordError::Empty(_) => (word.span(), None),
-            WordError::Part { found } => (part.span(), nearest(found, Word::parts().into_iter())),
+            WordError::UnknownPart { found } => (part.span(), nearest(found, Word::parts().into_iter())),
         };
         let at = if source == 0 || source != whole.0 { at } else { whole.1.clone() };
         let label = near.map(|n| format!("did you mean `{n}`?"));
-        let hint = matches!(error, WordError::Part { .. })
+        let hint = matches!(error, WordError::UnknownPart { .. })
             .then(|| format!("known are {}", listed(Word::parts().into_iter())));
         let fault = ConfigFault::at(source, at, format!("[input]: `roles.words`: {error}"));
         faults.push(fault.label(label).hint(hint));

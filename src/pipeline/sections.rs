@@ -229,7 +229,7 @@ impl Input {
     /// What is told of words in names; faulty ones were told when the section was read.
     fn words(&self) -> Vec<Word> {
         let told = self.roles.words.iter();
-        told.filter_map(|(word, part)| Word::told(word.get_ref(), part.get_ref()).ok()).collect()
+        told.filter_map(|(word, part)| Word::new(word.get_ref(), part.get_ref()).ok()).collect()
     }
 
     /// What the importer wants to know; files are seen from `folder`, that of the pipeline.

@@ -211,7 +211,7 @@ fn words_in_names_are_told_in_the_file_and_on_top_of_it() {
     let config = parse(text, &["input.roles.words.zampa=foot", "input.roles.words.Ala Sx='helper'"]).unwrap();
     let words = config.input.options("".as_ref()).words;
     let expected = [("Ala Sx", "helper"), ("coscia1", "upper_leg"), ("zampa", "foot")];
-    assert_eq!(words, expected.map(|(word, part)| Word::told(word, part).unwrap()));
+    assert_eq!(words, expected.map(|(word, part)| Word::new(word, part).unwrap()));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! same body or with the other body, and the similarity of names. Space: model space, in the calibration pose; lengths are
 //! shares of the body's height.
 
-use crate::anatomy::{Label, body_parent};
+use crate::anatomy::{JointLabel, parent_joint};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
@@ -81,7 +81,7 @@ impl<'a> Body<'a> {
 
     /// The distance of a joint from the joint of the parent role, as a share of the height.
     fn reach(&self, role: Role, joint: JointId) -> Option<f64> {
-        let from = body_parent(&self.rig, role)?;
+        let from = parent_joint(&self.rig, role)?;
         Some((self.pose.position(joint) - self.pose.position(from)).norm() / self.height)
     }
 
@@ -118,7 +118,7 @@ impl<'a> Body<'a> {
         }
         if role != Role::Hips
             && !astray
-            && let Some(inner) = body_parent(&self.rig, role)
+            && let Some(inner) = parent_joint(&self.rig, role)
             && !skeleton.is_ancestor(inner, joint)
         {
             return false;
@@ -139,13 +139,13 @@ impl<'a> Body<'a> {
 
     /// Whether the parent role and a child role of `role` have joints, so that a candidate is between them.
     pub(super) fn encloses(&self, role: Role) -> bool {
-        body_parent(&self.rig, role).is_some()
+        parent_joint(&self.rig, role).is_some()
             && beyond(role).into_iter().any(|r| self.rig.joint(r).is_some())
     }
 
     /// The share of the parent role's subtree that is in the subtree of `joint`, itself included.
     fn share(&self, role: Role, joint: JointId) -> f64 {
-        let all = body_parent(&self.rig, role).map_or(self.carried[0], |top| self.carried[top.index()] - 1);
+        let all = parent_joint(&self.rig, role).map_or(self.carried[0], |top| self.carried[top.index()] - 1);
         self.carried[joint.index()] as f64 / all.max(1) as f64
     }
 
@@ -175,14 +175,14 @@ impl<'a> Body<'a> {
             counterpart.map(|(other, id)| other.name(id).to_owned()),
             Some(words),
         ];
-        let own = Label::of(self.name(joint));
+        let own = JointLabel::of(self.name(joint));
         let wrong_side = own.side.is_some_and(|s| Some(s) != role.side());
         let alike = known
             .iter()
             .flatten()
-            .map(|name| strsim::jaro_winkler(&own.words.concat(), &Label::of(name).words.concat()));
+            .map(|name| strsim::jaro_winkler(&own.words.concat(), &JointLabel::of(name).words.concat()));
         let alike = alike.fold(0.0, f64::max);
-        let steps = body_parent(&self.rig, role)
+        let steps = parent_joint(&self.rig, role)
             .and_then(|inner| skeleton.path_to_root(joint).position(|id| id == inner))
             .map_or(0.0, |steps| NEXT / steps.max(1) as f64);
         let carried = match role {
@@ -199,7 +199,7 @@ impl<'a> Body<'a> {
 }
 
 /// Whether a name means another part of the body than `role`: a neck is not a head, a thumb is not a hand.
-fn says_another_part(label: &Label, role: Role) -> bool {
+fn says_another_part(label: &JointLabel, role: Role) -> bool {
     let plain = |word: &str| word.replace("left_", "").replace("right_", "").replace(['_', '0'], "");
     let own = plain(&role.to_string());
     let said = |word: &str| label.words.concat() == word || label.words.iter().any(|w| w == word);

@@ -199,7 +199,7 @@ impl Pairing<'_> {
         let mend = match (candidates.first(), end) {
             (Some(&id), _) => Some(line(end, role, own.name(id))),
             // Without a candidate on the source, the joint of the parent role may drive the part.
-            (None, End::Source) => crate::anatomy::body_parent(&own.rig, role).map(|inner| {
+            (None, End::Source) => crate::anatomy::parent_joint(&own.rig, role).map(|inner| {
                 let pair = [own.name(inner), theirs].map(quoted);
                 format!("[[pair]]\nsource = {}\ntarget = {}", pair[0], pair[1])
             }),

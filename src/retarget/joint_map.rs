@@ -2,7 +2,7 @@
 
 use super::gaps::{End, Gap, gaps, required};
 use super::map_error::{MapError, Wanted};
-use crate::anatomy::{Label, on_four_legs};
+use crate::anatomy::{JointLabel, on_four_legs};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 use crate::report::{MappedJoint, Mapping, one_line};
 
@@ -234,13 +234,14 @@ fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
     let sources: Vec<JointId> = s.skeleton().ids().filter(|&id| free(s, id, &|p| p.source)).collect();
     let targets: Vec<JointId> = t.skeleton().ids().filter(|&id| free(t, id, &|p| p.target)).collect();
     let name = |rig: &Rig, id: JointId| rig.skeleton().joint(id).name.clone();
-    let labels: Vec<(JointId, Label)> = sources.iter().map(|&id| (id, Label::of(&name(s, id)))).collect();
+    let labels: Vec<(JointId, JointLabel)> =
+        sources.iter().map(|&id| (id, JointLabel::of(&name(s, id)))).collect();
     let mut used = vec![false; s.skeleton().len()];
     let mut pairs = Vec::new();
     for &target in &targets {
         let wanted = name(t, target);
         let exact = s.skeleton().find(&wanted).filter(|id| sources.binary_search(id).is_ok());
-        let label = Label::of(&wanted);
+        let label = JointLabel::of(&wanted);
         let mut same = labels.iter().filter(|(_, l)| l.says_the_same(&label)).map(|(id, _)| *id);
         let found = exact.or_else(|| same.next().filter(|_| same.next().is_none()));
         if let Some(source) = found.filter(|id| !used[id.index()]) {

@@ -15,7 +15,7 @@
 
 use super::body_plan::outward;
 use super::joint_map::JointMap;
-use crate::anatomy::{Figure, body_parent};
+use crate::anatomy::{Figure, parent_joint};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
@@ -119,7 +119,7 @@ pub fn align(map: &JointMap, source: &Standing, target: &Standing) -> Vec<Option
     for k in ordered {
         let pair = &map.pairs[k];
         let above = match pair.role {
-            Some(role) => body_parent(target.rig, role),
+            Some(role) => parent_joint(target.rig, role),
             None => skeleton.parent(pair.target),
         };
         let inherited = above

@@ -18,7 +18,7 @@ use super::body_plan::{outward, reachable};
 use super::joint_map::JointMap;
 use super::rest_alignment::{Standing, align};
 use super::trunk::Trunk;
-use crate::anatomy::{body_parent, same_words};
+use crate::anatomy::{parent_joint, same_words};
 use crate::body::{CharacterBody, SupportPoints};
 use crate::kinematics::map_frames_towards;
 use crate::legs::{
@@ -610,7 +610,7 @@ fn bent_segment(role: Role, map: &JointMap, s: &Standing, t_rig: &Rig) -> Option
 /// the calibration rotations, or the calibration pose itself for a rig whose parts hang in pieces.
 fn compared(rig: &Rig, calibration: &ModelPose, turned: impl Fn(JointId) -> bool) -> ModelPose {
     let in_pieces = rig.assignments().any(|(role, a)| {
-        body_parent(rig, role).is_some_and(|carrier| !rig.skeleton().is_ancestor(carrier, a.joint))
+        parent_joint(rig, role).is_some_and(|carrier| !rig.skeleton().is_ancestor(carrier, a.joint))
     });
     if in_pieces { calibration.clone() } else { reachable(rig, calibration, turned) }
 }
@@ -633,7 +633,7 @@ fn place_joints(rig: &Rig, map: &JointMap, bound: &ModelPose, hips: Option<Joint
             continue;
         }
         // An arm under a collar bone that nothing drives goes with the chest.
-        let body_parent_of = |joint: JointId| rig.role(joint).and_then(|role| body_parent(rig, role));
+        let body_parent_of = |joint: JointId| rig.role(joint).and_then(|role| parent_joint(rig, role));
         let mut carriers = std::iter::successors(body_parent_of(id), |&c| body_parent_of(c));
         let carrier = carriers.find(|&c| map.driving(c).is_some());
         if let Some(c) = carrier.filter(|&c| !skeleton.is_ancestor(c, id)) {

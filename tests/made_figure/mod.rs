@@ -1,6 +1,6 @@
 //! A figure with legs, arms, spine and head, whose joints rest unturned in a T-pose: model axes are joint axes.
 
-use posemill::anatomy::understand;
+use posemill::anatomy::detect_roles;
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Joint, JointId, Rig, Skeleton};
 
@@ -29,5 +29,5 @@ pub fn figure() -> Rig {
     }
     let skeleton = Skeleton::new(joints).unwrap();
     let rest = skeleton.rest_model_pose();
-    understand(skeleton, &rest, &[])
+    detect_roles(skeleton, &rest, &[])
 }

@@ -1,9 +1,9 @@
 //! The calibration pose of a motion, part by part: hips, trunk, arms, legs, hands, feet.
 
-use super::convention::follows_axes;
-use super::evidence::{Evidence, SAMPLES};
-use super::stand::stand;
-use super::{feet, hands, limbs, trunk};
+use super::axis_convention::follows_axes;
+use super::motion_samples::{MotionSamples, SAMPLES};
+use super::t_pose_assembly::stand;
+use super::{t_pose_feet, t_pose_hands, t_pose_limbs, t_pose_trunk};
 use crate::math::{
     Quat, Vec3, arc, mean_rotation, median, percentile, plain_mean_rotation, rotation_between,
 };
@@ -42,7 +42,7 @@ impl Estimate {
 }
 
 /// What is known so far, part by part.
-pub(super) struct Found {
+pub(super) struct PartialEstimate {
     /// `C`: how the axes of a role's joint stand in the T-pose.
     pub(super) c: BTreeMap<Role, Quat>,
     /// How sure that is, and why.
@@ -81,20 +81,20 @@ pub fn rest_from_motion(rig: &Rig, clips: &[&Clip], up: Option<Vec3>) -> Option<
     }
     let (up, sure_of_up) = match up {
         Some(up) => (up, true),
-        None => up_of(&Evidence::new(rig, clips, Quat::identity(), SAMPLES))?,
+        None => up_of(&MotionSamples::new(rig, clips, Quat::identity(), SAMPLES))?,
     };
     let turn = arc(&up, &Vec3::y(), &Vec3::x());
-    let e = Evidence::new(rig, clips, turn, SAMPLES);
+    let e = MotionSamples::new(rig, clips, turn, SAMPLES);
     let mut found = upright(&e)?;
-    trunk::hips(&e, &mut found);
+    t_pose_trunk::hips(&e, &mut found);
     found.conventional = follows_axes(&e, &found);
-    trunk::trunk(&e, &mut found);
+    t_pose_trunk::trunk(&e, &mut found);
     for side in Side::BOTH {
-        limbs::arm(&e, &mut found, side);
-        limbs::leg(&e, &mut found, side);
-        hands::hand(&e, &mut found, side);
+        t_pose_limbs::arm(&e, &mut found, side);
+        t_pose_limbs::leg(&e, &mut found, side);
+        t_pose_hands::hand(&e, &mut found, side);
     }
-    feet::feet(&e, &mut found);
+    t_pose_feet::feet(&e, &mut found);
     let pose = stand(&e, &found);
     let joints = found.how.iter().map(|(role, (confidence, reason))| CalibratedJoint {
         joint: e.joint(*role),
@@ -110,7 +110,7 @@ const STANDS: f64 = 0.6;
 
 /// The up axis of a motion: the coordinate axis that points from the feet to the head on average. A figure that lies
 /// or climbs stands along none: then the axis along which its lower foot keeps its height best.
-fn up_of(e: &Evidence) -> Option<(Vec3, bool)> {
+fn up_of(e: &MotionSamples) -> Option<(Vec3, bool)> {
     let feet: fn(Side) -> Role = if e.has(&Side::BOTH.map(Role::Foot)) { Role::Foot } else { Role::LowerLeg };
     let low = e.middle(feet).or_else(|| e.middle(Role::UpperLeg))?;
     let high: Vec<Vec3> = match e.has(&[Role::Head]) {
@@ -140,7 +140,7 @@ fn up_of(e: &Evidence) -> Option<(Vec3, bool)> {
 }
 
 /// Frame weights by how upright the trunk is; nothing else is known yet.
-fn upright(e: &Evidence) -> Option<Found> {
+fn upright(e: &MotionSamples) -> Option<PartialEstimate> {
     let places = |role: Role| e.at(role).iter().map(|t| t.translation).collect::<Vec<Vec3>>();
     let top = e.middle(Role::UpperArm).or_else(|| {
         let last = e.chain(Role::Neck).pop().or_else(|| e.chain(Role::Spine).pop());
@@ -155,7 +155,7 @@ fn upright(e: &Evidence) -> Option<Found> {
     let lean: Vec<f64> = trunk.iter().map(|v| v.angle(&Vec3::y()).to_degrees()).collect();
     let scale = LEAN.max(1.5 * percentile(&lean, 0.1));
     let weights = lean.iter().map(|l| libm::exp(-(l / scale).powi(2)) + 1e-6).collect();
-    Some(Found {
+    Some(PartialEstimate {
         c: BTreeMap::new(),
         how: BTreeMap::new(),
         bones: BTreeMap::new(),
@@ -170,7 +170,7 @@ fn upright(e: &Evidence) -> Option<Found> {
 }
 
 /// Whether the median joint turns against its parent by more than [`MOVES`].
-fn moves(e: &Evidence) -> bool {
+fn moves(e: &MotionSamples) -> bool {
     let ones = vec![1.0; e.count];
     let change = |(role, assignment): (Role, &crate::model::Assignment)| {
         let parent = e.skeleton().parent(assignment.joint).filter(|_| role != Role::Hips)?;
@@ -187,7 +187,7 @@ fn spread(mean: &Quat, rotations: &[Quat]) -> f64 {
     (sum / rotations.len().max(1) as f64).sqrt().to_degrees()
 }
 
-impl Found {
+impl PartialEstimate {
     /// Sets what a role's axes are, how sure that is, and why.
     pub(super) fn set(&mut self, role: Role, c: Quat, confidence: f64, reason: impl Into<String>) {
         self.c.insert(role, c);
@@ -195,13 +195,13 @@ impl Found {
     }
 
     /// What a role has turned away from the T-pose in each frame.
-    pub(super) fn away(&self, e: &Evidence, role: Role) -> Vec<Quat> {
+    pub(super) fn away(&self, e: &MotionSamples, role: Role) -> Vec<Quat> {
         let back = self.c[&role].inverse();
         e.at(role).iter().map(|s| s.rotation * back).collect()
     }
 
     /// The average rotation of a joint's axes seen from frames `above`, and whether it never changes.
-    pub(super) fn turns(&self, e: &Evidence, above: &[Quat], role: Role) -> (Quat, bool) {
+    pub(super) fn turns(&self, e: &MotionSamples, above: &[Quat], role: Role) -> (Quat, bool) {
         let relative: Vec<Quat> =
             above.iter().zip(e.at(role)).map(|(a, s)| a.inverse() * s.rotation).collect();
         let mean = mean_rotation(&relative, &self.weights);
@@ -209,7 +209,7 @@ impl Found {
         (mean, rigid)
     }
 
-    /// As [`Found::turns`] with weights of their own: the mean, and whether it never changes.
+    /// As [`PartialEstimate::turns`] with weights of their own: the mean, and whether it never changes.
     pub(super) fn mean_of(&self, relative: &[Quat], weights: &[f64]) -> (Quat, bool) {
         let mean = mean_rotation(relative, weights);
         (mean, self.moves && spread(&mean, relative) < RIGID)

@@ -11,15 +11,15 @@
 //! skeleton, seconds, radians. No published text has the whole of it; the bend axes are those of biomechanics, which
 //! finds them from motion too (Seel, Raisch and Schauer 2014), here with the positions known.
 
-mod convention;
+mod axis_convention;
 mod estimate;
-mod evidence;
-mod fault;
-mod feet;
-mod hands;
-mod limbs;
-mod stand;
-mod trunk;
+mod motion_samples;
+mod rest_fault;
+mod t_pose_feet;
+mod t_pose_hands;
+mod t_pose_limbs;
+mod t_pose_assembly;
+mod t_pose_trunk;
 
 pub use estimate::{CONTRADICTED, Estimate, rest_from_motion};
-pub use fault::{RestFault, posed_rest, rest_fault};
+pub use rest_fault::{RestFault, posed_rest, rest_fault};

@@ -3,7 +3,7 @@
 //!
 //! Space and units: those of the tree.
 
-use super::tree::Tree;
+use super::joint_tree::Tree;
 use crate::math::Vec3;
 use crate::model::Finger;
 

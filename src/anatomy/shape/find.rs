@@ -2,25 +2,25 @@
 //!
 //! Space: the rest pose, Y up if the file says so. Units: any.
 
-use super::body::{Body, direction, middle};
-use super::evidence::{Evidence, frames};
+use super::joint_tree::Tree;
 use super::limb::Limb;
+use super::limb_pairs::{LimbPairs, direction, middle};
+use super::shape_evidence::{ShapeEvidence, frames};
 use super::slots::{arm, hand, leg};
-use super::tree::Tree;
-use super::{digits, front, line, twins};
-use crate::anatomy::limbs::Slot;
+use super::{digits, front, trunk_line, twins};
+use crate::anatomy::named_limbs::LimbSlot;
 use crate::math::Vec3;
 use crate::model::{Finger, JointId, ModelPose, Side, Skeleton};
 
 /// What the shape tells: legs and arms of both sides (left first), and the line of the trunk.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct BodyShape {
     /// The joint that legs and trunk part from.
     pub hips: JointId,
     /// Slots as in `limbs::LEG`, left and right.
-    pub legs: [[Slot; 4]; 2],
+    pub legs: [[LimbSlot; 4]; 2],
     /// Slots as in `limbs::ARM`, left and right.
-    pub arms: [[Slot; 4]; 2],
+    pub arms: [[LimbSlot; 4]; 2],
     /// From above the hips to the chest.
     pub spine: Vec<JointId>,
     /// Above the chest, below the head.
@@ -57,16 +57,16 @@ const VOTES: f64 = 0.8;
 /// Votes that overrule names: more than one foot gives. At half of this one foot would, at double two would not.
 const PROVEN: f64 = 4.0;
 
-/// The sides in the order of `Shape::legs` and `Shape::arms`.
+/// The sides in the order of `BodyShape::legs` and `BodyShape::arms`.
 pub const SIDES: [Side; 2] = Side::BOTH;
 
 /// Reads a body off the tree; `None` where there are no two legs and a trunk.
-pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Option<Shape> {
+pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> Option<BodyShape> {
     let frames = evidence.clip.map_or_else(Vec::new, |clip| frames(skeleton, clip));
     let tree = Tree::new(skeleton, rest, evidence.mass, frames);
     let twins = twins::twins(&tree);
-    let mut body = Body::of(&tree, &twins)?;
-    let line = line::line(&tree, &body)?;
+    let mut body = LimbPairs::of(&tree, &twins)?;
+    let line = trunk_line::trunk_line(&tree, &body)?;
     let mut hands = [Vec::new(), Vec::new()];
     let mut thumbs = Vec3::zeros();
     if let Some(arms) = &mut body.arms {
@@ -104,7 +104,7 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &Evidence) -> Optio
     let arms = body.arms.as_ref();
     let arms = arms.map_or([[None; 4]; 2], |a| order.map(|s| slots(a, arm(&tree, &body.legs, a, s))));
     let fingers = order.map(|s| hands[s].iter().map(|(f, chain)| (*f, list(chain))).collect());
-    Some(Shape {
+    Some(BodyShape {
         hips: id(line.hips),
         legs,
         arms,
@@ -131,7 +131,11 @@ fn proven(front: &front::Front) -> bool {
 const BACKWARDS: f64 = -0.5;
 
 /// Whether both knees of legs that words name bend the wrong way in the clip: their sides are swapped.
-pub fn knees_bend_backwards(skeleton: &Skeleton, legs: &[[Slot; 4]; 2], evidence: &Evidence) -> bool {
+pub fn knees_bend_backwards(
+    skeleton: &Skeleton,
+    legs: &[[LimbSlot; 4]; 2],
+    evidence: &ShapeEvidence,
+) -> bool {
     let joints = legs.map(|leg| [0, 1, 2].map(|k| leg[k].map(|s: (JointId, f64)| s.0.index())));
     let ([[Some(a), Some(b), Some(c)], [Some(d), Some(e), Some(f)]], Some(clip)) = (joints, evidence.clip)
     else {

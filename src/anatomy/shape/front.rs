@@ -4,10 +4,10 @@
 //! their trunk points. Each witness votes with the sine of what it shows. In a clip the axis that the knees bend about
 //! points to the left (REST.md 4.5, 10: 0.76 to 1.0 on 142 knees).
 
-use super::body::{Body, direction, middle};
+use super::joint_tree::Tree;
 use super::limb::Limb;
-use super::line::Line;
-use super::tree::Tree;
+use super::limb_pairs::{LimbPairs, direction, middle};
+use super::trunk_line::TrunkLine;
 use crate::math::Vec3;
 
 /// What the witnesses say together.
@@ -27,7 +27,7 @@ const FORMAT: f64 = 0.3;
 const BENT: f64 = 0.26;
 
 /// Asks all witnesses. `thumbs` points from the knuckles of both hands to their thumbs, summed.
-pub(super) fn front(tree: &Tree, body: &Body, line: &Line, thumbs: Vec3) -> Front {
+pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkLine, thumbs: Vec3) -> Front {
     let legs = &body.legs;
     let first = legs.twin.across;
     let trunk =

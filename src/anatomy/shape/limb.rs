@@ -4,13 +4,13 @@
 //! length that make up most of the branch, joints between them that lie in line (twist joints), a bend, fingers behind
 //! the wrist, a foot that points elsewhere than the shin. The sums act as log-likelihoods; weights are set by hand.
 
-use super::tree::Tree;
+use super::joint_tree::Tree;
 use super::twins::Twin;
 use crate::math::Vec3;
 
 /// What the limb would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LimbKind {
     /// Thigh, shin, foot, toes.
     Leg,
     /// Collar bone, upper arm, forearm, hand.
@@ -43,7 +43,7 @@ const MOST: usize = 14;
 
 impl Limb {
     /// The best reading of the twins.
-    pub fn of(tree: &Tree, twin: &Twin, kind: Kind) -> Option<Limb> {
+    pub fn of(tree: &Tree, twin: &Twin, kind: LimbKind) -> Option<Limb> {
         let n = twin.paths[0].len().min(MOST);
         let mut best: Option<Limb> = None;
         for upper in 0..n {
@@ -114,7 +114,7 @@ impl Limb {
 fn points(
     tree: &Tree,
     twin: &Twin,
-    kind: Kind,
+    kind: LimbKind,
     upper: usize,
     lower: usize,
     end: Option<usize>,
@@ -143,7 +143,7 @@ fn points(
             return None;
         }
         // Upper arms are a little longer than forearms, thighs as long as shins.
-        let usual: f64 = if kind == Kind::Arm { 1.15 } else { 1.0 };
+        let usual: f64 = if kind == LimbKind::Arm { 1.15 } else { 1.0 };
         let off = libm::log(first / second / usual).abs() / 0.35;
         points -= if off < 2.0 { 0.5 * off * off } else { 2.0 * off - 2.0 };
         points += 4.0 * (first + second) / (whole + mean(&|s| tree.bone[sides[s][0]]).min(0.3 * whole));
@@ -185,35 +185,35 @@ fn points(
 
     // What comes before: a collar bone, or a stub at the hip.
     points -= match (kind, upper) {
-        (Kind::Arm, 1) | (Kind::Leg, 0) => 0.0,
-        (Kind::Arm, 0) => 0.2,
-        (Kind::Leg, 1) => 0.3,
+        (LimbKind::Arm, 1) | (LimbKind::Leg, 0) => 0.0,
+        (LimbKind::Arm, 0) => 0.2,
+        (LimbKind::Leg, 1) => 0.3,
         (_, n) => (n - 1) as f64,
     };
     if upper > 0 {
         let before = mean(&|s| (1..=upper).map(|k| tree.bone[sides[s][k]]).sum::<f64>());
-        let most = if kind == Kind::Arm { 0.9 } else { 0.5 };
+        let most = if kind == LimbKind::Arm { 0.9 } else { 0.5 };
         points -= 3.0 * (before / first - most).max(0.0);
     }
     let apart = 0.5 * (place(0, upper) - place(1, upper)).norm();
-    if kind == Kind::Arm && apart < 0.12 * (first + second) {
+    if kind == LimbKind::Arm && apart < 0.12 * (first + second) {
         points -= 1.5;
     }
-    if kind == Kind::Leg && apart < 0.02 * (first + second) {
+    if kind == LimbKind::Leg && apart < 0.02 * (first + second) {
         points -= 2.0;
     }
 
     // What comes after.
     let Some(end) = end else { return Some(points) };
     let rest = twin.length - mean(&|s| (1..=end).map(|k| tree.bone[sides[s][k]]).sum());
-    let (weight, most) = if kind == Kind::Arm { (4.0, 0.85) } else { (2.0, 0.75) };
+    let (weight, most) = if kind == LimbKind::Arm { (4.0, 0.85) } else { (2.0, 0.75) };
     points -= (weight * (rest / second - most).max(0.0)).min(2.0);
     match kind {
-        Kind::Arm => {
+        LimbKind::Arm => {
             let fingers = |s: usize| tree.children[sides[s][end]].len() >= 2;
             points += if fingers(0) && fingers(1) { 1.5 } else { 0.0 };
         }
-        Kind::Leg => {
+        LimbKind::Leg => {
             let next = |s: usize| {
                 let foot = sides[s][end];
                 sides[s].get(end + 1).map(|&k| tree.at[k]).or(tree.tip[foot])

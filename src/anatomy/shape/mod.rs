@@ -4,16 +4,16 @@
 //! line between and beyond them, fingers, and the front, which tells left from right. Nothing here reads names.
 //! Space: the rest pose, Y up if the file says so. Units: any. The method is the project's own.
 
-mod body;
+mod limb_pairs;
 mod digits;
-mod evidence;
+mod shape_evidence;
 mod find;
 mod front;
 mod limb;
-mod line;
+mod trunk_line;
 mod slots;
-mod tree;
+mod joint_tree;
 mod twins;
 
-pub use evidence::{Evidence, skin_mass};
-pub use find::{SIDES, Shape, find, knees_bend_backwards};
+pub use find::{BodyShape, SIDES, find, knees_bend_backwards};
+pub use shape_evidence::{ShapeEvidence, skin_mass};

@@ -2,9 +2,9 @@
 //!
 //! Space and units: those of the tree.
 
-use super::body::middle;
+use super::joint_tree::Tree;
 use super::limb::Limb;
-use super::tree::Tree;
+use super::limb_pairs::middle;
 use crate::math::Vec3;
 
 /// Joints whose bones differ by less, in radians, lie in line.

@@ -3,7 +3,7 @@
 //! Lengths do not depend on the pose, so a figure that rests in mid-stride has the same twins. A sword in one hand has
 //! no counterpart and is passed by. Space and units: those of the tree.
 
-use super::tree::Tree;
+use super::joint_tree::Tree;
 use crate::math::Vec3;
 
 /// How much the lengths of two bones may differ and still be those of twins: of themselves. People's skeletons differ by

@@ -1,6 +1,6 @@
 //! What names say of joints: words that the user adds, hands of all kinds, and how long many names take.
 
-use posemill::anatomy::{Names, Vocabulary, Word, understand, understand_by};
+use posemill::anatomy::{JointNames, Vocabulary, Word, detect_roles, detect_roles_from};
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Joint, JointId, Rig, Skeleton};
 use std::time::Instant;
@@ -61,13 +61,19 @@ fn finger(joints: &mut Joints, z: f64, chain: &[(&str, f64)]) {
 fn the_user_adds_words() {
     let tree = skeleton(&body(["Flunke", "Zampa1", "Zampa2", "Pratze"]));
     let rest = tree.rest_model_pose();
-    let rig = understand(tree.clone(), &rest, &[]);
+    let rig = detect_roles(tree.clone(), &rest, &[]);
     assert_eq!(role(&rig, "LeftPratze"), None);
     let told =
         [("flunke", "clavicle"), ("zampa1", "upper_arm"), ("Zampa 2", "lower_arm"), ("PRATZE", "hand")];
-    let words: Vec<Word> = told.iter().map(|(word, part)| Word::told(word, part).unwrap()).collect();
-    let rig =
-        understand_by(&Names::of(&tree, &Vocabulary::built_in().with(&words)), tree, &rest, &[], None).rig;
+    let words: Vec<Word> = told.iter().map(|(word, part)| Word::new(word, part).unwrap()).collect();
+    let rig = detect_roles_from(
+        &JointNames::of(&tree, &Vocabulary::built_in().with(&words)),
+        tree,
+        &rest,
+        &[],
+        None,
+    )
+    .rig;
     assert_eq!(role(&rig, "LeftFlunke").as_deref(), Some("left_clavicle"));
     assert_eq!(role(&rig, "RightZampa1").as_deref(), Some("right_upper_arm"));
     assert_eq!(role(&rig, "RightZampa2").as_deref(), Some("right_lower_arm"));
@@ -88,7 +94,7 @@ fn joints_in_the_palm_and_tips_are_no_fingers() {
     for (joints, index, little) in [(tips, "LeftIndex1", None), (palm, "LeftIndex2", Some("LeftLittle2"))] {
         let tree = skeleton(&joints);
         let rest = tree.rest_model_pose();
-        let rig = understand(tree, &rest, &[]);
+        let rig = detect_roles(tree, &rest, &[]);
         assert_eq!(role(&rig, index).as_deref(), Some("left_index_0"));
         assert_eq!(role(&rig, "LeftThumb1").as_deref(), Some("left_thumb_0"));
         if let Some(little) = little {
@@ -106,7 +112,7 @@ fn numbers_of_joints_are_no_numbers_of_fingers() {
     finger(&mut joints, 0.0, &[("Finger_01", 0.09), ("Finger_02", 0.13), ("Finger_03", 0.16)]);
     let tree = skeleton(&joints);
     let rest = tree.rest_model_pose();
-    let rig = understand(tree, &rest, &[]);
+    let rig = detect_roles(tree, &rest, &[]);
     assert!(["LeftFinger_01", "LeftFinger_02", "LeftFinger_03"].iter().all(|n| role(&rig, n).is_none()));
 }
 
@@ -125,7 +131,7 @@ fn ten_thousand_names_are_read_once_each() {
     let tree = skeleton(&joints);
     let rest = tree.rest_model_pose();
     let start = Instant::now();
-    let rig = understand(tree, &rest, &[]);
+    let rig = detect_roles(tree, &rest, &[]);
     println!("{} joints are understood in {:?}", joints.len(), start.elapsed());
     assert_eq!(role(&rig, "LeftForeArm").as_deref(), Some("left_lower_arm"));
     assert_eq!(role(&rig, "LeftHandIndex7"), None);

@@ -1,6 +1,6 @@
 //! Bodies made in code, their joints named by numbers: what the shape alone must tell of them, with all that bodies wear.
 
-use posemill::anatomy::{Evidence, Names, Vocabulary, understand, understand_by};
+use posemill::anatomy::{JointNames, ShapeEvidence, Vocabulary, detect_roles, detect_roles_from};
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{Clip, Joint, JointId, ModelPose, Pose, Role, Side, Skeleton};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -53,7 +53,7 @@ impl Made {
     fn read(&self) -> Vec<(Role, String)> {
         let skeleton = self.skeleton(|n, _| format!("b{n:04}"));
         let rest = skeleton.rest_model_pose();
-        let rig = understand(skeleton, &rest, &[]);
+        let rig = detect_roles(skeleton, &rest, &[]);
         rig.assignments().map(|(role, a)| (role, self.0[a.joint.index()].0.clone())).collect()
     }
 }
@@ -234,7 +234,7 @@ fn gaps_that_names_leave_are_filled_with_less_confidence() {
     let m = person();
     let skeleton = m.skeleton(words);
     let rest = skeleton.rest_model_pose();
-    let rig = understand(skeleton, &rest, &[]);
+    let rig = detect_roles(skeleton, &rest, &[]);
     let what = |role| rig.assignment(role).map(|a| (m.0[a.joint.index()].0.as_str(), a.confidence < 0.7));
     assert_eq!(what(Role::LowerArm(Side::Left)), Some(("l_arm2", true)));
     assert_eq!(what(Role::LowerArm(Side::Right)), Some(("r_arm2", false)));
@@ -286,9 +286,9 @@ fn knees_that_bend_the_wrong_way_tell_that_the_sides_are_swapped() {
     for swap in [false, true] {
         let skeleton = named(swap);
         let rest = skeleton.rest_model_pose();
-        let evidence = Evidence { mass: None, clip: Some(&clip) };
-        let understood = understand_by(
-            &Names::of(&skeleton, Vocabulary::built_in()),
+        let evidence = ShapeEvidence { mass: None, clip: Some(&clip) };
+        let understood = detect_roles_from(
+            &JointNames::of(&skeleton, Vocabulary::built_in()),
             skeleton,
             &rest,
             &[],
@@ -318,7 +318,7 @@ fn ten_thousand_joints_take_no_time() {
     let rest: ModelPose = skeleton.rest_model_pose();
     let (joints, copy) = (skeleton.len(), skeleton.clone());
     let start = Instant::now();
-    let rig = understand(copy, &rest, &[]);
+    let rig = detect_roles(copy, &rest, &[]);
     let took = start.elapsed().as_secs_f64();
     println!("{joints} joints in {:.1} ms", took * 1e3);
     let most = if cfg!(debug_assertions) { 2.0 } else { 0.05 };

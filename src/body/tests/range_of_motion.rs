@@ -1,7 +1,7 @@
 //! Where the joints of a made figure may turn, by the published mobilities.
 
 use crate::made_figure::figure;
-use posemill::anatomy::understand;
+use posemill::anatomy::detect_roles;
 use posemill::body::range_of_motion;
 use posemill::ik::SwingTwist;
 use posemill::math::{Transform, Vec3, arc, exp, log};
@@ -63,7 +63,7 @@ fn a_foot_that_hangs_on_the_root_has_no_range_until_it_is_told_one() {
     joints[foot].rest = Transform::from_translation(Vec3::new(0.1, -0.86, 0.0));
     let skeleton = Skeleton::new(joints).unwrap();
     let rest = skeleton.rest_model_pose();
-    let rig = understand(skeleton, &rest, &[]);
+    let rig = detect_roles(skeleton, &rest, &[]);
     assert_eq!(rig.joint(Role::Foot(Side::Left)), Some(JointId::new(foot)));
     assert_eq!(range_of_motion(&rig, &rest, JointId::new(foot)), None);
     assert!(range_of_motion(&rig, &rest, JointId::new(toes)).is_some());

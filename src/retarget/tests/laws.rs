@@ -1,6 +1,6 @@
 //! Properties of the rotation copy for any two bodies, on synthetic bodies: identity, invariance, directions, lengths.
 
-use posemill::anatomy::{Names, Vocabulary, understand, understand_by};
+use posemill::anatomy::{JointNames, Vocabulary, detect_roles, detect_roles_from};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
 use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Pose, Role, Side, Skeleton};
 use posemill::retarget::{MapError, Retarget, RootScale, map};
@@ -104,7 +104,7 @@ impl Body {
     fn character(&self) -> Character {
         let skeleton = self.skeleton();
         let rest = skeleton.rest_model_pose();
-        let rig = understand(skeleton, &rest, &[]);
+        let rig = detect_roles(skeleton, &rest, &[]);
         Character::new("body", rig)
     }
 }
@@ -391,8 +391,8 @@ fn a_body_without_legs_is_refused_with_the_line_to_add() {
     let skeleton = Skeleton::new(joints).unwrap();
     let rest = skeleton.rest_model_pose();
     // By names alone: the shape of the tree would identify the legs.
-    let names = Names::of(&skeleton, Vocabulary::built_in());
-    let rig = understand_by(&names, skeleton, &rest, &[], None).rig;
+    let names = JointNames::of(&skeleton, Vocabulary::built_in());
+    let rig = detect_roles_from(&names, skeleton, &rest, &[], None).rig;
     let broken = Character { rig, ..PLAIN.character() };
     let error = map(&PLAIN.character(), &broken).unwrap_err();
     let MapError::Missing(wanted) = &error else { panic!("{error:?}") };
@@ -442,7 +442,7 @@ fn a_chain_of_thousands_of_joints_is_carried_over_in_no_time() {
     let rest = skeleton.rest_model_pose();
     let poses = vec![skeleton.rest_pose(); 2];
     let clip = Clip::from_poses("still", 30.0, &skeleton, &poses);
-    let rig = understand(skeleton, &rest, &[]);
+    let rig = detect_roles(skeleton, &rest, &[]);
     let chain = Arc::new(Character { rig, ..PLAIN.character() });
     let motion = Motion::new(Arc::clone(&chain), clip);
     assert!(apart(&motion, &retarget(&motion, &chain)) < 1e-9);
@@ -483,8 +483,8 @@ fn arms_that_hang_elsewhere_in_the_file_go_with_the_chest_where_nothing_drives_t
     let understood = |skeleton: Skeleton| {
         let rest = skeleton.rest_model_pose();
         // By names alone: the shape of the tree would identify the collar bones.
-        let names = Names::of(&skeleton, Vocabulary::built_in());
-        let rig = understand_by(&names, skeleton, &rest, &[], None).rig;
+        let names = JointNames::of(&skeleton, Vocabulary::built_in());
+        let rig = detect_roles_from(&names, skeleton, &rest, &[], None).rig;
         Arc::new(Character { rig, ..PLAIN.character() })
     };
     let bare = part(&PLAIN.skeleton(), &|joint, name| {

@@ -3,7 +3,7 @@
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, bones};
-use posemill::anatomy::understand;
+use posemill::anatomy::detect_roles;
 use posemill::import::{Options, load};
 use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
 use posemill::retarget::gaps::{End, Gap};
@@ -313,7 +313,7 @@ fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_tol
                 joints[id.index()].name = format!("qx{k}zw");
             }
             let skeleton = Skeleton::new(joints).unwrap();
-            let rig = understand(skeleton, &whole.calibration_pose(), &[]);
+            let rig = detect_roles(skeleton, &whole.calibration_pose(), &[]);
             let odd = Character { rig, ..(*whole).clone() };
             if map(&walk, &odd).is_err() {
                 continue;

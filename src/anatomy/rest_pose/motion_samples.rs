@@ -1,6 +1,6 @@
 //! The frames of some clips that are looked at, by role, in a world whose Y is up.
 
-use crate::anatomy::carrier::last;
+use crate::anatomy::body_hierarchy::last;
 use crate::math::{Quat, Transform, Vec3, any_perpendicular, from_columns, mean_direction, median_of};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side, Skeleton};
 
@@ -8,7 +8,7 @@ use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side, Skeleton};
 pub(super) const SAMPLES: usize = 512;
 
 /// The sampled frames, joint by joint.
-pub(super) struct Evidence<'a> {
+pub(super) struct MotionSamples<'a> {
     pub(super) rig: &'a Rig,
     pub(super) clips: &'a [&'a Clip],
     /// Y up from the world of the clips.
@@ -19,7 +19,7 @@ pub(super) struct Evidence<'a> {
     samples: Vec<Transform>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> MotionSamples<'a> {
     /// At most `most` frames of the clips, which play on the skeleton of `rig` one after the other.
     pub(super) fn new(rig: &'a Rig, clips: &'a [&'a Clip], turn: Quat, most: usize) -> Self {
         let skeleton = rig.skeleton();

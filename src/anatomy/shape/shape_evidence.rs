@@ -10,7 +10,7 @@ const FRAMES: usize = 16;
 
 /// What a file tells of a skeleton besides names and the rest pose.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Evidence<'a> {
+pub struct ShapeEvidence<'a> {
     /// The summed weight of the vertices that each joint moves, in joint order; `None` without a skin.
     pub mass: Option<&'a [f64]>,
     /// A clip that plays on the skeleton.

@@ -4,13 +4,13 @@
 //! and a body part; namespaces, tool prefixes and separators say nothing. Words that stand together without a
 //! separator are cut with the dictionary, words that only together mean something are joined.
 
-use super::spelling::{Run, runs, usual_width};
+use super::spelling::{CharRun, runs, usual_width};
 use super::vocabulary::{Sense, Vocabulary};
 use crate::model::Side;
 
 /// What a name says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Label {
+pub struct JointLabel {
     /// Lower-case words without sides, numbers and tool prefixes.
     pub words: Vec<String>,
     /// The side that the name claims.
@@ -28,17 +28,17 @@ struct Token {
     run: usize,
 }
 
-impl Label {
+impl JointLabel {
     /// The label of a joint name, by the words of the table.
-    pub fn of(name: &str) -> Label {
-        Label::by(Vocabulary::built_in(), name)
+    pub fn of(name: &str) -> JointLabel {
+        JointLabel::by(Vocabulary::built_in(), name)
     }
 
     /// The label of a joint name, by the words of `vocabulary`.
-    pub fn by(vocabulary: &Vocabulary, name: &str) -> Label {
+    pub fn by(vocabulary: &Vocabulary, name: &str) -> JointLabel {
         let local = name.rsplit([':', '|']).next().unwrap_or(name);
         let runs = runs(&usual_width(local));
-        let mut label = Label::default();
+        let mut label = JointLabel::default();
         if name.starts_with("__") {
             // MakeHuman's stubs that only lead to the joint of the same name.
             label.words.push("helper".into());
@@ -103,14 +103,14 @@ impl Label {
     }
 
     /// Whether two labels name the same thing: words, side and numbers. Labels without words name nothing.
-    pub fn says_the_same(&self, other: &Label) -> bool {
+    pub fn says_the_same(&self, other: &JointLabel) -> bool {
         !self.words.is_empty() && self == other
     }
 }
 
 /// Whether two names say the same: words, side and numbers, in whatever spelling.
 pub fn same_words(a: &str, b: &str) -> bool {
-    a == b || Label::of(a).says_the_same(&Label::of(b))
+    a == b || JointLabel::of(a).says_the_same(&JointLabel::of(b))
 }
 
 fn is_any_finger(vocabulary: &Vocabulary, word: &str) -> bool {
@@ -126,7 +126,7 @@ fn numbers(digits: &str, after_finger: bool) -> Vec<u32> {
 }
 
 /// The words of a run of letters.
-fn words_of(vocabulary: &Vocabulary, run: &Run) -> Vec<String> {
+fn words_of(vocabulary: &Vocabulary, run: &CharRun) -> Vec<String> {
     if vocabulary.knows(&run.text) {
         return vec![run.text.clone()];
     }
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn say(name: &str) -> (String, Option<Side>, Vec<u32>) {
-        let label = Label::of(name);
+        let label = JointLabel::of(name);
         (label.words.join(" "), label.side, label.numbers)
     }
 

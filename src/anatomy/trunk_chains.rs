@@ -1,12 +1,12 @@
 //! Hips, spine, neck, head and tail, given the limbs that hang from them.
 
-use super::names::Names;
-use super::vocabulary::Part;
+use super::joint_names::JointNames;
+use super::vocabulary::NamedPart;
 use crate::model::{JointId, ModelPose, Skeleton};
 
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trunk {
+pub struct TrunkChains {
     /// The joint that carries the whole body.
     pub hips: Option<(JointId, f64, &'static str)>,
     /// From the joint above the hips to the chest, where the arms hang.
@@ -20,13 +20,13 @@ pub struct Trunk {
 }
 
 /// The last joint that all of `ids` have on their way to the root.
-pub fn common_ancestor(skeleton: &Skeleton, names: &Names, ids: &[JointId]) -> Option<JointId> {
+pub fn common_ancestor(skeleton: &Skeleton, names: &JointNames, ids: &[JointId]) -> Option<JointId> {
     let (first, rest) = ids.split_first()?;
     skeleton.path_to_root(*first).find(|&a| rest.iter().all(|&id| names.is_below(id, a)))
 }
 
 /// The best joint for `part` by its words: the heaviest reading, of equal ones the nearest to the root.
-fn named(skeleton: &Skeleton, names: &Names, part: Part) -> Option<JointId> {
+fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<JointId> {
     let mut best: Option<(JointId, f64)> = None;
     for id in skeleton.ids() {
         let weight = names.weight(id, part);
@@ -40,14 +40,14 @@ fn named(skeleton: &Skeleton, names: &Names, part: Part) -> Option<JointId> {
 /// The trunk between the legs and the arms. `rest` is the calibration pose in model space, Y up.
 pub fn find(
     skeleton: &Skeleton,
-    names: &Names,
+    names: &JointNames,
     rest: &ModelPose,
     thighs: &[JointId],
     shoulders: &[JointId],
-) -> Trunk {
+) -> TrunkChains {
     let root_is_added = skeleton.joints()[0].file_name.is_none();
     let real = |id: JointId| !(root_is_added && id.index() == 0);
-    let mut trunk = Trunk { head: named(skeleton, names, Part::Head), ..Trunk::default() };
+    let mut trunk = TrunkChains { head: named(skeleton, names, NamedPart::Head), ..TrunkChains::default() };
     let top = trunk.head.or_else(|| shoulders.first().copied());
 
     // The hips carry legs and trunk: the last joint that both hang from. A rig in pieces has none, there the words
@@ -60,10 +60,10 @@ pub fn find(
             && skeleton.parent(id).is_none()
             && nearest_spine(skeleton, names, rest, thighs).is_some()
     };
-    let carrier = common_ancestor(skeleton, names, &ends)
+    let parent_role = common_ancestor(skeleton, names, &ends)
         .filter(|&id| real(id) && !thighs.contains(&id) && !in_pieces(id));
-    let by_name = named(skeleton, names, Part::Hips).filter(|&id| real(id));
-    trunk.hips = match (carrier.filter(|_| thighs.len() == 2), by_name) {
+    let by_name = named(skeleton, names, NamedPart::Hips).filter(|&id| real(id));
+    trunk.hips = match (parent_role.filter(|_| thighs.len() == 2), by_name) {
         (Some(c), Some(n)) if c == n => Some((c, 1.0, "named so, and legs and trunk hang from it")),
         // Biped and Valve hang the thighs under the spine, and the spine under the pelvis.
         (Some(c), Some(n)) if names.is_below(c, n) && is_spine(names, c) => {
@@ -99,7 +99,7 @@ pub fn find(
 /// The chain of joints above the hips, hips excluded, up to the head, or as far up as the trunk goes.
 fn trunk_line(
     skeleton: &Skeleton,
-    names: &Names,
+    names: &JointNames,
     hips: JointId,
     head: Option<JointId>,
     chest: Option<JointId>,
@@ -126,7 +126,7 @@ fn trunk_line(
 /// Of the joints named like a spine, the one nearest to the middle of the thighs.
 fn nearest_spine(
     skeleton: &Skeleton,
-    names: &Names,
+    names: &JointNames,
     rest: &ModelPose,
     thighs: &[JointId],
 ) -> Option<JointId> {
@@ -139,12 +139,12 @@ fn nearest_spine(
     })
 }
 
-fn is_neck(names: &Names, id: JointId) -> bool {
-    names.weight(id, Part::Neck) > 0.0
+fn is_neck(names: &JointNames, id: JointId) -> bool {
+    names.weight(id, NamedPart::Neck) > 0.0
 }
 
-fn is_spine(names: &Names, id: JointId) -> bool {
-    names.weight(id, Part::Spine) > 0.0
+fn is_spine(names: &JointNames, id: JointId) -> bool {
+    names.weight(id, NamedPart::Spine) > 0.0
 }
 
 /// Whether a joint lies further from the hips than the shoulders do, along the trunk (upright or not).
@@ -156,7 +156,7 @@ fn beyond_shoulders(rest: &ModelPose, hips: JointId, shoulders: &[JointId], id: 
 
 /// The last joint of a trunk that ends beyond the shoulders without a joint called head: Rigify's `spine.006`.
 fn unnamed_head(
-    names: &Names,
+    names: &JointNames,
     rest: &ModelPose,
     hips: JointId,
     line: &[JointId],
@@ -167,8 +167,8 @@ fn unnamed_head(
 }
 
 /// The chain of joints called tail, from the body outwards.
-fn tail(skeleton: &Skeleton, names: &Names, hips: JointId) -> Vec<JointId> {
-    let is_tail = |id: &JointId| names.weight(*id, Part::Tail) > 0.0;
+fn tail(skeleton: &Skeleton, names: &JointNames, hips: JointId) -> Vec<JointId> {
+    let is_tail = |id: &JointId| names.weight(*id, NamedPart::Tail) > 0.0;
     let Some(mut at) = skeleton.ids().find(|id| is_tail(id) && *id != hips) else { return Vec::new() };
     let mut chain = vec![at];
     while let Some(&next) = skeleton.children(at).iter().find(|id| is_tail(id)) {

@@ -3,9 +3,9 @@
 //! Both soles have one slope from ankle to toes. People stand on the balls of their feet and hardly on their heels, so the
 //! lower quarter of the slopes of the resting frames counts.
 
-use super::convention::{Line, snapped};
-use super::estimate::Found;
-use super::evidence::{Evidence, frame};
+use super::axis_convention::{LineKind, snapped};
+use super::estimate::PartialEstimate;
+use super::motion_samples::{MotionSamples, frame};
 use crate::math::{
     Quat, Transform, Vec3, mean_direction, median, percentile, rotation_between, weighted_quantile,
 };
@@ -25,7 +25,7 @@ const SOLE_SLOPE: f64 = 25.0;
 const MOST: usize = 8192;
 
 /// One foot over the frames of all clips.
-struct Sole {
+struct FootObservation {
     side: Side,
     /// From ankle to toes, and across the foot, in its axes.
     ahead: Vec3,
@@ -39,8 +39,9 @@ struct Sole {
 }
 
 /// Feet and toes of both sides.
-pub(super) fn feet(e: &Evidence, found: &mut Found) {
-    let soles: Vec<Sole> = Side::BOTH.into_iter().filter_map(|side| sole(e, found, side)).collect();
+pub(super) fn feet(e: &MotionSamples, found: &mut PartialEstimate) {
+    let soles: Vec<FootObservation> =
+        Side::BOTH.into_iter().filter_map(|side| sole(e, found, side)).collect();
     let slopes: Vec<f64> = soles.iter().flat_map(|s| s.slopes.iter().copied()).collect();
     let weights: Vec<f64> = soles.iter().flat_map(|s| s.weights.iter().copied()).collect();
     let shown = weights.iter().sum::<f64>() > 0.0;
@@ -55,7 +56,7 @@ pub(super) fn feet(e: &Evidence, found: &mut Found) {
 }
 
 /// What a foot shows; without toes it is set as the shin on average, and there is nothing to show.
-fn sole(e: &Evidence, found: &mut Found, side: Side) -> Option<Sole> {
+fn sole(e: &MotionSamples, found: &mut PartialEstimate, side: Side) -> Option<FootObservation> {
     let (role, shin, toes) = (Role::Foot(side), Role::LowerLeg(side), Role::Toes(side));
     if !e.has(&[role]) || !found.c.contains_key(&shin) {
         return None;
@@ -74,7 +75,7 @@ fn sole(e: &Evidence, found: &mut Found, side: Side) -> Option<Sole> {
     let up: Vec<Vec3> = read.iter().map(|t| t.rotation.inverse() * Vec3::y()).collect();
     let aside = mean_direction(&e.seen_from(role, |f| above[f] * Vec3::x()), &found.weights);
     let aside = aside.unwrap_or_else(Vec3::x);
-    let mut across = snapped(found, super::evidence::across(&aside, &ahead), Line::Foot);
+    let mut across = snapped(found, super::motion_samples::across(&aside, &ahead), LineKind::Foot);
     let seconds: f64 = {
         let steps = foot.iter().flat_map(|c| c.joints.iter().map(|_| c.seconds));
         weights.iter().zip(steps).map(|(w, s)| w * s).sum()
@@ -100,12 +101,12 @@ fn sole(e: &Evidence, found: &mut Found, side: Side) -> Option<Sole> {
         true => every_frame(e, e.joint(toes)).into_iter().flat_map(|c| c.joints).collect(),
         false => Vec::new(),
     };
-    Some(Sole { side, ahead, across, foot: read, toes, slopes, weights })
+    Some(FootObservation { side, ahead, across, foot: read, toes, slopes, weights })
 }
 
 /// Toes: the tip level, straight ahead; rigid toes keep their relation, toes without a tip lie as they do on average while
 /// the foot rests.
-fn toes(e: &Evidence, found: &mut Found, sole: &Sole) {
+fn toes(e: &MotionSamples, found: &mut PartialEstimate, sole: &FootObservation) {
     let role = Role::Toes(sole.side);
     if sole.toes.is_empty() {
         return;
@@ -123,7 +124,7 @@ fn toes(e: &Evidence, found: &mut Found, sole: &Sole) {
             let level = c_foot * sole.ahead;
             let level = Vec3::new(level.x, 0.0, level.z).try_normalize(1e-9).unwrap_or_else(Vec3::z);
             let aside = (mean.inverse() * Vec3::y()).cross(&tip).try_normalize(1e-9).unwrap_or_else(Vec3::x);
-            let n = snapped(found, aside, Line::Foot);
+            let n = snapped(found, aside, LineKind::Foot);
             let c = frame(&Vec3::y().cross(&level), &level) * frame(&n, &tip).inverse();
             found.set(role, c, 0.8, "level, as the foot points");
         }
@@ -131,7 +132,7 @@ fn toes(e: &Evidence, found: &mut Found, sole: &Sole) {
 }
 
 /// One joint in the frames of one clip.
-struct Course {
+struct JointTrajectory {
     joints: Vec<Transform>,
     /// How fast it turns in each of them, degrees per second, and rises, units per second.
     turns: Vec<f64>,
@@ -141,7 +142,7 @@ struct Course {
 }
 
 /// A joint in every frame of every clip (every second one, and so on, of a long one).
-fn every_frame(e: &Evidence, joint: JointId) -> Vec<Course> {
+fn every_frame(e: &MotionSamples, joint: JointId) -> Vec<JointTrajectory> {
     let skeleton = e.skeleton();
     let mut path: Vec<JointId> = skeleton.path_to_root(joint).collect();
     path.reverse();
@@ -150,7 +151,7 @@ fn every_frame(e: &Evidence, joint: JointId) -> Vec<Course> {
     let course = |clip: &&Clip| {
         let frames = clip.frames();
         let step = frames.div_ceil(MOST).max(1);
-        let mut course = Course {
+        let mut course = JointTrajectory {
             joints: Vec::new(),
             turns: Vec::new(),
             rises: Vec::new(),
@@ -175,7 +176,7 @@ fn every_frame(e: &Evidence, joint: JointId) -> Vec<Course> {
 
 /// How much the sole of a side rests in each frame: low, neither turning nor rising. A clip of less than three frames
 /// shows none.
-fn resting(e: &Evidence, side: Side, foot: &[Course]) -> Vec<f64> {
+fn resting(e: &MotionSamples, side: Side, foot: &[JointTrajectory]) -> Vec<f64> {
     let apart = |a: Role, b: Role| {
         let pairs = e.at(a).iter().zip(e.at(b));
         median(pairs.map(|(a, b)| (a.translation - b.translation).norm()).collect())
@@ -184,7 +185,7 @@ fn resting(e: &Evidence, side: Side, foot: &[Course]) -> Vec<f64> {
     let leg = (apart(upper, lower) + apart(lower, end)).max(1e-12);
     let heights: Vec<f64> = foot.iter().flat_map(|c| c.joints.iter().map(|t| t.translation.y)).collect();
     let ground = percentile(&heights, 0.05);
-    let weight = |course: &Course, f: usize| {
+    let weight = |course: &JointTrajectory, f: usize| {
         if course.joints.len() < 3 {
             return 0.0;
         }

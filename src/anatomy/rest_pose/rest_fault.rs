@@ -3,9 +3,9 @@
 //! Both tests are free of up, front and unit. Limits lie between what good rest poses of 87 BVH and 39 glTF files reach
 //! and what baked ones show (spine 47 and 90 degrees, neck and head 44 and 98, clavicle 64 and 88).
 
-use super::evidence::Evidence;
-use super::limbs::{ENDS, Sided};
-use crate::anatomy::carrier::carrier;
+use super::motion_samples::MotionSamples;
+use super::t_pose_limbs::{ENDS, Sided};
+use crate::anatomy::body_hierarchy::parent_role;
 use crate::anatomy::figure::orientation;
 use crate::math::{Quat, Vec3, mean_rotation, median};
 use crate::model::{Clip, ModelPose, Rig, Role, Side};
@@ -58,7 +58,7 @@ fn beyond(role: Role) -> Option<f64> {
 
 /// Why `rest` (model space, any axes and unit) cannot calibrate these clips, or `None`.
 pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFault> {
-    let e = Evidence::new(rig, clips, Quat::identity(), SAMPLES);
+    let e = MotionSamples::new(rig, clips, Quat::identity(), SAMPLES);
     let thighs = Side::BOTH.map(Role::UpperLeg);
     if !e.has(&thighs) || !(e.has(&[Role::Head]) || e.has(&Side::BOTH.map(Role::UpperArm))) {
         return None;
@@ -79,7 +79,7 @@ pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFa
     }
     let ones = vec![1.0; e.count];
     let far = |role: Role| {
-        let (limit, above) = (beyond(role)?, carrier(rig, role)?);
+        let (limit, above) = (beyond(role)?, parent_role(rig, role)?);
         let (j, p) = (e.joint(role), e.joint(above));
         let back = (rest.joint(p).rotation.inverse() * rest.joint(j).rotation).inverse();
         let pairs = e.of_joint(p).iter().zip(e.of_joint(j));

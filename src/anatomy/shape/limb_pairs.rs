@@ -4,13 +4,13 @@
 //! are shaped like limbs, and legs hang where the body starts. Y is up, as far as anything says so; a figure that lies
 //! is still read.
 
-use super::limb::{Kind, Limb};
-use super::tree::Tree;
+use super::joint_tree::Tree;
+use super::limb::{Limb, LimbKind};
 use super::twins::Twin;
 use crate::math::Vec3;
 
 /// Legs, and arms where there are some.
-pub(super) struct Body {
+pub(super) struct LimbPairs {
     /// Legs, or hind legs.
     pub legs: Limb,
     /// Arms, or forelegs.
@@ -22,9 +22,9 @@ const MOST_TWINS: usize = 12;
 /// A body without arms is one only if its legs stand: the cosine of their direction against down.
 const STANDS: f64 = 0.7;
 
-impl Body {
+impl LimbPairs {
     /// The body that explains the twins best; `None` where there are no two legs.
-    pub fn of(tree: &Tree, twins: &[Twin]) -> Option<Body> {
+    pub fn of(tree: &Tree, twins: &[Twin]) -> Option<LimbPairs> {
         let mut long: Vec<&Twin> = twins.iter().filter(|t| t.paths[0].len() >= 2).collect();
         // A lever of the rig moves no skin.
         long.retain(|t| tree.skin.is_none() || t.skin > 0.0);
@@ -32,7 +32,7 @@ impl Body {
         long.truncate(MOST_TWINS);
         let longest = long.first()?.length;
         let read = |kind| long.iter().map(move |t| Limb::of(tree, t, kind)).collect::<Vec<_>>();
-        let (legs, arms) = (read(Kind::Leg), read(Kind::Arm));
+        let (legs, arms) = (read(LimbKind::Leg), read(LimbKind::Arm));
 
         let mut best: Option<(f64, usize, Option<usize>)> = None;
         for (i, leg) in legs.iter().enumerate().filter_map(|(i, l)| Some((i, l.as_ref()?))) {
@@ -52,7 +52,7 @@ impl Body {
                 .max_by(|a, b| a.0.total_cmp(&b.0));
         }
         let (_, i, j) = best?;
-        let body = Body { legs: legs[i].clone()?, arms: j.and_then(|j| arms[j].clone()) };
+        let body = LimbPairs { legs: legs[i].clone()?, arms: j.and_then(|j| arms[j].clone()) };
         let crowd = |t: &&&Twin| t.parent == body.legs.twin.parent && t.length > 0.7 * body.legs.twin.length;
         let same = body.arms.as_ref().is_some_and(|a| a.twin.parent == body.legs.twin.parent);
         // More than two pairs of legs on one joint: a spider, and no telling which are arms.

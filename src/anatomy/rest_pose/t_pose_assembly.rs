@@ -1,8 +1,8 @@
 //! The rotations of all roles become a pose of all joints: parts of the body on the parts that carry them.
 
-use super::estimate::Found;
-use super::evidence::Evidence;
-use crate::anatomy::carrier::carrier;
+use super::estimate::PartialEstimate;
+use super::motion_samples::MotionSamples;
+use crate::anatomy::body_hierarchy::parent_role;
 use crate::math::{Quat, Transform, Vec3, mean_rotation, median_of};
 use crate::model::{JointId, ModelPose, Role};
 
@@ -12,7 +12,7 @@ const SPARSE: usize = 8;
 /// Every joint in the T-pose, the lowest point of the feet at height 0.
 ///
 /// Joints without a role keep their average to the joint above; joints above the hips stand without a turn.
-pub(super) fn stand(e: &Evidence, found: &Found) -> ModelPose {
+pub(super) fn stand(e: &MotionSamples, found: &PartialEstimate) -> ModelPose {
     let skeleton = e.skeleton();
     let role_of = |id: JointId| e.rig.role(id).filter(|r| found.c.contains_key(r));
     let ones = vec![1.0; e.count.div_ceil(SPARSE)];
@@ -34,7 +34,7 @@ pub(super) fn stand(e: &Evidence, found: &Found) -> ModelPose {
     let carriers: Vec<Option<JointId>> = skeleton
         .ids()
         .map(|id| {
-            let carried = e.rig.role(id).and_then(|role| carrier(e.rig, role));
+            let carried = e.rig.role(id).and_then(|role| parent_role(e.rig, role));
             carried.map(|role| e.joint(role)).or(skeleton.parent(id)).filter(|_| id != hips)
         })
         .collect();
@@ -64,7 +64,7 @@ pub(super) fn stand(e: &Evidence, found: &Found) -> ModelPose {
     ModelPose::new(pose)
 }
 
-/// The joints in an order in which every joint comes after its carrier. A circle, which an odd map could make, is cut in
+/// The joints in an order in which every joint comes after its parent_role. A circle, which an odd map could make, is cut in
 /// joint order.
 fn order(carriers: &[Option<JointId>]) -> Vec<JointId> {
     let mut order = Vec::with_capacity(carriers.len());

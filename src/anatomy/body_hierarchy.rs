@@ -4,13 +4,13 @@ use crate::model::{JointId, Rig, Role};
 
 /// The role that `role` hangs from on this rig: the nearest one towards the hips that the rig has; `None` for the hips and
 /// for what hangs from nothing.
-pub fn carrier(rig: &Rig, role: Role) -> Option<Role> {
+pub fn parent_role(rig: &Rig, role: Role) -> Option<Role> {
     std::iter::successors(inner(rig, role), |role| inner(rig, *role)).find(|role| rig.joint(*role).is_some())
 }
 
 /// The joint that `role` hangs from on this rig: of the nearest role towards the hips that the rig has.
-pub fn body_parent(rig: &Rig, role: Role) -> Option<JointId> {
-    carrier(rig, role).and_then(|role| rig.joint(role))
+pub fn parent_joint(rig: &Rig, role: Role) -> Option<JointId> {
+    parent_role(rig, role).and_then(|role| rig.joint(role))
 }
 
 /// The last role of a chain that counts from 0.

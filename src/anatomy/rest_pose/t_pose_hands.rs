@@ -1,14 +1,14 @@
 //! Hands and fingers in the T-pose: along the knuckles, palms down, fingers straight.
 
-use super::convention::{Line, like_above, snapped};
-use super::estimate::Found;
-use super::evidence::{Evidence, across, frame};
+use super::axis_convention::{LineKind, like_above, snapped};
+use super::estimate::PartialEstimate;
+use super::motion_samples::{MotionSamples, across, frame};
 use crate::math::{Quat, Vec3, arc};
 use crate::model::{Finger, Role, Side};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// The hand of a side and its fingers; without knuckles the hand is turned as the forearm on average.
-pub(super) fn hand(e: &Evidence, found: &mut Found, side: Side) {
+pub(super) fn hand(e: &MotionSamples, found: &mut PartialEstimate, side: Side) {
     let (role, lower) = (Role::Hand(side), Role::LowerArm(side));
     if !e.has(&[role]) {
         return;
@@ -39,7 +39,7 @@ pub(super) fn hand(e: &Evidence, found: &mut Found, side: Side) {
                 },
                 Some(bone) => {
                     let n = across(&(made.unwrap_or(relative).inverse() * Vec3::y()), &bone);
-                    let n = if made.is_some() { n } else { snapped(found, n, Line::Hinge) };
+                    let n = if made.is_some() { n } else { snapped(found, n, LineKind::Hinge) };
                     let c = frame(&along, &Vec3::y()) * frame(&bone, &n).inverse();
                     match made {
                         Some(_) => found.set(role, c, 0.6, "its axes as the forearm's"),
@@ -54,7 +54,7 @@ pub(super) fn hand(e: &Evidence, found: &mut Found, side: Side) {
 
 /// Fingers: the average in the hand, the curl taken back, the rest by the shortest arc. Thumbs stay as they are on
 /// average.
-fn fingers(e: &Evidence, found: &mut Found, side: Side) {
+fn fingers(e: &MotionSamples, found: &mut PartialEstimate, side: Side) {
     let hand = found.away(e, Role::Hand(side));
     for finger in Finger::ALL {
         let mut bone: Option<Vec3> = None;

@@ -1,16 +1,19 @@
-//! Names and shape side by side: the gaps that names leave are filled from the shape, and sides that contradict it are
+//! JointNames and shape side by side: the gaps that names leave are filled from the shape, and sides that contradict it are
 //! found.
 
-use super::limbs::Slot;
-use super::roles::limb_role;
-use super::shape::{SIDES, Shape};
+use super::named_limbs::{LimbSlot, limb_role};
+use super::shape::{BodyShape, SIDES};
 use crate::model::{JointId, Role};
 
 /// How sure a role is that fills a gap that the names left.
 pub(super) const SURE: f64 = 0.55;
 
 /// Whether the shape is sure that what the names call left is right: all limbs that both know lie on the other side.
-pub(super) fn sides_contradict(shape: &Shape, legs: &[[Slot; 4]; 2], arms: &[[Slot; 4]; 2]) -> bool {
+pub(super) fn sides_contradict(
+    shape: &BodyShape,
+    legs: &[[LimbSlot; 4]; 2],
+    arms: &[[LimbSlot; 4]; 2],
+) -> bool {
     let (mut same, mut other) = (0, 0);
     for (named, seen) in [(legs, &shape.legs), (arms, &shape.arms)] {
         for (side, limb) in named.iter().enumerate() {
@@ -25,7 +28,7 @@ pub(super) fn sides_contradict(shape: &Shape, legs: &[[Slot; 4]; 2], arms: &[[Sl
 }
 
 /// Raises what the names say to the confidence of the shape, where both say the same.
-pub(super) fn confirm(shape: &Shape, named: [&mut [[Slot; 4]; 2]; 2]) {
+pub(super) fn confirm(shape: &BodyShape, named: [&mut [[LimbSlot; 4]; 2]; 2]) {
     for (named, seen) in named.into_iter().zip([&shape.legs, &shape.arms]) {
         for (named, seen) in named.iter_mut().flatten().zip(seen.iter().flatten()) {
             if let (Some(named), Some(seen)) = (named.as_mut(), seen)
@@ -38,7 +41,7 @@ pub(super) fn confirm(shape: &Shape, named: [&mut [[Slot; 4]; 2]; 2]) {
 }
 
 /// What the names left open and the shape knows, where both agree about the rest of the limb.
-pub(super) fn gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2]) -> Vec<(Role, JointId, f64)> {
+pub(super) fn gaps(shape: &BodyShape, named: [&[[LimbSlot; 4]; 2]; 2]) -> Vec<(Role, JointId, f64)> {
     let seen = [&shape.legs, &shape.arms];
     let pairs = || named.iter().zip(seen).flat_map(|(n, s)| n.iter().zip(s));
     // A limb that both read alike shows that they speak of one body.
@@ -68,7 +71,7 @@ pub(super) fn gaps(shape: &Shape, named: [&[[Slot; 4]; 2]; 2]) -> Vec<(Role, Joi
 }
 
 /// How many slots of a limb names and shape fill with the same joint, and with different ones.
-fn agree(named: &[Slot; 4], seen: &[Slot; 4]) -> (usize, usize) {
+fn agree(named: &[LimbSlot; 4], seen: &[LimbSlot; 4]) -> (usize, usize) {
     let both = named.iter().zip(seen).filter_map(|(a, b)| Some(a.as_ref()?.0 == b.as_ref()?.0));
     let all: Vec<bool> = both.collect();
     let same = all.iter().filter(|&&same| same).count();

@@ -5,9 +5,9 @@
 //! tells it. The symmetric axis of biomechanics (largest singular pair of the mean relative rotation) has no sign and
 //! needs a range of motion.
 
-use super::convention::{ALIKE, Line, like_above, on_axis, snapped};
-use super::estimate::Found;
-use super::evidence::{Evidence, across, frame};
+use super::axis_convention::{ALIKE, LineKind, like_above, on_axis, snapped};
+use super::estimate::PartialEstimate;
+use super::motion_samples::{MotionSamples, across, frame};
 use crate::anatomy::figure::nearest_axis;
 use crate::math::{Quat, Vec3, arc, mean_direction, mean_rotation};
 use crate::model::{Role, Side};
@@ -51,7 +51,7 @@ impl Bending {
 
 /// The axis that a limb bends about: shown by the frames that bend far, else by those that bend most, if the bend changes
 /// and its axis does not (then the data has a true hinge).
-pub(super) fn bending(e: &Evidence, [upper, lower, end]: [Role; 3]) -> Bending {
+pub(super) fn bending(e: &MotionSamples, [upper, lower, end]: [Role; 3]) -> Bending {
     let (a, b, c) = (e.at(upper), e.at(lower), e.at(end));
     let unit = |v: Vec3| v.try_normalize(1e-12).unwrap_or_default();
     let mut found = Bending { normal: Vec::new(), bend: Vec::new(), shown: Vec::new() };
@@ -90,7 +90,7 @@ pub(super) fn bend_axis(normals: &[Vec3], weights: &[f64]) -> Option<(Vec3, f64)
 }
 
 /// Collar bone, upper arm and forearm of a side.
-pub(super) fn arm(e: &Evidence, found: &mut Found, side: Side) {
+pub(super) fn arm(e: &MotionSamples, found: &mut PartialEstimate, side: Side) {
     let k = side.sign();
     let (collar, upper) = (Role::Clavicle(side), Role::UpperArm(side));
     let mut above = found.chest.clone();
@@ -110,7 +110,7 @@ pub(super) fn arm(e: &Evidence, found: &mut Found, side: Side) {
                 let lift = SHOULDERS_HANG.to_radians();
                 let seen = relative * bone;
                 let seen = (seen * libm::cos(lift) + Vec3::y() * libm::sin(lift)).normalize();
-                let up = snapped(found, across(&(relative.inverse() * Vec3::y()), &bone), Line::Clavicle);
+                let up = snapped(found, across(&(relative.inverse() * Vec3::y()), &bone), LineKind::Clavicle);
                 let along = (usual + seen).try_normalize(1e-6).unwrap_or(usual);
                 found.bones.insert(collar, along);
                 let c = frame(&along, &Vec3::y()) * frame(&bone, &up).inverse();
@@ -126,7 +126,7 @@ pub(super) fn arm(e: &Evidence, found: &mut Found, side: Side) {
 }
 
 /// Thigh and shin of a side.
-pub(super) fn leg(e: &Evidence, found: &mut Found, side: Side) {
+pub(super) fn leg(e: &MotionSamples, found: &mut PartialEstimate, side: Side) {
     let roles = ENDS[1].map(|role| role(side));
     if e.has(&roles[..2]) {
         let above = found.hips.clone();
@@ -139,8 +139,8 @@ pub(super) fn leg(e: &Evidence, found: &mut Found, side: Side) {
 /// `above` is what carries them, in each frame away from the T-pose; `turned` degrees about the bone lead from the average
 /// posture to the bend axis.
 fn limb(
-    e: &Evidence,
-    found: &mut Found,
+    e: &MotionSamples,
+    found: &mut PartialEstimate,
     [upper, lower, end]: [Role; 3],
     (along, axis): (Vec3, Vec3),
     above: &[Quat],
@@ -155,7 +155,7 @@ fn limb(
     let likely = likely * libm::cos(angle) + bone.cross(&likely) * libm::sin(angle);
     let target = frame(&along, &axis);
     if !e.has(&[end]) {
-        let n = snapped(found, likely, Line::Hinge);
+        let n = snapped(found, likely, LineKind::Hinge);
         let c = target * frame(&bone, &n).inverse();
         let pairs = e.at(upper).iter().zip(e.at(lower));
         let between: Vec<Quat> = pairs.map(|(u, l)| u.rotation.inverse() * l.rotation).collect();
@@ -190,7 +190,7 @@ fn limb(
         .flatten();
     let n = match alike {
         Some(c) => c.inverse() * axis,
-        None => snapped(found, n, if weak { Line::WeakHinge } else { Line::Hinge }),
+        None => snapped(found, n, if weak { LineKind::WeakHinge } else { LineKind::Hinge }),
     };
     if weak {
         sure = sure.min(0.5);
@@ -224,7 +224,7 @@ fn limb(
     let n = if same && of_upper.angle(&m) < ALIKE * PI / 180.0 {
         of_upper
     } else {
-        snapped(found, m, Line::Hinge)
+        snapped(found, m, LineKind::Hinge)
     };
     let c = target * frame(&bone, &n).inverse();
     found.set(lower, c, sure.min((1.0 - spread / 90.0).clamp(0.3, 0.95)), why);

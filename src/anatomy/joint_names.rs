@@ -4,24 +4,24 @@
 //! suffix of the tool) says nothing and is left out first. Ancestors are told in one step, by the order in which a
 //! walk through the tree comes and goes, so that ten thousand joints take no longer than their names.
 
-use super::labels::Label;
-use super::vocabulary::{Part, Sense, Vocabulary};
+use super::joint_label::JointLabel;
+use super::vocabulary::{NamedPart, Sense, Vocabulary};
 use crate::model::{Finger, JointId, Side, Skeleton};
 use std::collections::BTreeMap;
 
 /// What the names of a skeleton say.
 #[derive(Clone, Debug)]
-pub struct Names {
-    joints: Vec<Named>,
+pub struct JointNames {
+    joints: Vec<ParsedName>,
     /// When a walk through the tree comes to a joint, and the last joint that it meets below.
     walk: Vec<(usize, usize)>,
 }
 
 /// What one name says.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Named {
+struct ParsedName {
     side: Option<Side>,
-    readings: Vec<(Part, f64)>,
+    readings: Vec<(NamedPart, f64)>,
     finger: Option<FingerName>,
     leg: bool,
     helper: bool,
@@ -50,14 +50,14 @@ pub enum WhichFinger {
 /// A skeleton of fewer joints has no word that most of its joints share by convention.
 const FEWEST_TO_SHARE: usize = 8;
 
-impl Names {
+impl JointNames {
     /// What the joint names of `skeleton` say, by the words of `vocabulary`.
-    pub fn of(skeleton: &Skeleton, vocabulary: &Vocabulary) -> Names {
-        let mut labels: Vec<Label> =
-            skeleton.joints().iter().map(|j| Label::by(vocabulary, &j.name)).collect();
+    pub fn of(skeleton: &Skeleton, vocabulary: &Vocabulary) -> JointNames {
+        let mut labels: Vec<JointLabel> =
+            skeleton.joints().iter().map(|j| JointLabel::by(vocabulary, &j.name)).collect();
         drop_shared(vocabulary, &mut labels);
-        let joints = labels.iter().map(|label| Named::of(vocabulary, label)).collect();
-        Names { joints, walk: walk(skeleton) }
+        let joints = labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
+        JointNames { joints, walk: walk(skeleton) }
     }
 
     /// The side that the name claims.
@@ -66,12 +66,12 @@ impl Names {
     }
 
     /// What the joint may be, with a weight from 0 to 1 each; nothing for helpers and unknown words.
-    pub fn readings(&self, id: JointId) -> &[(Part, f64)] {
+    pub fn readings(&self, id: JointId) -> &[(NamedPart, f64)] {
         &self.joints[id.index()].readings
     }
 
     /// How surely the joint is `part`: 0 where its name does not say so.
-    pub fn weight(&self, id: JointId, part: Part) -> f64 {
+    pub fn weight(&self, id: JointId, part: NamedPart) -> f64 {
         self.readings(id).iter().find(|r| r.0 == part).map_or(0.0, |r| r.1)
     }
 
@@ -130,7 +130,7 @@ fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
 }
 
 /// Takes out of `labels` the unknown words that more than half of them share.
-fn drop_shared(vocabulary: &Vocabulary, labels: &mut [Label]) {
+fn drop_shared(vocabulary: &Vocabulary, labels: &mut [JointLabel]) {
     if labels.len() < FEWEST_TO_SHARE {
         return;
     }
@@ -149,10 +149,10 @@ fn drop_shared(vocabulary: &Vocabulary, labels: &mut [Label]) {
     }
 }
 
-impl Named {
-    fn of(vocabulary: &Vocabulary, label: &Label) -> Named {
+impl ParsedName {
+    fn of(vocabulary: &Vocabulary, label: &JointLabel) -> ParsedName {
         let senses = |word: &String| vocabulary.meanings(word).iter().map(|m| m.sense);
-        let mut named = Named { side: label.side, ..Named::default() };
+        let mut named = ParsedName { side: label.side, ..ParsedName::default() };
         if label.words.iter().any(|w| vocabulary.is_helper(w)) {
             named.helper = true;
             return named;
@@ -187,27 +187,27 @@ impl Named {
 }
 
 /// What the label may stand for: each of its words has to allow it.
-fn readings(vocabulary: &Vocabulary, label: &Label) -> Vec<(Part, f64)> {
+fn readings(vocabulary: &Vocabulary, label: &JointLabel) -> Vec<(NamedPart, f64)> {
     let mark = |sense: Sense| {
         let is = |w: &&String| vocabulary.meanings(w).iter().any(|m| m.sense == sense);
         (label.words.len() > 1).then(|| label.words.iter().find(is)).flatten()
     };
     let (front, hind) = (mark(Sense::Front), mark(Sense::Hind));
     let words = label.words.iter().filter(|w| Some(*w) != front && Some(*w) != hind);
-    let mut found: Option<Vec<(Part, f64)>> = None;
+    let mut found: Option<Vec<(NamedPart, f64)>> = None;
     for word in words {
         let parts = vocabulary.meanings(word).iter().filter_map(|m| match m.sense {
             Sense::Body(part) => Some((part, m.weight)),
             _ => None,
         });
-        let allowed = |part: Part| match &found {
+        let allowed = |part: NamedPart| match &found {
             None => Some(1.0),
             Some(before) => before.iter().find(|b| b.0 == part).map(|b| b.1),
         };
         found = Some(parts.filter_map(|(part, w)| Some((part, allowed(part)?.min(w)))).collect());
     }
-    let sided = |part: Part| if part.is_trunk() { label.side.is_none() } else { label.side.is_some() };
-    let on_front = |(part, weight): (Part, f64)| match front {
+    let sided = |part: NamedPart| if part.is_trunk() { label.side.is_none() } else { label.side.is_some() };
+    let on_front = |(part, weight): (NamedPart, f64)| match front {
         Some(_) => Some((part.of_front_leg()?, weight)),
         None => Some((part, weight)),
     };
@@ -220,41 +220,41 @@ mod tests {
     use crate::math::Transform;
     use crate::model::Joint;
 
-    fn named(name: &str) -> Named {
+    fn named(name: &str) -> ParsedName {
         let vocabulary = Vocabulary::built_in();
-        Named::of(vocabulary, &Label::by(vocabulary, name))
+        ParsedName::of(vocabulary, &JointLabel::by(vocabulary, name))
     }
 
-    fn best(name: &str) -> Option<Part> {
+    fn best(name: &str) -> Option<NamedPart> {
         named(name).readings.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|r| r.0)
     }
 
     #[test]
     fn names_of_many_conventions_find_their_part() {
         for (name, part) in [
-            ("mixamorig:LeftUpLeg", Part::UpperLeg),
-            ("LeftLeg", Part::LowerLeg),
-            ("LeftHip", Part::UpperLeg),
-            ("Hips", Part::Hips),
-            ("lowerback", Part::Spine),
-            ("thigh.l", Part::UpperLeg),
-            ("DEF-front_thigh.L", Part::UpperArm),
-            ("FrontLowerLeg.R", Part::LowerArm),
-            ("BackUpperLeg.L", Part::UpperLeg),
-            ("LeftForeArm", Part::LowerArm),
-            ("l_foreToe", Part::Toes),
-            ("LoArm_L", Part::LowerArm),
-            ("J_Bip_C_UpperChest", Part::Spine),
-            ("wrist.l", Part::Hand),
-            ("RightToeBase", Part::Toes),
-            ("LFArm", Part::LowerArm),
-            ("lThighBend", Part::UpperLeg),
-            ("LowerTorso", Part::Hips),
-            ("SpineShoulder", Part::Spine),
-            ("CC_Base_L_Upperarm", Part::UpperArm),
-            ("FullBody_LeftArmLower", Part::LowerArm),
-            ("左手首", Part::Hand),
-            ("T12", Part::Spine),
+            ("mixamorig:LeftUpLeg", NamedPart::UpperLeg),
+            ("LeftLeg", NamedPart::LowerLeg),
+            ("LeftHip", NamedPart::UpperLeg),
+            ("Hips", NamedPart::Hips),
+            ("lowerback", NamedPart::Spine),
+            ("thigh.l", NamedPart::UpperLeg),
+            ("DEF-front_thigh.L", NamedPart::UpperArm),
+            ("FrontLowerLeg.R", NamedPart::LowerArm),
+            ("BackUpperLeg.L", NamedPart::UpperLeg),
+            ("LeftForeArm", NamedPart::LowerArm),
+            ("l_foreToe", NamedPart::Toes),
+            ("LoArm_L", NamedPart::LowerArm),
+            ("J_Bip_C_UpperChest", NamedPart::Spine),
+            ("wrist.l", NamedPart::Hand),
+            ("RightToeBase", NamedPart::Toes),
+            ("LFArm", NamedPart::LowerArm),
+            ("lThighBend", NamedPart::UpperLeg),
+            ("LowerTorso", NamedPart::Hips),
+            ("SpineShoulder", NamedPart::Spine),
+            ("CC_Base_L_Upperarm", NamedPart::UpperArm),
+            ("FullBody_LeftArmLower", NamedPart::LowerArm),
+            ("左手首", NamedPart::Hand),
+            ("T12", NamedPart::Spine),
         ] {
             assert_eq!(best(name), Some(part), "{name}");
         }
@@ -307,15 +307,15 @@ mod tests {
         let joints: Vec<String> = parts.iter().map(|p| format!("Zorro_{p}")).collect();
         let joints: Vec<(&str, Option<usize>)> =
             joints.iter().enumerate().map(|(n, j)| (j.as_str(), n.checked_sub(1))).collect();
-        let names = Names::of(&skeleton(&joints), Vocabulary::built_in());
-        assert_eq!(names.weight(JointId::new(0), Part::Hips), 1.0);
-        assert_eq!(names.weight(JointId::new(5), Part::Hand), 0.9);
+        let names = JointNames::of(&skeleton(&joints), Vocabulary::built_in());
+        assert_eq!(names.weight(JointId::new(0), NamedPart::Hips), 1.0);
+        assert_eq!(names.weight(JointId::new(5), NamedPart::Hand), 0.9);
     }
 
     #[test]
     fn a_walk_tells_ancestors() {
         let tree = skeleton(&[("a", None), ("b", Some(0)), ("c", Some(0)), ("d", Some(1)), ("e", Some(2))]);
-        let names = Names::of(&tree, Vocabulary::built_in());
+        let names = JointNames::of(&tree, Vocabulary::built_in());
         for id in tree.ids() {
             for ancestor in tree.ids() {
                 let below = id == ancestor || tree.is_ancestor(ancestor, id);

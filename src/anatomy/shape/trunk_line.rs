@@ -4,14 +4,14 @@
 //! loose below a root, as in rigs that are built in pieces, it is the chain that passes between them. Space and units:
 //! those of the tree.
 
-use super::body::{Body, direction, middle};
+use super::joint_tree::Tree;
 use super::limb::Limb;
-use super::tree::Tree;
+use super::limb_pairs::{LimbPairs, direction, middle};
 use crate::math::{Vec3, nearest_on_segment};
 
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct TrunkLine {
     /// Carries legs and trunk.
     pub hips: usize,
     /// From above the hips to where the arms hang.
@@ -27,7 +27,7 @@ pub(super) struct Line {
 }
 
 /// The line of a body.
-pub(super) fn line(tree: &Tree, body: &Body) -> Option<Line> {
+pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let legs = &body.legs;
     let hip = middle(tree, legs, legs.upper);
     let leg = legs.twin.length;
@@ -74,7 +74,7 @@ pub(super) fn line(tree: &Tree, body: &Body) -> Option<Line> {
         None => (None, Vec::new()),
     };
     let tail = tail(tree, hips, &taken, way.first().copied().or(neck.first().copied()).or(head), trunk, body);
-    Some(Line { hips, spine: way, neck, head, tail, sure: true })
+    Some(TrunkLine { hips, spine: way, neck, head, tail, sure: true })
 }
 
 /// The joint of `chain` nearest to `place`, as a position.
@@ -93,7 +93,7 @@ fn distance(tree: &Tree, chain: &[usize], place: Vec3) -> f64 {
 }
 
 /// The chain above the hips parted at the shoulders.
-fn split(tree: &Tree, hips: usize, way: &[usize], shoulder: Vec3) -> Line {
+fn split(tree: &Tree, hips: usize, way: &[usize], shoulder: Vec3) -> TrunkLine {
     let up = shoulder - tree.at[hips];
     let at = way.iter().position(|&k| (tree.at[k] - shoulder).dot(&up) > 0.0).unwrap_or(way.len());
     let above = cut_tip(tree, way[at..].to_vec());
@@ -101,11 +101,11 @@ fn split(tree: &Tree, hips: usize, way: &[usize], shoulder: Vec3) -> Line {
         Some((head, neck)) => (Some(*head), neck.to_vec()),
         None => (None, Vec::new()),
     };
-    Line { hips, spine: way[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
+    TrunkLine { hips, spine: way[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
 }
 
 /// Hips, trunk and head of a body that has only legs: what goes up from where they part.
-fn without_arms(tree: &Tree, body: &Body) -> Option<Line> {
+fn without_arms(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let legs = &body.legs;
     let hips = legs.twin.parent;
     let taken = [legs.joint(0, 0), legs.joint(1, 0)];
@@ -113,7 +113,7 @@ fn without_arms(tree: &Tree, body: &Body) -> Option<Line> {
     let mut way = up_to_the_head(tree, hips, &taken, up, legs);
     let head = way.pop()?;
     let neck = if way.len() > 1 { way.split_off(way.len() - 1) } else { Vec::new() };
-    Some(Line { hips, spine: way, neck, head: Some(head), tail: Vec::new(), sure: false })
+    Some(TrunkLine { hips, spine: way, neck, head: Some(head), tail: Vec::new(), sure: false })
 }
 
 /// The chain from above `start` to the head, which is its last.
@@ -186,7 +186,7 @@ fn tail(
     taken: &[usize],
     trunk: Option<usize>,
     up: Vec3,
-    body: &Body,
+    body: &LimbPairs,
 ) -> Vec<usize> {
     let legs = direction(tree, &body.legs);
     let side = body.legs.twin.across;

@@ -1,17 +1,32 @@
-//! Names become arms and legs: which joints of a side fill the slots of a limb, by weight of words and order in the
+//! JointNames become arms and legs: which joints of a side fill the slots of a limb, by weight of words and order in the
 //! tree.
 
-use super::names::Names;
-use super::vocabulary::Part;
-use crate::model::{JointId, ModelPose, Side, Skeleton};
+use super::joint_names::JointNames;
+use super::vocabulary::NamedPart;
+use crate::model::{JointId, ModelPose, Role, Side, Skeleton};
 
 /// The slots of an arm, from the body outwards.
-pub const ARM: [Part; 4] = [Part::Clavicle, Part::UpperArm, Part::LowerArm, Part::Hand];
+pub const ARM: [NamedPart; 4] =
+    [NamedPart::Clavicle, NamedPart::UpperArm, NamedPart::LowerArm, NamedPart::Hand];
 /// The slots of a leg, from the body outwards.
-pub const LEG: [Part; 4] = [Part::UpperLeg, Part::LowerLeg, Part::Foot, Part::Toes];
+pub const LEG: [NamedPart; 4] = [NamedPart::UpperLeg, NamedPart::LowerLeg, NamedPart::Foot, NamedPart::Toes];
 
 /// A joint in a slot and how well its words fit, 0 to 1.
-pub type Slot = Option<(JointId, f64)>;
+pub type LimbSlot = Option<(JointId, f64)>;
+
+/// The role of a slot of a leg or an arm ([`LEG`], [`ARM`]).
+pub fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
+    match (leg, slot) {
+        (true, 0) => Role::UpperLeg(side),
+        (true, 1) => Role::LowerLeg(side),
+        (true, 2) => Role::Foot(side),
+        (true, _) => Role::Toes(side),
+        (false, 0) => Role::Clavicle(side),
+        (false, 1) => Role::UpperArm(side),
+        (false, 2) => Role::LowerArm(side),
+        (false, _) => Role::Hand(side),
+    }
+}
 
 /// What it is worth that a joint lies below the one in the slot before it. More than two words of full weight differ
 /// by: of two sets of joints with the names of a limb (bones, and the volumes that hang from them) the chain wins.
@@ -32,7 +47,12 @@ const BALL: f64 = 0.3;
 /// Maximises the sum of word weights; two slots whose joints lie on one path of the tree must lie in the limb's
 /// order, and a bonus rewards that they do. Of equal fillings the joints nearest to the root win, so that a chain of
 /// twist joints is taken at its beginning.
-pub fn by_words(skeleton: &Skeleton, names: &Names, side: Side, slots: &[Part; 4]) -> [Slot; 4] {
+pub fn by_words(
+    skeleton: &Skeleton,
+    names: &JointNames,
+    side: Side,
+    slots: &[NamedPart; 4],
+) -> [LimbSlot; 4] {
     let candidates = slots.map(|slot| -> Vec<(JointId, f64)> {
         let of_side = skeleton.ids().filter(|&id| names.side(id) == Some(side));
         let weighed = of_side.map(|id| (id, names.weight(id, slot)));
@@ -46,11 +66,11 @@ pub fn by_words(skeleton: &Skeleton, names: &Names, side: Side, slots: &[Part; 4
 
 /// A search through all fillings of a limb.
 struct Search<'a> {
-    names: &'a Names,
-    slots: &'a [Part; 4],
+    names: &'a JointNames,
+    slots: &'a [NamedPart; 4],
     candidates: &'a [Vec<(JointId, f64)>; 4],
-    chosen: [Slot; 4],
-    best: (f64, [Slot; 4]),
+    chosen: [LimbSlot; 4],
+    best: (f64, [LimbSlot; 4]),
 }
 
 impl Search<'_> {
@@ -68,7 +88,7 @@ impl Search<'_> {
                 continue;
             }
             let follows = inner.last().is_some_and(|other| self.names.is_below(id, other.0));
-            let needed = !matches!(self.slots[depth], Part::Clavicle | Part::Toes);
+            let needed = !matches!(self.slots[depth], NamedPart::Clavicle | NamedPart::Toes);
             let bonus = if follows { FOLLOWS } else { 0.0 } + if needed { NEEDED } else { 0.0 };
             self.chosen[depth] = Some((id, weight));
             self.fill(depth + 1, score + weight + bonus);
@@ -80,7 +100,7 @@ impl Search<'_> {
 
 /// A lone shoulder is an arm, unless the other side has the same word for its collar bone: then the arm is what lacks a
 /// name.
-pub fn shoulders_alike(names: &Names, arms: &mut [[Slot; 4]; 2]) {
+pub fn shoulders_alike(names: &JointNames, arms: &mut [[LimbSlot; 4]; 2]) {
     for (here, other) in [(0, 1), (1, 0)] {
         if let ([None, Some(arm), ..], [Some(collar), Some(_), ..]) = (arms[here], arms[other])
             && names.readings(arm.0) == names.readings(collar.0)
@@ -93,7 +113,7 @@ pub fn shoulders_alike(names: &Names, arms: &mut [[Slot; 4]; 2]) {
 
 /// A quadruped's hind leg is often named one joint too far out: `BackLeg`, `BackUpperLeg`, `BackLowerLeg` and a
 /// foot elsewhere are thigh, shin and foot. Moves the slots inwards where a plain `leg` stands above the thigh.
-pub fn straighten_hind_leg(skeleton: &Skeleton, names: &Names, leg: &mut [Slot; 4]) {
+pub fn straighten_hind_leg(skeleton: &Skeleton, names: &JointNames, leg: &mut [LimbSlot; 4]) {
     let [Some((thigh, weight)), Some((shin, shin_weight)), ..] = *leg else { return };
     let Some(above) = skeleton.parent(thigh) else { return };
     let is_leg = names.is_leg(above) && names.side(above) == names.side(thigh);
@@ -106,18 +126,18 @@ pub fn straighten_hind_leg(skeleton: &Skeleton, names: &Names, leg: &mut [Slot; 
 
 /// A foot between ankle and toes lies at the ball, where the toes turn, and the toes are its tip (Second Life). `rest`
 /// is the calibration pose in model space.
-pub fn ball_of_foot(skeleton: &Skeleton, names: &Names, rest: &ModelPose, leg: &mut [Slot; 4]) {
+pub fn ball_of_foot(skeleton: &Skeleton, names: &JointNames, rest: &ModelPose, leg: &mut [LimbSlot; 4]) {
     let [_, _, Some((ankle, _)), Some((tip, _))] = *leg else { return };
     let between =
         skeleton.path_to_root(tip).skip(1).take_while(|&id| id != ankle && names.is_below(id, ankle));
     // A joint of the same name is the second half of the ankle's bone.
     let is_foot = |id: &JointId| {
-        let weight = names.weight(*id, Part::Foot);
-        weight > 0.0 && weight < names.weight(ankle, Part::Foot)
+        let weight = names.weight(*id, NamedPart::Foot);
+        weight > 0.0 && weight < names.weight(ankle, NamedPart::Foot)
     };
     let Some(foot) = between.filter(is_foot).last() else { return };
     let from_ankle = |id: JointId| (rest.position(id) - rest.position(ankle)).norm();
     if from_ankle(foot) > BALL * from_ankle(tip) {
-        leg[3] = Some((foot, names.weight(foot, Part::Foot)));
+        leg[3] = Some((foot, names.weight(foot, NamedPart::Foot)));
     }
 }

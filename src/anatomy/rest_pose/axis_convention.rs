@@ -4,9 +4,9 @@
 //! coordinate axes of their joints, and so do the axes that elbows and knees bend about. Of 450 files with random axes none
 //! passes; LAFAN1, Rokoko, Bandai-Namco, KayKit and Mixamo rigs do. No table of rigs is needed.
 
-use super::estimate::Found;
-use super::evidence::{Evidence, across, frame};
-use super::limbs::{ENDS, bend_axis, bending};
+use super::estimate::PartialEstimate;
+use super::motion_samples::{MotionSamples, across, frame};
+use super::t_pose_limbs::{ENDS, bend_axis, bending};
 use crate::anatomy::figure::nearest_axis;
 use crate::math::{Mat3, Quat, Vec3, from_columns, rotation_between};
 use crate::model::{Role, Side};
@@ -23,7 +23,7 @@ pub(super) const ALIKE: f64 = 70.0;
 
 /// Degrees up to which a line is taken to the nearest axis: how far the estimates of 70 takes lie from the truth.
 #[derive(Clone, Copy)]
-pub(super) enum Line {
+pub(super) enum LineKind {
     Hinge,
     WeakHinge,
     Trunk,
@@ -32,14 +32,14 @@ pub(super) enum Line {
     Foot,
 }
 
-impl Line {
+impl LineKind {
     fn near(self) -> f64 {
         match self {
-            Line::Hinge => 20.0,
-            Line::WeakHinge => 44.0,
-            Line::Trunk => 40.0,
-            Line::Up | Line::Foot => 15.0,
-            Line::Clavicle => 35.0,
+            LineKind::Hinge => 20.0,
+            LineKind::WeakHinge => 44.0,
+            LineKind::Trunk => 40.0,
+            LineKind::Up | LineKind::Foot => 15.0,
+            LineKind::Clavicle => 35.0,
         }
     }
 }
@@ -53,12 +53,12 @@ pub(super) fn on_axis(v: &Vec3) -> bool {
 }
 
 /// `v`, or the nearest axis of its joint where the rig follows its axes and `v` is near enough to one.
-pub(super) fn snapped(found: &Found, v: Vec3, line: Line) -> Vec3 {
+pub(super) fn snapped(found: &PartialEstimate, v: Vec3, line: LineKind) -> Vec3 {
     if found.conventional && off_axis(&v) < line.near() { nearest_axis(&v) } else { v }
 }
 
 /// The line of the collar bones' (or arms') joints in the axes of the chest, where they are fixed to it and apart.
-pub(super) fn exact_left_of_chest(e: &Evidence, size: f64) -> Option<Vec3> {
+pub(super) fn exact_left_of_chest(e: &MotionSamples, size: f64) -> Option<Vec3> {
     let kinds: [fn(Side) -> Role; 2] = [Role::Clavicle, Role::UpperArm];
     let role = kinds.into_iter().find(|role| e.has(&Side::BOTH.map(role)))?;
     let (chest, [left, right]) = (e.chest(), Side::BOTH.map(role));
@@ -71,7 +71,7 @@ pub(super) fn exact_left_of_chest(e: &Evidence, size: f64) -> Option<Vec3> {
 
 /// Whether the rig follows a convention: at least two elbows or knees bend about axes of their joints; where fewer bend,
 /// both exact lines must be known.
-pub(super) fn follows_axes(e: &Evidence, found: &Found) -> bool {
+pub(super) fn follows_axes(e: &MotionSamples, found: &PartialEstimate) -> bool {
     let mut known = vec![found.c[&Role::Hips].inverse() * Vec3::x()];
     known.extend(exact_left_of_chest(e, found.size));
     if !known.iter().all(on_axis) {
@@ -86,7 +86,7 @@ pub(super) fn follows_axes(e: &Evidence, found: &Found) -> bool {
             }
             let bends_here = bending(e, [upper, lower, end]);
             let shown = bends_here.shown.iter().filter(|s| **s).count() as f64;
-            if shown < (BEND_SHARE * e.count as f64).max(super::limbs::FEW as f64) {
+            if shown < (BEND_SHARE * e.count as f64).max(super::t_pose_limbs::FEW as f64) {
                 continue;
             }
             let seen = e.seen_from(upper, |f| bends_here.normal[f]);
@@ -105,8 +105,8 @@ pub(super) fn follows_axes(e: &Evidence, found: &Found) -> bool {
 ///
 /// `along` and `across` are where the two lines point in the T-pose; `None` where the average must do.
 pub(super) fn like_above(
-    e: &Evidence,
-    found: &Found,
+    e: &MotionSamples,
+    found: &PartialEstimate,
     role: Role,
     average: &Quat,
     along: &Vec3,
@@ -126,7 +126,7 @@ pub(super) fn like_above(
         return Some(same);
     }
     let cube = nearest_cube(&away)?;
-    (rotation_between(&cube, &away).to_degrees() < Line::Trunk.near()).then(|| same * cube)
+    (rotation_between(&cube, &away).to_degrees() < LineKind::Trunk.near()).then(|| same * cube)
 }
 
 /// The one of the 24 rotations of a cube that a rotation rounds to, where it rounds to one.

@@ -4,9 +4,9 @@
 //! line to the neck. Bones of the trunk are put where good rest poses have them: the average posture misses by twice as
 //! much, since people slump and skeletons do not.
 
-use super::convention::{Line, exact_left_of_chest, like_above, on_axis, snapped};
-use super::estimate::Found;
-use super::evidence::{Evidence, across, frame};
+use super::axis_convention::{LineKind, exact_left_of_chest, like_above, on_axis, snapped};
+use super::estimate::PartialEstimate;
+use super::motion_samples::{MotionSamples, across, frame};
 use crate::anatomy::figure::nearest_axis;
 use crate::math::{Vec3, mean_direction, weighted_quantile};
 use crate::model::{Role, Side};
@@ -25,7 +25,7 @@ const UPPER_NECK: f64 = 0.0;
 const HEAD: f64 = 0.0;
 
 /// The hips; the whole pose is built on them.
-pub(super) fn hips(e: &Evidence, found: &mut Found) {
+pub(super) fn hips(e: &MotionSamples, found: &mut PartialEstimate) {
     let [left, right] = Side::BOTH.map(Role::UpperLeg);
     let aside = e.line(Role::Hips, right, left).try_normalize(1e-12).unwrap_or_else(Vec3::x);
     let weights = &found.weights;
@@ -52,10 +52,10 @@ pub(super) fn hips(e: &Evidence, found: &mut Found) {
 }
 
 /// Where the rig follows its axes, those of the hips stand upright too, if they nearly do.
-fn hips_on_axes(found: &mut Found) {
+fn hips_on_axes(found: &mut PartialEstimate) {
     let c = found.c[&Role::Hips];
     let left = nearest_axis(&(c.inverse() * Vec3::x()));
-    let up = snapped(found, c.inverse() * Vec3::y(), Line::Up);
+    let up = snapped(found, c.inverse() * Vec3::y(), LineKind::Up);
     found.c.insert(Role::Hips, frame(&left, &up).inverse());
     if on_axis(&up) {
         found.how.insert(Role::Hips, (0.95, "the line of the thighs; the joint's own upright axis".into()));
@@ -63,7 +63,7 @@ fn hips_on_axes(found: &mut Found) {
 }
 
 /// Spine, neck and head, from below.
-pub(super) fn trunk(e: &Evidence, found: &mut Found) {
+pub(super) fn trunk(e: &MotionSamples, found: &mut PartialEstimate) {
     if found.conventional {
         hips_on_axes(found);
     }
@@ -97,7 +97,7 @@ pub(super) fn trunk(e: &Evidence, found: &mut Found) {
 }
 
 /// One joint of the trunk that moves, its bone `inclined` degrees forward of vertical.
-fn vertebra(e: &Evidence, found: &mut Found, role: Role, after: &[Role], inclined: f64) {
+fn vertebra(e: &MotionSamples, found: &mut PartialEstimate, role: Role, after: &[Role], inclined: f64) {
     let of_spine = matches!(role, Role::Spine(_));
     let above = if of_spine { &found.hips } else { &found.chest };
     let (average, _) = found.turns(e, above, role);
@@ -113,7 +113,7 @@ fn vertebra(e: &Evidence, found: &mut Found, role: Role, after: &[Role], incline
         mean_direction(&e.seen_from(role, v), &found.weights)
     };
     let left = exact.or_else(shoulders).unwrap_or_else(|| average.inverse() * Vec3::x());
-    let left = snapped(found, left, Line::Trunk);
+    let left = snapped(found, left, LineKind::Trunk);
     let faces = match (exact.is_some(), of_spine) {
         (true, _) => "the line of the shoulders",
         (false, true) => "facing the hips on average",
@@ -137,7 +137,7 @@ fn vertebra(e: &Evidence, found: &mut Found, role: Role, after: &[Role], incline
 
 /// The bone of a trunk joint in its axes: to the next joint of the line that lies directly below it in the tree and
 /// apart, else to its tip.
-fn bone_of(e: &Evidence, found: &Found, role: Role, after: &[Role]) -> Option<Vec3> {
+fn bone_of(e: &MotionSamples, found: &PartialEstimate, role: Role, after: &[Role]) -> Option<Vec3> {
     let here = Some(e.joint(role));
     match after.iter().find(|r| e.skeleton().parent(e.joint(**r)) == here) {
         Some(next) => {

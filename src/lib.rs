@@ -35,7 +35,7 @@
 //! assert!(report.warnings.is_empty());
 //! assert_eq!(performed.character.name, "robot");
 //!
-//! let options = export::Options { stem: "robot_walk".into(), ..export::Options::default() };
+//! let options = export::ExportOptions { stem: "robot_walk".into(), ..export::ExportOptions::default() };
 //! let (files, warnings) = export::save(&[performed], Format::BVH, &options)?;
 //! assert_eq!(files[0].name, "robot_walk.bvh");
 //! assert!(warnings.is_empty());

@@ -6,14 +6,14 @@ mod zip_entries;
 use made_walk::{carried, take, walk};
 use posemill::export::csv::{CsvOptions, Layout};
 use posemill::export::npz::{NpzOptions, UpAxis};
-use posemill::export::{Format, Options, OutputFile, save};
+use posemill::export::{ExportOptions, Format, OutputFile, save};
 use posemill::math::{Quat, RawQuat, Transform, Vec3};
 use posemill::model::{ContactPart, ModelPose, Motion, Pose};
 use std::collections::BTreeMap;
 use zip_entries::entries;
 
-fn written(motion: &Motion, format: &str, options: Options) -> OutputFile {
-    let options = Options { stem: "clip".into(), ..options };
+fn written(motion: &Motion, format: &str, options: ExportOptions) -> OutputFile {
+    let options = ExportOptions { stem: "clip".into(), ..options };
     save(std::slice::from_ref(motion), Format::of(format).unwrap(), &options).unwrap().0.swap_remove(0)
 }
 
@@ -98,8 +98,8 @@ fn off(motion: &Motion, arrays: &BTreeMap<String, Array>, turn: Quat) -> f64 {
 #[test]
 fn arrays_hold_the_motion() {
     for motion in [take("walk.bvh"), carried(&take("turn.bvh"))] {
-        let file = written(&motion, "npz", Options::default());
-        assert_eq!(file, written(&motion, "npz", Options::default()));
+        let file = written(&motion, "npz", ExportOptions::default());
+        assert_eq!(file, written(&motion, "npz", ExportOptions::default()));
         let found = arrays(&file);
         assert!(off(&motion, &found, Quat::identity()) < 2e-6);
         let skeleton = motion.character.skeleton();
@@ -118,7 +118,7 @@ fn arrays_hold_the_motion() {
 #[test]
 fn up_may_be_z() {
     let motion = take("walk.bvh");
-    let options = Options { npz: NpzOptions { up: UpAxis::Z }, ..Options::default() };
+    let options = ExportOptions { npz: NpzOptions { up: UpAxis::Z }, ..ExportOptions::default() };
     let found = arrays(&written(&motion, "npz", options));
     let turn = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::FRAC_PI_2);
     assert!(off(&motion, &found, turn) < 2e-6);
@@ -128,7 +128,7 @@ fn up_may_be_z() {
 #[test]
 fn contacts_are_told_where_they_are_known() {
     let motion = walk(|m| m);
-    let found = arrays(&written(&motion, "npz", Options::default()));
+    let found = arrays(&written(&motion, "npz", ExportOptions::default()));
     let contacts = motion.contacts.as_ref().unwrap();
     let parts: Vec<ContactPart> = found["contact_parts"].texts().iter().map(|t| t.parse().unwrap()).collect();
     assert!(parts.iter().copied().eq(contacts.parts()));
@@ -148,8 +148,8 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 fn tables_hold_the_motion_wide_and_long() {
     let motion = carried(&take("wave.bvh"));
     let skeleton = motion.character.skeleton();
-    let long = Options { csv: CsvOptions { layout: Layout::Long }, ..Options::default() };
-    let [wide, long] = [Options::default(), long].map(|o| written(&motion, "csv", o));
+    let long = ExportOptions { csv: CsvOptions { layout: Layout::Long }, ..ExportOptions::default() };
+    let [wide, long] = [ExportOptions::default(), long].map(|o| written(&motion, "csv", o));
     let [wide, long] = [&wide, &long].map(|file| rows(std::str::from_utf8(&file.bytes).unwrap()));
     let (frames, joints) = (motion.clip.frames(), skeleton.len());
     assert_eq!((wide.len(), long.len()), (frames + 1, frames * joints + 1));
@@ -184,7 +184,8 @@ fn one_clip_a_file() {
     let motion = take("walk.bvh");
     for format in ["npz", "csv", "vrma"] {
         let two = [motion.clone(), motion.clone()];
-        let error = save(&two, Format::of(format).unwrap(), &Options::default()).unwrap_err().to_string();
+        let error =
+            save(&two, Format::of(format).unwrap(), &ExportOptions::default()).unwrap_err().to_string();
         assert!(error.contains("holds one clip"), "{error}");
     }
 }

@@ -63,8 +63,8 @@ fn assert_same(a: &RawBvh, b: &RawBvh, angle: f64, length: f64) {
     }
 }
 
-fn raw_units(decimals: Decimals) -> export::BvhOptions {
-    export::BvhOptions { decimals, metres_per_unit: 1.0, ..Default::default() }
+fn raw_units(decimals: Decimals) -> export::BvhWriteOptions {
+    export::BvhWriteOptions { decimals, metres_per_unit: 1.0, ..Default::default() }
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn real_files_survive_writing_and_reading() {
 
 #[test]
 fn a_file_cut_anywhere_gives_an_answer() {
-    let text = export::write(&small_motion(), &export::BvhOptions::default());
+    let text = export::write(&small_motion(), &export::BvhWriteOptions::default());
     let whole = read(&text, &replace()).unwrap();
     assert_eq!(whole.clip.frames(), 3);
     let rows = text.windows(10).position(|w| w == b"Frame Time").unwrap();
@@ -202,7 +202,7 @@ fn a_file_cut_anywhere_gives_an_answer() {
 
 #[test]
 fn a_file_with_one_odd_byte_gives_an_answer() {
-    let text = export::write(&small_motion(), &export::BvhOptions::default());
+    let text = export::write(&small_motion(), &export::BvhWriteOptions::default());
     for at in 0..text.len() {
         for odd in [b'{', b'}', b'\n', b'\r', b' ', b'-', b'9', b'e', b'.', b',', b'#', 0, 0xff] {
             let mut odd_text = text.clone();
@@ -450,7 +450,7 @@ proptest! {
     #[test]
     fn what_is_written_reads_back_in_any_rotation_order(sample in sample(), order in 0usize..6) {
         let first = read(sample.text().as_bytes(), &replace()).unwrap();
-        let options = export::BvhOptions { order: RotationOrder::ALL[order], ..raw_units(Decimals::Fixed(6)) };
+        let options = export::BvhWriteOptions { order: RotationOrder::ALL[order], ..raw_units(Decimals::Fixed(6)) };
         let text = export::write(&motion(&first), &options);
         let second = read(&text, &replace()).unwrap();
         // The writer gives every root position channels: read again, both have them.

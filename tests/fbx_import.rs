@@ -258,7 +258,7 @@ fn a_take_comes_back_at_its_own_rate() {
             let moved = take.clip.rotations(frame)[1..joints].to_vec();
             motion.clip.rotations_mut(frame)[1..joints].copy_from_slice(&moved);
         }
-        let options = export::Options { stem: "x".into(), ..export::Options::default() };
+        let options = export::ExportOptions { stem: "x".into(), ..export::ExportOptions::default() };
         let (files, _) = export::save(std::slice::from_ref(&motion), Format::FBX, &options).unwrap();
         let back = import::from_bytes(&files[0].bytes, "x", Some("fbx"), None, &Options::default()).unwrap();
         let clip = back.clips.iter().position(|c| c.name == "sped").unwrap();
@@ -293,7 +293,7 @@ fn a_file_with_a_skin_tells_the_pose_of_a_take_without_one() {
     let motion = Motion::new(character.clone(), clip);
     let folder = tempfile::tempdir().unwrap();
     let written = |skin: bool, name: &str| {
-        let mut options = export::Options { stem: name.into(), ..export::Options::default() };
+        let mut options = export::ExportOptions { stem: name.into(), ..export::ExportOptions::default() };
         options.fbx.skin = skin;
         let (files, _) = export::save(std::slice::from_ref(&motion), Format::FBX, &options).unwrap();
         let path = folder.path().join(&files[0].name);

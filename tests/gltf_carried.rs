@@ -142,7 +142,8 @@ fn a_take_reads_and_writes_what_it_moves_beside_joints() {
     let face = motion.clip.property_tracks.iter().find(|c| c.property == AnimatedProperty::Weights).unwrap();
     assert!((face.frame(21)[1] - (weights(10)[1] + weights(11)[1]) / 2.0).abs() < 1e-6);
     // A format without morphs says that it has none.
-    let bvh = export::save(&[asset.motion(0).unwrap()], Format::BVH, &export::Options::default()).unwrap();
+    let bvh =
+        export::save(&[asset.motion(0).unwrap()], Format::BVH, &export::ExportOptions::default()).unwrap();
     assert!(bvh.1.has("carried-dropped"));
 }
 

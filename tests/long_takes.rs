@@ -48,7 +48,7 @@ fn milled(text: Vec<u8>, hero: &Arc<Character>) -> Vec<u8> {
         motion = stage.apply(motion, &mut Report::default()).unwrap();
         arriving = Arc::clone(&motion.character);
     }
-    let options = export::Options { stem: "long".into(), ..export::Options::default() };
+    let options = export::ExportOptions { stem: "long".into(), ..export::ExportOptions::default() };
     let (files, _) = export::save(&[motion], Format::GLB, &options).unwrap();
     files.into_iter().next().unwrap().bytes
 }

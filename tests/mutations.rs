@@ -7,7 +7,7 @@
 mod development_data;
 
 use posemill::dynamics::Scene;
-use posemill::export::{self, Options as ExportOptions};
+use posemill::export::{self, ExportOptions};
 use posemill::import::{Options, from_bytes};
 use posemill::model::{Asset, Motion};
 use posemill::pipeline::{Manifest, PipelineConfig, State, Take, listed_takes};

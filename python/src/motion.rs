@@ -353,7 +353,7 @@ pub fn save(
     let sets = sets("output", options)?;
     released(py, || {
         let config = PipelineConfig::parse("options", "", &sets, &[]).map_err(|e| e.to_string())?;
-        let options: export::Options = config.output.options();
+        let options: export::ExportOptions = config.output.options();
         let motions: Vec<model::Motion> = motions.iter().map(|m| (*m.get().inner).clone()).collect();
         if let Some([first, ..]) = motions.get(..1)
             && motions.iter().any(|m| m.character.skeleton() != first.character.skeleton())

@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
     let character = Character::new(&first.character.name, Rig::new(skeleton, roles));
     let (files, _) =
-        export::save(&[Motion::new(Arc::new(character), clip)], format, &export::Options::default())
+        export::save(&[Motion::new(Arc::new(character), clip)], format, &export::ExportOptions::default())
             .map_err(|e| Failure::Argument(e.to_string()))?;
     for file in &files {
         write_whole(&arguments.output, &file.bytes)?;

@@ -218,7 +218,7 @@ fn recorded(scene: &Scene, name: &str, console: &Console) -> Result<Recording, F
 /// The bytes of the animation: one file, with everything inside.
 fn animation(recording: &Recording, format: Format) -> Result<Vec<u8>, Failure> {
     let motion = visible::motion(recording).map_err(|e| Failure::Argument(e.to_string()))?;
-    let options = export::Options::default();
+    let options = export::ExportOptions::default();
     let (mut files, _) =
         export::save(&[motion], format, &options).map_err(|e| Failure::Argument(e.to_string()))?;
     Ok(files.swap_remove(0).bytes)

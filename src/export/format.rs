@@ -2,8 +2,8 @@
 //!
 //! To add one: write `export/NAME.rs` with a [`Format`] and list it in [`FORMATS`].
 
-use super::save::{ExportError, Options, Written};
-use super::{bvh, csv, gltf_file, vrma};
+use super::save::{ExportError, ExportOptions, Written};
+use super::{bvh, csv, gltf, vrma};
 #[cfg(feature = "formats")]
 use super::{fbx, npz, usd};
 use crate::model::Motion;
@@ -21,14 +21,14 @@ pub struct Format {
     /// Whether one file holds several clips.
     pub several: bool,
     /// Writes motions, at least one, which share one character; one alone where a file does not hold several.
-    pub write: fn(&[Motion], &Options) -> Result<Written, ExportError>,
+    pub write: fn(&[Motion], &ExportOptions) -> Result<Written, ExportError>,
 }
 
 /// Every format that is written, the usual ones first.
 pub const FORMATS: &[Format] = &[
-    gltf_file::GLB,
-    gltf_file::GLTF,
-    gltf_file::VRM,
+    gltf::GLB,
+    gltf::GLTF,
+    gltf::VRM,
     #[cfg(feature = "formats")]
     fbx::FORMAT,
     bvh::FORMAT,
@@ -44,11 +44,11 @@ pub const FORMATS: &[Format] = &[
 
 impl Format {
     /// Binary glTF.
-    pub const GLB: Format = gltf_file::GLB;
+    pub const GLB: Format = gltf::GLB;
     /// glTF as JSON.
-    pub const GLTF: Format = gltf_file::GLTF;
+    pub const GLTF: Format = gltf::GLTF;
     /// VRM.
-    pub const VRM: Format = gltf_file::VRM;
+    pub const VRM: Format = gltf::VRM;
     /// Biovision hierarchy.
     pub const BVH: Format = bvh::FORMAT;
     /// FBX.

@@ -1,42 +1,34 @@
-//! A motion becomes bytes; a character's own file leaves as it came, with animations added.
+//! Writes motions to bytes; a character's own file is preserved, with animations added.
 //!
-//! [`save`] is the door; [`bvh`] writes any skeleton as BVH text.
+//! [`save`] is the entry point; [`bvh`] writes any skeleton as BVH text.
 
-#[cfg(feature = "formats")]
-mod archive;
-pub mod bvh;
-mod bvh_angles;
-pub mod csv;
-mod decimal;
-#[cfg(feature = "formats")]
-mod fbx;
+mod save;
 mod format;
 mod gltf;
-mod gltf_beside;
-mod gltf_carried;
-mod gltf_file;
-mod gltf_local;
-mod gltf_nodes;
-mod gltf_splice;
-mod gltf_thin;
-mod gltf_visible;
 #[cfg(feature = "formats")]
-pub mod npz;
-#[cfg(feature = "formats")]
-mod rate;
-mod reduce;
-mod save;
+mod fbx;
+pub mod bvh;
+pub mod vrma;
 #[cfg(feature = "formats")]
 pub mod usd;
-pub mod vrma;
+#[cfg(feature = "formats")]
+pub mod npz;
+pub mod csv;
+mod key_reduction;
+mod euler_angles;
+mod decimal_text;
+#[cfg(feature = "formats")]
+mod nominal_rate;
+mod synthetic_root;
+#[cfg(feature = "formats")]
+mod zip_archive;
 
 #[cfg(feature = "formats")]
 pub use fbx::FbxOptions;
 pub use format::{FORMATS, Format};
-pub use gltf::{GltfOptions, GltfOutput, write as write_gltf};
-pub(crate) use gltf_beside::decoded_uri;
-pub use gltf_beside::made_by;
-pub use save::{ExportError, Options, OutputFile, save};
+pub(crate) use gltf::decoded_uri;
+pub use gltf::{GltfOptions, GltfOutput, made_by, write as write_gltf};
+pub use save::{ExportError, ExportOptions, OutputFile, save};
 
 #[cfg(test)]
 mod tests;

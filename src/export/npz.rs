@@ -17,10 +17,10 @@
 //! | `contacts`, `contact_parts` | frames, parts | whether each part rests, where that is known |
 //! | `schema` | | `i4`, 1 |
 
-use super::archive::{Packing, archive};
 use super::format::Format;
-use super::rate::nominal;
+use super::nominal_rate::nominal;
 use super::save::{ExportError, OutputFile};
+use super::zip_archive::{Packing, archive};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{JointId, ModelPose, Motion};
 use crate::report::Warnings;

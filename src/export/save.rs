@@ -4,7 +4,7 @@ use super::csv::CsvOptions;
 #[cfg(feature = "formats")]
 use super::fbx::FbxOptions;
 use super::format::Format;
-use super::gltf_carried::DROPPED;
+use super::gltf::DROPPED;
 #[cfg(feature = "formats")]
 use super::npz::NpzOptions;
 use super::vrma::VrmaOptions;
@@ -14,7 +14,7 @@ use crate::report::{Warnings, one_line};
 
 /// How to write.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct ExportOptions {
     /// Whether the animations of the character's own file are replaced.
     pub replace_animations: bool,
     /// Whether the clips are those that the character's own document holds, unchanged: they are not added again.
@@ -37,7 +37,7 @@ pub struct Options {
     pub fbx: FbxOptions,
 }
 
-impl Options {
+impl ExportOptions {
     /// The name of the main file.
     pub fn file(&self, extension: &str) -> String {
         format!("{}.{extension}", self.stem)
@@ -109,7 +109,7 @@ pub enum ExportError {
 ///
 /// # Errors
 /// An [`ExportError`].
-pub fn save(motions: &[Motion], format: Format, options: &Options) -> Result<Written, ExportError> {
+pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Result<Written, ExportError> {
     if motions.is_empty() {
         return Err(ExportError::Empty);
     }

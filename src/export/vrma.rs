@@ -8,9 +8,9 @@
 //! seconds. Source: VRMC_vrm_animation 1.0 (VRM Consortium).
 
 use super::format::Format;
-use super::gltf_file::extends;
-use super::reduce::{Keys, reduce};
-use super::save::{ExportError, Options, OutputFile};
+use super::gltf::has_extension;
+use super::key_reduction::{JointKeys, reduce};
+use super::save::{ExportError, ExportOptions, OutputFile};
 use crate::anatomy::{TPose, parent_role};
 use crate::body::CharacterBody;
 use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, floats};
@@ -29,7 +29,7 @@ pub const FORMAT: Format = Format {
     about: "VRM animation, which any VRM plays",
     loses: "what is no human bone, places of all joints but the hips; one clip a file",
     several: false,
-    write: |motions, options: &Options| {
+    write: |motions, options: &ExportOptions| {
         let file = |motion| -> Result<OutputFile, ExportError> {
             Ok(OutputFile { name: options.file("vrma"), bytes: write(motion, &options.vrma)? })
         };
@@ -88,7 +88,7 @@ pub fn write(motion: &Motion, options: &VrmaOptions) -> Result<Vec<u8>, ExportEr
 }
 
 /// A bone of the file.
-struct Bone {
+struct HumanBone {
     name: String,
     role: Role,
     joint: JointId,
@@ -97,7 +97,7 @@ struct Bone {
 }
 
 /// The bones that a character has, those above before those below.
-fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<Bone>, ExportError> {
+fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<HumanBone>, ExportError> {
     let rig = &character.rig;
     let spine = rig.chain(Role::Spine).len();
     let named = |role| Some((role, bone_name(role, spine, options.upper_chest)?));
@@ -117,7 +117,7 @@ fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<Bone>, Expo
     ordered.sort_by_key(|role| (depth(role), *role));
     let bone = |role: &Role| {
         let above = above(*role).and_then(|up| ordered.iter().position(|r| *r == up));
-        Some(Bone { name: names.get(role)?.clone(), role: *role, joint: rig.joint(*role)?, above })
+        Some(HumanBone { name: names.get(role)?.clone(), role: *role, joint: rig.joint(*role)?, above })
     };
     Ok(ordered.iter().filter_map(bone).collect())
 }
@@ -159,7 +159,7 @@ fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
 }
 
 /// The motion of the bones, which rest in the T-pose without rotations.
-fn human(motion: &Motion, bones: &[Bone]) -> Result<(Skeleton, Clip), ExportError> {
+fn human(motion: &Motion, bones: &[HumanBone]) -> Result<(Skeleton, Clip), ExportError> {
     let (character, clip) = (&motion.character, &motion.clip);
     let pose = character.calibration_pose();
     let turned = if rests_in_t(character)? { None } else { TPose::of(&character.rig, &pose) };
@@ -172,7 +172,7 @@ fn human(motion: &Motion, bones: &[Bone]) -> Result<(Skeleton, Clip), ExportErro
         (None, first) => first.map_or_else(Vec3::zeros, |hips| pose.position(hips.joint)),
     };
     places.iter_mut().for_each(|p| *p += place);
-    let joint = |(bone, place): (&Bone, &Vec3)| {
+    let joint = |(bone, place): (&HumanBone, &Vec3)| {
         let above = bone.above.map_or_else(Vec3::zeros, |up| places[up]);
         let rest = Transform::from_translation(place - above);
         Joint::new(bone.name.clone(), bone.above.map(JointId::new), rest)
@@ -203,11 +203,11 @@ fn human(motion: &Motion, bones: &[Bone]) -> Result<(Skeleton, Clip), ExportErro
 
 fn rests_in_t(character: &Character) -> Result<bool, ExportError> {
     let document = character.document.as_ref();
-    Ok(document.map(|d| extends(&d.bytes, &RESTS_IN_T)).transpose()?.unwrap_or(false))
+    Ok(document.map(|d| has_extension(&d.bytes, &RESTS_IN_T)).transpose()?.unwrap_or(false))
 }
 
 /// Where the bones are in the T-pose, seen from the hips.
-fn places(bones: &[Bone], turns: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
+fn places(bones: &[HumanBone], turns: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
     let mut places: Vec<Vec3> = Vec::with_capacity(bones.len());
     for bone in bones {
         places.push(bone.above.map_or_else(Vec3::zeros, |up| {
@@ -221,7 +221,7 @@ fn places(bones: &[Bone], turns: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
 /// The height of the lowest point of the feet in the T-pose.
 fn lowest(
     character: &Arc<Character>,
-    bones: &[Bone],
+    bones: &[HumanBone],
     places: &[Vec3],
     turns: &[Quat],
     pose: &ModelPose,
@@ -251,11 +251,12 @@ fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
         node
     };
     let all = || (0..clip.frames()).collect::<Vec<usize>>();
-    let keys: Vec<Keys> = match clip.tolerance {
+    let keys: Vec<JointKeys> = match clip.tolerance {
         Some(tolerance) => reduce(skeleton, clip, tolerance),
-        None => skeleton.ids().map(|_| Keys { rotation: all(), translation: all() }).collect(),
+        None => skeleton.ids().map(|_| JointKeys { rotation: all(), translation: all() }).collect(),
     };
-    let mut tracks = Tracks { buffer: GlbBuilder::default(), times: BTreeMap::new(), clip, list: Vec::new() };
+    let mut tracks =
+        VrmaTracks { buffer: GlbBuilder::default(), times: BTreeMap::new(), clip, list: Vec::new() };
     for (id, keys) in skeleton.ids().zip(&keys) {
         tracks.add::<4>(id, "rotation", &keys.rotation, |f| clip.rotations(f)[id.index()].coords.into());
     }
@@ -263,7 +264,7 @@ fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
         let frames = keys.get(id.index()).map_or(&[][..], |k| &k.translation);
         tracks.add::<3>(*id, "translation", frames, |f| clip.translations(f)[track].into());
     }
-    let Tracks { buffer, list, .. } = tracks;
+    let VrmaTracks { buffer, list, .. } = tracks;
     let (samplers, channels): (Vec<Value>, Vec<Value>) = list.into_iter().unzip();
     let bones: Map<String, Value> =
         skeleton.ids().map(|id| (skeleton.joint(id).name.clone(), json!({"node": id.index()}))).collect();
@@ -279,7 +280,7 @@ fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
 }
 
 /// The tracks of an animation; equal key times are written once.
-struct Tracks<'a> {
+struct VrmaTracks<'a> {
     buffer: GlbBuilder,
     times: BTreeMap<Vec<usize>, usize>,
     clip: &'a Clip,
@@ -287,7 +288,7 @@ struct Tracks<'a> {
     list: Vec<(Value, Value)>,
 }
 
-impl Tracks<'_> {
+impl VrmaTracks<'_> {
     /// Adds the values of `node` at these frames; one that holds throughout is written at both ends.
     fn add<const N: usize>(
         &mut self,

@@ -107,12 +107,13 @@ impl Pipeline {
 pub fn save(
     motions: &[Motion],
     path: impl AsRef<Path>,
-    options: &export::Options,
+    options: &export::ExportOptions,
 ) -> Result<Warnings, RunError> {
     let path = path.as_ref();
     let format = output_format(path)?.0;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (files, warnings) = export::save(motions, *format, &export::Options { stem, ..options.clone() })?;
+    let (files, warnings) =
+        export::save(motions, *format, &export::ExportOptions { stem, ..options.clone() })?;
     // The main file comes first, and is written last: whoever sees it finds what it refers to.
     for file in files.iter().rev() {
         whole(&path.with_file_name(&file.name), &file.bytes)?;

@@ -82,7 +82,7 @@ pub struct Pipeline {
     /// The steps, in order.
     pub stages: Vec<Arc<dyn WrittenStage>>,
     /// How outputs are written.
-    pub export: export::Options,
+    pub export: export::ExportOptions,
     /// The picture beside each output.
     pub preview: Preview,
     /// Whether to write `report.json` and the pages.

@@ -222,7 +222,7 @@ pub(super) fn make_and_tell(
         };
         let mut all = Vec::new();
         for (stem, motions) in parts {
-            let options = export::Options {
+            let options = export::ExportOptions {
                 // Of a document that stays as it is one clip is kept by writing that one in place of all.
                 replace_animations: pipeline.export.replace_animations
                     || (untouched && pipeline.clip.is_some()),

@@ -211,8 +211,8 @@ impl Default for Output {
 
 impl Output {
     /// What the exporter wants to know, but for what depends on the file at hand.
-    pub fn options(&self) -> export::Options {
-        export::Options {
+    pub fn options(&self) -> export::ExportOptions {
+        export::ExportOptions {
             replace_animations: self.replace_animations,
             #[cfg(feature = "formats")]
             fbx: self.fbx,
@@ -220,7 +220,7 @@ impl Output {
             npz: self.npz,
             csv: self.csv,
             vrma: self.vrma,
-            ..export::Options::default()
+            ..export::ExportOptions::default()
         }
     }
 }

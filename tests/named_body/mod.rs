@@ -265,7 +265,7 @@ impl Convention {
         let rig = Rig::new(skeleton, []);
         let character = Character::new(&self.name, rig);
         let motion = Motion::new(Arc::new(character), clip);
-        let options = export::Options { stem: "body".into(), ..export::Options::default() };
+        let options = export::ExportOptions { stem: "body".into(), ..export::ExportOptions::default() };
         export::save(&[motion], Format::GLB, &options).unwrap().0.swap_remove(0).bytes
     }
 

@@ -397,7 +397,7 @@ fn a_baked_take_stays_what_it_is_in_another_format() {
     let asset = load(&baked(folder.path()));
     let motion = asset.motion(0).unwrap();
     let (files, _) =
-        export::save(std::slice::from_ref(&motion), Format::GLB, &export::Options::default()).unwrap();
+        export::save(std::slice::from_ref(&motion), Format::GLB, &export::ExportOptions::default()).unwrap();
     let back = import::from_bytes(&files[0].bytes, "back", Some("glb"), None, &Options::default()).unwrap();
     // Its bind pose is the folded rest pose, and says as little.
     assert_eq!(back.character.calibration_source(), CalibrationSource::Motion);

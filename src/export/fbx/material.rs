@@ -3,9 +3,9 @@
 //! Meshes that look the same share a material, materials with the same picture its texture. Colours are linear, as they
 //! came. PNG and JPEG go in as they are; WebP, which FBX programs cannot open, as PNG.
 
-use super::document::Document;
-use super::property::{object, properties, row, triple_row};
-use super::records::Record;
+use super::fbx_builder::FbxBuilder;
+use super::record_properties::{object, properties, row, triple_row};
+use super::records::FbxRecord;
 use crate::model::{Material, Texture};
 use crate::report::Warnings;
 use image::ImageFormat;
@@ -14,16 +14,16 @@ use std::io::Cursor;
 
 /// The materials of a file in the making.
 #[derive(Default)]
-pub(super) struct Looks<'a> {
+pub(super) struct FbxMaterials<'a> {
     materials: Vec<(&'a Material, i64)>,
     /// Pictures and their textures; `None` for those that cannot be kept.
     textures: Vec<(&'a Texture, Option<i64>)>,
     pub(super) warnings: Warnings,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> FbxMaterials<'a> {
     /// The object of a material, which is named after the first mesh that has it.
-    pub(super) fn material(&mut self, document: &mut Document, look: &'a Material, mesh: &str) -> i64 {
+    pub(super) fn material(&mut self, document: &mut FbxBuilder, look: &'a Material, mesh: &str) -> i64 {
         if let Some((_, known)) = self.materials.iter().find(|(m, _)| *m == look) {
             return *known;
         }
@@ -41,10 +41,10 @@ impl<'a> Looks<'a> {
             row("Opacity", "double", "Number", "").double(alpha),
         ];
         document.add(
-            Document::object("Material", id, mesh, "Material", "")
-                .add(Record::new("Version").int(102))
-                .add(Record::new("ShadingModel").string("phong"))
-                .add(Record::new("MultiLayer").int(0))
+            FbxBuilder::object("Material", id, mesh, "Material", "")
+                .add(FbxRecord::new("Version").int(102))
+                .add(FbxRecord::new("ShadingModel").string("phong"))
+                .add(FbxRecord::new("MultiLayer").int(0))
                 .add(properties(rows)),
         );
         if let Some(texture) = look.texture.as_ref().and_then(|t| self.texture(document, t, mesh)) {
@@ -54,7 +54,7 @@ impl<'a> Looks<'a> {
         id
     }
 
-    fn texture(&mut self, document: &mut Document, texture: &'a Texture, mesh: &str) -> Option<i64> {
+    fn texture(&mut self, document: &mut FbxBuilder, texture: &'a Texture, mesh: &str) -> Option<i64> {
         if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
             return *known;
         }
@@ -88,36 +88,36 @@ fn picture(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, &'static str)> {
     }
 }
 
-fn write(document: &mut Document, bytes: &[u8], name: &str, suffix: &str) -> i64 {
+fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str) -> i64 {
     let (video, texture) = (document.id(), document.id());
     // The number keeps names apart that differ only in what a file name cannot hold.
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let file = format!("{}_{texture}.{suffix}", name.chars().map(letter).collect::<String>());
     document.add(
-        Document::object("Video", video, name, "Video", "Clip")
-            .add(Record::new("Type").string("Clip"))
+        FbxBuilder::object("Video", video, name, "Video", "Clip")
+            .add(FbxRecord::new("Type").string("Clip"))
             .add(properties([row("Path", "KString", "XRefUrl", "").string(&file)]))
-            .add(Record::new("UseMipMap").int(0))
-            .add(Record::new("Filename").string(&file))
-            .add(Record::new("RelativeFilename").string(&file))
-            .add(Record::new("Content").raw(bytes)),
+            .add(FbxRecord::new("UseMipMap").int(0))
+            .add(FbxRecord::new("Filename").string(&file))
+            .add(FbxRecord::new("RelativeFilename").string(&file))
+            .add(FbxRecord::new("Content").raw(bytes)),
     );
     document.add(
-        Document::object("Texture", texture, name, "Texture", "")
-            .add(Record::new("Type").string("TextureVideoClip"))
-            .add(Record::new("Version").int(202))
-            .add(Record::new("TextureName").string(&object(name, "Texture")))
+        FbxBuilder::object("Texture", texture, name, "Texture", "")
+            .add(FbxRecord::new("Type").string("TextureVideoClip"))
+            .add(FbxRecord::new("Version").int(202))
+            .add(FbxRecord::new("TextureName").string(&object(name, "Texture")))
             .add(properties([
                 row("UVSet", "KString", "", "").string(super::mesh::UV_SET),
                 row("UseMaterial", "bool", "", "").int(1),
             ]))
-            .add(Record::new("Media").string(&object(name, "Video")))
-            .add(Record::new("FileName").string(&file))
-            .add(Record::new("RelativeFilename").string(&file))
-            .add(Record::new("ModelUVTranslation").double(0.0).double(0.0))
-            .add(Record::new("ModelUVScaling").double(1.0).double(1.0))
-            .add(Record::new("Texture_Alpha_Source").string("None"))
-            .add(Record::new("Cropping").int(0).int(0).int(0).int(0)),
+            .add(FbxRecord::new("Media").string(&object(name, "Video")))
+            .add(FbxRecord::new("FileName").string(&file))
+            .add(FbxRecord::new("RelativeFilename").string(&file))
+            .add(FbxRecord::new("ModelUVTranslation").double(0.0).double(0.0))
+            .add(FbxRecord::new("ModelUVScaling").double(1.0).double(1.0))
+            .add(FbxRecord::new("Texture_Alpha_Source").string("None"))
+            .add(FbxRecord::new("Cropping").int(0).int(0).int(0).int(0)),
     );
     document.connect(video, texture);
     texture

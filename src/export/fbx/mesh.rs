@@ -10,11 +10,11 @@
 //!
 //! Space: model space. Units: metres become centimetres; matrices stand column by column.
 
-use super::document::{Document, METRES_PER_UNIT, SCENE};
-use super::material::Looks;
-use super::property::int_row;
-use super::records::Record;
-use super::skeleton::{Bones, name};
+use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
+use super::limb_nodes::{LimbNodes, name};
+use super::material::FbxMaterials;
+use super::record_properties::int_row;
+use super::records::FbxRecord;
 use crate::math::{Mat4, Transform, Vec3, nearest_rotation};
 use crate::model::Mesh;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,12 @@ const FLAT: f64 = 1e-12;
 const NOISE: f64 = 1e-4;
 
 /// Adds the meshes, and the pose in which they were bound.
-pub(super) fn write<'a>(document: &mut Document, meshes: &'a [Mesh], bones: &Bones, looks: &mut Looks<'a>) {
+pub(super) fn write<'a>(
+    document: &mut FbxBuilder,
+    meshes: &'a [Mesh],
+    bones: &LimbNodes,
+    looks: &mut FbxMaterials<'a>,
+) {
     let mut nodes: Vec<(i64, [f64; 16])> = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
     for mesh in meshes.iter().filter(|m| !m.triangles.is_empty() && !m.bindings.is_empty()) {
@@ -35,7 +40,7 @@ pub(super) fn write<'a>(document: &mut Document, meshes: &'a [Mesh], bones: &Bon
         let mut names = std::iter::once(mesh.name.clone()).chain(numbered);
         let free = names.find(|name| !name.is_empty() && taken.insert(name.clone()));
         let name = free.unwrap_or_default();
-        match Placed::of(mesh, bones) {
+        match BoundMesh::of(mesh, bones) {
             Some(placed) => {
                 nodes.push((placed.write(document, &name, bones, looks), column(&Mat4::identity())))
             }
@@ -52,15 +57,15 @@ pub(super) fn write<'a>(document: &mut Document, meshes: &'a [Mesh], bones: &Bon
         nodes.extend(model.map(|model| (model, column(&at.to_matrix()))));
     }
     let id = document.id();
-    let count = Record::new("NbPoseNodes").int(nodes.len() as i32);
-    let pose = Document::object("Pose", id, "BindPose", "Pose", "BindPose")
-        .add(Record::new("Type").string("BindPose"))
-        .add(Record::new("Version").int(100))
+    let count = FbxRecord::new("NbPoseNodes").int(nodes.len() as i32);
+    let pose = FbxBuilder::object("Pose", id, "BindPose", "Pose", "BindPose")
+        .add(FbxRecord::new("Type").string("BindPose"))
+        .add(FbxRecord::new("Version").int(100))
         .add(count);
     let nodes = nodes.into_iter().map(|(node, matrix)| {
-        Record::new("PoseNode")
-            .add(Record::new("Node").long(node))
-            .add(Record::new("Matrix").doubles(&matrix))
+        FbxRecord::new("PoseNode")
+            .add(FbxRecord::new("Node").long(node))
+            .add(FbxRecord::new("Matrix").doubles(&matrix))
     });
     document.add(pose.all(nodes));
 }
@@ -96,7 +101,7 @@ fn straightened(matrix: &Mat4<f64>) -> Mat4<f64> {
 }
 
 /// A mesh brought to where it was bound.
-struct Placed<'a> {
+struct BoundMesh<'a> {
     mesh: &'a Mesh,
     model_from_mesh: Mat4<f64>,
     mesh_from_model: Mat4<f64>,
@@ -106,9 +111,9 @@ struct Placed<'a> {
     triangles: Vec<[u32; 3]>,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> BoundMesh<'a> {
     /// `None` where the mesh has no extent in some direction that its joints see.
-    fn of(mesh: &'a Mesh, bones: &Bones) -> Option<Self> {
+    fn of(mesh: &'a Mesh, bones: &LimbNodes) -> Option<Self> {
         let mut loads = vec![0.0; mesh.bindings.len()];
         for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
             if let Some(load) = loads.get_mut(usize::from(*joint)) {
@@ -126,7 +131,13 @@ impl<'a> Placed<'a> {
         Some(Self { mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
     }
 
-    fn write(&self, document: &mut Document, mesh_name: &str, bones: &Bones, looks: &mut Looks<'a>) -> i64 {
+    fn write(
+        &self,
+        document: &mut FbxBuilder,
+        mesh_name: &str,
+        bones: &LimbNodes,
+        looks: &mut FbxMaterials<'a>,
+    ) -> i64 {
         let (geometry, model, skin) = (document.id(), document.id(), document.id());
         document.add(self.geometry(geometry, mesh_name));
         let rows =
@@ -137,10 +148,10 @@ impl<'a> Placed<'a> {
         let material = looks.material(document, &self.mesh.material, mesh_name);
         document.connect(material, model);
         document.add(
-            Document::object("Deformer", skin, mesh_name, "Deformer", "Skin")
-                .add(Record::new("Version").int(101))
+            FbxBuilder::object("Deformer", skin, mesh_name, "Deformer", "Skin")
+                .add(FbxRecord::new("Version").int(101))
                 // The name is spelled so in every file.
-                .add(Record::new("Link_DeformAcuracy").double(50.0)),
+                .add(FbxRecord::new("Link_DeformAcuracy").double(50.0)),
         );
         document.connect(skin, geometry);
         for (index, (indices, weights)) in self.influences().into_iter().enumerate() {
@@ -154,13 +165,13 @@ impl<'a> Placed<'a> {
             let cluster = document.id();
             let joint_name = name(bones.skeleton.joint(binding.joint));
             document.add(
-                Document::object("Deformer", cluster, joint_name, "SubDeformer", "Cluster")
-                    .add(Record::new("Version").int(100))
-                    .add(Record::new("UserData").string("").string(""))
-                    .add(Record::new("Indexes").ints(&indices))
-                    .add(Record::new("Weights").doubles(&weights))
-                    .add(Record::new("Transform").doubles(&column(&transform)))
-                    .add(Record::new("TransformLink").doubles(&column(&link))),
+                FbxBuilder::object("Deformer", cluster, joint_name, "SubDeformer", "Cluster")
+                    .add(FbxRecord::new("Version").int(100))
+                    .add(FbxRecord::new("UserData").string("").string(""))
+                    .add(FbxRecord::new("Indexes").ints(&indices))
+                    .add(FbxRecord::new("Weights").doubles(&weights))
+                    .add(FbxRecord::new("Transform").doubles(&column(&transform)))
+                    .add(FbxRecord::new("TransformLink").doubles(&column(&link))),
             );
             document.connect(cluster, skin);
             document.connect(joint, cluster);
@@ -190,7 +201,7 @@ impl<'a> Placed<'a> {
         all
     }
 
-    fn geometry(&self, id: i64, name: &str) -> Record<'static> {
+    fn geometry(&self, id: i64, name: &str) -> FbxRecord<'static> {
         let mesh = self.mesh;
         let vector = |v: &[f32; 3]| Vec3::from(v.map(f64::from));
         let bound = |&vertex: &usize| -> [f64; 3] {
@@ -204,23 +215,23 @@ impl<'a> Placed<'a> {
         };
         let polygons: Vec<i32> = self.triangles.iter().flat_map(polygon).collect();
         let corners = || self.triangles.iter().flatten().map(|vertex| *vertex as usize);
-        let mut geometry = Document::object("Geometry", id, name, "Geometry", "Mesh")
-            .add(Record::new("Vertices").doubles(&vertices))
-            .add(Record::new("PolygonVertexIndex").ints(&polygons))
-            .add(Record::new("GeometryVersion").int(124));
-        let mut layer = Record::new("Layer").int(0).add(Record::new("Version").int(100));
+        let mut geometry = FbxBuilder::object("Geometry", id, name, "Geometry", "Mesh")
+            .add(FbxRecord::new("Vertices").doubles(&vertices))
+            .add(FbxRecord::new("PolygonVertexIndex").ints(&polygons))
+            .add(FbxRecord::new("GeometryVersion").int(124));
+        let mut layer = FbxRecord::new("Layer").int(0).add(FbxRecord::new("Version").int(100));
         let mut element =
-            |kind: &'static str, name: &str, mapping, reference, lists: Vec<Record<'static>>| {
-                let record = Record::new(kind)
+            |kind: &'static str, name: &str, mapping, reference, lists: Vec<FbxRecord<'static>>| {
+                let record = FbxRecord::new(kind)
                     .int(0)
-                    .add(Record::new("Version").int(101))
-                    .add(Record::new("Name").string(name))
-                    .add(Record::new("MappingInformationType").string(mapping))
-                    .add(Record::new("ReferenceInformationType").string(reference))
+                    .add(FbxRecord::new("Version").int(101))
+                    .add(FbxRecord::new("Name").string(name))
+                    .add(FbxRecord::new("MappingInformationType").string(mapping))
+                    .add(FbxRecord::new("ReferenceInformationType").string(reference))
                     .all(lists);
-                let entry = Record::new("LayerElement")
-                    .add(Record::new("Type").string(kind))
-                    .add(Record::new("TypedIndex").int(0));
+                let entry = FbxRecord::new("LayerElement")
+                    .add(FbxRecord::new("Type").string(kind))
+                    .add(FbxRecord::new("TypedIndex").int(0));
                 layer.children.push(entry);
                 geometry.children.push(record);
             };
@@ -232,29 +243,29 @@ impl<'a> Placed<'a> {
                 turned.try_normalize(1e-12).unwrap_or(Vec3::y()).into()
             };
             let normals: Vec<f64> = corners().flat_map(normal).collect();
-            let list = vec![Record::new("Normals").doubles(&normals)];
+            let list = vec![FbxRecord::new("Normals").doubles(&normals)];
             element("LayerElementNormal", "", "ByPolygonVertex", "Direct", list);
         }
         if !mesh.texcoords.is_empty() {
             let places: Vec<f64> =
                 mesh.texcoords.iter().flat_map(|[u, v]| [f64::from(*u), 1.0 - f64::from(*v)]).collect();
             let indices: Vec<i32> = corners().map(|vertex| vertex as i32).collect();
-            let lists = vec![Record::new("UV").doubles(&places), Record::new("UVIndex").ints(&indices)];
+            let lists = vec![FbxRecord::new("UV").doubles(&places), FbxRecord::new("UVIndex").ints(&indices)];
             element("LayerElementUV", UV_SET, "ByPolygonVertex", "IndexToDirect", lists);
         }
-        let first = vec![Record::new("Materials").ints(&[0])];
+        let first = vec![FbxRecord::new("Materials").ints(&[0])];
         element("LayerElementMaterial", "", "AllSame", "IndexToDirect", first);
         geometry.add(layer)
     }
 }
 
 /// What makes two vertices one point: place, joints and weights, bit by bit.
-type Point = ([u32; 3], [u16; 4], [u32; 4]);
+type WeldKey = ([u32; 3], [u16; 4], [u32; 4]);
 
 /// The point of each vertex and the first vertex of each point. All vertices stay where a face would lose a corner or
 /// two faces would become one.
 fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
-    let mut known: HashMap<Point, u32> = HashMap::new();
+    let mut known: HashMap<WeldKey, u32> = HashMap::new();
     let mut firsts = Vec::new();
     let points: Vec<u32> = (0..mesh.positions.len())
         .map(|v| {

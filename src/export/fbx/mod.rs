@@ -1,26 +1,26 @@
-//! Motions become binary FBX: a new file, or the file their character came in with clips added.
+//! Writes binary FBX: a new file, or the character's own file with clips added.
 //!
-//! `records` is the container, `property` what records hold, `document` a new file of `skeleton`, `mesh`,
-//! `material` and `clip`; `splice` adds clips to a file that is there.
+//! `records` is the container, `record_properties` the values in it; `fbx_builder` assembles a new file from `limb_nodes`,
+//! `mesh`, `material` and `animation_stack`; `append_clips` adds clips to an existing file.
 //!
-//! Space: model space, Y up, +Z front, which is what the file says of itself. Units: metres become centimetres.
-//! Rates are the nominal ones; every frame has its keys, also where a motion says that some may be left out.
+//! Space: model space, Y up, +Z front, as stated in the file. Units: metres are converted to centimetres. Rates are the nominal
+//! ones; every frame gets keys, even if the motion allows key reduction.
 
-mod clip;
-mod document;
-mod file;
-mod material;
+mod fbx_format;
+mod fbx_builder;
+mod limb_nodes;
 mod mesh;
-#[cfg(feature = "fbx")]
-mod native;
-#[cfg_attr(not(feature = "fbx"), allow(dead_code, reason = "files are read to add clips to them"))]
-mod property;
-mod rate;
-#[cfg_attr(not(feature = "fbx"), allow(dead_code, reason = "files are read to add clips to them"))]
-mod records;
-mod skeleton;
-#[cfg(feature = "fbx")]
-mod splice;
+mod material;
+mod animation_stack;
 mod templates;
+mod ticks;
+#[cfg(feature = "fbx")]
+mod append_clips;
+#[cfg(feature = "fbx")]
+mod original_nodes;
+#[cfg_attr(not(feature = "fbx"), allow(dead_code, reason = "files are read only to add clips to them"))]
+mod record_properties;
+#[cfg_attr(not(feature = "fbx"), allow(dead_code, reason = "files are read only to add clips to them"))]
+mod records;
 
-pub use file::{FORMAT, FbxOptions};
+pub use fbx_format::{FORMAT, FbxOptions};

@@ -25,28 +25,28 @@ const DEPTH: usize = 64;
 
 /// One record.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Record<'a> {
+pub(super) struct FbxRecord<'a> {
     pub(super) name: Cow<'a, [u8]>,
     /// How many properties there are, and their bytes.
     pub(super) count: u64,
     pub(super) properties: Cow<'a, [u8]>,
-    pub(super) children: Vec<Record<'a>>,
+    pub(super) children: Vec<FbxRecord<'a>>,
     /// Whether an empty record ends the children; also where there are none.
     pub(super) block: bool,
 }
 
 /// A file in records.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct File<'a> {
+pub(super) struct FbxFile<'a> {
     pub(super) version: u32,
-    pub(super) records: Vec<Record<'a>>,
+    pub(super) records: Vec<FbxRecord<'a>>,
     /// The first 16 bytes of the footer.
     pub(super) code: [u8; 16],
 }
 
 /// Why bytes are no records, or records no bytes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(super) enum RecordError {
+pub(super) enum FbxRecordError {
     #[error("it is no binary FBX of version 7")]
     Kind,
     #[error("the record at byte {at} {what}")]
@@ -55,21 +55,21 @@ pub(super) enum RecordError {
     Large,
 }
 
-impl<'a> Record<'a> {
+impl<'a> FbxRecord<'a> {
     /// The record inside of this name, where there is one.
     #[cfg(test)]
-    pub(super) fn child(&self, name: &[u8]) -> Option<&Record<'a>> {
+    pub(super) fn child(&self, name: &[u8]) -> Option<&FbxRecord<'a>> {
         self.children.iter().find(|c| *c.name == *name)
     }
 
-    /// As [`Record::child`], to be changed.
-    pub(super) fn child_mut(&mut self, name: &[u8]) -> Option<&mut Record<'a>> {
+    /// As [`FbxRecord::child`], to be changed.
+    pub(super) fn child_mut(&mut self, name: &[u8]) -> Option<&mut FbxRecord<'a>> {
         self.children.iter_mut().find(|c| *c.name == *name)
     }
 }
 
 /// The numbers at the start of a record.
-struct Header {
+struct RecordHeader {
     end: usize,
     count: u64,
     length: usize,
@@ -80,13 +80,13 @@ fn header_size(wide: bool) -> usize {
     if wide { 25 } else { 13 }
 }
 
-struct Parser<'a> {
+struct RecordParser<'a> {
     bytes: &'a [u8],
     wide: bool,
 }
 
-impl<'a> Parser<'a> {
-    fn header(&self, at: usize) -> Option<Header> {
+impl<'a> RecordParser<'a> {
+    fn header(&self, at: usize) -> Option<RecordHeader> {
         let head = self.bytes.get(at..)?.get(..header_size(self.wide))?;
         let (name, numbers) = head.split_last()?;
         let mut values = numbers.chunks_exact(if self.wide { 8 } else { 4 }).map(|c| {
@@ -96,7 +96,12 @@ impl<'a> Parser<'a> {
         });
         let end = usize::try_from(values.next()?).ok()?;
         let count = values.next()?;
-        Some(Header { end, count, length: usize::try_from(values.next()?).ok()?, name: usize::from(*name) })
+        Some(RecordHeader {
+            end,
+            count,
+            length: usize::try_from(values.next()?).ok()?,
+            name: usize::from(*name),
+        })
     }
 
     /// The record at a place, `None` for an empty one, and the place behind it.
@@ -105,9 +110,10 @@ impl<'a> Parser<'a> {
         at: usize,
         limit: usize,
         depth: usize,
-    ) -> Result<(Option<Record<'a>>, usize), RecordError> {
-        let damaged = |what| RecordError::Damaged { at, what };
-        let Header { end, count, length, name } = self.header(at).ok_or_else(|| damaged("is cut off"))?;
+    ) -> Result<(Option<FbxRecord<'a>>, usize), FbxRecordError> {
+        let damaged = |what| FbxRecordError::Damaged { at, what };
+        let RecordHeader { end, count, length, name } =
+            self.header(at).ok_or_else(|| damaged("is cut off"))?;
         let start = at + header_size(self.wide);
         if end == 0 && count == 0 && length == 0 && name == 0 {
             return Ok((None, start));
@@ -118,11 +124,11 @@ impl<'a> Parser<'a> {
         if depth == DEPTH {
             return Err(damaged("lies too deep inside others"));
         }
-        let mut record = Record {
+        let mut record = FbxRecord {
             name: Cow::Borrowed(&self.bytes[start..properties]),
             count,
             properties: Cow::Borrowed(&self.bytes[properties..place]),
-            ..Record::default()
+            ..FbxRecord::default()
         };
         while place < end {
             if record.block {
@@ -142,12 +148,12 @@ impl<'a> Parser<'a> {
 /// The records of a binary file of version 7.
 ///
 /// # Errors
-/// A [`RecordError`] for anything else.
-pub(super) fn parse(bytes: &[u8]) -> Result<File<'_>, RecordError> {
+/// A [`FbxRecordError`] for anything else.
+pub(super) fn parse(bytes: &[u8]) -> Result<FbxFile<'_>, FbxRecordError> {
     let version =
         bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk()).map(|v| u32::from_le_bytes(*v));
-    let version = version.filter(|v| VERSIONS.contains(v)).ok_or(RecordError::Kind)?;
-    let parser = Parser { bytes, wide: version >= WIDE_SINCE };
+    let version = version.filter(|v| VERSIONS.contains(v)).ok_or(FbxRecordError::Kind)?;
+    let parser = RecordParser { bytes, wide: version >= WIDE_SINCE };
     let mut place = MAGIC.len() + 4;
     let mut records = Vec::new();
     loop {
@@ -159,16 +165,16 @@ pub(super) fn parse(bytes: &[u8]) -> Result<File<'_>, RecordError> {
         }
     }
     let code = bytes[place..].first_chunk();
-    let code = code.ok_or(RecordError::Damaged { at: place, what: "has no footer behind it" })?;
-    Ok(File { version, records, code: *code })
+    let code = code.ok_or(FbxRecordError::Damaged { at: place, what: "has no footer behind it" })?;
+    Ok(FbxFile { version, records, code: *code })
 }
 
-impl File<'_> {
+impl FbxFile<'_> {
     /// The bytes of the file.
     ///
     /// # Errors
-    /// [`RecordError::Large`].
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, RecordError> {
+    /// [`FbxRecordError::Large`].
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, FbxRecordError> {
         let wide = self.version >= WIDE_SINCE;
         let mut out = Vec::with_capacity(self.records.iter().map(|r| r.size(wide)).sum::<usize>() + 512);
         out.extend_from_slice(MAGIC);
@@ -188,7 +194,7 @@ impl File<'_> {
     }
 }
 
-impl Record<'_> {
+impl FbxRecord<'_> {
     /// How many bytes the record takes.
     pub(super) fn size(&self, wide: bool) -> usize {
         let inside: usize = self.children.iter().map(|c| c.size(wide)).sum();
@@ -196,7 +202,7 @@ impl Record<'_> {
         own + inside + if self.block { header_size(wide) } else { 0 }
     }
 
-    fn write(&self, out: &mut Vec<u8>, wide: bool) -> Result<(), RecordError> {
+    fn write(&self, out: &mut Vec<u8>, wide: bool) -> Result<(), FbxRecordError> {
         let at = out.len();
         out.resize(at + header_size(wide), 0);
         out.extend_from_slice(&self.name);
@@ -211,7 +217,7 @@ impl Record<'_> {
         let numbers = [out.len() as u64, self.count, self.properties.len() as u64];
         for (place, number) in out[at..].chunks_exact_mut(width).zip(numbers) {
             if !wide && u32::try_from(number).is_err() {
-                return Err(RecordError::Large);
+                return Err(FbxRecordError::Large);
             }
             place.copy_from_slice(&number.to_le_bytes()[..width]);
         }
@@ -225,13 +231,13 @@ impl Record<'_> {
 mod tests {
     use super::*;
 
-    fn file(version: u32) -> File<'static> {
-        let inner = Record::new("Inner").int(7).string("x").doubles(&[1.0; 40]);
+    fn file(version: u32) -> FbxFile<'static> {
+        let inner = FbxRecord::new("Inner").int(7).string("x").doubles(&[1.0; 40]);
         let records = vec![
-            Record::new("Empty").block(),
-            Record::new("Outer").long(-1).add(inner).add(Record::new("Bare")),
+            FbxRecord::new("Empty").block(),
+            FbxRecord::new("Outer").long(-1).add(inner).add(FbxRecord::new("Bare")),
         ];
-        File { version, records, code: [9; 16] }
+        FbxFile { version, records, code: [9; 16] }
     }
 
     #[test]
@@ -265,10 +271,10 @@ mod tests {
     #[test]
     fn other_kinds_and_versions_are_refused() {
         for bytes in [&b"; FBX 7.4.0 project file"[..], b"Kaydara FBX Binary  \0\x1a\x01\0\0\0\0", b""] {
-            assert_eq!(parse(bytes), Err(RecordError::Kind));
+            assert_eq!(parse(bytes), Err(FbxRecordError::Kind));
         }
         let mut old = file(7400).to_bytes().unwrap();
         old[23..27].copy_from_slice(&6100u32.to_le_bytes());
-        assert_eq!(parse(&old), Err(RecordError::Kind));
+        assert_eq!(parse(&old), Err(FbxRecordError::Kind));
     }
 }

@@ -3,14 +3,14 @@
 //! Wrong counts are tolerated by readers, absent templates not by all. Units: centimetres, degrees.
 //! Source: what the vendor's library writes, without the properties that no object here has or lacks.
 
-use super::property::{local_row, properties, row, time_row, triple_row, vector_row};
-use super::records::Record;
+use super::record_properties::{local_row, properties, row, time_row, triple_row, vector_row};
+use super::records::FbxRecord;
 
 /// Small colour values that the vendor's library gives meshes and bones.
 const GREY: [f64; 3] = [0.8; 3];
 
 /// The record `Definitions` of these objects.
-pub(super) fn definitions(objects: &[Record]) -> Record<'static> {
+pub(super) fn definitions(objects: &[FbxRecord]) -> FbxRecord<'static> {
     let mut kinds: Vec<(&[u8], i32)> = Vec::new();
     for object in objects {
         match kinds.iter_mut().find(|(kind, _)| *kind == &*object.name) {
@@ -19,26 +19,26 @@ pub(super) fn definitions(objects: &[Record]) -> Record<'static> {
         }
     }
     let total = objects.len() as i32 + 1;
-    let settings = Record::new("ObjectType").string("GlobalSettings").add(Record::new("Count").int(1));
-    Record::new("Definitions")
-        .add(Record::new("Version").int(100))
-        .add(Record::new("Count").int(total))
+    let settings = FbxRecord::new("ObjectType").string("GlobalSettings").add(FbxRecord::new("Count").int(1));
+    FbxRecord::new("Definitions")
+        .add(FbxRecord::new("Version").int(100))
+        .add(FbxRecord::new("Count").int(total))
         .add(settings)
         .all(kinds.into_iter().map(|(kind, count)| object_type(&String::from_utf8_lossy(kind), count)))
 }
 
 /// One kind of objects.
-pub(super) fn object_type(kind: &str, count: i32) -> Record<'static> {
-    let record = Record::new("ObjectType").string(kind).add(Record::new("Count").int(count));
+pub(super) fn object_type(kind: &str, count: i32) -> FbxRecord<'static> {
+    let record = FbxRecord::new("ObjectType").string(kind).add(FbxRecord::new("Count").int(count));
     match template(kind) {
         Some((class, rows)) => {
-            record.add(Record::new("PropertyTemplate").string(class).add(properties(rows)))
+            record.add(FbxRecord::new("PropertyTemplate").string(class).add(properties(rows)))
         }
         None => record,
     }
 }
 
-fn template(kind: &str) -> Option<(&'static str, Vec<Record<'static>>)> {
+fn template(kind: &str) -> Option<(&'static str, Vec<FbxRecord<'static>>)> {
     let int = |name, kind, value| row(name, kind, "", "").int(value);
     let text = |name, value: &str| row(name, "KString", "", "").string(value);
     let number = |name, value| row(name, "Number", "", "A").double(value);

@@ -23,7 +23,7 @@ fn ours(name: &str) -> Asset {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name))
 }
 
-fn write(motions: &[Motion], options: &export::Options) -> (Vec<u8>, Warnings) {
+fn write(motions: &[Motion], options: &export::ExportOptions) -> (Vec<u8>, Warnings) {
     let (mut files, warnings) = export::save(motions, Format::FBX, options).unwrap();
     assert_eq!(files.len(), 1);
     (files.remove(0).bytes, warnings)
@@ -38,8 +38,8 @@ fn keep(name: &str, bytes: &[u8], character: &[Motion]) {
     fs::write(folder.join(format!("{name}.glb")), &glb[0].bytes).unwrap();
 }
 
-fn replaced() -> export::Options {
-    export::Options { replace_animations: true, stem: "x".into(), ..export::Options::default() }
+fn replaced() -> export::ExportOptions {
+    export::ExportOptions { replace_animations: true, stem: "x".into(), ..export::ExportOptions::default() }
 }
 
 /// A clip in which every joint sways about an axis of its own and the root walks; some angles pass half a turn.
@@ -141,8 +141,8 @@ fn skinned_points_and_joints_are_where_the_figure_has_them() {
         let motion = sway(character, 48);
         let own = asset.motion(0).filter(|m| m.clip.frames() > 0);
         let motions: Vec<Motion> = std::iter::once(motion).chain(own).collect();
-        let (bytes, warnings) = write(&motions, &export::Options::default());
-        assert_eq!(write(&motions, &export::Options::default()).0, bytes, "the same bytes twice");
+        let (bytes, warnings) = write(&motions, &export::ExportOptions::default());
+        assert_eq!(write(&motions, &export::ExportOptions::default()).0, bytes, "the same bytes twice");
         let scene = open(&bytes);
         assert_eq!(scene.anim_stacks.len(), motions.len(), "{name}");
         assert!(scene.metadata.warnings.is_empty(), "{name}");
@@ -165,7 +165,7 @@ fn skinned_points_and_joints_are_where_the_figure_has_them() {
 fn a_take_becomes_a_skeleton_and_its_clip() {
     for name in ["walk.bvh", "jump.bvh"] {
         let motion = ours(name).motion(0).unwrap();
-        let (bytes, warnings) = write(std::slice::from_ref(&motion), &export::Options::default());
+        let (bytes, warnings) = write(std::slice::from_ref(&motion), &export::ExportOptions::default());
         assert!(warnings.is_empty());
         let scene = open(&bytes);
         assert_eq!((scene.meshes.len(), scene.poses.len(), scene.anim_stacks.len()), (0, 0, 1));
@@ -207,7 +207,8 @@ fn a_take_becomes_a_skeleton_and_its_clip() {
 #[test]
 fn without_skin_a_character_is_its_skeleton() {
     let motion = sway(&ours("robot.glb").character, 12);
-    let options = export::Options { fbx: FbxOptions { skin: false }, ..export::Options::default() };
+    let options =
+        export::ExportOptions { fbx: FbxOptions { skin: false }, ..export::ExportOptions::default() };
     let scene = open(&write(std::slice::from_ref(&motion), &options).0);
     assert_eq!((scene.meshes.len(), scene.textures.len(), scene.materials.len()), (0, 0, 0));
     assert_eq!(scene.anim_stacks.len(), 1);
@@ -216,7 +217,7 @@ fn without_skin_a_character_is_its_skeleton() {
 #[test]
 fn several_clips_of_one_name_are_several_stacks() {
     let motion = sway(&ours("mannequin.glb").character, 5);
-    let scene = open(&write(&[motion.clone(), motion], &export::Options::default()).0);
+    let scene = open(&write(&[motion.clone(), motion], &export::ExportOptions::default()).0);
     let names: Vec<String> = scene.anim_stacks.iter().map(|s| s.element.name.to_string()).collect();
     assert_eq!(names, ["sway", "sway_1"]);
 }

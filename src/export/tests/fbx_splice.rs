@@ -36,8 +36,11 @@ fn is_binary_7(bytes: &[u8]) -> bool {
 }
 
 fn write(motions: &[Motion], replace: bool) -> (Vec<u8>, Warnings) {
-    let options =
-        export::Options { replace_animations: replace, stem: "x".into(), ..export::Options::default() };
+    let options = export::ExportOptions {
+        replace_animations: replace,
+        stem: "x".into(),
+        ..export::ExportOptions::default()
+    };
     let (mut files, warnings) = export::save(motions, Format::FBX, &options).unwrap();
     (files.remove(0).bytes, warnings)
 }
@@ -46,8 +49,11 @@ fn keep(name: &str, bytes: &[u8], motion: &Motion) {
     let Some(folder) = std::env::var_os("POSEMILL_KEEP").map(PathBuf::from) else { return };
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(format!("{name}.fbx")), bytes).unwrap();
-    let options =
-        export::Options { replace_animations: true, stem: "x".into(), ..export::Options::default() };
+    let options = export::ExportOptions {
+        replace_animations: true,
+        stem: "x".into(),
+        ..export::ExportOptions::default()
+    };
     let (glb, _) = export::save(std::slice::from_ref(motion), Format::GLB, &options).unwrap();
     fs::write(folder.join(format!("{name}.glb")), &glb[0].bytes).unwrap();
 }
@@ -265,7 +271,11 @@ fn an_untouched_file_leaves_as_it_came() {
         if motions.is_empty() {
             continue;
         }
-        let options = export::Options { clips_inside: true, stem: "x".into(), ..export::Options::default() };
+        let options = export::ExportOptions {
+            clips_inside: true,
+            stem: "x".into(),
+            ..export::ExportOptions::default()
+        };
         let (files, warnings) = export::save(&motions, Format::FBX, &options).unwrap();
         assert!(warnings.is_empty());
         assert_eq!(files[0].bytes, bytes);

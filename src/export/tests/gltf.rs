@@ -44,14 +44,14 @@ fn keep(kind: &str, name: &str, output: &GltfOutput) {
     fs::create_dir_all(&folder).unwrap();
     let extension = if output.container == Container::Glb { "glb" } else { "gltf" };
     fs::write(folder.join(format!("{name}.{extension}")), &output.bytes).unwrap();
-    for (path, bytes) in &output.beside {
+    for (path, bytes) in &output.resources {
         fs::write(folder.join(path), bytes).unwrap();
     }
 }
 
 fn read_back(output: &GltfOutput, turn: Quat) -> Asset {
     let folder = tempfile::tempdir().unwrap();
-    for (path, bytes) in &output.beside {
+    for (path, bytes) in &output.resources {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();

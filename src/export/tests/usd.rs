@@ -3,7 +3,7 @@
 use crate::development_data::data;
 use crate::made_walk::{carried, shipped, take};
 use crate::zip_entries::entries;
-use posemill::export::{Format, Options, OutputFile, save};
+use posemill::export::{ExportOptions, Format, OutputFile, save};
 use posemill::import;
 use posemill::kinematics::figure_size;
 use posemill::math::{Mat4, Quat, RawQuat, Transform, Vec3, exp, same_hemisphere};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn written(motions: &[Motion], format: &str) -> Vec<OutputFile> {
-    let options = Options { stem: "clip".into(), ..Options::default() };
+    let options = ExportOptions { stem: "clip".into(), ..ExportOptions::default() };
     save(motions, Format::of(format).unwrap(), &options).unwrap().0
 }
 

@@ -4,7 +4,7 @@ use crate::development_data::data;
 use crate::made_walk::{carried, take};
 use posemill::anatomy::TPose;
 use posemill::export::vrma::VrmaOptions;
-use posemill::export::{ExportError, Format, Options, save};
+use posemill::export::{ExportError, ExportOptions, Format, save};
 use posemill::import::{self, from_bytes};
 use posemill::math::{Quat, Vec3, angle_between};
 use posemill::model::{Asset, Finger, JointId, Motion, Rig, Role, Side};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 fn write(motion: &Motion, upper_chest: bool) -> Result<Vec<u8>, ExportError> {
     let vrma = VrmaOptions { upper_chest };
-    let options = Options { stem: "clip".into(), vrma, ..Options::default() };
+    let options = ExportOptions { stem: "clip".into(), vrma, ..ExportOptions::default() };
     let (mut files, _) = save(std::slice::from_ref(motion), Format::of("vrma").unwrap(), &options)?;
     assert_eq!((files.len(), files[0].name.as_str()), (1, "clip.vrma"));
     Ok(files.swap_remove(0).bytes)

@@ -1,9 +1,9 @@
-//! Motions become USD: a skeleton with its animations, skinned meshes and their materials, as text or packed with textures.
+//! Writes USD: a skeleton with its animations, skinned meshes and materials, as text or packed with textures.
 //!
-//! Everything comes from the program's own joints and meshes, not from the file that the character came in. Clips are
-//! animations side by side, the first is bound. One time code is one frame: Blender plays time code t at its own frame t,
-//! 24 a second, whatever the file says. A motion without meshes is a skeleton alone: Blender shows it as an armature, usdview as
-//! a guide. Space: model space, Y up. Units: metres. Source: UsdSkel schemas, UsdPreviewSurface and usdz
+//! Everything is written from the program's own joints and meshes, not from the character's file. Clips are separate
+//! animations, of which the first is bound. One time code is one frame: Blender plays time code t at its own frame t, 24 per
+//! second, whatever rate the file states. A motion without meshes is a skeleton alone, which Blender shows as an armature and
+//! usdview as a guide. Space: model space, Y up. Units: metres. Source: UsdSkel schemas, UsdPreviewSurface and usdz
 //! specifications (openusd.org).
 //!
 //! ```text
@@ -15,11 +15,11 @@
 //! /Root/Materials/Material         Material
 //! ```
 
-mod bounds;
-mod look;
-mod mesh;
-mod skeleton;
-mod stage;
-mod text;
+mod usd_format;
+mod skeleton_prims;
+mod mesh_prims;
+mod preview_materials;
+mod animated_extent;
+mod usda_text;
 
-pub use stage::{USDA, USDZ};
+pub use usd_format::{USDA, USDZ};

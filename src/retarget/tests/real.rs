@@ -269,7 +269,7 @@ fn a_real_rig_onto_itself_is_the_identity() {
 
 #[test]
 fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
-    use posemill::export::bvh::{BvhOptions, Decimals, RotationOrder, write};
+    use posemill::export::bvh::{BvhWriteOptions, Decimals, RotationOrder, write};
     use posemill::math::{Transform, exp};
     use posemill::model::Skeleton;
     let Some(folder) = data() else { return };
@@ -293,7 +293,7 @@ fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
                 clip.translations_mut(frame)[0] = root.translation;
             }
             let character = Arc::new(Character { rig, ..(*motion.character).clone() });
-            let options = BvhOptions { order, decimals: Decimals::Shortest, metres_per_unit };
+            let options = BvhWriteOptions { order, decimals: Decimals::Shortest, metres_per_unit };
             let text = write(&Motion::new(character, clip), &options);
             let asset = from_bytes(&text, "turned", Some("bvh"), None, &Options::default()).unwrap();
             let motion = asset.motion(0).unwrap();

@@ -1,28 +1,27 @@
-//! A track with a value for every frame becomes one with the keys that it needs.
+//! Reduces a track with a value for every frame to the keys that it needs.
 //!
-//! What holds still keeps two keys, so that the clip keeps its length; what may lose keys (`Clip::tolerance`) keeps
-//! those that [`super::reduce`] chose; everything else keeps all.
+//! A constant track keeps two keys, so that the clip keeps its duration. With `Clip::tolerance`, a track keeps the keys that
+//! [`crate::export::key_reduction`] selected; otherwise it keeps all.
 
-use super::gltf_local;
-use super::gltf_nodes::{NodeTrack, Values};
-use super::reduce::Keys;
+use super::node_tracks::{NodeTrack, TrackValues};
+use crate::export::key_reduction::JointKeys;
 
 /// The frames of keys, ascending.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum KeyFrames {
-    /// All of so many.
+    /// All of this many frames.
     All(usize),
-    /// These.
+    /// These frames.
     At(Vec<usize>),
 }
 
 impl KeyFrames {
-    /// These of so many, which may be all of them.
+    /// The frames `at` of `frames`, which may be all.
     pub(super) fn of(at: Vec<usize>, frames: usize) -> Self {
         if at.len() == frames { KeyFrames::All(frames) } else { KeyFrames::At(at) }
     }
 
-    /// How many there are.
+    /// The number of keys.
     pub(super) fn len(&self) -> usize {
         match self {
             KeyFrames::All(frames) => *frames,
@@ -30,7 +29,7 @@ impl KeyFrames {
         }
     }
 
-    /// One of them.
+    /// The frame of a key.
     pub(super) fn get(&self, key: usize) -> usize {
         match self {
             KeyFrames::All(_) => key,
@@ -39,11 +38,12 @@ impl KeyFrames {
     }
 }
 
-/// The track and the frames of its keys. `nodes` are the nodes of the joints, `keys` theirs, empty to keep all.
+/// The reduced track and the frames of its keys. `nodes` are the nodes of the joints, `keys` the keys of the joints; empty to
+/// keep all.
 pub(super) fn thin<'a>(
     track: NodeTrack<'a>,
     nodes: &[Option<usize>],
-    keys: &[Keys],
+    keys: &[JointKeys],
     frames: usize,
 ) -> (NodeTrack<'a>, KeyFrames) {
     if track.constant && frames > 2 {
@@ -55,25 +55,13 @@ pub(super) fn thin<'a>(
     match wanted {
         Some(wanted) if !wanted.is_empty() && wanted.len() < frames => {
             let width = if track.rotation { 4 } else { 3 };
-            let all = numbers(track.values, frames);
-            // One frame stands for all: it is written at both ends.
+            let all = track.values.into_numbers(frames);
+            // One frame represents all: it is written at both ends.
             let at: Vec<usize> = if wanted.len() == 1 { vec![wanted[0]; 2] } else { wanted.clone() };
             let values = at.iter().flat_map(|&f| all[f * width..][..width].to_vec()).collect();
             let keyed = if wanted.len() == 1 { vec![0, frames - 1] } else { at };
-            (NodeTrack { values: Values::Ready(values), ..track }, KeyFrames::of(keyed, frames))
+            (NodeTrack { values: TrackValues::Ready(values), ..track }, KeyFrames::of(keyed, frames))
         }
         _ => (track, KeyFrames::All(frames)),
-    }
-}
-
-/// The numbers of a track, for every frame.
-pub(super) fn numbers(values: Values, frames: usize) -> Vec<f32> {
-    match values {
-        Values::Ready(values) => values,
-        Values::Local(rotations) => {
-            let mut bytes = vec![0; 16 * frames];
-            gltf_local::write(&mut [(&rotations, &mut bytes)]);
-            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-        }
     }
 }

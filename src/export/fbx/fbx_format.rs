@@ -2,16 +2,16 @@
 //!
 //! Which of the two, and why it is not the first, is decided here. Units and space: those of the parts.
 
-use super::document::Document;
-use super::material::Looks;
-use super::{clip, mesh, skeleton};
+use super::fbx_builder::FbxBuilder;
+use super::material::FbxMaterials;
+use super::{animation_stack, limb_nodes, mesh};
 #[cfg(feature = "fbx")]
-use super::{native, splice};
-use crate::export::bvh;
+use super::{append_clips, original_nodes};
 use crate::export::format::Format;
-use crate::export::save::{ExportError, Options, OutputFile, Written};
+use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::synthetic_root::has_synthetic_root;
 use crate::math::Transform;
-use crate::model::{Clip, Document as Scene, Motion};
+use crate::model::{Clip, Document, Motion};
 use crate::report::Warnings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ impl Default for FbxOptions {
     }
 }
 
-fn save(motions: &[Motion], options: &Options) -> Result<Written, ExportError> {
+fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
     let document = motions.first().and_then(|m| m.character.document.as_ref());
     let own = document.and_then(|d| d.fbx.as_deref().map(|bytes| (d, bytes))).filter(|_| options.fbx.skin);
     let Some((document, bytes)) = own else { return fresh(motions, options) };
@@ -65,11 +65,17 @@ fn save(motions: &[Motion], options: &Options) -> Result<Written, ExportError> {
 
 /// The file that the character came in, with the clips added; a sentence where it cannot take them.
 #[cfg(feature = "fbx")]
-fn spliced(motions: &[Motion], document: &Scene, bytes: &[u8], options: &Options) -> Result<Written, String> {
+fn spliced(
+    motions: &[Motion],
+    document: &Document,
+    bytes: &[u8],
+    options: &ExportOptions,
+) -> Result<Written, String> {
     let Some(first) = motions.first() else { return Err("there is no clip".to_owned()) };
     let character = &first.character;
-    let mut splice = splice::Splice::open(bytes, options.replace_animations).map_err(|e| e.to_string())?;
-    let native = native::Native::open(bytes, document)?;
+    let mut splice =
+        append_clips::FbxSplice::open(bytes, options.replace_animations).map_err(|e| e.to_string())?;
+    let native = original_nodes::OriginalFile::open(bytes, document)?;
     let mut warnings = Warnings::new();
     let mut clips = Vec::new();
     for clip in motions.iter().map(|m| &m.clip).filter(|c| c.frames() > 0) {
@@ -92,27 +98,27 @@ fn spliced(motions: &[Motion], document: &Scene, bytes: &[u8], options: &Options
 
 /// Without the reader nothing is known of the file's own transforms.
 #[cfg(not(feature = "fbx"))]
-fn spliced(_: &[Motion], _: &Scene, _: &[u8], _: &Options) -> Result<Written, String> {
+fn spliced(_: &[Motion], _: &Document, _: &[u8], _: &ExportOptions) -> Result<Written, String> {
     Err("this program was built without the reader of FBX".to_owned())
 }
 
 /// A new file.
-fn fresh(motions: &[Motion], options: &Options) -> Result<Written, ExportError> {
+fn fresh(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
     let name = options.file(FORMAT.name);
     let clips: Vec<&Clip> = motions.iter().map(|m| &m.clip).filter(|c| c.frames() > 0).collect();
     let meshes = if options.fbx.skin { character.meshes.as_slice() } else { &[] };
     let at_rest = character.bind.as_ref().is_none_or(|bind| bind.joints()[0] == Transform::identity());
-    let says_nothing = |clip: &&Clip| bvh::stands_for_several(character.skeleton(), clip);
-    let left_out = at_rest && !clips.is_empty() && clips.iter().all(says_nothing);
-    let mut document = Document::default();
-    let bones = skeleton::write(&mut document, character, left_out);
-    let mut looks = Looks::default();
+    let synthetic_root = |clip: &&Clip| has_synthetic_root(character.skeleton(), clip);
+    let left_out = at_rest && !clips.is_empty() && clips.iter().all(synthetic_root);
+    let mut document = FbxBuilder::default();
+    let bones = limb_nodes::write(&mut document, character, left_out);
+    let mut looks = FbxMaterials::default();
     mesh::write(&mut document, meshes, &bones, &mut looks);
     let mut taken = Vec::new();
     for clip in clips {
-        let free = clip::free_name(&clip.name, &taken);
+        let free = animation_stack::free_name(&clip.name, &taken);
         document.add_stack(&bones.stack(clip, free.clone()));
         taken.push(free);
     }

@@ -4,11 +4,11 @@
 //! degrees, ticks. Time stamps and ids are always the same, so that equal input gives equal bytes; the first bytes of the
 //! footer are those that belong to these stamps. Source: files of the vendor's library of version 7.4.
 
-use super::clip::{self, Stack, Written};
-use super::property::{int_row, object, properties, row, time_row, triple_row};
-use super::rate;
-use super::records::{File, Record, RecordError};
+use super::animation_stack::{self, AnimationStack, StackRecords};
+use super::record_properties::{int_row, object, properties, row, time_row, triple_row};
+use super::records::{FbxFile, FbxRecord, FbxRecordError};
 use super::templates;
+use super::ticks;
 
 /// The version of new files, and the one for those that are too large for its numbers.
 const VERSION: u32 = 7400;
@@ -31,17 +31,17 @@ pub(super) const METRES_PER_UNIT: f64 = 0.01;
 
 /// A file in the making.
 #[derive(Default)]
-pub(super) struct Document {
+pub(super) struct FbxBuilder {
     ids: i64,
-    objects: Vec<Record<'static>>,
-    connections: Vec<Record<'static>>,
-    takes: Vec<Record<'static>>,
+    objects: Vec<FbxRecord<'static>>,
+    connections: Vec<FbxRecord<'static>>,
+    takes: Vec<FbxRecord<'static>>,
     /// The name of the first stack, its rate, and the span of all.
     shown: Option<(String, f64)>,
     span: Option<(i64, i64)>,
 }
 
-impl Document {
+impl FbxBuilder {
     /// An id that no object has.
     pub(super) fn id(&mut self) -> i64 {
         self.ids += 1;
@@ -55,8 +55,8 @@ impl Document {
         name: &str,
         class: &str,
         sort: &str,
-    ) -> Record<'static> {
-        Record::new(kind).long(id).string(&object(name, class)).string(sort)
+    ) -> FbxRecord<'static> {
+        FbxRecord::new(kind).long(id).string(&object(name, class)).string(sort)
     }
 
     /// Adds a thing of the scene with these properties.
@@ -65,35 +65,36 @@ impl Document {
         id: i64,
         name: &str,
         sort: &str,
-        rows: impl IntoIterator<Item = Record<'static>>,
+        rows: impl IntoIterator<Item = FbxRecord<'static>>,
     ) {
         self.add(
             Self::object("Model", id, name, "Model", sort)
-                .add(Record::new("Version").int(232))
+                .add(FbxRecord::new("Version").int(232))
                 .add(properties(rows))
-                .add(Record::new("Shading").truth(true))
-                .add(Record::new("Culling").string("CullingOff")),
+                .add(FbxRecord::new("Shading").truth(true))
+                .add(FbxRecord::new("Culling").string("CullingOff")),
         );
     }
 
     /// Adds an object.
-    pub(super) fn add(&mut self, object: Record<'static>) {
+    pub(super) fn add(&mut self, object: FbxRecord<'static>) {
         self.objects.push(object);
     }
 
     /// Connects an object with the one it belongs to.
     pub(super) fn connect(&mut self, from: i64, to: i64) {
-        self.connections.push(clip::connection(from, to));
+        self.connections.push(animation_stack::connection(from, to));
     }
 
     /// Connects an object with a property of another.
     pub(super) fn connect_property(&mut self, from: i64, to: i64, property: &str) {
-        self.connections.push(clip::property_connection(from, to, property));
+        self.connections.push(animation_stack::property_connection(from, to, property));
     }
 
     /// Adds a clip.
-    pub(super) fn add_stack(&mut self, stack: &Stack) {
-        let Written { objects, connections, take } = clip::write(stack, &mut || self.id(), METRES_PER_UNIT);
+    pub(super) fn add_stack(&mut self, stack: &AnimationStack) {
+        let StackRecords { objects, connections, take } =
+            animation_stack::write(stack, &mut || self.id(), METRES_PER_UNIT);
         self.objects.extend(objects);
         self.connections.extend(connections);
         self.takes.push(take);
@@ -108,30 +109,30 @@ impl Document {
     /// The bytes of the file.
     ///
     /// # Errors
-    /// [`RecordError::Large`].
-    pub(super) fn into_bytes(mut self, file_name: &str) -> Result<Vec<u8>, RecordError> {
+    /// [`FbxRecordError::Large`].
+    pub(super) fn into_bytes(mut self, file_name: &str) -> Result<Vec<u8>, FbxRecordError> {
         let size: usize = self.objects.iter().map(|o| o.size(false)).sum();
         let version = if size > LARGE { LARGE_VERSION } else { VERSION };
         let document = self.id();
         let records = vec![
             header(version, file_name),
-            Record::new("FileId").raw(&FILE_ID),
-            Record::new("CreationTime").string(CREATED),
-            Record::new("Creator").string(CREATOR),
+            FbxRecord::new("FileId").raw(&FILE_ID),
+            FbxRecord::new("CreationTime").string(CREATED),
+            FbxRecord::new("Creator").string(CREATOR),
             self.settings(),
             self.documents(document),
-            Record::new("References").block(),
+            FbxRecord::new("References").block(),
             templates::definitions(&self.objects),
-            Record::new("Objects").all(self.objects),
-            Record::new("Connections").all(self.connections),
-            Record::new("Takes")
-                .add(Record::new("Current").string(self.shown.as_ref().map_or("", |(name, _)| name)))
+            FbxRecord::new("Objects").all(self.objects),
+            FbxRecord::new("Connections").all(self.connections),
+            FbxRecord::new("Takes")
+                .add(FbxRecord::new("Current").string(self.shown.as_ref().map_or("", |(name, _)| name)))
                 .all(self.takes),
         ];
-        File { version, records, code: CODE }.to_bytes()
+        FbxFile { version, records, code: CODE }.to_bytes()
     }
 
-    fn settings(&self) -> Record<'static> {
+    fn settings(&self) -> FbxRecord<'static> {
         let axes = [
             ("UpAxis", 1),
             ("UpAxisSign", 1),
@@ -143,7 +144,7 @@ impl Document {
             ("OriginalUpAxisSign", 1),
         ];
         let rate = self.shown.as_ref().map_or(30.0, |(_, rate)| *rate);
-        let mode = rate::mode(rate);
+        let mode = ticks::mode(rate);
         let (start, stop) = self.span.unwrap_or_default();
         let number = |name, value| row(name, "double", "Number", "").double(value);
         let choice = |name, value| int_row(name, "enum", "", value);
@@ -158,37 +159,37 @@ impl Document {
             choice("SnapOnFrameMode", 0),
             time_row("TimeSpanStart", start),
             time_row("TimeSpanStop", stop),
-            number("CustomFrameRate", if mode == rate::CUSTOM { rate } else { -1.0 }),
+            number("CustomFrameRate", if mode == ticks::CUSTOM { rate } else { -1.0 }),
         ]);
-        Record::new("GlobalSettings").add(Record::new("Version").int(1000)).add(properties(rows))
+        FbxRecord::new("GlobalSettings").add(FbxRecord::new("Version").int(1000)).add(properties(rows))
     }
 
-    fn documents(&self, id: i64) -> Record<'static> {
+    fn documents(&self, id: i64) -> FbxRecord<'static> {
         let shown = self.shown.as_ref().map_or("", |(name, _)| name);
         let rows = [
             row("SourceObject", "object", "", ""),
             row("ActiveAnimStackName", "KString", "", "").string(shown),
         ];
-        let document = Record::new("Document").long(id).string("Scene").string("Scene");
-        let document = document.add(properties(rows)).add(Record::new("RootNode").long(SCENE));
-        Record::new("Documents").add(Record::new("Count").int(1)).add(document)
+        let document = FbxRecord::new("Document").long(id).string("Scene").string("Scene");
+        let document = document.add(properties(rows)).add(FbxRecord::new("RootNode").long(SCENE));
+        FbxRecord::new("Documents").add(FbxRecord::new("Count").int(1)).add(document)
     }
 }
 
-fn header(version: u32, file_name: &str) -> Record<'static> {
+fn header(version: u32, file_name: &str) -> FbxRecord<'static> {
     let stamp = [("Year", 1970), ("Month", 1), ("Day", 1), ("Hour", 10), ("Minute", 0), ("Second", 0)];
-    let stamp = stamp.map(|(name, value)| Record::new(name).int(value));
+    let stamp = stamp.map(|(name, value)| FbxRecord::new(name).int(value));
     let words = ["Title", "Subject", "Author", "Keywords", "Revision", "Comment"];
     let text = |name, value: &str| row(name, "KString", "", "").string(value);
-    let info = Record::new("SceneInfo")
+    let info = FbxRecord::new("SceneInfo")
         .string(&object("GlobalInfo", "SceneInfo"))
         .string("UserData")
-        .add(Record::new("Type").string("UserData"))
-        .add(Record::new("Version").int(100))
+        .add(FbxRecord::new("Type").string("UserData"))
+        .add(FbxRecord::new("Version").int(100))
         .add(
-            Record::new("MetaData")
-                .add(Record::new("Version").int(100))
-                .all(words.map(|word| Record::new(word).string(""))),
+            FbxRecord::new("MetaData")
+                .add(FbxRecord::new("Version").int(100))
+                .all(words.map(|word| FbxRecord::new(word).string(""))),
         )
         .add(properties([
             row("DocumentUrl", "KString", "Url", "").string(file_name),
@@ -198,16 +199,16 @@ fn header(version: u32, file_name: &str) -> Record<'static> {
             row("LastSaved", "Compound", "", ""),
             text("LastSaved|ApplicationName", CREATOR),
         ]));
-    Record::new("FBXHeaderExtension")
-        .add(Record::new("FBXHeaderVersion").int(1003))
-        .add(Record::new("FBXVersion").int(version as i32))
-        .add(Record::new("EncryptionType").int(0))
+    FbxRecord::new("FBXHeaderExtension")
+        .add(FbxRecord::new("FBXHeaderVersion").int(1003))
+        .add(FbxRecord::new("FBXVersion").int(version as i32))
+        .add(FbxRecord::new("EncryptionType").int(0))
         .add(
-            Record::new("CreationTimeStamp")
-                .add(Record::new("Version").int(1000))
+            FbxRecord::new("CreationTimeStamp")
+                .add(FbxRecord::new("Version").int(1000))
                 .all(stamp)
-                .add(Record::new("Millisecond").int(0)),
+                .add(FbxRecord::new("Millisecond").int(0)),
         )
-        .add(Record::new("Creator").string(CREATOR))
+        .add(FbxRecord::new("Creator").string(CREATOR))
         .add(info)
 }

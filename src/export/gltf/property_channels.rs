@@ -1,34 +1,36 @@
-//! What a clip carries beside joints becomes channels of the character's own nodes of the same names.
+//! Writes the property tracks of a clip (morph weights, nodes that are not joints) to nodes of the same name.
 //!
-//! Morph weights go to a node whose mesh has as many targets; translation, rotation and scale to a node that moves no joint.
-//! Whatever finds no place is told. Space and units: those that it came with. Source: glTF 2.0 specification, section 3.11.
+//! Morph weights go to a node whose mesh has the same number of targets; translation, rotation and scale to a node that is not
+//! above a joint. Tracks without such a node are reported. Space and units: those of the source file. Source: glTF 2.0
+//! specification, section 3.11.
 
-use super::gltf_nodes::{NodeTrack, Values};
-use super::gltf_thin::KeyFrames;
+use super::node_tracks::{NodeTrack, TrackValues};
+use super::thin_tracks::KeyFrames;
 use crate::gltf_document::{GltfError, Json, NodeTree};
 use crate::model::{AnimatedProperty, Clip, PropertyTrack};
 use crate::report::Warnings;
 use std::collections::BTreeSet;
 
-/// The code of the warning of what finds no place.
-pub(super) const DROPPED: &str = "carried-dropped";
+/// Warning code for property tracks that are not written.
+pub(crate) const DROPPED: &str = "carried-dropped";
 
-/// One channel of an animation with its keys.
-pub(super) struct Channel<'a> {
+/// A channel of an animation with its keys.
+pub(super) struct AnimationChannel<'a> {
     pub(super) node: usize,
+    /// The animated property.
     pub(super) path: &'static str,
-    /// The kind of the elements that its values are made of, and how many of them a key has.
+    /// The accessor type of its values, and how many elements a key has.
     pub(super) kind: &'static str,
     pub(super) elements: usize,
-    /// Numbers of a key.
+    /// Numbers per key.
     pub(super) width: usize,
-    pub(super) values: Values<'a>,
+    pub(super) values: TrackValues<'a>,
     /// The frames of the keys.
     pub(super) frames: KeyFrames,
 }
 
-impl<'a> Channel<'a> {
-    /// The channel of a joint's node.
+impl<'a> AnimationChannel<'a> {
+    /// The channel of the node of a joint.
     pub(super) fn of_joint((track, frames): (NodeTrack<'a>, KeyFrames)) -> Self {
         let (width, kind, path) =
             if track.rotation { (4, "VEC4", "rotation") } else { (3, "VEC3", "translation") };
@@ -36,22 +38,22 @@ impl<'a> Channel<'a> {
     }
 }
 
-/// Where the nodes of a document take what clips carry.
-pub(super) struct Places<'a> {
+/// The nodes of a document that can play property tracks.
+pub(super) struct PropertyTargets<'a> {
     tree: &'a NodeTree,
-    /// Nodes that are joints or above one.
-    bodily: BTreeSet<usize>,
+    /// Nodes that are joints or above a joint.
+    body: BTreeSet<usize>,
     /// The number of morph targets of every mesh.
     targets: Vec<usize>,
 }
 
-impl<'a> Places<'a> {
-    /// The places of a document whose joints are `joints`.
+impl<'a> PropertyTargets<'a> {
+    /// The nodes of a document whose joints are the nodes `joints`.
     ///
     /// # Errors
-    /// A list of meshes that is none.
+    /// If `meshes` is not a list.
     pub(super) fn of(json: &Json, tree: &'a NodeTree, joints: &[Option<usize>]) -> Result<Self, GltfError> {
-        let bodily = joints.iter().flatten().flat_map(|&n| tree.path_to_top(n)).collect();
+        let body = joints.iter().flatten().flat_map(|&n| tree.path_to_top(n)).collect();
         let targets = |raw: &str| -> usize {
             let mesh: serde_json::Value = serde_json::from_str(raw).unwrap_or_default();
             let first =
@@ -59,18 +61,18 @@ impl<'a> Places<'a> {
             first.unwrap_or(0)
         };
         let targets = json.items("meshes")?.into_iter().map(targets).collect();
-        Ok(Self { tree, bodily, targets })
+        Ok(Self { tree, body, targets })
     }
 
-    /// The channels of what `clip` carries.
-    pub(super) fn channels(&self, clip: &Clip, warnings: &mut Warnings) -> Vec<Channel<'static>> {
+    /// The channels of the property tracks of `clip`.
+    pub(super) fn channels(&self, clip: &Clip, warnings: &mut Warnings) -> Vec<AnimationChannel<'static>> {
         let mut found = Vec::new();
         for carried in &clip.property_tracks {
             match self.node(carried) {
                 Some(node) => found.push(channel(node, carried, clip.frames())),
                 None => {
-                    let said = "morph weights and moved nodes have no counterpart of their name in the character and were left out";
-                    warnings.add(DROPPED, said, format!("the node {}", carried.node));
+                    let message = "the character has no nodes of these names for morph weights and moved nodes; they were omitted";
+                    warnings.add(DROPPED, message, format!("the node {}", carried.node));
                 }
             }
         }
@@ -84,17 +86,17 @@ impl<'a> Places<'a> {
                 let mesh = self.tree.node(*node).mesh;
                 mesh.and_then(|m| self.targets.get(m)) == Some(&carried.width)
             }
-            _ => !self.bodily.contains(node) && self.tree.node(*node).local.matrix.is_none(),
+            _ => !self.body.contains(node) && self.tree.node(*node).local.matrix.is_none(),
         };
         (0..self.tree.nodes().len()).filter(named).find(fits)
     }
 }
 
-/// The channel of `node` with the keys between which the values change.
-fn channel(node: usize, carried: &PropertyTrack, frames: usize) -> Channel<'static> {
-    let same = |a: usize, b: usize| carried.frame(a) == carried.frame(b);
+/// The channel of `node`, with keys where the values change.
+fn channel(node: usize, carried: &PropertyTrack, frames: usize) -> AnimationChannel<'static> {
+    let equal = |a: usize, b: usize| carried.frame(a) == carried.frame(b);
     let last = frames.saturating_sub(1);
-    let needed = |f: &usize| *f == 0 || *f == last || !same(f - 1, *f) || !same(*f, f + 1);
+    let needed = |f: &usize| *f == 0 || *f == last || !equal(f - 1, *f) || !equal(*f, f + 1);
     let keys: Vec<usize> = (0..frames).filter(needed).collect();
     let values = keys.iter().flat_map(|&f| carried.frame(f)).copied().collect();
     let frames = KeyFrames::of(keys, frames);
@@ -105,5 +107,5 @@ fn channel(node: usize, carried: &PropertyTrack, frames: usize) -> Channel<'stat
         AnimatedProperty::Scale => ("scale", "VEC3", 1),
         AnimatedProperty::Weights => ("weights", "SCALAR", width),
     };
-    Channel { node, path, kind, elements, width, values: Values::Ready(values), frames }
+    AnimationChannel { node, path, kind, elements, width, values: TrackValues::Ready(values), frames }
 }

@@ -4,7 +4,7 @@
 //! (`60.000057` from the 32-bit seconds of a glTF file) is the usual rate next to it.
 //! Source: `KTime` and `FbxTime::EMode` of the vendor's library.
 
-pub(super) use super::super::rate::nominal;
+pub(super) use crate::export::nominal_rate::nominal;
 use crate::model::Clip;
 
 /// Ticks a second.
@@ -13,7 +13,7 @@ const TICKS: f64 = 46_186_158_000.0;
 const NEAR_FRAME: f64 = 1e-3;
 
 /// The times of the frames of a clip, in ticks.
-pub(super) fn ticks(clip: &Clip) -> Vec<i64> {
+pub(super) fn frame_ticks(clip: &Clip) -> Vec<i64> {
     let rate = nominal(clip.sample_rate);
     let late = clip.start * clip.sample_rate;
     let first = if (late - late.round()).abs() < NEAR_FRAME { late.round() } else { late };
@@ -68,6 +68,6 @@ mod tests {
     fn frames_stand_on_whole_ticks() {
         let mut clip = Clip::new("", 30.000002, 1, vec![Quat::identity(); 3], vec![], vec![]);
         clip.start = f64::from(1.0f32 / 30.0);
-        assert_eq!(ticks(&clip), [1_539_538_600, 3_079_077_200, 4_618_615_800]);
+        assert_eq!(frame_ticks(&clip), [1_539_538_600, 3_079_077_200, 4_618_615_800]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Colours are linear; textures are sRGB and multiplied by the base colour. USD reads PNG and JPEG: WebP becomes PNG.
 
-use super::text::{Names, Number, Text, tuple};
+use super::usda_text::{PrimNames, SingleNumber, UsdaText, tuple};
 use crate::export::OutputFile;
 use crate::model::{Material, Mesh, Texture};
 use crate::report::Warnings;
@@ -15,15 +15,15 @@ const ROOT: &str = "/Root/Materials";
 const ROUGHNESS: f32 = 0.7;
 
 /// The materials of a stage, each once.
-pub(super) struct Looks<'a> {
+pub(super) struct PreviewMaterials<'a> {
     folder: &'a str,
-    looks: Vec<Look<'a>>,
+    looks: Vec<PreviewMaterial<'a>>,
     textures: Vec<(&'a Texture, Option<usize>)>,
     files: Vec<OutputFile>,
-    names: Names,
+    names: PrimNames,
 }
 
-struct Look<'a> {
+struct PreviewMaterial<'a> {
     material: &'a Material,
     /// Whether the colour of each vertex counts, which the mesh has multiplied by the base colour.
     painted: bool,
@@ -32,10 +32,16 @@ struct Look<'a> {
     texture: Option<usize>,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> PreviewMaterials<'a> {
     /// No materials yet; their textures will lie in `folder`.
     pub(super) fn new(folder: &'a str) -> Self {
-        Self { folder, looks: Vec::new(), textures: Vec::new(), files: Vec::new(), names: Names::default() }
+        Self {
+            folder,
+            looks: Vec::new(),
+            textures: Vec::new(),
+            files: Vec::new(),
+            names: PrimNames::default(),
+        }
     }
 
     /// The path of the material of a mesh.
@@ -48,12 +54,13 @@ impl<'a> Looks<'a> {
             let said = "colours of vertices are written, but a textured material does not show them";
             warnings.add("usd-colours", said, mesh.name.clone());
         }
-        let alike = |l: &&Look| l.material == material && l.painted == painted && l.texture == texture;
+        let alike =
+            |l: &&PreviewMaterial| l.material == material && l.painted == painted && l.texture == texture;
         let name = match self.looks.iter().find(alike) {
             Some(known) => known.name.clone(),
             None => {
                 let name = self.names.fresh("Material");
-                self.looks.push(Look { material, painted, name: name.clone(), texture });
+                self.looks.push(PreviewMaterial { material, painted, name: name.clone(), texture });
                 name
             }
         };
@@ -87,7 +94,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Writes all materials.
-    pub(super) fn write(&self, text: &mut Text) {
+    pub(super) fn write(&self, text: &mut UsdaText) {
         if self.looks.is_empty() {
             return;
         }
@@ -98,7 +105,7 @@ impl<'a> Looks<'a> {
         text.close();
     }
 
-    fn material(&self, text: &mut Text, look: &Look) {
+    fn material(&self, text: &mut UsdaText, look: &PreviewMaterial) {
         let path = format!("{ROOT}/{}", look.name);
         let [r, g, b, alpha] = look.material.base_color;
         text.open(&format!("def Material \"{}\"", look.name), &[]);
@@ -113,8 +120,8 @@ impl<'a> Looks<'a> {
             text.line(&format!("color3f inputs:diffuseColor = {}", tuple([r, g, b])));
         }
         text.line("float inputs:metallic = 0");
-        text.line(&format!("float inputs:opacity = {}", Number(alpha)));
-        text.line(&format!("float inputs:roughness = {}", Number(ROUGHNESS)));
+        text.line(&format!("float inputs:opacity = {}", SingleNumber(alpha)));
+        text.line(&format!("float inputs:roughness = {}", SingleNumber(ROUGHNESS)));
         text.line("token outputs:surface");
         text.close();
         if let Some(file) = look.texture.and_then(|t| self.files.get(t)) {

@@ -6,7 +6,7 @@
 //! and its points are `M p`: exact too, and another armature to look at.
 //! Space: model space of the bind pose. Units: metres.
 
-use super::text::{Number, Text, list, matrix, tuples};
+use super::usda_text::{SingleNumber, UsdaText, list, matrix, tuples};
 use crate::kinematics::figure_size;
 use crate::math::{Mat4, Vec3};
 use crate::model::{Binding, Character, Mesh, ModelPose};
@@ -18,15 +18,15 @@ use std::collections::BTreeSet;
 const SAME: f64 = 5e-6;
 
 /// Where meshes were bound.
-pub(super) struct Bound {
+pub(super) struct BoundMeshes {
     /// The bind transforms of each skeleton; the first is that of the character.
     pub(super) skeletons: Vec<Vec<Mat4<f64>>>,
     /// What becomes of each mesh.
-    pub(super) meshes: Vec<Placed>,
+    pub(super) meshes: Vec<PlacedMesh>,
 }
 
 /// Where a mesh stands.
-pub(super) struct Placed {
+pub(super) struct PlacedMesh {
     /// The number of its skeleton.
     skeleton: usize,
     /// Bind pose from mesh space, as its first joint says.
@@ -35,7 +35,7 @@ pub(super) struct Placed {
     points: Vec<Vec3>,
 }
 
-impl Bound {
+impl BoundMeshes {
     /// The skeletons and places of a character's meshes.
     pub(super) fn of(character: &Character, warnings: &mut Warnings) -> Self {
         let skeleton = character.skeleton();
@@ -51,19 +51,19 @@ impl Bound {
             let (blended, apart) = blended(mesh, &bind);
             let carried = || mesh.positions.iter().map(|p| point(&matrix, &double(p))).collect();
             let placed = if apart <= tolerance {
-                Placed { skeleton: 0, matrix, points: blended }
+                PlacedMesh { skeleton: 0, matrix, points: blended }
             } else if let Some(k) = known.iter().position(|b| **b == mesh.bindings) {
-                Placed { skeleton: k + 1, matrix, points: carried() }
+                PlacedMesh { skeleton: k + 1, matrix, points: carried() }
             } else if let Some(own) = own(mesh, &used, &matrix, &common) {
                 let said = "meshes that were bound in other poses than the body have skeletons of their own";
                 warnings.add("usd-skeletons", said, mesh.name.clone());
                 known.push(&mesh.bindings);
                 bound.skeletons.push(own);
-                Placed { skeleton: known.len(), matrix, points: carried() }
+                PlacedMesh { skeleton: known.len(), matrix, points: carried() }
             } else {
                 let said = "a bind matrix has no inverse: the mesh is written as it lies in the bind pose";
                 warnings.add("usd-singular-bind", said, mesh.name.clone());
-                Placed { skeleton: 0, matrix, points: blended }
+                PlacedMesh { skeleton: 0, matrix, points: blended }
             };
             bound.meshes.push(placed);
         }
@@ -126,7 +126,7 @@ fn extent(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
 }
 
 /// Writes the prim `name` of a mesh that looks like `material` (a path).
-pub(super) fn write(text: &mut Text, mesh: &Mesh, placed: &Placed, name: &str, material: &str) {
+pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name: &str, material: &str) {
     let single = |v: Vec3| <[f64; 3]>::from(v).map(|x| x as f32);
     let points: Vec<[f32; 3]> = placed.points.iter().map(|p| single(*p)).collect();
     let linear = placed.matrix.fixed_view::<3, 3>(0, 0).into_owned();
@@ -163,14 +163,14 @@ pub(super) fn write(text: &mut Text, mesh: &Mesh, placed: &Placed, name: &str, m
     let padded = || influences.iter().flat_map(|i| (0..width).map(|k| i.get(k).copied().unwrap_or_default()));
     let indices = list(padded().map(|(joint, _)| joint));
     text.per_vertex(&format!("int[] primvars:skel:jointIndices = {indices}"), Some(width));
-    let weights = list(padded().map(|(_, weight)| Number(weight as f32)));
+    let weights = list(padded().map(|(_, weight)| SingleNumber(weight as f32)));
     text.per_vertex(&format!("float[] primvars:skel:jointWeights = {weights}"), Some(width));
     text.line(&format!("rel material:binding = <{material}>"));
     let skeleton = match placed.skeleton {
         0 => "Skeleton".to_owned(),
         n => format!("Skeleton_{}", n + 1),
     };
-    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", super::skeleton::ROOT));
+    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", super::skeleton_prims::ROOT));
     text.line(r#"uniform token subdivisionScheme = "none""#);
     text.close();
 }

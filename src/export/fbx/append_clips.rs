@@ -6,9 +6,9 @@
 //!
 //! Space: each joint in its parent, as the file has it. Units: those of the file, degrees, ticks.
 
-use super::clip::{self, Stack, Written};
-use super::property::{Property, row};
-use super::records::{self, File, Record, RecordError};
+use super::animation_stack::{self, AnimationStack, StackRecords};
+use super::record_properties::{Property, row};
+use super::records::{self, FbxFile, FbxRecord, FbxRecordError};
 use super::templates;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -23,9 +23,9 @@ const FIRST_ID: i64 = 1_000_000;
 
 /// Why clips cannot be added to a file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(super) enum SpliceError {
+pub(super) enum FbxSpliceError {
     #[error(transparent)]
-    Records(#[from] RecordError),
+    Records(#[from] FbxRecordError),
     #[error("it has no record `{0}`")]
     Missing(&'static str),
     #[error("its ids leave no room for new ones")]
@@ -33,20 +33,20 @@ pub(super) enum SpliceError {
 }
 
 /// A file to which clips are added.
-pub(super) struct Splice<'a> {
-    file: File<'a>,
+pub(super) struct FbxSplice<'a> {
+    file: FbxFile<'a>,
     last_id: i64,
     names: Vec<String>,
     /// Whether the clips that were there are gone.
     replaced: bool,
 }
 
-impl<'a> Splice<'a> {
+impl<'a> FbxSplice<'a> {
     /// The file, without its clips where they are replaced.
     ///
     /// # Errors
-    /// A [`SpliceError`] where it is no binary file of version 7, or misses what clips are added to.
-    pub(super) fn open(bytes: &'a [u8], replace: bool) -> Result<Self, SpliceError> {
+    /// A [`FbxSpliceError`] where it is no binary file of version 7, or misses what clips are added to.
+    pub(super) fn open(bytes: &'a [u8], replace: bool) -> Result<Self, FbxSpliceError> {
         let file = records::parse(bytes)?;
         let mut splice = Self { file, last_id: FIRST_ID, names: Vec::new(), replaced: replace };
         for needed in ["Objects", "Connections", "Definitions"] {
@@ -60,7 +60,7 @@ impl<'a> Splice<'a> {
         let numbers = lists.flat_map(|list| &list.children).flat_map(|r| (0..3).filter_map(|k| r.get_int(k)));
         splice.last_id = numbers.max().unwrap_or_default().max(FIRST_ID);
         if splice.last_id > i64::MAX - IDS {
-            return Err(SpliceError::Ids);
+            return Err(FbxSpliceError::Ids);
         }
         if replace {
             splice.remove_animations()?;
@@ -74,12 +74,12 @@ impl<'a> Splice<'a> {
         Ok(splice)
     }
 
-    fn top(&mut self, name: &'static str) -> Result<&mut Record<'a>, SpliceError> {
+    fn top(&mut self, name: &'static str) -> Result<&mut FbxRecord<'a>, FbxSpliceError> {
         let found = self.file.records.iter_mut().find(|r| *r.name == *name.as_bytes());
-        found.ok_or(SpliceError::Missing(name))
+        found.ok_or(FbxSpliceError::Missing(name))
     }
 
-    fn remove_animations(&mut self) -> Result<(), SpliceError> {
+    fn remove_animations(&mut self) -> Result<(), FbxSpliceError> {
         let mut gone = BTreeSet::new();
         let mut counts = [0; ANIMATIONS.len()];
         self.top("Objects")?.children.retain(|object| {
@@ -88,7 +88,7 @@ impl<'a> Splice<'a> {
             gone.extend(object.get_int(0));
             false
         });
-        let within = |record: &Record, place| record.get_int(place).is_some_and(|id| gone.contains(&id));
+        let within = |record: &FbxRecord, place| record.get_int(place).is_some_and(|id| gone.contains(&id));
         self.top("Connections")?.children.retain(|c| !within(c, 1) && !within(c, 2));
         if let Ok(takes) = self.top("Takes") {
             takes.children.retain(|take| *take.name != *b"Take");
@@ -100,7 +100,7 @@ impl<'a> Splice<'a> {
     }
 
     /// More or fewer objects of a kind.
-    fn count(&mut self, kind: &[u8], more: i32) -> Result<(), SpliceError> {
+    fn count(&mut self, kind: &[u8], more: i32) -> Result<(), FbxSpliceError> {
         if more == 0 {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'a> Splice<'a> {
 
     /// A name for a clip that no other has, and that no later one gets.
     pub(super) fn free_name(&mut self, name: &str) -> String {
-        let free = clip::free_name(name, &self.names);
+        let free = animation_stack::free_name(name, &self.names);
         self.names.push(free.clone());
         free
     }
@@ -131,14 +131,15 @@ impl<'a> Splice<'a> {
     /// Adds a clip.
     ///
     /// # Errors
-    /// A [`SpliceError`]; never for a file that could be opened.
-    pub(super) fn add(&mut self, stack: &Stack, metres_per_unit: f64) -> Result<(), SpliceError> {
+    /// A [`FbxSpliceError`]; never for a file that could be opened.
+    pub(super) fn add(&mut self, stack: &AnimationStack, metres_per_unit: f64) -> Result<(), FbxSpliceError> {
         let mut last = self.last_id;
         let mut new = || {
             last += 1;
             last
         };
-        let Written { objects, connections, take } = clip::write(stack, &mut new, metres_per_unit);
+        let StackRecords { objects, connections, take } =
+            animation_stack::write(stack, &mut new, metres_per_unit);
         self.last_id = last;
         for kind in ANIMATIONS {
             let added = objects.iter().filter(|o| *o.name == *kind).count();
@@ -164,7 +165,7 @@ impl<'a> Splice<'a> {
     /// Shows a clip where the file named one that is gone.
     fn show(&mut self, name: &str) {
         if let Some(current) = self.top("Takes").ok().and_then(|takes| takes.child_mut(b"Current")) {
-            *current = Record::new("Current").string(name);
+            *current = FbxRecord::new("Current").string(name);
         }
         let Ok(documents) = self.top("Documents") else { return };
         for document in &mut documents.children {
@@ -178,16 +179,16 @@ impl<'a> Splice<'a> {
     /// The bytes of the file.
     ///
     /// # Errors
-    /// [`RecordError::Large`].
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SpliceError> {
+    /// [`FbxRecordError::Large`].
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, FbxSpliceError> {
         Ok(self.file.to_bytes()?)
     }
 }
 
 /// A record that holds a count, raised.
-fn raise(count: &mut Record, more: i32) {
+fn raise(count: &mut FbxRecord, more: i32) {
     let now = count.get_int(0).and_then(|n| i32::try_from(n).ok()).unwrap_or_default();
-    let raised = Record::new("Count").int(now.saturating_add(more).max(0));
+    let raised = FbxRecord::new("Count").int(now.saturating_add(more).max(0));
     count.count = raised.count;
     count.properties = Cow::Owned(raised.properties.into_owned());
 }
@@ -195,16 +196,16 @@ fn raise(count: &mut Record, more: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::fbx::document::Document;
+    use crate::export::fbx::fbx_builder::FbxBuilder;
 
-    fn stack(name: &str) -> Stack {
-        Stack { name: name.into(), rate: 30.0, ticks: vec![0, 1000], tracks: Vec::new() }
+    fn stack(name: &str) -> AnimationStack {
+        AnimationStack { name: name.into(), rate: 30.0, ticks: vec![0, 1000], tracks: Vec::new() }
     }
 
     fn file(stacks: &[&str]) -> Vec<u8> {
-        let mut document = Document::default();
+        let mut document = FbxBuilder::default();
         let id = document.id();
-        document.add(Document::object("Model", id, "hips", "Model", "LimbNode"));
+        document.add(FbxBuilder::object("Model", id, "hips", "Model", "LimbNode"));
         stacks.iter().for_each(|name| document.add_stack(&stack(name)));
         document.into_bytes("x").unwrap()
     }
@@ -219,7 +220,7 @@ mod tests {
     #[test]
     fn added_clips_are_counted_and_named_apart() {
         let bytes = file(&["walk"]);
-        let mut splice = Splice::open(&bytes, false).unwrap();
+        let mut splice = FbxSplice::open(&bytes, false).unwrap();
         let name = splice.free_name("walk");
         assert_eq!(name, "walk_1");
         splice.add(&stack(&name), 0.01).unwrap();
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn replacing_leaves_as_if_there_had_been_no_other_clip() {
         let bytes = file(&["a", "b"]);
-        let mut splice = Splice::open(&bytes, true).unwrap();
+        let mut splice = FbxSplice::open(&bytes, true).unwrap();
         splice.add(&stack("c"), 0.01).unwrap();
         let replaced = splice.to_bytes().unwrap();
         assert_eq!(replaced.len(), file(&["c"]).len());
@@ -248,9 +249,9 @@ mod tests {
 
     #[test]
     fn a_file_without_objects_is_refused() {
-        let bytes = File { version: 7400, records: vec![Record::new("Definitions")], code: [0; 16] }
+        let bytes = FbxFile { version: 7400, records: vec![FbxRecord::new("Definitions")], code: [0; 16] }
             .to_bytes()
             .unwrap();
-        assert_eq!(Splice::open(&bytes, false).err(), Some(SpliceError::Missing("Objects")));
+        assert_eq!(FbxSplice::open(&bytes, false).err(), Some(FbxSpliceError::Missing("Objects")));
     }
 }

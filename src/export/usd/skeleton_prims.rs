@@ -3,8 +3,8 @@
 //! Joints are paths of prim names, parents first; `jointNames` are the names of the skeleton. Bind transforms are in model
 //! space, rest transforms and animations local. Units: metres, time codes (frames of the first clip).
 
-use super::super::rate::nominal;
-use super::text::{Names, Text, matrix, tokens, tuples};
+use super::usda_text::{PrimNames, UsdaText, matrix, tokens, tuples};
+use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
 
@@ -14,7 +14,7 @@ pub(super) const ROOT: &str = "/Root/Character";
 /// Writes the prim `name` of a skeleton bound at `bind`, with the clips of `held` in it. The first of `motions`, which the
 /// prim `Skeleton` holds, plays on it.
 pub(super) fn write(
-    text: &mut Text,
+    text: &mut UsdaText,
     skeleton: &Skeleton,
     name: &str,
     bind: &[Mat4<f64>],
@@ -29,10 +29,13 @@ pub(super) fn write(
         "uniform token[] jointNames = {}",
         tokens(skeleton.joints().iter().map(|j| j.name.as_str()))
     ));
-    text.line(&format!("uniform matrix4d[] bindTransforms = {}", super::text::list(bind.iter().map(matrix))));
+    text.line(&format!(
+        "uniform matrix4d[] bindTransforms = {}",
+        super::usda_text::list(bind.iter().map(matrix))
+    ));
     let rest = skeleton.joints().iter().map(|j| matrix(&j.rest.to_matrix()));
-    text.line(&format!("uniform matrix4d[] restTransforms = {}", super::text::list(rest)));
-    let mut names = Names::default();
+    text.line(&format!("uniform matrix4d[] restTransforms = {}", super::usda_text::list(rest)));
+    let mut names = PrimNames::default();
     let named = |m: &Motion| {
         let name = if m.clip.name.is_empty() { "clip" } else { m.clip.name.as_str() };
         (m.clip.frames() > 0).then(|| names.fresh(name))
@@ -50,7 +53,7 @@ pub(super) fn write(
 }
 
 /// Writes a clip in time codes of `rate`: translations, rotations and scales, for without one of them none counts.
-fn animation(text: &mut Text, skeleton: &Skeleton, clip: &Clip, name: &str, joints: &str, rate: f64) {
+fn animation(text: &mut UsdaText, skeleton: &Skeleton, clip: &Clip, name: &str, joints: &str, rate: f64) {
     let step = rate / nominal(clip.sample_rate);
     let time = |frame: usize| frame as f64 * step;
     let places = |frame: usize| {
@@ -74,12 +77,12 @@ fn animation(text: &mut Text, skeleton: &Skeleton, clip: &Clip, name: &str, join
 
 /// The path of every joint.
 fn paths(skeleton: &Skeleton) -> Vec<String> {
-    let mut siblings: Vec<Names> = skeleton.ids().map(|_| Names::default()).collect();
+    let mut siblings: Vec<PrimNames> = skeleton.ids().map(|_| PrimNames::default()).collect();
     let mut paths: Vec<String> = Vec::with_capacity(skeleton.len());
     for joint in skeleton.joints() {
         paths.push(match joint.parent.map(|p| p.index()) {
             Some(p) => format!("{}/{}", paths[p], siblings[p].fresh(&joint.name)),
-            None => Names::default().fresh(&joint.name),
+            None => PrimNames::default().fresh(&joint.name),
         });
     }
     paths

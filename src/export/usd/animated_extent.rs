@@ -3,20 +3,20 @@
 //! The vertices that a joint moves lie in a box in the joint's axes. A blend of several joints' places lies between them, so
 //! the box around all these boxes, carried by the joints, holds the mesh in every frame. Space: model space. Units: metres.
 
-use super::mesh::point;
+use super::mesh_prims::point;
 use crate::math::{Transform, Vec3};
 use crate::model::{Character, JointId, Motion};
 use std::collections::BTreeMap;
 
 /// A box: its lowest and its highest corner.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct JointBox {
     low: Vec3,
     high: Vec3,
 }
 
-impl Bounds {
-    const NOTHING: Bounds = Bounds {
+impl JointBox {
+    const NOTHING: JointBox = JointBox {
         low: Vec3::new(f64::MAX, f64::MAX, f64::MAX),
         high: Vec3::new(f64::MIN, f64::MIN, f64::MIN),
     };
@@ -38,7 +38,7 @@ impl Bounds {
 pub(super) fn of(motions: &[Motion]) -> [[f32; 3]; 2] {
     let Some(first) = motions.first() else { return [[0.0; 3]; 2] };
     let parts = parts(&first.character);
-    let mut whole = Bounds::NOTHING;
+    let mut whole = JointBox::NOTHING;
     let mut pose = |joints: &[Transform]| {
         for (id, part) in &parts {
             part.corners().iter().for_each(|c| whole.take(&joints[id.index()].point(c)));
@@ -54,7 +54,7 @@ pub(super) fn of(motions: &[Motion]) -> [[f32; 3]; 2] {
 }
 
 /// What each joint moves, in its axes; of a character without meshes every joint itself.
-fn parts(character: &Character) -> BTreeMap<JointId, Bounds> {
+fn parts(character: &Character) -> BTreeMap<JointId, JointBox> {
     let mut parts = BTreeMap::new();
     for mesh in &character.meshes {
         for (v, position) in mesh.positions.iter().enumerate() {
@@ -62,13 +62,13 @@ fn parts(character: &Character) -> BTreeMap<JointId, Bounds> {
             for (b, _) in std::iter::zip(mesh.joints[v], mesh.weights[v]).filter(|(_, weight)| *weight > 0.0)
             {
                 let Some(binding) = mesh.bindings.get(usize::from(b)) else { continue };
-                let part = parts.entry(binding.joint).or_insert(Bounds::NOTHING);
+                let part = parts.entry(binding.joint).or_insert(JointBox::NOTHING);
                 part.take(&point(&binding.joint_from_mesh, &position));
             }
         }
     }
     if parts.is_empty() {
-        let mut part = Bounds::NOTHING;
+        let mut part = JointBox::NOTHING;
         part.take(&Vec3::zeros());
         parts.extend(character.skeleton().ids().map(|id| (id, part)));
     }

@@ -1,7 +1,7 @@
-//! A character without a document becomes a GLB that can be seen: with its meshes, or one tapered solid for each bone.
+//! Builds a GLB for a character without a document: its meshes, or an octahedral solid for each bone.
 //!
-//! A skin needs vertices, and viewers show meshes, not joints. The solid of a bone is an octahedron from a joint to a
-//! child or to the tip, its widest ring a fifth of the way along, with flat normals, bound to its joint alone.
+//! A skin needs vertices, and viewers show meshes, not joints. The solid of a bone extends from a joint to a child or to the
+//! tip, is widest at a fifth of its length, has flat normals and is bound to its joint alone.
 //!
 //! Space: model space. Units: metres.
 
@@ -11,40 +11,41 @@ use crate::math::{Quat, Vec3};
 use crate::model::{Binding, Character, Container, Document, Material, Mesh, Skeleton};
 use serde_json::{Value, json};
 
-/// The half width of a solid, relative to its length, and the place of its widest ring.
+/// Half width of a solid, relative to its length.
 const WIDTH: f64 = 0.09;
+/// Position of the widest ring along a solid, relative to its length.
 const RING: f64 = 0.2;
-/// The length of a bone whose end the file does not say, relative to the size of the figure.
-const KNOB: f64 = 0.02;
-/// The colour of the solids.
-const BONE: [f32; 4] = [0.75, 0.72, 0.62, 1.0];
+/// The length of a leaf bone without a tip, relative to the size of the figure.
+const LEAF_LENGTH: f64 = 0.02;
+/// Colour of the solids, linear RGBA.
+const BONE_COLOR: [f32; 4] = [0.75, 0.72, 0.62, 1.0];
 
-/// The GLB of the rest pose with its meshes, or a visible skeleton where there are none; its first nodes are the
-/// joints, in their order. Positions, normals and plain materials of meshes are written, no textures.
+/// The GLB of the rest pose with the meshes of the character, or a visible skeleton if it has none. Its first nodes are the
+/// joints, in their order. Positions, normals and plain materials of meshes are written, textures are not.
 pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
     let skeleton = character.skeleton();
-    let drawn;
+    let solids;
     let meshes = match character.meshes.as_slice() {
         [] => {
-            drawn = [bones(skeleton)];
-            &drawn
+            solids = [bones(skeleton)];
+            &solids
         }
         meshes => meshes,
     };
     let n = skeleton.len();
     let mut buffer = GlbBuilder::default();
     let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id.index())).collect();
-    let mut looks: Vec<&Material> = Vec::new();
+    let mut materials: Vec<&Material> = Vec::new();
     let mut bound: Vec<&[Binding]> = Vec::new();
     let (mut shapes, mut skins) = (Vec::new(), Vec::new());
     for (index, mesh) in meshes.iter().enumerate() {
-        let material = looks.iter().position(|l| **l == mesh.material).unwrap_or_else(|| {
-            looks.push(&mesh.material);
-            looks.len() - 1
+        let material = materials.iter().position(|m| **m == mesh.material).unwrap_or_else(|| {
+            materials.push(&mesh.material);
+            materials.len() - 1
         });
         let primitive = primitive(&mut buffer, mesh, material);
         shapes.push(json!({"name": mesh.name, "primitives": [primitive]}));
-        // Meshes that hang on the same joints in the same way share their skin.
+        // Meshes with equal bindings share their skin.
         let skin = bound.iter().position(|b| **b == mesh.bindings).unwrap_or_else(|| {
             bound.push(&mesh.bindings);
             skins.push(skin(&mut buffer, &mesh.bindings));
@@ -58,7 +59,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         "scenes": [{"nodes": scene}],
         "nodes": nodes,
         "meshes": shapes,
-        "materials": looks.iter().map(|l| look(l)).collect::<Vec<_>>(),
+        "materials": materials.iter().map(|m| material_json(m)).collect::<Vec<_>>(),
         "skins": skins,
     });
     Ok(Document {
@@ -71,8 +72,11 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
     })
 }
 
+/// The triangles of a mesh as a glTF primitive.
 fn primitive(buffer: &mut GlbBuilder, mesh: &Mesh, material: usize) -> Value {
+    /// Buffer view target `ARRAY_BUFFER`: vertex attributes (glTF 2.0, 5.11.5).
     const VERTICES: Option<u32> = Some(34962);
+    /// Buffer view target `ELEMENT_ARRAY_BUFFER`: vertex indices.
     const CORNERS: Option<u32> = Some(34963);
     let count = mesh.positions.len();
     let list = |kind: &str, number: u32| json!({"componentType": number, "count": count, "type": kind});
@@ -90,7 +94,7 @@ fn primitive(buffer: &mut GlbBuilder, mesh: &Mesh, material: usize) -> Value {
     attributes["JOINTS_0"] = buffer.push(&joints, VERTICES, list("VEC4", UNSIGNED_SHORT)).into();
     attributes["WEIGHTS_0"] = buffer.push(&floats(&mesh.weights), VERTICES, list("VEC4", FLOAT)).into();
     let mut primitive = json!({"attributes": attributes, "material": material});
-    // Triangles whose corners are the vertices in order need no list of corners.
+    // No indices are needed if the corners of the triangles are the vertices in order.
     let corners = mesh.triangles.as_flattened();
     if !(corners.len() == count && (0..).zip(corners).all(|(k, c): (u32, &u32)| k == *c)) {
         let bytes: Vec<u8> = corners.iter().flat_map(|c| c.to_le_bytes()).collect();
@@ -109,17 +113,17 @@ fn skin(buffer: &mut GlbBuilder, bindings: &[Binding]) -> Value {
     json!({"joints": joints, "inverseBindMatrices": matrices, "skeleton": 0})
 }
 
-fn look(material: &Material) -> Value {
+fn material_json(material: &Material) -> Value {
     let color: Vec<Value> = material.base_color.iter().map(|c| short(*c)).collect();
-    let mut look = json!({
+    let mut json = json!({
         "pbrMetallicRoughness": {"baseColorFactor": color, "metallicFactor": 0.0, "roughnessFactor": 0.7}});
     if material.double_sided {
-        look["doubleSided"] = true.into();
+        json["doubleSided"] = true.into();
     }
-    look
+    json
 }
 
-/// A number as people would write it: the shortest that reads back as the same `f32`.
+/// The shortest decimal number that reads back as the same `f32`.
 fn short(x: f32) -> Value {
     x.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }
@@ -141,9 +145,9 @@ fn node(skeleton: &Skeleton, index: usize) -> Value {
     node
 }
 
-/// One solid for each bone, in model space at rest.
+/// One solid for each bone, in model space in the rest pose.
 fn bones(skeleton: &Skeleton) -> Mesh {
-    let knob = KNOB * figure_size(skeleton);
+    let leaf_length = LEAF_LENGTH * figure_size(skeleton);
     let rest = skeleton.rest_model_pose();
     let mut mesh = Mesh {
         name: "skeleton".into(),
@@ -151,7 +155,7 @@ fn bones(skeleton: &Skeleton) -> Mesh {
             .ids()
             .map(|joint| Binding { joint, joint_from_mesh: rest.joint(joint).inverse().to_matrix() })
             .collect(),
-        material: Material { base_color: BONE, ..Material::default() },
+        material: Material { base_color: BONE_COLOR, ..Material::default() },
         ..Mesh::default()
     };
     for id in skeleton.ids() {
@@ -159,23 +163,24 @@ fn bones(skeleton: &Skeleton) -> Mesh {
         let joint = u16::try_from(id.index()).unwrap_or(u16::MAX);
         let mut ends: Vec<Vec3> = skeleton.children(id).iter().map(|c| rest.position(*c)).collect();
         if ends.is_empty() {
-            let onward = match skeleton.parent(id) {
+            let direction = match skeleton.parent(id) {
                 Some(p) => (frame.translation - rest.position(p)).try_normalize(1e-9).unwrap_or(Vec3::y()),
                 None => Vec3::y(),
             };
             let tip = skeleton.joint(id).tip.map(|t| frame.point(&t));
-            ends.push(tip.unwrap_or(frame.translation + onward * knob));
+            ends.push(tip.unwrap_or(frame.translation + direction * leaf_length));
         }
         for end in ends {
             solid(&mut mesh, joint, &frame.translation, &end);
         }
     }
     if mesh.joints.is_empty() {
-        solid(&mut mesh, 0, &Vec3::zeros(), &(Vec3::y() * knob));
+        solid(&mut mesh, 0, &Vec3::zeros(), &(Vec3::y() * leaf_length));
     }
     mesh
 }
 
+/// Adds the solid of a bone.
 fn solid(mesh: &mut Mesh, joint: u16, from: &Vec3, to: &Vec3) {
     let along = to - from;
     let length = along.norm();
@@ -185,7 +190,7 @@ fn solid(mesh: &mut Mesh, joint: u16, from: &Vec3, to: &Vec3) {
     let side = axis.cross(&helper).normalize() * (WIDTH * length);
     let other = axis.cross(&side);
     let middle = from + along * RING;
-    // The ring turns about the axis from `side` to `other`: counter-clockwise seen from the far end.
+    // The ring goes around the axis from `side` to `other`: counter-clockwise seen from the far end.
     let ring = [middle + side, middle + other, middle - side, middle - other];
     let single = |v: &Vec3| <[f64; 3]>::from(*v).map(|x| x as f32);
     for k in 0..4 {

@@ -10,9 +10,9 @@
 //! Source: the transform of a node as `ufbx` evaluates it, `T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1`, and its
 //! three ways to inherit scale.
 
-use super::clip::{self, STEADY_METRES, Stack, Track};
-use super::rate;
-use crate::export::bvh_angles::RotationOrder;
+use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
+use super::ticks;
+use crate::export::euler_angles::RotationOrder;
 use crate::fbx_document::{FbxView, open_fbx};
 use crate::math::{Mat3, Quat, RawQuat, Vec3, nearest_rotation};
 use crate::memory_budget::MAX_MEMORY;
@@ -28,8 +28,8 @@ const NO_SCALE: f64 = 1e-9;
 const WRONG: f64 = 1e-4;
 
 /// The FBX file of a character, and how its nodes hang.
-pub(super) struct Native {
-    nodes: Vec<Hang>,
+pub(super) struct OriginalFile {
+    nodes: Vec<OriginalNode>,
     /// Metres in one unit of the file, and its frames a second.
     pub(super) metres_per_unit: f64,
     pub(super) rate: f64,
@@ -37,7 +37,7 @@ pub(super) struct Native {
 }
 
 /// A node as the file has it.
-struct Hang {
+struct OriginalNode {
     id: i64,
     name: String,
     parent: Option<usize>,
@@ -68,7 +68,7 @@ struct Driven {
 
 /// Where a node is in a frame.
 #[derive(Clone)]
-struct Stand {
+struct NodePlacement {
     linear: Mat3<f64>,
     unscaled: Mat3<f64>,
     place: Vec3,
@@ -123,7 +123,7 @@ fn order(order: ufbx::RotationOrder) -> RotationOrder {
     }
 }
 
-impl Native {
+impl OriginalFile {
     /// The file of a character.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Native {
         let mut nodes = Vec::with_capacity(own.nodes.len());
         for node in own.nodes.iter() {
             let known = id(node).and_then(|id| joints.get(&id));
-            nodes.push(Hang::of(node, known, size)?);
+            nodes.push(OriginalNode::of(node, known, size)?);
         }
         let settings = &own.settings;
         let told = settings.original_unit_meters;
@@ -168,10 +168,10 @@ impl Native {
         document: &Document,
         clip: &Clip,
         name: String,
-    ) -> Result<Stack, String> {
+    ) -> Result<AnimationStack, String> {
         let mut turns = vec![Vec::with_capacity(clip.frames()); self.nodes.len()];
         let mut places = turns.iter().map(|_| Vec::with_capacity(clip.frames())).collect::<Vec<Vec<Vec3>>>();
-        let mut stands: Vec<Stand> = Vec::with_capacity(self.nodes.len());
+        let mut stands: Vec<NodePlacement> = Vec::with_capacity(self.nodes.len());
         for frame in 0..clip.frames() {
             let wanted = wanted(character, document, clip, frame);
             stands.clear();
@@ -197,7 +197,12 @@ impl Native {
         let driven = self.nodes.iter().zip(turns).zip(places).filter(|((hang, _), _)| hang.joint.is_some());
         let tracks =
             driven.map(|((hang, turns), places)| hang.track(&turns, &places, self.metres_per_unit)).collect();
-        Ok(Stack { name, rate: rate::nominal(clip.sample_rate), ticks: rate::ticks(clip), tracks })
+        Ok(AnimationStack {
+            name,
+            rate: ticks::nominal(clip.sample_rate),
+            ticks: ticks::frame_ticks(clip),
+            tracks,
+        })
     }
 
     /// Holds a file to which clips were added against what they should be.
@@ -217,7 +222,7 @@ impl Native {
             let stack = stack.ok_or_else(|| format!("the clip `{name}` is not found in it again"))?;
             let last = clip.frames() - 1;
             for frame in [0, last / 3, last / 2, last] {
-                let time = rate::seconds(rate::ticks(clip)[frame]);
+                let time = ticks::seconds(ticks::frame_ticks(clip)[frame]);
                 let there = ufbx::evaluate_scene(&scene, &stack.anim, time, EvaluateOpts::default());
                 let there = there.map_err(|error| error.description.to_lowercase())?;
                 let wanted = wanted(character, document, clip, frame);
@@ -243,7 +248,7 @@ fn wanted(character: &Character, document: &Document, clip: &Clip, frame: usize)
     pose.joints().iter().map(|t| (back * t.rotation, back * t.translation)).collect()
 }
 
-impl Hang {
+impl OriginalNode {
     fn of(node: &Node, joint: Option<&(usize, Mat3<f64>, Vec3)>, size: f64) -> Result<Self, String> {
         let name = node.element.name.to_string();
         let local = &node.local_transform;
@@ -292,7 +297,7 @@ impl Hang {
     /// The turn and place in the node above of a node that stands so in the world.
     fn local(
         &self,
-        above: Option<&Stand>,
+        above: Option<&NodePlacement>,
         taken: &Vec3,
         stands: &Mat3<f64>,
         at: &Vec3,
@@ -313,11 +318,17 @@ impl Hang {
     }
 
     /// Where the node is, as the reader evaluates it.
-    fn stand(&self, above: Option<&Stand>, taken: &Vec3, rotation: &Quat, place: &Vec3) -> Stand {
+    fn stand(
+        &self,
+        above: Option<&NodePlacement>,
+        taken: &Vec3,
+        rotation: &Quat,
+        place: &Vec3,
+    ) -> NodePlacement {
         let turn = rotation.to_rotation_matrix().into_inner();
         let scaled = |scale: &Vec3| turn * Mat3::from_diagonal(scale);
         let Some(above) = above else {
-            return Stand {
+            return NodePlacement {
                 linear: scaled(&self.scale),
                 unscaled: turn,
                 place: *place,
@@ -328,7 +339,7 @@ impl Hang {
             InheritMode::Normal => (&above.linear, self.scale, *place),
             _ => (&above.unscaled, self.scale.component_mul(taken), place.component_mul(&above.inherited)),
         };
-        Stand {
+        NodePlacement {
             linear: holder * scaled(&scale),
             unscaled: holder * turn,
             place: above.place + holder * place,
@@ -336,15 +347,19 @@ impl Hang {
         }
     }
 
-    fn track(&self, turns: &[Quat], places: &[Vec3], metres_per_unit: f64) -> Track {
+    fn track(&self, turns: &[Quat], places: &[Vec3], metres_per_unit: f64) -> JointCurves {
         let animated = turns.iter().map(|turn| self.before * turn * self.after);
-        let degrees = clip::degrees(animated, self.order, self.degrees);
+        let degrees = animation_stack::degrees(animated, self.order, self.degrees);
         // The file's translation is what is left of the place; with its static rotation that is the file's own.
         let moved: Vec<Vec3> =
             places.iter().zip(turns).map(|(place, turn)| place - self.offset - turn * self.arm).collect();
         let still = self.place - self.offset - self.rotation * self.arm;
         let steady = STEADY_METRES / metres_per_unit;
         let moves = moved.iter().any(|place| (place - still).amax() > steady);
-        Track { model: self.id, degrees, places: moves.then(|| moved.iter().map(|p| (*p).into()).collect()) }
+        JointCurves {
+            model: self.id,
+            degrees,
+            places: moves.then(|| moved.iter().map(|p| (*p).into()).collect()),
+        }
     }
 }

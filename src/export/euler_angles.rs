@@ -57,7 +57,7 @@ pub(super) const BLOCK: usize = 256;
 /// The angles of `q` in degrees, in the order listed, nearest to `before`.
 #[cfg(any(test, feature = "formats"))]
 pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) -> [f64; 3] {
-    let axes = Axes::of(order);
+    let axes = AxisOrder::of(order);
     let parts = axes.parts(q);
     axes.near(axes.principal(parts), parts, before)
 }
@@ -72,7 +72,7 @@ pub(super) fn angles_of_block<'a>(
     printed: impl Fn(f64) -> f64,
     out: &mut [[f64; 3]],
 ) {
-    let axes = Axes::of(order);
+    let axes = AxisOrder::of(order);
     let [left, right] = between.map(|q| [q.i, q.j, q.k, q.w]);
     let mut turned = [[0.0; BLOCK]; 4];
     for (n, q) in rotations.take(BLOCK).enumerate() {
@@ -123,12 +123,12 @@ pub(super) fn angles_of_block<'a>(
 
 /// The axes in the order listed, and 1 where they follow each other as X, Y and Z do, else -1.
 #[derive(Clone, Copy)]
-struct Axes {
+struct AxisOrder {
     order: [usize; 3],
     sign: f64,
 }
 
-impl Axes {
+impl AxisOrder {
     fn of(order: RotationOrder) -> Self {
         let order = order.axes();
         Self { order, sign: if (order[0] + 1) % 3 == order[1] { 1.0 } else { -1.0 } }
@@ -156,7 +156,7 @@ impl Axes {
         ]
     }
 
-    /// The angles in degrees nearest to `before`, from what [`Axes::principal`] found.
+    /// The angles in degrees nearest to `before`, from what [`AxisOrder::principal`] found.
     #[inline(always)]
     fn near(&self, found: [f64; 4], parts: [f64; 4], before: Option<&[f64; 3]>) -> [f64; 3] {
         let [a, b, c, squared] = found;

@@ -4,7 +4,7 @@
 //! Space and units: those of the caller. Deflate is that of one pure Rust crate, so that equal input gives equal
 //! bytes on every machine.
 
-use super::records::Record;
+use super::records::FbxRecord;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::borrow::Cow;
@@ -53,10 +53,10 @@ pub(super) fn longs(values: &[i64]) -> Vec<u8> {
     array(b'l', values.iter().map(|v| v.to_le_bytes()))
 }
 
-impl Record<'static> {
+impl FbxRecord<'static> {
     /// A record without properties.
     pub(super) fn new(name: &'static str) -> Self {
-        Record { name: Cow::Borrowed(name.as_bytes()), ..Record::default() }
+        FbxRecord { name: Cow::Borrowed(name.as_bytes()), ..FbxRecord::default() }
     }
 
     /// The record with one more property.
@@ -135,7 +135,7 @@ impl Record<'static> {
 
     /// With a record inside.
     #[must_use]
-    pub(super) fn add(mut self, child: Record<'static>) -> Self {
+    pub(super) fn add(mut self, child: FbxRecord<'static>) -> Self {
         self.children.push(child);
         self.block = true;
         self
@@ -143,7 +143,7 @@ impl Record<'static> {
 
     /// With records inside.
     #[must_use]
-    pub(super) fn all(mut self, children: impl IntoIterator<Item = Record<'static>>) -> Self {
+    pub(super) fn all(mut self, children: impl IntoIterator<Item = FbxRecord<'static>>) -> Self {
         self.children.extend(children);
         self.block = true;
         self
@@ -158,38 +158,44 @@ impl Record<'static> {
 }
 
 /// One line of a `Properties70`, its values to be added.
-pub(super) fn row(name: &str, kind: &str, label: &str, flags: &str) -> Record<'static> {
-    Record::new("P").string(name).string(kind).string(label).string(flags)
+pub(super) fn row(name: &str, kind: &str, label: &str, flags: &str) -> FbxRecord<'static> {
+    FbxRecord::new("P").string(name).string(kind).string(label).string(flags)
 }
 
 /// A line with an integer.
-pub(super) fn int_row(name: &str, kind: &str, label: &str, value: i32) -> Record<'static> {
+pub(super) fn int_row(name: &str, kind: &str, label: &str, value: i32) -> FbxRecord<'static> {
     row(name, kind, label, "").int(value)
 }
 
 /// A line with three numbers; what is animated has its own name as its kind.
-pub(super) fn triple_row(name: &str, kind: &str, label: &str, flags: &str, v: [f64; 3]) -> Record<'static> {
+pub(super) fn triple_row(
+    name: &str,
+    kind: &str,
+    label: &str,
+    flags: &str,
+    v: [f64; 3],
+) -> FbxRecord<'static> {
     row(name, kind, label, flags).double(v[0]).double(v[1]).double(v[2])
 }
 
 /// A line with a vector.
-pub(super) fn vector_row(name: &str, v: [f64; 3]) -> Record<'static> {
+pub(super) fn vector_row(name: &str, v: [f64; 3]) -> FbxRecord<'static> {
     triple_row(name, "Vector3D", "Vector", "", v)
 }
 
 /// A line with a vector that can be animated.
-pub(super) fn local_row(name: &str, v: [f64; 3]) -> Record<'static> {
+pub(super) fn local_row(name: &str, v: [f64; 3]) -> FbxRecord<'static> {
     triple_row(name, name, "", "A", v)
 }
 
 /// A line with a time.
-pub(super) fn time_row(name: &str, ticks: i64) -> Record<'static> {
+pub(super) fn time_row(name: &str, ticks: i64) -> FbxRecord<'static> {
     row(name, "KTime", "Time", "").long(ticks)
 }
 
 /// A `Properties70` of these lines.
-pub(super) fn properties(rows: impl IntoIterator<Item = Record<'static>>) -> Record<'static> {
-    Record::new("Properties70").all(rows)
+pub(super) fn properties(rows: impl IntoIterator<Item = FbxRecord<'static>>) -> FbxRecord<'static> {
+    FbxRecord::new("Properties70").all(rows)
 }
 
 /// One property of a record that came in a file.
@@ -205,7 +211,7 @@ pub(super) enum Property<'a> {
     List,
 }
 
-impl Record<'_> {
+impl FbxRecord<'_> {
     /// The property at a place, counted from 0; `None` where there is none that can be read.
     pub(super) fn get(&self, place: usize) -> Option<Property<'_>> {
         let mut rest: &[u8] = &self.properties;
@@ -270,8 +276,13 @@ mod tests {
 
     #[test]
     fn properties_are_found_behind_others() {
-        let record =
-            Record::new("X").int(-3).longs_for_test(&[1; 30]).string("a").truth(true).double(0.5).raw(b"zz");
+        let record = FbxRecord::new("X")
+            .int(-3)
+            .longs_for_test(&[1; 30])
+            .string("a")
+            .truth(true)
+            .double(0.5)
+            .raw(b"zz");
         assert_eq!(record.count, 6);
         assert_eq!((record.get_int(0), record.get(1)), (Some(-3), Some(Property::List)));
         assert_eq!((record.get_text(2), record.get_int(3)), (Some(&b"a"[..]), Some(1)));
@@ -281,9 +292,10 @@ mod tests {
 
     #[test]
     fn cut_properties_are_none() {
-        let record = Record::new("X").floats(&[1.0; 3]).string("abc").long(9);
+        let record = FbxRecord::new("X").floats(&[1.0; 3]).string("abc").long(9);
         for length in 0..record.properties.len() {
-            let cut = Record { properties: Cow::Borrowed(&record.properties[..length]), ..Record::default() };
+            let cut =
+                FbxRecord { properties: Cow::Borrowed(&record.properties[..length]), ..FbxRecord::default() };
             assert_eq!(cut.get(2), None, "{length}");
         }
     }
@@ -293,7 +305,7 @@ mod tests {
         assert_eq!(object("a\0\u{1}Model", "Geometry"), "a__Model\0\u{1}Geometry");
     }
 
-    impl Record<'static> {
+    impl FbxRecord<'static> {
         fn longs_for_test(self, values: &[i64]) -> Self {
             self.property(&longs(values))
         }

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 /// A file in the making.
-pub(super) struct Text {
+pub(super) struct UsdaText {
     out: String,
     depth: usize,
 }
 
-impl Text {
+impl UsdaText {
     /// A layer with this metadata.
     pub(super) fn new(metadata: &[String]) -> Self {
         let mut text = Self { out: "#usda 1.0\n".to_owned(), depth: 0 };
@@ -80,9 +80,9 @@ impl Text {
 }
 
 /// A number of 32 bits.
-pub(super) struct Number(pub(super) f32);
+pub(super) struct SingleNumber(pub(super) f32);
 
-impl fmt::Display for Number {
+impl fmt::Display for SingleNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Below, an exponent is shorter than zeros.
         const SMALL: f32 = 1e-3;
@@ -108,7 +108,7 @@ pub(super) fn list<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> Stri
 pub(super) fn tuple<const N: usize>(values: [f32; N]) -> String {
     let mut text = "(".to_owned();
     for (k, value) in values.into_iter().enumerate() {
-        let _ = write!(text, "{}{}", if k > 0 { ", " } else { "" }, Number(value));
+        let _ = write!(text, "{}{}", if k > 0 { ", " } else { "" }, SingleNumber(value));
     }
     text.push(')');
     text
@@ -135,9 +135,9 @@ pub(super) fn matrix(m: &Mat4<f64>) -> String {
 
 /// The names that are taken among siblings.
 #[derive(Default)]
-pub(super) struct Names(BTreeSet<String>);
+pub(super) struct PrimNames(BTreeSet<String>);
 
-impl Names {
+impl PrimNames {
     /// A name that a prim may have and no sibling has: letters, digits and `_`, no digit first.
     pub(super) fn fresh(&mut self, name: &str) -> String {
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn names_are_legal_and_their_own() {
-        let mut names = Names::default();
+        let mut names = PrimNames::default();
         let fresh: Vec<String> =
             ["thigh.L", "thigh-L", "2nd", "頭", "", "thigh_L_2"].map(|n| names.fresh(n)).into();
         assert_eq!(fresh, ["thigh_L", "thigh_L_2", "_2nd", "_", "__2", "thigh_L_2_2"]);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn numbers_read_back() {
         for x in [0.0, -0.0, 1.0, -0.1, 1e-9, 3.4e38, f32::MIN_POSITIVE, 0.333_333_34] {
-            assert_eq!(Number(x).to_string().parse::<f32>().unwrap(), x);
+            assert_eq!(SingleNumber(x).to_string().parse::<f32>().unwrap(), x);
         }
         assert_eq!(tuples([[1.0, -0.0], [0.5, 1e-7]]), "[(1, 0), (0.5, 1e-7)]");
         assert_eq!(tokens(["a\"b\\"]), r#"["a\"b\\"]"#);

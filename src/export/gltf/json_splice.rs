@@ -1,22 +1,24 @@
-//! The text of a glTF document with a few places replaced and lists extended; every other byte stays.
+//! Edits the JSON text of a glTF document: replaces values and extends lists; every other byte is preserved.
 //!
-//! Nothing is parsed into a model and written again, so unknown keys, number spellings and order survive.
+//! The document is not parsed into a model and written again, so unknown keys, number formatting and order are kept.
 
 use crate::gltf_document::{GltfError, Json};
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use std::ops::Range;
 
-/// A document and what shall change in it.
-pub(super) struct Splice<'a> {
+/// A document and its pending edits.
+pub(super) struct JsonSplice<'a> {
     json: Json<'a>,
+    /// Byte ranges of the text and what replaces them.
     edits: Vec<(Range<usize>, String)>,
-    /// The items that the list has already, and the new ones.
+    /// By list: the number of existing items, and the new items.
     appended: IndexMap<&'static str, (usize, Vec<String>)>,
+    /// The lists whose existing items are dropped.
     replaced: Vec<&'static str>,
 }
 
-impl<'a> Splice<'a> {
+impl<'a> JsonSplice<'a> {
     pub(super) fn new(json: Json<'a>) -> Self {
         Self { json, edits: Vec::new(), appended: IndexMap::new(), replaced: Vec::new() }
     }
@@ -25,25 +27,25 @@ impl<'a> Splice<'a> {
         &self.json
     }
 
-    /// Adds an item to the list `key` and gives its index.
+    /// Appends an item to the list `key` and returns its index.
     pub(super) fn append(&mut self, key: &'static str, item: String) -> Result<usize, GltfError> {
         if !self.appended.contains_key(key) {
-            let there = if self.replaced.contains(&key) { 0 } else { self.json.items(key)?.len() };
-            self.appended.insert(key, (there, Vec::new()));
+            let existing = if self.replaced.contains(&key) { 0 } else { self.json.items(key)?.len() };
+            self.appended.insert(key, (existing, Vec::new()));
         }
-        let (there, new) = &mut self.appended[key];
+        let (existing, new) = &mut self.appended[key];
         new.push(item);
-        Ok(*there + new.len() - 1)
+        Ok(*existing + new.len() - 1)
     }
 
-    /// Replaces the item that was appended to the list `key` last.
+    /// Replaces the last item that was appended to the list `key`.
     pub(super) fn amend(&mut self, key: &'static str, item: String) {
         if let Some(last) = self.appended.get_mut(key).and_then(|(_, l)| l.last_mut()) {
             *last = item;
         }
     }
 
-    /// Drops the items that the list `key` has.
+    /// Drops the existing items of the list `key`.
     pub(super) fn replace_list(&mut self, key: &'static str) {
         self.replaced.push(key);
     }
@@ -57,7 +59,7 @@ impl<'a> Splice<'a> {
     pub(super) fn finish(mut self) -> Result<String, GltfError> {
         let text = self.json.text();
         let mut tail = String::new();
-        for (key, (there, items)) in std::mem::take(&mut self.appended) {
+        for (key, (existing, items)) in std::mem::take(&mut self.appended) {
             let items = items.join(",");
             let Some(raw) = self.json.raw(key) else {
                 tail.push_str(&format!(",\"{key}\":[{items}]"));
@@ -68,7 +70,7 @@ impl<'a> Splice<'a> {
                 self.edits.push((range, format!("[{items}]")));
                 continue;
             }
-            let comma = if there == 0 { "" } else { "," };
+            let comma = if existing == 0 { "" } else { "," };
             let end = range.end - 1;
             self.edits.push((end..end, format!("{comma}{items}")));
         }
@@ -107,14 +109,14 @@ pub(super) fn member<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn spliced(text: &str, change: impl FnOnce(&mut Splice)) -> String {
-        let mut splice = Splice::new(Json::parse(text, 0).unwrap());
+    fn spliced(text: &str, change: impl FnOnce(&mut JsonSplice)) -> String {
+        let mut splice = JsonSplice::new(Json::parse(text, 0).unwrap());
         change(&mut splice);
         splice.finish().unwrap()
     }
 
     #[test]
-    fn only_what_was_asked_for_changes() {
+    fn only_the_edited_ranges_change() {
         let text = "{ \"a\" : [ 1.50 ],\n \"buffers\":[{\"byteLength\": 7, \"x\":1e2}] , \"e\":[ ] }\n";
         let out = spliced(text, |s| {
             assert_eq!(s.append("a", "2".into()), Ok(1));

@@ -2,14 +2,14 @@
 //!
 //! Space: model space, Y up. Units: metres, frames of the first clip.
 
-use super::super::archive::{Packing, archive};
-use super::super::format::Format;
-use super::super::rate::nominal;
-use super::super::save::{ExportError, Options, OutputFile, Written};
-use super::look::Looks;
-use super::mesh::Bound;
-use super::text::{self, Names, Text};
-use super::{bounds, mesh, skeleton};
+use super::mesh_prims::BoundMeshes;
+use super::preview_materials::PreviewMaterials;
+use super::usda_text::{self, PrimNames, UsdaText};
+use super::{animated_extent, mesh_prims, skeleton_prims};
+use crate::export::format::Format;
+use crate::export::nominal_rate::nominal;
+use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::zip_archive::{Packing, archive};
 use crate::model::Motion;
 use crate::report::Warnings;
 
@@ -43,7 +43,7 @@ const MULTIPLE: usize = 64;
 /// The folder of the textures in a package.
 const TEXTURES: &str = "textures";
 
-fn packed(motions: &[Motion], options: &Options) -> Result<Written, ExportError> {
+fn packed(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
     let stage = stage(motions, TEXTURES)?;
     // What comes first is the stage.
     let mut files = vec![OutputFile { name: "scene.usda".to_owned(), bytes: stage.text.into_bytes() }];
@@ -54,22 +54,22 @@ fn packed(motions: &[Motion], options: &Options) -> Result<Written, ExportError>
 }
 
 /// A stage as text, and what it refers to.
-struct Stage {
+struct UsdLayer {
     text: String,
     textures: Vec<OutputFile>,
     warnings: Warnings,
 }
 
 /// The stage of motions of one character, whose textures lie in `folder`.
-fn stage(motions: &[Motion], folder: &str) -> Result<Stage, ExportError> {
+fn stage(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
     let mut warnings = Warnings::new();
     let rate = nominal(first.clip.sample_rate);
-    let bound = Bound::of(character, &mut warnings);
-    let mut looks = Looks::new(folder);
+    let bound = BoundMeshes::of(character, &mut warnings);
+    let mut looks = PreviewMaterials::new(folder);
 
-    let mut text = Text::new(&[
+    let mut text = UsdaText::new(&[
         r#"defaultPrim = "Root""#.to_owned(),
         concat!(r#"doc = "written by posemill "#, env!("CARGO_PKG_VERSION"), '"').to_owned(),
         "metersPerUnit = 1".to_owned(),
@@ -81,20 +81,20 @@ fn stage(motions: &[Motion], folder: &str) -> Result<Stage, ExportError> {
     ]);
     text.open(r#"def Xform "Root""#, &[r#"kind = "component""#]);
     text.open(r#"def SkelRoot "Character""#, &[r#"prepend apiSchemas = ["SkelBindingAPI"]"#]);
-    text.line(&format!("float3[] extent = {}", text::tuples(bounds::of(motions))));
-    text.line(&format!("rel skel:skeleton = <{}/Skeleton>", skeleton::ROOT));
-    let mut names = Names::default();
+    text.line(&format!("float3[] extent = {}", usda_text::tuples(animated_extent::of(motions))));
+    text.line(&format!("rel skel:skeleton = <{}/Skeleton>", skeleton_prims::ROOT));
+    let mut names = PrimNames::default();
     for (number, bind) in bound.skeletons.iter().enumerate() {
         let name = names.fresh("Skeleton");
         let animated = if number == 0 { motions } else { &[] };
-        skeleton::write(&mut text, character.skeleton(), &name, bind, motions, animated, rate);
+        skeleton_prims::write(&mut text, character.skeleton(), &name, bind, motions, animated, rate);
     }
     for (mesh, placed) in character.meshes.iter().zip(&bound.meshes) {
         let material = looks.of(mesh, &mut warnings);
-        mesh::write(&mut text, mesh, placed, &names.fresh(&mesh.name), &material);
+        mesh_prims::write(&mut text, mesh, placed, &names.fresh(&mesh.name), &material);
     }
     text.close();
     looks.write(&mut text);
     text.close();
-    Ok(Stage { text: text.finish(), textures: looks.into_files(), warnings })
+    Ok(UsdLayer { text: text.finish(), textures: looks.into_files(), warnings })
 }

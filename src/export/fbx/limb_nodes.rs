@@ -8,12 +8,12 @@
 //!
 //! Space: each joint in its parent. Units: metres become centimetres, radians degrees.
 
-use super::clip::{self, STEADY_METRES, Stack, Track};
-use super::document::{Document, METRES_PER_UNIT, SCENE};
-use super::property::{int_row, local_row, properties, row, vector_row};
-use super::rate;
-use super::records::Record;
-use crate::export::bvh_angles::RotationOrder;
+use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
+use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
+use super::record_properties::{int_row, local_row, properties, row, vector_row};
+use super::records::FbxRecord;
+use super::ticks;
+use crate::export::euler_angles::RotationOrder;
 use crate::math::{Transform, Vec3};
 use crate::model::{Character, Clip, Joint, JointId, ModelPose, Skeleton};
 
@@ -26,7 +26,7 @@ const ORDER: RotationOrder = RotationOrder::Zyx;
 const UNITS_PER_METRE: f64 = 1.0 / METRES_PER_UNIT;
 
 /// The skeleton of a file in the making.
-pub(super) struct Bones<'a> {
+pub(super) struct LimbNodes<'a> {
     pub(super) skeleton: &'a Skeleton,
     /// The object of each joint; `None` for a root that says nothing and is left out.
     pub(super) models: Vec<Option<i64>>,
@@ -46,11 +46,15 @@ pub(super) fn name(joint: &Joint) -> &str {
 }
 
 /// Adds the joints.
-pub(super) fn write<'a>(document: &mut Document, character: &'a Character, left_out: bool) -> Bones<'a> {
+pub(super) fn write<'a>(
+    document: &mut FbxBuilder,
+    character: &'a Character,
+    left_out: bool,
+) -> LimbNodes<'a> {
     let skeleton = character.skeleton();
     let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
     let local = bind.to_local(skeleton).local().to_vec();
-    let mut bones = Bones { skeleton, models: Vec::with_capacity(skeleton.len()), bind, local };
+    let mut bones = LimbNodes { skeleton, models: Vec::with_capacity(skeleton.len()), bind, local };
     for id in skeleton.ids() {
         if left_out && id.index() == 0 {
             bones.models.push(None);
@@ -59,13 +63,13 @@ pub(super) fn write<'a>(document: &mut Document, character: &'a Character, left_
         let (attribute, model) = (document.id(), document.id());
         let name = name(skeleton.joint(id));
         let at = &bones.local[id.index()];
-        let turned = clip::degrees(std::iter::once(at.rotation), ORDER, [0.0; 3]);
+        let turned = animation_stack::degrees(std::iter::once(at.rotation), ORDER, [0.0; 3]);
         let limb = [("Size", bones.ball(id)), ("LimbLength", 1.0)];
         let limb = limb.map(|(name, value)| row(name, "double", "Number", "").double(value));
         document.add(
-            Document::object("NodeAttribute", attribute, name, "NodeAttribute", "LimbNode")
+            FbxBuilder::object("NodeAttribute", attribute, name, "NodeAttribute", "LimbNode")
                 .add(properties(limb))
-                .add(Record::new("TypeFlags").string("Skeleton")),
+                .add(FbxRecord::new("TypeFlags").string("Skeleton")),
         );
         let rows = [
             int_row("RotationActive", "bool", "", 1),
@@ -86,7 +90,7 @@ pub(super) fn write<'a>(document: &mut Document, character: &'a Character, left_
     bones
 }
 
-impl Bones<'_> {
+impl LimbNodes<'_> {
     /// How large a joint is drawn, in the unit of the file.
     fn ball(&self, id: JointId) -> f64 {
         let children = self.skeleton.children(id);
@@ -99,21 +103,26 @@ impl Bones<'_> {
     }
 
     /// What the nodes do in a clip of this skeleton with at least one frame.
-    pub(super) fn stack(&self, clip: &Clip, name: String) -> Stack {
+    pub(super) fn stack(&self, clip: &Clip, name: String) -> AnimationStack {
         let nodes = self.skeleton.ids().filter_map(|id| Some((id, self.models[id.index()]?)));
         let tracks = nodes.map(|(id, model)| self.track(clip, id, model)).collect();
-        Stack { name, rate: rate::nominal(clip.sample_rate), ticks: rate::ticks(clip), tracks }
+        AnimationStack {
+            name,
+            rate: ticks::nominal(clip.sample_rate),
+            ticks: ticks::frame_ticks(clip),
+            tracks,
+        }
     }
 
-    fn track(&self, clip: &Clip, id: JointId, model: i64) -> Track {
+    fn track(&self, clip: &Clip, id: JointId, model: i64) -> JointCurves {
         let at = &self.local[id.index()];
         let frames = 0..clip.frames();
         let turned = frames.clone().map(|f| at.rotation.inverse() * clip.rotations(f)[id.index()]);
-        let degrees = clip::degrees(turned, ORDER, [0.0; 3]);
+        let degrees = animation_stack::degrees(turned, ORDER, [0.0; 3]);
         let places: Vec<Vec3> = frames.map(|f| clip.local(self.skeleton, f, id).translation).collect();
         // A root is keyed even where it rests: programs take its place from the keys.
         let root = self.skeleton.parent(id).is_none_or(|p| self.models[p.index()].is_none());
         let moved = root || places.iter().any(|p| (p - at.translation).amax() > STEADY_METRES);
-        Track { model, degrees, places: moved.then(|| places.iter().map(place).collect()) }
+        JointCurves { model, degrees, places: moved.then(|| places.iter().map(place).collect()) }
     }
 }

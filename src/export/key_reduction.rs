@@ -4,7 +4,7 @@
 //! angular error `a` at joint `j` moves a point below it by at most `a r_j`, with `r_j` the longest way from the
 //! joint to the end of a chain; with `N_j` errors on the longest chain through `j`, `a_j <= e / (r_j N_j)` keeps
 //! every end within `e` (triangle inequality). That budget is cautious, so it is widened as long as forward
-//! kinematics of the thinned clip, the judge, finds every joint within `e` in every frame. Keys are chosen top-down
+//! kinematics of the thinned clip, the judge, finds every joint within `e` in every frame. JointKeys are chosen top-down
 //! (Douglas and Peucker 1973). Units: metres, radians.
 
 use crate::math::{Quat, Vec3, slerp};
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 /// The frames at which one joint needs keys, ascending; one frame means that the joint never leaves it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keys {
+pub struct JointKeys {
     /// The frames whose rotations are needed; empty only for a clip without frames.
     pub rotation: Vec<usize>,
     /// The frames whose translations are needed; empty for joints that the clip does not translate.
@@ -30,9 +30,9 @@ const WIDENINGS: usize = 5;
 ///
 /// # Panics
 /// Where the clip belongs to another skeleton.
-pub fn reduce(skeleton: &Skeleton, clip: &Clip, tolerance: f64) -> Vec<Keys> {
+pub fn reduce(skeleton: &Skeleton, clip: &Clip, tolerance: f64) -> Vec<JointKeys> {
     assert_eq!(clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
-    let reach = Reach::of(skeleton, clip);
+    let reach = ChainReach::of(skeleton, clip);
     let mut best = choose(clip, &reach, tolerance, 1.0);
     if clip.frames() < 3 || tolerance <= 0.0 {
         return best;
@@ -48,7 +48,7 @@ pub fn reduce(skeleton: &Skeleton, clip: &Clip, tolerance: f64) -> Vec<Keys> {
 }
 
 /// How far the consequences of each joint reach.
-struct Reach {
+struct ChainReach {
     /// The longest way from each joint to the end of a chain, in metres.
     radius: Vec<f64>,
     /// How many rotations and translations can err on the longest chain through each joint.
@@ -57,7 +57,7 @@ struct Reach {
     ends: Vec<usize>,
 }
 
-impl Reach {
+impl ChainReach {
     fn of(skeleton: &Skeleton, clip: &Clip) -> Self {
         let n = skeleton.len();
         let mut length: Vec<f64> = skeleton.joints().iter().map(|j| j.rest.translation.norm()).collect();
@@ -90,7 +90,7 @@ impl Reach {
 }
 
 /// The keys within a budget `widening` times the cautious one.
-fn choose(clip: &Clip, reach: &Reach, tolerance: f64, widening: f64) -> Vec<Keys> {
+fn choose(clip: &Clip, reach: &ChainReach, tolerance: f64, widening: f64) -> Vec<JointKeys> {
     let keys = |j: usize| {
         let share = widening * tolerance / reach.errors[j];
         let rotations: Vec<Quat> =
@@ -102,7 +102,7 @@ fn choose(clip: &Clip, reach: &Reach, tolerance: f64, widening: f64) -> Vec<Keys
             let places: Vec<Vec3> = all.copied().collect();
             thin(&places, share, |a, b, t| a.lerp(b, t), |a, b| (a - b).norm())
         });
-        Keys { rotation, translation }
+        JointKeys { rotation, translation }
     };
     (0..clip.joints()).into_par_iter().map(keys).collect()
 }
@@ -160,7 +160,7 @@ fn sample<T: Copy>(
 }
 
 /// The clip that plays between the keys.
-fn played(clip: &Clip, keys: &[Keys]) -> Clip {
+fn played(clip: &Clip, keys: &[JointKeys]) -> Clip {
     let mut thinned = clip.clone();
     for frame in 0..clip.frames() {
         for (j, keys) in keys.iter().enumerate() {
@@ -176,7 +176,7 @@ fn played(clip: &Clip, keys: &[Keys]) -> Clip {
 }
 
 /// The furthest that any joint, or a point at the radius of an end, leaves its place, in metres.
-fn error(skeleton: &Skeleton, clip: &Clip, keys: &[Keys], reach: &Reach) -> f64 {
+fn error(skeleton: &Skeleton, clip: &Clip, keys: &[JointKeys], reach: &ChainReach) -> f64 {
     let thinned = played(clip, keys);
     let worst = |frame: usize| {
         let before = ModelPose::of(skeleton, &clip.pose(skeleton, frame));
@@ -220,7 +220,7 @@ mod tests {
         (skeleton, Clip::new("", 30.0, 9, rotations, vec![JointId::new(0)], places))
     }
 
-    fn worst(skeleton: &Skeleton, clip: &Clip, keys: &[Keys]) -> f64 {
+    fn worst(skeleton: &Skeleton, clip: &Clip, keys: &[JointKeys]) -> f64 {
         let thinned = played(clip, keys);
         let of = |clip: &Clip, f| ModelPose::of(skeleton, &clip.pose(skeleton, f));
         let moved = |f: usize| {
@@ -240,7 +240,7 @@ mod tests {
             let keys = reduce(&skeleton, &clip, tolerance);
             prop_assert!(worst(&skeleton, &clip, &keys) <= tolerance + 1e-6);
             // The cautious budget needs no judge.
-            let cautious = choose(&clip, &Reach::of(&skeleton, &clip), tolerance, 1.0);
+            let cautious = choose(&clip, &ChainReach::of(&skeleton, &clip), tolerance, 1.0);
             prop_assert!(worst(&skeleton, &clip, &cautious) <= tolerance + 1e-6);
             for keys in &keys {
                 prop_assert!(keys.rotation.is_sorted_by(|a, b| a < b) && keys.rotation.is_empty() == (frames == 0));
@@ -252,7 +252,7 @@ mod tests {
     fn constants_need_one_key_lines_two_and_smooth_motion_few() {
         let (skeleton, clip) = scene(300, 0.0);
         let keys = reduce(&skeleton, &clip, 0.005);
-        assert_eq!(keys[8], Keys { rotation: vec![0], translation: vec![] });
+        assert_eq!(keys[8], JointKeys { rotation: vec![0], translation: vec![] });
         let all: usize = keys.iter().map(|k| k.rotation.len() + k.translation.len()).sum();
         assert!(all < 300 * 10 / 3, "{all} of 3000");
         let spin: Vec<Quat> = (0..50).map(|k| exp(&Vec3::new(0.0, 0.02 * k as f64, 0.0))).collect();

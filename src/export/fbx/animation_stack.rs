@@ -5,9 +5,9 @@
 //!
 //! Space: each joint in its parent, as the file has it. Units: degrees, the length unit of the file, ticks.
 
-use super::property::{self, object, properties, row, time_row};
-use super::records::Record;
-use crate::export::bvh_angles::{self, RotationOrder};
+use super::record_properties::{self, object, properties, row, time_row};
+use super::records::FbxRecord;
+use crate::export::euler_angles::{self, RotationOrder};
 use crate::math::Quat;
 
 /// What is no movement, in degrees: what the quaternions of a glTF file, of 32 bits, leave open.
@@ -18,18 +18,18 @@ pub(super) const STEADY_METRES: f64 = 1e-7;
 const LINEAR: i32 = 4;
 
 /// A clip in the terms of the file.
-pub(super) struct Stack {
+pub(super) struct AnimationStack {
     /// The name, one that no other stack of the file has.
     pub(super) name: String,
     /// The frames a second.
     pub(super) rate: f64,
     /// The time of each frame; at least one.
     pub(super) ticks: Vec<i64>,
-    pub(super) tracks: Vec<Track>,
+    pub(super) tracks: Vec<JointCurves>,
 }
 
 /// What one joint does.
-pub(super) struct Track {
+pub(super) struct JointCurves {
     /// The object that stands for the joint.
     pub(super) model: i64,
     /// `Lcl Rotation` in every frame.
@@ -39,10 +39,10 @@ pub(super) struct Track {
 }
 
 /// A stack as it goes into a file.
-pub(super) struct Written {
-    pub(super) objects: Vec<Record<'static>>,
-    pub(super) connections: Vec<Record<'static>>,
-    pub(super) take: Record<'static>,
+pub(super) struct StackRecords {
+    pub(super) objects: Vec<FbxRecord<'static>>,
+    pub(super) connections: Vec<FbxRecord<'static>>,
+    pub(super) take: FbxRecord<'static>,
 }
 
 /// The angles of rotations about X, Y and Z in degrees, in the order in which the file multiplies them, the first near
@@ -56,7 +56,7 @@ pub(super) fn degrees(
     let mut before = axes.map(|axis| start[axis]);
     let mut angles = Vec::with_capacity(rotations.size_hint().0);
     for rotation in rotations {
-        before = bvh_angles::angles(&rotation, order, Some(&before));
+        before = euler_angles::angles(&rotation, order, Some(&before));
         let mut xyz = [0.0; 3];
         for (axis, angle) in axes.into_iter().zip(before) {
             xyz[axis] = angle;
@@ -68,7 +68,7 @@ pub(super) fn degrees(
 
 /// A name that none of `taken` is: the one asked for, else with a number behind it.
 pub(super) fn free_name(name: &str, taken: &[String]) -> String {
-    let name = match property::plain(name) {
+    let name = match record_properties::plain(name) {
         empty if empty.trim().is_empty() => "Take".to_owned(),
         name => name,
     };
@@ -78,20 +78,27 @@ pub(super) fn free_name(name: &str, taken: &[String]) -> String {
 }
 
 /// A connection of two objects.
-pub(super) fn connection(from: i64, to: i64) -> Record<'static> {
-    Record::new("C").string("OO").long(from).long(to)
+pub(super) fn connection(from: i64, to: i64) -> FbxRecord<'static> {
+    FbxRecord::new("C").string("OO").long(from).long(to)
 }
 
 /// A connection of an object with a property of another.
-pub(super) fn property_connection(from: i64, to: i64, property: &str) -> Record<'static> {
-    Record::new("C").string("OP").long(from).long(to).string(property)
+pub(super) fn property_connection(from: i64, to: i64, property: &str) -> FbxRecord<'static> {
+    FbxRecord::new("C").string("OP").long(from).long(to).string(property)
 }
 
 /// The records of a stack; `new` gives ids that no object has.
-pub(super) fn write(stack: &Stack, new: &mut impl FnMut() -> i64, metres_per_unit: f64) -> Written {
-    let mut writer = Writer {
-        out: Written { objects: Vec::new(), connections: Vec::new(), take: Record::new("Take") },
-        times: [property::longs(&stack.ticks), property::longs(stack.ticks.get(..1).unwrap_or_default())],
+pub(super) fn write(
+    stack: &AnimationStack,
+    new: &mut impl FnMut() -> i64,
+    metres_per_unit: f64,
+) -> StackRecords {
+    let mut writer = CurveWriter {
+        out: StackRecords { objects: Vec::new(), connections: Vec::new(), take: FbxRecord::new("Take") },
+        times: [
+            record_properties::longs(&stack.ticks),
+            record_properties::longs(stack.ticks.get(..1).unwrap_or_default()),
+        ],
     };
     let (start, stop) =
         (stack.ticks.first().copied().unwrap_or_default(), stack.ticks.last().copied().unwrap_or_default());
@@ -100,7 +107,7 @@ pub(super) fn write(stack: &Stack, new: &mut impl FnMut() -> i64, metres_per_uni
         [("LocalStart", start), ("LocalStop", stop), ("ReferenceStart", start), ("ReferenceStop", stop)];
     let rows = span.map(|(name, ticks)| time_row(name, ticks));
     writer.out.objects.push(
-        Record::new("AnimationStack")
+        FbxRecord::new("AnimationStack")
             .long(top)
             .string(&object(&stack.name, "AnimStack"))
             .string("")
@@ -108,7 +115,7 @@ pub(super) fn write(stack: &Stack, new: &mut impl FnMut() -> i64, metres_per_uni
     );
     // Without the room for records inside one reader drops every animation.
     writer.out.objects.push(
-        Record::new("AnimationLayer")
+        FbxRecord::new("AnimationLayer")
             .long(layer)
             .string(&object("BaseLayer", "AnimLayer"))
             .string("")
@@ -122,21 +129,21 @@ pub(super) fn write(stack: &Stack, new: &mut impl FnMut() -> i64, metres_per_uni
         }
         writer.curves(new, layer, track.model, ("R", "Lcl Rotation"), &track.degrees, STEADY);
     }
-    writer.out.take = Record::new("Take")
+    writer.out.take = FbxRecord::new("Take")
         .string(&stack.name)
-        .add(Record::new("FileName").string(&format!("{}.tak", stack.name.replace(' ', "_"))))
-        .add(Record::new("LocalTime").long(start).long(stop))
-        .add(Record::new("ReferenceTime").long(start).long(stop));
+        .add(FbxRecord::new("FileName").string(&format!("{}.tak", stack.name.replace(' ', "_"))))
+        .add(FbxRecord::new("LocalTime").long(start).long(stop))
+        .add(FbxRecord::new("ReferenceTime").long(start).long(stop));
     writer.out
 }
 
-struct Writer {
-    out: Written,
+struct CurveWriter {
+    out: StackRecords,
     /// The times of all frames and of the first, as they stand in the file.
     times: [Vec<u8>; 2],
 }
 
-impl Writer {
+impl CurveWriter {
     /// The curves of one property of a joint.
     fn curves(
         &mut self,
@@ -152,7 +159,7 @@ impl Writer {
         let node = new();
         let rows = AXES.iter().zip(first).map(|(axis, value)| row(axis, "Number", "", "A").double(*value));
         self.out.objects.push(
-            Record::new("AnimationCurveNode")
+            FbxRecord::new("AnimationCurveNode")
                 .long(node)
                 .string(&object(short, "AnimCurveNode"))
                 .string("")
@@ -166,17 +173,17 @@ impl Writer {
             let keys: Vec<f32> = kept.iter().map(|v| v[k] as f32).collect();
             let curve = new();
             self.out.objects.push(
-                Record::new("AnimationCurve")
+                FbxRecord::new("AnimationCurve")
                     .long(curve)
                     .string(&object("", "AnimCurve"))
                     .string("")
-                    .add(Record::new("Default").double(first[k]))
-                    .add(Record::new("KeyVer").int(4008))
-                    .add(Record::new("KeyTime").property(&self.times[usize::from(still)]))
-                    .add(Record::new("KeyValueFloat").floats(&keys))
-                    .add(Record::new("KeyAttrFlags").ints(&[LINEAR]))
-                    .add(Record::new("KeyAttrDataFloat").floats(&[0.0; 4]))
-                    .add(Record::new("KeyAttrRefCount").ints(&[keys.len() as i32])),
+                    .add(FbxRecord::new("Default").double(first[k]))
+                    .add(FbxRecord::new("KeyVer").int(4008))
+                    .add(FbxRecord::new("KeyTime").property(&self.times[usize::from(still)]))
+                    .add(FbxRecord::new("KeyValueFloat").floats(&keys))
+                    .add(FbxRecord::new("KeyAttrFlags").ints(&[LINEAR]))
+                    .add(FbxRecord::new("KeyAttrDataFloat").floats(&[0.0; 4]))
+                    .add(FbxRecord::new("KeyAttrRefCount").ints(&[keys.len() as i32])),
             );
             self.out.connections.push(property_connection(curve, node, axis));
         }
@@ -207,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_steady_curve_keeps_one_key() {
-        let track = Track { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], places: None };
-        let stack = Stack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track] };
+        let track = JointCurves { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], places: None };
+        let stack = AnimationStack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track] };
         let mut id = 10;
         let written = write(
             &stack,
@@ -218,8 +225,9 @@ mod tests {
             },
             0.01,
         );
-        let curves: Vec<&Record> = written.objects.iter().filter(|o| *o.name == *b"AnimationCurve").collect();
-        let keys = |r: &Record| r.child(b"KeyValueFloat").map(|k| k.properties[1]);
+        let curves: Vec<&FbxRecord> =
+            written.objects.iter().filter(|o| *o.name == *b"AnimationCurve").collect();
+        let keys = |r: &FbxRecord| r.child(b"KeyValueFloat").map(|k| k.properties[1]);
         assert_eq!(curves.iter().map(|c| keys(c)).collect::<Vec<_>>(), [Some(1), Some(1), Some(2)]);
         assert_eq!(written.connections.len(), 1 + 2 + 3);
     }

@@ -1,0 +1,59 @@
+//! Makes a `.gltf` document with external files self-contained, as a GLB has to be.
+
+use super::json_splice::{JsonSplice, member, rebuild};
+use crate::gltf_document::GltfError;
+use crate::model::Document;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
+
+/// The bytes that a URI refers to, and whether they are in a separate file.
+type LoadedUri = (bool, Arc<[u8]>);
+
+/// Embeds the buffers and images of a `.gltf`. Returns the new binary chunk: the first buffer, followed by the images; other
+/// buffers are converted to data URIs.
+pub(super) fn embed(out: &mut JsonSplice, document: &Document) -> Result<Vec<u8>, GltfError> {
+    let load = |raw: &str, path: String| -> Result<Option<LoadedUri>, GltfError> {
+        let Some(uri) = member(raw, "uri").and_then(|u| serde_json::from_str::<String>(u).ok()) else {
+            return Ok(None);
+        };
+        if let Some((_, data)) = uri.split_once(";base64,").filter(|_| uri.starts_with("data:")) {
+            let bytes = STANDARD.decode(data).map_err(|e| GltfError::value(path, e.to_string()))?;
+            return Ok(Some((false, bytes.into())));
+        }
+        let known = document.resources.iter().find(|(u, _)| *u == uri);
+        Ok(known.map(|(_, bytes)| (true, Arc::clone(bytes))))
+    };
+    let buffers = out.json().items("buffers")?;
+    let first = load(buffers[0], "buffers[0]".into())?;
+    let (_, first) = first.ok_or_else(|| GltfError::value("buffers[0]", "its data is missing"))?;
+    let mut bin = first.to_vec();
+    for (i, raw) in buffers.iter().enumerate().skip(1) {
+        if let Some((true, bytes)) = load(raw, format!("buffers[{i}]"))? {
+            let uri = serde_json::Value::from(data_uri(&bytes)).to_string();
+            out.replace(raw, rebuild(raw, &["uri"], &[("uri", uri)])?);
+        }
+    }
+    for (i, raw) in out.json().items("images")?.into_iter().enumerate() {
+        if let Some((_, bytes)) = load(raw, format!("images[{i}]"))? {
+            bin.resize(bin.len().next_multiple_of(4), 0);
+            let (offset, length) = (bin.len(), bytes.len());
+            bin.extend_from_slice(&bytes);
+            let view = format!("{{\"buffer\":0,\"byteOffset\":{offset},\"byteLength\":{length}}}");
+            let view = out.append("bufferViews", view)?;
+            let mime = match &bytes[..] {
+                [0xff, 0xd8, ..] => "image/jpeg",
+                [b'R', b'I', b'F', b'F', ..] => "image/webp",
+                _ => "image/png",
+            };
+            let add = [("mimeType", format!("\"{mime}\"")), ("bufferView", view.to_string())];
+            out.replace(raw, rebuild(raw, &["uri", "mimeType"], &add)?);
+        }
+    }
+    Ok(bin)
+}
+
+/// The data URI of some bytes.
+pub(super) fn data_uri(bytes: &[u8]) -> String {
+    format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes))
+}

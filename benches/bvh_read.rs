@@ -5,7 +5,7 @@ mod take;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use posemill::import::bvh::{BvhOptions, read};
+use posemill::import::bvh::{BvhReadOptions, read};
 use take::Channels;
 
 fn main() {
@@ -17,7 +17,7 @@ fn posemill_one_thread(bencher: Bencher, frames: usize) {
     let text = take::text(60, frames, Channels::Rotations);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
-        pool.install(|| read(divan::black_box(text.as_bytes()), &BvhOptions::default()).unwrap())
+        pool.install(|| read(divan::black_box(text.as_bytes()), &BvhReadOptions::default()).unwrap())
     });
 }
 
@@ -26,7 +26,7 @@ fn posemill_all_threads(bencher: Bencher, frames: usize) {
     let text = take::text(60, frames, Channels::Rotations);
     bencher
         .counter(BytesCount::of_str(&text))
-        .bench_local(|| read(divan::black_box(text.as_bytes()), &BvhOptions::default()).unwrap());
+        .bench_local(|| read(divan::black_box(text.as_bytes()), &BvhReadOptions::default()).unwrap());
 }
 
 #[divan::bench(args = [2_000, 10_000], sample_count = 20)]

@@ -15,7 +15,7 @@ fn main() {
 
 /// The made walk, by a body whose hands have grown more joints.
 fn walk() -> Motion {
-    let take = import::load("data/walk.bvh", &import::Options::default()).expect("the made walk");
+    let take = import::load("data/walk.bvh", &import::ImportOptions::default()).expect("the made walk");
     let motion = take.motion(0).expect("a clip");
     let mut joints = motion.character.skeleton().joints().to_vec();
     let own = joints.len();

@@ -23,7 +23,7 @@ fn text() -> String {
 
 fn converted(bytes: &[u8], extension: &str, format: Format) -> Vec<u8> {
     let mut asset =
-        import::from_bytes(bytes, "take", Some(extension), None, &import::Options::default()).unwrap();
+        import::from_bytes(bytes, "take", Some(extension), None, &import::ImportOptions::default()).unwrap();
     let motion = posemill::model::Motion::new(asset.character, asset.clips.remove(0));
     let (mut files, _) = export::save(&[motion], format, &export::ExportOptions::default()).unwrap();
     files.remove(0).bytes

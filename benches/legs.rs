@@ -1,7 +1,7 @@
 //! Legs carried over, held where they rest, and put on the ground, on one core, 52 joints: frames (items) a second.
 
 use divan::counter::ItemsCount;
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::legs::{Settings, ground, repair};
 use posemill::model::Motion;
 use posemill::retarget::{Retarget, RootScale, map};
@@ -15,7 +15,7 @@ fn main() {
 /// The made walk, and its way onto the made mannequin of 52 joints.
 fn walk() -> (Motion, Retarget) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let read = |name: &str| load(data.join(name), &Options::default()).expect("the file is shipped");
+    let read = |name: &str| load(data.join(name), &ImportOptions::default()).expect("the file is shipped");
     let (take, hero) = (read("walk.bvh"), read("mannequin.glb"));
     let mut motion = take.motion(0).expect("a take");
     let text = std::fs::read_to_string(data.join("walk.contacts.csv")).expect("the file is shipped");

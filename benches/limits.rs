@@ -2,7 +2,7 @@
 
 use divan::counter::ItemsCount;
 use posemill::ik::Mechanism;
-use posemill::import::{Options as Import, load};
+use posemill::import::{ImportOptions, load};
 use posemill::limits::{Options, keep};
 use posemill::model::{JointId, Motion};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -16,7 +16,7 @@ fn main() {
 /// The made squat or jump on the made mannequin of 52 joints.
 fn performance(take: &str) -> Motion {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let read = |name: &str| load(data.join(name), &Import::default()).expect("the file is shipped");
+    let read = |name: &str| load(data.join(name), &ImportOptions::default()).expect("the file is shipped");
     let (take, hero) = (read(take), read("mannequin.glb"));
     let joint_map = map(&take.character, &hero.character).expect("two people");
     let rigs = (&take.character.rig, &hero.character.rig);

@@ -5,7 +5,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use posemill::import::{self, Options};
+use posemill::import::{self, ImportOptions};
 use posemill::measure::{MetricContext, assess, change, hands};
 use posemill::model::{ContactPart, Contacts, Hold, Motion, Side};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -21,7 +21,8 @@ fn main() {
 /// The walk of `data/` on a character, with feet that rest in turn.
 fn scene(character: &str) -> (MetricContext, Motion) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let load = |name: &str| import::load(data.join(name), &Options::default()).expect("the data is whole");
+    let load =
+        |name: &str| import::load(data.join(name), &ImportOptions::default()).expect("the data is whole");
     let (take, hero) = (load("walk.bvh"), load(character));
     let joint_map = map(&take.character, &hero.character).expect("both have legs");
     let rigs = (&take.character.rig, &hero.character.rig);

@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::body::{CharacterBody, capsules};
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::model::Motion;
 use posemill::placement::{Placement, PushOut};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -16,7 +16,8 @@ fn main() {
 /// A take and its plain copy on the mannequin.
 fn pair() -> (Motion, Motion) {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |file: &str| load(root.join(file), &Options::default()).expect("the repository's own data");
+    let read =
+        |file: &str| load(root.join(file), &ImportOptions::default()).expect("the repository's own data");
     let (take, hero) = (read("data/wave.bvh"), read("data/mannequin.glb"));
     let motion = take.motion(0).expect("a clip");
     let (source, target) = (&take.character, &hero.character);

@@ -3,7 +3,7 @@
 
 use divan::{Bencher, black_box};
 use posemill::anatomy::{detect_roles, rest_from_motion};
-use posemill::import::{self, Options};
+use posemill::import::{self, ImportOptions};
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Clip, Joint, JointId, Skeleton};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -58,7 +58,7 @@ fn by_names(bencher: Bencher, joints: usize) {
 /// The calibration pose of a walk of 1,000 frames on 53 joints, 30 of them fingers.
 #[divan::bench]
 fn pose_from_motion(bencher: Bencher) {
-    let load = |name: &str| import::load(name, &Options::default()).expect("it is shipped");
+    let load = |name: &str| import::load(name, &ImportOptions::default()).expect("it is shipped");
     let (walk, target) =
         (load("data/walk.bvh").motion(0).expect("a clip"), load("data/mannequin.glb").character);
     let map = map(&walk.character, &target).expect("both are people");

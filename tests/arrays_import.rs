@@ -3,7 +3,7 @@
 mod development_data;
 
 use development_data::data;
-use posemill::import::{Axis, Options, from_bytes, load};
+use posemill::import::{ImportOptions, UpAxis, from_bytes, load};
 use posemill::math::{Quat, Vec3, exp};
 use posemill::model::{Asset, Role, Side};
 use std::fs;
@@ -66,7 +66,7 @@ fn check(asset: &Asset) {
     (0..asset.clips.len()).for_each(|k| asset.motion(k).unwrap().check().unwrap());
 }
 
-fn read(bytes: &[u8], options: &Options) -> Result<Asset, String> {
+fn read(bytes: &[u8], options: &ImportOptions) -> Result<Asset, String> {
     from_bytes(bytes, "take", Some("npz"), None, options).map_err(|error| error.to_string())
 }
 
@@ -98,7 +98,7 @@ fn both_layouts_of_amass_stand_where_the_answer_has_them() {
     let models = tempfile::tempdir().unwrap();
     let path = models.path().join("model.npz");
     fs::write(&path, model(&rest, 0.0)).unwrap();
-    let options = Options { body_model: Some(path), ..Options::default() };
+    let options = ImportOptions { body_model: Some(path), ..ImportOptions::default() };
     for name in ["amass_smplh_walk.npz", "amass_smplx_walk.npz"] {
         let asset = load(folder.join(name), &options).unwrap();
         check(&asset);
@@ -114,7 +114,7 @@ fn both_layouts_of_amass_stand_where_the_answer_has_them() {
         }
         println!("{name}: {worst:.1e} m");
         assert!(worst < 1e-6, "{name}: {worst:e}");
-        let neutral = load(folder.join(name), &Options::default()).unwrap();
+        let neutral = load(folder.join(name), &ImportOptions::default()).unwrap();
         check(&neutral);
         assert!(neutral.warnings.has("smpl-neutral") && !asset.warnings.has("smpl-neutral"));
         let rig = &neutral.character.rig;
@@ -140,7 +140,7 @@ fn the_pelvis_turns_about_its_rest_place_and_the_world_is_set_upright() {
     let path = models.path().join("model.npz");
     let rest: Vec<Vec3> = (0..24).map(|k| Vec3::new(0.01 * k as f64, -0.2, 0.03)).collect();
     fs::write(&path, model(&rest, 0.5)).unwrap();
-    let options = Options { body_model: Some(path), ..Options::default() };
+    let options = ImportOptions { body_model: Some(path), ..ImportOptions::default() };
     let asset = read(&bytes, &options).unwrap();
     check(&asset);
     let motion = asset.motion(0).unwrap();
@@ -153,7 +153,7 @@ fn the_pelvis_turns_about_its_rest_place_and_the_world_is_set_upright() {
     assert!(turn.angle_to(&exp(&Vec3::new(0.6, 0.0, 0.0))) < 1e-9);
     assert!(motion.clip.rotations(0)[0].angle_to(&Quat::identity()) < 1e-9);
     // A world that has Y up already stays as it is.
-    let told = Options { up: Some(Axis::Y), ..options };
+    let told = ImportOptions { up: Some(UpAxis::Y), ..options };
     let lying = read(&bytes, &told).unwrap();
     assert!(lying.clips[0].rotations(0)[0].angle() > 1.5);
     assert_eq!(read(&bytes, &told).unwrap(), lying);
@@ -161,7 +161,7 @@ fn the_pelvis_turns_about_its_rest_place_and_the_world_is_set_upright() {
 
 #[test]
 fn what_is_not_a_motion_is_refused_with_what_was_found() {
-    let plain = Options::default();
+    let plain = ImportOptions::default();
     let said = |arrays: &[(&str, Vec<u8>)]| read(&npz(arrays), &plain).unwrap_err();
     let positions = said(&[("positions", npy(&[2, 3, 3], &[0.0; 18])), ("fps", npy(&[], &[30.0]))]);
     assert!(
@@ -189,7 +189,8 @@ fn what_is_not_a_motion_is_refused_with_what_was_found() {
     let with = |name: &str, bytes: &[u8]| {
         let path = models.path().join(name);
         fs::write(&path, bytes).unwrap();
-        read(&npz(&take(2, 1, 0.1)), &Options { body_model: Some(path), ..Options::default() }).unwrap_err()
+        read(&npz(&take(2, 1, 0.1)), &ImportOptions { body_model: Some(path), ..ImportOptions::default() })
+            .unwrap_err()
     };
     assert!(with("model.pkl", b"\x80\x02}q\x00").contains("never read"));
     let sparse = npz(&[("J_regressor", objects), ("v_template", npy(&[1, 3], &[0.0; 3]))]);
@@ -204,7 +205,7 @@ fn damaged_archives_give_an_error_or_a_motion_that_keeps_the_promises() {
     if let Some(data) = data() {
         archives.push(fs::read(data.join("dcc/numpy/amass_smplh_walk.npz")).unwrap());
     }
-    let options = Options::default();
+    let options = ImportOptions::default();
     let mut seed = 5u64;
     let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -3,7 +3,7 @@
 mod development_data;
 
 use development_data::data;
-use posemill::import::{Options, from_bytes, load};
+use posemill::import::{ImportOptions, from_bytes, load};
 use posemill::math::Vec3;
 use posemill::model::{Asset, Motion, Role, Side};
 use std::fs;
@@ -79,9 +79,9 @@ const HANDS: &[(&str, &str, &str, &str)] = &[
 #[test]
 fn a_take_is_where_the_bvh_of_the_same_take_has_it_in_every_frame() {
     let Some(data) = data() else { return };
-    let amc = load(take(&data), &Options::default()).unwrap();
+    let amc = load(take(&data), &ImportOptions::default()).unwrap();
     check(&amc);
-    let options = Options { units: Some(CMU_UNIT), ..Options::default() };
+    let options = ImportOptions { units: Some(CMU_UNIT), ..ImportOptions::default() };
     let bvh = load(data.join("bvh/cmu/01_01.bvh"), &options).unwrap();
     let (amc, bvh) = (amc.motion(0).unwrap(), bvh.motion(0).unwrap());
     // The BVH has a T-pose before the first frame.
@@ -115,7 +115,7 @@ fn a_take_is_where_the_bvh_of_the_same_take_has_it_in_every_frame() {
 #[test]
 fn a_real_skeleton_is_understood_and_a_take_says_where_it_is_from() {
     let Some(data) = data() else { return };
-    let skeleton = load(data.join("later/asf-amc/01.asf"), &Options::default()).unwrap();
+    let skeleton = load(data.join("later/asf-amc/01.asf"), &ImportOptions::default()).unwrap();
     check(&skeleton);
     assert!(skeleton.clips.is_empty());
     let rig = &skeleton.character.rig;
@@ -128,7 +128,7 @@ fn a_real_skeleton_is_understood_and_a_take_says_where_it_is_from() {
     ] {
         assert_eq!(rig.joint(role).map(|id| rig.skeleton().joint(id).name.as_str()), Some(name));
     }
-    let take = load(take(&data), &Options::default()).unwrap();
+    let take = load(take(&data), &ImportOptions::default()).unwrap();
     assert!(take.warnings.has("amc-rate"));
     assert_eq!((take.clips[0].sample_rate, take.beside[0].0.as_str()), (120.0, "01.asf"));
     assert_eq!(take.character.skeleton(), skeleton.character.skeleton());
@@ -138,30 +138,30 @@ fn a_real_skeleton_is_understood_and_a_take_says_where_it_is_from() {
 fn the_skeleton_is_found_by_subject_or_told() {
     let beside = folder(&[("s_1_a.amc", AMC), ("s.asf", ASF)]);
     let path = beside.path().join("s_1_a.amc");
-    let found = load(&path, &Options::default()).unwrap();
+    let found = load(&path, &ImportOptions::default()).unwrap();
     check(&found);
     assert_eq!(found.beside.len(), 1);
     let elsewhere = folder(&[("other.asf", ASF)]);
-    let told = Options {
+    let told = ImportOptions {
         skeleton: Some(elsewhere.path().join("other.asf")),
         rate: Some(60.0),
-        ..Options::default()
+        ..ImportOptions::default()
     };
     let told = load(&path, &told).unwrap();
     assert_eq!((told.clips[0].sample_rate, told.beside.len()), (60.0, 0));
     assert!(!told.warnings.has("amc-rate"));
     assert_eq!(told.clips[0].all_rotations(), found.clips[0].all_rotations());
     let alone = folder(&[("01_02.amc", AMC)]);
-    let said = load(alone.path().join("01_02.amc"), &Options::default()).unwrap_err().to_string();
+    let said = load(alone.path().join("01_02.amc"), &ImportOptions::default()).unwrap_err().to_string();
     assert!(said.contains("`01_02.asf`, `01.asf`") && said.contains("input.skeleton"), "{said}");
     // Reading twice is the same to the bit.
-    assert_eq!(load(&path, &Options::default()).unwrap(), found);
+    assert_eq!(load(&path, &ImportOptions::default()).unwrap(), found);
 }
 
 #[test]
 fn bones_end_where_the_formula_of_the_format_puts_them() {
     let folder = folder(&[("a.amc", AMC), ("a.asf", ASF)]);
-    let motion = load(folder.path().join("a.amc"), &Options::default()).unwrap().motion(0).unwrap();
+    let motion = load(folder.path().join("a.amc"), &ImportOptions::default()).unwrap().motion(0).unwrap();
     let euler = |x: f64, y: f64, z: f64| {
         let about = |axis: Vec3, degrees: f64| posemill::math::exp(&(axis * degrees.to_radians()));
         about(Vec3::z(), z) * about(Vec3::y(), y) * about(Vec3::x(), x)
@@ -190,7 +190,7 @@ fn random(seed: &mut u64) -> u64 {
 #[test]
 fn damaged_files_give_an_error_or_a_motion_that_keeps_the_promises() {
     let folder = folder(&[("a.asf", ASF)]);
-    let options = Options { skeleton: Some(folder.path().join("a.asf")), ..Options::default() };
+    let options = ImportOptions { skeleton: Some(folder.path().join("a.asf")), ..ImportOptions::default() };
     let mut seed = 17;
     let mut read = 0;
     for (text, extension) in [(AMC, "amc"), (ASF, "asf")] {
@@ -214,7 +214,8 @@ fn damaged_files_give_an_error_or_a_motion_that_keeps_the_promises() {
     let Some(data) = data() else { return };
     let real = fs::read(take(&data)).unwrap();
     let real = &real[..40_000];
-    let options = Options { skeleton: Some(data.join("later/asf-amc/01.asf")), ..Options::default() };
+    let options =
+        ImportOptions { skeleton: Some(data.join("later/asf-amc/01.asf")), ..ImportOptions::default() };
     for _ in 0..200 {
         let mut bytes = real.to_vec();
         let at = random(&mut seed) as usize % bytes.len();

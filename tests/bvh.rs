@@ -7,7 +7,7 @@ use development_data::data;
 use posemill::export::bvh as export;
 use posemill::export::bvh::{Decimals, RotationOrder};
 use posemill::import::BvhError;
-use posemill::import::bvh::{BvhOptions, Positions, RawBvh, read};
+use posemill::import::bvh::{BvhReadOptions, Positions, RawBvh, read};
 use posemill::model::{Character, JointId, ModelPose, Motion, Rig};
 use proptest::prelude::*;
 use std::fs;
@@ -30,8 +30,8 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn replace() -> BvhOptions {
-    BvhOptions { positions: Some(Positions::Replace) }
+fn replace() -> BvhReadOptions {
+    BvhReadOptions { positions: Some(Positions::Replace) }
 }
 
 fn motion(raw: &RawBvh) -> Motion {
@@ -73,7 +73,7 @@ fn every_real_file_loads_and_keeps_the_promises() {
     let all = files(&data.join("bvh"), "bvh");
     assert!(all.len() >= 16);
     for path in all {
-        let raw = read(&fs::read(&path).unwrap(), &BvhOptions::default()).unwrap();
+        let raw = read(&fs::read(&path).unwrap(), &BvhReadOptions::default()).unwrap();
         check(&raw);
         assert!(raw.clip.frames() > 0);
         let makehuman = path.to_str().unwrap().contains("makehuman");
@@ -149,7 +149,7 @@ fn damaged_files_give_errors_or_warnings_and_load_where_blender_loads_them() {
     for path in files(&data.join("corpus/bvh-edited"), "bvh") {
         let name = path.file_name().unwrap().to_str().unwrap();
         let verdict = verdicts["files"][name].as_str().unwrap();
-        let result = read(&fs::read(&path).unwrap(), &BvhOptions::default());
+        let result = read(&fs::read(&path).unwrap(), &BvhReadOptions::default());
         match &result {
             Ok(raw) => check(raw),
             Err(error) if verdict.starts_with("accepted") => faults.push(format!("{name}: {error}")),
@@ -165,7 +165,7 @@ fn damaged_files_give_errors_or_warnings_and_load_where_blender_loads_them() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     let utf16 = fs::read(data.join("corpus/bvh-edited/utf16.bvh")).unwrap();
-    assert_eq!(read(&utf16, &BvhOptions::default()), Err(BvhError::Utf16));
+    assert_eq!(read(&utf16, &BvhReadOptions::default()), Err(BvhError::Utf16));
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_file_with_one_odd_byte_gives_an_answer() {
         for odd in [b'{', b'}', b'\n', b'\r', b' ', b'-', b'9', b'e', b'.', b',', b'#', 0, 0xff] {
             let mut odd_text = text.clone();
             odd_text[at] = odd;
-            if let Ok(raw) = read(&odd_text, &BvhOptions::default()) {
+            if let Ok(raw) = read(&odd_text, &BvhReadOptions::default()) {
                 check(&raw);
             }
         }
@@ -251,9 +251,9 @@ fn odd_texts_with_one_reading_are_read_with_a_warning() {
         (three(ROOT, good).replace("Frames: 2\n", ""), "bvh-frames"),
         (three(ROOT, good).replace("2\nFrame", "3\nFrame"), "bvh-row-count"),
     ];
-    let exact = read(three(ROOT, good).as_bytes(), &BvhOptions::default()).unwrap();
+    let exact = read(three(ROOT, good).as_bytes(), &BvhReadOptions::default()).unwrap();
     for (text, code) in cases {
-        let raw = read(text.as_bytes(), &BvhOptions::default()).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let raw = read(text.as_bytes(), &BvhReadOptions::default()).unwrap_or_else(|e| panic!("{text}\n{e}"));
         check(&raw);
         let codes: Vec<_> = raw.warnings.iter().map(|w| w.code).collect();
         assert_eq!(codes, if code.is_empty() { vec![] } else { vec![code] }, "{text}");
@@ -297,12 +297,12 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
         ),
     ];
     for (text, expected) in cases {
-        let error = read(text.as_bytes(), &BvhOptions::default()).expect_err(&text).to_string();
+        let error = read(text.as_bytes(), &BvhReadOptions::default()).expect_err(&text).to_string();
         assert!(error.starts_with(expected), "{text}\n{error}\n{expected}");
         assert!(error.lines().count() == 2, "one sentence and one hint: {error}");
     }
     let many = "ROOT a {}".repeat(posemill::import::bvh::MAX_JOINTS + 1);
-    let error = read(three(&many, rows).as_bytes(), &BvhOptions::default()).unwrap_err();
+    let error = read(three(&many, rows).as_bytes(), &BvhReadOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "50001 joints, at most 50000 can be read (`MAX_JOINTS`)\nsplit the file");
 }
 
@@ -311,7 +311,7 @@ fn joints_without_channels_cannot_blow_up_the_memory() {
     let joints = "JOINT b {}".repeat(40_000);
     let hierarchy = format!("ROOT a {{ CHANNELS 1 Xrotation {joints} }}");
     let error =
-        read(three(&hierarchy, &"0\n".repeat(20_000)).as_bytes(), &BvhOptions::default()).unwrap_err();
+        read(three(&hierarchy, &"0\n".repeat(20_000)).as_bytes(), &BvhReadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("`input.memory`"), "{error}");
 }
 
@@ -514,14 +514,14 @@ fn any_number_of_threads_reads_the_same_clip() {
     }
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| read(text.as_bytes(), &BvhOptions::default()).unwrap())
+        pool.install(|| read(text.as_bytes(), &BvhReadOptions::default()).unwrap())
     };
     let one = with(1);
     check(&one);
     assert_eq!(one.clip.frames(), 60_000);
     assert!(one == with(2) && one == with(3));
     // The careful reader, which one decimal comma calls for, agrees but for ties between hemispheres.
-    let odd = read(text.replacen(".25", ",25", 1).as_bytes(), &BvhOptions::default()).unwrap();
+    let odd = read(text.replacen(".25", ",25", 1).as_bytes(), &BvhReadOptions::default()).unwrap();
     assert!(odd.warnings.has("bvh-decimal-comma"));
     for (a, b) in one.clip.all_rotations().iter().zip(odd.clip.all_rotations()) {
         assert!((a.coords.dot(&b.coords).abs() - 1.0).abs() < 1e-14);
@@ -560,7 +560,7 @@ fn normalisation_turns_rest_and_rows_and_scales_lengths() {
 fn bvh_anim_values_come_and_go() {
     let Some(data) = data() else { return };
     let bytes = fs::read(data.join("bvh/cmu/jumping_jacks.bvh")).unwrap();
-    let ours = read(&bytes, &BvhOptions::default()).unwrap();
+    let ours = read(&bytes, &BvhReadOptions::default()).unwrap();
     let theirs = RawBvh::try_from(&bvh_anim::from_bytes(&bytes).unwrap()).unwrap();
     // Their frame time is cut to whole nanoseconds and their numbers are single precision.
     assert_eq!(ours.skeleton.len(), theirs.skeleton.len());
@@ -578,7 +578,7 @@ fn milliseconds_written_for_seconds_are_noticed() {
         let text = format!(
             "ROOT a {{ OFFSET 0 0 0 CHANNELS 1 Xrotation }} MOTION\nFrames: 2\nFrame Time: {time}\n0\n1\n"
         );
-        let bvh = read(text.as_bytes(), &BvhOptions::default()).unwrap();
+        let bvh = read(text.as_bytes(), &BvhReadOptions::default()).unwrap();
         (bvh.clip.sample_rate, bvh.warnings.has("bvh-milliseconds"))
     };
     for (milliseconds, seconds) in

@@ -7,7 +7,7 @@
 mod named_body;
 
 use named_body::{Convention, conventions};
-use posemill::import::{Options, from_bytes};
+use posemill::import::{ImportOptions, from_bytes};
 use posemill::model::Role;
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ fn is_finger(role: &str) -> bool {
 }
 
 fn judge(convention: &Convention, bytes: &[u8], extension: &str) -> Verdict {
-    let asset = from_bytes(bytes, "body", Some(extension), None, &Options::default())
+    let asset = from_bytes(bytes, "body", Some(extension), None, &ImportOptions::default())
         .unwrap_or_else(|e| panic!("{} as {extension}: {e}", convention.name));
     let rig = &asset.character.rig;
     let mut verdict = Verdict { core: [0; 2], fingers: [0; 2], extra: 0, faults: Vec::new() };

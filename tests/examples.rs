@@ -1,6 +1,6 @@
 //! The programs of `examples/` run and say what is so, and a pipeline used from Rust does to the byte what the command does.
 
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::pipeline::{Pipeline, PlanError, RunError, save};
 use std::path::Path;
 use std::process::Command;
@@ -106,8 +106,8 @@ fn every_take_is_carried_over() {
     let out = tempfile::tempdir().unwrap();
     retarget::example(out.path()).unwrap();
     for take in ["walk", "jump", "squat", "turn", "wave"] {
-        let asset = load(out.path().join(take).with_extension("glb"), &Options::default()).unwrap();
-        let source = load(format!("data/{take}.bvh"), &Options::default()).unwrap();
+        let asset = load(out.path().join(take).with_extension("glb"), &ImportOptions::default()).unwrap();
+        let source = load(format!("data/{take}.bvh"), &ImportOptions::default()).unwrap();
         let longest = asset.clips.iter().map(|c| c.frames()).max();
         assert_eq!(longest, source.clips.first().map(|c| c.frames()), "{take}");
     }
@@ -117,7 +117,7 @@ fn every_take_is_carried_over() {
 fn poses_are_held_on_twos() {
     let out = tempfile::tempdir().unwrap();
     own_stage::example(out.path()).unwrap();
-    let asset = load(out.path().join("on_twos.glb"), &Options::default()).unwrap();
+    let asset = load(out.path().join("on_twos.glb"), &ImportOptions::default()).unwrap();
     let clip = &asset.clips[asset.meant];
     assert!(clip.frames() > 20);
     for frame in 0..clip.frames() {

@@ -10,7 +10,7 @@ mod perturbed;
 use development_data::data;
 use perturbed::Noise;
 use posemill::export::{self, Format};
-use posemill::import::{self, ImportError, Options};
+use posemill::import::{self, ImportError, ImportOptions};
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Asset, Motion};
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn files(data: &Path) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> Result<Asset, ImportError> {
-    import::load(path, &Options::default())
+    import::load(path, &ImportOptions::default())
 }
 
 /// The joints of a frame in the world of the file, by the name that the file gives them; unnamed ones are left out.
@@ -247,7 +247,8 @@ fn a_take_comes_back_at_its_own_rate() {
     let Some(data) = data() else { return };
     // The file runs at 24 frames a second.
     let asset = read(&data.join("later/fbx/maya_human_ik_7400_binary.fbx")).unwrap();
-    let take = import::load(data.join("bvh/fair1/dab.bvh"), &Options::default()).unwrap().motion(0).unwrap();
+    let take =
+        import::load(data.join("bvh/fair1/dab.bvh"), &ImportOptions::default()).unwrap().motion(0).unwrap();
     for rate in [18.0, 24.0, 48.0, 120.0] {
         let mut motion = asset.motion(0).unwrap();
         motion.clip.name = "sped".into();
@@ -260,7 +261,8 @@ fn a_take_comes_back_at_its_own_rate() {
         }
         let options = export::ExportOptions { stem: "x".into(), ..export::ExportOptions::default() };
         let (files, _) = export::save(std::slice::from_ref(&motion), Format::FBX, &options).unwrap();
-        let back = import::from_bytes(&files[0].bytes, "x", Some("fbx"), None, &Options::default()).unwrap();
+        let back =
+            import::from_bytes(&files[0].bytes, "x", Some("fbx"), None, &ImportOptions::default()).unwrap();
         let clip = back.clips.iter().position(|c| c.name == "sped").unwrap();
         let back = back.motion(clip).unwrap();
         assert_eq!((back.clip.sample_rate, back.clip.frames()), (rate, motion.clip.frames()), "{rate} Hz");
@@ -302,7 +304,8 @@ fn a_file_with_a_skin_tells_the_pose_of_a_take_without_one() {
     };
     let (skinned, bare) = (written(true, "skinned"), written(false, "bare"));
     let told = import::Calibrate::File(skinned);
-    let asset = import::load(&bare, &Options { calibration: told, ..Options::default() }).unwrap();
+    let asset =
+        import::load(&bare, &ImportOptions { calibration: told, ..ImportOptions::default() }).unwrap();
     assert!(asset.character.bind.is_none() && !asset.warnings.has("fbx-no-rest"));
     let (pose, bind) = (asset.character.calibration_pose(), character.calibration_pose());
     for id in asset.character.skeleton().ids() {
@@ -315,7 +318,7 @@ fn a_file_with_a_skin_tells_the_pose_of_a_take_without_one() {
 
 /// Reads `bytes` as FBX: an error, or an asset that keeps every promise.
 fn survives(bytes: &[u8]) -> bool {
-    match import::from_bytes(bytes, "damaged", Some("fbx"), None, &Options::default()) {
+    match import::from_bytes(bytes, "damaged", Some("fbx"), None, &ImportOptions::default()) {
         Ok(asset) => {
             asset.character.check().unwrap();
             (0..asset.clips.len()).for_each(|clip| asset.motion(clip).unwrap().check().unwrap());

@@ -2,7 +2,7 @@
 //! names, through retargeting and through stages; elsewhere a warning tells of it.
 
 use posemill::export::{self, Format, GltfOptions, write_gltf};
-use posemill::import::{Options, from_bytes};
+use posemill::import::{ImportOptions, from_bytes};
 use posemill::model::{AnimatedProperty, Asset, Clip};
 use posemill::pipeline::{Pipeline, PipelineConfig};
 use posemill::stages::STAGES;
@@ -100,7 +100,7 @@ fn with_face(name: &str, targets: usize, take: bool) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Asset {
-    let asset = from_bytes(bytes, "take", Some("glb"), None, &Options::default()).unwrap();
+    let asset = from_bytes(bytes, "take", Some("glb"), None, &ImportOptions::default()).unwrap();
     (0..asset.clips.len()).for_each(|k| asset.motion(k).unwrap().check().unwrap());
     asset
 }

@@ -1,6 +1,6 @@
 //! How far joints turn, told for one character: by the pipeline, by a joint map, and what is said where it is wrong.
 
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::math::angle_between;
 use posemill::model::{Motion, Role, Side};
 use std::fs;
@@ -28,7 +28,7 @@ fn said(output: &Output) -> String {
 
 /// How far the left knee bends at most, in degrees.
 fn most_bent(file: &Path) -> f64 {
-    let motion: Motion = load(file, &Options::default()).unwrap().motion(0).unwrap();
+    let motion: Motion = load(file, &ImportOptions::default()).unwrap().motion(0).unwrap();
     let rig = &motion.character.rig;
     let joint = |role: fn(Side) -> Role| rig.joint(role(Side::Left)).unwrap();
     let [hip, knee, ankle] = [joint(Role::UpperLeg), joint(Role::LowerLeg), joint(Role::Foot)];

@@ -9,7 +9,7 @@ use development_data::data;
 use humanoids::{CHARACTERS, TAKES, end_jerk};
 use made_figure::figure;
 use posemill::ik::{Limit, Mechanism};
-use posemill::import::{Options as Import, load};
+use posemill::import::{ImportOptions, load};
 use posemill::limits::{Options, keep};
 use posemill::math::{Quat, Vec3, angle_between, exp, log};
 use posemill::model::{Character, Clip, JointId, ModelPose, Motion, Role, Side};
@@ -217,12 +217,14 @@ fn a_moment_outside_is_mended_around_it_and_not_elsewhere() {
 #[test]
 fn every_take_on_every_character_keeps_its_limits_without_jerks() {
     let Some(folder) = data() else { return };
-    let characters: Vec<Arc<Character>> =
-        CHARACTERS.iter().map(|c| load(folder.join(c), &Import::default()).unwrap().character).collect();
+    let characters: Vec<Arc<Character>> = CHARACTERS
+        .iter()
+        .map(|c| load(folder.join(c), &ImportOptions::default()).unwrap().character)
+        .collect();
     let mut hinges: Vec<f64> = Vec::new();
     let (mut pairs, mut outside, mut left, mut worst_jerk) = (0, 0, 0, 0.0_f64);
     for file in TAKES {
-        let asset = load(folder.join(file), &Import::default()).unwrap();
+        let asset = load(folder.join(file), &ImportOptions::default()).unwrap();
         let Some(whole) = asset.motion(0) else { continue };
         let source = whole.part(0..whole.clip.frames().min(900));
         for (name, target) in CHARACTERS.iter().zip(&characters) {

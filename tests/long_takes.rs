@@ -1,7 +1,7 @@
 //! The default pipeline on a take that is long: what it holds in memory for a frame, and that threads change no byte.
 
 use posemill::export::{self, Format};
-use posemill::import::{self, Options};
+use posemill::import::{self, ImportOptions};
 use posemill::model::{Character, Motion};
 use posemill::pipeline::{DEFAULT_PIPELINE, PipelineConfig};
 use posemill::report::Report;
@@ -28,14 +28,14 @@ fn long_walk(frames: usize) -> Vec<u8> {
 }
 
 fn hero() -> Arc<Character> {
-    import::load(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb"), &Options::default())
+    import::load(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb"), &ImportOptions::default())
         .unwrap()
         .character
 }
 
 /// The take through the default pipeline onto the mannequin, as the bytes of its file; the text goes once it is read.
 fn milled(text: Vec<u8>, hero: &Arc<Character>) -> Vec<u8> {
-    let take = import::from_bytes(&text, "long", Some("bvh"), None, &Options::default()).unwrap();
+    let take = import::from_bytes(&text, "long", Some("bvh"), None, &ImportOptions::default()).unwrap();
     drop(text);
     let config = PipelineConfig::parse("default", DEFAULT_PIPELINE, &[], STAGES).unwrap();
     let mut arriving = Arc::clone(&take.character);
@@ -152,7 +152,7 @@ mod memory {
         std::fs::write(folder.path().join("hero.glb"), larger_hero()).unwrap();
         let input = "[input]\nmotion = [\"long.bvh\"]\ncharacter = \"hero.glb\"\n";
         std::fs::write(folder.path().join("p.toml"), format!("{input}{DEFAULT_PIPELINE}")).unwrap();
-        let load = |name: &str| import::load(folder.path().join(name), &Options::default()).unwrap();
+        let load = |name: &str| import::load(folder.path().join(name), &ImportOptions::default()).unwrap();
         // What does not grow with the take is no part of a frame.
         let grown = (peak(folder.path(), 12_000) - peak(folder.path(), 4_000)) / 8_000;
         for name in ["hero.glb", "long.bvh", "out/long.glb"] {

@@ -8,7 +8,7 @@ mod development_data;
 
 use posemill::dynamics::Scene;
 use posemill::export::{self, ExportOptions};
-use posemill::import::{Options, from_bytes};
+use posemill::import::{ImportOptions, from_bytes};
 use posemill::model::{Asset, Motion};
 use posemill::pipeline::{Manifest, PipelineConfig, State, Take, listed_takes};
 use posemill::retarget::JointMap;
@@ -160,7 +160,7 @@ fn files(
         "mutated",
         Some(extension),
         folder.as_deref(),
-        &Options::default(),
+        &ImportOptions::default(),
     ) {
         Ok(asset) => check(&asset),
         Err(error) => assert!(error.to_string().len() < 5000),
@@ -169,7 +169,10 @@ fn files(
 }
 
 fn squat() -> Motion {
-    from_bytes(&own("squat.bvh"), "squat", Some("bvh"), None, &Options::default()).unwrap().motion(0).unwrap()
+    from_bytes(&own("squat.bvh"), "squat", Some("bvh"), None, &ImportOptions::default())
+        .unwrap()
+        .motion(0)
+        .unwrap()
 }
 
 fn exported(name: &str) -> Vec<u8> {
@@ -209,7 +212,7 @@ fn body_model(folder: &Path) -> Family {
     let path = folder.join("model.npz");
     let fitted = move |model: &[u8]| {
         fs::write(&path, model).unwrap();
-        let options = Options { body_model: Some(path.clone()), ..Options::default() };
+        let options = ImportOptions { body_model: Some(path.clone()), ..ImportOptions::default() };
         from_bytes(&take, "mutated", Some("npz"), None, &options)
     };
     check(&fitted(&model).expect("a model that is whole is read"));
@@ -291,8 +294,9 @@ fn families(folder: &Path) -> Vec<Family> {
     };
     let mut glb = vec![own("tailed.glb"), exported("glb"), exported("vrma")];
     glb.extend(real(&["vrm/basic_armature_vrm1.vrm", "vrm/basic_armature_vrm0.vrm"]));
-    let character =
-        from_bytes(&own("robot.glb"), "robot", Some("glb"), None, &Options::default()).unwrap().character;
+    let character = from_bytes(&own("robot.glb"), "robot", Some("glb"), None, &ImportOptions::default())
+        .unwrap()
+        .character;
     let source = squat().character;
     vec![
         files("bvh", "bvh", None, vec![BVH.into(), own("turn.bvh")]),

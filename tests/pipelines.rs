@@ -1,6 +1,6 @@
 //! Every pipeline of the repository runs on the data of the repository, and does what its first line says.
 
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, angle_between};
 use posemill::model::{Motion, Role, Side};
 use std::fs;
@@ -53,7 +53,7 @@ fn every_pipeline_runs_and_its_outputs_read_back() {
         assert!(!outputs.is_empty(), "{} wrote nothing", pipeline.display());
         for file in outputs {
             let asset =
-                load(&file, &Options::default()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+                load(&file, &ImportOptions::default()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
             let motion = asset.motion(0).unwrap_or_else(|| panic!("{} holds no clip", file.display()));
             motion.check().unwrap();
             assert!(motion.clip.frames() > 1, "{}", file.display());
@@ -102,7 +102,7 @@ fn made(name: &str) -> Motion {
     assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
     let files = files_below(out.path());
     let [file] = files.as_slice() else { panic!("{files:?}") };
-    load(file, &Options::default()).unwrap().motion(0).unwrap()
+    load(file, &ImportOptions::default()).unwrap().motion(0).unwrap()
 }
 
 /// A role's joint in every frame, with the time since the first.

@@ -4,7 +4,7 @@
 mod development_data;
 
 use development_data::data;
-use posemill::import::{self, Options};
+use posemill::import::{self, ImportOptions};
 use posemill::model::{Asset, Finger, Role, Side};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 fn load(bytes: &[u8], path: &Path) -> Option<Asset> {
-    import::from_file(bytes, path, &Options::default()).ok()
+    import::from_file(bytes, path, &ImportOptions::default()).ok()
 }
 
 /// The joints of an asset by role, as the file has their names.

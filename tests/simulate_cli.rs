@@ -50,7 +50,7 @@ fn every_scene_becomes_an_animation_with_its_bodies_where_the_recording_says() {
         let recording = simulate(&scene).unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("out.csv")).unwrap(), recording.to_csv(), "{name}");
 
-        let asset = import::load(folder.path().join("out.glb"), &import::Options::default()).unwrap();
+        let asset = import::load(folder.path().join("out.glb"), &import::ImportOptions::default()).unwrap();
         let motion = asset.motion(0).unwrap();
         motion.check().unwrap();
         let skeleton = motion.character.skeleton();
@@ -129,7 +129,7 @@ fn frames_between_the_steps_lie_between_the_bodies() {
     fs::write(folder.path().join("fall.toml"), FALL).unwrap();
     // 30 frames a second do not meet steps of 10 ms: a frame is never late by up to a step.
     assert!(posemill(&folder, &["fall.toml", "-o", "fall.glb", "--fps", "30"]).status.success());
-    let asset = import::load(folder.path().join("fall.glb"), &import::Options::default()).unwrap();
+    let asset = import::load(folder.path().join("fall.glb"), &import::ImportOptions::default()).unwrap();
     let motion = asset.motion(0).unwrap();
     let skeleton = motion.character.skeleton();
     let ball = skeleton.find("ball").unwrap();

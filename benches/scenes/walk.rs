@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn load(path: &Path) -> Asset {
-    import::load(path, &import::Options::default()).expect("the file can be read")
+    import::load(path, &import::ImportOptions::default()).expect("the file can be read")
 }
 
 /// A file of `data/`.

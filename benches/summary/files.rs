@@ -16,7 +16,7 @@ fn scene() -> (Character, Clip) {
 }
 
 fn read(bytes: &[u8], extension: &str) -> Asset {
-    from_bytes(bytes, "take", Some(extension), None, &import::Options::default())
+    from_bytes(bytes, "take", Some(extension), None, &import::ImportOptions::default())
         .expect("it was written here")
 }
 
@@ -44,7 +44,7 @@ pub fn bvh_to_clip() -> [f64; 2] {
 /// Megabytes a second, of a file whose channels are lengths but for the root's: nothing is made of them.
 pub fn bvh_to_numbers() -> [f64; 2] {
     let text = text(JOINTS, FRAMES, Channels::Positions);
-    let options = bvh::BvhOptions { positions: Some(bvh::Positions::Replace) };
+    let options = bvh::BvhReadOptions { positions: Some(bvh::Positions::Replace) };
     on_one_thread(|| bvh::read(text.as_bytes(), &options).expect("it was written here"))
         .map(|s| text.len() as f64 * 1e-6 / s)
 }

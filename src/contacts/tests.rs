@@ -15,7 +15,7 @@ use std::sync::Arc;
 const DETECTORS: [Detector; 2] = [Detector::Hysteresis, Detector::Hmm];
 
 fn load(path: &Path) -> Motion {
-    import::load(path, &import::Options::default()).unwrap().motion(0).unwrap()
+    import::load(path, &import::ImportOptions::default()).unwrap().motion(0).unwrap()
 }
 
 fn made(name: &str) -> Motion {
@@ -237,7 +237,7 @@ fn heel_ball_and_toe_tip_lie_in_a_row_on_the_sole() {
         files.extend(more.map(|f| folder.join(f)));
     }
     for file in files {
-        let character = import::load(&file, &import::Options::default()).unwrap().character;
+        let character = import::load(&file, &import::ImportOptions::default()).unwrap().character;
         let bind = character.calibration_pose();
         let body = CharacterBody::new(&character);
         let points = body.contact_points();

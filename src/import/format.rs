@@ -4,7 +4,7 @@
 
 #[cfg(feature = "fbx")]
 use super::fbx;
-use super::load::{ImportError, Options};
+use super::load::{ImportError, ImportOptions};
 #[cfg(feature = "formats")]
 use super::npz;
 use super::{asf_amc, bvh, gltf};
@@ -26,7 +26,7 @@ pub struct ReadFormat {
     /// Whether the first bytes of a file (`HEAD` of them at most) are such that it can be nothing else.
     pub recognise: fn(&[u8]) -> bool,
     /// Reads a file.
-    pub read: fn(&Source, &Options) -> Result<Asset, ImportError>,
+    pub read: fn(&SourceFile, &ImportOptions) -> Result<Asset, ImportError>,
 }
 
 /// How much of a file is looked at to tell its format, bytes.
@@ -34,7 +34,7 @@ pub const HEAD: usize = 4096;
 
 /// A file to be read.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct SourceFile<'a> {
     /// The content.
     pub bytes: &'a [u8],
     /// The same, where a document may keep it without a copy.
@@ -45,7 +45,7 @@ pub struct Source<'a> {
     pub folder: Option<&'a Path>,
 }
 
-impl Source<'_> {
+impl SourceFile<'_> {
     /// The content for a document that keeps it.
     pub fn kept(&self) -> Arc<Vec<u8>> {
         self.shared.cloned().unwrap_or_else(|| Arc::new(self.bytes.to_vec()))
@@ -65,10 +65,10 @@ pub const FORMATS: &[&ReadFormat] = &[
 ];
 
 /// Tells a file by its first bytes and its extension in small letters.
-type Looks = fn(&[u8], &str) -> bool;
+type HeadTest = fn(&[u8], &str) -> bool;
 
 /// Formats that are known by sight and not read: what tells them, and what to do.
-const UNREAD: &[(Looks, &str)] = &[
+const UNREAD: &[(HeadTest, &str)] = &[
     (
         |head, suffix| suffix == "c3d" || suffix == "trc" || head.starts_with(b"PathFileType"),
         "it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and bring BVH, FBX or glTF",

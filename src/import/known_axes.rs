@@ -5,16 +5,16 @@
 
 use super::bvh::guessed_unit;
 use super::bvh::{Normalization, Positions, RawBvh};
-use super::load::{ImportError, Options};
-use super::reference_pose::{self, Body};
-use super::rig_detection::{File, understand};
+use super::load::{ImportError, ImportOptions};
+use super::reference_pose::{self, UncalibratedBody};
+use super::rig_detection::{RigClues, detect_rig};
 use crate::math::{Transform, Vec3};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
 use std::sync::Arc;
 
 /// What a file holds, Y up.
-pub(super) struct Stated {
+pub(super) struct KnownAxesFile {
     pub(super) skeleton: Skeleton,
     /// The motion; without frames where the file has none.
     pub(super) clip: Clip,
@@ -25,18 +25,18 @@ pub(super) struct Stated {
     pub(super) warnings: Warnings,
 }
 
-impl Stated {
+impl KnownAxesFile {
     /// The asset called `name`.
     ///
     /// # Errors
     /// A calibration that is asked for and cannot be had.
-    pub(super) fn asset(self, name: &str, options: &Options) -> Result<Asset, ImportError> {
+    pub(super) fn asset(self, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
         let Self { skeleton, clip, metres_per_unit, place, mut warnings } = self;
         let rest = skeleton.rest_model_pose();
         let clips: &[&Clip] = if clip.frames() > 0 { &[&clip] } else { &[] };
         let up = Some(Vec3::y());
         let vocabulary = options.vocabulary();
-        let understood = understand(&File {
+        let understood = detect_rig(&RigClues {
             skeleton: &skeleton,
             rest: &rest,
             bound: false,
@@ -48,7 +48,7 @@ impl Stated {
         });
         warnings.extend(understood.warnings);
         let rig = understood.rig;
-        let body = Body { rig: &rig, rest: &rest, bound: false, clips, up, place };
+        let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up, place };
         let calibrated = body.calibrate(options, &mut warnings)?;
         let turn = body.facing(calibrated.as_ref());
         let turned = Transform::from_rotation(turn);

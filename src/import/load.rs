@@ -3,7 +3,7 @@
 use super::asf_amc::AsfError;
 use super::bvh::BvhError;
 use super::bvh::Positions;
-use super::format::{HEAD, Source, format_of};
+use super::format::{HEAD, SourceFile, format_of};
 #[cfg(feature = "formats")]
 use super::npz::NpzError;
 use super::reference_pose::Calibrate;
@@ -21,29 +21,29 @@ use std::sync::Arc;
 
 /// An axis that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
+pub enum UpAxis {
     /// +Y.
     Y,
     /// +Z.
     Z,
 }
 
-impl Axis {
+impl UpAxis {
     pub(super) fn vector(self) -> Vec3 {
         match self {
-            Axis::Y => Vec3::y(),
-            Axis::Z => Vec3::z(),
+            UpAxis::Y => Vec3::y(),
+            UpAxis::Z => Vec3::z(),
         }
     }
 }
 
 /// What the user says about files that do not say it themselves (BVH).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct ImportOptions {
     /// Metres per unit; `None`: guessed from the figure.
     pub units: Option<f64>,
     /// The up axis of rest pose and motion; `None`: guessed from both.
-    pub up: Option<Axis>,
+    pub up: Option<UpAxis>,
     /// How position channels and offsets go together; `None`: decided from the data.
     pub bvh_positions: Option<Positions>,
     /// The pose in which the body is compared with others.
@@ -61,7 +61,7 @@ pub struct Options {
     pub memory: Option<u64>,
 }
 
-impl Options {
+impl ImportOptions {
     /// The words that names are read by.
     pub(super) fn vocabulary(&self) -> Cow<'static, Vocabulary> {
         let built_in = Vocabulary::built_in();
@@ -151,7 +151,7 @@ pub enum ImportError {
 ///
 /// # Errors
 /// An [`ImportError`] with the place in the file.
-pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Asset, ImportError> {
+pub fn load(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Asset, ImportError> {
     let path = path.as_ref();
     from_shared(&Arc::new(read(path)?), path, options)
 }
@@ -212,7 +212,7 @@ fn open(path: &Path) -> Result<(File, u64), ImportError> {
 ///
 /// # Errors
 /// An [`ImportError`] with the place in the file.
-pub fn from_file(bytes: &[u8], path: &Path, options: &Options) -> Result<Asset, ImportError> {
+pub fn from_file(bytes: &[u8], path: &Path, options: &ImportOptions) -> Result<Asset, ImportError> {
     of_path(bytes, None, path, options)
 }
 
@@ -223,7 +223,7 @@ pub fn from_file(bytes: &[u8], path: &Path, options: &Options) -> Result<Asset, 
 pub(crate) fn from_shared(
     bytes: &Arc<Vec<u8>>,
     path: &Path,
-    options: &Options,
+    options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
     of_path(bytes, Some(bytes), path, options)
 }
@@ -232,10 +232,10 @@ fn of_path(
     bytes: &[u8],
     shared: Option<&Arc<Vec<u8>>>,
     path: &Path,
-    options: &Options,
+    options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
     let name = &path.file_stem().unwrap_or_default().to_string_lossy();
-    let source = Source { bytes, shared, name, folder: path.parent() };
+    let source = SourceFile { bytes, shared, name, folder: path.parent() };
     from_source(&source, path.extension().and_then(|e| e.to_str()), options)
 }
 
@@ -248,12 +248,16 @@ pub fn from_bytes(
     name: &str,
     extension: Option<&str>,
     folder: Option<&Path>,
-    options: &Options,
+    options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
-    from_source(&Source { bytes, shared: None, name, folder }, extension, options)
+    from_source(&SourceFile { bytes, shared: None, name, folder }, extension, options)
 }
 
-fn from_source(source: &Source, extension: Option<&str>, options: &Options) -> Result<Asset, ImportError> {
+fn from_source(
+    source: &SourceFile,
+    extension: Option<&str>,
+    options: &ImportOptions,
+) -> Result<Asset, ImportError> {
     let (name, extension) = (source.name, extension.unwrap_or_default());
     let file = if extension.is_empty() { name.to_owned() } else { format!("{name}.{extension}") };
     (format_of(source.bytes, &file, extension)?.read)(source, options)

@@ -19,12 +19,12 @@ mod rig_detection;
 mod reference_pose;
 
 pub use asf_amc::AsfError;
-pub use bvh::{BvhError, Place, Positions};
-pub use format::{FORMATS, ReadFormat, Source};
+pub use bvh::{BvhError, Positions, TextPosition};
+pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
 #[cfg(feature = "cli")]
 pub(crate) use load::MAX_FILE_BYTES;
-pub use load::{Axis, ImportError, Options, format_name, from_bytes, from_file, load};
+pub use load::{ImportError, ImportOptions, UpAxis, format_name, from_bytes, from_file, load};
 pub(crate) use load::{from_shared, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};

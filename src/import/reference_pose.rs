@@ -4,7 +4,7 @@
 //! (`anatomy::rest_from_motion`). Never refuses where it can estimate: a pose with a warning beats an error that nobody can
 //! act on. Space: the file's own world, then Y up and facing +Z. Units: those of the skeleton.
 
-use super::load::{Axis, ImportError, Options};
+use super::load::{ImportError, ImportOptions, UpAxis};
 use crate::anatomy::{
     CONTRADICTED, Estimate, RestFault, orientation, posed_rest, rest_fault, rest_from_motion,
 };
@@ -40,7 +40,7 @@ pub(super) struct Calibrated {
 }
 
 /// What is known of a file before it is calibrated.
-pub(super) struct Body<'a> {
+pub(super) struct UncalibratedBody<'a> {
     pub(super) rig: &'a Rig,
     /// The pose that would calibrate it: bind or rest, in the file's own axes.
     pub(super) rest: &'a ModelPose,
@@ -56,14 +56,14 @@ pub(super) struct Body<'a> {
 /// Confidence below which the turn of a joint about its bone is worth a warning: errors of 9 degrees are then usual.
 const UNSURE: f64 = 0.45;
 
-impl Body<'_> {
+impl UncalibratedBody<'_> {
     /// The calibration pose that `options` ask for; `None` where bind or rest pose do.
     ///
     /// # Errors
     /// A frame that is not there, a file that cannot be read or has no joint in common.
     pub(super) fn calibrate(
         &self,
-        options: &Options,
+        options: &ImportOptions,
         warnings: &mut Warnings,
     ) -> Result<Option<Calibrated>, ImportError> {
         match &options.calibration {
@@ -171,11 +171,11 @@ impl Body<'_> {
     fn file(
         &self,
         path: &Path,
-        options: &Options,
+        options: &ImportOptions,
         warnings: &mut Warnings,
     ) -> Result<Calibrated, ImportError> {
         let read = |calibration: Calibrate| {
-            let inner = Options { calibration, ..options.clone() };
+            let inner = ImportOptions { calibration, ..options.clone() };
             super::load::load(path, &inner)
                 .map_err(|error| ImportError::Calibration { path: path.to_owned(), error: Box::new(error) })
         };
@@ -277,7 +277,7 @@ impl Calibrated {
 /// The calibration that a character keeps: what was found, else its rest pose where that was asked for, else none.
 pub(super) fn kept(
     found: Option<Calibration>,
-    options: &Options,
+    options: &ImportOptions,
     skeleton: &Skeleton,
 ) -> Option<Calibration> {
     let from = CalibrationSource::Rest;
@@ -285,9 +285,9 @@ pub(super) fn kept(
     found.or_else(|| (options.calibration == Calibrate::Rest).then(rest))
 }
 
-impl Options {
+impl ImportOptions {
     /// The up axis that was told, as a vector.
     pub(super) fn up_vector(&self) -> Option<Vec3> {
-        self.up.map(Axis::vector)
+        self.up.map(UpAxis::vector)
     }
 }

@@ -1,7 +1,7 @@
-//! What the joints of a file are for, also where its rest pose says nothing.
+//! Detects the roles of a file's joints, also where its rest pose is degenerate.
 //!
-//! JointNames are read first. The shape of the body is read in the rest pose where that is one of a body, else in the pose that
-//! the motion gives; where neither names nor the rest pose show a body, single frames are tried.
+//! Joint names are read first. The body shape is read from the rest pose if that is usable, else from the pose estimated from the
+//! motion; if neither names nor rest pose show a body, single frames are tried.
 //!
 //! Space: any, Y up. Units: those of the skeleton.
 
@@ -12,24 +12,24 @@ use crate::anatomy::{
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, ModelPose, Role, Skeleton};
 
-/// What a file brings.
-pub(super) struct File<'a> {
+/// The contents of a file from which roles are detected.
+pub(super) struct RigClues<'a> {
     pub(super) skeleton: &'a Skeleton,
-    /// The pose that would calibrate the body, turned so that Y is up if the file keeps to the usual axes.
+    /// The bind or rest pose, rotated so that Y is up if the file follows the usual axes.
     pub(super) rest: &'a ModelPose,
-    /// Whether that is a bind pose.
+    /// Whether `rest` is a bind pose.
     pub(super) bound: bool,
     pub(super) humanoid: &'a HumanoidMap,
     pub(super) mass: Option<&'a [f64]>,
     pub(super) clips: &'a [&'a Clip],
-    /// The up axis of the clips' world, where format or user say it.
+    /// The up axis of the clips' world, if the format or the user specifies it.
     pub(super) up: Option<Vec3>,
     pub(super) vocabulary: &'a Vocabulary,
 }
 
-/// The rig of a file and what had to be guessed for it.
-pub(super) fn understand(file: &File<'_>) -> DetectedRig {
-    // Once for all poses.
+/// The rig of a file, with warnings for what was guessed.
+pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
+    // Names are parsed once for all poses.
     let names = JointNames::of(file.skeleton, file.vocabulary);
     let by = |pose: &ModelPose, evidence: Option<&ShapeEvidence>| {
         detect_roles_from(&names, file.skeleton.clone(), pose, file.humanoid, evidence)
@@ -40,13 +40,13 @@ pub(super) fn understand(file: &File<'_>) -> DetectedRig {
     }
     let is_body = |u: &DetectedRig| u.rig.joint(Role::Hips).is_some();
     let faulty = |u: &DetectedRig| fault(&u.rig, file.rest, file.bound, file.clips).is_some();
-    let seen = by(file.rest, Some(&evidence));
-    if is_body(&seen) && !faulty(&seen) {
-        return seen;
+    let at_rest = by(file.rest, Some(&evidence));
+    if is_body(&at_rest) && !faulty(&at_rest) {
+        return at_rest;
     }
     let named = by(file.rest, None);
     if faulty(&named) {
-        // The pose that the motion gives faces as the names say, which the shape then holds against the body.
+        // The pose estimated from the motion is oriented by the joint names; the shape is then compared with it.
         return match rest_from_motion(&named.rig, file.clips, file.up) {
             Some(estimate) => by(&estimate.pose, Some(&evidence)),
             None => named,
@@ -54,25 +54,28 @@ pub(super) fn understand(file: &File<'_>) -> DetectedRig {
     }
     match in_a_frame(file, |pose| Some(by(pose, Some(&evidence))).filter(is_body)) {
         Some(mut found) => {
-            let said = "neither the names of the joints nor the rest pose show a body: what joints are for was read off a \
-                        single frame (`posemill map` writes it down to be put right)";
+            let said = "neither the joint names nor the rest pose show a body: roles were detected in a single frame \
+                        (`posemill map` writes them to a file to be corrected)";
             found.warnings.add("roles-from-frame", said, "the joints");
             found
         }
-        None => seen,
+        None => at_rest,
     }
 }
 
-/// What is understood in the first or the middle frame, whichever of the usual axes it stands along.
-fn in_a_frame(file: &File<'_>, read: impl Fn(&ModelPose) -> Option<DetectedRig>) -> Option<DetectedRig> {
+/// The rig detected in the first or the middle frame, along whichever of the usual up axes finds one.
+fn in_a_frame(
+    file: &RigClues<'_>,
+    detect: impl Fn(&ModelPose) -> Option<DetectedRig>,
+) -> Option<DetectedRig> {
     let clip = file.clips.first()?;
     let ups = file.up.map_or_else(|| vec![Vec3::y(), Vec3::z()], |up| vec![up]);
     let frames = [0, clip.frames() / 2];
     frames.into_iter().find_map(|frame| {
         let pose = ModelPose::of(file.skeleton, &clip.pose(file.skeleton, frame));
         ups.iter().find_map(|up| {
-            let turn = Transform::from_rotation(arc(up, &Vec3::y(), &Vec3::x()));
-            read(&ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect()))
+            let y_up = Transform::from_rotation(arc(up, &Vec3::y(), &Vec3::x()));
+            detect(&ModelPose::new(pose.joints().iter().map(|t| y_up * *t).collect()))
         })
     })
 }

@@ -3,7 +3,7 @@
 //! results.
 
 use posemill::anatomy::detect_roles;
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::legs::{Settings, repair};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use posemill::model::{
@@ -492,7 +492,8 @@ fn nobody_sits_in_the_floor() {
         let leg = [0.5 * PI * down(f), 0.0, 0.0];
         Instant { way: Vec3::y() * -(0.86 * down(f)), legs: [leg, leg], ..Instant::default() }
     });
-    let mannequin = load(concat!(env!("CARGO_MANIFEST_DIR"), "/data/mannequin.glb"), &Options::default());
+    let mannequin =
+        load(concat!(env!("CARGO_MANIFEST_DIR"), "/data/mannequin.glb"), &ImportOptions::default());
     let mannequin = mannequin.unwrap().character;
     let copy = ready(&take, &mannequin).copy(&take);
     let result = onto(&take, &mannequin);

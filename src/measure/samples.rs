@@ -258,12 +258,12 @@ impl Masses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::{self, Options};
+    use crate::import::{self, ImportOptions};
 
     #[test]
     fn where_blocks_of_frames_meet_is_like_anywhere_else() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh");
-        let mut motion = import::load(path, &Options::default()).unwrap().motion(0).unwrap();
+        let mut motion = import::load(path, &ImportOptions::default()).unwrap().motion(0).unwrap();
         let walk = motion.clip.clone();
         motion.clip = walk.clone().followed_by(std::iter::repeat_n(walk, 4), 0);
         let frames = motion.clip.frames();

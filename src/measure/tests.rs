@@ -2,7 +2,7 @@
 
 use posemill::body::COMMON_HEIGHT;
 use posemill::body::CharacterBody;
-use posemill::import::{self, Options};
+use posemill::import::{self, ImportOptions};
 use posemill::math::{Quat, Vec3, exp};
 use posemill::measure::{Assessment, MetricContext, assess, assess_beside, change};
 use posemill::model::{Character, Clip, ContactPart, Contacts, Hold, JointId, Motion, Role, Side};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 fn asset(name: &str) -> posemill::model::Asset {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
-    import::load(&path, &Options::default()).unwrap()
+    import::load(&path, &ImportOptions::default()).unwrap()
 }
 
 /// The mannequin, standing as it was bound; `place` says where its root is at each time, in metres of the common height.
@@ -319,7 +319,7 @@ fn the_balls_of_the_made_walk_stay_where_they_rest() {
 fn a_figure_twice_as_large_measures_the_same() {
     let motion = walk();
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/walk.bvh")).unwrap();
-    let options = Options { units: Some(2.0 * unit_of(&motion, &text)), ..Options::default() };
+    let options = ImportOptions { units: Some(2.0 * unit_of(&motion, &text)), ..ImportOptions::default() };
     let asset = import::from_bytes(text.as_bytes(), "walk", Some("bvh"), None, &options).unwrap();
     let mut large = asset.motion(0).unwrap();
     large.contacts = motion.contacts.as_ref().map(|c| c.changed(|f| f, |h| 2.0 * h));
@@ -342,7 +342,7 @@ fn unit_of(motion: &Motion, text: &str) -> f64 {
         "walk",
         Some("bvh"),
         None,
-        &Options { units: Some(1.0), ..Options::default() },
+        &ImportOptions { units: Some(1.0), ..ImportOptions::default() },
     );
     let raw = asset.unwrap();
     let id = skeleton.ids().find(|id| skeleton.joint(*id).rest.translation.norm() > 0.1).unwrap();

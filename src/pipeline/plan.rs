@@ -68,7 +68,7 @@ pub struct Pipeline {
     /// The folder that relative paths in it start from.
     pub folder: PathBuf,
     /// How motion files are read.
-    pub import: import::Options,
+    pub import: import::ImportOptions,
     /// The character that takes are carried onto.
     pub character: Option<Arc<Character>>,
     /// The character's file.
@@ -220,8 +220,8 @@ impl Pipeline {
         if let Some(path) = character {
             let bytes = told(&config.texts, path)?;
             add(&bytes);
-            let import::Options { words, memory, .. } = config.input.options(folder);
-            let words = import::Options { words, memory, ..import::Options::default() };
+            let import::ImportOptions { words, memory, .. } = config.input.options(folder);
+            let words = import::ImportOptions { words, memory, ..import::ImportOptions::default() };
             let asset = match import::load(folder.join(path), &words) {
                 Ok(asset) => asset,
                 Err(error) if faults.is_empty() => {

@@ -4,7 +4,7 @@
 use crate::damages::{Damage, damaged, distance, moved};
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Motion, Rig};
 use posemill::repair::{Faults, Mended, mend};
@@ -21,7 +21,7 @@ fn shipped(name: &str) -> PathBuf {
 }
 
 fn motions(path: &Path) -> Vec<Motion> {
-    let asset = load(path, &Options::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let asset = load(path, &ImportOptions::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     asset.clips.iter().map(|clip| Motion::new(Arc::clone(&asset.character), clip.clone())).collect()
 }
 
@@ -183,7 +183,7 @@ fn a_turned_and_shifted_take_gives_the_turned_and_shifted_result() {
 fn a_body_of_another_size_is_mended_alike() {
     let text = std::fs::read(shipped("walk.bvh")).unwrap();
     let of_unit = |units: f64| {
-        let options = Options { units: Some(units), ..Options::default() };
+        let options = ImportOptions { units: Some(units), ..ImportOptions::default() };
         let asset = posemill::import::from_file(&text, &shipped("walk.bvh"), &options).unwrap();
         asset.motion(0).unwrap()
     };

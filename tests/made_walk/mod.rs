@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use posemill::contacts::read;
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::model::{ModelPose, Motion};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub fn shipped(name: &str) -> PathBuf {
 
 /// A take of `data/`.
 pub fn take(name: &str) -> Motion {
-    load(shipped(name), &Options::default()).unwrap().motion(0).unwrap()
+    load(shipped(name), &ImportOptions::default()).unwrap().motion(0).unwrap()
 }
 
 /// The walk with the labels that it was made by, after `change`.
@@ -27,7 +27,7 @@ pub fn walk(change: impl Fn(Motion) -> Motion) -> Motion {
 
 /// A performance carried onto the shipped mannequin.
 pub fn carried(motion: &Motion) -> Motion {
-    let hero = load(shipped("mannequin.glb"), &Options::default()).unwrap().character;
+    let hero = load(shipped("mannequin.glb"), &ImportOptions::default()).unwrap().character;
     let found = map(&motion.character, &hero).unwrap();
     let rigs = (&motion.character.rig, &hero.rig);
     Retarget::new(&motion.character, Arc::clone(&hero), &found, rigs, RootScale::Legs).apply(motion)

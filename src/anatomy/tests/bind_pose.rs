@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use posemill::anatomy::Figure;
-use posemill::import::{self, Options};
+use posemill::import::{self, ImportOptions};
 use posemill::math::{Quat, Vec3, exp};
 use posemill::model::{Asset, CalibrationSource};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn mannequin(edit: impl FnOnce(&mut Value)) -> Asset {
     document["buffers"][0]["uri"] = json!(uri(binary));
     edit(&mut document);
     let text = document.to_string();
-    import::from_bytes(text.as_bytes(), "edited", Some("gltf"), None, &Options::default()).unwrap()
+    import::from_bytes(text.as_bytes(), "edited", Some("gltf"), None, &ImportOptions::default()).unwrap()
 }
 
 fn node(document: &Value, name: &str) -> usize {

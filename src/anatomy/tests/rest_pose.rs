@@ -3,7 +3,7 @@
 
 use crate::development_data::data;
 use posemill::anatomy::{RestFault, posed_rest, rest_fault, rest_from_motion};
-use posemill::import::{self, Calibrate, ImportError, Options};
+use posemill::import::{self, Calibrate, ImportError, ImportOptions};
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{
     Asset, CalibrationSource, Character, Clip, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
@@ -18,7 +18,7 @@ fn shipped(name: &str) -> PathBuf {
 }
 
 fn load(path: &std::path::Path) -> Asset {
-    import::load(path, &Options::default()).unwrap()
+    import::load(path, &ImportOptions::default()).unwrap()
 }
 
 /// How joints get their new axes.
@@ -191,7 +191,7 @@ fn good_rest_poses_are_left_alone() {
     }
     let mut bodies = 0;
     for path in files {
-        let Ok(asset) = import::load(&path, &Options::default()) else { continue };
+        let Ok(asset) = import::load(&path, &ImportOptions::default()) else { continue };
         let character = &asset.character;
         bodies += usize::from(character.rig.joint(Role::Hips).is_some());
         let from = character.calibration_source();
@@ -298,7 +298,9 @@ fn baked(folder: &std::path::Path) -> PathBuf {
 fn a_take_is_read_with_the_pose_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = baked(folder.path());
-    let read = |calibration: Calibrate| import::load(&path, &Options { calibration, ..Options::default() });
+    let read = |calibration: Calibrate| {
+        import::load(&path, &ImportOptions { calibration, ..ImportOptions::default() })
+    };
     let found = read(Calibrate::Auto).unwrap();
     assert_eq!(found.character.calibration_source(), CalibrationSource::Motion);
     assert!(found.warnings.has("rest-from-motion"), "{:?}", found.warnings);
@@ -376,7 +378,8 @@ fn offsets_of_zero_take_the_lengths_of_bones_from_the_position_channels() {
             false => format!("{line}\n"),
         })
         .collect();
-    let asset = import::from_bytes(zero.as_bytes(), "zero", Some("bvh"), None, &Options::default()).unwrap();
+    let asset =
+        import::from_bytes(zero.as_bytes(), "zero", Some("bvh"), None, &ImportOptions::default()).unwrap();
     assert!(asset.warnings.has("bvh-offsets-zero"), "{:?}", asset.warnings);
     let (found, wanted) = (asset.motion(0).unwrap(), motion);
     for f in [0, frames / 2] {
@@ -398,7 +401,8 @@ fn a_baked_take_stays_what_it_is_in_another_format() {
     let motion = asset.motion(0).unwrap();
     let (files, _) =
         export::save(std::slice::from_ref(&motion), Format::GLB, &export::ExportOptions::default()).unwrap();
-    let back = import::from_bytes(&files[0].bytes, "back", Some("glb"), None, &Options::default()).unwrap();
+    let back =
+        import::from_bytes(&files[0].bytes, "back", Some("glb"), None, &ImportOptions::default()).unwrap();
     // Its bind pose is the folded rest pose, and says as little.
     assert_eq!(back.character.calibration_source(), CalibrationSource::Motion);
     let again = back.motion(0).unwrap();

@@ -3,7 +3,7 @@
 use crate::made_bodies::{ADULT, bones, capsule, tube};
 use posemill::anatomy::Figure;
 use posemill::body::{BodyPart, capsules};
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Character, Rig, Role, Side, Skeleton};
 
@@ -109,7 +109,7 @@ fn every_real_body_has_capsules_of_sane_size() {
         ("gltf/quaternius/Wolf.glb", 14),
     ];
     for (file, count) in files {
-        let character = load(folder.join(file), &Options::default()).unwrap().character;
+        let character = load(folder.join(file), &ImportOptions::default()).unwrap().character;
         let bind = character.calibration_pose();
         let leg = Figure::of(&character.rig, &bind).unwrap().leg;
         let all = capsules(&character, &character.rig);
@@ -128,7 +128,7 @@ fn every_real_body_has_capsules_of_sane_size() {
     // The same body in other bytes has the same capsules.
     let [plain, packed] =
         ["gltf/khronos/cesium_man.gltf", "derived/cesium-man-gltfpack-quantized.glb"].map(|file| {
-            let character = load(folder.join(file), &Options::default()).unwrap().character;
+            let character = load(folder.join(file), &ImportOptions::default()).unwrap().character;
             capsules(&character, &character.rig)
         });
     for (a, b) in plain.iter().zip(&packed) {

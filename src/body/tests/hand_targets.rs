@@ -4,7 +4,7 @@ use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, Build, GESTURES, body, perform};
 use posemill::body::{BodyPart, CharacterBody, HandTargets};
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::measure::{MetricContext, hands};
 use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
 use posemill::placement::{Placement, PushOut};
@@ -45,7 +45,7 @@ fn jerk(motion: &Motion, poses: &[ModelPose], role: fn(Side) -> Role) -> f64 {
 #[test]
 fn hands_belong_where_they_are_on_every_take_and_character() {
     let Some(folder) = data() else { return };
-    let read = |file: &str| load(folder.join(file), &Options::default()).unwrap();
+    let read = |file: &str| load(folder.join(file), &ImportOptions::default()).unwrap();
     let characters: Vec<Arc<Character>> = CHARACTERS.iter().map(|c| read(c).character).collect();
     let (mut worst, mut worst_jerk, mut copied, mut missed) = (0.0_f64, 0.0_f64, 0, 0);
     for take in TAKES {

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn load(path: &Path) -> Asset {
-    import::load(path, &import::Options::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    import::load(path, &import::ImportOptions::default())
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 fn ours(name: &str) -> Asset {
@@ -124,7 +125,7 @@ fn characters() -> Vec<(String, Asset)> {
     }
     paths.sort();
     for path in paths {
-        let Ok(asset) = import::load(&path, &import::Options::default()) else { continue };
+        let Ok(asset) = import::load(&path, &import::ImportOptions::default()) else { continue };
         if asset.character.meshes.iter().any(|m| !m.triangles.is_empty()) {
             found.push((path.file_name().unwrap().to_string_lossy().into_owned(), asset));
         }
@@ -174,7 +175,7 @@ fn a_take_becomes_a_skeleton_and_its_clip() {
         assert_eq!(*scene.anim_stacks[0].element.name, *motion.clip.name);
         assert_eq!(scene.settings.frames_per_second, motion.clip.sample_rate.round());
         assert!(distances(&bytes, 0, &motion).1 < 1e-5);
-        let back = import::from_bytes(&bytes, "back", Some("fbx"), None, &import::Options::default());
+        let back = import::from_bytes(&bytes, "back", Some("fbx"), None, &import::ImportOptions::default());
         let back = back.unwrap_or_else(|e| panic!("{e}"));
         let names = |a: &Asset| {
             let mut names: Vec<_> = a.character.skeleton().joints().iter().map(|j| j.name.clone()).collect();

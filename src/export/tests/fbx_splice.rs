@@ -25,7 +25,7 @@ fn files() -> Vec<(String, Vec<u8>, Asset)> {
     paths.sort();
     let read = |path: PathBuf| {
         let bytes = fs::read(&path).unwrap();
-        let asset = import::load(&path, &import::Options::default()).ok()?;
+        let asset = import::load(&path, &import::ImportOptions::default()).ok()?;
         Some((path.file_stem().unwrap().to_string_lossy().into_owned(), bytes, asset))
     };
     paths.into_iter().filter_map(read).collect()

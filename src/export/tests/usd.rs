@@ -158,7 +158,7 @@ fn off(motion: &Motion) -> f64 {
 #[test]
 fn skins_of_the_shipped_characters_move_as_they_do_here() {
     for name in ["mannequin.glb", "robot.glb", "tailed.glb"] {
-        let hero = import::load(shipped(name), &import::Options::default()).unwrap().character;
+        let hero = import::load(shipped(name), &import::ImportOptions::default()).unwrap().character;
         let off = off(&waving(&hero, 7));
         println!("{name}: {off:.1e} of the figure");
         assert!(off < 1e-6, "{name}: {off:.1e}");
@@ -178,7 +178,7 @@ fn skins_of_real_characters_move_as_they_do_here() {
             if !path.extension().is_some_and(|e| kinds.iter().any(|k| e == *k)) {
                 continue;
             }
-            let Ok(asset) = import::load(&path, &import::Options::default()) else { continue };
+            let Ok(asset) = import::load(&path, &import::ImportOptions::default()) else { continue };
             if asset.character.meshes.is_empty() {
                 continue;
             }
@@ -232,7 +232,7 @@ fn takes_without_a_skin_are_a_skeleton_and_its_animation() {
 
 #[test]
 fn several_clips_are_animations_side_by_side_and_the_first_is_bound() {
-    let hero = import::load(shipped("robot.glb"), &import::Options::default()).unwrap().character;
+    let hero = import::load(shipped("robot.glb"), &import::ImportOptions::default()).unwrap().character;
     let mut motions = vec![waving(&hero, 3), waving(&hero, 9), waving(&hero, 4)];
     motions[1].clip.name = "2. Sprung \"hoch\"".into();
     motions[1].clip.sample_rate = 60.0;
@@ -248,7 +248,7 @@ fn several_clips_are_animations_side_by_side_and_the_first_is_bound() {
 fn a_package_is_aligned_and_begins_with_the_stage() {
     let character = data().map(|d| d.join("gltf/khronos/cesium_man.gltf")).filter(|p| p.exists());
     let path = character.unwrap_or_else(|| shipped("mannequin.glb"));
-    let hero = import::load(&path, &import::Options::default()).unwrap().character;
+    let hero = import::load(&path, &import::ImportOptions::default()).unwrap().character;
     let motion = waving(&hero, 3);
     let package = written(std::slice::from_ref(&motion), "usdz").swap_remove(0);
     assert_eq!(package.name, "clip.usdz");
@@ -272,7 +272,7 @@ fn a_package_is_aligned_and_begins_with_the_stage() {
 
 #[test]
 fn meshes_that_were_bound_elsewhere_get_a_skeleton_of_their_own() {
-    let hero = import::load(shipped("mannequin.glb"), &import::Options::default()).unwrap().character;
+    let hero = import::load(shipped("mannequin.glb"), &import::ImportOptions::default()).unwrap().character;
     let mut hero = (*hero).clone();
     let mut other = hero.meshes[0].clone();
     // As if this one had been bound with every joint turned and the mesh in centimetres.

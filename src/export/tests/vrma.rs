@@ -20,7 +20,7 @@ fn write(motion: &Motion, upper_chest: bool) -> Result<Vec<u8>, ExportError> {
 }
 
 fn back(bytes: &[u8]) -> Asset {
-    from_bytes(bytes, "clip", Some("vrma"), None, &import::Options::default()).unwrap()
+    from_bytes(bytes, "clip", Some("vrma"), None, &import::ImportOptions::default()).unwrap()
 }
 
 /// The bones of a file and the joints of the motion that play the same role.
@@ -138,7 +138,8 @@ fn a_vrm_is_its_own_t_pose() {
     for name in
         ["debug_robot.vrm", "basic_armature_vrm0.vrm", "basic_armature_vrm1.vrm", "armature_transform.vrm"]
     {
-        let hero = import::load(data.join("vrm").join(name), &import::Options::default()).unwrap().character;
+        let hero =
+            import::load(data.join("vrm").join(name), &import::ImportOptions::default()).unwrap().character;
         let source = take("walk.bvh");
         let Ok(found) = map(&source.character, &hero) else {
             println!("{name}: no map");

@@ -5,7 +5,7 @@
 //! bones start; a leaf's bone is its tip. Bones without a line stay at rest. Space and units: those of the ASF; radians.
 
 use super::asf_error::AsfError;
-use super::asf_skeleton::{Bone, Bones, Channel, about, lines, number};
+use super::asf_skeleton::{AmcChannel, AsfBone, AsfSkeleton, about, lines, number};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Clip, Joint, JointId, Skeleton};
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// Names that are taken twice.
-pub(super) fn skeleton(bones: &Bones) -> Result<Skeleton, AsfError> {
+pub(super) fn skeleton(bones: &AsfSkeleton) -> Result<Skeleton, AsfError> {
     let bones_of = &bones.bones;
     let mut leaf = vec![true; bones_of.len()];
     bones_of.iter().filter_map(|b| b.parent).for_each(|p| leaf[p] = false);
-    let joint = |(k, bone): (usize, &Bone)| {
+    let joint = |(k, bone): (usize, &AsfBone)| {
         let start = bone.parent.map_or(bones.place, |p| bones_of[p].reach);
         let rest = Transform::from_translation(start);
         let tip = Some(bone.reach).filter(|reach| leaf[k] && *reach != Vec3::zeros());
@@ -36,7 +36,7 @@ pub(super) fn skeleton(bones: &Bones) -> Result<Skeleton, AsfError> {
 pub(super) fn read(
     text: &str,
     file: &str,
-    bones: &Bones,
+    bones: &AsfSkeleton,
     rate: f64,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
@@ -129,17 +129,17 @@ pub(super) fn read(
 }
 
 /// How a bone turns from rest, and where a line of the motion puts its start.
-fn moved(bone: &Bone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
+fn moved(bone: &AsfBone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
     let (mut angles, mut shift) = (Vec3::zeros(), Vec3::zeros());
     let mut in_order = Quat::identity();
     for (channel, &value) in bone.channels.iter().zip(values) {
         match *channel {
-            Channel::Place(axis) => shift[axis] = value,
-            Channel::Turn(axis) => {
+            AmcChannel::Place(axis) => shift[axis] = value,
+            AmcChannel::Turn(axis) => {
                 angles[axis] = value * angle;
                 in_order = about(axis, &angles) * in_order;
             }
-            Channel::Length => {}
+            AmcChannel::Length => {}
         }
     }
     if root {

@@ -5,9 +5,9 @@
 
 use super::asf_error::AsfError;
 use super::{amc_motion, asf_skeleton};
-use crate::import::format::{ReadFormat, Source};
-use crate::import::known_axes::Stated;
-use crate::import::load::{ImportError, Options};
+use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::known_axes::KnownAxesFile;
+use crate::import::load::{ImportError, ImportOptions};
 use crate::model::{Asset, Clip, JointId};
 use crate::report::{Warnings, io_reason};
 use std::fs;
@@ -28,7 +28,7 @@ pub const ASF: ReadFormat = ReadFormat {
         let skeleton = amc_motion::skeleton(&bones)?;
         let clip = Clip::new("", USUAL_RATE, skeleton.len(), Vec::new(), vec![JointId::new(0)], Vec::new());
         let metres_per_unit = options.units.or(bones.metres_per_unit);
-        Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings }
+        KnownAxesFile { skeleton, clip, metres_per_unit, place: "the skeleton", warnings }
             .asset(source.name, options)
     },
 };
@@ -59,7 +59,7 @@ fn first_key(head: &[u8]) -> Option<String> {
     Some(words.first()?.to_ascii_lowercase())
 }
 
-fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
+fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
     let path = match &options.skeleton {
         Some(path) => path.clone(),
@@ -89,7 +89,7 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     let clip =
         amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &budget, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
-    let stated = Stated { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
+    let stated = KnownAxesFile { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
     let mut asset = stated.asset(source.name, options)?;
     if options.skeleton.is_none() {
         asset.beside.push((name, Arc::from(bytes)));
@@ -98,7 +98,7 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
 }
 
 /// The ASF beside an AMC: of its whole name, else of the longest part that ends before a `_` and is there.
-fn beside(source: &Source) -> Result<PathBuf, AsfError> {
+fn beside(source: &SourceFile) -> Result<PathBuf, AsfError> {
     let stems =
         std::iter::successors(Some(source.name), |stem| stem.rsplit_once('_').map(|(front, _)| front));
     let names: Vec<String> = stems.flat_map(|stem| [format!("{stem}.asf"), format!("{stem}.ASF")]).collect();

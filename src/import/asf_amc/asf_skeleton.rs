@@ -18,7 +18,7 @@ const INCH: f64 = 0.0254;
 
 /// What a number of a motion's line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(super) enum AmcChannel {
     /// A place along X, Y or Z.
     Place(usize),
     /// A turn about X, Y or Z.
@@ -27,16 +27,16 @@ pub(super) enum Channel {
     Length,
 }
 
-impl Channel {
+impl AmcChannel {
     fn read(word: &str) -> Option<Self> {
         Some(match word.to_ascii_lowercase().as_str() {
-            "tx" => Channel::Place(0),
-            "ty" => Channel::Place(1),
-            "tz" => Channel::Place(2),
-            "rx" => Channel::Turn(0),
-            "ry" => Channel::Turn(1),
-            "rz" => Channel::Turn(2),
-            "l" => Channel::Length,
+            "tx" => AmcChannel::Place(0),
+            "ty" => AmcChannel::Place(1),
+            "tz" => AmcChannel::Place(2),
+            "rx" => AmcChannel::Turn(0),
+            "ry" => AmcChannel::Turn(1),
+            "rz" => AmcChannel::Turn(2),
+            "l" => AmcChannel::Length,
             _ => return None,
         })
     }
@@ -44,21 +44,21 @@ impl Channel {
 
 /// One bone, or the root, whose bone has no length.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bone {
+pub(super) struct AsfBone {
     pub(super) name: String,
     pub(super) parent: Option<usize>,
     /// From its start to its end at rest, in the world, the file's units.
     pub(super) reach: Vec3,
     /// Its own axes, from those of the world.
     pub(super) axes: Quat,
-    pub(super) channels: Vec<Channel>,
+    pub(super) channels: Vec<AmcChannel>,
 }
 
 /// A skeleton as its file has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bones {
+pub(super) struct AsfSkeleton {
     /// The root first, parents before children.
-    pub(super) bones: Vec<Bone>,
+    pub(super) bones: Vec<AsfBone>,
     /// Where the root is before it moves.
     pub(super) place: Vec3,
     /// `None` where the file does not say so.
@@ -69,7 +69,7 @@ pub(super) struct Bones {
 
 /// The sections of the file that are read.
 #[derive(Clone, Copy, PartialEq)]
-enum Section {
+enum AsfSection {
     Units,
     Root,
     Bones,
@@ -79,14 +79,14 @@ enum Section {
 
 /// A bone whose lines are still being read.
 #[derive(Default)]
-struct Draft {
+struct UnfinishedBone {
     line: usize,
     name: String,
     direction: Vec3,
     length: f64,
     axis: Vec3,
     letters: String,
-    channels: Vec<Channel>,
+    channels: Vec<AmcChannel>,
 }
 
 /// Lines of words without what follows a `#`, each with its number.
@@ -102,14 +102,14 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
 ///
 /// # Errors
 /// An [`AsfError`] with the line.
-pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<Bones, AsfError> {
+pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<AsfSkeleton, AsfError> {
     let fault = |line: usize, reason: String| AsfError::Line { file: file.to_owned(), line, reason };
-    let mut section = Section::Other;
-    let mut root = Draft { name: "root".into(), letters: "xyz".into(), ..Draft::default() };
-    root.channels = ["tx", "ty", "tz", "rx", "ry", "rz"].iter().filter_map(|w| Channel::read(w)).collect();
+    let mut section = AsfSection::Other;
+    let mut root = UnfinishedBone { name: "root".into(), letters: "xyz".into(), ..UnfinishedBone::default() };
+    root.channels = ["tx", "ty", "tz", "rx", "ry", "rz"].iter().filter_map(|w| AmcChannel::read(w)).collect();
     let mut place = Vec3::zeros();
-    let mut drafts: Vec<Draft> = Vec::new();
-    let mut open: Option<Draft> = None;
+    let mut drafts: Vec<UnfinishedBone> = Vec::new();
+    let mut open: Option<UnfinishedBone> = None;
     let mut children: Vec<(usize, Vec<String>)> = Vec::new();
     let (mut length, mut degrees) = (None, true);
     for (line, words) in lines(text) {
@@ -121,42 +121,42 @@ pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<Bo
             Err(fault(line, format!("`{}` needs {n} numbers", words[0])))
         };
         let vector = || numbers(3).map(|v| Vec3::new(v[0], v[1], v[2]));
-        let channels = || -> Result<Vec<Channel>, AsfError> {
+        let channels = || -> Result<Vec<AmcChannel>, AsfError> {
             let known =
-                |w: &&str| Channel::read(w).ok_or_else(|| fault(line, format!("`{w}` is no channel")));
+                |w: &&str| AmcChannel::read(w).ok_or_else(|| fault(line, format!("`{w}` is no channel")));
             words[1..].iter().map(known).collect()
         };
         let key = words[0].to_ascii_lowercase();
         if let Some(name) = key.strip_prefix(':') {
             section = match name {
-                "units" => Section::Units,
-                "root" => Section::Root,
-                "bonedata" => Section::Bones,
-                "hierarchy" => Section::Hierarchy,
-                _ => Section::Other,
+                "units" => AsfSection::Units,
+                "root" => AsfSection::Root,
+                "bonedata" => AsfSection::Bones,
+                "hierarchy" => AsfSection::Hierarchy,
+                _ => AsfSection::Other,
             };
             continue;
         }
         match (section, key.as_str()) {
-            (Section::Units, "length") => length = Some(numbers(1)?[0]),
-            (Section::Units, "angle") => {
+            (AsfSection::Units, "length") => length = Some(numbers(1)?[0]),
+            (AsfSection::Units, "angle") => {
                 degrees = !words.get(1).is_some_and(|w| w.to_ascii_lowercase().starts_with("rad"));
             }
-            (Section::Root, "order") => root.channels = channels()?,
-            (Section::Root, "axis") => root.letters = words.get(1).unwrap_or(&"xyz").to_ascii_lowercase(),
-            (Section::Root, "position") => place = vector()?,
-            (Section::Root, "orientation") => root.axis = vector()?,
-            (Section::Bones, "begin") => {
-                open = Some(Draft { line, letters: "xyz".into(), ..Draft::default() })
+            (AsfSection::Root, "order") => root.channels = channels()?,
+            (AsfSection::Root, "axis") => root.letters = words.get(1).unwrap_or(&"xyz").to_ascii_lowercase(),
+            (AsfSection::Root, "position") => place = vector()?,
+            (AsfSection::Root, "orientation") => root.axis = vector()?,
+            (AsfSection::Bones, "begin") => {
+                open = Some(UnfinishedBone { line, letters: "xyz".into(), ..UnfinishedBone::default() })
             }
-            (Section::Bones, "end") => {
+            (AsfSection::Bones, "end") => {
                 drafts.extend(open.take());
                 if drafts.len() > MAX_BONES {
                     let (what, found) = ("bones", drafts.len());
                     return Err(AsfError::Limit { what, found, limit: MAX_BONES, name: "MAX_BONES" });
                 }
             }
-            (Section::Bones, key) => {
+            (AsfSection::Bones, key) => {
                 let Some(bone) = &mut open else { continue };
                 match key {
                     "name" => bone.name = words.get(1).map(|w| (*w).to_owned()).unwrap_or_default(),
@@ -170,7 +170,7 @@ pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<Bo
                     _ => {}
                 }
             }
-            (Section::Hierarchy, key) if key != "begin" && key != "end" => {
+            (AsfSection::Hierarchy, key) if key != "begin" && key != "end" => {
                 children.push((line, words.iter().map(|w| (*w).to_owned()).collect()));
             }
             _ => {}
@@ -188,7 +188,7 @@ pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<Bo
     let mut all = vec![root];
     all.append(&mut drafts);
     let bones = in_order(all, &children, angle, file, warnings)?;
-    Ok(Bones { bones, place, metres_per_unit, angle })
+    Ok(AsfSkeleton { bones, place, metres_per_unit, angle })
 }
 
 /// A finite number of a size that bodies have.
@@ -198,12 +198,12 @@ pub(super) fn number(word: &str) -> Option<f64> {
 
 /// The bones, parents first, as the hierarchy names them.
 fn in_order(
-    drafts: Vec<Draft>,
+    drafts: Vec<UnfinishedBone>,
     children: &[(usize, Vec<String>)],
     angle: f64,
     file: &str,
     warnings: &mut Warnings,
-) -> Result<Vec<Bone>, AsfError> {
+) -> Result<Vec<AsfBone>, AsfError> {
     let fault = |line: usize, reason: String| AsfError::Line { file: file.to_owned(), line, reason };
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
     for (k, draft) in drafts.iter().enumerate() {
@@ -232,10 +232,10 @@ fn in_order(
             below[parent].push(child);
         }
     }
-    let mut bones: Vec<Bone> = Vec::with_capacity(drafts.len());
+    let mut bones: Vec<AsfBone> = Vec::with_capacity(drafts.len());
     let mut stack = vec![(0, None)];
     while let Some((k, parent)) = stack.pop() {
-        let Draft { name, direction, length, axis, letters, channels, line } = &drafts[k];
+        let UnfinishedBone { name, direction, length, axis, letters, channels, line } = &drafts[k];
         let axes = euler(letters, &(axis * angle))
             .ok_or_else(|| fault(*line, format!("`{letters}` is no order of axes of `{name}`")))?;
         // Directions are unit vectors that were printed; they are taken as they are.
@@ -244,7 +244,7 @@ fn in_order(
             return Err(fault(*line, format!("the bone `{name}` is longer than any body")));
         }
         stack.extend(below[k].iter().rev().map(|&child| (child, Some(bones.len()))));
-        bones.push(Bone { name: name.clone(), parent, reach, axes, channels: channels.clone() });
+        bones.push(AsfBone { name: name.clone(), parent, reach, axes, channels: channels.clone() });
     }
     if bones.len() == 1 {
         let reason = "there is no bone below the root: its `:hierarchy` is missing or cut off".to_owned();
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(names, [("root", None), ("upper", Some(0)), ("lower", Some(1))]);
         let upper = &bones.bones[1];
         assert!((upper.reach.x * bones.metres_per_unit.unwrap() - 0.254).abs() < 1e-12);
-        assert_eq!(upper.channels, [Channel::Turn(2)]);
+        assert_eq!(upper.channels, [AmcChannel::Turn(2)]);
         assert!((upper.axes * Vec3::x() - Vec3::y()).norm() < 1e-12);
     }
 

@@ -4,24 +4,24 @@
 //! headers (names `j0`, `j1`, ..., one keyword on each line) and compare joints, parents, channels and columns with ours.
 //! Files are never given to it: it cuts names at colons and ends the process on a large `Frames:`.
 
-use super::header_scanner::{Channel, Header, ScannedJoint};
+use super::header_scanner::{BvhChannel, BvhHeader, ScannedJoint};
 use crate::math::Vec3;
 use bvh_anim::ChannelType;
 
 /// Our channel of one of the model's.
-pub(super) fn channel_of(channel: ChannelType) -> Channel {
+pub(super) fn channel_of(channel: ChannelType) -> BvhChannel {
     match channel {
-        ChannelType::PositionX => Channel::Position(0),
-        ChannelType::PositionY => Channel::Position(1),
-        ChannelType::PositionZ => Channel::Position(2),
-        ChannelType::RotationX => Channel::Rotation(0),
-        ChannelType::RotationY => Channel::Rotation(1),
-        ChannelType::RotationZ => Channel::Rotation(2),
+        ChannelType::PositionX => BvhChannel::Position(0),
+        ChannelType::PositionY => BvhChannel::Position(1),
+        ChannelType::PositionZ => BvhChannel::Position(2),
+        ChannelType::RotationX => BvhChannel::Rotation(0),
+        ChannelType::RotationY => BvhChannel::Rotation(1),
+        ChannelType::RotationZ => BvhChannel::Rotation(2),
     }
 }
 
 /// The joints of a `bvh_anim` value, as a scan would give them.
-pub(super) fn header_of(bvh: &bvh_anim::Bvh) -> Header {
+pub(super) fn header_of(bvh: &bvh_anim::Bvh) -> BvhHeader {
     let vector = |v: [f32; 3]| Vec3::from(v.map(f64::from));
     let joints = bvh
         .joints()
@@ -38,7 +38,7 @@ pub(super) fn header_of(bvh: &bvh_anim::Bvh) -> Header {
         })
         .collect();
     let frames = Some(bvh.frames().count() as u64);
-    Header { joints, frames, frame_time: bvh.frame_time().as_secs_f64(), rows: 0 }
+    BvhHeader { joints, frames, frame_time: bvh.frame_time().as_secs_f64(), rows: 0 }
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     use std::fmt::Write;
 
     /// Holds our reading of the hierarchy against that of `bvh_anim`, root by root.
-    fn check(header: &Header) -> Result<(), String> {
+    fn check(header: &BvhHeader) -> Result<(), String> {
         let starts: Vec<usize> =
             (0..header.joints.len()).filter(|&i| header.joints[i].parent.is_none()).collect();
         for (k, &start) in starts.iter().enumerate() {
@@ -89,14 +89,14 @@ mod tests {
     }
 
     /// The channel in the model's words. It knows no scale: positions stand in, which cost one number as well.
-    fn model_channel(channel: Channel) -> ChannelType {
+    fn model_channel(channel: BvhChannel) -> ChannelType {
         match channel {
-            Channel::Position(0) | Channel::Scale(0) => ChannelType::PositionX,
-            Channel::Position(1) | Channel::Scale(1) => ChannelType::PositionY,
-            Channel::Position(_) | Channel::Scale(_) => ChannelType::PositionZ,
-            Channel::Rotation(0) => ChannelType::RotationX,
-            Channel::Rotation(1) => ChannelType::RotationY,
-            Channel::Rotation(_) => ChannelType::RotationZ,
+            BvhChannel::Position(0) | BvhChannel::Scale(0) => ChannelType::PositionX,
+            BvhChannel::Position(1) | BvhChannel::Scale(1) => ChannelType::PositionY,
+            BvhChannel::Position(_) | BvhChannel::Scale(_) => ChannelType::PositionZ,
+            BvhChannel::Rotation(0) => ChannelType::RotationX,
+            BvhChannel::Rotation(1) => ChannelType::RotationY,
+            BvhChannel::Rotation(_) => ChannelType::RotationZ,
         }
     }
 
@@ -131,16 +131,16 @@ mod tests {
         text.into_bytes()
     }
 
-    fn header(parents: &[Option<usize>]) -> Header {
+    fn header(parents: &[Option<usize>]) -> BvhHeader {
         let joint = |(i, &parent): (usize, &Option<usize>)| ScannedJoint {
             name: format!("joint: {i}"),
             parent,
             offset: Vec3::new(0.0, 1.0, 0.0),
-            channels: vec![Channel::Rotation(2), Channel::Scale(0), Channel::Position(1)],
+            channels: vec![BvhChannel::Rotation(2), BvhChannel::Scale(0), BvhChannel::Position(1)],
             tip: None,
         };
         let joints = parents.iter().enumerate().map(joint).collect();
-        Header { joints, frames: None, frame_time: 0.01, rows: 0 }
+        BvhHeader { joints, frames: None, frame_time: 0.01, rows: 0 }
     }
 
     /// The parent search of the model is quadratic.

@@ -6,14 +6,14 @@ use std::fmt;
 
 /// A place in a text file. Lines and columns count from 1; columns count bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// The line; CR, LF and CRLF each end one.
     pub line: usize,
     /// The byte within the line.
     pub column: usize,
 }
 
-impl Place {
+impl TextPosition {
     /// The place of the byte at `offset`.
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -50,7 +50,7 @@ pub enum BvhError {
     #[error("{place}: expected {expected}, found {found}\n{hint}")]
     Unexpected {
         /// Where.
-        place: Place,
+        place: TextPosition,
         /// What the grammar has here.
         expected: &'static str,
         /// What stands there: a word in backticks, or the end of the file.
@@ -62,7 +62,7 @@ pub enum BvhError {
     #[error("{place}: {found} is not a number\ncorrect it in the file or export the take again")]
     Number {
         /// Where.
-        place: Place,
+        place: TextPosition,
         /// What stands there.
         found: String,
     },
@@ -72,7 +72,7 @@ pub enum BvhError {
     )]
     OffsetNotFinite {
         /// Where.
-        place: Place,
+        place: TextPosition,
         /// What stands there.
         found: String,
     },
@@ -80,9 +80,9 @@ pub enum BvhError {
     #[error(
         "{place}: unknown channel {found}\nchannels are `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
     )]
-    Channel {
+    BvhChannel {
         /// Where.
-        place: Place,
+        place: TextPosition,
         /// What stands there.
         found: String,
     },
@@ -93,7 +93,7 @@ pub enum BvhError {
     )]
     Row {
         /// Where the row starts.
-        place: Place,
+        place: TextPosition,
         /// The channels of the hierarchy.
         expected: usize,
         /// The numbers of the row.
@@ -126,16 +126,16 @@ mod tests {
     #[test]
     fn every_kind_of_line_end_ends_one_line() {
         let text = b"a\nb\r\nc\rd";
-        assert_eq!(Place::of(text, 0), Place { line: 1, column: 1 });
-        assert_eq!(Place::of(text, 2), Place { line: 2, column: 1 });
-        assert_eq!(Place::of(text, 5), Place { line: 3, column: 1 });
-        assert_eq!(Place::of(text, 7), Place { line: 4, column: 1 });
-        assert_eq!(Place::of(text, 99), Place { line: 4, column: 2 });
+        assert_eq!(TextPosition::of(text, 0), TextPosition { line: 1, column: 1 });
+        assert_eq!(TextPosition::of(text, 2), TextPosition { line: 2, column: 1 });
+        assert_eq!(TextPosition::of(text, 5), TextPosition { line: 3, column: 1 });
+        assert_eq!(TextPosition::of(text, 7), TextPosition { line: 4, column: 1 });
+        assert_eq!(TextPosition::of(text, 99), TextPosition { line: 4, column: 2 });
     }
 
     #[test]
     fn messages_name_the_place_and_the_fix() {
-        let place = Place { line: 3, column: 7 };
+        let place = TextPosition { line: 3, column: 7 };
         let row = BvhError::Row { place, expected: 54, found: 53 };
         assert_eq!(
             row.to_string(),

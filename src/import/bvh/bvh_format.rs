@@ -2,12 +2,12 @@
 //!
 //! The format states neither units nor axes: size, up and front are read off the figure, reported, and can be overridden.
 
-use super::raw_bvh::{self, BvhOptions, Normalization};
+use super::raw_bvh::{self, BvhReadOptions, Normalization};
 use crate::anatomy::{Figure, guess_unit, motion_up, orientation};
 use crate::import::format::ReadFormat;
-use crate::import::load::{ImportError, Options};
-use crate::import::reference_pose::{BVH, Body, Calibrated};
-use crate::import::rig_detection::{File, understand};
+use crate::import::load::{ImportError, ImportOptions};
+use crate::import::reference_pose::{BVH, Calibrated, UncalibratedBody};
+use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
@@ -32,10 +32,10 @@ pub const FORMAT: ReadFormat = ReadFormat {
 const OWN_TURN: f64 = 0.09;
 
 /// Reads a BVH file and finds its units and axes.
-fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, ImportError> {
+fn import_bvh(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut raw = raw_bvh::read_within(
         bytes,
-        &BvhOptions { positions: options.bvh_positions },
+        &BvhReadOptions { positions: options.bvh_positions },
         &options.budget(bytes),
     )?;
     let (rig, normalization, calibrated) =
@@ -54,7 +54,7 @@ fn import_bvh(bytes: &[u8], name: &str, options: &Options) -> Result<Asset, Impo
 fn understand_bvh(
     skeleton: &Skeleton,
     clip: &Clip,
-    options: &Options,
+    options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<(Rig, Normalization, Option<Calibrated>), ImportError> {
     let rest = skeleton.rest_model_pose();
@@ -66,7 +66,7 @@ fn understand_bvh(
     let upright = |up: Vec3| {
         let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
         let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
-        let file = File {
+        let file = RigClues {
             skeleton,
             rest: &turned,
             bound: false,
@@ -76,7 +76,7 @@ fn understand_bvh(
             up: told,
             vocabulary: &vocabulary,
         };
-        let understood = understand(&file);
+        let understood = detect_rig(&file);
         let stands = [false, true].map(|snap| orientation(&understood.rig, &rest, told, snap));
         let stands = match stands {
             [Some(exact), Some(axis)]
@@ -97,7 +97,7 @@ fn understand_bvh(
     };
     warnings.extend(understood.warnings);
     let rig = understood.rig;
-    let body = Body { rig: &rig, rest: &rest, bound: false, clips, up: told, place: BVH };
+    let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up: told, place: BVH };
     let calibrated = body.calibrate(options, warnings)?;
     let (rest_from_file, world_from_file) = match (&stands, told) {
         _ if calibrated.is_some() => {

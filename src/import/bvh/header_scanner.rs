@@ -5,7 +5,7 @@
 //! recursion. Units and axes: those of the file. Grammar: Meredith and Maddock (2001), "Motion capture file
 //! formats explained", section 4, widened by what files in use do.
 
-use super::bvh_error::{BvhError, Place};
+use super::bvh_error::{BvhError, TextPosition};
 use crate::math::Vec3;
 use crate::model::FARTHEST;
 use crate::report::Warnings;
@@ -27,7 +27,7 @@ const MILLISECONDS: std::ops::RangeInclusive<f64> = 2.0..=100.0;
 
 /// What one number of a row drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(super) enum BvhChannel {
     /// A translation along an axis, X = 0.
     Position(u8),
     /// A rotation about an axis in degrees, X = 0.
@@ -36,7 +36,7 @@ pub(super) enum Channel {
     Scale(u8),
 }
 
-impl Channel {
+impl BvhChannel {
     fn parse(word: &[u8]) -> Option<Self> {
         let (&axis, kind) = word.split_first()?;
         let axis = match axis.to_ascii_lowercase() {
@@ -60,13 +60,13 @@ pub(super) struct ScannedJoint {
     pub name: String,
     pub parent: Option<usize>,
     pub offset: Vec3,
-    pub channels: Vec<Channel>,
+    pub channels: Vec<BvhChannel>,
     pub tip: Option<Vec3>,
 }
 
 /// All that stands before the rows.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Header {
+pub(super) struct BvhHeader {
     /// Parents first, in file order; at least one.
     pub joints: Vec<ScannedJoint>,
     /// What `Frames:` says, where it says a number.
@@ -88,7 +88,7 @@ enum Open {
 ///
 /// # Errors
 /// [`BvhError`] with the place of the fault.
-pub(super) fn scan(text: &[u8], warnings: &mut Warnings) -> Result<Header, BvhError> {
+pub(super) fn scan(text: &[u8], warnings: &mut Warnings) -> Result<BvhHeader, BvhError> {
     let utf16 = [&b"\xff\xfe"[..], b"\xfe\xff", b"H\0", b"\0H"];
     if utf16.iter().any(|start| text.starts_with(start)) {
         return Err(BvhError::Utf16);
@@ -97,12 +97,12 @@ pub(super) fn scan(text: &[u8], warnings: &mut Warnings) -> Result<Header, BvhEr
     let mut scanner = Scanner { text, at, warnings, joints: Vec::new(), open: Vec::new(), seen: Vec::new() };
     scanner.hierarchy()?;
     let (frames, frame_time) = scanner.motion()?;
-    Ok(Header { frames, frame_time, rows: scanner.at, joints: scanner.joints })
+    Ok(BvhHeader { frames, frame_time, rows: scanner.at, joints: scanner.joints })
 }
 
 /// What was met of a joint.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct JointKeywords {
     offset: bool,
     channels: bool,
     tip: bool,
@@ -114,7 +114,7 @@ struct Scanner<'a> {
     warnings: &'a mut Warnings,
     joints: Vec<ScannedJoint>,
     open: Vec<Open>,
-    seen: Vec<Seen>,
+    seen: Vec<JointKeywords>,
 }
 
 const CUT: &str = "the file was cut off; export or copy it again";
@@ -220,7 +220,7 @@ impl<'a> Scanner<'a> {
         self.open.push(Open::Joint(self.joints.len()));
         let offset = Vec3::zeros();
         self.joints.push(ScannedJoint { name, parent, offset, channels: Vec::new(), tip: None });
-        self.seen.push(Seen::default());
+        self.seen.push(JointKeywords::default());
         Ok(())
     }
 
@@ -312,20 +312,20 @@ impl<'a> Scanner<'a> {
             let at = self.next_at();
             let before = self.at;
             let word = self.word();
-            match Channel::parse(word) {
+            match BvhChannel::parse(word) {
                 Some(channel) => list.push(channel),
                 None if keyword(word) || word.is_empty() => {
                     self.at = before;
                     break;
                 }
-                None => return Err(BvhError::Channel { place: self.place(at), found: shown(word) }),
+                None => return Err(BvhError::BvhChannel { place: self.place(at), found: shown(word) }),
             }
         }
         if list.len() as u64 != stated {
             let message = "a channel count that differs from its list was read over";
             self.warn("bvh-channel-count", message, start);
         }
-        if list.iter().any(|c| matches!(c, Channel::Scale(_))) {
+        if list.iter().any(|c| matches!(c, BvhChannel::Scale(_))) {
             self.warn("bvh-scale-channel", "scale channels were read over", start);
         }
         if (1..list.len()).any(|i| list[..i].contains(&list[i])) {
@@ -492,8 +492,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn place(&self, at: usize) -> Place {
-        Place::of(self.text, at)
+    fn place(&self, at: usize) -> TextPosition {
+        TextPosition::of(self.text, at)
     }
 
     fn warn(&mut self, code: &'static str, message: &str, at: usize) {

@@ -13,7 +13,7 @@ mod parse_decimal;
 mod bvh_anim_header;
 mod bvh_error;
 
-pub use bvh_error::{BvhError, Place};
+pub use bvh_error::{BvhError, TextPosition};
 pub(super) use bvh_format::{FORMAT, guessed_unit};
 pub use header_scanner::{DEFAULT_FRAME_TIME, MAX_JOINTS};
-pub use raw_bvh::{BvhOptions, Normalization, Positions, RawBvh, read};
+pub use raw_bvh::{BvhReadOptions, Normalization, Positions, RawBvh, read};

@@ -5,10 +5,10 @@
 //! (wrapped rows, rows too long, decimal commas, text behind the rows) is read again, line by line and with a
 //! place for each fault.
 
-use super::bvh_error::{BvhError, Place};
+use super::bvh_error::{BvhError, TextPosition};
 use super::header_scanner::shown;
 use super::parse_decimal::number;
-use super::row_layout::{Layout, Scratch};
+use super::row_layout::{RowLayout, Scratch};
 use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
 use crate::memory_budget::MemoryBudget;
 use crate::model::FARTHEST;
@@ -20,7 +20,7 @@ const CHUNK_BYTES: usize = 1 << 17;
 
 /// Decoded rows, frame-major as in a clip.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Rows {
+pub(super) struct DecodedRows {
     pub frames: usize,
     pub rotations: Vec<Quat>,
     pub translations: Vec<Vec3>,
@@ -33,11 +33,11 @@ pub(super) struct Rows {
 pub(super) fn rows(
     text: &[u8],
     start: usize,
-    layout: &Layout,
+    layout: &RowLayout,
     stated: Option<u64>,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
-) -> Result<Rows, BvhError> {
+) -> Result<DecodedRows, BvhError> {
     let body = &text[start..];
     let rows = match even_rows(body, layout, budget)? {
         Some(rows) => rows,
@@ -53,7 +53,7 @@ pub(super) fn rows(
 }
 
 /// Takes what so many frames fill: joints without channels cost a file no bytes, and every frame a rotation each.
-fn take(frames: usize, layout: &Layout, budget: &MemoryBudget) -> Result<(), BvhError> {
+fn take(frames: usize, layout: &RowLayout, budget: &MemoryBudget) -> Result<(), BvhError> {
     let (joints, places) = (layout.joints() as u64, layout.places() as u64);
     let frame = joints * size_of::<Quat>() as u64 + places * size_of::<Vec3>() as u64;
     let told = || format!("{frames} rows of {joints} joints");
@@ -61,11 +61,15 @@ fn take(frames: usize, layout: &Layout, budget: &MemoryBudget) -> Result<(), Bvh
 }
 
 /// The rows where each line holds exactly one; `None` where some line does not.
-fn even_rows(body: &[u8], layout: &Layout, budget: &MemoryBudget) -> Result<Option<Rows>, BvhError> {
+fn even_rows(
+    body: &[u8],
+    layout: &RowLayout,
+    budget: &MemoryBudget,
+) -> Result<Option<DecodedRows>, BvhError> {
     let body = body.trim_ascii_end();
     let channels = layout.channels();
     if body.is_empty() {
-        return Ok(Some(Rows::default()));
+        return Ok(Some(DecodedRows::default()));
     }
     if channels == 0 {
         return Ok(None);
@@ -88,7 +92,7 @@ fn even_rows(body: &[u8], layout: &Layout, budget: &MemoryBudget) -> Result<Opti
     }
     take(frames, layout, budget)?;
     let translated = layout.places();
-    let mut rows = Rows {
+    let mut rows = DecodedRows {
         frames,
         rotations: Vec::with_capacity(frames * layout.joints()),
         translations: Vec::with_capacity(frames * translated),
@@ -149,7 +153,7 @@ fn cut(mut body: &[u8], line_end: u8) -> Vec<&[u8]> {
 fn even_chunk(
     chunk: &[u8],
     line_end: u8,
-    layout: &Layout,
+    layout: &RowLayout,
     rotations: &mut [Quat],
     translations: &mut [Vec3],
 ) -> bool {
@@ -223,7 +227,7 @@ fn join_hemispheres(rotations: &mut [Quat], joints: usize, lines: &[usize]) {
 struct OddRows<'a> {
     text: &'a [u8],
     at: usize,
-    layout: &'a Layout,
+    layout: &'a RowLayout,
     stated: Option<u64>,
     budget: &'a MemoryBudget,
     warnings: &'a mut Warnings,
@@ -232,24 +236,24 @@ struct OddRows<'a> {
     held: Vec<f64>,
     /// Numbers that do not make a whole row yet.
     pending: Vec<f64>,
-    rows: Rows,
+    rows: DecodedRows,
 }
 
 impl<'a> OddRows<'a> {
     fn new(
         text: &'a [u8],
         at: usize,
-        layout: &'a Layout,
+        layout: &'a RowLayout,
         stated: Option<u64>,
         budget: &'a MemoryBudget,
         warnings: &'a mut Warnings,
     ) -> Self {
         let held = vec![0.0; layout.channels()];
-        let (scratch, rows) = (layout.scratch(), Rows::default());
+        let (scratch, rows) = (layout.scratch(), DecodedRows::default());
         Self { text, at, layout, stated, budget, warnings, scratch, held, pending: Vec::new(), rows }
     }
 
-    fn read(mut self) -> Result<Rows, BvhError> {
+    fn read(mut self) -> Result<DecodedRows, BvhError> {
         let expected = self.layout.channels();
         let mut row_start = self.at;
         loop {
@@ -276,7 +280,7 @@ impl<'a> OddRows<'a> {
                 self.pending.truncate(expected);
             } else {
                 return Err(BvhError::Row {
-                    place: Place::of(self.text, row_start),
+                    place: TextPosition::of(self.text, row_start),
                     expected,
                     found: before,
                 });
@@ -328,7 +332,10 @@ impl<'a> OddRows<'a> {
                         return Ok(None);
                     }
                     None => {
-                        return Err(BvhError::Number { place: Place::of(self.text, at), found: shown(word) });
+                        return Err(BvhError::Number {
+                            place: TextPosition::of(self.text, at),
+                            found: shown(word),
+                        });
                     }
                 }
             }
@@ -404,7 +411,7 @@ impl<'a> OddRows<'a> {
         if self.warnings.has(code) {
             self.warnings.add(code, "", "");
         } else {
-            self.warnings.add(code, message(), Place::of(self.text, at).to_string());
+            self.warnings.add(code, message(), TextPosition::of(self.text, at).to_string());
         }
     }
 }
@@ -420,14 +427,14 @@ fn starts_number(word: &[u8]) -> bool {
 /// [`BvhError::Row`] for a row of another length than the channels; its line is that of the frame.
 pub(super) fn rows_of<'a>(
     frames: impl Iterator<Item = &'a [f32]>,
-    layout: &Layout,
+    layout: &RowLayout,
     budget: &MemoryBudget,
-) -> Result<Rows, BvhError> {
+) -> Result<DecodedRows, BvhError> {
     let mut warnings = Warnings::new();
     let mut reader = OddRows::new(&[], 0, layout, None, budget, &mut warnings);
     for (i, frame) in frames.enumerate() {
         if frame.len() != layout.channels() {
-            let place = Place { line: i + 1, column: 1 };
+            let place = TextPosition { line: i + 1, column: 1 };
             return Err(BvhError::Row { place, expected: layout.channels(), found: frame.len() });
         }
         let row: Vec<f64> = frame.iter().copied().map(f64::from).collect();

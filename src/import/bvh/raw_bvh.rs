@@ -8,9 +8,9 @@
 //! quaternions.
 
 use super::bvh_error::BvhError;
-use super::header_scanner::{DEFAULT_FRAME_TIME, Header, scan};
-use super::motion_rows::{Rows, rows};
-use super::row_layout::Layout;
+use super::header_scanner::{BvhHeader, DEFAULT_FRAME_TIME, scan};
+use super::motion_rows::{DecodedRows, rows};
+use super::row_layout::RowLayout;
 use super::{bvh_anim_header, motion_rows};
 use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::memory_budget::{MAX_MEMORY, MemoryBudget};
@@ -29,7 +29,7 @@ pub enum Positions {
 
 /// What the reader cannot know from the file, or knows wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BvhOptions {
+pub struct BvhReadOptions {
     /// How position channels and OFFSETs go together; `None` decides from the data.
     pub positions: Option<Positions>,
 }
@@ -71,33 +71,33 @@ pub struct Normalization {
 /// assert_eq!(bvh.clip.frames(), 1);
 /// # Ok::<(), posemill::import::BvhError>(())
 /// ```
-pub fn read(bytes: &[u8], options: &BvhOptions) -> Result<RawBvh, BvhError> {
+pub fn read(bytes: &[u8], options: &BvhReadOptions) -> Result<RawBvh, BvhError> {
     read_within(bytes, options, &MemoryBudget::new(bytes.len() as u64, None))
 }
 
 /// The same, within what is left of `budget`.
 pub(super) fn read_within(
     bytes: &[u8],
-    options: &BvhOptions,
+    options: &BvhReadOptions,
     budget: &MemoryBudget,
 ) -> Result<RawBvh, BvhError> {
     let mut warnings = Warnings::new();
     let header = scan(bytes, &mut warnings)?;
-    let layout = Layout::new(&header, added_roots(&header));
+    let layout = RowLayout::new(&header, added_roots(&header));
     let rows = rows(bytes, header.rows, &layout, header.frames, budget, &mut warnings)?;
     assemble(&header, &layout, rows, options, warnings)
 }
 
 /// 1 where the file's several roots go under an added one.
-fn added_roots(header: &Header) -> usize {
+fn added_roots(header: &BvhHeader) -> usize {
     usize::from(header.joints.iter().filter(|j| j.parent.is_none()).count() > 1)
 }
 
 fn assemble(
-    header: &Header,
-    layout: &Layout,
-    mut rows: Rows,
-    options: &BvhOptions,
+    header: &BvhHeader,
+    layout: &RowLayout,
+    mut rows: DecodedRows,
+    options: &BvhReadOptions,
     mut warnings: Warnings,
 ) -> Result<RawBvh, BvhError> {
     let mut skeleton = skeleton(header, &mut warnings)?;
@@ -125,9 +125,9 @@ fn assemble(
     Ok(RawBvh { skeleton, clip, positions, warnings })
 }
 
-fn skeleton(header: &Header, warnings: &mut Warnings) -> Result<Skeleton, BvhError> {
+fn skeleton(header: &BvhHeader, warnings: &mut Warnings) -> Result<Skeleton, BvhError> {
     let added = added_roots(header);
-    let mut names = Names::default();
+    let mut names = UniqueNames::default();
     let mut joints = Vec::with_capacity(header.joints.len() + added);
     if added == 1 {
         let mut root = Joint::new("", None, Transform::identity());
@@ -166,9 +166,9 @@ const SAME_TIP: f64 = 1e-3;
 
 /// Names that were given away, and the last number behind each.
 #[derive(Default)]
-struct Names(HashMap<String, usize>);
+struct UniqueNames(HashMap<String, usize>);
 
-impl Names {
+impl UniqueNames {
     fn unique(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         while self.0.contains_key(&name) {
@@ -183,7 +183,7 @@ impl Names {
 
 /// The joints with the median of their position channels as OFFSETs, where no joint below a root has an OFFSET and the
 /// channels hold bones: some exporters write the lengths of bones there and nowhere else.
-fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &Rows) -> Option<Vec<Joint>> {
+fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &DecodedRows) -> Option<Vec<Joint>> {
     let is_root = |id: JointId| skeleton.parent(id).is_none_or(|p| skeleton.joint(p).file_name.is_none());
     let mut inner = skeleton.ids().filter(|id| !is_root(*id)).peekable();
     inner.peek()?;
@@ -210,7 +210,12 @@ const MOST_ROWS: usize = 256;
 ///
 /// A root moves about and its OFFSET is often noise, so it votes only where it stays within a thousandth of
 /// its OFFSET from zero: then the OFFSET is a rest height, and replacing it would drop the figure.
-fn decide(skeleton: &Skeleton, translated: &[JointId], rows: &Rows, warnings: &mut Warnings) -> Positions {
+fn decide(
+    skeleton: &Skeleton,
+    translated: &[JointId],
+    rows: &DecodedRows,
+    warnings: &mut Warnings,
+) -> Positions {
     let (mut replace, mut add) = (0, 0);
     for (k, &joint) in translated.iter().enumerate() {
         let offset = skeleton.joint(joint).rest.translation;
@@ -309,9 +314,9 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
             header.frame_time = DEFAULT_FRAME_TIME;
             warnings.add("bvh-frame-time", "30 frames per second were assumed", "the frame time");
         }
-        let layout = Layout::new(&header, added_roots(&header));
+        let layout = RowLayout::new(&header, added_roots(&header));
         let budget = MemoryBudget::new(0, Some(MAX_MEMORY));
         let rows = motion_rows::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &budget)?;
-        assemble(&header, &layout, rows, &BvhOptions::default(), warnings)
+        assemble(&header, &layout, rows, &BvhReadOptions::default(), warnings)
     }
 }

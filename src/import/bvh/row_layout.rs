@@ -6,16 +6,16 @@
 //! count as 0.
 
 use super::half_angles::half_sin_cos;
-use super::header_scanner::{Channel, Header};
+use super::header_scanner::{BvhChannel, BvhHeader};
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::JointId;
 use std::ops::Range;
 
 /// What the numbers of a row mean, for joints that may stand behind an added root.
-pub(super) struct Layout {
-    channels: Vec<Channel>,
+pub(super) struct RowLayout {
+    channels: Vec<BvhChannel>,
     /// For each joint: its rotation, as columns and axes.
-    turns: Vec<Turns>,
+    turns: Vec<JointRotation>,
     /// Columns and axes of all turns, in joint order.
     columns: Vec<(u32, u8)>,
     /// From the first to the last of these columns.
@@ -27,7 +27,7 @@ pub(super) struct Layout {
 
 /// A range of `columns`.
 #[derive(Clone, Copy)]
-struct Turns {
+struct JointRotation {
     joint: u32,
     start: u32,
     end: u32,
@@ -41,9 +41,9 @@ pub(super) struct Scratch {
     cos: Vec<f64>,
 }
 
-impl Layout {
+impl RowLayout {
     /// The layout of the rows under `header`; joint `i` of the file is joint `i + added` of the skeleton.
-    pub fn new(header: &Header, added: usize) -> Self {
+    pub fn new(header: &BvhHeader, added: usize) -> Self {
         let mut layout = Self {
             channels: Vec::new(),
             turns: Vec::new(),
@@ -58,15 +58,15 @@ impl Layout {
             for &channel in &joint.channels {
                 let column = layout.channels.len();
                 match channel {
-                    Channel::Position(axis) => place[usize::from(axis)] = Some(column),
-                    Channel::Rotation(axis) => layout.columns.push((column as u32, axis)),
-                    Channel::Scale(_) => {}
+                    BvhChannel::Position(axis) => place[usize::from(axis)] = Some(column),
+                    BvhChannel::Rotation(axis) => layout.columns.push((column as u32, axis)),
+                    BvhChannel::Scale(_) => {}
                 }
                 layout.channels.push(channel);
             }
             let end = layout.columns.len() as u32;
             if end > start {
-                layout.turns.push(Turns { joint: (i + added) as u32, start, end });
+                layout.turns.push(JointRotation { joint: (i + added) as u32, start, end });
             }
             if place.iter().any(Option::is_some) {
                 layout.places.push((JointId::new(i + added), place));

@@ -5,9 +5,9 @@
 
 use super::{fbx_rest_pose, joint_nodes, scene_to_glb};
 use crate::fbx_document::{FbxView, open_fbx};
-use crate::import::format::{ReadFormat, Source};
+use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::gltf::{self, GltfFile};
-use crate::import::load::{ImportError, Options};
+use crate::import::load::{ImportError, ImportOptions};
 use crate::model::Asset;
 use crate::report::Warnings;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     read,
 };
 
-fn read(source: &Source, options: &Options) -> Result<Asset, ImportError> {
+fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
     let budget = options.budget(source.bytes);
     let scene = open_fbx(source.bytes, FbxView::Imported, budget.left())
         .map_err(|reason| ImportError::Fbx { reason })?;

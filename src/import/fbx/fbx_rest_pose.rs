@@ -10,9 +10,9 @@ use super::joint_nodes::{JointNodes, index};
 use super::scene_to_glb::{RestPose, bare};
 use crate::anatomy::Vocabulary;
 use crate::import::gltf::GltfFile;
-use crate::import::load::{ImportError, Options};
+use crate::import::load::{ImportError, ImportOptions};
 use crate::import::reference_pose::Calibrate;
-use crate::import::rig_detection::{File, understand};
+use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Vec3, angle_between};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{ModelPose, Rig, Role, Side};
@@ -39,7 +39,7 @@ const MOST: f64 = 0.8;
 pub(super) fn rest(
     scene: &SceneRoot,
     joints: &JointNodes,
-    options: &Options,
+    options: &ImportOptions,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<RestPose, ImportError> {
@@ -134,7 +134,7 @@ fn stands(
 ) -> Result<Option<bool>, ImportError> {
     let file = GltfFile::read_within(Arc::new(bare(scene, joints, pose)?), None, budget)?;
     let rest = file.skeleton.rest_model_pose();
-    let understood = understand(&File {
+    let understood = detect_rig(&RigClues {
         skeleton: &file.skeleton,
         rest: &rest,
         bound: false,

@@ -17,7 +17,7 @@ const IMAGE: u64 = 1 << 28;
 
 /// What surfaces look like.
 #[derive(Default)]
-pub(super) struct Looks {
+pub(super) struct GlbMaterials {
     pub(super) materials: Vec<Value>,
     pub(super) textures: Vec<Value>,
     pub(super) images: Vec<Value>,
@@ -29,8 +29,8 @@ pub(super) fn looks(
     folder: Option<&Path>,
     binary: &mut GlbBuilder,
     warnings: &mut Warnings,
-) -> Looks {
-    let mut looks = Looks::default();
+) -> GlbMaterials {
+    let mut looks = GlbMaterials::default();
     let mut known: BTreeMap<u32, Option<usize>> = BTreeMap::new();
     for material in &scene.materials {
         let texture =

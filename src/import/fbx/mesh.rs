@@ -3,7 +3,7 @@
 //!
 //! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates count from the upper left.
 
-use super::skin_weights::{INFLUENCES, Skin, skin};
+use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::load::ImportError;
 use crate::memory_budget::MemoryBudget;
@@ -21,7 +21,7 @@ const VERTICES: Option<u32> = Some(34962);
 const CORNERS: Option<u32> = Some(34963);
 
 /// One mesh of the GLB.
-pub(super) struct Body {
+pub(super) struct GlbMesh {
     /// The mesh and the skin in their lists.
     pub(super) mesh: usize,
     pub(super) skin: Option<usize>,
@@ -31,22 +31,22 @@ pub(super) struct Body {
 
 /// The meshes and skins of the GLB, and which mesh of the scene became which.
 #[derive(Default)]
-pub(super) struct Bodies {
+pub(super) struct GlbMeshes {
     pub(super) meshes: Vec<Value>,
     pub(super) skins: Vec<Value>,
-    of_mesh: BTreeMap<u32, Body>,
+    of_mesh: BTreeMap<u32, GlbMesh>,
 }
 
-impl Bodies {
+impl GlbMeshes {
     /// What hangs on the node.
-    pub(super) fn of_node(&self, node: &Node) -> Option<&Body> {
+    pub(super) fn of_node(&self, node: &Node) -> Option<&GlbMesh> {
         self.of_mesh.get(&node.mesh.as_ref()?.element.element_id)
     }
 }
 
 /// A place, a normal, a texture coordinate and a colour.
 #[derive(Clone, Copy)]
-struct Corner {
+struct MeshCorner {
     place: [f32; 3],
     normal: [f32; 3],
     uv: [f32; 2],
@@ -55,8 +55,8 @@ struct Corner {
 
 /// The vertices of one primitive, and the vertex of the scene that each is made from.
 #[derive(Default)]
-struct Primitive {
-    corners: Vec<Corner>,
+struct WeldedPrimitive {
+    corners: Vec<MeshCorner>,
     source: Vec<u32>,
     indices: Vec<u32>,
 }
@@ -77,8 +77,8 @@ pub(super) fn bodies(
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
-) -> Result<Bodies, ImportError> {
-    let mut bodies = Bodies::default();
+) -> Result<GlbMeshes, ImportError> {
+    let mut bodies = GlbMeshes::default();
     for mesh in &scene.meshes {
         let hidden = !mesh.element.instances.is_empty() && mesh.element.instances.iter().all(|n| !n.visible);
         if hidden {
@@ -117,14 +117,14 @@ pub(super) fn bodies(
             bodies.skins.push(json!({ "joints": skin.joints, "inverseBindMatrices": matrices }));
             bodies.skins.len() - 1
         });
-        let body = Body { mesh: bodies.meshes.len() - 1, skin, targets: morphs.len() };
+        let body = GlbMesh { mesh: bodies.meshes.len() - 1, skin, targets: morphs.len() };
         bodies.of_mesh.insert(mesh.element.element_id, body);
     }
     Ok(bodies)
 }
 
 /// A morph target: where it moves each vertex of the scene's mesh.
-struct Morph {
+struct MorphTarget {
     name: String,
     weight: f64,
     moves: Vec<[f32; 3]>,
@@ -136,10 +136,10 @@ fn single(v: Vec3) -> [f32; 3] {
 
 fn morphs(
     mesh: &Mesh,
-    skin: Option<&Skin>,
+    skin: Option<&FbxSkin>,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
-) -> Result<Vec<Morph>, ImportError> {
+) -> Result<Vec<MorphTarget>, ImportError> {
     let place = || one_line(name(mesh));
     let mut morphs = Vec::new();
     for channel in mesh.blend_deformers.iter().flat_map(|d| d.channels.iter()) {
@@ -158,16 +158,16 @@ fn morphs(
             }
         }
         let weight = if channel.weight.is_finite() { channel.weight } else { 0.0 };
-        morphs.push(Morph { name: channel.element.name.to_string(), weight, moves });
+        morphs.push(MorphTarget { name: channel.element.name.to_string(), weight, moves });
     }
     Ok(morphs)
 }
 
 /// The faces of one material.
-fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&Skin>) -> Primitive {
+fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimitive {
     let place = skin.and_then(|s| s.place);
     let turn = place.map(|m| matrix_for_normals(&m));
-    let mut made = Primitive::default();
+    let mut made = WeldedPrimitive::default();
     let mut known: HashMap<([u32; 12], u32), u32> = HashMap::new();
     let mut triangles = Vec::new();
     for face in faces.iter().filter_map(|f| mesh.faces.get(*f as usize)) {
@@ -185,13 +185,13 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&Skin>) -> Primitive {
             let uv = if mesh.vertex_uv.exists { mesh.vertex_uv[corner] } else { ufbx::Vec2::default() };
             let color =
                 if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
-            let made_corner = Corner {
+            let made_corner = MeshCorner {
                 place: single(place.map_or(v, |m| transform_position(&m, v))),
                 normal: unit(single(normal)),
                 uv: [uv.x as f32, 1.0 - uv.y as f32],
                 color: [color.x, color.y, color.z, color.w].map(|c| c.clamp(0.0, 1.0) as f32),
             };
-            let Corner { place, normal, uv, color } = made_corner;
+            let MeshCorner { place, normal, uv, color } = made_corner;
             let mut bits = [0u32; 12];
             let numbers = place.iter().chain(&normal).chain(&uv).chain(&color);
             bits.iter_mut().zip(numbers).for_each(|(bits, x)| *bits = x.to_bits());
@@ -215,10 +215,10 @@ fn unit(n: [f32; 3]) -> [f32; 3] {
 
 /// The primitive in the binary chunk.
 fn written(
-    made: &Primitive,
+    made: &WeldedPrimitive,
     mesh: &Mesh,
-    skin: Option<&Skin>,
-    morphs: &[Morph],
+    skin: Option<&FbxSkin>,
+    morphs: &[MorphTarget],
     binary: &mut GlbBuilder,
 ) -> Value {
     let count = made.corners.len();
@@ -257,7 +257,7 @@ fn written(
     let corners = json!({ "componentType": UNSIGNED_INT, "count": made.indices.len(), "type": "SCALAR" });
     let mut primitive = json!({ "attributes": attributes, "indices": binary.push(&bytes, CORNERS, corners) });
     if !morphs.is_empty() {
-        let target = |morph: &Morph| {
+        let target = |morph: &MorphTarget| {
             let moves: Vec<[f32; 3]> = made
                 .source
                 .iter()

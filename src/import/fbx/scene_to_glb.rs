@@ -4,7 +4,7 @@
 //! the scene, or, where something hangs on it, a node of its own is added behind the others. Space: the scene's. Units: metres.
 
 use super::joint_nodes::{JointNodes, index};
-use super::mesh::{self, Body};
+use super::mesh::{self, GlbMesh};
 use super::{material, stacks};
 use crate::gltf_document::GlbBuilder;
 use crate::import::load::ImportError;
@@ -51,12 +51,12 @@ pub(super) fn build(
 
 /// The GLB of the scene at rest with nothing but its nodes.
 pub(super) fn bare(scene: &Scene, joints: &JointNodes, rest: &RestPose) -> Result<Vec<u8>, ImportError> {
-    let mut json = skeleton(scene, joints, rest, &mesh::Bodies::default());
+    let mut json = skeleton(scene, joints, rest, &mesh::GlbMeshes::default());
     json["skins"] = json!([{ "joints": joints.list() }]);
     Ok(GlbBuilder::default().glb(json)?)
 }
 
-fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::Bodies) -> Value {
+fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::GlbMeshes) -> Value {
     let mut tops = vec![0];
     let mut nodes: Vec<Value> = Vec::with_capacity(scene.nodes.len());
     let mut added: Vec<Value> = Vec::new();
@@ -102,7 +102,7 @@ fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::
     json!({ "scene": 0, "scenes": [{ "nodes": tops }], "nodes": nodes })
 }
 
-fn wear(node: &mut Value, body: &Body) {
+fn wear(node: &mut Value, body: &GlbMesh) {
     node["mesh"] = body.mesh.into();
     if let Some(skin) = body.skin {
         node["skin"] = skin.into();

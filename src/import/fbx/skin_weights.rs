@@ -16,7 +16,7 @@ const COMPARED: usize = 64;
 pub(super) const INFLUENCES: usize = 8;
 
 /// The skin of one mesh.
-pub(super) struct Skin {
+pub(super) struct FbxSkin {
     /// The nodes of the joints.
     pub(super) joints: Vec<usize>,
     /// Column by column.
@@ -28,7 +28,7 @@ pub(super) struct Skin {
 }
 
 /// The skin of a mesh, `None` where nothing is bound.
-pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<Skin> {
+pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<FbxSkin> {
     let place_of = || one_line(name(mesh));
     let deformer = mesh.skin_deformers.iter().find(|d| d.clusters.iter().any(|c| c.bone_node.is_some()))?;
     if mesh.skin_deformers.len() > 1 {
@@ -60,7 +60,7 @@ pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<Skin> {
     let inverse_bind =
         matrices.iter().map(|(own, pose)| columns(if place.is_some() { pose } else { own })).collect();
     let weights = weights(mesh, deformer, &kept, warnings);
-    Some(Skin { joints, inverse_bind, place, weights })
+    Some(FbxSkin { joints, inverse_bind, place, weights })
 }
 
 /// Where the mesh stood when it was bound, if all clusters say the same.

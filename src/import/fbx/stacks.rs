@@ -5,7 +5,7 @@
 //! What stays where the rest pose has it gets no channel. Space: local, as the nodes. Units: metres, seconds.
 
 use super::joint_nodes::JointNodes;
-use super::mesh::Bodies;
+use super::mesh::GlbMeshes;
 use super::scene_to_glb::RestPose;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::load::ImportError;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
 
 /// What a node takes in one frame until it is written: as the reader gives it, as numbers, as bytes.
-type Sample = (Transform, [f32; 10]);
+type BakedSample = (Transform, [f32; 10]);
 
 /// The rates at which takes are baked, hertz: fewer keys are poses of an animator, more are no frames.
 const LEAST_BAKED: f64 = 15.0;
@@ -26,7 +26,7 @@ const ON_FRAME: f64 = 0.01;
 
 /// What one node does in one stack, where it is not what it does at rest.
 #[derive(Default)]
-struct Track {
+struct NodeSamples {
     translations: Vec<[f32; 3]>,
     rotations: Vec<[f32; 4]>,
     scales: Vec<[f32; 3]>,
@@ -40,7 +40,7 @@ pub(super) fn animations(
     scene: &SceneRoot,
     joints: &JointNodes,
     rest: &RestPose,
-    bodies: &Bodies,
+    bodies: &GlbMeshes,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
 ) -> Result<Vec<Value>, ImportError> {
@@ -51,9 +51,9 @@ pub(super) fn animations(
         let frames = frames(stack, rate);
         let samples = frames.saturating_mul(scene.nodes.len() as u64);
         let name = one_line(&stack.element.name);
-        budget.reserve_list::<Sample>(samples, || format!("the take `{name}` of {frames} frames"))?;
+        budget.reserve_list::<BakedSample>(samples, || format!("the take `{name}` of {frames} frames"))?;
         let frames = frames as usize;
-        let tracks: Vec<Track> = (0..scene.nodes.len())
+        let tracks: Vec<NodeSamples> = (0..scene.nodes.len())
             .into_par_iter()
             .map(|n| track(scene, (s, rate), n, frames, &rest[n]))
             .collect();
@@ -115,9 +115,9 @@ fn track(
     node: usize,
     frames: usize,
     rest: &Transform,
-) -> Track {
+) -> NodeSamples {
     let (stack, node) = (&scene.anim_stacks[stack], &scene.nodes[node]);
-    let mut track = Track::default();
+    let mut track = NodeSamples::default();
     let mut last = [0.0f32; 4];
     for f in 0..frames {
         let at = evaluate_transform(&stack.anim, node, stack.time_begin + f as f64 / rate);
@@ -149,9 +149,9 @@ fn animation(
     scene: &SceneRoot,
     (stack, rate): (usize, f64),
     frames: usize,
-    tracks: &[Track],
+    tracks: &[NodeSamples],
     joints: &JointNodes,
-    bodies: &Bodies,
+    bodies: &GlbMeshes,
     binary: &mut GlbBuilder,
 ) -> (Option<Value>, bool) {
     let stack = &scene.anim_stacks[stack];
@@ -215,8 +215,8 @@ fn changes<const N: usize>(values: &[[f32; N]]) -> bool {
 /// The mesh of a node, where it has morph targets.
 fn node_morphs<'a>(
     node: &'a ufbx::Node,
-    bodies: &'a Bodies,
-) -> Option<(&'a ufbx::Mesh, &'a super::mesh::Body)> {
+    bodies: &'a GlbMeshes,
+) -> Option<(&'a ufbx::Mesh, &'a super::mesh::GlbMesh)> {
     let body = bodies.of_node(node).filter(|b| b.targets > 0)?;
     Some((node.mesh.as_ref()?, body))
 }

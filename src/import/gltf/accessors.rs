@@ -3,7 +3,7 @@
 //! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The
 //! accessor readers of the `gltf` crate panic on data that a hostile file can hold, so this one is our own.
 
-use super::meshopt::{self, Packed};
+use super::meshopt::{self, PackedView};
 use super::resources::Resources;
 use crate::gltf_document::{GltfError, Json};
 use crate::memory_budget::MemoryBudget;
@@ -52,28 +52,28 @@ pub(super) struct Accessors<'a> {
     budget: &'a MemoryBudget,
     accessors: Vec<Accessor>,
     views: Vec<buffer::View>,
-    buffers: Vec<Result<Bytes<'a>, GltfError>>,
+    buffers: Vec<Result<BufferBytes<'a>, GltfError>>,
     /// The plain bytes of views that are packed.
     unpacked: Vec<Option<Result<Vec<u8>, GltfError>>>,
 }
 
-enum Bytes<'a> {
+enum BufferBytes<'a> {
     Borrowed(&'a [u8]),
     Shared(Arc<[u8]>),
 }
 
-impl std::ops::Deref for Bytes<'_> {
+impl std::ops::Deref for BufferBytes<'_> {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Borrowed(b) => b,
-            Bytes::Shared(b) => b,
+            BufferBytes::Borrowed(b) => b,
+            BufferBytes::Shared(b) => b,
         }
     }
 }
 
 /// Where the elements of an accessor lie.
-struct Layout<'a> {
+struct ElementLayout<'a> {
     bytes: Option<&'a [u8]>,
     stride: usize,
     count: usize,
@@ -95,8 +95,8 @@ impl<'a> Accessors<'a> {
         let load = |(i, buffer): (usize, Buffer)| {
             let path = format!("buffers[{i}]");
             let bytes = match (&buffer.uri, bin) {
-                (Some(uri), _) => Bytes::Shared(resources.load(uri, &path)?),
-                (None, Some(bin)) if i == 0 => Bytes::Borrowed(bin),
+                (Some(uri), _) => BufferBytes::Shared(resources.load(uri, &path)?),
+                (None, Some(bin)) if i == 0 => BufferBytes::Borrowed(bin),
                 (None, _) => return Err(GltfError::value(path, "the buffer has no data")),
             };
             let (end, length) = (buffer.byte_length.0, bytes.len() as u64);
@@ -128,7 +128,7 @@ impl<'a> Accessors<'a> {
         let here = format!("bufferViews[{view}]");
         let others = self.views[view].extensions.as_ref()?.others.iter();
         let (extension, packed) = meshopt::packed(others, &here)?;
-        let plain = |packed: &Packed| {
+        let plain = |packed: &PackedView| {
             let bytes = self.bytes(packed.buffer, packed.byte_offset, packed.byte_length, &here)?;
             meshopt::unpack(packed, extension, bytes, &here, self.budget)
         };
@@ -174,7 +174,13 @@ impl<'a> Accessors<'a> {
         self.bytes(view.buffer.value(), begin, view.byte_length.0, &format!("bufferViews[{index}]"))
     }
 
-    fn layout(&self, index: usize, path: &str, shape: Type, use_: Numbers) -> Result<Layout<'_>, GltfError> {
+    fn layout(
+        &self,
+        index: usize,
+        path: &str,
+        shape: Type,
+        use_: Numbers,
+    ) -> Result<ElementLayout<'_>, GltfError> {
         let count = self.accessors.len();
         let accessor = self.accessors.get(index).ok_or_else(|| GltfError::OutOfRange {
             path: path.into(),
@@ -228,7 +234,7 @@ impl<'a> Accessors<'a> {
         // Elements without bytes of their own cost the file nothing, so nothing but the budget bounds them.
         self.budget
             .reserve_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
-        Ok(Layout {
+        Ok(ElementLayout {
             bytes,
             stride: stride as usize,
             count: count as usize,
@@ -239,7 +245,11 @@ impl<'a> Accessors<'a> {
     }
 
     /// The sparse part: positions in the accessor, and the layout of the values that go there.
-    fn sparse(&self, index: usize, base: &Layout) -> Result<Option<(Vec<u32>, Layout<'_>)>, GltfError> {
+    fn sparse(
+        &self,
+        index: usize,
+        base: &ElementLayout,
+    ) -> Result<Option<(Vec<u32>, ElementLayout<'_>)>, GltfError> {
         let Some(sparse) = &self.accessors[index].sparse else { return Ok(None) };
         let here = format!("accessors[{index}].sparse");
         let component = match &sparse.indices.component_type {
@@ -258,7 +268,7 @@ impl<'a> Accessors<'a> {
             let bytes =
                 slice(data, begin, end).ok_or(GltfError::Bounds { path: here.clone(), end, length })?;
             self.budget.reserve_list::<f32>(sparse.count.0 * components as u64, || format!("`{here}`"))?;
-            Ok::<_, GltfError>(Layout {
+            Ok::<_, GltfError>(ElementLayout {
                 bytes: Some(bytes),
                 stride: element as usize,
                 count: sparse.count.0 as usize,
@@ -289,7 +299,7 @@ impl<'a> Accessors<'a> {
         self.decoded(index, &self.layout(index, path, shape, numbers)?)
     }
 
-    fn decoded(&self, index: usize, layout: &Layout) -> Result<Vec<f32>, GltfError> {
+    fn decoded(&self, index: usize, layout: &ElementLayout) -> Result<Vec<f32>, GltfError> {
         let mut values = layout.floats();
         if let Some((places, replaced)) = self.sparse(index, layout)? {
             let n = layout.components;
@@ -314,7 +324,7 @@ impl<'a> Accessors<'a> {
         shape: Type,
         numbers: Numbers,
     ) -> Result<Cow<'_, [u8]>, GltfError> {
-        let plain = |layout: &Layout| {
+        let plain = |layout: &ElementLayout| {
             layout.component == ComponentType::F32
                 && layout.stride == 4 * layout.components
                 && self.accessors[index].sparse.is_none()
@@ -367,7 +377,7 @@ fn shape_name(shape: Type) -> &'static str {
     }
 }
 
-impl Layout<'_> {
+impl ElementLayout<'_> {
     fn decode<const N: usize, T: Clone>(&self, zero: T, one: impl Fn([u8; N]) -> T) -> Vec<T> {
         let Some(bytes) = self.bytes else { return vec![zero; self.count * self.components] };
         let mut values = Vec::with_capacity(self.count * self.components);

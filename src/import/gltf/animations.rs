@@ -4,10 +4,10 @@
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::accessors::{Accessors, Numbers};
-use super::interpolation::{Hand, Interpolation, Track, fitting_rate};
+use super::interpolation::{Interpolation, KeyCursor, KeyTrack, fitting_rate};
 use super::node_joints::Joints;
 use super::property_tracks::{Frames, carried};
-use super::sampling::{Span, Step, sample, steps};
+use super::sampling::{AnimatedNode, FrameTimes, sample, steps};
 use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
@@ -71,7 +71,7 @@ fn clip(
     tree: &NodeTree,
     accessors: &Accessors,
     joints: &Joints,
-    (at_rest, step_of): &(Vec<Step>, Vec<Option<usize>>),
+    (at_rest, step_of): &(Vec<AnimatedNode>, Vec<Option<usize>>),
     warnings: &mut Warnings,
 ) -> Result<Option<Clip>, GltfError> {
     let here = format!("animations[{}]", animation.index());
@@ -80,7 +80,7 @@ fn clip(
         return Ok(None);
     }
     let budget = accessors.budget();
-    budget.reserve_list::<(Step, WorldTransform)>(at_rest.len() as u64, || format!("`{here}`"))?;
+    budget.reserve_list::<(AnimatedNode, WorldTransform)>(at_rest.len() as u64, || format!("`{here}`"))?;
     let mut steps = at_rest.clone();
     let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     let mut values: BTreeMap<(usize, usize), Cow<[u8]>> = BTreeMap::new();
@@ -118,14 +118,14 @@ fn clip(
         let (times, values) = (&times[&input], &values[&(sampler.output().index(), width)]);
         let next = hands.len();
         let hand = *hand_of.entry(input).or_insert(next);
-        let Some(track) = Track::new(hand, times.len(), values, width, interpolation) else {
+        let Some(track) = KeyTrack::new(hand, times.len(), values, width, interpolation) else {
             let reason = format!("{} key times for {} values", times.len(), values.len() / (4 * width));
             return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
         };
         curved |= interpolation != Interpolation::Linear && times.len() > 1;
         if hand == next {
             keys.extend_from_slice(times);
-            hands.push(Hand::new(times));
+            hands.push(KeyCursor::new(times));
         }
         let step = step_of[node].unwrap_or_default();
         steps[step].tracks[property] = Some(tracks.len());
@@ -159,7 +159,7 @@ fn clip(
     let span = Frames { count: frames as usize, time: &time, snap };
     let is_joint = |node: usize| step_of[node].is_some();
     let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
-    let span = Span { frames: frames as usize, time, snap };
+    let span = FrameTimes { frames: frames as usize, time, snap };
     let sampled = sample(steps, &tracks, &hands, joints, &span)
         .map_err(|item| GltfError::NotFinite { path: here, item })?;
     let mut clip = Clip::new(

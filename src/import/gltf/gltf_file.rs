@@ -8,7 +8,7 @@
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
 use super::accessors::Accessors;
-use super::node_joints::{Humanoid, Joints};
+use super::node_joints::{Joints, VrmHumanoid};
 use super::resources::Resources;
 use super::{animations, checked_document, primitives, skin_bind};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
@@ -36,7 +36,7 @@ pub struct GltfFile {
     /// The meshes that the joints move and that could be read.
     pub meshes: Vec<Mesh>,
     /// The humanoid map, where the file is a VRM or a VRM animation.
-    pub humanoid: Option<Humanoid>,
+    pub humanoid: Option<VrmHumanoid>,
     /// The file as it came.
     pub document: Document,
     /// What had to be bent.
@@ -76,7 +76,7 @@ impl GltfFile {
         let bind = skin_bind::bind(&skins, &tree, &worlds, &joints, budget, &mut warnings)?;
         let view = checked_document::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
         let images = primitives::images(&json, &accessors, &mut resources, &mut warnings)?;
-        let source = primitives::Source {
+        let source = primitives::MeshContext {
             json: &json,
             view: &view,
             tree: &tree,

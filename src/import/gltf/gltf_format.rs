@@ -5,9 +5,9 @@
 use super::gltf_file::GltfFile;
 use crate::anatomy::skin_mass;
 use crate::import::format::ReadFormat;
-use crate::import::load::{ImportError, Options};
-use crate::import::reference_pose::{self, Body};
-use crate::import::rig_detection::{File, understand};
+use crate::import::load::{ImportError, ImportOptions};
+use crate::import::reference_pose::{self, UncalibratedBody};
+use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::Vec3;
 use crate::model::{Asset, Character, Clip};
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub const FORMAT: ReadFormat = ReadFormat {
 };
 
 /// The file with its roles, its calibration pose and the turn that makes it face +Z.
-pub(crate) fn asset(mut file: GltfFile, name: &str, options: &Options) -> Result<Asset, ImportError> {
+pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
     let clips: Vec<&Clip> = file.clips.iter().collect();
     let mass = skin_mass(&file.meshes, file.skeleton.len());
-    let understood = understand(&File {
+    let understood = detect_rig(&RigClues {
         skeleton: &file.skeleton,
         rest: &rest,
         bound: file.bind.is_some(),
@@ -49,7 +49,14 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &Options) -> Result
     let rig = understood.rig;
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
-    let body = Body { rig: &rig, rest: &rest, bound, clips: &clips, up: Some(Vec3::y()), place: "nodes" };
+    let body = UncalibratedBody {
+        rig: &rig,
+        rest: &rest,
+        bound,
+        clips: &clips,
+        up: Some(Vec3::y()),
+        place: "nodes",
+    };
     let calibrated = body.calibrate(options, &mut warnings)?;
     let turn = body.facing(calibrated.as_ref());
     let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();

@@ -17,7 +17,7 @@ pub(super) enum Interpolation {
 }
 
 /// What can stand in a key. Numbers are the bytes of `f32`, as a file has them.
-pub(super) trait Key: Copy {
+pub(super) trait KeyValue: Copy {
     /// A value of four (rotation) or three numbers.
     fn read(numbers: &[u8]) -> Self;
     fn mix(a: Self, b: Self, t: f64) -> Self;
@@ -36,7 +36,7 @@ fn number(bytes: &[u8]) -> f64 {
     f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).into()
 }
 
-impl Key for Vec3 {
+impl KeyValue for Vec3 {
     #[inline(always)]
     fn read(n: &[u8]) -> Self {
         Vec3::new(number(&n[..4]), number(&n[4..8]), number(&n[8..12]))
@@ -65,7 +65,7 @@ fn unit(q: RawQuat) -> Quat {
 /// A quaternion that is no longer says nothing: it stands for no turn.
 const NO_LENGTH: f64 = 1e-9;
 
-impl Key for Quat {
+impl KeyValue for Quat {
     #[inline(always)]
     fn read(n: &[u8]) -> Self {
         unit(raw(n))
@@ -82,7 +82,7 @@ impl Key for Quat {
 
 /// Where a time lies among ascending key times.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spot {
+pub(super) struct KeyPosition {
     /// The key at or before it.
     key: usize,
     /// How far it is to the next key, of 1, and how many seconds lie between the two; `None` where this key is hit, or is the
@@ -92,12 +92,12 @@ pub(super) struct Spot {
 
 /// The key times of some tracks, with a hand on the key last used.
 #[derive(Clone)]
-pub(super) struct Hand<'a> {
+pub(super) struct KeyCursor<'a> {
     times: &'a [f64],
     at: usize,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> KeyCursor<'a> {
     /// The hand on the first of `times`, which ascend and are not empty.
     pub(super) fn new(times: &'a [f64]) -> Self {
         Self { times, at: 0 }
@@ -110,7 +110,7 @@ impl<'a> Hand<'a> {
     }
 
     /// Where `time` lies; a key less than `snap` seconds away is hit exactly.
-    pub(super) fn seek(&mut self, time: f64, snap: f64) -> Spot {
+    pub(super) fn seek(&mut self, time: f64, snap: f64) -> KeyPosition {
         let last = self.times.len() - 1;
         if self.times[self.at] > time {
             self.at = 0;
@@ -121,16 +121,16 @@ impl<'a> Hand<'a> {
         let key = self.at;
         let start = self.times[key];
         if key == last || time <= start + snap {
-            return Spot { key, between: None };
+            return KeyPosition { key, between: None };
         }
         let length = self.times[key + 1] - start;
-        Spot { key, between: Some([(time - start) / length, length]) }
+        KeyPosition { key, between: Some([(time - start) / length, length]) }
     }
 }
 
 /// The keys of one property of one node.
 #[derive(Clone)]
-pub(super) struct Track<'a> {
+pub(super) struct KeyTrack<'a> {
     /// Which of the lists of key times is its own.
     pub(super) times: usize,
     values: &'a [u8],
@@ -138,7 +138,7 @@ pub(super) struct Track<'a> {
     interpolation: Interpolation,
 }
 
-impl<'a> Track<'a> {
+impl<'a> KeyTrack<'a> {
     /// A track of `keys` keys at the key times of that index; `None` where the number of values does not fit, or is 0.
     pub(super) fn new(
         times: usize,
@@ -176,7 +176,7 @@ impl<'a> Track<'a> {
     }
 
     /// The numbers at `spot`, each for itself, behind those of `out`.
-    pub(super) fn sample_numbers(&self, spot: Spot, out: &mut Vec<f32>) {
+    pub(super) fn sample_numbers(&self, spot: KeyPosition, out: &mut Vec<f32>) {
         let a = self.value(spot.key);
         let Some([t, length]) = spot.between.filter(|_| self.interpolation != Interpolation::Step) else {
             return out.extend(numbers(a));
@@ -196,7 +196,7 @@ impl<'a> Track<'a> {
 
     /// The value at `spot`.
     #[inline(always)]
-    pub(super) fn sample<K: Key>(&self, spot: Spot) -> K {
+    pub(super) fn sample<K: KeyValue>(&self, spot: KeyPosition) -> K {
         match spot.between {
             Some(between) if self.interpolation != Interpolation::Step => self.mixed(spot.key, between),
             _ => K::read(self.value(spot.key)),
@@ -205,7 +205,7 @@ impl<'a> Track<'a> {
 
     /// The rotations at `spots` side by side, `x, y, z, w`.
     #[inline(always)]
-    pub(super) fn rotations<const N: usize>(&self, spots: &[Spot; N]) -> [[f64; N]; 4] {
+    pub(super) fn rotations<const N: usize>(&self, spots: &[KeyPosition; N]) -> [[f64; N]; 4] {
         let mut c = [[0.0; N]; 4];
         if self.interpolation != Interpolation::Step && spots.iter().any(|spot| spot.between.is_some()) {
             for (n, spot) in spots.iter().enumerate() {
@@ -234,7 +234,7 @@ impl<'a> Track<'a> {
     }
 
     /// The value between a key and the next one.
-    fn mixed<K: Key>(&self, key: usize, [t, length]: [f64; 2]) -> K {
+    fn mixed<K: KeyValue>(&self, key: usize, [t, length]: [f64; 2]) -> K {
         let (a, b) = (self.value(key), self.value(key + 1));
         if self.interpolation != Interpolation::CubicSpline {
             return K::mix(K::read(a), K::read(b), t);
@@ -306,8 +306,8 @@ mod tests {
         let values: Vec<f32> =
             times.iter().flat_map(|&t| [[d(t); 3], [f(t); 3], [d(t); 3]]).flatten().collect();
         let values = bytes(&values);
-        let track = Track::new(0, 2, &values, 3, Interpolation::CubicSpline).unwrap();
-        let mut hand = Hand::new(&times);
+        let track = KeyTrack::new(0, 2, &values, 3, Interpolation::CubicSpline).unwrap();
+        let mut hand = KeyCursor::new(&times);
         for time in [0.0, 1.0, 1.7, 2.9, 3.0, 9.0, 1.2] {
             let v: Vec3 = track.sample(hand.seek(time, 0.0));
             assert!((v.x - f64::from(f(time.clamp(1.0, 3.0)))).abs() < 1e-5, "{time}");
@@ -320,13 +320,13 @@ mod tests {
         let half = std::f32::consts::FRAC_1_SQRT_2;
         // The first is not of unit length.
         let values = bytes(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -half, -half]);
-        let mut hand = Hand::new(&times);
-        let step = Track::new(0, 2, &values, 4, Interpolation::Step).unwrap();
+        let mut hand = KeyCursor::new(&times);
+        let step = KeyTrack::new(0, 2, &values, 4, Interpolation::Step).unwrap();
         assert_eq!(step.sample::<Quat>(hand.seek(0.999, 1e-4)), Quat::identity());
-        let line = Track::new(0, 2, &values, 4, Interpolation::Linear).unwrap();
+        let line = KeyTrack::new(0, 2, &values, 4, Interpolation::Linear).unwrap();
         let middle: Quat = line.sample(hand.seek(0.5, 1e-4));
         assert!((middle.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-7);
-        assert!(Track::new(0, 2, &values[..16], 4, Interpolation::Linear).is_none());
+        assert!(KeyTrack::new(0, 2, &values[..16], 4, Interpolation::Linear).is_none());
         for track in [step, line] {
             for spots in [[0.0, 1.0, 0.0, 2.0], [0.0, 0.25, 1.0, 0.75]] {
                 let spots = spots.map(|time| hand.seek(time, 1e-4));

@@ -15,7 +15,7 @@ const NAMES: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"];
 /// What the extension says of a view.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Packed {
+pub(super) struct PackedView {
     pub(super) buffer: usize,
     #[serde(default)]
     pub(super) byte_offset: u64,
@@ -34,10 +34,10 @@ pub(super) struct Packed {
 pub(super) fn packed<'a>(
     extensions: impl IntoIterator<Item = (&'a String, &'a Value)>,
     path: &str,
-) -> Option<(&'static str, Result<Packed, GltfError>)> {
+) -> Option<(&'static str, Result<PackedView, GltfError>)> {
     let named = |(key, value)| NAMES.iter().find(|name| **name == key).map(|name| (*name, value));
     let (name, value) = extensions.into_iter().find_map(named)?;
-    let said = Packed::deserialize(value);
+    let said = PackedView::deserialize(value);
     Some((
         name,
         said.map_err(|error| GltfError::value(format!("{path}.extensions.{name}"), error.to_string())),
@@ -50,7 +50,7 @@ pub(super) fn packed<'a>(
 /// What is damaged or beyond the budget; without the feature `meshopt` everything.
 #[cfg(feature = "meshopt")]
 pub(super) fn unpack(
-    packed: &Packed,
+    packed: &PackedView,
     _extension: &'static str,
     bytes: &[u8],
     path: &str,
@@ -81,7 +81,7 @@ pub(super) fn unpack(
 /// Always.
 #[cfg(not(feature = "meshopt"))]
 pub(super) fn unpack(
-    _packed: &Packed,
+    _packed: &PackedView,
     extension: &'static str,
     _bytes: &[u8],
     path: &str,

@@ -25,7 +25,7 @@ pub enum VrmVersion {
 
 /// The humanoid map that a VRM document carries.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Humanoid {
+pub struct VrmHumanoid {
     /// The version of the extension that holds the map.
     pub version: VrmVersion,
     /// The extension's bone names (`hips`, `leftUpperArm`, ...) and their joints, in file order.
@@ -41,7 +41,7 @@ pub(super) struct Joints {
     pub(super) of_node: Vec<Option<JointId>>,
     /// The nearest node that is a joint, from each node up.
     pub(super) holder: Vec<Option<usize>>,
-    pub(super) humanoid: Option<Humanoid>,
+    pub(super) humanoid: Option<VrmHumanoid>,
 }
 
 impl Joints {
@@ -67,7 +67,8 @@ impl Joints {
 
         let mut of_node = vec![None; tree.nodes().len()];
         let mut nodes = Vec::with_capacity(order.len() + 1);
-        let mut taken = Taken::new(order.iter().filter_map(|&n| Some(one_line(tree.node(n).name.as_ref()?))));
+        let mut taken =
+            UniqueNames::new(order.iter().filter_map(|&n| Some(one_line(tree.node(n).name.as_ref()?))));
         let mut used = HashSet::new();
         let mut joints = Vec::with_capacity(order.len() + 1);
         let mut frames: Vec<Transform> = Vec::with_capacity(order.len() + 1);
@@ -110,7 +111,7 @@ impl Joints {
             nodes.push(Some(node));
             frames.push(frame);
         }
-        let humanoid = vrm.map(|(version, bones)| Humanoid {
+        let humanoid = vrm.map(|(version, bones)| VrmHumanoid {
             version,
             bones: bones.into_iter().filter_map(|(bone, n)| Some((bone, of_node[n]?))).collect(),
         });
@@ -121,9 +122,9 @@ impl Joints {
 }
 
 /// Names that were given away, and the number to try next behind each: names never become free again.
-struct Taken(HashMap<String, usize>);
+struct UniqueNames(HashMap<String, usize>);
 
-impl Taken {
+impl UniqueNames {
     fn new(names: impl Iterator<Item = String>) -> Self {
         Self(names.map(|name| (name, 2)).collect())
     }

@@ -7,7 +7,7 @@
 use super::accessors::{Accessors, Numbers};
 use super::node_joints::Joints;
 use super::resources::Resources;
-use super::skin_bind::Skin;
+use super::skin_bind::GltfSkin;
 use crate::gltf_document::{Affine, GltfError, Json, NodeTree, WorldTransform};
 use crate::model::{Binding, JointId, Material, Mesh, Texture};
 use crate::report::Warnings;
@@ -20,12 +20,12 @@ use std::sync::Arc;
 const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// What all meshes of a document are read from.
-pub(super) struct Source<'a> {
+pub(super) struct MeshContext<'a> {
     pub(super) json: &'a Json<'a>,
     pub(super) view: &'a ::gltf::Document,
     pub(super) tree: &'a NodeTree,
     pub(super) worlds: &'a [WorldTransform],
-    pub(super) skins: &'a [Skin],
+    pub(super) skins: &'a [GltfSkin],
     pub(super) joints: &'a Joints,
     pub(super) accessors: &'a Accessors<'a>,
     pub(super) images: &'a [Option<Arc<[u8]>>],
@@ -78,7 +78,7 @@ pub(super) fn images(
 ///
 /// # Errors
 /// Where they take more memory than the file may; any other fault leaves a mesh out.
-pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
+pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
     let materials = materials(source);
     let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
@@ -122,7 +122,7 @@ pub(super) fn meshes(source: &Source, warnings: &mut Warnings) -> Result<Vec<Mes
 }
 
 /// The rigid frame at rest from the node itself, for nodes that are joints.
-fn rigid_from_node(source: &Source) -> Vec<Affine> {
+fn rigid_from_node(source: &MeshContext) -> Vec<Affine> {
     let of = |(world, joint): (&WorldTransform, &Option<JointId>)| match joint {
         Some(_) => Affine::from(world.rigid().0.inverse()) * world.affine(),
         None => Affine::identity(),
@@ -132,7 +132,7 @@ fn rigid_from_node(source: &Source) -> Vec<Affine> {
 
 /// What moves the mesh of a node: its skin, or the joint that it hangs from.
 fn bindings(
-    source: &Source,
+    source: &MeshContext,
     node: usize,
     rigid_from_node: &[Affine],
 ) -> Result<Option<Vec<Binding>>, GltfError> {
@@ -331,7 +331,7 @@ fn optional(read: Result<Vec<f32>, GltfError>) -> Result<Option<Vec<f32>>, GltfE
 }
 
 /// The materials as far as previews draw them, with the texture coordinate set of the base colour.
-fn materials(source: &Source) -> Vec<(Material, u32)> {
+fn materials(source: &MeshContext) -> Vec<(Material, u32)> {
     let raw = source.json.items("materials").unwrap_or_default();
     let textures: BTreeMap<usize, usize> = source
         .json

@@ -5,7 +5,7 @@
 //! Source: glTF 2.0 specification, section 3.11.
 
 use super::accessors::{Accessors, Numbers};
-use super::interpolation::{Hand, Interpolation, Track};
+use super::interpolation::{Interpolation, KeyCursor, KeyTrack};
 use crate::gltf_document::{GltfError, NodeTree};
 use crate::math::Quat;
 use crate::model::{AnimatedProperty, PropertyTrack};
@@ -93,12 +93,12 @@ fn sampled(
         AnimatedProperty::Weights => values.len() / (4 * per_key * times.len().max(1)),
         _ => shape.multiplicity(),
     };
-    let track = Track::new(0, times.len(), &values, width, interpolation).filter(|_| width > 0);
+    let track = KeyTrack::new(0, times.len(), &values, width, interpolation).filter(|_| width > 0);
     let track = track.ok_or_else(|| GltfError::value(path, "values do not fit the key times"))?;
     let found = frames.count.saturating_mul(width);
     accessors.budget().reserve_list::<f32>(found as u64, || format!("`{path}`"))?;
     let mut sampled = Vec::with_capacity(found);
-    let mut hand = Hand::new(&times);
+    let mut hand = KeyCursor::new(&times);
     for frame in 0..frames.count {
         let spot = hand.seek((frames.time)(frame), frames.snap);
         if property == AnimatedProperty::Rotation {

@@ -6,7 +6,7 @@
 //! of the clip. Where each frame lies among the keys is found once for all tracks that share key times. Blocks of frames are
 //! computed side by side. Space: local, parent joint from joint. Units: metres, seconds.
 
-use super::interpolation::{Hand, Spot, Track};
+use super::interpolation::{KeyCursor, KeyPosition, KeyTrack};
 use super::node_joints::Joints;
 use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
 use crate::kinematics::figure_size;
@@ -24,7 +24,7 @@ const TILE: usize = 16;
 
 /// A node on the way from the scene to a joint.
 #[derive(Clone)]
-pub(super) struct Step {
+pub(super) struct AnimatedNode {
     local: LocalTransform,
     parent: Option<usize>,
     /// The tracks of translation, rotation and scale.
@@ -33,7 +33,7 @@ pub(super) struct Step {
 }
 
 /// The joints' nodes and all nodes above them, parents first, and where each node stands in that list.
-pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<Step>, Vec<Option<usize>>) {
+pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<AnimatedNode>, Vec<Option<usize>>) {
     let mut needed = vec![false; tree.nodes().len()];
     for node in joints.nodes.iter().flatten() {
         for n in tree.path_to_top(*node) {
@@ -47,7 +47,7 @@ pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<Step>, Vec<Option<
     for &n in tree.order().iter().filter(|&&n| needed[n]) {
         let node = tree.node(n);
         step_of[n] = Some(steps.len());
-        steps.push(Step {
+        steps.push(AnimatedNode {
             local: node.local,
             parent: node.parent.and_then(|p| step_of[p]),
             tracks: [None; 3],
@@ -58,7 +58,7 @@ pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<Step>, Vec<Option<
 }
 
 /// The frames at which tracks are sampled.
-pub(super) struct Span<T> {
+pub(super) struct FrameTimes<T> {
     /// How many.
     pub(super) frames: usize,
     /// When, in seconds.
@@ -68,7 +68,7 @@ pub(super) struct Span<T> {
 }
 
 /// Where a joint's local transform comes from.
-enum Source {
+enum JointMotion {
     /// Its own node, whose translation counts as many metres: the step, and the scale above it.
     Node(usize, f64),
     /// Nothing moves it against its parent.
@@ -78,7 +78,7 @@ enum Source {
 }
 
 /// What [`Clip::new`](crate::model::Clip::new) asks for.
-pub(super) struct Sampled {
+pub(super) struct SampledTransforms {
     pub(super) rotations: Vec<Quat>,
     pub(super) translated: Vec<JointId>,
     pub(super) translations: Vec<Vec3>,
@@ -90,12 +90,12 @@ pub(super) struct Sampled {
 /// # Errors
 /// The first frame in which a joint is nowhere.
 pub(super) fn sample(
-    mut steps: Vec<Step>,
-    tracks: &[Track],
-    hands: &[Hand],
+    mut steps: Vec<AnimatedNode>,
+    tracks: &[KeyTrack],
+    hands: &[KeyCursor],
     joints: &Joints,
-    span: &Span<impl Fn(usize) -> f64 + Sync>,
-) -> Result<Sampled, usize> {
+    span: &FrameTimes<impl Fn(usize) -> f64 + Sync>,
+) -> Result<SampledTransforms, usize> {
     let skeleton = &joints.skeleton;
     let n = skeleton.len();
     for step in &mut steps {
@@ -105,20 +105,20 @@ pub(super) fn sample(
         }
         // Exporters like to write a scale that never changes.
         if let Some(scale) = step.tracks[2].filter(|s| tracks[*s].is_constant()) {
-            step.local.scale = tracks[scale].sample(Spot::default());
+            step.local.scale = tracks[scale].sample(KeyPosition::default());
             step.tracks[2] = None;
         }
     }
-    let walk = Walk::new(&steps, tracks, joints);
+    let walk = SamplingPlan::new(&steps, tracks, joints);
     // A joint without a track of its own may stand elsewhere than at rest all the same.
     let still = STILL * figure_size(skeleton);
     let rest = |k: usize| skeleton.joints()[k].rest.translation;
     let may_leave = |k: &usize| match walk.sources[*k] {
-        Source::World => true,
-        Source::Node(s, scale) => {
+        JointMotion::World => true,
+        JointMotion::Node(s, scale) => {
             steps[s].tracks[0].is_some() || (steps[s].local.translation * scale - rest(*k)).amax() > still
         }
-        Source::Fixed(local) => (local.translation - rest(*k)).amax() > still,
+        JointMotion::Fixed(local) => (local.translation - rest(*k)).amax() > still,
     };
     let loose: Vec<usize> = (0..n).filter(may_leave).collect();
 
@@ -141,7 +141,7 @@ pub(super) fn sample(
         let blocks = rotations[first * n..].par_chunks_mut(BLOCK * n).zip(&mut rows).enumerate();
         let filled = blocks.map(|(block, (rotations, translations))| {
             let first = first + block * BLOCK;
-            let mut instants = Instants::new(&walk, hands, (span.time)(first), span.snap);
+            let mut instants = FrameSampler::new(&walk, hands, (span.time)(first), span.snap);
             let frames = rotations.len() / n;
             for begin in (0..frames).step_by(TILE) {
                 let end = frames.min(begin + TILE);
@@ -194,15 +194,15 @@ pub(super) fn sample(
         let rows = translations.chunks_exact(loose.len());
         translations = rows.flat_map(|row| kept.iter().map(|i| row[*i])).collect();
     }
-    Ok(Sampled { rotations, translated, translations })
+    Ok(SampledTransforms { rotations, translated, translations })
 }
 
 /// The way down the nodes, as far as some joint needs it.
-struct Walk<'a> {
-    steps: &'a [Step],
-    tracks: &'a [Track<'a>],
+struct SamplingPlan<'a> {
+    steps: &'a [AnimatedNode],
+    tracks: &'a [KeyTrack<'a>],
     joints: &'a Joints,
-    sources: Vec<Source>,
+    sources: Vec<JointMotion>,
     /// The joints that hang in the world.
     hanging: Vec<JointId>,
     /// The steps whose places change and are asked for, parents first.
@@ -211,8 +211,8 @@ struct Walk<'a> {
     worlds: Vec<WorldTransform>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(steps: &'a [Step], tracks: &'a [Track<'a>], joints: &'a Joints) -> Self {
+impl<'a> SamplingPlan<'a> {
+    fn new(steps: &'a [AnimatedNode], tracks: &'a [KeyTrack<'a>], joints: &'a Joints) -> Self {
         let skeleton = &joints.skeleton;
         let mut worlds = Vec::with_capacity(steps.len());
         let (mut moves, mut swells) = (vec![false; steps.len()], vec![false; steps.len()]);
@@ -227,22 +227,24 @@ impl<'a> Walk<'a> {
         for (k, step) in steps.iter().enumerate() {
             step.joint.into_iter().for_each(|joint| step_of[joint.index()] = Some(k));
         }
-        let source = |joint: JointId| -> Option<Source> {
+        let source = |joint: JointId| -> Option<JointMotion> {
             let s = step_of[joint.index()]?;
             let above = steps[s].parent?;
             let hangs = steps[above].joint.is_some() && steps[above].joint == skeleton.parent(joint);
             let plain = !swells[s] && steps[s].local.matrix.is_none() && steps[s].local.scale.min() > 0.0;
             let scale = worlds[above].uniform_scale()?;
             let source = match steps[s].tracks {
-                [None, None, _] => Source::Fixed(worlds[above].rigid().0.inverse() * worlds[s].rigid().0),
-                _ => Source::Node(s, scale),
+                [None, None, _] => {
+                    JointMotion::Fixed(worlds[above].rigid().0.inverse() * worlds[s].rigid().0)
+                }
+                _ => JointMotion::Node(s, scale),
             };
             (hangs && plain).then_some(source)
         };
-        let sources: Vec<Source> =
-            skeleton.ids().map(|joint| source(joint).unwrap_or(Source::World)).collect();
+        let sources: Vec<JointMotion> =
+            skeleton.ids().map(|joint| source(joint).unwrap_or(JointMotion::World)).collect();
         let mut asked = vec![false; steps.len()];
-        let hangs = |joint: &JointId| matches!(sources[joint.index()], Source::World);
+        let hangs = |joint: &JointId| matches!(sources[joint.index()], JointMotion::World);
         let hanging: Vec<JointId> = skeleton.ids().filter(hangs).collect();
         for joint in &hanging {
             for id in [Some(*joint), skeleton.parent(*joint)].into_iter().flatten() {
@@ -329,20 +331,20 @@ fn side_by_side(of_frame: impl Fn(usize) -> Quat) -> [[f64; TILE]; 4] {
 }
 
 /// A walk over a tile of frames.
-struct Instants<'w, 'a> {
-    walk: &'w Walk<'a>,
-    hands: Vec<Hand<'a>>,
+struct FrameSampler<'w, 'a> {
+    walk: &'w SamplingPlan<'a>,
+    hands: Vec<KeyCursor<'a>>,
     /// Where the frames lie among each list of key times.
-    spots: Vec<[Spot; TILE]>,
+    spots: Vec<[KeyPosition; TILE]>,
     worlds: Vec<WorldTransform>,
     model: Vec<Transform>,
     /// The local transforms of joints that hang in the world, frame by frame; empty where none does.
     places: Vec<Transform>,
 }
 
-impl<'w, 'a> Instants<'w, 'a> {
+impl<'w, 'a> FrameSampler<'w, 'a> {
     /// Everything where it is at `time`, the first of some frames.
-    fn new(walk: &'w Walk<'a>, hands: &[Hand<'a>], time: f64, snap: f64) -> Self {
+    fn new(walk: &'w SamplingPlan<'a>, hands: &[KeyCursor<'a>], time: f64, snap: f64) -> Self {
         let n = walk.joints.skeleton.len();
         let mut model = vec![Transform::identity(); n];
         for (step, world) in walk.steps.iter().zip(&walk.worlds) {
@@ -351,7 +353,7 @@ impl<'w, 'a> Instants<'w, 'a> {
         Self {
             walk,
             hands: hands.iter().map(|hand| hand.at(time, snap)).collect(),
-            spots: vec![[Spot::default(); TILE]; hands.len()],
+            spots: vec![[KeyPosition::default(); TILE]; hands.len()],
             worlds: walk.worlds.clone(),
             model,
             places: vec![Transform::identity(); if walk.hanging.is_empty() { 0 } else { TILE * n }],
@@ -359,7 +361,7 @@ impl<'w, 'a> Instants<'w, 'a> {
     }
 
     /// A track and where the frames lie among its key times.
-    fn track(&self, track: usize) -> (&'w Track<'a>, &[Spot; TILE]) {
+    fn track(&self, track: usize) -> (&'w KeyTrack<'a>, &[KeyPosition; TILE]) {
         let track = &self.walk.tracks[track];
         (track, &self.spots[track.times])
     }
@@ -380,7 +382,7 @@ impl<'w, 'a> Instants<'w, 'a> {
     fn walk_down(&mut self, frame: usize) {
         let walk = self.walk;
         for &k in &walk.walked {
-            let Step { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k];
+            let AnimatedNode { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k];
             if let Some((track, spots)) = t.map(|t| self.track(t)) {
                 local.translation = track.sample(spots[frame]);
             }
@@ -409,8 +411,8 @@ impl<'w, 'a> Instants<'w, 'a> {
         let n = self.model.len();
         for (k, source) in self.walk.sources.iter().enumerate() {
             match *source {
-                Source::Node(step, scale) => {
-                    let Step { local, tracks: [t, r, _], .. } = &self.walk.steps[step];
+                JointMotion::Node(step, scale) => {
+                    let AnimatedNode { local, tracks: [t, r, _], .. } = &self.walk.steps[step];
                     match r.map(|r| self.track(r)) {
                         Some((track, spots)) => tile.turn(k, track.rotations(spots)),
                         None => tile.turn(k, side_by_side(|_| local.rotation)),
@@ -420,11 +422,11 @@ impl<'w, 'a> Instants<'w, 'a> {
                         None => tile.shift(k, |_| local.translation * scale),
                     }
                 }
-                Source::Fixed(local) => {
+                JointMotion::Fixed(local) => {
                     tile.turn(k, side_by_side(|_| local.rotation));
                     tile.shift(k, |_| local.translation);
                 }
-                Source::World => {
+                JointMotion::World => {
                     let place = |f: usize| self.places[f * n + k];
                     tile.turn(k, side_by_side(|f| place(f).rotation));
                     tile.shift(k, |f| place(f).translation);

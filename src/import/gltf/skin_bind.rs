@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const AGREES: f64 = 1e-3;
 
 /// A skin as the document has it.
-pub(super) struct Skin {
+pub(super) struct GltfSkin {
     /// The node of each joint.
     pub(super) nodes: Vec<usize>,
     /// Joint from skin space, one for each joint.
@@ -43,7 +43,7 @@ pub(super) fn skins(
     nodes: Vec<Vec<usize>>,
     accessors: &Accessors,
     warnings: &mut Warnings,
-) -> Result<Vec<Skin>, GltfError> {
+) -> Result<Vec<GltfSkin>, GltfError> {
     let mut skins = Vec::with_capacity(typed.len());
     for (s, (skin, nodes)) in typed.iter().zip(nodes).enumerate() {
         let path = format!("skins[{s}].inverseBindMatrices");
@@ -72,14 +72,14 @@ pub(super) fn skins(
                 }
             }
         }
-        skins.push(Skin { nodes, joint_from_skin: matrices, stated });
+        skins.push(GltfSkin { nodes, joint_from_skin: matrices, stated });
     }
     Ok(skins)
 }
 
 /// The bind pose, or `None`, with a warning where there are matrices, but none that fit the skeleton.
 pub(super) fn bind(
-    skins: &[Skin],
+    skins: &[GltfSkin],
     tree: &NodeTree,
     worlds: &[WorldTransform],
     joints: &Joints,
@@ -90,14 +90,14 @@ pub(super) fn bind(
     let rest = joints.skeleton.rest_model_pose();
     let mut bound: Vec<Option<Transform>> = vec![None; joints.nodes.len()];
     let stated = skins.iter().enumerate().filter(|(_, skin)| skin.stated);
-    let mut stated: Vec<(f64, usize, &Skin)> = stated
+    let mut stated: Vec<(f64, usize, &GltfSkin)> = stated
         .map(|(s, skin)| {
             let ids: Vec<JointId> = skin.nodes.iter().filter_map(|n| joints.of_node[*n]).collect();
             (bone_lengths(&ids, joints, &rest).iter().sum(), s, skin)
         })
         .collect();
     stated.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let spaces = Spaces::of(tree, worlds);
+    let spaces = BindSpaces::of(tree, worlds);
     for (_, s, skin) in stated {
         // Every skin is held against every space.
         budget.reserve_list::<(Affine, Quat)>(spaces.carriers.len() as u64, || format!("`skins[{s}]`"))?;
@@ -153,14 +153,14 @@ pub(super) fn bind(
 }
 
 /// The spaces in which a skin may have been bound: of the nodes that carry skinned meshes, and of all above them.
-struct Spaces<'a> {
+struct BindSpaces<'a> {
     worlds: &'a [WorldTransform],
     /// The nodes, each once, with the carrier that led to it.
     carriers: Vec<(usize, usize)>,
     turns: Vec<Option<Quat>>,
 }
 
-impl<'a> Spaces<'a> {
+impl<'a> BindSpaces<'a> {
     fn of(tree: &NodeTree, worlds: &'a [WorldTransform]) -> Self {
         let mut seen = vec![false; worlds.len()];
         let mut carriers = Vec::new();
@@ -184,14 +184,14 @@ impl<'a> Spaces<'a> {
     }
 }
 
-type Attached = (JointId, usize, Affine);
+type BoundJoint = (JointId, usize, Affine);
 
 /// The bound joints of one skin in the world; `None` where no similarity brings them there.
 fn place(
-    attached: &[Attached],
-    skin: &Skin,
+    attached: &[BoundJoint],
+    skin: &GltfSkin,
     tree: &NodeTree,
-    spaces: &Spaces,
+    spaces: &BindSpaces,
     joints: &Joints,
     rest: &ModelPose,
     size: f64,
@@ -246,7 +246,7 @@ fn similarity_scale(m: &Affine) -> Option<f64> {
 }
 
 /// World lengths over skin lengths: the median over pairs of parent and child, if half of the pairs share it.
-fn length_ratio(attached: &[Attached], joints: &Joints, rest: &ModelPose) -> Option<f64> {
+fn length_ratio(attached: &[BoundJoint], joints: &Joints, rest: &ModelPose) -> Option<f64> {
     let in_skin: BTreeMap<JointId, Vec3> = attached.iter().map(|a| (a.0, a.2.translation)).collect();
     let mut ratios = Vec::new();
     for (joint, _, here) in attached {

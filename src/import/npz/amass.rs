@@ -7,14 +7,14 @@
 //! Space: a world with Z up (Y where `input.up` says so) becomes Y up; the rest frame is Y up, facing +Z, already. Units:
 //! metres, radians. Source: Mahmood et al. 2019 (AMASS); Loper et al. 2015 (SMPL).
 
-use super::npy_array::{Array, shape};
-use super::npz_archive::Archive;
+use super::npy_array::{NpyArray, shape};
+use super::npz_archive::NpzArchive;
 use super::npz_error::NpzError;
-use super::rest_joints::Rest;
+use super::rest_joints::RestJoints;
 use super::smpl_joints;
-use crate::import::format::{ReadFormat, Source};
-use crate::import::known_axes::Stated;
-use crate::import::load::{Axis, ImportError, Options};
+use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::known_axes::KnownAxesFile;
+use crate::import::load::{ImportError, ImportOptions, UpAxis};
 use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
 use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
@@ -45,7 +45,7 @@ const MOST_TURNED: f64 = 1e6;
 const STANDS: f64 = 0.8;
 
 /// Arrays that turn some joints, under any of their names, and the joints in order.
-type Part = (&'static [&'static str], &'static [&'static [&'static str]]);
+type PoseArrays = (&'static [&'static str], &'static [&'static [&'static str]]);
 
 const ROOT: &[&str] = &["root_orient", "global_orient"];
 const BODY: &[&str] = &["pose_body", "body_pose"];
@@ -53,7 +53,7 @@ const TRANS: &[&str] = &["trans", "transl"];
 const POSES: &[&str] = &["poses"];
 const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps"];
 /// What may come beside `root_orient` and `pose_body`.
-const PARTS: &[Part] = &[
+const PARTS: &[PoseArrays] = &[
     (&["pose_jaw", "jaw_pose"], &[&["jaw"]]),
     (&["pose_eye"], &[&["left_eye", "right_eye"]]),
     (&["leye_pose"], &[&["left_eye"]]),
@@ -62,16 +62,16 @@ const PARTS: &[Part] = &[
 ];
 
 /// The rotations of one joint: which array, and which row of three in each frame.
-struct Turned {
+struct JointColumns {
     joint: &'static str,
     array: usize,
     column: usize,
 }
 
-fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
+fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
     let budget = options.budget(source.bytes);
-    let mut archive = Archive::open(source.bytes, &budget)?;
+    let mut archive = NpzArchive::open(source.bytes, &budget)?;
     let (arrays, turned) = rotations(&mut archive)?;
     let frames = arrays[0].shape[0];
     let (skeleton, turned, pelvis) = skeleton(&mut archive, turned, options, &mut warnings)?;
@@ -80,8 +80,8 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
     budget.reserve_list::<(Quat, Vec3)>(samples.max(frames as u64), told)?;
     let rate = rate(&mut archive, options, &mut warnings)?;
     let upright = match options.up {
-        Some(Axis::Y) => Quat::identity(),
-        Some(Axis::Z) | None => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
+        Some(UpAxis::Y) => Quat::identity(),
+        Some(UpAxis::Z) | None => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
     };
     let mut places = vec![Vec3::zeros(); frames];
     match archive.has(TRANS) {
@@ -121,14 +121,14 @@ fn import(source: &Source, options: &Options) -> Result<Asset, ImportError> {
         warnings.add("smpl-up", said, "the arrays");
     }
     let clip = Clip::new(source.name, rate, turned.len(), all, vec![JointId::new(0)], places);
-    let stated = Stated { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
+    let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
     stated.asset(source.name, options)
 }
 
 /// The arrays of rotations, and which joint each row of three turns; the pelvis first.
-fn rotations(archive: &mut Archive) -> Result<(Vec<Array>, Vec<Turned>), NpzError> {
+fn rotations(archive: &mut NpzArchive) -> Result<(Vec<NpyArray>, Vec<JointColumns>), NpzError> {
     let turned = |joints: &[&'static str], array: usize, first: usize| {
-        let one = |(k, joint): (usize, &&'static str)| Turned { joint, array, column: first + k };
+        let one = |(k, joint): (usize, &&'static str)| JointColumns { joint, array, column: first + k };
         joints.iter().enumerate().map(one).collect::<Vec<_>>()
     };
     if let (Some(root), Some(body)) = (archive.has(ROOT), archive.has(BODY)) {
@@ -162,11 +162,11 @@ fn rotations(archive: &mut Archive) -> Result<(Vec<Array>, Vec<Turned>), NpzErro
 
 /// An array of angles: a row a frame, of one of these widths, in one dimension more or in several.
 fn angles(
-    archive: &mut Archive,
+    archive: &mut NpzArchive,
     name: &'static str,
     frames: Option<usize>,
     widths: &[usize],
-) -> Result<Array, NpzError> {
+) -> Result<NpyArray, NpzError> {
     let array = archive.array(name)?;
     let width = array.shape.get(1..).map_or(0, |sizes| sizes.iter().product());
     let fits = array.shape.first().is_some_and(|&n| n > 0 && frames.is_none_or(|f| f == n));
@@ -181,7 +181,7 @@ fn angles(
 }
 
 /// Whether all values are finite and none is beyond `most`.
-fn check(name: &str, array: &Array, width: usize, most: f64) -> Result<(), NpzError> {
+fn check(name: &str, array: &NpyArray, width: usize, most: f64) -> Result<(), NpzError> {
     match array.values.iter().position(|x| x.is_nan() || x.abs() > most) {
         Some(k) => Err(NpzError::NotFinite { array: name.to_owned(), row: k / width.max(1) }),
         None => Ok(()),
@@ -191,11 +191,11 @@ fn check(name: &str, array: &Array, width: usize, most: f64) -> Result<(), NpzEr
 /// The skeleton of the joints that are turned and whose rest place is known, how they are turned, and where the pelvis
 /// rests in the model's frame. The skeleton's own rest pose is lifted to the ground.
 fn skeleton(
-    archive: &mut Archive,
-    turned: Vec<Turned>,
-    options: &Options,
+    archive: &mut NpzArchive,
+    turned: Vec<JointColumns>,
+    options: &ImportOptions,
     warnings: &mut Warnings,
-) -> Result<(Skeleton, Vec<Turned>, Vec3), NpzError> {
+) -> Result<(Skeleton, Vec<JointColumns>, Vec3), NpzError> {
     let betas = match archive.has(&["betas"]) {
         Some(name) if options.body_model.is_some() => {
             let betas = archive.array(name)?;
@@ -206,9 +206,9 @@ fn skeleton(
         }
         _ => Vec::new(),
     };
-    let rest = Rest::read(options.body_model.as_deref(), &betas, options.memory, warnings)?;
+    let rest = RestJoints::read(options.body_model.as_deref(), &betas, options.memory, warnings)?;
     let all = turned.len();
-    let turned: Vec<Turned> = turned.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
+    let turned: Vec<JointColumns> = turned.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
     if turned.len() < all {
         let said = format!(
             "{} joints of the take are not in the body model and were left out: it is one of another kind",
@@ -231,7 +231,7 @@ fn skeleton(
 }
 
 /// Frames a second.
-fn rate(archive: &mut Archive, options: &Options, warnings: &mut Warnings) -> Result<f64, NpzError> {
+fn rate(archive: &mut NpzArchive, options: &ImportOptions, warnings: &mut Warnings) -> Result<f64, NpzError> {
     let Some(name) = archive.has(RATE) else {
         let rate = options.rate.unwrap_or(USUAL_RATE);
         if options.rate.is_none() {

@@ -3,8 +3,8 @@
 //! `J = R (v + S b)`: the regressor times the mean body plus its shape directions times the coefficients of the take.
 //! Space: the model's rest frame, Y up, facing +Z. Units: metres. Source: Loper et al. 2015, equations 8 and 10.
 
-use super::npy_array::{Array, shape};
-use super::npz_archive::Archive;
+use super::npy_array::{NpyArray, shape};
+use super::npz_archive::NpzArchive;
 use super::npz_error::{BodyModelError, NpzError};
 use super::smpl_joints;
 use crate::math::Vec3;
@@ -47,11 +47,11 @@ fn joints(
     if !bytes.starts_with(b"PK") {
         return Err(BodyModelError::Pickle);
     }
-    let mut archive = Archive::open(bytes, budget)?;
+    let mut archive = NpzArchive::open(bytes, budget)?;
     let regressor = archive.array("J_regressor")?;
     let template = archive.array("v_template")?;
     let directions = if betas.iter().any(|b| *b != 0.0) { Some(archive.array("shapedirs")?) } else { None };
-    let bad = |array: &str, expected: String, found: &Array| {
+    let bad = |array: &str, expected: String, found: &NpyArray| {
         let found = shape(&found.shape);
         BodyModelError::Arrays(NpzError::Shape { array: array.to_owned(), expected, found })
     };

@@ -13,14 +13,14 @@ const MAX_DIMENSIONS: usize = 64;
 
 /// Numbers with their shape, the last index fastest.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Array {
+pub(super) struct NpyArray {
     pub(super) shape: Vec<usize>,
     pub(super) values: Vec<f64>,
 }
 
 /// What an array is like.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Header {
+pub(super) struct NpyHeader {
     pub(super) shape: Vec<usize>,
     /// The type as numpy writes it: `<f8`.
     pub(super) kind: String,
@@ -29,7 +29,7 @@ pub(super) struct Header {
     length: u64,
 }
 
-impl Header {
+impl NpyHeader {
     /// What `input` starts with.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Header {
     ///
     /// # Errors
     /// A sentence.
-    pub(super) fn values(self, input: &mut impl Read, size: u64) -> Result<Array, String> {
+    pub(super) fn values(self, input: &mut impl Read, size: u64) -> Result<NpyArray, String> {
         let (big, letters) = match self.kind.split_at_checked(1) {
             Some((">", letters)) => (true, letters),
             Some(("<" | "|" | "=", letters)) => (false, letters),
@@ -148,7 +148,7 @@ impl Header {
             left -= now;
         }
         let values = if self.fortran { last_index_fastest(&self.shape, &values) } else { values };
-        Ok(Array { shape: self.shape, values })
+        Ok(NpyArray { shape: self.shape, values })
     }
 }
 
@@ -186,13 +186,13 @@ pub(super) fn shape(sizes: &[usize]) -> String {
 mod tests {
     use super::*;
 
-    fn read(head: &str, data: &[u8]) -> Result<Array, String> {
+    fn read(head: &str, data: &[u8]) -> Result<NpyArray, String> {
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
         bytes.extend((head.len() as u16).to_le_bytes());
         bytes.extend(head.as_bytes());
         bytes.extend(data);
         let mut input = &bytes[..];
-        Header::read(&mut input)?.values(&mut input, bytes.len() as u64)
+        NpyHeader::read(&mut input)?.values(&mut input, bytes.len() as u64)
     }
 
     #[test]

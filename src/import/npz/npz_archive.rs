@@ -1,6 +1,6 @@
 //! A zip of `.npy` files, read by name: only what is asked for is unpacked.
 
-use super::npy_array::{Array, Header, shape};
+use super::npy_array::{NpyArray, NpyHeader, shape};
 use super::npz_error::NpzError;
 use crate::memory_budget::MemoryBudget;
 use std::io::Cursor;
@@ -12,13 +12,13 @@ const MAX_ENTRIES: usize = 10_000;
 const MOST_TOLD: usize = 12;
 
 /// An open archive.
-pub(super) struct Archive<'a> {
+pub(super) struct NpzArchive<'a> {
     budget: &'a MemoryBudget,
     zip: ZipArchive<Cursor<&'a [u8]>>,
     names: Vec<String>,
 }
 
-impl<'a> Archive<'a> {
+impl<'a> NpzArchive<'a> {
     /// The archive in `bytes`.
     ///
     /// # Errors
@@ -49,11 +49,11 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// A missing or damaged one, objects, anything else than numbers, and more of them than the file may take.
-    pub(super) fn array(&mut self, name: &str) -> Result<Array, NpzError> {
+    pub(super) fn array(&mut self, name: &str) -> Result<NpyArray, NpzError> {
         let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
         let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
         let mut entry = self.zip.by_index(at).map_err(|error| fault(error.to_string()))?;
-        let header = Header::read(&mut entry).map_err(fault)?;
+        let header = NpyHeader::read(&mut entry).map_err(fault)?;
         if header.objects() {
             return Err(NpzError::Objects { array: name.to_owned() });
         }
@@ -68,7 +68,7 @@ impl<'a> Archive<'a> {
     pub(super) fn contents(&mut self) -> String {
         let mut told: Vec<String> = Vec::new();
         for (i, name) in self.names.iter().enumerate().take(MOST_TOLD) {
-            let header = self.zip.by_index(i).ok().and_then(|mut entry| Header::read(&mut entry).ok());
+            let header = self.zip.by_index(i).ok().and_then(|mut entry| NpyHeader::read(&mut entry).ok());
             told.push(match header {
                 Some(header) => format!("`{name}` {}", shape(&header.shape)),
                 None => format!("`{name}`, no array"),

@@ -37,11 +37,11 @@ const NEUTRAL: [(&str, [f64; 3]); 32] = [
 ];
 
 /// Places of joints by name, in the rest frame of the body model.
-pub(super) struct Rest {
+pub(super) struct RestJoints {
     known: Vec<(&'static str, Vec3)>,
 }
 
-impl Rest {
+impl RestJoints {
     /// The rest places of the body of shape `betas`: of the body model in the file `model`, else of the neutral figure.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_neutral_figure_has_all_joints_and_stands() {
-        let rest = Rest::neutral();
+        let rest = RestJoints::neutral();
         for name in names::BODY.iter().chain(&names::HANDS).chain(&names::FACE).chain(&names::FINGERS) {
             let place = rest.place(name).unwrap_or_else(|| panic!("{name}"));
             let part = name.strip_prefix("left_").or(name.strip_prefix("right_"));

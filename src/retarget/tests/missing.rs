@@ -4,7 +4,7 @@ use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, bones};
 use posemill::anatomy::detect_roles;
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
 use posemill::retarget::gaps::{End, Gap};
 use posemill::retarget::{JointMap, MapError, draft, gaps, map, warnings};
@@ -281,7 +281,7 @@ const INCOMPLETE: &[&str] = &["greenman"];
 #[test]
 fn good_pairs_of_real_files_are_silent() {
     let Some(folder) = data() else { return };
-    let read = |file: &&str| load(folder.join(file), &Options::default()).unwrap().character;
+    let read = |file: &&str| load(folder.join(file), &ImportOptions::default()).unwrap().character;
     let (takes, characters): (Vec<_>, Vec<_>) =
         (TAKES.iter().map(read).collect(), CHARACTERS.iter().map(read).collect());
     let mut told = BTreeSet::new();
@@ -298,10 +298,10 @@ fn good_pairs_of_real_files_are_silent() {
 #[test]
 fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_told() {
     let Some(folder) = data() else { return };
-    let walk = load(folder.join("bvh/cmu/01_01.bvh"), &Options::default()).unwrap().character;
+    let walk = load(folder.join("bvh/cmu/01_01.bvh"), &ImportOptions::default()).unwrap().character;
     let (mut lost, mut right) = (0, 0);
     for file in CHARACTERS {
-        let whole = load(folder.join(file), &Options::default()).unwrap().character;
+        let whole = load(folder.join(file), &ImportOptions::default()).unwrap().character;
         // `armature_transform` lies on its side, so its left and right are undefined.
         if INCOMPLETE.contains(&whole.name.as_str()) || whole.name == "armature_transform" {
             continue;

@@ -5,7 +5,7 @@ use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::anatomy::Figure;
 use posemill::export::{GltfOptions, write_gltf};
-use posemill::import::{Options, from_bytes, load};
+use posemill::import::{ImportOptions, from_bytes, load};
 use posemill::math::{Quat, Vec3, angle_between, from_columns, percentile};
 use posemill::model::{Asset, Character, Clip, Container, JointId, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn read(folder: &Path, file: &str) -> Asset {
-    load(folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
+    load(folder.join(file), &ImportOptions::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// At most `most` frames of a clip, spread evenly.
@@ -41,7 +41,8 @@ fn perform(motion: &Motion, target: &Arc<Character>) -> (Motion, Motion) {
     result.check().unwrap();
     let options = GltfOptions { replace: true, container: Some(Container::Glb), ..GltfOptions::default() };
     let written = write_gltf(target, &[&result.clip], &options).unwrap();
-    let back = from_bytes(&written.bytes, &target.name, Some("glb"), None, &Options::default()).unwrap();
+    let back =
+        from_bytes(&written.bytes, &target.name, Some("glb"), None, &ImportOptions::default()).unwrap();
     let back =
         back.motion(0).unwrap_or_else(|| panic!("{} onto {}: no clip came back", source.name, target.name));
     (result, back)
@@ -295,7 +296,7 @@ fn channel_order_up_axis_heading_and_unit_of_the_file_do_not_matter() {
             let character = Arc::new(Character { rig, ..(*motion.character).clone() });
             let options = BvhWriteOptions { order, decimals: Decimals::Shortest, metres_per_unit };
             let text = write(&Motion::new(character, clip), &options);
-            let asset = from_bytes(&text, "turned", Some("bvh"), None, &Options::default()).unwrap();
+            let asset = from_bytes(&text, "turned", Some("bvh"), None, &ImportOptions::default()).unwrap();
             let motion = asset.motion(0).unwrap();
             perform(&motion, &target).0
         };

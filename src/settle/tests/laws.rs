@@ -18,12 +18,12 @@ fn shipped(name: &str) -> PathBuf {
 }
 
 fn character(name: &str) -> Arc<Character> {
-    import::load(shipped(name), &import::Options::default()).unwrap().character
+    import::load(shipped(name), &import::ImportOptions::default()).unwrap().character
 }
 
 /// A take on a character, with the contacts of the take.
 fn performed(take: &str, name: &str) -> Motion {
-    let take = import::load(shipped(take), &import::Options::default()).unwrap();
+    let take = import::load(shipped(take), &import::ImportOptions::default()).unwrap();
     let hero = character(name);
     let mut source = take.motion(0).unwrap();
     source.contacts = Some(contacts::detect(&source, &Options::default()));
@@ -70,7 +70,7 @@ fn performances() -> Vec<(String, Motion)> {
         for name in ["mannequin.glb", "robot.glb"] {
             all.push((format!("{take} on {name}"), performed(take, name)));
         }
-        let own = import::load(shipped(take), &import::Options::default()).unwrap();
+        let own = import::load(shipped(take), &import::ImportOptions::default()).unwrap();
         all.push((take.into(), own.motion(0).unwrap()));
     }
     all

@@ -37,7 +37,7 @@ fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
         "vrm/armature_transform.vrm",
     ];
     for name in bodies {
-        let asset = import::load(data.join(name), &import::Options::default()).unwrap();
+        let asset = import::load(data.join(name), &import::ImportOptions::default()).unwrap();
         let skeleton = asset.character.skeleton();
         let ragdoll = Ragdoll::of(&asset.character).unwrap_or_else(|| panic!("{name} is no body"));
         println!("{name}: {} bodies, {:.2} m, {:.1} kg", ragdoll.parts.len(), ragdoll.height, ragdoll.mass);
@@ -69,7 +69,7 @@ fn mended(motion: &Motion) -> Vec<String> {
 #[test]
 fn recorded_takes_stay_as_they_are_on_their_own_bodies_and_on_others() {
     let Some(data) = crate::development_data::data() else { return };
-    let load = |name: &str| import::load(data.join(name), &import::Options::default()).unwrap();
+    let load = |name: &str| import::load(data.join(name), &import::ImportOptions::default()).unwrap();
     let heroes: Vec<_> =
         CHARACTERS.iter().filter(|c| BUILDS.contains(c)).map(|c| (c, load(c).character)).collect();
     assert_eq!(heroes.len(), BUILDS.len());
@@ -106,7 +106,8 @@ fn a_recorded_take_that_hovers_comes_down() {
         "bvh/pymo/AV_8Walk_Meredith_HVHA_Rep1.bvh",
         "bvh/cmu/jumping_jacks.bvh",
     ] {
-        let truth = import::load(data.join(name), &import::Options::default()).unwrap().motion(0).unwrap();
+        let truth =
+            import::load(data.join(name), &import::ImportOptions::default()).unwrap().motion(0).unwrap();
         let bad = damaged(&truth, Damage::Hover(0.05));
         let found = settle_flights(&bad, &detect(&bad, &Options::default())).unwrap();
         let [was, is] = [&bad, found.motion.as_ref().unwrap_or(&bad)].map(|motion| distance(&truth, motion));
@@ -121,7 +122,7 @@ fn a_recorded_take_that_hovers_comes_down() {
 fn feet_that_are_drawn_up_under_a_still_body_are_no_hovering() {
     let Some(data) = crate::development_data::data() else { return };
     let path = data.join("gltf/kaykit/Med_General.glb");
-    let asset = import::load(&path, &import::Options::default()).unwrap();
+    let asset = import::load(&path, &import::ImportOptions::default()).unwrap();
     for k in 0..asset.clips.len() {
         let motion = asset.motion(k).unwrap();
         assert_eq!(mended(&motion), [""; 0], "{}", motion.clip.name);
@@ -170,12 +171,12 @@ fn skin_depth(motion: &Motion, from: usize) -> (f64, usize) {
 fn performers_who_are_let_go_lie_on_their_skin() {
     let Some(data) = crate::development_data::data() else { return };
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let walk = import::load(own.join("walk.bvh"), &import::Options::default()).unwrap();
+    let walk = import::load(own.join("walk.bvh"), &import::ImportOptions::default()).unwrap();
     let source = walk.motion(0).unwrap();
     let shipped = ["mannequin.glb", "robot.glb", "tailed.glb"].map(|name| own.join(name));
     let mut faults = Vec::new();
     for path in shipped.into_iter().chain(FALLING.iter().map(|name| data.join(name))) {
-        let hero = import::load(&path, &import::Options::default()).unwrap().character;
+        let hero = import::load(&path, &import::ImportOptions::default()).unwrap().character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let joint_map = map(&walk.character, &hero).unwrap();
         let rigs = (&walk.character.rig, &hero.rig);
@@ -217,7 +218,7 @@ fn performers_who_are_let_go_lie_on_their_skin() {
 fn bodies_of_any_kind_and_clips_of_any_length_come_out_sound() {
     let Some(data) = crate::development_data::data() else { return };
     for name in ["gltf/quaternius/Wolf.glb", "gltf/raylib/robot.glb", "bvh/cmu/01_01.bvh"] {
-        let asset = import::load(data.join(name), &import::Options::default()).unwrap();
+        let asset = import::load(data.join(name), &import::ImportOptions::default()).unwrap();
         let whole = asset.motion(0).unwrap();
         let skeleton = whole.character.skeleton();
         for frames in [0, 1, 2, 3, 4, 40] {

@@ -3,7 +3,7 @@
 
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
-use posemill::import::{Options, load};
+use posemill::import::{ImportOptions, load};
 use posemill::math::{Quat, Vec3};
 use posemill::model::{Asset, Character, Clip, JointId, ModelPose, Motion, Role, Side};
 use posemill::report::Report;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const LOWERED: f64 = 0.05;
 
 fn read(folder: &Path, file: &str) -> Asset {
-    load(folder.join(file), &Options::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
+    load(folder.join(file), &ImportOptions::default()).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// An effector, the joint that starts its limb, and how many joints above the effector help it.

@@ -1,7 +1,7 @@
-//! A motion prepared for the camera: one list of triangles with colours, and its moved corners at any time.
+//! A motion prepared for rendering: one list of triangles with colours, and their vertices at any time.
 //!
-//! Time is clip time in seconds from the clip's first frame; between frames rotations turn along the shorter arc, and a
-//! clip that has ended holds its last pose. Space: model space. Units: metres, seconds.
+//! Time is clip time in seconds from the clip's first frame; rotations between frames are interpolated along the
+//! shorter arc, and a clip that has ended holds its last pose. Space: model space. Units: metres, seconds.
 
 use super::figure::figure;
 use super::options::Subject;
@@ -13,28 +13,28 @@ use crate::skinning::{LinearBlend, Skin};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A surface's picture, and whether its back shows.
+/// The texture of a surface, and whether it is double-sided.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub(super) struct Surface {
     pub(super) image: Option<Arc<Image>>,
     pub(super) both: bool,
 }
 
-/// A motion prepared for the camera.
+/// A motion prepared for rendering.
 #[derive(Clone, Debug)]
 pub(super) struct Actor<'a> {
     pub(super) subject: &'a Subject<'a>,
     skins: Vec<LinearBlend>,
-    /// Linear colours, one a corner of all meshes, one after the other.
+    /// Linear colours, one per vertex, meshes concatenated.
     pub(super) colors: Vec<V3>,
     /// Texture coordinates, likewise.
     pub(super) texcoords: Vec<[f32; 2]>,
-    /// Triangles over all corners, each with its look.
+    /// Triangles over all vertices, each with the index of its surface.
     pub(super) triangles: Vec<([u32; 3], u16)>,
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<Surface>,
 }
 
-/// An actor at one time. Kept by the caller, so that a clip allocates once.
+/// An actor at one time, kept by the caller so that a clip allocates once.
 #[derive(Clone, Debug)]
 pub(super) struct Posed {
     pose: Pose,
@@ -65,8 +65,8 @@ impl<'a> Actor<'a> {
             let look = looks.len() as u16;
             let texture = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
             let image = texture.and_then(|t| images.get(t));
-            looks.push(Look { image, both: mesh.material.double_sided });
-            // A binding that mirrors turns triangles inside out.
+            looks.push(Surface { image, both: mesh.material.double_sided });
+            // A binding that mirrors reverses the winding of triangles.
             let mirrored = mesh.bindings[0].joint_from_mesh.determinant() < 0.0;
             triangles.extend(mesh.triangles.iter().map(|&[a, b, c]| {
                 let [b, c] = if mirrored { [c, b] } else { [b, c] };
@@ -82,7 +82,7 @@ impl<'a> Actor<'a> {
         self.subject.motion
     }
 
-    /// Room for one time.
+    /// Buffers for one time.
     pub(super) fn posed(&self) -> Posed {
         let skeleton = self.motion().character.skeleton();
         let pose = skeleton.rest_pose();
@@ -99,7 +99,7 @@ impl<'a> Actor<'a> {
     /// Moves the joints to `time`.
     pub(super) fn move_joints(&self, time: f64, posed: &mut Posed) {
         let clip = &self.motion().clip;
-        let (frame, between) = place(clip, time);
+        let (frame, between) = frame_at(clip, time);
         clip.read_pose(frame, &mut posed.pose);
         if between > 0.0 {
             clip.read_pose(frame + 1, &mut posed.next);
@@ -135,9 +135,9 @@ impl<'a> Actor<'a> {
     }
 }
 
-/// The frame at or before `time`, and how far on towards the next one, 0 to 1. Times within a millionth of a frame
+/// The frame at or before `time`, and the fraction towards the next one, 0 to 1. Times within a millionth of a frame
 /// are that frame.
-fn place(clip: &Clip, time: f64) -> (usize, f64) {
+fn frame_at(clip: &Clip, time: f64) -> (usize, f64) {
     let last = clip.frames() - 1;
     let at = (time * clip.sample_rate).clamp(0.0, last as f64);
     let nearest = at.round();

@@ -1,11 +1,11 @@
-//! The frames of an animation become a GIF or an APNG file, looping for ever.
+//! Encodes an animation as a GIF or APNG file that loops forever.
 
 use super::film::{Film, Patch, cast, shot};
 use super::options::{PreviewOptions, RenderError, Subject};
 use super::palette::{COLORS, Palette, UNCHANGED};
 use super::timing;
 
-/// The animation as a GIF file. `progress` hears how many of how many frames are done.
+/// The animation as a GIF file. `progress` is called with the number of finished frames and of all frames.
 pub(super) fn gif(
     subjects: &[Subject],
     options: &PreviewOptions,
@@ -39,7 +39,7 @@ pub(super) fn gif(
     Ok(bytes)
 }
 
-/// The animation as an APNG file. `progress` hears how many of how many frames are done.
+/// The animation as an APNG file. `progress` is called with the number of finished frames and of all frames.
 pub(super) fn apng(
     subjects: &[Subject],
     options: &PreviewOptions,

@@ -1,6 +1,6 @@
-//! A point of view: where the camera stands, and how points become pixels.
+//! Camera: its position and axes, and the projection of points to pixels.
 //!
-//! The camera never rolls: its right is horizontal, so that a row of pixels meets the ground at one depth.
+//! The camera never rolls: its right axis is horizontal, so that a row of pixels meets the ground at one depth.
 //! Space: model space in, pixels (right, down) and inverse depth out.
 
 use super::vector::{V3, dot, sub};
@@ -8,19 +8,19 @@ use crate::math::Vec3;
 use std::fmt;
 use std::str::FromStr;
 
-/// Half the vertical opening, as a slope: a lens long enough for honest proportions.
+/// Tangent of half the vertical field of view: a long lens, so that perspective does not distort proportions.
 const HALF_OPENING: f64 = 0.24;
 
-/// Where the camera stands.
+/// Position of the camera.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// In front, staying in one place.
+    /// In front, fixed.
     Front,
-    /// At the figure's right, so that it faces right; staying in one place.
+    /// At the figure's right, so that it faces right; fixed.
     Side,
-    /// Between front and side, a little above; staying in one place.
+    /// Between front and side, a little above; fixed.
     ThreeQuarter,
-    /// Straight above, staying in one place.
+    /// Straight above, fixed.
     Top,
     /// As [`View::ThreeQuarter`], moving along with the figure.
     #[default]
@@ -28,10 +28,10 @@ pub enum View {
 }
 
 impl View {
-    /// All views, in the order in which they are listed for people.
+    /// All views, in the order in which they are listed.
     pub const ALL: [View; 5] = [View::Front, View::Side, View::ThreeQuarter, View::Top, View::Follow];
 
-    /// The word for it.
+    /// The name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             View::Front => "front",
@@ -42,7 +42,7 @@ impl View {
         }
     }
 
-    /// The turn from the figure's front to the camera about Y, and the camera's height angle, both in radians.
+    /// The azimuth of the camera about Y from the figure's front, and its elevation, both in radians.
     pub(super) fn angles(self) -> (f64, f64) {
         match self {
             View::Front => (0.0, 0.14),
@@ -72,7 +72,7 @@ impl FromStr for View {
 
 /// The axes of a camera in model space, each of length one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Axes {
+pub(super) struct CameraAxes {
     /// To the right of the picture; horizontal.
     pub(super) right: Vec3,
     /// To the top of the picture.
@@ -83,12 +83,12 @@ pub(super) struct Axes {
     pub(super) level: Vec3,
 }
 
-impl Axes {
-    /// The axes of a camera that stands at `turn` about Y from +Z, and `height` above the horizon, in radians.
-    pub(super) fn new(turn: f64, height: f64) -> Self {
-        let level = Vec3::new(libm::sin(turn), 0.0, libm::cos(turn));
-        let right = Vec3::new(libm::cos(turn), 0.0, -libm::sin(turn));
-        let back = level * libm::cos(height) + Vec3::y() * libm::sin(height);
+impl CameraAxes {
+    /// The axes of a camera at an azimuth about Y from +Z and an elevation, in radians.
+    pub(super) fn new(azimuth: f64, elevation: f64) -> Self {
+        let level = Vec3::new(libm::sin(azimuth), 0.0, libm::cos(azimuth));
+        let right = Vec3::new(libm::cos(azimuth), 0.0, -libm::sin(azimuth));
+        let back = level * libm::cos(elevation) + Vec3::y() * libm::sin(elevation);
         Self { right, up: back.cross(&right), back, level }
     }
 }
@@ -99,7 +99,7 @@ pub(super) fn slopes(width: u32, height: u32) -> (f64, f64) {
     (HALF_OPENING * f64::from(width) / least, HALF_OPENING * f64::from(height) / least)
 }
 
-/// A camera in its place, for pictures of one size.
+/// A positioned camera, for pictures of one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Camera {
     pub(super) eye: V3,
@@ -119,7 +119,7 @@ pub(super) fn single(v: &Vec3) -> V3 {
 
 impl Camera {
     /// A camera at `eye`.
-    pub(super) fn new(axes: &Axes, eye: &Vec3, width: u32, height: u32) -> Self {
+    pub(super) fn new(axes: &CameraAxes, eye: &Vec3, width: u32, height: u32) -> Self {
         Self {
             eye: single(eye),
             right: single(&axes.right),
@@ -130,8 +130,8 @@ impl Camera {
         }
     }
 
-    /// Where the point is seen: pixels from the left, pixels from the top, inverse depth. Not finite or of negative
-    /// inverse depth for points beside or behind the camera.
+    /// Projection of a point: pixels from the left, pixels from the top, inverse depth. Not finite, or with negative inverse
+    /// depth, for points level with or behind the camera.
     pub(super) fn project(&self, p: V3) -> V3 {
         let d = sub(p, self.eye);
         let near = 1.0 / dot(d, self.ahead);
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn left_of_the_figure_is_right_in_the_front_view_and_it_faces_right_from_the_side() {
         let seen = |view: View, p: V3| {
-            let (turn, height) = view.angles();
-            let axes = Axes::new(turn, height);
+            let (azimuth, elevation) = view.angles();
+            let axes = CameraAxes::new(azimuth, elevation);
             Camera::new(&axes, &(axes.back * 5.0), 200, 100).project(p)
         };
         assert!(seen(View::Front, [0.5, 0.0, 0.0])[0] > 101.0);

@@ -1,26 +1,29 @@
-//! A skeleton without skin becomes a figure: rounded limbs between its joints, shaped by their roles.
+//! Stand-in mesh for a skeleton without skin: rounded limbs between its joints, shaped by their roles.
 //!
-//! Every part hangs rigidly from one joint and runs to a child or to the joint's tip. Trunk and head are light, the
-//! figure's own left is blue and its right orange. Proportions are those of a grown person whose thigh and shin
-//! measure 0.86 m, scaled with the legs. Space: model space of the rest pose with the first frame's joint distances.
+//! Every part is bound rigidly to one joint and extends to a child or to the joint's tip. Trunk and head are light, the
+//! figure's left side is blue and its right side orange. Proportions are those of an adult whose thigh and shin measure
+//! 0.86 m together, scaled with the legs. Space: model space of the rest pose with the first frame's joint distances.
 
 use super::texture::linear;
 use crate::math::{Transform, Vec3};
 use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Role, Side};
 
-/// Corners around a part.
+/// Vertices around a part.
 const AROUND: usize = 18;
 /// Rings of each rounded end.
 const CAP: usize = 5;
-/// Thigh and shin of the person whose measures stand below, metres.
+/// Length of thigh and shin of the adult whose measures are given below, metres.
 const LEG: f64 = 0.86;
 
+/// sRGB colour of trunk and head.
 const TRUNK: [u8; 3] = [222, 216, 206];
+/// sRGB colour of the figure's left side.
 const LEFT: [u8; 3] = [84, 146, 196];
+/// sRGB colour of the figure's right side.
 const RIGHT: [u8; 3] = [232, 146, 84];
 
 /// A rounded part from one point to another.
-struct Part {
+struct FigurePart {
     joint: JointId,
     from: Vec3,
     to: Vec3,
@@ -44,7 +47,7 @@ pub fn figure(motion: &Motion) -> Mesh {
     mesh
 }
 
-/// The rest pose with the joint distances of the clip's first frame: files may move joints away from their offsets.
+/// The rest pose with the joint distances of the clip's first frame: some files animate joints away from their offsets.
 fn lengths_of(motion: &Motion) -> ModelPose {
     let skeleton = motion.character.skeleton();
     let mut pose = skeleton.rest_pose();
@@ -58,14 +61,14 @@ fn lengths_of(motion: &Motion) -> ModelPose {
     ModelPose::of(skeleton, &pose)
 }
 
-fn parts(motion: &Motion, rest: &ModelPose) -> Vec<Part> {
+fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
     let rig = &motion.character.rig;
     let skeleton = rig.skeleton();
     let at = |id: JointId| rest.position(id);
     let size = size(motion, rest);
     let hips = rig.joint(Role::Hips);
     let trunk = (hips.map_or(0.0, |h| at(h).y), highest_shoulder(motion, rest).unwrap_or(f64::NAN));
-    // The part's shape follows the nearest role above.
+    // The nearest ancestor with a role determines the shape of the part.
     let role = |id: JointId| {
         let mut here = Some(id);
         while let Some(joint) = here {
@@ -84,12 +87,12 @@ fn parts(motion: &Motion, rest: &ModelPose) -> Vec<Part> {
         thighs.next().is_some()
     };
     for id in skeleton.ids() {
-        // What lies above the hips carries no flesh: it is the way from the world to the body.
+        // Joints above the hips get no geometry: they only position the body in the world.
         if hips.is_some_and(|h| !(h == id || skeleton.is_ancestor(h, id))) {
             continue;
         }
         let here = role(id);
-        // The pelvis is a part of its own.
+        // The pelvis is a separate part.
         let shown = |c: &&JointId| !(pelvis && here == Some(Role::Hips) && leads_to_leg(**c));
         let mut ends: Vec<Vec3> = skeleton.children(id).iter().filter(shown).map(|&c| at(c)).collect();
         let tip = skeleton.joint(id).tip.map(|t| rest.joint(id).point(&t));
@@ -107,14 +110,14 @@ fn parts(motion: &Motion, rest: &ModelPose) -> Vec<Part> {
             let (radii, flat) = shape(here, length / size, level(&from), level(&to));
             let radii = radii.map(|r| r * size);
             let (from, to) = if here == Some(Role::Head) { skull(&from, &to) } else { (from, to) };
-            parts.push(Part { joint: id, from, to, radii, flat, color: color(here) });
+            parts.push(FigurePart { joint: id, from, to, radii, flat, color: color(here) });
         }
     }
     parts
 }
 
-/// Pelvis and rib cage: they span the joints of both sides, whatever lies between.
-fn trunk_parts(motion: &Motion, rest: &ModelPose, size: f64) -> Vec<Part> {
+/// Pelvis and rib cage: they span the joints of both sides.
+fn trunk_parts(motion: &Motion, rest: &ModelPose, size: f64) -> Vec<FigurePart> {
     let rig = &motion.character.rig;
     let pair = |role: fn(Side) -> Role| {
         Some(Side::BOTH.map(|s| rig.joint(role(s))).map(|j| j.map(|id| rest.position(id))))
@@ -127,7 +130,7 @@ fn trunk_parts(motion: &Motion, rest: &ModelPose, size: f64) -> Vec<Part> {
     let along = span.try_normalize(1e-9).unwrap_or_else(Vec3::x) * (0.055 * size).max(0.42 * span.norm());
     let radii = [0.102 * size; 2];
     let raised = middle + Vec3::y() * (0.03 * size);
-    parts.push(Part {
+    parts.push(FigurePart {
         joint: hips,
         from: raised - along,
         to: raised + along,
@@ -137,13 +140,13 @@ fn trunk_parts(motion: &Motion, rest: &ModelPose, size: f64) -> Vec<Part> {
     });
     let Some([left, right]) = pair(Role::UpperArm) else { return parts };
     let shoulders = (left + right) * 0.5;
-    // A rib cage stands on two legs; the trunk of others lies.
+    // Only bipeds have an upright rib cage.
     let Some(axis) = (shoulders - middle).try_normalize(1e-9).filter(|a| a.y > 0.8) else { return parts };
     let chest = rig.chain(Role::Spine).last().copied().unwrap_or(hips);
     let width = ((left - right).norm() / size).clamp(0.24, 0.42) * 0.41;
     let (from, to) = (shoulders - axis * (0.185 * size), shoulders - axis * (0.075 * size));
     let radii = [0.86 * width * size, width * size];
-    parts.push(Part { joint: chest, from, to, radii, flat: 0.70, color: TRUNK });
+    parts.push(FigurePart { joint: chest, from, to, radii, flat: 0.70, color: TRUNK });
     parts
 }
 
@@ -152,7 +155,7 @@ fn skull(from: &Vec3, to: &Vec3) -> (Vec3, Vec3) {
     (from.lerp(to, 0.42), from.lerp(to, 0.62))
 }
 
-/// One for the person of the table: from the legs, else from the extent of all joints.
+/// Scale relative to the adult of the table (1): from the legs, else from the extent of all joints.
 fn size(motion: &Motion, rest: &ModelPose) -> f64 {
     let rig = &motion.character.rig;
     let at = |role| rig.joint(role).map(|id| rest.position(id));
@@ -176,7 +179,7 @@ fn highest_shoulder(motion: &Motion, rest: &ModelPose) -> Option<f64> {
     arms.map(|id| rest.position(id).y).max_by(f64::total_cmp)
 }
 
-/// Where a leaf's part ends: its tip, or what such a joint usually carries.
+/// Where the part of a leaf joint ends: at its tip, or at the usual length for its role.
 fn end_of(role: Option<Role>, joint: &Transform, parent: Option<Vec3>, tip: Option<Vec3>, size: f64) -> Vec3 {
     let from = joint.translation;
     let onwards = parent.and_then(|p| (from - p).try_normalize(1e-9)).unwrap_or_else(Vec3::y);
@@ -197,7 +200,7 @@ fn end_of(role: Option<Role>, joint: &Transform, parent: Option<Vec3>, tip: Opti
     }
 }
 
-/// Half widths at both ends, and depth over width. `length` in persons; `low` and `high` are levels of the trunk,
+/// Half widths at both ends, and depth over width. `length` relative to the adult; `low` and `high` are levels of the trunk,
 /// 0 at the hips and 1 at the shoulders.
 fn shape(role: Option<Role>, length: f64, low: f64, high: f64) -> ([f64; 2], f64) {
     match role {
@@ -242,7 +245,7 @@ fn color(role: Option<Role>) -> [u8; 3] {
 }
 
 /// Rings along the line, rounded at both ends; the width runs along the figure's left.
-fn add_part(part: &Part, mesh: &mut Mesh) {
+fn add_part(part: &FigurePart, mesh: &mut Mesh) {
     let along = part.to - part.from;
     let length = along.norm();
     let axis = if length > 1e-12 { along / length } else { Vec3::y() };

@@ -1,11 +1,11 @@
-//! Motions become the frames of an animation: drawn side by side in step, in one palette, with exact delays.
+//! Frames of an animation: motions drawn side by side by clip time, with one palette and exact delays.
 //!
-//! Every frame keeps only the rectangle that changed, and in it only the pixels that changed. Frames are drawn and
+//! Every frame stores only the rectangle that changed, and in it only the pixels that changed. Frames are drawn and
 //! packed on all threads and written in order.
 
 use super::actor::Actor;
 use super::camera::View;
-use super::framing::{Follow, Shot};
+use super::framing::{Follow, Framing};
 use super::options::{MAX_PIXELS, PreviewOptions, RenderError, Size, Subject};
 use super::palette::{Palette, UNCHANGED};
 use super::picture::Picture;
@@ -16,10 +16,11 @@ use super::timing;
 use rayon::prelude::*;
 
 pub(super) const PICTURE: Size = Size { width: 480, height: 480 };
-/// Frames that are looked at for the palette.
+/// Number of frames sampled for the palette.
 const PALETTE_FRAMES: usize = 5;
-/// Frames that are drawn before they are written, for each thread: memory stays bounded.
+/// Frames per thread that are drawn before they are written, which limits memory.
 const AHEAD: usize = 4;
+/// sRGB colour of the progress bar.
 const BAR: [u8; 3] = [122, 134, 205];
 
 /// A frame as it is stored: the rectangle that changed, in palette indices.
@@ -33,7 +34,7 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    /// What changed from `before` to `now`, both of `width` pixels across; all of it where there is nothing before.
+    /// What changed from `before` to `now`, both of `width` pixels across; everything if there is no frame before.
     fn between(before: Option<&[u8]>, now: &[u8], width: usize) -> Self {
         let height = now.len() / width;
         let Some(before) = before else {
@@ -132,7 +133,7 @@ impl<'a> Film<'a> {
     pub(super) fn new(
         actors: &'a [Actor<'a>],
         subjects: &'a [Subject<'a>],
-        shot: &'a Shot,
+        shot: &'a Framing,
         times: Vec<f64>,
         duration: f64,
         size: Size,
@@ -187,10 +188,10 @@ impl<'a> Film<'a> {
 }
 
 /// The shot of an animation.
-pub(super) fn shot(actors: &[Actor], times: &[f64], size: Size, options: &PreviewOptions) -> Shot {
+pub(super) fn shot(actors: &[Actor], times: &[f64], size: Size, options: &PreviewOptions) -> Framing {
     let follow = if options.view == View::Follow { Follow::Calmly } else { Follow::No };
     let free = if options.labels { (0.07, 0.06) } else { (0.04, 0.04) };
-    Shot::new(actors, options.view, follow, times, (size.width, size.height), free)
+    Framing::new(actors, options.view, follow, times, (size.width, size.height), free)
 }
 
 #[cfg(test)]

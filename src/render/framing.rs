@@ -1,47 +1,47 @@
-//! Where the camera has to stand so that all figures fill the picture at all times.
+//! Camera placement so that all figures fill the picture at all times.
 //!
 //! With the camera's axes fixed, a point (x, y, z towards the camera) is inside when `-b (d - z) <= y - o <= t (d - z)`
 //! for the slopes `t`, `b` of the picture's edges: linear in the distance `d` and the offset `o`, so the least
 //! distance has a closed form. All figures share axes, offset and distance, so that they can be compared.
 
 use super::actor::{Actor, Posed};
-use super::camera::{Axes, Camera, View, single, slopes};
+use super::camera::{Camera, CameraAxes, View, single, slopes};
 use super::ground::grid_for;
 use crate::math::Vec3;
 use crate::model::{ModelPose, Role, Side};
 
-/// Times at which figures are measured.
+/// Number of times at which figures are measured.
 const LOOKS: usize = 16;
-/// Corners of a figure that are measured at each of them.
+/// Most vertices of a figure that are measured at each of them.
 const CORNERS: usize = 4000;
-/// Points of a figure's way over the ground.
-const WAY_POINTS: usize = 2048;
-/// The camera that follows answers to what happens within this many seconds before and after.
-const CALM: f64 = 0.6;
-/// The drawn way leaves out what is shorter than this, in seconds before and after.
-const TREMOR: f64 = 0.12;
+/// Most points of a figure's path over the ground.
+const PATH_POINTS: usize = 2048;
+/// Half width of the smoothing window of a following camera, seconds.
+const FOLLOW_SMOOTHING_S: f64 = 0.6;
+/// Half width of the smoothing window of the drawn path, seconds: single steps do not show.
+const PATH_SMOOTHING_S: f64 = 0.12;
 
 /// How the camera moves with the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follow {
     /// Not at all.
     No,
-    /// Calmly, over time.
+    /// Smoothly over time.
     Calmly,
-    /// Every picture is a portrait of its own.
+    /// Centred on the figure in every picture.
     Exactly,
 }
 
-/// One figure's way over the ground, evenly over time.
+/// One figure's path over the ground, at a uniform rate.
 #[derive(Clone, Debug)]
-struct Way {
+struct GroundPath {
     points: Vec<Vec3>,
     rate: f64,
 }
 
-impl Way {
+impl GroundPath {
     fn of(actor: &Actor, duration: f64, posed: &mut Posed) -> Self {
-        let count = ((duration * 60.0).ceil() as usize + 1).clamp(1, WAY_POINTS);
+        let count = ((duration * 60.0).ceil() as usize + 1).clamp(1, PATH_POINTS);
         let rate = if duration > 0.0 { (count - 1) as f64 / duration } else { 1.0 };
         let point = |k: usize| {
             actor.move_joints(k as f64 / rate, posed);
@@ -59,8 +59,8 @@ impl Way {
         }
     }
 
-    /// The same way, each point the mean of what happens within `seconds` before and after, twice by halves.
-    fn calm(&self, seconds: f64) -> Self {
+    /// The same path smoothed twice by a running mean over half of `seconds` before and after.
+    fn smoothed(&self, seconds: f64) -> Self {
         let reach = (seconds * 0.5 * self.rate).round() as usize;
         let mean = |points: &[Vec3]| -> Vec<Vec3> {
             let around = |k: usize| {
@@ -74,20 +74,20 @@ impl Way {
     }
 }
 
-/// A figure's place in the studio.
+/// A figure's path and ground height.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    way: Way,
+pub(super) struct Placing {
+    path: GroundPath,
     /// What the camera follows.
-    centre: Way,
+    centre: GroundPath,
     /// The height of the ground it stands on.
     pub(super) ground: f64,
 }
 
-impl Place {
-    /// The way over the ground, without the tremor of single steps.
-    pub(super) fn way(&self) -> Vec<Vec3> {
-        self.way.calm(TREMOR).points
+impl Placing {
+    /// The path over the ground, smoothed over single steps.
+    pub(super) fn path(&self) -> Vec<Vec3> {
+        self.path.smoothed(PATH_SMOOTHING_S).points
     }
 
     /// What the camera follows: a point of the ground.
@@ -98,15 +98,15 @@ impl Place {
 
     /// Where the figure is.
     pub(super) fn figure(&self, time: f64) -> Vec3 {
-        self.way.at(time)
+        self.path.at(time)
     }
 }
 
 /// Camera and ground for all figures of a preview.
 #[derive(Clone, Debug)]
-pub(super) struct Shot {
-    pub(super) axes: Axes,
-    pub(super) places: Vec<Place>,
+pub(super) struct Framing {
+    pub(super) axes: CameraAxes,
+    pub(super) places: Vec<Placing>,
     offset: Vec3,
     distance: f64,
     /// Half the picture's height where the figures are, in metres.
@@ -118,7 +118,7 @@ pub(super) struct Shot {
     pub(super) follow: Follow,
 }
 
-impl Shot {
+impl Framing {
     /// Frames `actors` at `times`, for pictures of `width` x `height` with the given part kept free above and below.
     pub(super) fn new(
         actors: &[Actor],
@@ -128,26 +128,26 @@ impl Shot {
         (width, height): (u32, u32),
         free: (f64, f64),
     ) -> Self {
-        let (turn, above) = view.angles();
+        let (azimuth, elevation) = view.angles();
         let mut posed: Vec<Posed> = actors.iter().map(Actor::posed).collect();
         let stride = times.len().div_ceil(LOOKS).max(1);
         let mut looks: Vec<f64> = times.iter().copied().step_by(stride).collect();
         looks.extend(times.last());
         let duration = actors.iter().map(|a| a.motion().clip.duration()).fold(0.0, f64::max);
-        let axes = Axes::new(facing(&actors[0], &looks, &mut posed[0]) + turn, above);
+        let axes = CameraAxes::new(facing(&actors[0], &looks, &mut posed[0]) + azimuth, elevation);
 
         let mut places = Vec::new();
         let mut points = Vec::new();
         let mut size: f64 = 0.0;
         for (actor, posed) in actors.iter().zip(&mut posed) {
-            let way = Way::of(actor, duration, posed);
+            let path = GroundPath::of(actor, duration, posed);
             let centre = match follow {
                 Follow::No => {
-                    let mean = way.points.iter().sum::<Vec3>() / way.points.len() as f64;
-                    Way { points: vec![mean], rate: 1.0 }
+                    let mean = path.points.iter().sum::<Vec3>() / path.points.len() as f64;
+                    GroundPath { points: vec![mean], rate: 1.0 }
                 }
-                Follow::Calmly => way.calm(CALM),
-                Follow::Exactly => way.clone(),
+                Follow::Calmly => path.smoothed(FOLLOW_SMOOTHING_S),
+                Follow::Exactly => path.clone(),
             };
             let mut seen: Vec<(f64, Vec3)> = Vec::new();
             let mut own: f64 = 0.0;
@@ -165,7 +165,7 @@ impl Shot {
                 );
                 own = own.max((high - low).max());
             }
-            let place = Place { way, centre, ground: 0.0 };
+            let place = Placing { path, centre, ground: 0.0 };
             points.extend(seen.into_iter().map(|(time, p)| p - place.centre(time)));
             places.push(place);
             size = size.max(own);
@@ -196,7 +196,7 @@ impl Shot {
 }
 
 /// Offset and least distance at which all points lie within the slopes (to both sides, above, below).
-fn fit(axes: &Axes, points: &[Vec3], (side, top, bottom): (f64, f64, f64), size: f64) -> (Vec3, f64) {
+fn fit(axes: &CameraAxes, points: &[Vec3], (side, top, bottom): (f64, f64, f64), size: f64) -> (Vec3, f64) {
     // The bounds of each offset o: o >= low - slope_t d and o <= high + slope_b d.
     let (mut low, mut high) = ([f64::NEG_INFINITY; 2], [f64::INFINITY; 2]);
     let slopes = [(side, side), (top, bottom)];
@@ -221,7 +221,7 @@ fn fit(axes: &Axes, points: &[Vec3], (side, top, bottom): (f64, f64, f64), size:
     (axes.right * offset(0) + axes.up * offset(1), distance)
 }
 
-/// The turn about Y from +Z to where the figure faces over the given times, in radians.
+/// The azimuth about Y from +Z of the direction the figure faces over the given times, in radians.
 fn facing(actor: &Actor, times: &[f64], posed: &mut Posed) -> f64 {
     let rig = &actor.motion().character.rig;
     let pair = |role: fn(Side) -> Role| Some([rig.joint(role(Side::Left))?, rig.joint(role(Side::Right))?]);
@@ -236,7 +236,7 @@ fn facing(actor: &Actor, times: &[f64], posed: &mut Posed) -> f64 {
         fronts.push(front(&posed.model));
     }
     let mean = fronts.iter().sum::<Vec3>() / fronts.len().max(1) as f64;
-    // Who turns around has no mean front: the first one counts.
+    // A figure that rotates all around has no mean front: the first one is used.
     let front = if mean.norm() > 0.4 { mean } else { fronts.first().copied().unwrap_or(mean) };
     libm::atan2(front.x, front.z)
 }
@@ -250,10 +250,10 @@ mod tests {
         #[test]
         fn all_points_are_inside_and_some_touch_the_edge(
             all in proptest::collection::vec(proptest::array::uniform3(-2.0..2.0f64), 2..40),
-            turn in -3.0..3.0f64, above in 0.0..1.5f64,
+            azimuth in -3.0..3.0f64, elevation in 0.0..1.5f64,
         ) {
             let points: Vec<Vec3> = all.into_iter().map(Vec3::from).collect();
-            let axes = Axes::new(turn, above);
+            let axes = CameraAxes::new(azimuth, elevation);
             let (side, top, bottom) = (0.2, 0.3, 0.25);
             let (offset, distance) = fit(&axes, &points, (side, top, bottom), 0.1);
             let nearest = points.iter().map(|p| p.dot(&axes.back)).fold(0.0, f64::max);
@@ -265,7 +265,7 @@ mod tests {
                 prop_assert!(x.abs() <= side + 1e-9 && y <= top + 1e-9 && -y <= bottom + 1e-9);
                 tightest = tightest.max(x.abs() / side).max(y / top).max(-y / bottom);
             }
-            // Points in one place do not draw the camera into them.
+            // Coincident points do not pull the camera into them.
             prop_assert!(tightest > 1.0 - 1e-9 || distance < nearest + 0.05 + 1e-9);
         }
     }

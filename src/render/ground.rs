@@ -1,6 +1,6 @@
-//! The studio's floor and back: a soft light pool, a grid that fades with distance, a paler wall above the horizon.
+//! Floor and backdrop: a soft pool of light, a grid that fades with distance, a paler wall above the horizon.
 //!
-//! The camera does not roll, so a row of pixels meets the ground at one depth and its coordinates run evenly.
+//! The camera does not roll, so a row of pixels meets the ground at one depth and its ground coordinates change linearly.
 //! Space: model space, metres; linear colours out.
 
 use super::camera::Camera;
@@ -8,11 +8,16 @@ use super::texture::linear;
 use super::vector::{V3, mix, smooth};
 use std::ops::Range;
 
+/// Linear colour of the wall at the top.
 const WALL_TOP: [u8; 3] = [246, 247, 249];
+/// Linear colour of the wall at the horizon.
 const HORIZON: [u8; 3] = [224, 228, 234];
+/// Linear colour of the floor.
 const FLOOR: [u8; 3] = [240, 241, 243];
+/// Linear colour of grid lines.
 const LINE: [u8; 3] = [172, 180, 192];
 /// The width of a grid line, in squares.
+/// Linear colour of grid lines.
 const LINE_WIDTH: f32 = 0.012;
 
 /// The ground as one camera sees it.
@@ -37,14 +42,14 @@ pub(super) struct Ground {
 /// A row of pixels on the ground: coordinates (x, z) of its first pixel, their step to the next pixel, and of how
 /// much they change from row to row at the first pixel and from there to the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct GroundRow {
     start: [f32; 2],
     step: [f32; 2],
     down: [f32; 2],
     down_step: [f32; 2],
 }
 
-impl Row {
+impl GroundRow {
     /// The ground coordinates of a pixel.
     pub(super) fn at(&self, x: usize) -> [f32; 2] {
         let x = x as f32;
@@ -56,7 +61,7 @@ impl Row {
         let (mut from, mut to) = (0.0, width as f32);
         for k in [0, 1] {
             let ends = [low[k], high[k]].map(|edge| (edge - self.start[k]) / self.step[k]);
-            // A row that runs along the side never meets it: `f32::min` and `max` leave out what is no number.
+            // A row parallel to the side never meets it: `f32::min` and `max` ignore NaN.
             from = ends[0].min(ends[1]).max(from);
             to = ends[0].max(ends[1]).min(to);
         }
@@ -99,10 +104,10 @@ impl Ground {
     }
 
     /// A row of pixels; `None` above the horizon.
-    pub(super) fn row(&self, y: usize) -> Option<Row> {
+    pub(super) fn row(&self, y: usize) -> Option<GroundRow> {
         let (start, step) = self.line(y as f32 + 0.5)?;
         let (next, next_step) = self.line(y as f32 + 1.5)?;
-        Some(Row {
+        Some(GroundRow {
             start,
             step,
             down: [next[0] - start[0], next[1] - start[1]],
@@ -117,9 +122,9 @@ impl Ground {
         mix(self.colors[1], self.colors[0], smooth(0.0, 0.45, elevation))
     }
 
-    /// The floor at a pixel of a row. Without branches, so that a row of pixels runs in lanes.
+    /// The floor at a pixel of a row. Without branches, so that the compiler vectorises a row.
     #[inline(always)]
-    fn floor(&self, row: &Row, x: usize) -> V3 {
+    fn floor(&self, row: &GroundRow, x: usize) -> V3 {
         let at = row.at(x);
         let (dx, dz) = (at[0] - self.focus[0], at[1] - self.focus[1]);
         let far = (dx * dx + dz * dz).sqrt() * self.per_span;
@@ -134,7 +139,7 @@ impl Ground {
             let place = at[k] * squares;
             let apart = (place - nearest(place)).abs();
             let inside = (0.5 * (foot.max(LINE_WIDTH) + foot) - apart).max(0.0);
-            // Lines thinner than a pixel grow paler instead.
+            // Lines thinner than a pixel become paler instead.
             let per_foot = 1.0 / foot;
             let cover = (inside * per_foot).min(1.0) * (LINE_WIDTH * per_foot).clamp(0.55, 1.0);
             cover * (1.0 - smooth(0.2, 0.6, foot))
@@ -143,19 +148,20 @@ impl Ground {
     }
 
     /// The floor of a row of pixels, without shadow.
-    pub(super) fn floors(&self, row: &Row, colors: &mut [V3]) {
+    pub(super) fn floors(&self, row: &GroundRow, colors: &mut [V3]) {
         for (x, color) in colors.iter_mut().enumerate() {
             *color = self.floor(row, x);
         }
     }
 }
 
-/// The nearest whole number of one below four million; a call of `f32::round` a pixel would cost as much as the rest
-/// of the floor.
+/// The nearest integer of a number below four million; calling `f32::round` for every pixel would cost as much as the
+/// rest of the floor.
 #[inline(always)]
 fn nearest(x: f32) -> f32 {
-    const HALVES_FALL_OUT: f32 = 12_582_912.0;
-    (x + HALVES_FALL_OUT) - HALVES_FALL_OUT
+    // 1.5 * 2^23: adding it rounds a float to an integer, since its last bit is 1.
+    const ROUNDING: f32 = 12_582_912.0;
+    (x + ROUNDING) - ROUNDING
 }
 
 /// The side of a grid square for a figure of this size: metres for people, powers of ten for others.

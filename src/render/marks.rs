@@ -1,4 +1,4 @@
-//! Things drawn into the scene beside the figure: its way over the ground, contacts and targets.
+//! Marks drawn in the scene: the path over the ground, contacts and targets.
 //!
 //! They are flat triangles in plain colours, so that depth hides them as it should. Space: model space, metres.
 
@@ -8,11 +8,14 @@ use crate::body::CharacterBody;
 use crate::math::Vec3;
 use crate::model::{Mark, MarkKind, Motion};
 
-const WAY: [u8; 3] = [122, 134, 205];
+/// Linear colour of the path.
+const PATH: [u8; 3] = [122, 134, 205];
+/// Linear colour of a contact.
 const CONTACT: [u8; 3] = [46, 158, 107];
+/// Linear colour of a target.
 const TARGET: [u8; 3] = [214, 64, 92];
 
-/// A mark for every contact that the motion carries, where its part is in the middle of it.
+/// A mark for every contact of the motion, at the position of the body part in the middle of the contact.
 pub(super) fn contact_marks(motion: &Motion) -> Vec<Mark> {
     let Some(contacts) = &motion.contacts else { return Vec::new() };
     let clip = &motion.clip;
@@ -52,8 +55,8 @@ fn quad(corners: [Vec3; 4], color: [u8; 3], from: f64, to: f64, flats: &mut Vec<
     }
 }
 
-/// The way through these points as a ribbon on the ground at height `ground`.
-pub(super) fn way(points: &[Vec3], ground: f64, width: f64, flats: &mut Vec<Flat>) {
+/// The path through these points as a ribbon on the ground at height `ground`.
+pub(super) fn path(points: &[Vec3], ground: f64, width: f64, flats: &mut Vec<Flat>) {
     let height = ground + 0.1 * width;
     let mut last: Option<Vec3> = None;
     let flat = |p: &Vec3| Vec3::new(p.x, height, p.z);
@@ -63,12 +66,12 @@ pub(super) fn way(points: &[Vec3], ground: f64, width: f64, flats: &mut Vec<Flat
             last = Some(point);
             continue;
         };
-        // Points closer than the ribbon's width would make it flicker to and fro.
+        // Points closer together than the ribbon is wide would make it zigzag.
         let Some(along) = (point - from).try_normalize(1.5 * width) else { continue };
         let aside = Vec3::new(along.z, 0.0, -along.x) * (0.5 * width);
         let start = edges.unwrap_or([from - aside, from + aside]);
         let end = [point - aside, point + aside];
-        quad([start[0], start[1], end[1], end[0]], WAY, f64::NEG_INFINITY, f64::INFINITY, flats);
+        quad([start[0], start[1], end[1], end[0]], PATH, f64::NEG_INFINITY, f64::INFINITY, flats);
         edges = Some(end);
         last = Some(point);
     }

@@ -1,7 +1,7 @@
-//! Motions become pictures: a software renderer for previews, contact sheets and animations.
+//! Software renderer for previews, contact sheets and animations.
 //!
-//! No GPU, no clock, no thread-dependent sum: the same motions and options give the same bytes on any number of
-//! threads. Several motions are drawn side by side in step, by clip time. Space: model space, Y up, metres.
+//! It uses no GPU, no clock and no sum that depends on threads, so the same motions and options give the same bytes on any
+//! number of threads. Several motions are drawn side by side, synchronised by clip time. Space: model space, Y up, metres.
 
 mod actor;
 mod animation;

@@ -1,27 +1,27 @@
-//! What a preview shows and how: subjects, options, and why a preview cannot be made.
+//! Subjects and options of a preview, and its errors.
 
 use super::camera::View;
 use super::marks;
 use crate::model::{Mark, Motion};
 use std::str::FromStr;
 
-/// The smallest side of a picture: below it nothing can be told apart.
+/// The smallest side of a picture, pixels: below it nothing can be recognised.
 const MIN_SIDE: u32 = 16;
 /// The largest side of a picture: the buffers of one picture stay below 300 MB.
 const MAX_SIDE: u32 = 4096;
 /// Frames of one animation: seven minutes at 24 Hz.
 const MAX_FRAMES: usize = 10_000;
-/// Motions side by side.
+/// Most motions side by side.
 const MAX_SUBJECTS: usize = 64;
 /// Pixels of a whole sheet or of one animation frame, all motions together.
 pub(super) const MAX_PIXELS: u64 = 1 << 26;
-/// GIF players show frames shorter than two hundredths of a second at speeds of their own.
+/// Highest frame rate, hertz: GIF players slow down frames shorter than two hundredths of a second.
 const MAX_FPS: f64 = 50.0;
 
 /// One motion of a preview.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
-    /// Who moves, and how.
+    /// The motion to draw.
     pub motion: &'a Motion,
     /// The label in the picture.
     pub label: String,
@@ -31,7 +31,7 @@ pub struct Subject<'a> {
 
 impl<'a> From<&'a Motion> for Subject<'a> {
     /// A subject labelled with the name of its clip, or of its character where the clip has none, with the contacts
-    /// that it carries.
+    /// of the motion.
     fn from(motion: &'a Motion) -> Self {
         let name = if motion.clip.name.is_empty() { &motion.character.name } else { &motion.clip.name };
         Self { motion, label: name.clone(), marks: marks::contact_marks(motion) }
@@ -41,9 +41,9 @@ impl<'a> From<&'a Motion> for Subject<'a> {
 /// The size of one picture in pixels: of a sheet's cell, of each motion of an animation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
 }
 
@@ -76,17 +76,17 @@ impl Size {
 /// How a preview is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewOptions {
-    /// The size of one picture; without it 240 x 320 for a cell of a sheet and 480 x 480 for an animation.
+    /// The size of one picture; by default 240 x 320 for a cell of a sheet and 480 x 480 for an animation.
     pub size: Option<Size>,
-    /// Where the camera stands. The poses of a sheet are always followed.
+    /// Position of the camera. In a contact sheet it always follows the figure.
     pub view: View,
     /// Frames per second of an animation.
     pub fps: f64,
-    /// How many poses a sheet, or frames an animation has; without it 12, or as many as `fps` asks for.
+    /// How many poses a sheet, or frames an animation has; by default 12, or the number that follows from `fps`.
     pub frames: Option<usize>,
-    /// Whether the joints' lines are drawn over the figure.
+    /// Whether the skeleton is drawn over the figure as lines.
     pub skeleton: bool,
-    /// Whether the way of the hips is drawn on the ground.
+    /// Whether the path of the hips is drawn on the ground.
     pub path: bool,
     /// Whether names, times and the grid's size are written into the picture.
     pub labels: bool,
@@ -149,7 +149,7 @@ pub enum RenderError {
     /// No motion, or too many of them.
     #[error("{found} motions side by side, allowed are 1 to {MAX_SUBJECTS}")]
     Subjects {
-        /// How many.
+        /// The number.
         found: usize,
     },
     /// A clip without frames.
@@ -158,23 +158,23 @@ pub enum RenderError {
         /// The motion's label.
         label: String,
     },
-    /// A motion that does not keep the promises of the normal form.
+    /// A motion that violates the normal form.
     #[error("`{label}` cannot be drawn: {reason}")]
     Motion {
         /// The motion's label.
         label: String,
-        /// The broken promise.
+        /// The violation.
         reason: String,
     },
     /// A size out of range.
     #[error("a picture of {width} x {height} pixels, allowed are {MIN_SIDE} to {MAX_SIDE} a side")]
     Size {
-        /// Pixels across.
+        /// Width in pixels.
         width: u32,
-        /// Pixels down.
+        /// Height in pixels.
         height: u32,
     },
-    /// A text that is no size.
+    /// A text that is not a size.
     #[error("`{found}` is no size\nwrite `480` or `640x360`")]
     SizeText {
         /// The text.
@@ -185,7 +185,7 @@ pub enum RenderError {
         "{pixels} pixels in one picture, allowed are {MAX_PIXELS}\nask for a smaller size or fewer frames"
     )]
     Pixels {
-        /// How many.
+        /// The number.
         pixels: u64,
     },
     /// A frame rate out of range.
@@ -197,13 +197,13 @@ pub enum RenderError {
     /// A number of frames out of range.
     #[error("{found} frames, allowed are 1 to {MAX_FRAMES}")]
     Frames {
-        /// How many.
+        /// The number.
         found: usize,
     },
     /// The picture format cannot hold this.
     #[error("the picture cannot be written: {reason}")]
     Encode {
-        /// What the encoder says.
+        /// The error of the encoder.
         reason: String,
     },
 }

@@ -1,18 +1,20 @@
-//! True-colour pictures become indices into one palette of their own.
+//! Quantises true-colour pictures to one shared palette.
 //!
-//! The palette is made by median cut over sampled pictures (Heckbert 1982), rare colours raised by the square root
-//! of their count so that the backdrop does not take them all. An ordered pattern that stays in place hides the steps
-//! and keeps still pixels still.
+//! The palette is made by median cut over sampled pictures (Heckbert 1982), with each colour weighted by the square
+//! root of its count so that the backdrop does not use up the palette. Ordered dithering with a fixed pattern hides the
+//! steps and leaves unchanged pixels unchanged.
 
 use super::picture::Picture;
 
-/// Colours of a palette; the last index of a byte stands for "as before".
+/// Colours of a palette; the last index of a byte means "unchanged".
 pub(super) const COLORS: usize = 255;
 /// The index that keeps the pixel of the frame before.
 pub(super) const UNCHANGED: u8 = 255;
-/// Bits of each channel that are told apart.
+/// Bits of each channel that are distinguished.
 const BITS: usize = 6;
+/// Levels per channel.
 const LEVELS: usize = 1 << BITS;
+/// Bits dropped from a byte to get a level.
 const SHIFT: usize = 8 - BITS;
 
 /// At most 255 colours, and the nearest of them for every colour.
@@ -35,7 +37,7 @@ struct Group {
 impl Group {
     /// The channel of the greatest weighted variance, and that variance.
     ///
-    /// One colour has none, whatever rounding says.
+    /// Exactly 0 for a single colour, in spite of rounding.
     fn spread(&self) -> (usize, f64) {
         if self.members.len() < 2 {
             return (0, 0.0);

@@ -2,7 +2,7 @@
 
 use super::options::RenderError;
 
-/// Out of 100: at 75 a fifth of a report page is its row of poses; at 45 thin limbs have fringes.
+/// JPEG quality out of 100: at 75 the row of poses is a fifth of a report page; at 45 thin limbs have fringes.
 const SHEET_QUALITY: u8 = 60;
 
 /// An sRGB picture, row by row from the top.
@@ -32,7 +32,7 @@ impl Picture {
         }
     }
 
-    /// Fills a rectangle, as far as it lies in the picture.
+    /// Fills a rectangle, clipped to the picture.
     pub(super) fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, color: [u8; 3]) {
         let (right, bottom) = ((x + width).min(self.width), (y + height).min(self.height));
         for row in y.min(bottom)..bottom {
@@ -40,7 +40,7 @@ impl Picture {
         }
     }
 
-    /// Puts another picture over this one, its upper left at `x`, `y`; it has to fit.
+    /// Draws another picture over this one with its upper left corner at `x`, `y`; it must fit.
     pub(super) fn put(&mut self, x: usize, y: usize, other: &Picture) {
         for row in 0..other.height {
             let to = (y + row) * self.width + x;

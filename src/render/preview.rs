@@ -1,4 +1,4 @@
-//! The one door: motions and options in, the bytes of a picture file out.
+//! Entry point: draws motions into the bytes of a picture file.
 
 use super::animation;
 use super::options::{PreviewOptions, RenderError, Subject};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub enum Format {
     /// A contact sheet as PNG.
     Png,
-    /// A contact sheet as JPEG: a sixth of the bytes, no longer exact.
+    /// A contact sheet as JPEG: a sixth of the bytes, lossy.
     Jpeg,
     /// An animation as GIF.
     Gif,
@@ -33,10 +33,10 @@ impl FromStr for Format {
     }
 }
 
-/// Draws the subjects side by side in step, by clip time; one that ends earlier holds its last pose.
+/// Draws the subjects side by side by clip time; one that ends earlier holds its last pose.
 ///
-/// The camera's direction is taken from the first subject and shared, and so is the scale. `progress` hears how many
-/// of how many pictures are done, from any thread. The bytes do not depend on the number of threads.
+/// The camera's direction is taken from the first subject and shared, and so is the scale. `progress` is called
+/// from any thread with the number of finished pictures and of all pictures. The bytes do not depend on the number of threads.
 ///
 /// # Errors
 /// A [`RenderError`] for options out of range, clips without frames and motions that break the normal form.

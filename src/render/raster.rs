@@ -1,4 +1,4 @@
-//! Triangles become covered samples: a visibility buffer with four samples a pixel.
+//! Triangle rasteriser: a visibility buffer with four samples per pixel.
 //!
 //! Coverage is decided in whole numbers (1/16 of a sample) with the top-left rule, so that neighbours share no
 //! sample and leave no gap, whatever the rounding. Every sample keeps the inverse depth (linear over the screen) and
@@ -15,7 +15,7 @@ const STEPS: f32 = 16.0;
 /// Corners further out than this many samples are not drawn: their products would leave the whole numbers.
 const REACH: f32 = 1e6;
 
-/// Calls `row(y, x)` for every sample inside the triangle, its corners in samples, counted either way round.
+/// Calls `row(y, x)` for every sample inside the triangle, its corners in samples, in either winding.
 #[inline(always)]
 fn cover(corners: [[f32; 2]; 3], width: usize, height: usize, mut inside: impl FnMut(usize, usize)) {
     if !corners.iter().flatten().all(|c| c.abs() < REACH) {
@@ -103,7 +103,7 @@ impl Raster {
         }
     }
 
-    /// Forgets all triangles.
+    /// Clears the buffer.
     pub(super) fn clear(&mut self) {
         let stride = self.width * SAMPLES;
         let (columns, rows) = self.touched();
@@ -121,7 +121,7 @@ impl Raster {
         (x0.min(x1)..x1, y0.min(y1)..y1)
     }
 
-    /// Draws a triangle of projected corners (pixels and inverse depth). Triangles that turn their back (corners
+    /// Draws a triangle of projected corners (pixels and inverse depth). Triangles that face away (corners
     /// clockwise in the picture) are drawn only where `both` sides show.
     pub(super) fn triangle(&mut self, corners: [V3; 3], id: u32, both: bool) {
         let [a, b, c] = corners;

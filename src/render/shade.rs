@@ -1,16 +1,18 @@
-//! A surface under the studio's lights becomes a linear colour.
+//! Shading: the linear colour of a surface under the studio's lights.
 //!
-//! A wide key light from the upper left, light from sky and floor, a faint sheen and a paler rim: no shadow falls on
-//! the figure itself. Source of the key light's soft edge: Mitchell, Francke and Eng (2007), "wrap" diffuse.
+//! A wide key light from the upper left, light from sky and floor, a faint specular highlight and a paler rim. The figure
+//! casts no shadow on itself. Source of the key light's soft edge: Mitchell, Francke and Eng (2007), "wrap" diffuse.
 
 use super::vector::{V3, add, dot, scale, unit};
 
 const SKY: V3 = [0.46, 0.48, 0.52];
 const FLOOR: V3 = [0.30, 0.285, 0.27];
 const KEY: V3 = [0.66, 0.64, 0.60];
-/// How far the key light reaches around the edge.
+/// Wrap of the key light: how far it reaches around the edge, as a cosine.
 const WRAP: f32 = 0.25;
+/// Strength of the specular highlight, as a share of the key light.
 const SHEEN: f32 = 0.07;
+/// Strength of the rim light.
 const RIM: f32 = 0.14;
 
 /// The lights of a picture.
@@ -44,6 +46,7 @@ impl Lights {
 
 /// Keeps bright values below one without a hard edge.
 fn shoulder(x: f32) -> f32 {
+    // Values up to here are unchanged; brighter ones are compressed.
     const KNEE: f32 = 0.75;
     if x <= KNEE {
         return x;
@@ -58,7 +61,7 @@ pub(super) fn shadowed(color: V3, dark: f32) -> V3 {
     [color[0] * keep[0], color[1] * keep[1], color[2] * keep[2]]
 }
 
-/// A little of the light that surfaces throw on their own colour; keeps flat marks readable beside shaded ones.
+/// A little of the light that surfaces throw on their own colour; keeps flat marks readable next to shaded ones.
 pub(super) fn flat(color: V3) -> V3 {
     scale(color, 0.95)
 }

@@ -1,15 +1,15 @@
-//! Triangles become a soft shadow: projected along the light onto the ground, counted in cells, blurred.
+//! Soft shadow: triangles projected along the light onto the ground, counted in cells, blurred.
 //!
 //! Space: ground coordinates (x, z) in metres around the figure.
 
-use super::ground::Row;
+use super::ground::GroundRow;
 use super::raster::mark;
 use super::vector::V3;
 use std::ops::Range;
 
 /// Cells along each side.
 const CELLS: usize = 176;
-/// What is left of running means by rounding, and no eye sees.
+/// Darkness below this is rounding of the running means, and invisible.
 const FAINT: f32 = 1e-6;
 
 /// The shadow of one figure on the ground.
@@ -77,7 +77,7 @@ impl Shadow {
     }
 
     /// Of the first `width` pixels of a row those outside which no shadow lies.
-    pub(super) fn span(&self, row: &Row, width: usize) -> Range<usize> {
+    pub(super) fn span(&self, row: &GroundRow, width: usize) -> Range<usize> {
         let Some((low, high)) = self.dark else { return 0..0 };
         // Between the middles of a dark cell and the next one it fades.
         let at = |cells: [usize; 2], more: f32| {
@@ -104,7 +104,7 @@ impl Shadow {
     }
 }
 
-/// A running mean along rows, written transposed, so that two calls blur both ways.
+/// A running mean along rows, written transposed, so that two calls blur both directions.
 fn blur_rows(from: &[f32], to: &mut [f32], radius: usize) {
     let weight = 1.0 / (2 * radius + 1) as f32;
     for y in 0..CELLS {

@@ -1,7 +1,7 @@
-//! Motions become a contact sheet: poses over time in rows, each motion a row of its own in every band.
+//! Contact sheet: poses over time in bands, with one row per motion in every band.
 
 use super::actor::Actor;
-use super::framing::{Follow, Shot};
+use super::framing::{Follow, Framing};
 use super::options::{MAX_PIXELS, PreviewOptions, RenderError, Size, Subject};
 use super::picture::Picture;
 use super::studio::Studio;
@@ -9,12 +9,17 @@ use super::text;
 use super::timing;
 use rayon::prelude::*;
 
+/// Size of a cell by default, pixels.
 const CELL: Size = Size { width: 240, height: 320 };
+/// Poses of a sheet by default.
 const POSES: usize = 12;
-/// Poses beside each other before the next band begins.
+/// Most poses in a row before the next band begins.
 const COLUMNS: usize = 6;
+/// sRGB colour of the background.
 const PAPER: [u8; 3] = [255; 3];
+/// sRGB colour of names.
 pub(super) const INK: [u8; 3] = [52, 58, 70];
+/// sRGB colour of secondary text.
 pub(super) const PALE_INK: [u8; 3] = [118, 126, 140];
 
 /// The dot size of labels in a picture whose least side is `side` pixels.
@@ -27,7 +32,7 @@ pub(super) fn label_scale(side: u32) -> usize {
     }
 }
 
-/// A length for people.
+/// A length as text, with its unit.
 pub(super) fn metres(grid: f64) -> String {
     if grid >= 1.0 {
         format!("{grid:.0} m")
@@ -38,7 +43,7 @@ pub(super) fn metres(grid: f64) -> String {
     }
 }
 
-/// The contact sheet. `progress` hears how many of how many poses are done.
+/// The contact sheet. `progress` is called with the number of finished poses and of all poses.
 pub(super) fn contact_sheet(
     subjects: &[Subject],
     options: &PreviewOptions,
@@ -69,7 +74,7 @@ pub(super) fn contact_sheet(
     let actors: Vec<Actor> =
         subjects.par_iter().map(|s| Actor::new(s, (2 * width.max(height)).clamp(256, 2048))).collect();
     let free = if options.labels && subjects.len() > 1 { (0.07, 0.04) } else { (0.04, 0.04) };
-    let shot = Shot::new(&actors, options.view, Follow::Exactly, &times, (width, height), free);
+    let shot = Framing::new(&actors, options.view, Follow::Exactly, &times, (width, height), free);
     let studio = |(k, a)| Studio::new(a, &shot, k, (width, height), options.skeleton, options.path);
     let studios: Vec<Studio> = actors.iter().enumerate().map(studio).collect();
 
@@ -103,7 +108,7 @@ pub(super) fn contact_sheet(
     Ok(sheet)
 }
 
-/// The names, and where there is room beside them what the sheet shows.
+/// The names, and what the sheet shows if there is room next to them.
 fn write_header(subjects: &[Subject], duration: f64, grid: f64, scale: usize, sheet: &mut Picture) {
     let (x, y) = (5 * scale, 4 * scale);
     let grid = format!("grid {}", metres(grid));

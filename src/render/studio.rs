@@ -1,10 +1,10 @@
-//! One figure at one time becomes a picture: ground, shadow, figure, marks, and the joints' lines on top.
+//! Draws one figure at one time: ground, shadow, figure, marks, and the skeleton as lines on top.
 //!
-//! Every picture is made by one thread and depends on nothing but its figure and time.
+//! Every picture is drawn by one thread and depends only on its figure and time.
 
 use super::actor::{Actor, Posed};
 use super::camera::{Camera, single};
-use super::framing::{Follow, Shot};
+use super::framing::{Follow, Framing};
 use super::ground::Ground;
 use super::marks::{self, Flat};
 use super::picture::Picture;
@@ -15,20 +15,22 @@ use super::texture::encode;
 use super::vector::{V3, add, scale};
 use crate::model::ModelPose;
 
+/// sRGB colour of skeleton lines.
 const BONE: [u8; 3] = [36, 74, 160];
+/// Opacity of skeleton lines where the figure hides them.
 const BONE_HIDDEN: f32 = 0.5;
 
-/// Everything that stays the same from picture to picture of one figure.
+/// Everything that is constant over the pictures of one figure.
 #[derive(Debug)]
 pub(super) struct Studio<'a> {
     actor: &'a Actor<'a>,
-    shot: &'a Shot,
+    shot: &'a Framing,
     figure: usize,
     flats: Vec<Flat>,
     skeleton: bool,
     width: u32,
     height: u32,
-    /// The empty studio, where the camera stays.
+    /// The empty background, if the camera does not move.
     backdrop: Option<Backdrop>,
 }
 
@@ -39,7 +41,7 @@ struct Backdrop {
     picture: Picture,
 }
 
-/// Room for one picture. Kept by the caller, so that a clip allocates once.
+/// Buffers for one picture, kept by the caller so that a clip allocates once.
 #[derive(Debug)]
 pub(super) struct Easel {
     posed: Posed,
@@ -52,7 +54,7 @@ impl<'a> Studio<'a> {
     /// A studio for figure number `figure` of the shot.
     pub(super) fn new(
         actor: &'a Actor<'a>,
-        shot: &'a Shot,
+        shot: &'a Framing,
         figure: usize,
         (width, height): (u32, u32),
         skeleton: bool,
@@ -61,7 +63,7 @@ impl<'a> Studio<'a> {
         let place = &shot.places[figure];
         let mut flats = Vec::new();
         if path {
-            marks::way(&place.way(), place.ground, 0.010 * shot.size, &mut flats);
+            marks::path(&place.path(), place.ground, 0.010 * shot.size, &mut flats);
         }
         for mark in &actor.subject.marks {
             marks::mark(mark, place.ground, shot.size, &mut flats);
@@ -73,7 +75,7 @@ impl<'a> Studio<'a> {
         studio
     }
 
-    /// Room for pictures of this studio.
+    /// Buffers for pictures of this studio.
     pub(super) fn easel(&self) -> Easel {
         Easel {
             posed: self.actor.posed(),
@@ -127,7 +129,7 @@ impl<'a> Studio<'a> {
         let place = &self.shot.places[self.figure];
         let under = place.figure(time);
         let reach = 1.1 * self.shot.size as f32;
-        // The shadow falls away from the light: its square is moved along.
+        // The shadow falls away from the light, so its square is shifted.
         let shift = 0.35 * reach;
         let middle =
             [under.x as f32 - shift * light[0] / light[1], under.z as f32 - shift * light[2] / light[1]];
@@ -253,7 +255,7 @@ impl Painter<'_> {
         picture
     }
 
-    /// The sum over the covered samples of a pixel: each triangle is shaded once, amid its samples.
+    /// The sum over the covered samples of a pixel: each triangle is shaded once, at the mean of its samples.
     fn surfaces(&self, x: usize, y: usize, samples: [u32; SAMPLES * SAMPLES]) -> V3 {
         let mut sum = [0.0; 3];
         for (k, &id) in samples.iter().enumerate() {
@@ -305,7 +307,7 @@ impl Painter<'_> {
             color = std::array::from_fn(|k| color[k] * texel[k]);
         }
         let mut normal = blend(&self.posed.normals);
-        // The back of a surface that shows both sides is lit from its own side.
+        // The back of a double-sided surface is lit with the flipped normal.
         if look.both && area > 0.0 {
             normal = scale(normal, -1.0);
         }

@@ -1,15 +1,18 @@
-//! Labels become pixels: a bitmap font of our own, `font.txt`, for the printable ASCII characters.
+//! Draws labels with a bitmap font, `font.txt`, of the printable ASCII characters.
 //!
 //! Glyphs are five columns and nine rows, two of them below the line, in bands of sixteen; other characters
-//! show as `?`.
+//! are drawn as `?`.
 
 use super::picture::Picture;
 use std::sync::LazyLock;
 
+/// Width of a glyph, dots.
 const COLUMNS: usize = 5;
+/// Height of a glyph, dots, two of them below the baseline.
 const ROWS: usize = 9;
+/// Glyphs per band of the font file.
 const BAND: usize = 16;
-/// From one character to the next.
+/// Horizontal advance from one character to the next, dots.
 const ADVANCE: usize = COLUMNS + 1;
 
 static GLYPHS: LazyLock<Vec<[u8; ROWS]>> = LazyLock::new(|| {
@@ -39,7 +42,7 @@ pub(super) fn width(text: &str, scale: usize) -> usize {
     (text.chars().count() * ADVANCE).saturating_sub(1) * scale
 }
 
-/// `text`, its middle left out where it is wider than `most` pixels.
+/// `text`, shortened in the middle if it is wider than `most` pixels.
 pub(super) fn fitted(text: &str, scale: usize, most: usize) -> String {
     let room = (most / scale + 1) / ADVANCE;
     let count = text.chars().count();

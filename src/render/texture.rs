@@ -1,6 +1,6 @@
-//! Encoded images become textures: decoded within limits, reduced to what a preview can show, sampled smoothly.
+//! Textures: decodes images within limits, reduces them to the resolution of a preview, samples them bilinearly.
 //!
-//! Colours are kept as the file has them (sRGB bytes) and made linear when sampled. Texture coordinates repeat.
+//! Colours are stored as in the file (sRGB bytes) and converted to linear when sampled. Texture coordinates repeat.
 
 use super::vector::{V3, add, scale};
 use crate::model::Texture;
@@ -9,10 +9,10 @@ use std::sync::{Arc, LazyLock};
 
 /// The largest side of a base-colour image that is decoded.
 const MAX_SIDE: u32 = 8192;
-/// Memory that decoding one image may take: an 8192 x 8192 image of four bytes, and as much again to work in.
+/// Memory limit for decoding one image, bytes: an 8192 x 8192 image of four bytes per pixel, and as much work space.
 const MAX_BYTES: u64 = 1 << 29;
 
-/// Out of 100: above it files grow faster than small pictures look better.
+/// JPEG quality out of 100: above it files grow without a visible gain in small pictures.
 const JPEG_QUALITY: u8 = 75;
 
 /// sRGB bytes as linear values (IEC 61966-2-1).
@@ -50,10 +50,10 @@ pub fn small_jpeg(texture: &Texture, most: u32) -> Option<Vec<u8>> {
 }
 
 /// Pixels of all images of one character before they are reduced: four of the largest, or sixteen of 4096 a side. A few
-/// bytes of a file can ask for a million pixels; surfaces whose images lie beyond it show plain colours.
+/// bytes of a file can describe a million pixels; surfaces whose images exceed the limit are drawn in plain colours.
 const MAX_PIXELS: u64 = 4 * (MAX_SIDE as u64) * (MAX_SIDE as u64);
 
-/// The images of one character, each decoded once however many surfaces show it.
+/// The images of one character, each decoded once, even if several surfaces use it.
 #[derive(Debug)]
 pub(super) struct Images {
     most: u32,
@@ -62,7 +62,7 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// None decoded yet, each to be reduced to at most `most` pixels a side.
+    /// No image decoded yet; each will be reduced to at most `most` pixels per side.
     pub(super) fn new(most: u32) -> Self {
         Self { most, left: MAX_PIXELS, decoded: HashMap::new() }
     }
@@ -82,7 +82,7 @@ impl Images {
     }
 }
 
-/// A reader of the encoded bytes that keeps to the limits.
+/// A reader of the encoded bytes with the limits set.
 fn reader(texture: &Texture) -> Option<image::ImageReader<std::io::Cursor<&[u8]>>> {
     let mut reader = image::ImageReader::new(std::io::Cursor::new(&texture.bytes[..]));
     let mut limits = image::Limits::default();
@@ -124,7 +124,7 @@ impl Image {
         Some(bytes)
     }
 
-    /// The linear colour at texture coordinates, between the four nearest pixels.
+    /// The linear colour at texture coordinates, interpolated between the four nearest pixels.
     pub(super) fn sample(&self, uv: [f32; 2]) -> V3 {
         let place = |c: f32, n: usize| {
             let c = if c.is_finite() { c - c.floor() } else { 0.0 };

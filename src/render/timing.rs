@@ -1,4 +1,4 @@
-//! A clip's length becomes whole hundredths of a second, none of them lost.
+//! Frame times and delays in whole hundredths of a second, whose sum is the clip's duration.
 
 /// When each of `count` frames is shown: the time of the clip, evenly spread, the last frame as long as the others.
 pub(super) fn times(duration: f64, count: usize) -> Vec<f64> {
@@ -11,8 +11,8 @@ pub(super) fn poses(duration: f64, count: usize) -> Vec<f64> {
     (0..count).map(|k| duration * k as f64 / last).collect()
 }
 
-/// How long each frame is shown, in hundredths of a second. What rounding leaves over is carried to the next frame, so
-/// that the sum is the rounded duration; a still picture lasts a second.
+/// How long each frame is shown, in hundredths of a second. The rounding error is added to the next frame, so that
+/// the sum is the rounded duration; a still picture lasts a second.
 pub(super) fn delays(duration: f64, count: usize) -> Vec<u16> {
     if count < 2 {
         let still = if duration > 0.0 { duration } else { 1.0 };

@@ -1,4 +1,4 @@
-//! Three `f32` coordinates side by side: the few operations that per-pixel code needs.
+//! Operations on three `f32` coordinates for per-pixel code.
 
 /// A point, direction or linear colour.
 pub(super) type V3 = [f32; 3];
@@ -23,7 +23,7 @@ pub(super) fn cross(a: V3, b: V3) -> V3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// `a` at length one; straight up where it has no direction.
+/// `a` normalised; straight up if its length is zero.
 pub(super) fn unit(a: V3) -> V3 {
     let length = dot(a, a).sqrt();
     if length > 1e-20 { scale(a, 1.0 / length) } else { [0.0, 1.0, 0.0] }

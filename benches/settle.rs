@@ -7,7 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::math::{Vec3, exp};
 use posemill::model::{Clip, Motion};
-use posemill::repair::{Faults, mend};
+use posemill::repair::{Faults, repair_motion};
 use posemill::settle::settle_flights;
 use std::time::Instant;
 use walks::{on_and_on, recorded, shipped_walk, walk_on_and_on};
@@ -24,7 +24,7 @@ fn main() {
 fn scaling() {
     let (hero, contacts) = walk_on_and_on(ROUNDS_WALKED);
     compare("settle", &hero, |motion| drop(settle_flights(motion, &contacts)));
-    let judged = |motion: &Motion| drop(mend(motion.clone(), &Faults::default()));
+    let judged = |motion: &Motion| drop(repair_motion(motion.clone(), &Faults::default()));
     compare("repair", &on_and_on(&shipped_walk(), ROUNDS_WALKED), judged);
     compare("repair, noise of 1 degree", &trembling(shipped_walk()), judged);
     compare("repair, all joints turn", &all_turn(hero), judged);

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load::{load_and_name, only};
 use crate::export;
 use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
-use crate::repair::{Faults, mend};
+use crate::repair::{Faults, repair_motion};
 use crate::report::{Finding, one_line, printable};
 use crate::retarget::second_best;
 use clap::Args;
@@ -89,7 +89,7 @@ fn calibration(character: &Character) -> Value {
 /// What every clip suffers from, by the judge of the stage `repair`.
 fn faults(asset: &Asset) -> Vec<Vec<Finding>> {
     let judged = |clip: &Clip| {
-        mend(Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
+        repair_motion(Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
     };
     asset.clips.iter().map(judged).collect()
 }

@@ -1,31 +1,31 @@
-//! Faults of a recording are found, each by a test of its own, and mended where the take itself tells how, else told.
+//! Detects and fixes capture errors; a clean take is returned unchanged, bit for bit.
 //!
-//! [`mend`] is the one judge of takes: it looks for frames that were held, sides that changed places, spikes, steps of the
-//! whole body, cuts and noise; then, of bodies that walk on two legs, for a floor that rises, leans or lies elsewhere, for
-//! a path that drifts or is scaled, and for feet that slide. Limits are relative to the take, and a step acts only where
-//! the data agree about the one number that it needs; a take without faults comes back bit for bit. Space: model space,
-//! Y up. Units: metres of the body with legs of 0.86 m inside, the take's own in what is told.
+//! [`repair_motion`] tests for held frames, exchanged sides, spikes, steps of the whole body, cuts and noise; then,
+//! for bodies on two legs, for a floor that rises, leans or is offset, for a path that drifts or is scaled, and for
+//! sliding feet. Every fault has a test of its own, with limits relative to the take's own statistics. It is fixed
+//! only where the data agree about the correction, else only reported. Space: model space, Y up. Units: metres of a
+//! body with legs of 0.86 m internally, the take's own in findings.
 
-mod held;
-mod ledger;
-mod level;
-mod mend;
+mod held_frames;
+mod fault_log;
+mod floor_level;
+mod repair_motion;
 mod noise;
-mod path;
-mod robust;
+mod root_path;
+mod robust_statistics;
 mod root_step;
-mod slide;
+mod foot_slide;
 mod spike;
 mod stances;
-mod swap;
-mod take;
-mod tilt;
-mod travel;
+mod side_swap;
+mod working_take;
+mod floor_tilt;
+mod path_drift;
 mod vertical_drift;
 
-pub use mend::{Faults, Mended, mend};
+pub use repair_motion::{Faults, RepairedMotion, repair_motion};
 #[cfg(feature = "physics")]
-pub(crate) use take::LEG;
+pub(crate) use working_take::LEG;
 
 #[cfg(test)]
 mod tests;

@@ -1,68 +1,68 @@
-//! A joint, or the body's way, that trembles becomes one that moves as it did, with white noise taken away frame by frame.
+//! Detects white noise in joint rotations and root motion, and removes it with a smoother chosen per frame.
 //!
-//! White noise gives the same variance by fourth and by sixth differences: `s4^2 = P25(|D4|^2) / (70 q)`,
-//! `s6^2 = P25(|D6|^2) / (924 q)`, `q` the first quartile of chi-square; the quartile takes the quiet quarter of the
-//! take, since noise is always there and motion comes and goes. What is noisy goes through a bank of smoothers
-//! (`whittaker_penalty`), and in every frame those count whose risk, estimated without bias (Stein 1981), is near the
-//! least. Units: degrees, metres of 0.86 m legs, hertz.
+//! White noise has the same variance by fourth and by sixth differences: `s4^2 = P25(|D4|^2) / (70 q)`, `s6^2 =
+//! P25(|D6|^2) / (924 q)`, `q` the first quartile of chi-square; the quartile selects the quiet quarter of the take,
+//! since noise is constant and motion is not. Noisy channels pass a bank of smoothers (`whittaker_penalty`), and in
+//! every frame those count whose risk, by an unbiased estimate (Stein 1981), is near the least. Units: degrees,
+//! metres of 0.86 m legs, hertz.
 
-use super::ledger::{Ledger, all, own};
-use super::take::Take;
+use super::fault_log::{FaultLog, all, own};
+use super::working_take::WorkingTake;
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::signal::{Bands, Difference, FactoredBands, JERK, gaussian, whittaker_penalty};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Noise of a joint worth a filter, degrees: wrists of clean takes at 30 frames a second have 0.6; at half of this two of
-/// 13 clean takes would be filtered.
-const TURN: f64 = 0.7;
-/// Noise of the body's way worth a filter, metres.
-const WAY: f64 = 0.0012;
-/// White noise has the same size by both orders of difference: their ratio is above this.
+/// Noise of a joint from which it is filtered, degrees: wrists of clean takes at 30 frames per second have 0.6; at
+/// half of this limit two of 13 clean takes would be filtered.
+const NOISY_JOINT: f64 = 0.7;
+/// Noise of the root position from which it is filtered, metres.
+const NOISY_ROOT: f64 = 0.0012;
+/// Least ratio of both estimates: 1 for white noise, less for motion.
 const WHITE: f64 = 0.7;
-/// The cutoffs of the bank, hertz; quiet frames get the first, foot strikes the last, or none.
+/// Cutoffs of the smoothers, hertz; quiet frames use the first, foot strikes the last, or none.
 const BANK: [f64; 9] = [0.7, 1.0, 1.5, 2.2, 3.3, 5.0, 7.0, 10.0, 15.0];
-/// Cutoffs above this share of the sample rate filter nothing.
+/// Highest cutoff as a share of the sample rate: above it a smoother has no effect.
 const HIGHEST: f64 = 0.35;
-/// Risks are means over this many seconds, and weights are smoothed over these; at least so many frames.
+/// Window of the mean risk and of the weights, seconds, and at least so many frames.
 const WINDOW: [(f64, f64); 2] = [(0.12, 3.0), (0.04, 1.0)];
-/// A smoother counts by `exp(-excess of its risk / (so much of the noise))`.
+/// A smoother has the weight `exp(-excess of its risk / (SHARP * noise variance))`.
 const SHARP: f64 = 0.15;
-/// Shorter parts between cuts do not tell noise from quick motion, frames.
+/// Least frames between cuts: in shorter parts noise and quick motion are indistinguishable.
 const SHORTEST: usize = 48;
-/// Noise is always there: the lowest tenth of the sixth differences is not smaller than this share of what the quiet
-/// quarter lets expect.
+/// Least ratio of the lowest tenth of the squared sixth differences to its expectation from the quiet quarter: noise
+/// is constant, motion pauses.
 const ALWAYS: f64 = 0.35;
 
-/// Takes noise away, between cuts.
-pub(super) fn noise(take: &mut Take, cut: &[bool], ledger: &mut Ledger) {
+/// Removes noise between cuts.
+pub(super) fn noise(take: &mut WorkingTake, cut: &[bool], log: &mut FaultLog) {
     let starts = (0..cut.len()).filter(|e| cut[*e]).map(|e| e + 1);
     let mut bounds: Vec<usize> = std::iter::once(0).chain(starts).collect();
     bounds.push(take.frames());
     for w in bounds.windows(2).filter(|w| w[1] - w[0] >= SHORTEST) {
-        part(take, w[0]..w[1], ledger);
+        part(take, w[0]..w[1], log);
     }
 }
 
-fn part(take: &mut Take, frames: Range<usize>, ledger: &mut Ledger) {
+fn part(take: &mut WorkingTake, frames: Range<usize>, log: &mut FaultLog) {
     let degrees = |noise: &Noise| 2.0 * (2.0 * noise.deviation).to_degrees();
     let rotations =
         |j: usize| -> Vec<[f64; 4]> { frames.clone().map(|f| take.rotation(f, j).coords.into()).collect() };
     let of_joint = |j: &usize| Noise::of(&rotations(*j));
-    let noises: Vec<Noise> = take.turning.par_iter().map(of_joint).collect();
+    let noises: Vec<Noise> = take.rotating.par_iter().map(of_joint).collect();
     let share = |noise: &Noise, size: f64, least: f64| {
         all(&[size / least, noise.white / WHITE, noise.always / ALWAYS])
     };
     let mut noisy = Vec::new();
-    for (j, noise) in take.turning.iter().zip(noises) {
-        if ledger.near("noise", share(&noise, degrees(&noise), TURN)) {
+    for (j, noise) in take.rotating.iter().zip(noises) {
+        if log.test("noise", share(&noise, degrees(&noise), NOISY_JOINT)) {
             noisy.push((*j, noise));
         }
     }
-    let way: Vec<[f64; 3]> = take.places()[frames.clone()].iter().map(|p| (*p).into()).collect();
-    let shaken = Noise::of(&way);
+    let path: Vec<[f64; 3]> = take.root_positions()[frames.clone()].iter().map(|p| (*p).into()).collect();
+    let shaken = Noise::of(&path);
     let metres = |noise: &Noise| 3f64.sqrt() * noise.deviation;
-    let shakes = ledger.near("noise", share(&shaken, metres(&shaken), WAY));
+    let shakes = log.test("noise", share(&shaken, metres(&shaken), NOISY_ROOT));
     if noisy.is_empty() && !shakes {
         return;
     }
@@ -71,31 +71,31 @@ fn part(take: &mut Take, frames: Range<usize>, ledger: &mut Ledger) {
         noisy.par_iter().map(|(j, noise)| bank.filter(&rotations(*j), noise.deviation)).collect();
     for ((j, noise), values) in noisy.iter().zip(&filtered) {
         for (f, q) in frames.clone().zip(values) {
-            take.turn(f, *j, Quat::new_normalize(RawQuat::from(*q)));
+            take.set_rotation(f, *j, Quat::new_normalize(RawQuat::from(*q)));
         }
         let sizes = [noise, &Noise::of(values)].map(degrees);
-        ledger.mend("noise", Some(take.name(*j)), frames.clone(), "deg", sizes);
+        log.record_fixed("noise", Some(take.name(*j)), frames.clone(), "deg", sizes);
     }
-    take.settle();
+    take.fix_signs();
     take.measure(frames.clone());
     if shakes {
-        let calm = bank.filter(&way, shaken.deviation);
-        for ((f, old), new) in frames.clone().zip(&way).zip(&calm) {
+        let calm = bank.filter(&path, shaken.deviation);
+        for ((f, old), new) in frames.clone().zip(&path).zip(&calm) {
             take.shift(f, &(Vec3::from(*new) - Vec3::from(*old)));
         }
         let sizes = [&shaken, &Noise::of(&calm)].map(|n| own(take, metres(n)));
-        ledger.mend("noise", None, frames, "m", sizes);
+        log.record_fixed("noise", None, frames, "m", sizes);
     }
 }
 
-/// White noise of a channel.
+/// The noise estimate of a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Noise {
-    /// The standard deviation of each component.
+    /// Standard deviation of each component.
     deviation: f64,
-    /// By sixth differences over by fourth: 1 of white noise.
+    /// Ratio of the estimates by sixth and by fourth differences: 1 for white noise.
     white: f64,
-    /// By the lowest tenth over by the quiet quarter: 1 of noise, less of motion that comes and goes.
+    /// Ratio of the estimates by the lowest tenth and by the quiet quarter: 1 for noise, less for motion with pauses.
     always: f64,
 }
 
@@ -106,7 +106,7 @@ impl Noise {
         let mut differences = values.to_vec();
         let fourth = quantiles(squares(&mut differences, 4));
         let sixth = quantiles(squares(&mut differences, 2));
-        // The sums of the squares of the binomial coefficients.
+        // 70 and 924: sums of the squared binomial coefficients.
         let deviation = |square: f64, norm: f64| (square / (norm * quarter)).sqrt();
         let (wide, narrow) = (deviation(fourth[1], 70.0), deviation(sixth[1], 924.0));
         let always = (sixth[0] / tenth) / (sixth[1] / quarter).max(f64::MIN_POSITIVE);
@@ -114,7 +114,7 @@ impl Noise {
     }
 }
 
-/// The squares of the differences of a channel, taken so many times more.
+/// The squared norms of the differences of a channel, differentiated `times` more.
 fn squares<const K: usize>(values: &mut Vec<[f64; K]>, times: usize) -> Vec<f64> {
     for _ in 0..times {
         for f in 1..values.len() {
@@ -137,9 +137,9 @@ fn quantiles(mut values: Vec<f64>) -> [f64; 2] {
     ]
 }
 
-/// Smoothers of one length, from slow to fast.
+/// Smoothers for one number of frames, from low to high cutoff.
 struct Bank {
-    /// The factor of each, and the share of a value in its own smoothed one.
+    /// The factorised system of each, and the weight of a sample in its own smoothed value.
     members: Vec<(FactoredBands<4>, f64)>,
     windows: [f64; 2],
 }
@@ -160,8 +160,8 @@ impl Bank {
         Self { members, windows: WINDOW.map(|(seconds, least)| (seconds / dt).max(least)) }
     }
 
-    /// In every frame the members whose risk `mean(|y - s|^2) + K sigma^2 (2 h - 1)` is near the least, the channel itself
-    /// among them.
+    /// In every frame the weighted mean of the members whose risk `mean(|y - s|^2) + K sigma^2 (2 h - 1)` is near the
+    /// least, the unfiltered channel included.
     fn filter<const K: usize>(&self, values: &[[f64; K]], deviation: f64) -> Vec<[f64; K]> {
         let variance = K as f64 * deviation * deviation;
         let mut fits = vec![values.to_vec()];
@@ -195,7 +195,7 @@ impl Bank {
 mod tests {
     use super::*;
 
-    /// Normal deviates by sums of twelve (xorshift), the same every time.
+    /// Deterministic normal deviates as sums of twelve uniform ones (xorshift).
     fn noise(n: usize, deviation: f64) -> Vec<[f64; 3]> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut uniform = || {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn white_noise_is_measured_whatever_moves_slowly() {
+    fn white_noise_is_measured_despite_slow_motion() {
         let noisy: Vec<[f64; 3]> = wave(2000)
             .iter()
             .zip(noise(2000, 0.01))
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn two_thirds_of_the_noise_go_and_the_motion_stays() {
+    fn two_thirds_of_the_noise_are_removed_and_the_motion_is_kept() {
         let clean = wave(1200);
         let noisy: Vec<[f64; 3]> =
             clean.iter().zip(noise(1200, 0.01)).map(|(a, b)| std::array::from_fn(|k| a[k] + b[k])).collect();

@@ -1,10 +1,10 @@
-//! A take becomes the times at which its ankles and the balls of its feet rest: low over their own lows, and slow.
+//! Detects stances of ankles and balls of the feet: low relative to their own minimum, and slow.
 //!
-//! The labels are those of repair: they are found anew whenever the way of the body has changed, by the take alone, and
-//! are not the labels of the stage `contacts`. Units: metres of 0.86 m legs, seconds.
+//! These contact labels are internal to the repair: they are detected again whenever the path of the body has
+//! changed, and are not those of the stage `contacts`. Units: metres of 0.86 m legs, seconds.
 
-use super::robust::sliding_quantile;
-use super::take::Take;
+use super::robust_statistics::sliding_quantile;
+use super::working_take::WorkingTake;
 use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
@@ -13,73 +13,75 @@ use crate::signal::spans;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A resting point is no higher than this above what is low for its kind, metres...
+/// Largest height of a planted point above the local minimum of its kind, metres...
 const LOW: f64 = 0.06;
-/// ... which is the lowest twentieth within so many seconds to either side...
+/// ... which is a low quantile within so many seconds on either side...
 const AROUND: f64 = 1.0;
+/// ... namely this one, so that single glitches do not define it.
 const LOWEST: f64 = 0.05;
-/// ... and no faster than this, metres a second...
+/// Largest speed of a planted point, metres per second...
 pub(super) const SLOW: f64 = 0.30;
-/// ... over so many seconds to either side...
+/// ... measured over so many seconds on either side.
 const WINDOW: f64 = 0.025;
-/// ... for at least so many seconds.
+/// Least duration of a stance, seconds.
 const SHORTEST: f64 = 0.1;
 
-/// The most points: ankle and ball of two feet.
+/// Most points: ankle and ball of two feet.
 const MOST: usize = 4;
 
 /// A point of a foot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The joint at the ankle.
+pub(super) enum PointKind {
+    /// The ankle joint.
     Ankle,
     /// The toe joint, else the end of the foot.
     Ball,
 }
 
-/// The way of a point of a foot.
+/// The trajectory of a point of a foot.
 #[derive(Clone, Debug)]
-pub(super) struct Track {
+pub(super) struct FootPoint {
     pub side: Side,
-    pub kind: Kind,
+    pub kind: PointKind,
     pub at: Vec<Vec3>,
     speed: Vec<f64>,
-    /// How high it is over what is low for its kind.
+    /// Height above the local minimum of its kind.
     height: Vec<f64>,
 }
 
-/// The ways of both feet, and the height of the lowest point of the body.
+/// The trajectories of both feet, and the height of the lowest point of the body.
 #[derive(Clone, Debug)]
-pub(super) struct Feet {
-    pub tracks: Vec<Track>,
+pub(super) struct FootTrajectories {
+    pub points: Vec<FootPoint>,
     pub lowest: Vec<f64>,
-    /// The same in the rest pose.
+    /// The same height in the rest pose.
     pub lowest_at_rest: f64,
     cut: Vec<bool>,
     dt: f64,
 }
 
-/// A time at which a point rests.
+/// The frames of a stance of a foot point.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stance {
-    /// Which of [`Feet::tracks`].
-    pub track: usize,
+    /// Index into [`FootTrajectories::points`].
+    pub point: usize,
     pub frames: Range<usize>,
 }
 
-impl Feet {
-    /// Those of a take; `None` without two legs to walk on. `cut` says which edges are cuts.
-    pub fn of(take: &Take, cut: &[bool]) -> Option<Self> {
+impl FootTrajectories {
+    /// The trajectories of a take; `None` for a body without two legs to walk on. `cut` marks the steps that are
+    /// cuts.
+    pub fn of(take: &WorkingTake, cut: &[bool]) -> Option<Self> {
         let legs = take.legs.as_ref()?;
         let character = &take.motion.character;
         let skeleton = character.skeleton();
         let mut points = Vec::new();
         for leg in legs {
-            points.push((leg.side, Kind::Ankle, leg.foot, Vec3::zeros()));
+            points.push((leg.side, PointKind::Ankle, leg.foot, Vec3::zeros()));
             let end = skeleton.joint(leg.foot).tip.map(|tip| (leg.foot, tip));
             let sole = leg.soles.iter().find(|s| s.0 == ContactPart::Ball(leg.side)).map(|s| (s.1, s.2));
             let ball = leg.toes.map(|id| (id, Vec3::zeros())).or(end).or(sole);
-            points.extend(ball.map(|(joint, at)| (leg.side, Kind::Ball, joint, at)));
+            points.extend(ball.map(|(joint, at)| (leg.side, PointKind::Ball, joint, at)));
         }
         let low = lowest_points(take);
         let lowest = |model: &ModelPose| {
@@ -87,47 +89,47 @@ impl Feet {
             low.iter().map(height).fold(f64::INFINITY, f64::min) * take.scale
         };
         let of = |model: &ModelPose| -> ([Vec3; MOST], f64) {
-            let mut places = [Vec3::zeros(); MOST];
-            for (place, p) in places.iter_mut().zip(&points) {
-                *place = model.joint(p.2).point(&p.3) * take.scale;
+            let mut positions = [Vec3::zeros(); MOST];
+            for (position, p) in positions.iter_mut().zip(&points) {
+                *position = model.joint(p.2).point(&p.3) * take.scale;
             }
-            (places, lowest(model))
+            (positions, lowest(model))
         };
         let lowest_at_rest = lowest(&skeleton.rest_model_pose());
         let wanted = points.iter().map(|p| p.2).chain(low.iter().map(|l| l.0));
-        let (places, heights): (Vec<_>, Vec<_>) =
+        let (positions, heights): (Vec<_>, Vec<_>) =
             map_frames_towards(skeleton, &take.motion.clip, wanted, of).into_iter().unzip();
         let reach = take.frames_in(AROUND, 3);
-        let floor = |kind: Kind| {
+        let floor = |kind: PointKind| {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();
             let height = |p: &[Vec3; MOST]| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
-            let heights: Vec<f64> = places.iter().map(height).collect();
+            let heights: Vec<f64> = positions.iter().map(height).collect();
             (kind, sliding_quantile(&heights, reach, LOWEST))
         };
-        let floors: Vec<(Kind, Vec<f64>)> =
-            [Kind::Ankle, Kind::Ball].into_par_iter().with_max_len(1).map(floor).collect();
+        let floors: Vec<(PointKind, Vec<f64>)> =
+            [PointKind::Ankle, PointKind::Ball].into_par_iter().with_max_len(1).map(floor).collect();
         let window = ((WINDOW / take.dt).round() as usize).max(1);
-        let track = |(k, point): (usize, &(Side, Kind, JointId, Vec3))| {
-            let at: Vec<Vec3> = places.iter().map(|p| p[k]).collect();
+        let path = |(k, point): (usize, &(Side, PointKind, JointId, Vec3))| {
+            let at: Vec<Vec3> = positions.iter().map(|p| p[k]).collect();
             let floor = floors.iter().find(|f| f.0 == point.1).map_or(&[][..], |f| &f.1);
             let height = at.iter().zip(floor).map(|(p, floor)| p.y - floor).collect();
-            Track { side: point.0, kind: point.1, speed: speeds(&at, take.dt, window), at, height }
+            FootPoint { side: point.0, kind: point.1, speed: speeds(&at, take.dt, window), at, height }
         };
-        let tracks = points.par_iter().with_max_len(1).enumerate().map(track).collect();
-        Some(Self { tracks, lowest: heights, lowest_at_rest, cut: cut.to_vec(), dt: take.dt })
+        let paths = points.par_iter().with_max_len(1).enumerate().map(path).collect();
+        Some(Self { points: paths, lowest: heights, lowest_at_rest, cut: cut.to_vec(), dt: take.dt })
     }
 
-    /// The times at which points rest that are slower than `slow`.
+    /// All stances with speeds below `slow`.
     pub fn stances(&self, slow: f64) -> Vec<Stance> {
         let mut found = Vec::new();
-        for (k, track) in self.tracks.iter().enumerate() {
-            let rests = |f: usize| track.height[f] < LOW && track.speed[f] < slow;
-            for span in spans(0..track.at.len(), rests) {
+        for (k, point) in self.points.iter().enumerate() {
+            let planted = |f: usize| point.height[f] < LOW && point.speed[f] < slow;
+            for span in spans(0..point.at.len(), planted) {
                 let mut start = span.start;
                 for f in span.clone() {
                     let ends = f + 1 == span.end || self.cut[f];
                     if ends && (f + 1 - start) as f64 * self.dt >= SHORTEST {
-                        found.push(Stance { track: k, frames: start..f + 1 });
+                        found.push(Stance { point: k, frames: start..f + 1 });
                     }
                     start = if ends { f + 1 } else { start };
                 }
@@ -136,25 +138,25 @@ impl Feet {
         found
     }
 
-    /// Whether a point rests, in every frame.
-    pub fn resting(&self, stances: &[Stance]) -> Vec<bool> {
+    /// Whether any point is planted, per frame.
+    pub fn planted(&self, stances: &[Stance]) -> Vec<bool> {
         let mut on = vec![false; self.lowest.len()];
         stances.iter().for_each(|s| on[s.frames.clone()].fill(true));
         on
     }
 
-    /// Which edges are cuts.
+    /// The steps that are cuts.
     pub fn cuts(&self) -> &[bool] {
         &self.cut
     }
 
-    /// The way of the point that rests.
+    /// The positions of the planted point.
     pub fn at(&self, stance: &Stance) -> &[Vec3] {
-        &self.tracks[stance.track].at[stance.frames.clone()]
+        &self.points[stance.point].at[stance.frames.clone()]
     }
 }
 
-/// The speed in every frame over `window` frames to either side.
+/// The speed in every frame over `window` frames on either side.
 fn speeds(at: &[Vec3], dt: f64, window: usize) -> Vec<f64> {
     let speed = |f: usize| {
         let (a, b) = (f.saturating_sub(window), (f + window).min(at.len() - 1));
@@ -163,8 +165,9 @@ fn speeds(at: &[Vec3], dt: f64, window: usize) -> Vec<f64> {
     (0..at.len()).map(speed).collect()
 }
 
-/// The points that may be the lowest of a body: its soles where it has a skin, else joints below the hips and their ends.
-fn lowest_points(take: &Take) -> Vec<(JointId, Vec3)> {
+/// The points that may be the lowest of a body: its soles where it has a skin, else the joints below the hips and
+/// their tips.
+fn lowest_points(take: &WorkingTake) -> Vec<(JointId, Vec3)> {
     let character = &take.motion.character;
     let rig = &character.rig;
     if !character.meshes.is_empty() {

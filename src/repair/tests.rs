@@ -1,5 +1,5 @@
-//! What the repair of takes promises: a clean take comes out bit for bit, a damaged one nearer to the truth and never
-//! farther, and what means nothing (turn, place, size, side) changes nothing.
+//! Laws of the repair: a clean take is returned bit for bit, a damaged one is nearer to the truth and never farther,
+//! and what is irrelevant (orientation, position, size, side) has no effect.
 
 use crate::damages::{Damage, damaged, distance, moved};
 use crate::development_data::data;
@@ -7,7 +7,7 @@ use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Motion, Rig};
-use posemill::repair::{Faults, Mended, mend};
+use posemill::repair::{Faults, RepairedMotion, repair_motion};
 use posemill::report::Report;
 use posemill::stages::{MirrorConfig, Setting, StageConfig};
 use std::path::{Path, PathBuf};
@@ -33,17 +33,17 @@ fn walk() -> Motion {
     take(&shipped("walk.bvh"))
 }
 
-fn repaired(motion: &Motion) -> Mended {
-    let mended = mend(motion.clone(), &Faults::default());
-    mended.motion.check().unwrap();
-    mended
+fn repaired(motion: &Motion) -> RepairedMotion {
+    let result = repair_motion(motion.clone(), &Faults::default());
+    result.motion.check().unwrap();
+    result
 }
 
 /// The takes of `data/`, without faults by construction.
 const SHIPPED: [&str; 5] = ["walk.bvh", "wave.bvh", "squat.bvh", "jump.bvh", "turn.bvh"];
 
 #[test]
-fn a_clean_take_comes_out_bit_for_bit() {
+fn a_clean_take_is_returned_bit_for_bit() {
     let mut clean: Vec<PathBuf> = SHIPPED.iter().map(|name| shipped(name)).collect();
     if let Some(folder) = data() {
         clean.extend(TAKES.iter().chain(CHARACTERS).map(|name| folder.join(name)));
@@ -59,11 +59,12 @@ fn a_clean_take_comes_out_bit_for_bit() {
     }
 }
 
-/// A damage, and the share of the error that may stay: in the mean over the takes, and in the worst of them.
+/// A damage, and the largest share of the error that may remain: in the mean over the takes, and in the worst of
+/// them.
 ///
-/// Reached on 13 takes, mean and worst: raise 0.22, 1; drift up 0.03, 1 (two takes are too short); step 0.02, 0.08; hold
-/// 0.17, 0.76; noise 0.45, 0.52 and 0.38, 0.45; jitter 0.42, 0.6; spikes 0.03, 0.5; swap 0.01, 0.1; blip 0.01, 0.1; stutter
-/// 0.5, 1. What has no evidence stays as it is and is told.
+/// Reached on 13 takes, mean and worst: raise 0.22, 1; drift up 0.03, 1 (two takes are too short); step 0.02, 0.08;
+/// hold 0.17, 0.76; noise 0.45, 0.52 and 0.38, 0.45; jitter 0.42, 0.6; spikes 0.03, 0.5; swap 0.01, 0.1; blip 0.01,
+/// 0.1; stutter 0.5, 1. Errors without evidence stay and are reported.
 const SAMPLE: [(Damage, f64, f64); 13] = [
     (Damage::Raise(0.1), 0.35, 1.0),
     (Damage::Raise(-0.1), 0.35, 1.0),
@@ -97,7 +98,7 @@ fn truths() -> Vec<(String, Motion)> {
 }
 
 #[test]
-fn a_damaged_take_comes_out_nearer_to_the_truth_and_a_second_time_as_it_is() {
+fn repair_brings_a_damaged_take_nearer_to_the_truth_and_is_idempotent() {
     let truths = truths();
     for (damage, mean, worst) in SAMPLE {
         let (mut before, mut after) = (0.0, 0.0);
@@ -110,15 +111,15 @@ fn a_damaged_take_comes_out_nearer_to_the_truth_and_a_second_time_as_it_is() {
             assert!(is <= worst * was + HARM, "{damage:?} {name}: {was} cm to {is} cm: {:?}", found.findings);
             (before, after) = (before + was, after + is);
             assert!(repaired(&found.motion).motion == found.motion, "{damage:?} {name}: a second time");
-            let mended = found.findings.iter().any(|f| f.left.is_none());
-            assert_eq!(mended, found.motion != bad, "{damage:?} {name}: what is done is told");
+            let fixed = found.findings.iter().any(|f| f.left.is_none());
+            assert_eq!(fixed, found.motion != bad, "{damage:?} {name}: findings and motion disagree");
         }
         assert!(after <= mean * before, "{damage:?}: {before} cm to {after} cm over all takes");
     }
 }
 
 #[test]
-fn a_rest_pose_that_stands_tells_the_level_within_a_centimetre() {
+fn a_standing_rest_pose_gives_the_level_within_a_centimetre() {
     for name in ["turn.bvh", "squat.bvh"] {
         let truth = take(&shipped(name));
         for by in [0.1, -0.1] {
@@ -130,12 +131,12 @@ fn a_rest_pose_that_stands_tells_the_level_within_a_centimetre() {
 }
 
 #[test]
-fn deleted_frames_are_told_and_left() {
+fn deleted_frames_are_reported_and_not_filled() {
     for (name, truth) in truths().iter().filter(|t| t.0.starts_with("mixamo") || t.0 == "walk.bvh") {
         let bad = damaged(truth, Damage::Drop(30));
         let found = repaired(&bad);
         assert!(found.motion == bad, "{name}: {:?}", found.findings);
-        let cut = found.findings.iter().find(|f| f.fault == "cut").expect("a cut is told");
+        let cut = found.findings.iter().find(|f| f.fault == "cut").expect("a cut is reported");
         assert_eq!(cut.frames[0], truth.clip.frames() / 2, "{name}");
     }
 }
@@ -153,34 +154,34 @@ fn apart(a: &Motion, b: &Motion) -> f64 {
     all.fold(0.0, f64::max)
 }
 
-fn words(mended: &Mended) -> Vec<(&'static str, [usize; 2])> {
-    mended.findings.iter().map(|f| (f.fault, f.frames)).collect()
+fn words(result: &RepairedMotion) -> Vec<(&'static str, [usize; 2])> {
+    result.findings.iter().map(|f| (f.fault, f.frames)).collect()
 }
 
 #[test]
-fn a_turned_and_shifted_take_gives_the_turned_and_shifted_result() {
-    let carried = |motion: &Motion| {
+fn repair_is_equivariant_under_rotation_and_translation() {
+    let transformed = |motion: &Motion| {
         let by = Transform::new(exp(&(Vec3::y() * 1.1)), Vec3::new(3.0, 0.0, -7.0));
-        let mut carried = motion.clone();
+        let mut transformed = motion.clone();
         for f in 0..motion.clip.frames() {
             let root = Transform::new(motion.clip.rotations(f)[0], motion.clip.translations(f)[0]);
             let root = by * root;
-            carried.clip.rotations_mut(f)[0] = root.rotation;
-            carried.clip.translations_mut(f)[0] = root.translation;
+            transformed.clip.rotations_mut(f)[0] = root.rotation;
+            transformed.clip.translations_mut(f)[0] = root.translation;
         }
-        crate::damages::continuous(&mut carried.clip);
-        carried
+        crate::damages::continuous(&mut transformed.clip);
+        transformed
     };
     let bad = several();
-    let (plain, other) = (repaired(&bad), repaired(&carried(&bad)));
+    let (plain, other) = (repaired(&bad), repaired(&transformed(&bad)));
     assert_eq!(words(&plain), words(&other));
-    let off = apart(&carried(&plain.motion), &other.motion);
-    // What is left of a middle that is found by steps.
+    let off = apart(&transformed(&plain.motion), &other.motion);
+    // The error of an iterative geometric median.
     assert!(off < 1e-7, "{off}");
 }
 
 #[test]
-fn a_body_of_another_size_is_mended_alike() {
+fn a_body_of_another_size_is_repaired_alike() {
     let text = std::fs::read(shipped("walk.bvh")).unwrap();
     let of_unit = |units: f64| {
         let options = ImportOptions { units: Some(units), ..ImportOptions::default() };
@@ -193,7 +194,7 @@ fn a_body_of_another_size_is_mended_alike() {
     };
     let (person, child) = (mend_of(&of_unit(0.01)), mend_of(&of_unit(0.004)));
     assert_eq!(words(&person), words(&child));
-    // Places are compared in metres of one leg.
+    // Positions are compared in metres of one leg.
     let off = apart(&person.motion, &child.motion);
     assert!(off < 1e-9, "{off}");
 }
@@ -212,7 +213,7 @@ fn a_mirrored_take_gives_the_mirrored_result() {
 }
 
 #[test]
-fn nothing_reaches_across_a_cut() {
+fn nothing_is_filtered_across_a_cut() {
     // The walk, and then the walk again: a cut between two strides that differ.
     let walk = walk();
     let frames = walk.clip.frames();
@@ -235,7 +236,7 @@ fn nothing_reaches_across_a_cut() {
         joined
     };
     let bad = joined(&end, &noisy);
-    let found = mend(bad.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+    let found = repair_motion(bad.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(
         found.findings.iter().any(|f| f.fault == "cut" && f.frames[0] == frames - 37),
         "{:?}",
@@ -249,7 +250,7 @@ fn nothing_reaches_across_a_cut() {
 }
 
 #[test]
-fn without_legs_the_signal_is_mended_and_the_floor_is_said_to_be_unknown() {
+fn without_legs_the_signal_is_repaired_and_the_floor_reported_unknown() {
     let mut bad = damaged(&damaged(&walk(), Damage::Raise(0.3)), Damage::Spikes(60.0));
     let mut character = (*bad.character).clone();
     character.rig = Rig::new(character.skeleton().clone(), []);
@@ -257,52 +258,52 @@ fn without_legs_the_signal_is_mended_and_the_floor_is_said_to_be_unknown() {
     let found = repaired(&bad);
     let spikes = found.findings.iter().filter(|f| f.fault == "spike" && f.left.is_none()).count();
     assert_eq!(spikes, 6, "{:?}", words(&found));
-    let told = found.findings.iter().find(|f| f.fault == "floor").expect("the floor is spoken of");
-    assert!(told.left.as_ref().unwrap().contains("no two legs"), "{told:?}");
+    let floor = found.findings.iter().find(|f| f.fault == "floor").expect("the floor is reported");
+    assert!(floor.left.as_ref().unwrap().contains("no two legs"), "{floor:?}");
     assert!(found.findings.iter().all(|f| f.fault != "level"));
 }
 
 #[test]
-fn a_group_of_faults_that_is_not_asked_for_is_left() {
+fn a_group_of_faults_that_is_not_selected_is_not_tested() {
     let bad = damaged(&damaged(&walk(), Damage::Raise(0.3)), Damage::Spikes(60.0));
-    let signal = mend(bad.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+    let signal = repair_motion(bad.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(signal.findings.iter().all(|f| f.fault == "spike"), "{:?}", words(&signal));
-    let floor = mend(bad.clone(), &Faults { signal: false, ..Faults::default() });
+    let floor = repair_motion(bad.clone(), &Faults { signal: false, ..Faults::default() });
     assert_eq!(words(&floor), [("level", [0, bad.clip.frames()])]);
 }
 
 #[test]
-fn poses_that_follow_each_other_in_steps_are_meant_so() {
+fn stepped_animation_is_not_changed() {
     let mut stepped = walk();
     for first in (20..stepped.clip.frames() - 12).step_by(12) {
         crate::damages::held(&mut stepped, first, 5);
     }
-    let found = mend(stepped.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+    let found = repair_motion(stepped.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(found.motion == stepped, "{:?}", words(&found));
     assert!(found.findings.iter().any(|f| f.fault == "held" && f.left.is_some()), "{:?}", words(&found));
 }
 
 #[test]
 fn a_leap_from_standing_is_no_step() {
-    // As it is made by hand: from one frame to the next at 8 m/s, and on.
+    // As in hand-made clips: from one frame to the next at 8 m/s, and on.
     let wave = take(&shipped("wave.bvh"));
     let (rate, frames) = (wave.clip.sample_rate, wave.clip.frames());
     let leap = moved(&wave, |f| {
         let s = f.saturating_sub(frames / 2) as f64 / rate;
         Vec3::y() * (8.0 * s - 20.0 * s * s).max(0.0)
     });
-    let found = mend(leap.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+    let found = repair_motion(leap.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
     assert!(found.motion == leap, "{:?}", words(&found));
 }
 
 #[test]
-fn walking_on_the_spot_stays_on_the_spot() {
+fn walking_in_place_stays_in_place() {
     let walk = walk();
     let (rate, frames) = (walk.clip.sample_rate, walk.clip.frames());
     let metre = crate::damages::metre(&walk);
     let at = |f: usize| walk.clip.translations(f)[0];
-    let way = (at(frames - 1) - at(0)) / ((frames - 1) as f64 / rate) / metre;
-    let spot = moved(&walk, |f| -Vec3::new(way.x, 0.0, way.z) * (f as f64 / rate));
+    let velocity = (at(frames - 1) - at(0)) / ((frames - 1) as f64 / rate) / metre;
+    let spot = moved(&walk, |f| -Vec3::new(velocity.x, 0.0, velocity.z) * (f as f64 / rate));
     let found = repaired(&spot);
     assert!(found.motion == spot, "{:?}", words(&found));
     // At a sixth of the pace feet are as slow as a drift.
@@ -323,5 +324,5 @@ fn a_jump_onto_a_box_is_no_drift_and_no_step() {
     let onto = moved(&jump, |f| Vec3::y() * raised(f));
     let found = repaired(&onto);
     assert!(found.motion == onto, "{:?}", words(&found));
-    assert!(found.nearest.iter().any(|m| m.name == "repair_vertical_drift"), "the floor is looked at");
+    assert!(found.nearest.iter().any(|m| m.name == "repair_vertical_drift"), "the floor is tested");
 }

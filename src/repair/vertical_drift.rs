@@ -1,62 +1,62 @@
-//! A body that rises or sinks at one rate, with the feet that rest, becomes one that stays.
+//! Detects a constant vertical drift of the body and its planted feet, and removes it.
 //!
-//! Stairs and slopes do not rise under a resting foot: that, or a line in time that explains the heights of stances
-//! better than a plane in place, tells a drift. Units: metres of 0.86 m legs, seconds.
+//! Stairs and slopes do not rise under a planted foot. A drift shows in that, or in stance heights that a line in
+//! time explains better than a plane in space. Units: metres of 0.86 m legs, seconds.
 
-use super::ledger::{Ledger, all, own};
-use super::robust::{Fit, fit, weighted_median};
-use super::stances::{Feet, Kind, SLOW, Stance};
-use super::take::Take;
+use super::fault_log::{FaultLog, all, own};
+use super::robust_statistics::{Fit, fit, weighted_median};
+use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
+use super::working_take::WorkingTake;
 use crate::math::{Vec3, median};
 use std::ops::Range;
 
-/// Long stances are cut into pieces of so many seconds.
+/// Length of the pieces of long stances, seconds.
 const PIECE: f64 = 0.4;
-/// Shorter stances tell nothing, seconds.
+/// Least duration of a stance that counts, seconds.
 pub(super) const SHORTEST: f64 = 0.12;
-/// The line in time leaves less than this share of what a constant leaves...
+/// Largest residual of the line in time, as a share of that of a constant height...
 const EXPLAINS: f64 = 0.5;
-/// ... or of what the plane leaves (and the other way round).
+/// ... or of the plane's, and vice versa.
 pub(super) const BEATS: f64 = 0.6;
-/// A drift rises by at least this over the take, metres...
+/// Least rise over the take, metres...
 const RISE: f64 = 0.03;
-/// ... at this rate, metres a second...
+/// ... least rate, metres per second...
 pub(super) const RATE: f64 = 0.012;
-/// ... and what rests rises at the same rate, within this factor.
+/// ... and largest factor between this rate and that of the planted feet.
 const SAME: f64 = 2.0;
-/// Fewer seconds of stances, or fewer of them, tell nothing...
+/// Least seconds of stances, and least number of them...
 const LEAST: (f64, usize) = (1.0, 3);
-/// ... nor do stances within so many seconds: a body that crouches rolls its feet.
+/// ... and least seconds between the first and the last: in a crouch feet roll.
 const SPAN: f64 = 2.0;
-/// So many stances tell a line from a plane.
+/// Stances from which a line and a plane can be distinguished.
 const MANY: usize = 6;
 
-/// What the heights of stances say.
+/// What the heights of stances show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rise {
-    /// Whether a plane in place explains the heights, and no line in time.
+    /// Whether a plane in space explains the heights, and no line in time.
     pub plane: bool,
-    /// Whether a drift was taken away.
-    pub mended: bool,
+    /// Whether a drift was removed.
+    pub fixed: bool,
 }
 
-/// Takes a vertical drift away; `None` where no ball rests.
+/// Removes a vertical drift; `None` without stances of a ball.
 pub(super) fn vertical_drift(
-    take: &mut Take,
-    feet: &Feet,
+    take: &mut WorkingTake,
+    feet: &FootTrajectories,
     stances: &[Stance],
-    ledger: &mut Ledger,
+    log: &mut FaultLog,
 ) -> Option<Rise> {
     let pieces = pieces(take, feet, stances);
-    let mut own_heights: Vec<Vec<f64>> = vec![Vec::new(); feet.tracks.len()];
-    stances.iter().for_each(|s| own_heights[s.track].extend(feet.at(s).iter().map(|p| p.y)));
+    let mut own_heights: Vec<Vec<f64>> = vec![Vec::new(); feet.points.len()];
+    stances.iter().for_each(|s| own_heights[s.point].extend(feet.at(s).iter().map(|p| p.y)));
     let levels: Vec<f64> = own_heights.into_iter().map(median).collect();
     let (mut rates, mut weights, mut times, mut heights, mut places) =
         (vec![], vec![], vec![], vec![], vec![]);
     for (track, frames) in &pieces {
         let ends = frames.len() / 5;
         let inner = frames.start + ends..frames.end - ends;
-        let at = &feet.tracks[*track].at[inner.clone()];
+        let at = &feet.points[*track].at[inner.clone()];
         if at.len() < 3 {
             continue;
         }
@@ -88,44 +88,44 @@ pub(super) fn vertical_drift(
     } else {
         0.0
     };
-    // What rests rises as much, or the line beats the plane.
+    // The planted feet rise as much, or the line fits better than the plane.
     let ratio = if inside == 0.0 { 0.0 } else { rate / inside };
     let at_rest = all(&[inside.abs() / RATE, ratio * SAME, SAME / ratio.max(1e-9)]).max(0.0);
     let beats = if heights.len() >= MANY { BEATS * plane.left / line.left } else { 0.0 };
     let frames = 0..take.frames();
-    let mended = ledger.near("vertical_drift", all(&[rises, at_rest.max(beats)]));
-    if mended {
+    let fixed = log.test("vertical_drift", all(&[rises, at_rest.max(beats)]));
+    if fixed {
         for f in frames.clone() {
             take.shift(f, &(Vec3::y() * (-rate * take.time(f))));
         }
-        ledger.mend("vertical_drift", None, frames, "m/s", [own(take, rate), 0.0]);
+        log.record_fixed("vertical_drift", None, frames, "m/s", [own(take, rate), 0.0]);
     } else if rises > 1.0 && plane.left > BEATS * line.left {
-        let why = "it rises, and nothing tells a slope from a drift";
-        ledger.leave("vertical_drift", frames, "m/s", own(take, rate), why);
+        let why = "the stances rise, as on a slope or by a drift: the data do not show which";
+        log.record_unfixed("vertical_drift", frames, "m/s", own(take, rate), why);
     }
     let plane = inside.abs() < RATE && plane.left < BEATS * line.left;
-    Some(Rise { plane, mended })
+    Some(Rise { plane, fixed })
 }
 
-/// The pieces of the stances of balls, by track and frames.
-fn pieces(take: &Take, feet: &Feet, stances: &[Stance]) -> Vec<(usize, Range<usize>)> {
+/// The pieces of the ball stances: point index and frames.
+fn pieces(take: &WorkingTake, feet: &FootTrajectories, stances: &[Stance]) -> Vec<(usize, Range<usize>)> {
     let piece = take.frames_in(PIECE, 4);
     let longest = stances.iter().map(|s| s.frames.len()).max().unwrap_or(0);
     let mut found = Vec::new();
-    for stance in stances.iter().filter(|s| feet.tracks[s.track].kind == Kind::Ball) {
+    for stance in stances.iter().filter(|s| feet.points[s.point].kind == PointKind::Ball) {
         let frames = &stance.frames;
         if longest <= 2 * piece {
-            found.push((stance.track, frames.clone()));
+            found.push((stance.point, frames.clone()));
             continue;
         }
         let starts = frames.clone().step_by(piece);
         let part = starts.map(|a| a..(a + piece).min(frames.end)).filter(|p| p.len() >= piece / 2);
-        found.extend(part.map(|p| (stance.track, p)));
+        found.extend(part.map(|p| (stance.point, p)));
     }
     found
 }
 
-/// The slope of heights over time by least squares.
+/// Slope of heights over time by least squares.
 fn slope(seconds: &[f64], at: &[Vec3]) -> f64 {
     let n = seconds.len() as f64;
     let (t, y) = (seconds.iter().sum::<f64>() / n, at.iter().map(|p| p.y).sum::<f64>() / n);
@@ -137,8 +137,8 @@ fn slope(seconds: &[f64], at: &[Vec3]) -> f64 {
     up / down.max(f64::MIN_POSITIVE)
 }
 
-/// The stances that are long enough to tell anything, at the speed of labels.
-pub(super) fn telling(take: &Take, feet: &Feet) -> Vec<Stance> {
+/// The stances that are long enough, at the usual speed limit.
+pub(super) fn long_stances(take: &WorkingTake, feet: &FootTrajectories) -> Vec<Stance> {
     let long = |s: &Stance| s.frames.len() as f64 * take.dt >= SHORTEST;
     feet.stances(SLOW).into_iter().filter(long).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
-use crate::repair::{Faults, mend};
+use crate::repair::{Faults, repair_motion};
 use crate::report::{Finding, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ fn told(findings: &[Finding]) -> Option<String> {
 
 impl Stage for Repair {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        let mended = mend(motion, &self.faults);
+        let mended = repair_motion(motion, &self.faults);
         if let Some(message) = told(&mended.findings) {
             let first = mended.findings.iter().map(|f| f.frames[0]).min().unwrap_or_default();
             report.warnings.add("take-faults", message, format!("frame {first}"));

@@ -1,34 +1,32 @@
-//! A floor that leans becomes a level one, where the stances tell it from a slope and from a drift.
-//!
-//! Units: metres of 0.86 m legs, degrees.
+//! Detects a tilted floor from the heights of stances, as opposed to a slope or a drift, and levels it.
 
-use super::ledger::{Ledger, all};
-use super::robust::fit;
-use super::stances::{Feet, Kind, Stance};
-use super::take::Take;
+use super::fault_log::{FaultLog, all};
+use super::robust_statistics::fit;
+use super::stances::{FootTrajectories, PointKind, Stance};
 use super::vertical_drift::Rise;
+use super::working_take::WorkingTake;
 use crate::math::{Vec3, arc, median};
 
-/// Smaller tilts nobody sees, larger ones are slopes, degrees.
+/// Smallest and largest tilt that is corrected, degrees: smaller ones are invisible, larger ones are slopes.
 const TILT: (f64, f64) = (1.2, 6.0);
-/// Stances reach so far along the slope, metres.
+/// Least extent of the stances along the slope, metres.
 const REACH: f64 = 1.0;
-/// The plane leaves less than this share of what a level leaves.
+/// Largest residual of the plane, as a share of that of a level floor.
 const EXPLAINS: f64 = 0.5;
-/// Fewer stances tell no plane.
+/// Least stances that define a plane.
 const FEWEST: usize = 6;
 
-/// Levels the floor, and says whether it leaned.
+/// Levels the floor; true if it was tilted.
 pub(super) fn tilt(
-    take: &mut Take,
-    feet: &Feet,
+    take: &mut WorkingTake,
+    feet: &FootTrajectories,
     stances: &[Stance],
     rise: &Rise,
-    ledger: &mut Ledger,
+    log: &mut FaultLog,
 ) -> bool {
     let (mut points, mut weights): (Vec<Vec3>, Vec<f64>) = (Vec::new(), Vec::new());
-    for kind in [Kind::Ankle, Kind::Ball] {
-        let of_kind = stances.iter().filter(|s| feet.tracks[s.track].kind == kind);
+    for kind in [PointKind::Ankle, PointKind::Ball] {
+        let of_kind = stances.iter().filter(|s| feet.points[s.point].kind == kind);
         let own: Vec<(Vec3, f64)> =
             of_kind.map(|s| (feet.at(s)[s.frames.len() / 2], s.frames.len() as f64)).collect();
         let level = median(own.iter().map(|p| p.0.y).collect());
@@ -52,21 +50,21 @@ pub(super) fn tilt(
     let before = median(heights.iter().map(|z| (z - usual).abs()).collect());
     let after = median(rows.iter().zip(&heights).map(off).collect());
     let degrees = libm::atan(steep).to_degrees();
-    let told_apart = if rise.mended || rise.plane { f64::INFINITY } else { 0.0 };
+    let not_a_drift = if rise.fixed || rise.plane { f64::INFINITY } else { 0.0 };
     let share = all(&[
         degrees / TILT.0,
         TILT.1 / degrees.max(1e-9),
         (high - low) / REACH,
         EXPLAINS * before / after.max(1e-9),
-        told_apart,
+        not_a_drift,
     ]);
-    if !ledger.near("tilt", share) {
+    if !log.test("tilt", share) {
         return false;
     }
     let normal = Vec3::new(-a, 1.0, -b);
-    let places = take.places();
-    let middle = places.iter().sum::<Vec3>() / places.len() as f64;
-    take.carry(&arc(&normal, &Vec3::y(), &Vec3::x()), &Vec3::new(middle.x, 0.0, middle.z));
-    ledger.mend("tilt", None, 0..take.frames(), "deg", [degrees, 0.0]);
+    let positions = take.root_positions();
+    let middle = positions.iter().sum::<Vec3>() / positions.len() as f64;
+    take.rotate(&arc(&normal, &Vec3::y(), &Vec3::x()), &Vec3::new(middle.x, 0.0, middle.z));
+    log.record_fixed("tilt", None, 0..take.frames(), "deg", [degrees, 0.0]);
     true
 }

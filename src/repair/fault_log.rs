@@ -1,11 +1,10 @@
-//! What the tests of a take say becomes findings, and how near each test came to its limit.
+//! Collects the findings of the fault tests, and how near each test came to its limit.
 
-use super::take::Take;
+use super::working_take::WorkingTake;
 use crate::report::{Finding, Metric};
 use std::ops::Range;
 
-/// The words of the faults that are looked for, in the order in which they are; findings also say `floor` where floor and
-/// path are not known.
+/// The names of all faults, in test order. A finding may also be named `floor`, where floor and path are unknown.
 pub const FAULTS: [&str; 13] = [
     "held",
     "swap",
@@ -22,19 +21,19 @@ pub const FAULTS: [&str; 13] = [
     "slide",
 ];
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
-    /// What was mended.
-    pub mended: Vec<Finding>,
-    /// What was seen and left.
+pub(super) struct FaultLog {
+    /// Faults that were fixed.
+    pub fixed: Vec<Finding>,
+    /// Faults that were detected but not fixed.
     pub left: Vec<Finding>,
     nearest: Vec<(&'static str, f64)>,
 }
 
-impl Ledger {
-    /// A fault was mended: joint, frames, and its size before and after.
-    pub fn mend(
+impl FaultLog {
+    /// Records a fixed fault: joint, frames, and its size before and after.
+    pub fn record_fixed(
         &mut self,
         fault: &'static str,
         joint: Option<String>,
@@ -43,11 +42,11 @@ impl Ledger {
         [before, after]: [f64; 2],
     ) {
         let frames = [frames.start, frames.end];
-        self.mended.push(Finding { fault, joint, frames, unit, before, after, left: None });
+        self.fixed.push(Finding { fault, joint, frames, unit, before, after, left: None });
     }
 
-    /// A fault of this size was seen and left, with the reason.
-    pub fn leave(
+    /// Records a fault of this size that is not fixed, with the reason.
+    pub fn record_unfixed(
         &mut self,
         fault: &'static str,
         frames: Range<usize>,
@@ -60,8 +59,8 @@ impl Ledger {
         self.left.push(Finding { fault, joint: None, frames, unit, before, after, left });
     }
 
-    /// The test for a fault came to this share of its limit, 1 where it fires; whether it does.
-    pub fn near(&mut self, fault: &'static str, share: f64) -> bool {
+    /// Records that a test reached this share of its limit; true where it exceeds 1, so that the fault is present.
+    pub fn test(&mut self, fault: &'static str, share: f64) -> bool {
         let share = if share.is_finite() { share.max(0.0) + 0.0 } else { 0.0 };
         match self.nearest.iter_mut().find(|n| n.0 == fault) {
             Some(known) => known.1 = known.1.max(share),
@@ -70,7 +69,7 @@ impl Ledger {
         share > 1.0
     }
 
-    /// How near each test came to its limit, in the order of `FAULTS`; nothing of those that were not made.
+    /// The highest share of its limit per test, in the order of `FAULTS`; tests that did not run are omitted.
     pub fn metrics(&self) -> Vec<Metric> {
         let metric = |fault: &&'static str| {
             let value = self.nearest.iter().find(|n| n.0 == *fault)?.1;
@@ -81,12 +80,12 @@ impl Ledger {
     }
 }
 
-/// The smallest of some shares: a test of several conditions fires where all do.
+/// The smallest of the shares: a test with several conditions fires if all of them hold.
 pub(super) fn all(shares: &[f64]) -> f64 {
     shares.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// A length of the body of 0.86 m legs in the take's own metres.
-pub(super) fn own(take: &Take, length: f64) -> f64 {
+/// Converts a length from metres of a body with 0.86 m legs to the take's own metres.
+pub(super) fn own(take: &WorkingTake, length: f64) -> f64 {
     length / take.scale
 }

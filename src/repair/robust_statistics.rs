@@ -1,17 +1,17 @@
-//! Scattered numbers become one number, point or line that a few wild ones do not move.
+//! Robust statistics: medians, centres, modes and regression that outliers hardly affect.
 //!
-//! Medians of neighbours (Tukey 1977), the point with the least sum of distances (Weiszfeld 1937), the mode and the
-//! regression with Cauchy's weights (Holland and Welsch 1977). All of points in space turn and shift with them. Units:
-//! those of the values.
+//! Medians of neighbours (Tukey 1977), the geometric median (Weiszfeld 1937), the mode and the regression with Cauchy
+//! weights (Holland and Welsch 1977). Results for points in space are equivariant under rotation and translation.
+//! Units: those of the values.
 
 use crate::math::{DMatrix, DVector, Vec3, median, weighted_quantile};
 
-/// Rounds of reweighting: what is left halves in each.
+/// Rounds of reweighting; the error halves in each.
 const ROUNDS: usize = 30;
-/// Rounds for the middle of a few points: a thousandth of their spread is left.
+/// Rounds for the geometric median of a few points: a thousandth of their spread remains.
 const STEPS: usize = 12;
 
-/// The `reach` places to either side of `at` among `len`, itself left out; behind the ends they come back.
+/// The `reach` indices on either side of `at` among `len`, `at` excluded; mirrored at the ends.
 pub(super) fn neighbours(len: usize, at: usize, reach: usize) -> impl Iterator<Item = usize> {
     let (last, at) = (len as isize - 1, at as isize);
     let back = move |k: isize| match k {
@@ -24,13 +24,13 @@ pub(super) fn neighbours(len: usize, at: usize, reach: usize) -> impl Iterator<I
     (-reach..=reach).filter(|d| *d != 0).map(move |d| back(at + d) as usize)
 }
 
-/// The median of what lies around a value.
+/// The median of the values around an index.
 pub(super) fn median_around(values: impl Fn(usize) -> f64, len: usize, at: usize, reach: usize) -> f64 {
     median(neighbours(len, at, reach).map(values).collect())
 }
 
-/// The point with the least sum of distances to all; the origin without any.
-pub(super) fn middle(points: &[Vec3]) -> Vec3 {
+/// The geometric median, with the least sum of distances to all points; the origin without any.
+pub(super) fn geometric_median(points: &[Vec3]) -> Vec3 {
     let mean = points.iter().sum::<Vec3>() / points.len().max(1) as f64;
     let spread = points.iter().map(|p| (p - mean).norm()).fold(0.0, f64::max);
     if spread == 0.0 {
@@ -49,12 +49,12 @@ pub(super) fn middle(points: &[Vec3]) -> Vec3 {
     at
 }
 
-/// The median of values of differing weight.
+/// The weighted median.
 pub(super) fn weighted_median(values: &[f64], weights: &[f64]) -> f64 {
     weighted_quantile(values, weights, 0.5)
 }
 
-/// Where the points lie densest, from `start` on: those within `width` count.
+/// The point of highest density, searched from `start`; points within `width` count.
 pub(super) fn mode(points: &[Vec3], weights: &[f64], start: Vec3, width: f64) -> Vec3 {
     let mut at = start;
     for _ in 0..ROUNDS {
@@ -69,19 +69,19 @@ pub(super) fn mode(points: &[Vec3], weights: &[f64], start: Vec3, width: f64) ->
     at
 }
 
-/// A robust regression: coefficients, and the weighted median of what is left, at least 2 mm.
+/// A robust regression: coefficients, and the weighted median of the residuals, at least 2 mm.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub coefficients: Vec<f64>,
     pub left: f64,
 }
 
-/// Below this a residual is noise of any capture, metres.
+/// Residuals below this are noise of any capture, metres.
 const NOISE: f64 = 0.002;
-/// Residuals below this all count in full, metres.
+/// Residuals below this have full weight, metres.
 const FULL: f64 = 0.005;
 
-/// The heights `z` (metres, with weights) as a linear function of the columns of `rows`.
+/// Fits the heights `z` (metres, with weights) as a linear function of the columns of `rows`.
 pub(super) fn fit(rows: &[Vec<f64>], z: &[f64], weights: &[f64]) -> Fit {
     let mean = weighted_median(z, weights);
     let away: Vec<f64> = z.iter().map(|z| (z - mean).abs()).collect();
@@ -90,7 +90,7 @@ pub(super) fn fit(rows: &[Vec<f64>], z: &[f64], weights: &[f64]) -> Fit {
     let mut found = Fit { coefficients: Vec::new(), left: f64::INFINITY };
     let Some(columns) = rows.first().map(Vec::len) else { return found };
     for _ in 0..ROUNDS {
-        // The normal equations: columns are few, and those that say the same share what they say.
+        // Normal equations, solved by SVD: columns are few, and linearly dependent ones share their coefficient.
         let sum = |of: &dyn Fn(usize) -> f64| (0..rows.len()).map(|r| share[r] * of(r)).sum::<f64>();
         let a = DMatrix::from_fn(columns, columns, |i, j| sum(&|r| rows[r][i] * rows[r][j]));
         let b = DVector::from_fn(columns, |i, _| sum(&|r| rows[r][i] * z[r]));
@@ -108,15 +108,15 @@ pub(super) fn fit(rows: &[Vec<f64>], z: &[f64], weights: &[f64]) -> Fit {
     found
 }
 
-/// Of every value the one below which the share `q` of those within `reach` to either side lies; the ends are repeated.
+/// The sliding quantile `q` over `reach` values on either side; the end values are repeated.
 pub(super) fn sliding_quantile(values: &[f64], reach: usize, q: f64) -> Vec<f64> {
     let Some(last) = values.len().checked_sub(1) else { return Vec::new() };
     let at = |k: isize| values[k.clamp(0, last as isize) as usize];
     let reach = reach as isize;
     let mut window: Vec<f64> = (-reach..=reach).map(at).collect();
     window.sort_by(f64::total_cmp);
-    let place = q * (window.len() - 1) as f64;
-    let (low, high) = (place.floor() as usize, place.ceil() as usize);
+    let rank = q * (window.len() - 1) as f64;
+    let (low, high) = (rank.floor() as usize, rank.ceil() as usize);
     let mut found = Vec::with_capacity(values.len());
     for f in 0..values.len() as isize {
         if f > 0 {
@@ -125,7 +125,7 @@ pub(super) fn sliding_quantile(values: &[f64], reach: usize, q: f64) -> Vec<f64>
             let new = at(f + reach);
             window.insert(find(&window, new), new);
         }
-        found.push(window[low] + (window[high] - window[low]) * (place - low as f64));
+        found.push(window[low] + (window[high] - window[low]) * (rank - low as f64));
     }
     found
 }
@@ -143,14 +143,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_middle_turns_and_shifts_with_its_points(points in points(), turn in prop::array::uniform3(-3.0..3.0f64)) {
-            let turn = exp(&Vec3::from(turn));
-            let moved: Vec<Vec3> = points.iter().map(|p| turn * p + Vec3::x() * 5.0).collect();
-            prop_assert!((middle(&moved) - (turn * middle(&points) + Vec3::x() * 5.0)).norm() < 1e-9);
+        fn the_geometric_median_rotates_and_shifts_with_its_points(points in points(), rotation in prop::array::uniform3(-3.0..3.0f64)) {
+            let rotation = exp(&Vec3::from(rotation));
+            let moved: Vec<Vec3> = points.iter().map(|p| rotation * p + Vec3::x() * 5.0).collect();
+            prop_assert!((geometric_median(&moved) - (rotation * geometric_median(&points) + Vec3::x() * 5.0)).norm() < 1e-9);
         }
 
         #[test]
-        fn a_sliding_quantile_is_that_of_every_window(
+        fn a_sliding_quantile_is_the_quantile_of_every_window(
             values in prop::collection::vec(-1.0..1.0f64, 1..40), reach in 1..10usize, q in 0.0..1.0f64,
         ) {
             let found = sliding_quantile(&values, reach, q);
@@ -163,19 +163,19 @@ mod tests {
     }
 
     #[test]
-    fn a_third_of_the_values_may_be_wild() {
+    fn a_third_of_the_values_may_be_outliers() {
         let rows: Vec<Vec<f64>> = (0..30).map(|k| vec![1.0, k as f64]).collect();
         let z: Vec<f64> =
             (0..30).map(|k| 0.2 + 0.01 * k as f64 + if k % 3 == 0 { 1.0 } else { 0.0 }).collect();
         let line = fit(&rows, &z, &[1.0; 30]);
         assert!((line.coefficients[1] - 0.01).abs() < 1e-3, "{line:?}");
         let near = [Vec3::zeros(), Vec3::x() * 0.01, Vec3::x() * 9.0];
-        assert!(middle(&near).norm() < 0.03);
+        assert!(geometric_median(&near).norm() < 0.03);
         assert!(mode(&near, &[1.0; 3], Vec3::zeros(), 0.01).norm() < 0.01);
     }
 
     #[test]
-    fn neighbours_come_back_at_the_ends() {
+    fn neighbours_are_mirrored_at_the_ends() {
         assert_eq!(neighbours(9, 0, 2).collect::<Vec<_>>(), [2, 1, 1, 2]);
         assert_eq!(neighbours(9, 8, 2).collect::<Vec<_>>(), [6, 7, 7, 6]);
         assert_eq!(neighbours(2, 1, 3).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1]);

@@ -1,45 +1,48 @@
-//! Frames in which the limbs of the two sides have changed places become frames in which they have not.
+//! Detects frames in which the limbs of both sides are exchanged, and exchanges them back.
 //!
-//! Rotations are compared and exchanged as turns away from the rest pose in model axes, so that the axes of the two
+//! Rotations are compared and exchanged as delta rotations from the rest pose in model axes, so the axes of both
 //! sides may differ. Units: degrees, seconds.
 
-use super::ledger::{Ledger, all};
-use super::robust::median_around;
-use super::take::{TOGETHER, Take};
+use super::fault_log::{FaultLog, all};
+use super::robust_statistics::median_around;
+use super::working_take::{EDGES_PER_TASK, WorkingTake};
 use crate::math::{Quat, rotation_between};
 use crate::model::{JointId, Role, Side};
 use rayon::prelude::*;
 
-/// An edge jumps by so many times what lies around it...
+/// Least multiple of the median step around...
 const TIMES: f64 = 4.0;
-/// ... which counts at least this much, degrees...
+/// ... which is taken as at least this, degrees...
 const QUIET: f64 = 0.3;
-/// ... by at least this, degrees...
+/// ... least step, degrees...
 const LEAST: f64 = 4.0;
-/// ... and is no jump if the sides are taken for each other: this share of it is left.
+/// ... and the share of the step that remains when the sides are exchanged.
 const GAIN: f64 = 0.5;
-/// Edges around that count.
+/// Steps on either side of which the median is taken.
 const AROUND: usize = 4;
-/// The longest time for which sides stay exchanged, seconds.
+/// Longest time of an exchange, seconds.
 const LONGEST: f64 = 0.15;
 
-/// What is below a limit by this share is below it, however it was rounded.
+/// Relative margin for rounding errors of the cached steps.
 const NEARLY: f64 = 1.0 - 1e-6;
 
 type OfSide = fn(Side) -> Role;
+/// The roles of a leg, exchanged together.
 const LEG: [OfSide; 4] = [Role::UpperLeg, Role::LowerLeg, Role::Foot, Role::Toes];
+/// The roles of an arm, exchanged together.
 const ARM: [OfSide; 3] = [Role::UpperArm, Role::LowerArm, Role::Hand];
 
-/// Two joints of the same role, and the rotations that carry a turn of one over to the other: `left = a right b`.
-struct Pair {
+/// Two joints of the same role, and the rotations that convert a local rotation from right to left: `left = a right
+/// b`.
+struct JointPair {
     left: usize,
     right: usize,
     a: Quat,
     b: Quat,
 }
 
-impl Pair {
-    fn of(take: &Take, role: OfSide) -> Option<Self> {
+impl JointPair {
+    fn of(take: &WorkingTake, role: OfSide) -> Option<Self> {
         let rig = &take.motion.character.rig;
         let [left, right] = Side::BOTH.map(|side| rig.joint(role(side)));
         let (left, right) = (left?, right?);
@@ -60,20 +63,20 @@ impl Pair {
     }
 }
 
-/// Changes the sides back, limb by limb.
-pub(super) fn swaps(take: &mut Take, ledger: &mut Ledger) {
+/// Exchanges the sides back, limb by limb.
+pub(super) fn swaps(take: &mut WorkingTake, log: &mut FaultLog) {
     for roles in [&LEG[..], &ARM[..]] {
-        let pairs: Vec<Pair> = roles.iter().filter_map(|role| Pair::of(take, *role)).collect();
+        let pairs: Vec<JointPair> = roles.iter().filter_map(|role| JointPair::of(take, *role)).collect();
         if !pairs.is_empty() {
-            of_limb(take, &pairs, ledger);
+            of_limb(take, &pairs, log);
         }
     }
 }
 
-fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
+fn of_limb(take: &mut WorkingTake, pairs: &[JointPair], log: &mut FaultLog) {
     let edges = take.edges();
-    let mean = |turn: &dyn Fn(&Pair) -> f64| {
-        pairs.iter().map(turn).sum::<f64>().to_degrees() / (2 * pairs.len()) as f64
+    let mean = |angle: &dyn Fn(&JointPair) -> f64| {
+        pairs.iter().map(angle).sum::<f64>().to_degrees() / (2 * pairs.len()) as f64
     };
     let plain = |e: usize| {
         mean(&|p| {
@@ -91,9 +94,9 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
     let columns: Vec<usize> = pairs
         .iter()
         .flat_map(|p| [p.left, p.right])
-        .filter_map(|j| take.turning.binary_search(&j).ok())
+        .filter_map(|j| take.rotating.binary_search(&j).ok())
         .collect();
-    // The same but for rounding, from what is known.
+    // The same from the cached steps, up to rounding.
     let nearly = |e: usize| {
         let known = take.steps(e);
         columns.iter().map(|k| known[*k]).sum::<f64>() / (2 * pairs.len()) as f64
@@ -110,8 +113,8 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
         let gain = GAIN * step / across(e).max(1e-9);
         all(&[step / (TIMES * around), step / LEAST, gain])
     };
-    // Half a limit is worth telling.
-    let shares = (0..edges).into_par_iter().with_min_len(TOGETHER).map(|e| (e, share(e)));
+    // Shares from half of the limit are reported.
+    let shares = (0..edges).into_par_iter().with_min_len(EDGES_PER_TASK).map(|e| (e, share(e)));
     let jumps: Vec<(usize, f64)> = shares.filter(|jump| jump.1 > 0.5).collect();
     let longest = ((LONGEST / take.dt).round() as usize).max(1);
     let mut k = 0;
@@ -119,32 +122,32 @@ fn of_limb(take: &mut Take, pairs: &[Pair], ledger: &mut Ledger) {
     while k + 1 < jumps.len() {
         let [(a, one), (b, other)] = [jumps[k], jumps[k + 1]];
         let near = if b - a <= longest { one.min(other) } else { 0.0 };
-        let fires = ledger.near("swap", near);
+        let fires = log.test("swap", near);
         if fires {
             found.push((a + 1, b + 1, plain(a).max(plain(b))));
         }
         k += if fires { 2 } else { 1 };
     }
     if jumps.len() < 2 {
-        ledger.near("swap", 0.0);
+        log.test("swap", 0.0);
     }
     for (first, end, before) in found {
         for f in first..end {
             for p in pairs {
                 let (left, right) = (*take.rotation(f, p.left), *take.rotation(f, p.right));
-                take.turn(f, p.left, p.to_left(&right));
-                take.turn(f, p.right, p.to_right(&left));
+                take.set_rotation(f, p.left, p.to_left(&right));
+                take.set_rotation(f, p.right, p.to_right(&left));
             }
         }
-        take.settle();
+        take.fix_signs();
         take.measure(first..end);
-        let of_pair = |e: usize, p: &Pair| {
+        let of_pair = |e: usize, p: &JointPair| {
             let step = |j| rotation_between(take.rotation(e, j), take.rotation(e + 1, j));
             step(p.left) + step(p.right)
         };
         let of_edge = |e: usize| pairs.iter().map(|p| of_pair(e, p)).sum::<f64>() / (2 * pairs.len()) as f64;
         let after = of_edge(first - 1).max(of_edge(end - 1)).to_degrees();
         let joint = Some(format!("{}, {}", take.name(pairs[0].left), take.name(pairs[0].right)));
-        ledger.mend("swap", joint, first..end, "deg", [before, after]);
+        log.record_fixed("swap", joint, first..end, "deg", [before, after]);
     }
 }

@@ -1,31 +1,29 @@
-//! A motion becomes the way of the joint that carries the whole body, and that joint can be carried elsewhere.
-//!
-//! Space: model space. Units: metres.
+//! The path of the joint that moves the whole body, and displacements of that joint.
 
 use crate::math::{Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, Motion, Skeleton};
 
-/// The joint that carries everything which plays a role, and its track in the clip.
+/// The joint that moves everything with a role, and its translation track in the clip.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Path {
+pub(super) struct RootPath {
     joint: JointId,
     track: usize,
-    /// Whether it got its track here.
+    /// Whether the track was added here.
     added: bool,
-    /// What lies above it, from the root on.
+    /// Its ancestors, from the root on.
     above: Vec<JointId>,
 }
 
-impl Path {
-    /// That of a motion: the lowest joint with a translation of its own that carries all roles, else the root, which then
-    /// gets a track.
+impl RootPath {
+    /// Finds the lowest joint with a translation track that is an ancestor of all roles, else uses the root, which
+    /// then gets a track.
     pub fn of(motion: &mut Motion) -> Self {
         let rig = &motion.character.rig;
         let skeleton = rig.skeleton();
-        let carries = |id: JointId| rig.assignments().all(|(_, a)| skeleton.is_ancestor(id, a.joint));
+        let moves_all = |id: JointId| rig.assignments().all(|(_, a)| skeleton.is_ancestor(id, a.joint));
         let known = rig.assignments().next().is_some();
         let mut tracks = motion.clip.translated().iter().copied();
-        let lowest = if known { tracks.rfind(|id| carries(*id)) } else { tracks.next() };
+        let lowest = if known { tracks.rfind(|id| moves_all(*id)) } else { tracks.next() };
         let joint = lowest.unwrap_or(JointId::new(0));
         let added = lowest.is_none();
         if added {
@@ -37,22 +35,22 @@ impl Path {
         Self { joint, track, added, above }
     }
 
-    /// The motion without the track that it may have got, which nobody has changed.
-    pub fn given_back(&self, mut motion: Motion) -> Motion {
+    /// The motion without the added track, which has not been changed.
+    pub fn into_motion(&self, mut motion: Motion) -> Motion {
         if self.added {
             remove_track(&mut motion.clip, self.track);
         }
         motion
     }
 
-    /// The transform of what lies above, model space from its space.
+    /// The transform of the parent, model space from its space.
     fn base(&self, motion: &Motion, frame: usize) -> Transform {
         let skeleton = motion.character.skeleton();
         self.above.iter().fold(Transform::identity(), |at, id| at * motion.clip.local(skeleton, frame, *id))
     }
 
-    /// The places of the joint, one a frame.
-    pub fn places(&self, motion: &Motion) -> Vec<Vec3> {
+    /// The positions of the joint in all frames.
+    pub fn positions(&self, motion: &Motion) -> Vec<Vec3> {
         let own = |f: usize| motion.clip.translations(f)[self.track];
         match self.above.is_empty() {
             true => (0..motion.clip.frames()).map(own).collect(),
@@ -60,14 +58,14 @@ impl Path {
         }
     }
 
-    /// Carries the body of one frame by `way`; no rotation changes.
-    pub fn shift(&self, motion: &mut Motion, frame: usize, way: &Vec3) {
+    /// Displaces the body in one frame; rotations stay.
+    pub fn shift(&self, motion: &mut Motion, frame: usize, displacement: &Vec3) {
         let base = self.base(motion, frame);
-        motion.clip.translations_mut(frame)[self.track] += base.rotation.inverse() * way;
+        motion.clip.translations_mut(frame)[self.track] += base.rotation.inverse() * displacement;
     }
 
-    /// Carries the body of one frame by a transform of model space.
-    pub fn carry(&self, motion: &mut Motion, frame: usize, by: &Transform) {
+    /// Applies a transform of model space to the body in one frame.
+    pub fn transform(&self, motion: &mut Motion, frame: usize, by: &Transform) {
         let base = self.base(motion, frame);
         let j = self.joint.index();
         let own =
@@ -78,7 +76,7 @@ impl Path {
     }
 }
 
-/// Gives `joint`, until now without a translation of its own, one: that of the rest.
+/// Adds a translation track of the rest translation to `joint`, which has none.
 fn add_track(clip: &mut Clip, skeleton: &Skeleton, joint: JointId) {
     let mut translated = clip.translated().to_vec();
     let at = translated.binary_search(&joint).unwrap_or_else(|at| at);
@@ -93,12 +91,12 @@ fn add_track(clip: &mut Clip, skeleton: &Skeleton, joint: JointId) {
     clip.set_translations(translated, translations);
 }
 
-/// Takes a track out.
+/// Removes a translation track.
 fn remove_track(clip: &mut Clip, track: usize) {
     let mut translated = clip.translated().to_vec();
     let width = translated.len();
     translated.remove(track);
     let others = clip.all_translations().iter().enumerate().filter(|(k, _)| k % width != track);
-    let translations = others.map(|(_, place)| *place).collect();
+    let translations = others.map(|(_, translation)| *translation).collect();
     clip.set_translations(translated, translations);
 }

@@ -1,0 +1,99 @@
+//! Detects held frames (copies of the previous frame) and interpolates them.
+//!
+//! Filled with cubic Hermite curves whose end velocities are measured over three frames on either side. Units:
+//! degrees, metres of 0.86 m legs, seconds.
+
+use super::fault_log::{FaultLog, all};
+use super::working_take::WorkingTake;
+use crate::math::{Quat, Vec3, exp, log, median};
+use crate::signal::{hermite, spans};
+
+/// Degrees per frame below which a joint is still: a hundredth of the noise of captures.
+const STILL_ROTATION: f64 = 1e-3;
+/// Metres per frame below which the body is still.
+const STILL_DISTANCE: f64 = 1e-5;
+/// The step after held frames, which catches up, is at least this multiple of the steps around. A performer who
+/// stands still has no such step.
+const TIMES: f64 = 4.0;
+/// Least size of the steps around, degrees and metres.
+const LEAST: (f64, f64) = (0.02, 1e-4);
+/// Seconds of held frames that can be filled: what happened in a longer time is unknown.
+const LONGEST: f64 = 0.5;
+/// A step larger than this multiple of what the steps around would have covered is a cut.
+const MOST: f64 = 3.0;
+/// Share of held frames above which they are intended: an animation in steps.
+const MEANT: f64 = 0.25;
+/// Frames on either side that give the velocities.
+const BEYOND: usize = 3;
+
+/// Interpolates held frames.
+pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) {
+    let edges = take.edges();
+    let positions = take.root_positions();
+    let distance = |e: usize| (positions[e + 1] - positions[e]).norm();
+    let still = |e: usize| distance(e) < STILL_DISTANCE && take.steps(e).iter().all(|s| *s < STILL_ROTATION);
+    let mut found = Vec::new();
+    for span in spans(0..edges, still) {
+        let (a, b) = (span.start, span.end);
+        if span.len() < 2 || span.len() as f64 * take.dt > LONGEST || a < BEYOND || b + BEYOND > edges {
+            continue;
+        }
+        let around = (a.saturating_sub(4)..a).chain(b + 1..(b + 5).min(edges));
+        let rotations: Vec<f64> = around.clone().map(|e| take.mean_step(e)).collect();
+        let distances: Vec<f64> = around.map(distance).collect();
+        let share = |step: f64, around: Vec<f64>, least: f64| {
+            let around = median(around).max(least);
+            all(&[step / (TIMES * around), MOST * (span.len() + 1) as f64 * around / step.max(1e-9)])
+        };
+        let rotation = take.mean_step(b);
+        let near = share(rotation, rotations, LEAST.0).max(share(distance(b), distances, LEAST.1));
+        if log.test("held", near) {
+            found.push((a + 1, b + 1, rotation));
+        }
+    }
+    let frames: usize = found.iter().map(|f| f.1 - f.0).sum();
+    if frames as f64 > MEANT * take.frames() as f64 {
+        let why = "the whole take is animated in steps, which looks intended";
+        log.record_unfixed("held", 0..take.frames(), "frames", frames as f64, why);
+        return;
+    }
+    for (first, end, before) in found {
+        bridge(take, first, end);
+        let after = (first - 1..end).map(|e| take.mean_step(e)).fold(0.0, f64::max);
+        log.record_fixed("held", None, first..end, "deg", [before, after]);
+    }
+}
+
+/// Interpolates frames `first..end` between their neighbours, with the velocities beyond.
+fn bridge(take: &mut WorkingTake, first: usize, end: usize) {
+    let (from, before, behind) =
+        (first - 1, first.saturating_sub(BEYOND), (end + BEYOND - 1).min(take.edges()));
+    let steps = (end - from) as f64;
+    // Displacements at the velocities beyond, over the length of the gap.
+    let times = [steps / (from - before).max(1) as f64, steps / (behind - end).max(1) as f64];
+    for j in take.rotating.clone() {
+        let at = |f: usize| *take.rotation(f, j);
+        let (start, stop) = (at(from), at(end));
+        let rotation = |a: &Quat, b: &Quat| log(&(a.inverse() * b));
+        let whole = rotation(&start, &stop);
+        let rates = [-rotation(&start, &at(before)) * times[0], rotation(&stop, &at(behind)) * times[1]];
+        if whole.norm() + rates[0].norm() + rates[1].norm() < 1e-9 {
+            continue;
+        }
+        for f in first..end {
+            let v = hermite(&Vec3::zeros(), &rates[0], &whole, &rates[1], (f - from) as f64 / steps);
+            take.set_rotation(f, j, start * exp(&v));
+        }
+    }
+    for track in 0..take.motion.clip.translated().len() {
+        let at = |f: usize| take.motion.clip.translations(f)[track];
+        let (start, stop) = (at(from), at(end));
+        let rates = [(start - at(before)) * times[0], (at(behind) - stop) * times[1]];
+        for f in first..end {
+            let position = hermite(&start, &rates[0], &stop, &rates[1], (f - from) as f64 / steps);
+            take.motion.clip.translations_mut(f)[track] = position;
+        }
+    }
+    take.fix_signs();
+    take.measure(first..end);
+}

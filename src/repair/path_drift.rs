@@ -1,0 +1,186 @@
+//! Detects a path that is scaled or drifts, by a common velocity of the planted feet, and corrects it.
+//!
+//! A scaled path moves planted feet with a share of the body's own velocity, a drift with one constant velocity. On a
+//! straight even walk both are the same, so the scale is tested first, and a drift along the path must exceed what feet
+//! roll. Units: metres of 0.86 m legs, seconds.
+
+use super::fault_log::{FaultLog, all, own};
+use super::robust_statistics::{geometric_median, mode, weighted_median};
+use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
+use super::working_take::WorkingTake;
+use crate::math::Vec3;
+use rayon::prelude::*;
+
+/// Least and largest duration of the inner part of a stance, seconds: shorter ones give no velocity, longer ones are
+/// split.
+const LONG: (f64, f64) = (0.1, 1.0);
+/// The inner part of a stance, as a share of it: a fifth is left out at either end, where the foot lands and leaves.
+const INNER: f64 = 0.6;
+/// Body speed from which a scale can be measured, metres per second.
+const FAST: f64 = 0.15;
+/// Share of the body velocity that planted feet of clean takes may have: they roll by up to this.
+const SCALE: f64 = 0.06;
+/// Least stances of a moving body.
+const MOVING: usize = 6;
+/// Least share of them that agrees about the scale, to within half.
+const AGREE_SCALE: f64 = 0.7;
+/// The drift must be agreed on by this much more than the scale to be preferred.
+const PREFER_DRIFT: f64 = 0.1;
+/// Cauchy width of the refinement of the scale, metres per second.
+const NEAR: f64 = 0.03;
+/// Rounds of that refinement, which converges within a few.
+const ROUNDS: usize = 10;
+/// Slowest and fastest drift, metres per second: clean takes drift by up to 3 cm/s, in no common direction.
+const DRIFT: (f64, f64) = (0.015, 0.25);
+/// Least share of the stance time that agrees about a drift, to within half.
+const AGREE_DRIFT: f64 = 0.6;
+/// Stances agree with a velocity within this share of it.
+const AGREES: f64 = 0.5;
+/// Least width of the search for the most frequent velocity, metres per second.
+const LEAST_WIDTH: f64 = 0.01;
+/// Least stances.
+const FEWEST: usize = 3;
+/// A body that travels by less than this share of the drift walks in place: a treadmill moves, not the take.
+const IN_PLACE: f64 = 0.15;
+
+/// Removes a scale of the path, or a horizontal drift; true if there was one.
+pub(super) fn path_drift(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut FaultLog) -> bool {
+    let positions = take.root_positions();
+    let stances = Velocities::of(take, feet, &positions);
+    if stances.weights.iter().sum::<f64>() < 1.0 {
+        return false;
+    }
+    let every: Vec<usize> = (0..stances.weights.len()).collect();
+    let fast: Vec<usize> = every.iter().copied().filter(|k| stances.body[*k].norm() > FAST).collect();
+    let scale = stances.scale(&fast);
+    let follows = |k: usize| {
+        let (foot, body) = (stances.feet[k], stances.body[k]);
+        (foot - body * scale).norm() < AGREES * scale.abs() * body.norm()
+    };
+    let scaled = stances.share(&follows, &fast);
+    let start = geometric_median(&stances.feet);
+    let drift = mode(&stances.feet, &stances.weights, start, (AGREES * start.norm()).max(LEAST_WIDTH));
+    let drifts = |k: usize| (stances.feet[k] - drift).norm() < AGREES * drift.norm();
+    let drifting = stances.share(&drifts, &every);
+
+    let agreed = all(&[scaled / AGREE_SCALE, fast.len() as f64 / MOVING as f64]);
+    let first = if scaled > drifting - PREFER_DRIFT { f64::INFINITY } else { 0.0 };
+    if log.test("path_scale", all(&[scale.abs() / SCALE, agreed, first])) {
+        fix_scale(take, &positions, stances.refined_scale(scale, &fast), log);
+        return true;
+    }
+    test_drift(take, &positions, drift, [drifting / AGREE_DRIFT, every.len() as f64 / FEWEST as f64], log)
+}
+
+/// Horizontal velocities during the pieces of all ball stances.
+struct Velocities {
+    /// Of the planted point.
+    feet: Vec<Vec3>,
+    /// Of the root.
+    body: Vec<Vec3>,
+    /// Seconds of each piece.
+    weights: Vec<f64>,
+}
+
+impl Velocities {
+    fn of(take: &WorkingTake, feet: &FootTrajectories, positions: &[Vec3]) -> Self {
+        let piece = take.frames_in(LONG.1 / INNER, 1);
+        let pieces = |s: Stance| {
+            let end = s.frames.end;
+            let part = move |a: usize| Stance { point: s.point, frames: a..(a + piece).min(end) };
+            s.frames.step_by(piece).map(part)
+        };
+        let measured = |stance: Stance| {
+            let ends = stance.frames.len() / 5;
+            let frames = stance.frames.start + ends..stance.frames.end - ends;
+            let seconds = (frames.len().max(1) - 1) as f64 * take.dt;
+            (seconds >= LONG.0 && feet.points[stance.point].kind == PointKind::Ball).then(|| {
+                let at = &feet.points[stance.point].at[frames.clone()];
+                (velocity(at, take.dt), velocity(&positions[frames], take.dt), seconds.min(LONG.1))
+            })
+        };
+        let stances = feet.stances(2.0 * SLOW).into_par_iter().flat_map_iter(pieces);
+        let mut found = Self { feet: Vec::new(), body: Vec::new(), weights: Vec::new() };
+        for (foot, body, weight) in stances.filter_map(measured).collect::<Vec<_>>() {
+            found.feet.push(foot);
+            found.body.push(body);
+            found.weights.push(weight);
+        }
+        found
+    }
+
+    /// The share of the stance time `among` these that agrees.
+    fn share(&self, agrees: &dyn Fn(usize) -> bool, among: &[usize]) -> f64 {
+        let sum = |k: &[usize]| k.iter().map(|k| self.weights[*k]).sum::<f64>();
+        let agreeing: Vec<usize> = among.iter().copied().filter(|k| agrees(*k)).collect();
+        sum(&agreeing) / sum(among).max(1e-9)
+    }
+
+    /// The weighted median of the foot velocity along the body velocity, as a share of it.
+    fn scale(&self, fast: &[usize]) -> f64 {
+        let ratio = |k: &usize| self.feet[*k].dot(&self.body[*k]) / self.body[*k].norm_squared();
+        let ratios: Vec<f64> = fast.iter().map(ratio).collect();
+        let weights: Vec<f64> = fast.iter().map(|k| self.weights[*k]).collect();
+        weighted_median(&ratios, &weights)
+    }
+
+    /// The same by least squares with Cauchy weights.
+    fn refined_scale(&self, mut scale: f64, fast: &[usize]) -> f64 {
+        for _ in 0..ROUNDS {
+            let (mut up, mut down) = (0.0, 0.0);
+            for k in fast {
+                let off = (self.feet[*k] - self.body[*k] * scale).norm_squared() / (NEAR * NEAR);
+                let weight = self.weights[*k] / (1.0 + off).powi(2);
+                up += weight * self.body[*k].dot(&self.feet[*k]);
+                down += weight * self.body[*k].norm_squared();
+            }
+            scale = up / down.max(f64::MIN_POSITIVE);
+        }
+        scale
+    }
+}
+
+/// Scales the path so that planted feet, which move by `scale` of the body's displacement, stay.
+fn fix_scale(take: &mut WorkingTake, positions: &[Vec3], scale: f64, log: &mut FaultLog) {
+    let frames = 0..take.frames();
+    for f in frames.clone() {
+        let offset = (positions[f] - positions[0]) * -scale;
+        take.shift(f, &Vec3::new(offset.x, 0.0, offset.z));
+    }
+    log.record_fixed("path_scale", None, frames, "1", [1.0 / (1.0 - scale), 1.0]);
+}
+
+/// Tests for a drift, given how well stances agree about it and how many there are, and removes it; true if there was one.
+fn test_drift(
+    take: &mut WorkingTake,
+    positions: &[Vec3],
+    drift: Vec3,
+    [agreed, enough]: [f64; 2],
+    log: &mut FaultLog,
+) -> bool {
+    let seconds = take.time(take.edges());
+    let mean = (positions[take.edges()] - positions[0]) / seconds;
+    let travels = libm::hypot(mean.x, mean.z) / (IN_PLACE * drift.norm()).max(1e-9);
+    let share = all(&[
+        drift.norm() / DRIFT.0,
+        DRIFT.1 / drift.norm().max(1e-9),
+        agreed,
+        enough,
+        travels,
+        drift.norm_squared() / (SCALE * mean.dot(&drift).abs()).max(1e-9),
+    ]);
+    let fires = log.test("drift", share);
+    if fires {
+        let frames = 0..take.frames();
+        frames.clone().for_each(|f| take.shift(f, &(drift * -take.time(f))));
+        log.record_fixed("drift", None, frames, "m/s", [own(take, drift.norm()), 0.0]);
+    }
+    fires
+}
+
+/// The horizontal velocity between the geometric medians of the first and the last third of some positions.
+fn velocity(at: &[Vec3], dt: f64) -> Vec3 {
+    let third = (at.len() / 3).max(1);
+    let displacement = geometric_median(&at[at.len() - third..]) - geometric_median(&at[..third]);
+    Vec3::new(displacement.x, 0.0, displacement.z) / ((at.len() - third).max(1) as f64 * dt)
+}

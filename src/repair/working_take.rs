@@ -1,0 +1,195 @@
+//! A motion under repair, with cached rotation steps of all joints and the path of the root.
+//!
+//! Space: model space, Y up. Units: metres of a body whose thigh and shin have a total length of 0.86 m, seconds,
+//! degrees. The step (edge) with index `e` is between frames `e` and `e + 1`.
+
+use super::root_path::RootPath;
+use crate::anatomy::on_four_legs;
+use crate::body::CharacterBody;
+use crate::kinematics::{cuts, size, turning};
+use crate::legs::Leg;
+use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
+use crate::model::{JointId, Motion, Side};
+use crate::signal::fix_hemispheres;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Total length of thigh and shin of the reference body, metres: all limits of this module and of `settle` are in its
+/// units. Other modules have reference legs of their own, e.g. from hip to sole.
+pub const LEG: f64 = 0.86;
+/// Least frames: shorter takes have too few neighbours to compare a frame with.
+const SHORTEST: usize = 9;
+
+/// Least joints that rotate: with fewer it is a prop, a camera or a test, no recording of a body.
+const FEWEST: usize = 6;
+
+/// Steps per parallel task where each is little work.
+pub(super) const EDGES_PER_TASK: usize = 256;
+
+/// A motion under repair.
+#[derive(Clone, Debug)]
+pub(super) struct WorkingTake {
+    pub motion: Motion,
+    /// Seconds per frame.
+    pub dt: f64,
+    /// Converts lengths of this body to those of the reference body.
+    pub scale: f64,
+    /// The joints that rotate at all.
+    pub rotating: Vec<usize>,
+    /// The two legs of a biped.
+    pub legs: Option<[Leg; 2]>,
+    path: RootPath,
+    /// Rotation angle of every rotating joint over every step, step-major.
+    steps: Vec<f64>,
+}
+
+impl WorkingTake {
+    /// Prepares a motion.
+    ///
+    /// # Errors
+    /// The motion itself, if it is too short to be tested or is not that of a body.
+    pub fn of(mut motion: Motion) -> Result<Self, Box<Motion>> {
+        let frames = motion.clip.frames();
+        if frames < SHORTEST {
+            return Err(motion.into());
+        }
+        let rotating = turning(&motion.clip);
+        if rotating.len() < FEWEST {
+            return Err(motion.into());
+        }
+        let character = &motion.character;
+        let rest = character.calibration_pose();
+        let body = CharacterBody::new(character);
+        let legs = Side::BOTH.map(|side| Leg::of(&body, side));
+        let legs = match legs {
+            [Some(left), Some(right)] if !on_four_legs(&character.rig, &rest) => Some([left, right]),
+            _ => None,
+        };
+        let leg = match &legs {
+            Some([left, right]) => 0.5 * (left.length() + right.length()),
+            None => size(&rest),
+        };
+        let path = RootPath::of(&mut motion);
+        let (dt, scale) = (motion.clip.sample_rate.recip(), LEG / leg.max(1e-9));
+        let mut take = Self { motion, dt, scale, rotating, legs, path, steps: Vec::new() };
+        take.steps = vec![0.0; take.rotating.len() * take.edges()];
+        take.measure(0..frames);
+        Ok(take)
+    }
+
+    /// The motion; exactly the input if nothing was fixed.
+    pub fn into_motion(self, changed: bool) -> Motion {
+        if changed { self.motion } else { self.path.into_motion(self.motion) }
+    }
+
+    /// The number of frames.
+    pub fn frames(&self) -> usize {
+        self.motion.clip.frames()
+    }
+
+    /// The number of steps between frames.
+    pub fn edges(&self) -> usize {
+        self.frames() - 1
+    }
+
+    /// Seconds in frames, at least `least`.
+    pub fn frames_in(&self, seconds: f64, least: usize) -> usize {
+        ((seconds / self.dt) as usize).max(least)
+    }
+
+    /// The time of a frame since the first.
+    pub fn time(&self, frame: usize) -> f64 {
+        frame as f64 * self.dt
+    }
+
+    /// The name of a joint.
+    pub fn name(&self, joint: usize) -> String {
+        self.motion.character.skeleton().joint(JointId::new(joint)).name.clone()
+    }
+
+    /// The local rotation of a joint.
+    pub fn rotation(&self, frame: usize, joint: usize) -> &Quat {
+        &self.motion.clip.rotations(frame)[joint]
+    }
+
+    /// Replaces the local rotation of a joint; call [`WorkingTake::measure`] afterwards.
+    pub fn set_rotation(&mut self, frame: usize, joint: usize, rotation: Quat) {
+        let own = &mut self.motion.clip.rotations_mut(frame)[joint];
+        *own = same_hemisphere(rotation, own);
+    }
+
+    /// Updates the steps that touch these frames.
+    pub fn measure(&mut self, frames: Range<usize>) {
+        let (width, clip, rotating) = (self.rotating.len(), &self.motion.clip, &self.rotating);
+        let edges = frames.start.saturating_sub(1)..frames.end.min(clip.frames() - 1);
+        let steps = &mut self.steps[edges.start * width..edges.end * width];
+        steps.par_chunks_mut(width).with_min_len(64).zip(edges).for_each(|(steps, edge)| {
+            let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
+            for (step, j) in steps.iter_mut().zip(rotating) {
+                *step = rotation_between(&from[*j], &to[*j]).to_degrees();
+            }
+        });
+    }
+
+    /// Makes quaternion signs continuous after rotations were replaced.
+    pub fn fix_signs(&mut self) {
+        fix_hemispheres(&mut self.motion.clip);
+    }
+
+    /// Rotation angles of all rotating joints over a step.
+    pub fn steps(&self, edge: usize) -> &[f64] {
+        &self.steps[edge * self.rotating.len()..][..self.rotating.len()]
+    }
+
+    /// For every joint the greatest angle that it reaches in a step and again in one of the `longest` steps after it.
+    pub fn leaps(&self, longest: usize) -> Vec<f64> {
+        let none = || vec![0.0_f64; self.rotating.len()];
+        let greater = |mut most: Vec<f64>, edge: usize| {
+            for other in (edge + 1..=edge + longest).take_while(|other| *other < self.edges()) {
+                let pairs = self.steps(edge).iter().zip(self.steps(other));
+                most.iter_mut().zip(pairs).for_each(|(most, (a, b))| *most = most.max(a.min(*b)));
+            }
+            most
+        };
+        let edges = (0..self.edges()).into_par_iter().with_min_len(EDGES_PER_TASK).fold(none, greater);
+        edges.reduce(none, |a, b| a.iter().zip(b).map(|(a, b)| a.max(b)).collect())
+    }
+
+    /// The mean rotation angle of all rotating joints over a step.
+    pub fn mean_step(&self, edge: usize) -> f64 {
+        self.steps(edge).iter().fold(0.0, |sum, step| sum + step) / self.rotating.len().max(1) as f64
+    }
+
+    /// Replaces the clip by another one of the same body, which may have further translation tracks.
+    pub fn replace(&mut self, motion: Motion) {
+        self.motion = motion;
+        self.path = RootPath::of(&mut self.motion);
+        self.measure(0..self.frames());
+    }
+
+    /// The positions of the root joint ([`RootPath`]).
+    pub fn root_positions(&self) -> Vec<Vec3> {
+        self.path.positions(&self.motion).into_iter().map(|p| p * self.scale).collect()
+    }
+
+    /// Displaces the body in one frame.
+    pub fn shift(&mut self, frame: usize, displacement: &Vec3) {
+        self.path.shift(&mut self.motion, frame, &(displacement / self.scale));
+    }
+
+    /// Rotates the body in all frames about one point.
+    pub fn rotate(&mut self, rotation: &Quat, about: &Vec3) {
+        let about = about / self.scale;
+        let by = Transform::new(*rotation, about - rotation * about);
+        (0..self.frames()).for_each(|f| self.path.transform(&mut self.motion, f, &by));
+        self.fix_signs();
+        self.measure(0..self.frames());
+    }
+
+    /// Whether a step is a cut, for all steps.
+    pub fn cut(&self) -> Vec<bool> {
+        let mut cut = vec![false; self.edges()];
+        cuts(&self.motion).into_iter().for_each(|f| cut[f - 1] = true);
+        cut
+    }
+}

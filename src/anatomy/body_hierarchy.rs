@@ -1,25 +1,25 @@
-//! What a part hangs from in a body, whatever the tree of the file says.
+//! Parents of body parts in anatomy, independent of the joint tree of a file.
 
 use crate::model::{JointId, Rig, Role};
 
-/// The role that `role` hangs from on this rig: the nearest one towards the hips that the rig has; `None` for the hips and
-/// for what hangs from nothing.
+/// The parent of `role` in the body: the nearest role towards the hips that the rig has; `None` for the hips and for
+/// roles without such a parent.
 pub fn parent_role(rig: &Rig, role: Role) -> Option<Role> {
     std::iter::successors(inner(rig, role), |role| inner(rig, *role)).find(|role| rig.joint(*role).is_some())
 }
 
-/// The joint that `role` hangs from on this rig: of the nearest role towards the hips that the rig has.
+/// The joint of [`parent_role`].
 pub fn parent_joint(rig: &Rig, role: Role) -> Option<JointId> {
     parent_role(rig, role).and_then(|role| rig.joint(role))
 }
 
-/// The last role of a chain that counts from 0.
+/// The last role of a numbered chain.
 pub fn last(rig: &Rig, role: fn(u8) -> Role) -> Option<Role> {
     let count = rig.chain(role).len();
     u8::try_from(count).ok().and_then(|n| n.checked_sub(1)).map(role)
 }
 
-/// The next role towards the hips in a body that has them all, with the spine and neck of this rig.
+/// The parent of `role` in a body with all roles, given the spine and neck of this rig.
 fn inner(rig: &Rig, role: Role) -> Option<Role> {
     let chest = || last(rig, Role::Spine).unwrap_or(Role::Hips);
     Some(match role {

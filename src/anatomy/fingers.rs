@@ -1,17 +1,17 @@
-//! JointNames become fingers: the joints below a hand, each finger from its knuckle outwards.
+//! Detects fingers by names: the joints below a hand, each finger from its knuckle outwards.
 //!
-//! Named fingers are told by name, numbered ones by number. Of fingers with four joints either the first lies in the
-//! palm or the last is a tip; that is decided once for the whole hand: by the numbers where they tell, else by where
-//! the joints lie at rest (any unit). The side comes from the hand and not from the name: rigs mislabel thumbs.
+//! A finger is identified by its name or its number. Where fingers have four joints, either the first is in the palm
+//! or the last is a tip; this is decided once for the whole hand, by the joint numbers if possible, else by the rest
+//! positions (any unit). The side is taken from the hand, not from the finger names: rigs mislabel thumbs.
 
 use super::joint_names::{FingerName, JointNames, WhichFinger};
 use crate::model::{Finger, JointId, ModelPose, Skeleton};
 
-/// The joints of a finger that bend.
+/// Joints of a finger that bend: those after the metacarpal.
 const BENDING: usize = 3;
 
-/// From the wrist to a knuckle it is more than twice as far as on to the next joint; from the wrist to a joint in the
-/// palm it is half as far, and not further where the rig puts it in the middle of the palm.
+/// A first joint whose distance from the wrist is below this multiple of its bone length is in the palm. Knuckles are
+/// at more than 2, joints in the palm at about 0.5, and at up to 1 where the rig puts them in the middle of the palm.
 const NEAR_WRIST: f64 = 1.5;
 
 /// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit.
@@ -32,7 +32,7 @@ pub fn fingers(
     let mut chains: Vec<(Finger, Vec<JointId>)> = Vec::new();
     for (id, name) in named {
         let Some(finger) = which(name.which, first) else { continue };
-        // The thumb's first joint is its metacarpal; it bends.
+        // The thumb's first joint is its metacarpal and bends.
         if name.metacarpal && finger != Finger::Thumb {
             continue;
         }
@@ -69,14 +69,14 @@ fn below(skeleton: &Skeleton, hand: JointId) -> Vec<JointId> {
     found
 }
 
-/// Whether the number of a finger is that of its joint: `Finger_02` below `Finger_01` is no other finger.
+/// Whether a name counts joints and not fingers: `Finger_02` below `Finger_01` is no other finger.
 fn counts_joints(skeleton: &Skeleton, names: &JointNames, id: JointId, which: WhichFinger) -> bool {
     let above = skeleton.parent(id).and_then(|parent| names.finger(parent)).map(|name| name.which);
     matches!((above, which), (Some(WhichFinger::Counted(a)), WhichFinger::Counted(b)) if a != b)
 }
 
-/// The finger that the lowest number of this hand counts: Biped counts the thumb as 0, MakeHuman as 1, and where the
-/// thumb has a name of its own the numbers begin with the index finger.
+/// The lowest finger number of this hand, and the finger it denotes: Biped numbers the thumb 0, MakeHuman 1; where
+/// the thumb has a name of its own, numbers start with the index finger.
 fn first_counted(named: &[(JointId, &FingerName)]) -> (u32, Finger) {
     let has = |which: WhichFinger| named.iter().any(|(_, name)| name.which == which);
     let thumb = if has(WhichFinger::Named(Finger::Thumb)) { Finger::Index } else { Finger::Thumb };
@@ -87,13 +87,13 @@ fn which(name: WhichFinger, (number, finger): (u32, Finger)) -> Option<Finger> {
     match name {
         WhichFinger::Named(finger) => Some(finger),
         WhichFinger::Counted(n) => {
-            let place = n.checked_sub(number)? as usize + finger as usize;
-            Finger::ALL.get(place).copied()
+            let index = n.checked_sub(number)? as usize + finger as usize;
+            Finger::ALL.get(index).copied()
         }
     }
 }
 
-/// Whether the first joints of this hand's four-joint fingers lie in the palm, and the number that they carry.
+/// Whether the first joints of this hand's four-joint fingers are in the palm, and their joint number.
 fn in_palm(
     names: &JointNames,
     rest: &ModelPose,
@@ -104,7 +104,7 @@ fn in_palm(
     let long: Vec<&Vec<JointId>> =
         chains.iter().filter(|c| c.0 != Finger::Thumb && c.1.len() > BENDING).map(|c| &c.1).collect();
     let first = number(*long.first()?.first()?);
-    // A thumb has no joint between its metacarpal and its knuckle: where it has four joints too, the last is a tip.
+    // A thumb has no joint between metacarpal and knuckle: where it has four joints too, the last one is a tip.
     if chains.iter().any(|c| c.0 == Finger::Thumb && c.1.len() > BENDING) {
         return None;
     }

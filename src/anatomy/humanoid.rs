@@ -1,16 +1,16 @@
-//! The humanoid map that a file carries (VRM 0.x and 1.0) becomes roles.
+//! Roles from the humanoid map of a VRM 0.x or 1.0 file.
 
 use crate::model::{Finger, JointId, Role, Side};
 
-/// The humanoid map that a file carries (VRM): the format's word for the slot, and the joint.
+/// A file's humanoid map (VRM): the format's name of each humanoid bone, and the joint.
 pub type HumanoidMap = [(String, JointId)];
 
-/// The roles that the map gives.
+/// The roles of the map.
 pub(super) fn roles(map: &HumanoidMap) -> Vec<(Role, JointId)> {
     compact_spine(map.iter().filter_map(|(word, joint)| Some((vrm_role(word)?, *joint))).collect())
 }
 
-/// The role of a VRM humanoid slot, of version 0.x or 1.0.
+/// The role of a VRM humanoid bone, version 0.x or 1.0.
 fn vrm_role(word: &str) -> Option<Role> {
     let (side, rest) = match (word.strip_prefix("left"), word.strip_prefix("right")) {
         (Some(rest), _) => (Side::Left, rest),
@@ -28,7 +28,7 @@ fn vrm_role(word: &str) -> Option<Role> {
         }
     };
     let finger = |f: Finger, segment: &str| match segment {
-        // VRM 1.0 counts the thumb from its metacarpal, 0.x from the proximal.
+        // VRM 1.0 numbers the thumb from its metacarpal, 0.x from the proximal bone.
         "Metacarpal" => Some(Role::Finger(side, f, 0)),
         "Proximal" => Some(Role::Finger(side, f, 0)),
         "Intermediate" => Some(Role::Finger(side, f, 1)),
@@ -57,8 +57,8 @@ fn vrm_role(word: &str) -> Option<Role> {
     }
 }
 
-/// Closes the gaps that optional slots leave: chest without upper chest, and the thumb of VRM 1.0, whose proximal
-/// joint is the second when it has a metacarpal.
+/// Renumbers chains with optional bones: a chest without an upper chest, and the thumb of VRM 1.0, whose proximal
+/// joint is the second one where it has a metacarpal.
 fn compact_spine(mut roles: Vec<(Role, JointId)>) -> Vec<(Role, JointId)> {
     for side in Side::BOTH {
         let thumb = |n| Role::Finger(side, Finger::Thumb, n);

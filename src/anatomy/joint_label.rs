@@ -1,49 +1,49 @@
-//! A joint's name becomes words, a side and numbers, whatever the convention it follows.
+//! Parses a joint name of any naming convention into words, a side and numbers.
 //!
-//! `mixamorig:LeftForeArm`, `DEF-forearm.L.001`, `J_Bip_L_LowerArm`, `LFArm`, `lForearmBend`, `左ひじ` all say a side
-//! and a body part; namespaces, tool prefixes and separators say nothing. Words that stand together without a
-//! separator are cut with the dictionary, words that only together mean something are joined.
+//! `mixamorig:LeftForeArm`, `DEF-forearm.L.001`, `J_Bip_L_LowerArm`, `LFArm`, `lForearmBend`, `左ひじ` all contain a
+//! side and a body part; namespaces, tool prefixes and separators are dropped. Words written without a separator are
+//! split with the vocabulary; words that have a meaning only together are joined.
 
 use super::spelling::{CharRun, runs, usual_width};
 use super::vocabulary::{Sense, Vocabulary};
 use crate::model::Side;
 
-/// What a name says.
+/// A parsed joint name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointLabel {
     /// Lower-case words without sides, numbers and tool prefixes.
     pub words: Vec<String>,
-    /// The side that the name claims.
+    /// The side in the name.
     pub side: Option<Side>,
     /// The numbers of the name in order.
     pub numbers: Vec<u32>,
 }
 
-/// How many words of a name may make one: `upper`, `arm`; `colonne`, `vertebrale`.
+/// Words of a name that may form one vocabulary word: `upper`, `arm`; `colonne`, `vertebrale`.
 const MOST_JOINED: usize = 4;
 
-/// A word of a name and the run that it stands in.
+/// A word of a name and the index of its run.
 struct Token {
     word: String,
     run: usize,
 }
 
 impl JointLabel {
-    /// The label of a joint name, by the words of the table.
+    /// Parses a joint name with the built-in vocabulary.
     pub fn of(name: &str) -> JointLabel {
-        JointLabel::by(Vocabulary::built_in(), name)
+        JointLabel::with(Vocabulary::built_in(), name)
     }
 
-    /// The label of a joint name, by the words of `vocabulary`.
-    pub fn by(vocabulary: &Vocabulary, name: &str) -> JointLabel {
+    /// Parses a joint name with the words of `vocabulary`.
+    pub fn with(vocabulary: &Vocabulary, name: &str) -> JointLabel {
         let local = name.rsplit([':', '|']).next().unwrap_or(name);
         let runs = runs(&usual_width(local));
         let mut label = JointLabel::default();
         if name.starts_with("__") {
-            // MakeHuman's stubs that only lead to the joint of the same name.
+            // MakeHuman's stubs, which only lead to the joint of the same name.
             label.words.push("helper".into());
         }
-        // The whole name is a word, with its digits: Xsens' `L5` and `T12`, and what the user tells.
+        // The whole name with its digits may be a word: Xsens' `L5` and `T12`, and words that the user adds.
         let whole: String = runs.iter().map(|r| r.text.as_str()).collect();
         if runs.iter().any(|r| r.digits) && vocabulary.knows(&whole) {
             label.words.push(whole);
@@ -53,7 +53,7 @@ impl JointLabel {
         let mut tool_numbers = 0;
         for (run, found) in runs.iter().enumerate() {
             if found.digits {
-                // A word with its digits, where there is one: `zampa1`, as the user tells it.
+                // A word may include digits: `zampa1`, added by the user.
                 if let Some(token) = tokens.last_mut().filter(|t| found.glued && t.word.chars().count() > 1) {
                     let word = format!("{}{}", token.word, found.text);
                     if vocabulary.knows(&word) {
@@ -74,7 +74,7 @@ impl JointLabel {
         }
         label.take_side(vocabulary, &mut tokens);
         label.words.extend(join(vocabulary, tokens));
-        // A lone tool word is the name itself: a joint called `base` or `bone` keeps its word and its number.
+        // A name made only of tool words keeps them and its numbers: a joint called `base` or `bone`.
         if label.words.iter().any(|w| !vocabulary.is_noise(w)) {
             label.words.retain(|w| !vocabulary.is_noise(w));
             label.numbers.drain(..tool_numbers.min(label.numbers.len()));
@@ -82,19 +82,19 @@ impl JointLabel {
         label
     }
 
-    /// Takes the words that name a side out of `tokens`; the first one counts.
+    /// Removes the words that denote a side from `tokens`; the first one counts.
     ///
-    /// Short ones such as the `g` of `bras.g` are sides beside a word of their language only.
+    /// Short words such as the `g` of `bras.g` denote a side only in a name with a word of the same language.
     fn take_side(&mut self, vocabulary: &Vocabulary, tokens: &mut Vec<Token>) {
-        let spoken_by = |language: &String| {
+        let has_language = |language: &String| {
             let others = tokens.iter().filter(|t| vocabulary.side(&t.word).is_none());
             others.flat_map(|t| vocabulary.meanings(&t.word)).any(|m| m.languages.contains(language))
         };
         let is_side = |token: &Token| {
-            let (side, spoken) = vocabulary.side(&token.word)?;
+            let (side, languages) = vocabulary.side(&token.word)?;
             let long = token.word.chars().count() > 2 || !token.word.chars().all(char::is_lowercase);
-            let fits = |l: &String| l == "en" || spoken_by(l);
-            (long || spoken.is_empty() || spoken.iter().any(fits)).then_some(side)
+            let fits = |l: &String| l == "en" || has_language(l);
+            (long || languages.is_empty() || languages.iter().any(fits)).then_some(side)
         };
         let sides: Vec<Option<Side>> = tokens.iter().map(is_side).collect();
         self.side = sides.iter().find_map(|s| *s);
@@ -102,22 +102,22 @@ impl JointLabel {
         tokens.retain(|_| keep.next().unwrap_or(true));
     }
 
-    /// Whether two labels name the same thing: words, side and numbers. Labels without words name nothing.
-    pub fn says_the_same(&self, other: &JointLabel) -> bool {
+    /// Whether two labels have equal words, side and numbers. Labels without words are equal to none.
+    pub fn is_same(&self, other: &JointLabel) -> bool {
         !self.words.is_empty() && self == other
     }
 }
 
-/// Whether two names say the same: words, side and numbers, in whatever spelling.
+/// Whether two names have equal words, side and numbers, in whatever spelling.
 pub fn same_words(a: &str, b: &str) -> bool {
-    a == b || JointLabel::of(a).says_the_same(&JointLabel::of(b))
+    a == b || JointLabel::of(a).is_same(&JointLabel::of(b))
 }
 
 fn is_any_finger(vocabulary: &Vocabulary, word: &str) -> bool {
     vocabulary.meanings(word).iter().any(|m| m.sense == Sense::AnyFinger)
 }
 
-/// The number in `digits`; two where they follow the word `finger` at once: Biped's `Finger01` is finger 0, joint 1.
+/// The number in `digits`; two numbers directly after the word `finger`: Biped's `Finger01` is finger 0, joint 1.
 fn numbers(digits: &str, after_finger: bool) -> Vec<u32> {
     match digits.as_bytes() {
         [finger, joint] if after_finger => vec![u32::from(finger - b'0'), u32::from(joint - b'0')],
@@ -125,12 +125,12 @@ fn numbers(digits: &str, after_finger: bool) -> Vec<u32> {
     }
 }
 
-/// The words of a run of letters.
+/// Splits a run of letters into words.
 fn words_of(vocabulary: &Vocabulary, run: &CharRun) -> Vec<String> {
     if vocabulary.knows(&run.text) {
         return vec![run.text.clone()];
     }
-    // A side letter before a word with a capital of its own: `LFArm` is a left `farm`, not an `lf` arm.
+    // A side letter before a word with a capital of its own: `LFArm` is `l` and `farm`, not `lf` and `arm`.
     if run.led
         && let Some(rest) = run.text.strip_prefix(['l', 'r'])
         && vocabulary.knows(rest)
@@ -140,30 +140,31 @@ fn words_of(vocabulary: &Vocabulary, run: &CharRun) -> Vec<String> {
     if run.words.iter().all(|w| vocabulary.knows(w)) {
         return run.words.clone();
     }
-    if let Some(cut) = vocabulary.cut(&run.text) {
-        return cut;
+    if let Some(words) = vocabulary.split(&run.text) {
+        return words;
     }
     if run.words.len() == 1 {
         return run.words.clone();
     }
-    let cut = |word: &String| vocabulary.cut(word).unwrap_or_else(|| vec![word.clone()]);
-    run.words.iter().flat_map(cut).collect()
+    let split = |word: &String| vocabulary.split(word).unwrap_or_else(|| vec![word.clone()]);
+    run.words.iter().flat_map(split).collect()
 }
 
-/// Joins neighbours that are one word together, the most first: `upper`, `arm` are `upperarm`.
+/// Joins neighbouring tokens that form one vocabulary word, the longest sequence first: `upper`, `arm` are
+/// `upperarm`.
 ///
-/// A helper joins within a run only: `LHipJoint` is CMU's stub above the thigh, `left_hip_joint` is a hip.
+/// A helper word is joined within one run only: `LHipJoint` is CMU's stub above the thigh, `left_hip_joint` is a hip.
 fn join(vocabulary: &Vocabulary, tokens: Vec<Token>) -> Vec<String> {
     let mut words = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let joined = (2..=MOST_JOINED.min(tokens.len() - at)).rev().find_map(|count| {
+        let joined_words = (2..=MOST_JOINED.min(tokens.len() - at)).rev().find_map(|count| {
             let part = &tokens[at..at + count];
             let one_run = part.iter().all(|t| t.run == part[0].run);
             let word: String = part.iter().map(|t| t.word.as_str()).collect();
             (vocabulary.knows(&word) && (one_run || !vocabulary.is_helper(&word))).then_some((count, word))
         });
-        let (count, word) = joined.unwrap_or_else(|| (1, tokens[at].word.clone()));
+        let (count, word) = joined_words.unwrap_or_else(|| (1, tokens[at].word.clone()));
         words.push(word);
         at += count;
     }
@@ -174,13 +175,13 @@ fn join(vocabulary: &Vocabulary, tokens: Vec<Token>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn say(name: &str) -> (String, Option<Side>, Vec<u32>) {
+    fn parsed(name: &str) -> (String, Option<Side>, Vec<u32>) {
         let label = JointLabel::of(name);
         (label.words.join(" "), label.side, label.numbers)
     }
 
     #[test]
-    fn conventions_of_many_tools_say_the_same() {
+    fn conventions_of_many_tools_give_the_same_label() {
         let left = Some(Side::Left);
         for name in [
             "mixamorig:LeftForeArm",
@@ -202,50 +203,50 @@ mod tests {
             "Bone.ForearmLeft",
             "ForeArmL",
         ] {
-            assert_eq!(say(name), ("forearm".into(), left, vec![]), "{name}");
+            assert_eq!(parsed(name), ("forearm".into(), left, vec![]), "{name}");
         }
-        assert_eq!(say("J_Bip_L_UpperArm").0, "upperarm");
-        assert_eq!(say("LUArm"), ("uarm".into(), left, vec![]));
-        assert_eq!(say("LFArm"), ("farm".into(), left, vec![]));
-        assert_eq!(say("lf_arm"), ("arm".into(), left, vec![]));
-        assert_eq!(say("ltoes"), ("toes".into(), left, vec![]));
-        assert_eq!(say("lThighTwist"), ("thigh twist".into(), left, vec![]));
-        assert_eq!(say("mShoulderLeft"), ("shoulder".into(), left, vec![]));
-        assert_eq!(say("LHipJoint"), ("hipjoint".into(), left, vec![]));
-        assert_eq!(say("lhipjoint"), ("hipjoint".into(), left, vec![]));
-        assert_eq!(say("left_hip_joint"), ("hip".into(), left, vec![]));
-        assert_eq!(say("upper body2"), ("upperbody".into(), None, vec![2]));
-        assert_eq!(say("LEFT_TOE_BASE"), ("toebase".into(), left, vec![]));
-        assert_eq!(say("rhand"), ("hand".into(), Some(Side::Right), vec![]));
-        assert_eq!(say("DEF-thigh.R.001"), ("thigh".into(), Some(Side::Right), vec![1]));
-        assert_eq!(say("finger2-1.L"), ("finger".into(), left, vec![2, 1]));
-        assert_eq!(say("Bip01 L Finger01"), ("finger".into(), left, vec![0, 1]));
-        assert_eq!(say("Bip01 L Finger1"), ("finger".into(), left, vec![1]));
-        assert_eq!(say("left_handIndex_1_joint"), ("hand index".into(), left, vec![1]));
-        assert_eq!(say("Spine1_M"), ("spine".into(), None, vec![1]));
-        assert_eq!(say("ring_01.r"), ("ring".into(), Some(Side::Right), vec![1]));
-        assert_eq!(say("L5"), ("l5".into(), None, vec![]));
-        assert_eq!(say("Base"), ("base".into(), None, vec![]));
-        assert_eq!(say("Bone01"), ("bone".into(), None, vec![1]));
-        assert_eq!(say(""), (String::new(), None, vec![]));
+        assert_eq!(parsed("J_Bip_L_UpperArm").0, "upperarm");
+        assert_eq!(parsed("LUArm"), ("uarm".into(), left, vec![]));
+        assert_eq!(parsed("LFArm"), ("farm".into(), left, vec![]));
+        assert_eq!(parsed("lf_arm"), ("arm".into(), left, vec![]));
+        assert_eq!(parsed("ltoes"), ("toes".into(), left, vec![]));
+        assert_eq!(parsed("lThighTwist"), ("thigh twist".into(), left, vec![]));
+        assert_eq!(parsed("mShoulderLeft"), ("shoulder".into(), left, vec![]));
+        assert_eq!(parsed("LHipJoint"), ("hipjoint".into(), left, vec![]));
+        assert_eq!(parsed("lhipjoint"), ("hipjoint".into(), left, vec![]));
+        assert_eq!(parsed("left_hip_joint"), ("hip".into(), left, vec![]));
+        assert_eq!(parsed("upper body2"), ("upperbody".into(), None, vec![2]));
+        assert_eq!(parsed("LEFT_TOE_BASE"), ("toebase".into(), left, vec![]));
+        assert_eq!(parsed("rhand"), ("hand".into(), Some(Side::Right), vec![]));
+        assert_eq!(parsed("DEF-thigh.R.001"), ("thigh".into(), Some(Side::Right), vec![1]));
+        assert_eq!(parsed("finger2-1.L"), ("finger".into(), left, vec![2, 1]));
+        assert_eq!(parsed("Bip01 L Finger01"), ("finger".into(), left, vec![0, 1]));
+        assert_eq!(parsed("Bip01 L Finger1"), ("finger".into(), left, vec![1]));
+        assert_eq!(parsed("left_handIndex_1_joint"), ("hand index".into(), left, vec![1]));
+        assert_eq!(parsed("Spine1_M"), ("spine".into(), None, vec![1]));
+        assert_eq!(parsed("ring_01.r"), ("ring".into(), Some(Side::Right), vec![1]));
+        assert_eq!(parsed("L5"), ("l5".into(), None, vec![]));
+        assert_eq!(parsed("Base"), ("base".into(), None, vec![]));
+        assert_eq!(parsed("Bone01"), ("bone".into(), None, vec![1]));
+        assert_eq!(parsed(""), (String::new(), None, vec![]));
     }
 
     #[test]
-    fn names_in_many_languages_are_cut() {
+    fn names_in_many_languages_are_split() {
         let left = Some(Side::Left);
-        assert_eq!(say("左ひざ"), ("ひざ".into(), left, vec![]));
-        assert_eq!(say("腕.L"), ("腕".into(), left, vec![]));
-        assert_eq!(say("左人指１"), ("人指".into(), left, vec![1]));
-        assert_eq!(say("左足ＩＫ"), ("足 ik".into(), left, vec![]));
-        assert_eq!(say("左大腿"), ("大腿".into(), left, vec![]));
-        assert_eq!(say("왼쪽 발목"), ("발목".into(), left, vec![]));
-        assert_eq!(say("Левое_Предплечье"), ("предплечье".into(), left, vec![]));
-        assert_eq!(say("Épaule.G"), ("epaule".into(), left, vec![]));
-        assert_eq!(say("Oberschenkel links"), ("oberschenkel".into(), left, vec![]));
-        assert_eq!(say("Muslo_Izq"), ("muslo".into(), left, vec![]));
-        // A `g` says no side beside an English word, and the copies that MikuMikuDance calls `D` none at all.
-        assert_eq!(say("hand.g"), ("hand g".into(), None, vec![]));
-        assert_eq!(say("左足D"), ("足 d".into(), left, vec![]));
+        assert_eq!(parsed("左ひざ"), ("ひざ".into(), left, vec![]));
+        assert_eq!(parsed("腕.L"), ("腕".into(), left, vec![]));
+        assert_eq!(parsed("左人指１"), ("人指".into(), left, vec![1]));
+        assert_eq!(parsed("左足ＩＫ"), ("足 ik".into(), left, vec![]));
+        assert_eq!(parsed("左大腿"), ("大腿".into(), left, vec![]));
+        assert_eq!(parsed("왼쪽 발목"), ("발목".into(), left, vec![]));
+        assert_eq!(parsed("Левое_Предплечье"), ("предплечье".into(), left, vec![]));
+        assert_eq!(parsed("Épaule.G"), ("epaule".into(), left, vec![]));
+        assert_eq!(parsed("Oberschenkel links"), ("oberschenkel".into(), left, vec![]));
+        assert_eq!(parsed("Muslo_Izq"), ("muslo".into(), left, vec![]));
+        // `g` is no side next to an English word, nor is MikuMikuDance's `D` for duplicate joints.
+        assert_eq!(parsed("hand.g"), ("hand g".into(), None, vec![]));
+        assert_eq!(parsed("左足D"), ("足 d".into(), left, vec![]));
     }
 
     #[test]

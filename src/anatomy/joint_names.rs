@@ -1,23 +1,23 @@
-//! The names of a whole skeleton become what each joint may be: parts of the body with a weight, or a finger.
+//! Which body parts or fingers the name of each joint may denote, with weights.
 //!
-//! Read once for all joints. A word that most joints share and no dictionary knows (the name of the character, a
-//! suffix of the tool) says nothing and is left out first. Ancestors are told in one step, by the order in which a
-//! walk through the tree comes and goes, so that ten thousand joints take no longer than their names.
+//! All names are read once. A word that more than half of the joints share and that the vocabulary does not contain
+//! (a character's name, a suffix of the tool) is dropped first. Ancestry is tested in constant time with the interval
+//! of each subtree in a depth-first traversal, so the cost for ten thousand joints is that of reading their names.
 
 use super::joint_label::JointLabel;
 use super::vocabulary::{NamedPart, Sense, Vocabulary};
 use crate::model::{Finger, JointId, Side, Skeleton};
 use std::collections::BTreeMap;
 
-/// What the names of a skeleton say.
+/// The parsed joint names of a skeleton.
 #[derive(Clone, Debug)]
 pub struct JointNames {
     joints: Vec<ParsedName>,
-    /// When a walk through the tree comes to a joint, and the last joint that it meets below.
+    /// Depth-first index of each joint, and that of the last joint in its subtree.
     walk: Vec<(usize, usize)>,
 }
 
-/// What one name says.
+/// One parsed name.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ParsedName {
     side: Option<Side>,
@@ -27,18 +27,18 @@ struct ParsedName {
     helper: bool,
 }
 
-/// What a name says of a finger's joint.
+/// The finger joint that a name denotes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FingerName {
     /// Which finger.
     pub which: WhichFinger,
     /// The number of the joint.
     pub number: Option<u32>,
-    /// Whether the joint lies in the palm.
+    /// Whether the joint is in the palm.
     pub metacarpal: bool,
 }
 
-/// How a name tells fingers apart.
+/// How a name identifies a finger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichFinger {
     /// By name.
@@ -47,60 +47,60 @@ pub enum WhichFinger {
     Counted(u32),
 }
 
-/// A skeleton of fewer joints has no word that most of its joints share by convention.
+/// In a skeleton with fewer joints a word shared by most of them may be a coincidence; nothing is dropped.
 const FEWEST_TO_SHARE: usize = 8;
 
 impl JointNames {
-    /// What the joint names of `skeleton` say, by the words of `vocabulary`.
+    /// Parses the joint names of `skeleton` with the words of `vocabulary`.
     pub fn of(skeleton: &Skeleton, vocabulary: &Vocabulary) -> JointNames {
         let mut labels: Vec<JointLabel> =
-            skeleton.joints().iter().map(|j| JointLabel::by(vocabulary, &j.name)).collect();
+            skeleton.joints().iter().map(|j| JointLabel::with(vocabulary, &j.name)).collect();
         drop_shared(vocabulary, &mut labels);
         let joints = labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
         JointNames { joints, walk: walk(skeleton) }
     }
 
-    /// The side that the name claims.
+    /// The side in the name.
     pub fn side(&self, id: JointId) -> Option<Side> {
         self.joints[id.index()].side
     }
 
-    /// What the joint may be, with a weight from 0 to 1 each; nothing for helpers and unknown words.
+    /// The parts that the name may denote, each with a weight from 0 to 1; empty for helpers and unknown words.
     pub fn readings(&self, id: JointId) -> &[(NamedPart, f64)] {
         &self.joints[id.index()].readings
     }
 
-    /// How surely the joint is `part`: 0 where its name does not say so.
+    /// The weight of `part` for this name; 0 where the name does not denote it.
     pub fn weight(&self, id: JointId, part: NamedPart) -> f64 {
         self.readings(id).iter().find(|r| r.0 == part).map_or(0.0, |r| r.1)
     }
 
-    /// The finger that the name speaks of.
+    /// The finger that the name denotes.
     pub fn finger(&self, id: JointId) -> Option<&FingerName> {
         self.joints[id.index()].finger.as_ref()
     }
 
-    /// Whether the name ends in a plain `leg`, which may be any part of one.
+    /// Whether the name ends in a plain `leg`, which may denote any part of a leg.
     pub fn is_leg(&self, id: JointId) -> bool {
         self.joints[id.index()].leg
     }
 
-    /// Whether the name says that the joint is no part of the body: a tip, a twist joint, a prop.
+    /// Whether the name marks a joint that is no part of the body: a tip, a twist joint, a prop.
     pub fn is_helper(&self, id: JointId) -> bool {
         self.joints[id.index()].helper
     }
 
-    /// Whether `id` lies below `ancestor`, or is it.
+    /// Whether `id` is `ancestor` or a descendant of it.
     pub fn is_below(&self, id: JointId, ancestor: JointId) -> bool {
         let (first, last) = self.walk[ancestor.index()];
         (first..=last).contains(&self.walk[id.index()].0)
     }
 }
 
-/// For every joint its place in a walk that meets parents before children, and the place of the last joint below.
+/// For every joint its depth-first index and that of the last joint in its subtree.
 fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
     let n = skeleton.len();
-    // Children stand behind their parents: backward sums give sizes, forward sums give places.
+    // Children follow their parents: a backward pass sums subtree sizes, a forward pass assigns indices.
     let mut below = vec![1_usize; n];
     for id in skeleton.ids().rev() {
         if let Some(parent) = skeleton.parent(id) {
@@ -114,9 +114,9 @@ fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
         let i = id.index();
         let first = match skeleton.parent(id) {
             Some(parent) => {
-                let place = free[parent.index()];
+                let index = free[parent.index()];
                 free[parent.index()] += below[i];
-                place
+                index
             }
             None => {
                 roots += below[i];
@@ -129,7 +129,7 @@ fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
     walk
 }
 
-/// Takes out of `labels` the unknown words that more than half of them share.
+/// Removes unknown words that more than half of the labels share.
 fn drop_shared(vocabulary: &Vocabulary, labels: &mut [JointLabel]) {
     if labels.len() < FEWEST_TO_SHARE {
         return;
@@ -157,7 +157,7 @@ impl ParsedName {
             named.helper = true;
             return named;
         }
-        // `fore` is a finger alone, and a front leg beside other words.
+        // `fore` alone denotes the index finger, together with other words a front leg.
         let of_leg = |w: &&String| senses(w).any(|s| matches!(s, Sense::Front | Sense::Hind));
         let words = || label.words.iter().filter(|w| label.words.len() == 1 || !of_leg(w));
         let first = |wanted: &dyn Fn(Sense) -> Option<WhichFinger>| words().flat_map(senses).find_map(wanted);
@@ -186,7 +186,7 @@ impl ParsedName {
     }
 }
 
-/// What the label may stand for: each of its words has to allow it.
+/// The parts that all words of the label allow, each with the lowest of the words' weights.
 fn readings(vocabulary: &Vocabulary, label: &JointLabel) -> Vec<(NamedPart, f64)> {
     let mark = |sense: Sense| {
         let is = |w: &&String| vocabulary.meanings(w).iter().any(|m| m.sense == sense);
@@ -222,7 +222,7 @@ mod tests {
 
     fn named(name: &str) -> ParsedName {
         let vocabulary = Vocabulary::built_in();
-        ParsedName::of(vocabulary, &JointLabel::by(vocabulary, name))
+        ParsedName::of(vocabulary, &JointLabel::with(vocabulary, name))
     }
 
     fn best(name: &str) -> Option<NamedPart> {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_many_conventions_find_their_part() {
+    fn names_of_many_conventions_give_their_part() {
         for (name, part) in [
             ("mixamorig:LeftUpLeg", NamedPart::UpperLeg),
             ("LeftLeg", NamedPart::LowerLeg),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_most_joints_share_says_nothing() {
+    fn a_word_that_most_joints_share_is_ignored() {
         let parts = ["Hips", "Spine", "Neck", "Head", "LeftArm", "LeftHand", "RightArm", "RightHand"];
         let joints: Vec<String> = parts.iter().map(|p| format!("Zorro_{p}")).collect();
         let joints: Vec<(&str, Option<usize>)> =
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_tells_ancestors() {
+    fn depth_first_indices_give_ancestry() {
         let tree = skeleton(&[("a", None), ("b", Some(0)), ("c", Some(0)), ("d", Some(1)), ("e", Some(2))]);
         let names = JointNames::of(&tree, Vocabulary::built_in());
         for id in tree.ids() {

@@ -1,15 +1,17 @@
-//! A skeleton becomes a rig: what its joints are for, which way it stands and looks, how big it is.
+//! Detects the role of every joint of a skeleton, and the body's up axis, front and size.
 //!
-//! ShapeEvidence is weighed in this order: a humanoid map that the file carries (VRM), the words of the joint names,
-//! the shape of the tree, and where the joints lie at rest. Every role comes with a confidence and a reason.
+//! Evidence in order of precedence: a humanoid map in the file (VRM), the words in joint names, the shape of the
+//! joint tree, the joint positions at rest. Every role has a confidence and a reason.
 
 mod body_hierarchy;
-mod figure;
+mod figure_measures;
 mod fingers;
 mod shape_gaps;
 mod humanoid;
+mod length_unit;
 mod joint_label;
 mod named_limbs;
+mod orientation;
 mod joint_names;
 mod rest_pose;
 mod roles;
@@ -20,12 +22,13 @@ mod trunk_chains;
 mod vocabulary;
 
 pub(crate) use body_hierarchy::{parent_joint, parent_role};
-pub(crate) use figure::{Figure, orientation};
-pub(crate) use figure::{guess_unit, motion_up, on_four_legs};
+pub(crate) use figure_measures::{Figure, on_four_legs};
 pub(crate) use humanoid::HumanoidMap;
 pub(crate) use joint_label::JointLabel;
 pub(crate) use joint_label::same_words;
 pub(crate) use joint_names::JointNames;
+pub(crate) use length_unit::guess_unit;
+pub(crate) use orientation::{motion_up, orientation};
 pub(crate) use rest_pose::CONTRADICTED;
 pub(crate) use rest_pose::Estimate;
 pub use rest_pose::rest_from_motion;

@@ -1,5 +1,5 @@
-//! JointNames become arms and legs: which joints of a side fill the slots of a limb, by weight of words and order in the
-//! tree.
+//! Detects arms and legs by names: the joints of one side that fill the slots of a limb, by word weights and order in
+//! the tree.
 
 use super::joint_names::JointNames;
 use super::vocabulary::NamedPart;
@@ -11,7 +11,7 @@ pub const ARM: [NamedPart; 4] =
 /// The slots of a leg, from the body outwards.
 pub const LEG: [NamedPart; 4] = [NamedPart::UpperLeg, NamedPart::LowerLeg, NamedPart::Foot, NamedPart::Toes];
 
-/// A joint in a slot and how well its words fit, 0 to 1.
+/// A joint in a slot and the weight of its name, 0 to 1.
 pub type LimbSlot = Option<(JointId, f64)>;
 
 /// The role of a slot of a leg or an arm ([`LEG`], [`ARM`]).
@@ -28,26 +28,26 @@ pub fn limb_role(leg: bool, slot: usize, side: Side) -> Role {
     }
 }
 
-/// What it is worth that a joint lies below the one in the slot before it. More than two words of full weight differ
-/// by: of two sets of joints with the names of a limb (bones, and the volumes that hang from them) the chain wins.
+/// Score for a joint that is below the one in the previous slot. It exceeds the weight difference of two words: of
+/// two sets of joints with the names of a limb (bones, and collision volumes attached to them) the chain wins.
 const FOLLOWS: f64 = 0.5;
 
-/// What it is worth to fill a slot that every limb has. Collar bones and toes may be missing: a lone shoulder is an
-/// upper arm. Less than the difference of any two words that say different parts.
+/// Score for filling a slot that every limb has. Collar bones and toes may be missing: a lone shoulder is an upper
+/// arm. It is less than the difference of any two words for different parts.
 const NEEDED: f64 = 0.05;
 
-/// A limb has a handful of candidates for a slot; more than this would be no limb.
+/// Candidates per slot; a limb has a handful, and the search takes the product of all slots.
 const MOST_CANDIDATES: usize = 12;
 
-/// How far along the way from the ankle to the tip of the toes a joint is no second ankle any more.
+/// Share of the distance from ankle to toe tip beyond which a joint named foot is the ball and no second ankle joint.
 const BALL: f64 = 0.3;
 
-/// The best filling of the four `slots` of one limb with the joints of one side.
+/// The best assignment of one side's joints to the four `slots` of a limb.
 ///
-/// Maximises the sum of word weights; two slots whose joints lie on one path of the tree must lie in the limb's
-/// order, and a bonus rewards that they do. Of equal fillings the joints nearest to the root win, so that a chain of
-/// twist joints is taken at its beginning.
-pub fn by_words(
+/// Maximises the sum of word weights. Joints on one path of the tree must be in the limb's order, and a bonus rewards
+/// that they are. Of equal assignments the one nearest to the root wins, so that a chain of twist joints is used from
+/// its first joint.
+pub fn limb_by_names(
     skeleton: &Skeleton,
     names: &JointNames,
     side: Side,
@@ -55,8 +55,8 @@ pub fn by_words(
 ) -> [LimbSlot; 4] {
     let candidates = slots.map(|slot| -> Vec<(JointId, f64)> {
         let of_side = skeleton.ids().filter(|&id| names.side(id) == Some(side));
-        let weighed = of_side.map(|id| (id, names.weight(id, slot)));
-        weighed.filter(|c| c.1 > 0.0).take(MOST_CANDIDATES).collect()
+        let weights = of_side.map(|id| (id, names.weight(id, slot)));
+        weights.filter(|c| c.1 > 0.0).take(MOST_CANDIDATES).collect()
     });
     let mut search =
         Search { names, slots, candidates: &candidates, chosen: [None; 4], best: (0.0, [None; 4]) };
@@ -64,7 +64,7 @@ pub fn by_words(
     search.best.1
 }
 
-/// A search through all fillings of a limb.
+/// Exhaustive search over all assignments of a limb.
 struct Search<'a> {
     names: &'a JointNames,
     slots: &'a [NamedPart; 4],
@@ -74,7 +74,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries every candidate for slot `depth`, and leaving it empty.
+    /// Tries every candidate for slot `depth`, and an empty slot.
     fn fill(&mut self, depth: usize, score: f64) {
         let Some(candidates) = self.candidates.get(depth) else {
             if score > self.best.0 + 1e-9 {
@@ -98,9 +98,9 @@ impl Search<'_> {
     }
 }
 
-/// A lone shoulder is an arm, unless the other side has the same word for its collar bone: then the arm is what lacks a
-/// name.
-pub fn shoulders_alike(names: &JointNames, arms: &mut [[LimbSlot; 4]; 2]) {
+/// A lone shoulder is an upper arm, unless the other side has the same word for its collar bone: then it is the upper
+/// arm that has no name.
+pub fn match_collar_bones(names: &JointNames, arms: &mut [[LimbSlot; 4]; 2]) {
     for (here, other) in [(0, 1), (1, 0)] {
         if let ([None, Some(arm), ..], [Some(collar), Some(_), ..]) = (arms[here], arms[other])
             && names.readings(arm.0) == names.readings(collar.0)
@@ -111,9 +111,9 @@ pub fn shoulders_alike(names: &JointNames, arms: &mut [[LimbSlot; 4]; 2]) {
     }
 }
 
-/// A quadruped's hind leg is often named one joint too far out: `BackLeg`, `BackUpperLeg`, `BackLowerLeg` and a
-/// foot elsewhere are thigh, shin and foot. Moves the slots inwards where a plain `leg` stands above the thigh.
-pub fn straighten_hind_leg(skeleton: &Skeleton, names: &JointNames, leg: &mut [LimbSlot; 4]) {
+/// Quadruped hind legs are often named one joint too far out: `BackLeg`, `BackUpperLeg`, `BackLowerLeg` and a
+/// separate foot are thigh, shin and foot. Moves the slots inwards where a plain `leg` is above the thigh.
+pub fn shift_hind_leg_inwards(skeleton: &Skeleton, names: &JointNames, leg: &mut [LimbSlot; 4]) {
     let [Some((thigh, weight)), Some((shin, shin_weight)), ..] = *leg else { return };
     let Some(above) = skeleton.parent(thigh) else { return };
     let is_leg = names.is_leg(above) && names.side(above) == names.side(thigh);
@@ -124,8 +124,8 @@ pub fn straighten_hind_leg(skeleton: &Skeleton, names: &JointNames, leg: &mut [L
     }
 }
 
-/// A foot between ankle and toes lies at the ball, where the toes turn, and the toes are its tip (Second Life). `rest`
-/// is the calibration pose in model space.
+/// A foot joint between ankle and toes is the ball, where the toes rotate, and the toes are its tip (Second Life).
+/// `rest` is the calibration pose in model space.
 pub fn ball_of_foot(skeleton: &Skeleton, names: &JointNames, rest: &ModelPose, leg: &mut [LimbSlot; 4]) {
     let [_, _, Some((ankle, _)), Some((tip, _))] = *leg else { return };
     let between =

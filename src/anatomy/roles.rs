@@ -1,4 +1,4 @@
-//! All evidence together: a skeleton becomes a rig.
+//! Detects the roles of a skeleton's joints from names, tree shape and a humanoid map, and builds the rig.
 
 use super::fingers::fingers;
 use super::humanoid::{self, HumanoidMap};
@@ -11,27 +11,27 @@ use super::vocabulary::Vocabulary;
 use crate::model::{Assignment, JointId, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
 
-/// A rig, and what had to be guessed or put right on the way to it.
+/// A rig, with warnings about guesses and corrections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetectedRig {
     /// The skeleton with its roles.
     pub rig: Rig,
-    /// What the names say and the shape does not, and guesses.
+    /// Contradictions between names and shape, and guesses.
     pub warnings: Warnings,
 }
 
-/// Finds out what the joints are for, from names in the words that are known and the rest pose.
+/// Detects the roles of all joints, with the built-in vocabulary and the rest pose.
 pub fn detect_roles(skeleton: Skeleton, rest: &ModelPose, humanoid: &HumanoidMap) -> Rig {
     let names = JointNames::of(&skeleton, Vocabulary::built_in());
     detect_roles_from(&names, skeleton, rest, humanoid, Some(&ShapeEvidence::default())).rig
 }
 
-/// Finds out what the joints are for, whose names were read.
+/// Detects the roles of all joints, whose names have been parsed.
 ///
 /// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
-/// pose. `humanoid` is the map that the file carries, empty where it carries none; it beats guessing. `evidence` is what
-/// the file tells besides; `None` where `rest` is no pose of a body, so that only names count. A skeleton that is no body
-/// gets a rig without roles.
+/// pose. `humanoid` is the map in the file, empty where there is none; it overrides detection. `evidence` is the
+/// file's skin and clip; `None` where `rest` is no pose of a body, so that only names are used. A skeleton that is no
+/// body yields a rig without roles.
 pub fn detect_roles_from(
     names: &JointNames,
     skeleton: Skeleton,
@@ -45,13 +45,13 @@ pub fn detect_roles_from(
         guess(&skeleton, rest, names, evidence, &mut found, &mut warnings);
     } else {
         for (role, joint) in humanoid::roles(humanoid) {
-            found.add(role, joint, 1.0, "the file's humanoid map says so".into());
+            found.add(role, joint, 1.0, "the file's humanoid map".into());
         }
     }
     DetectedRig { rig: Rig::new(skeleton, found.0), warnings }
 }
 
-/// Assignments in the order they were found.
+/// Assignments in the order of detection; the first one of a role or a joint stays.
 #[derive(Default)]
 struct FoundRoles(Vec<(Role, Assignment)>);
 
@@ -69,12 +69,13 @@ impl FoundRoles {
     }
 }
 
-/// Why a role is given by the shape.
-const BY_SHAPE: &str = "the shape of the tree says so";
-/// Why a role that no name gives is given by the shape.
-const GAP: &str = "no name says so, but the shape of the tree does";
+/// Reason for a role detected by shape alone.
+const BY_SHAPE: &str = "the shape of the joint tree";
+/// Reason for a role that the shape adds to those of the names.
+const GAP: &str = "not its name, but the shape of the joint tree";
 
-/// Roles from words first; the shape fills gaps, settles sides, and speaks alone where words name no limb.
+/// Roles from names first; the shape fills gaps, corrects exchanged sides, and is used alone where no name denotes a
+/// limb.
 fn guess(
     skeleton: &Skeleton,
     rest: &ModelPose,
@@ -83,13 +84,13 @@ fn guess(
     found: &mut FoundRoles,
     warnings: &mut Warnings,
 ) {
-    let mut legs = Side::BOTH.map(|s| named_limbs::by_words(skeleton, names, s, &LEG));
+    let mut legs = Side::BOTH.map(|s| named_limbs::limb_by_names(skeleton, names, s, &LEG));
     for leg in &mut legs {
-        named_limbs::straighten_hind_leg(skeleton, names, leg);
+        named_limbs::shift_hind_leg_inwards(skeleton, names, leg);
         named_limbs::ball_of_foot(skeleton, names, rest, leg);
     }
-    let mut arms = Side::BOTH.map(|s| named_limbs::by_words(skeleton, names, s, &ARM));
-    named_limbs::shoulders_alike(names, &mut arms);
+    let mut arms = Side::BOTH.map(|s| named_limbs::limb_by_names(skeleton, names, s, &ARM));
+    named_limbs::match_collar_bones(names, &mut arms);
     let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
     if legs.iter().chain(&arms).flatten().all(Option::is_none) {
         if let Some(shape) = &shape {
@@ -107,9 +108,9 @@ fn guess(
         let thigh =
             legs[0].iter().flatten().next().map_or_else(String::new, |s| skeleton.joint(s.0).name.clone());
         let said = format!(
-            "the names say left where the body is right{}: left and right are taken from the shape",
+            "left and right are exchanged in the names{}: the sides of the shape are used",
             if shape.as_ref().is_none_or(|s| s.knees.is_some()) {
-                ", as the knees bend in the clip"
+                ", as the knees in the clip show"
             } else {
                 ""
             }
@@ -127,22 +128,22 @@ fn guess(
     if let Some((hips, confidence, why)) = trunk.hips {
         found.add(Role::Hips, hips, confidence, why.into());
     }
-    add_limbs(found, &legs, &arms, "its name says so");
+    add_limbs(found, &legs, &arms, "its name");
     found.chain(Role::Spine, &trunk.spine, 0.9, "it lies between the hips and the arms");
     found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
     if let Some(head) = trunk.head {
         found.add(Role::Head, head, 0.9, "the trunk ends in it".into());
     }
-    found.chain(Role::Tail, &trunk.tail, 0.9, "its name says so");
+    found.chain(Role::Tail, &trunk.tail, 0.9, "its name");
     for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
         let Some((hand, _)) = arm[3] else { continue };
         for (finger, chain) in fingers(skeleton, names, rest, hand) {
             let role = |n| Role::Finger(side, finger, n);
-            found.chain(role, &chain, 0.9, "its name and the hand above it say so");
+            found.chain(role, &chain, 0.9, "its name, below the hand");
         }
     }
     if let Some(shape) = &shape {
-        for (role, joint, sure) in shape_gaps::gaps(shape, [&legs, &arms]) {
+        for (role, joint, sure) in shape_gaps::fill_gaps(shape, [&legs, &arms]) {
             if !names.is_helper(joint) {
                 found.add(role, joint, sure, GAP.into());
             }
@@ -150,38 +151,43 @@ fn guess(
     }
 }
 
-/// All roles from the shape.
+/// All roles from the shape alone.
 fn by_shape(skeleton: &Skeleton, shape: &BodyShape, found: &mut FoundRoles, warnings: &mut Warnings) {
-    found.add(Role::Hips, shape.hips, shape.sure, "legs and trunk part from it".into());
+    found.add(Role::Hips, shape.hips, shape.sure, "legs and trunk branch from it".into());
     add_limbs(found, &shape.legs, &shape.arms, BY_SHAPE);
     found.chain(Role::Spine, &shape.spine, shape.trunk_sure, "it lies between the hips and the arms");
     found.chain(Role::Neck, &shape.neck, shape.trunk_sure, "it lies between the arms and the head");
     if let Some(head) = shape.head {
         found.add(Role::Head, head, shape.sure, "the trunk ends in it".into());
     }
-    found.chain(Role::Tail, &shape.tail, shape.sure.min(shape_gaps::SURE), "it goes on behind the hips");
+    found.chain(
+        Role::Tail,
+        &shape.tail,
+        shape.sure.min(shape_gaps::GAP_CONFIDENCE),
+        "it continues behind the hips",
+    );
     for (side, hand) in shape::SIDES.into_iter().zip(&shape.fingers) {
         for (finger, chain) in hand {
-            // Two branches are a thumb and a mitten.
+            // Two branches may be a thumb and a mitten.
             let sure = if hand.len() < 3 { shape.sure.min(MITTEN) } else { shape.sure };
             let role = |n| Role::Finger(side, *finger, n);
-            found.chain(role, chain, sure, "its place in the palm says so");
+            found.chain(role, chain, sure, "its position in the palm");
         }
     }
     if shape.sides_sure < 0.5 {
         let hips = &skeleton.joint(shape.hips).name;
         warnings.add(
             "sides-guessed",
-            "neither names, feet, knees nor hands tell the front of the body: it is taken to be +Z",
+            "neither names, feet, knees nor hands show the front of the body: +Z is assumed",
             format!("joint {hips}"),
         );
     }
 }
 
-/// How sure the fingers of a hand of two branches are.
+/// Confidence of the fingers of a hand with two branches, which may be a mitten: below 0.5, so a guess.
 const MITTEN: f64 = 0.45;
 
-/// The roles of all four limbs.
+/// Adds the roles of all four limbs.
 fn add_limbs(found: &mut FoundRoles, legs: &[[LimbSlot; 4]; 2], arms: &[[LimbSlot; 4]; 2], reason: &str) {
     for (leg, limb_pair) in [(true, legs), (false, arms)] {
         for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
@@ -217,7 +223,7 @@ mod tests {
         rig.assignments().map(|(r, a)| (r.to_string(), rig.skeleton().joint(a.joint).name.clone())).collect()
     }
 
-    fn says(roles: &[(String, String)], role: &str, joint: &str) {
+    fn assert_role(roles: &[(String, String)], role: &str, joint: &str) {
         let found = roles.iter().find(|r| r.0 == role).map(|r| r.1.as_str());
         assert_eq!(found, Some(joint), "{role} in {roles:?}");
     }
@@ -249,35 +255,35 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_words_are_settled_by_their_order_along_the_limb() {
+    fn ambiguous_words_are_resolved_by_their_order_along_the_limb() {
         let roles = roles(biovision());
-        says(&roles, "left_clavicle", "LeftCollar");
-        says(&roles, "left_upper_arm", "LeftShoulder");
-        says(&roles, "right_lower_arm", "RightElbow");
-        says(&roles, "left_upper_leg", "LeftHip");
-        says(&roles, "right_foot", "RightAnkle");
-        says(&roles, "spine_1", "Chest2");
-        says(&roles, "neck_0", "Neck");
-        says(&roles, "hips", "Hips");
+        assert_role(&roles, "left_clavicle", "LeftCollar");
+        assert_role(&roles, "left_upper_arm", "LeftShoulder");
+        assert_role(&roles, "right_lower_arm", "RightElbow");
+        assert_role(&roles, "left_upper_leg", "LeftHip");
+        assert_role(&roles, "right_foot", "RightAnkle");
+        assert_role(&roles, "spine_1", "Chest2");
+        assert_role(&roles, "neck_0", "Neck");
+        assert_role(&roles, "hips", "Hips");
     }
 
     #[test]
-    fn the_carrier_of_legs_and_trunk_is_the_hips_whatever_it_is_called() {
+    fn the_common_parent_of_legs_and_trunk_is_the_hips_whatever_its_name() {
         let mut joints = biovision().joints().to_vec();
         joints[0].name = "thing".into();
-        says(&roles(Skeleton::new(joints).unwrap()), "hips", "thing");
+        assert_role(&roles(Skeleton::new(joints).unwrap()), "hips", "thing");
     }
 
     #[test]
-    fn a_tree_without_names_is_read_by_its_shape() {
-        // Without the stub above the left thigh, whose name alone tells it from a thigh.
+    fn a_tree_without_names_is_detected_by_its_shape() {
+        // Without the stub above the left thigh, which only its name distinguishes from a thigh.
         let mut joints = biovision().joints().to_vec();
         joints.remove(1);
         for joint in &mut joints {
             let shifted = |p: JointId| JointId::new(p.index().saturating_sub(1));
             joint.parent = joint.parent.map(shifted);
         }
-        // Toes, so that the front can be told from the back.
+        // Toes, so that front and back differ.
         for (side, ankle) in [("a", 3), ("b", 6)] {
             let toes = Transform::from_translation(Vec3::new(0.0, -0.08, 0.12));
             joints.push(Joint::new(format!("toe{side}"), Some(JointId::new(ankle)), toes));
@@ -301,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_humanoid_map_beats_names() {
+    fn a_humanoid_map_overrides_names() {
         let s = biovision();
         let map: Vec<(String, JointId)> = [("hips", "Hips"), ("chest", "Chest2"), ("leftHand", "LeftElbow")]
             .map(|(w, j)| (w.to_owned(), s.find(j).unwrap()))
@@ -314,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thing_that_is_no_body_gets_no_roles() {
+    fn an_object_that_is_no_body_gets_no_roles() {
         let chain =
             skeleton(&[("a", "", [0.0, 0.0, 0.0]), ("b", "a", [0.0, 1.0, 0.0]), ("c", "b", [0.0, 2.0, 0.0])]);
         assert!(roles(chain).is_empty());

@@ -1,14 +1,14 @@
-//! JointNames and shape side by side: the gaps that names leave are filled from the shape, and sides that contradict it are
-//! found.
+//! Combines the roles from names with those from shape: fills gaps, detects exchanged sides, raises confidence.
 
 use super::named_limbs::{LimbSlot, limb_role};
 use super::shape::{BodyShape, SIDES};
 use crate::model::{JointId, Role};
 
-/// How sure a role is that fills a gap that the names left.
-pub(super) const SURE: f64 = 0.55;
+/// Confidence of a role that fills a gap: little more than a guess, since the joint's own name does not confirm it.
+pub(super) const GAP_CONFIDENCE: f64 = 0.55;
 
-/// Whether the shape is sure that what the names call left is right: all limbs that both know lie on the other side.
+/// Whether the shape proves that left and right are exchanged in the names: the limb joints known to both are all on
+/// opposite sides.
 pub(super) fn sides_contradict(
     shape: &BodyShape,
     legs: &[[LimbSlot; 4]; 2],
@@ -27,7 +27,7 @@ pub(super) fn sides_contradict(
     shape.sides_proven && same == 0 && other >= 2
 }
 
-/// Raises what the names say to the confidence of the shape, where both say the same.
+/// Raises the confidence of named roles that the shape confirms to that of the shape.
 pub(super) fn confirm(shape: &BodyShape, named: [&mut [[LimbSlot; 4]; 2]; 2]) {
     for (named, seen) in named.into_iter().zip([&shape.legs, &shape.arms]) {
         for (named, seen) in named.iter_mut().flatten().zip(seen.iter().flatten()) {
@@ -40,15 +40,15 @@ pub(super) fn confirm(shape: &BodyShape, named: [&mut [[LimbSlot; 4]; 2]; 2]) {
     }
 }
 
-/// What the names left open and the shape knows, where both agree about the rest of the limb.
-pub(super) fn gaps(shape: &BodyShape, named: [&[[LimbSlot; 4]; 2]; 2]) -> Vec<(Role, JointId, f64)> {
+/// Roles that the names leave open and the shape provides, for limbs whose other joints agree.
+pub(super) fn fill_gaps(shape: &BodyShape, named: [&[[LimbSlot; 4]; 2]; 2]) -> Vec<(Role, JointId, f64)> {
     let seen = [&shape.legs, &shape.arms];
     let pairs = || named.iter().zip(seen).flat_map(|(n, s)| n.iter().zip(s));
-    // A limb that both read alike shows that they speak of one body.
+    // At least one limb must agree: names and shape are then about the same body.
     if !pairs().any(|(n, s)| matches!(agree(n, s), (2.., 0))) {
         return Vec::new();
     }
-    let sure = SURE.min(shape.sure);
+    let sure = GAP_CONFIDENCE.min(shape.sure);
     let mut found = Vec::new();
     for (leg, (named, seen)) in [true, false].into_iter().zip(named.iter().zip(seen)) {
         for (side, (named, seen)) in SIDES.into_iter().zip(named.iter().zip(seen)) {
@@ -56,7 +56,7 @@ pub(super) fn gaps(shape: &BodyShape, named: [&[[LimbSlot; 4]; 2]; 2]) -> Vec<(R
                 continue;
             }
             for slot in 0..4 {
-                // Hands and feet that hang elsewhere are moved by other means than the limb.
+                // Hands and feet that are not children of the limb are moved by other means than the limb.
                 if let (None, Some((joint, seen))) = (named[slot], seen[slot])
                     && seen > 0.5
                 {
@@ -70,7 +70,7 @@ pub(super) fn gaps(shape: &BodyShape, named: [&[[LimbSlot; 4]; 2]; 2]) -> Vec<(R
     found
 }
 
-/// How many slots of a limb names and shape fill with the same joint, and with different ones.
+/// Slots of a limb that names and shape fill with the same joint, and with different ones.
 fn agree(named: &[LimbSlot; 4], seen: &[LimbSlot; 4]) -> (usize, usize) {
     let both = named.iter().zip(seen).filter_map(|(a, b)| Some(a.as_ref()?.0 == b.as_ref()?.0));
     let all: Vec<bool> = both.collect();

@@ -1,31 +1,31 @@
-//! A joint's name becomes runs of letters and runs of digits in one plain spelling.
+//! Normalises the spelling of a joint name and splits it into runs of letters and runs of digits.
 //!
-//! Full-width letters and digits, half-width and full katakana, accents and capital letters are written in one way
-//! each, as Unicode's NFKC does for the few signs that names of joints use. Words are parted at separators, at
-//! digits, and where the case changes (`LeftForeArm`).
+//! Full-width letters and digits, half-width and full katakana, accents and capitals are mapped to one form each, as
+//! Unicode NFKC does, for the few characters that occur in joint names. Words end at separators, at digits and where
+//! the case changes (`LeftForeArm`).
 
-/// Letters or digits of a name between two separators.
+/// A run of letters or of digits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CharRun {
-    /// All of it, plain.
+    /// The whole run in normalised spelling.
     pub text: String,
-    /// Its words by the change of case, plain; digits are one word.
+    /// Its words, split where the case changes, in normalised spelling; a run of digits is one word.
     pub words: Vec<String>,
-    /// Whether it is made of digits.
+    /// Whether it consists of digits.
     pub digits: bool,
-    /// Whether it follows the run before it without a separator.
+    /// Whether no separator lies between it and the run before it.
     pub glued: bool,
-    /// Whether one capital letter stands before a word that has its own: `LThigh`, `RUArm`, `lShin`.
+    /// Whether one letter precedes a word with a capital of its own: `LThigh`, `RUArm`, `lShin`.
     pub led: bool,
 }
 
 /// Half-width katakana from U+FF66 on, in the order of Unicode.
 const HALF_WIDTH: &str = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン";
 
-/// More letters than any name of a joint has; what stands beyond says nothing.
+/// Characters of a name that are read: more than any real joint name has.
 const LONGEST_NAME: usize = 200;
 
-/// The name with full-width, half-width and combined signs in their usual form; case stays.
+/// The name with full-width, half-width and combining characters replaced by their usual forms; case is kept.
 pub fn usual_width(name: &str) -> String {
     if name.is_ascii() {
         return name[..name.len().min(LONGEST_NAME)].to_owned();
@@ -36,10 +36,10 @@ pub fn usual_width(name: &str) -> String {
             '\u{ff01}'..='\u{ff5e}' => out.extend(char::from_u32(c as u32 - 0xfee0)),
             '\u{3000}' => out.push(' '),
             '\u{ff66}'..='\u{ff9d}' => out.extend(HALF_WIDTH.chars().nth(c as usize - 0xff66)),
-            // The two marks that voice a kana follow it; the voiced kana are the next ones in Unicode.
+            // The two voicing marks follow their kana; the voiced kana are the next code points in Unicode.
             '\u{3099}' | '\u{ff9e}' => voice(&mut out, 1),
             '\u{309a}' | '\u{ff9f}' => voice(&mut out, 2),
-            // Accents that follow their letter.
+            // Combining accents.
             '\u{300}'..='\u{36f}' => {}
             _ => out.push(c),
         }
@@ -106,7 +106,7 @@ fn char_kind(c: char) -> CharKind {
     }
 }
 
-/// The runs of a name of [`usual_width`].
+/// Splits a name in [`usual_width`] into runs.
 pub fn runs(name: &str) -> Vec<CharRun> {
     let chars: Vec<char> = name.chars().collect();
     let mut runs = Vec::new();
@@ -135,7 +135,7 @@ pub fn runs(name: &str) -> Vec<CharRun> {
     runs
 }
 
-/// A run cut where the case changes.
+/// Splits a run where the case changes.
 fn words(run: &[char]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut from = 0;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn names_part_at_separators_digits_and_capitals() {
+    fn names_split_at_separators_digits_and_capitals() {
         assert_eq!(words_of("mixamorig_LeftForeArm1"), ["mixamorig", "left", "fore", "arm", "1"]);
         assert_eq!(words_of("LHipJoint"), ["l", "hip", "joint"]);
         assert_eq!(words_of("upper_arm.L.001"), ["upper", "arm", "l", "001"]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_all_widths_are_one() {
+    fn characters_of_all_widths_are_equal() {
         assert_eq!(words_of("左人指１"), words_of("左人指1"));
         assert_eq!(words_of("足ＩＫ"), ["足", "ik"]);
         assert_eq!(words_of("ヒザ"), words_of("ひざ"));

@@ -1,45 +1,44 @@
-//! A pose of a body becomes the T-pose, part by part: how far each part must be turned.
+//! The rotation that takes each body part from a given pose to the T-pose.
 //!
-//! The rules are those by which bodies are compared when motion is carried over, with the ideal T-pose as the other body:
-//! trunk and head are turned upright to face +Z as a whole, arms point sideways, legs down, feet stay as flat as they are and point to
-//! the front, palms face down, thumbs point halfway between side and front (VRM 1.0, `tpose.md`). Space: model space,
-//! Y up.
+//! The same rules as in retargeting, with the ideal T-pose as the target body: trunk and head are rotated as a whole
+//! to be upright and face +Z, arms point sideways, legs down, feet keep their pitch and point ahead, palms face down,
+//! thumbs point halfway between sideways and ahead (VRM 1.0, `tpose.md`). Space: model space, Y up.
 
 use super::body_hierarchy::parent_role;
-use super::figure::Figure;
+use super::figure_measures::Figure;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Finger, ModelPose, Rig, Role, Side};
 
-/// Collar bones that point further from sideways than this (60 degrees) are raised: then they are aimed. Elsewhere rigs
-/// merely put their ends at other places.
+/// Radians (60 degrees): collar bones further from sideways are raised, and are rotated sideways. Below it a
+/// difference only shows where the rig places the ends of the bone.
 const RAISED: f64 = 1.05;
-/// Toes that point further from the front than this (60 degrees) say nothing of where the foot points.
+/// Radians (60 degrees): toes further from the front do not show where the foot points.
 const TOE_OUT: f64 = 1.05;
 
-/// A body in a pose, about to be turned into the T-pose.
+/// A body in a pose, and its rotation to the T-pose.
 #[derive(Debug)]
 pub struct TPose<'a> {
     rig: &'a Rig,
     pose: &'a ModelPose,
-    /// The whole body upright, facing +Z.
+    /// Rotation of the whole body to upright, facing +Z.
     whole: Quat,
 }
 
 impl<'a> TPose<'a> {
-    /// A rig in `pose`; `None` where it has no thighs to tell its front by.
+    /// A rig in `pose`; `None` without thighs, which define the front.
     pub fn of(rig: &'a Rig, pose: &'a ModelPose) -> Option<Self> {
         let figure = Figure::of(rig, pose)?;
         let whole = from_columns(&figure.left, &figure.up, &figure.left.cross(&figure.up)).inverse();
         Some(Self { rig, pose, whole })
     }
 
-    /// How the part of `role` must be turned, in model space, to stand as in the T-pose.
-    pub fn turn(&self, role: Role) -> Quat {
-        // Parts hang from parts as in a body: at most a dozen are above any.
-        let above = || parent_role(self.rig, role).map_or(self.whole, |above| self.turn(above));
-        let aimed = |carried: Quat, to: Role, along: Vec3| match self.direction(role, to) {
-            Some(d) => arc(&(carried * d), &along, &Vec3::z()) * carried,
-            None => carried,
+    /// The model-space rotation that takes the part of `role` to the T-pose.
+    pub fn rotation(&self, role: Role) -> Quat {
+        // The recursion is at most a dozen deep: the parents of a body part.
+        let above = || parent_role(self.rig, role).map_or(self.whole, |above| self.rotation(above));
+        let aimed = |parent: Quat, to: Role, along: Vec3| match self.direction(role, to) {
+            Some(d) => arc(&(parent * d), &along, &Vec3::z()) * parent,
+            None => parent,
         };
         match role {
             Role::Hips | Role::Spine(_) | Role::Neck(_) | Role::Head => self.whole,
@@ -81,12 +80,13 @@ impl<'a> TPose<'a> {
         (self.at(to)? - self.at(from)?).try_normalize(1e-9)
     }
 
-    /// The first of two roles, else the second where the rig lacks it.
+    /// The first of two roles, or the second where the rig lacks the first.
     fn first(&self, [first, second]: [Role; 2]) -> Role {
         if self.rig.joint(first).is_some() { first } else { second }
     }
 
-    /// A hand by its knuckles: their middle lies sideways of the wrist, the index finger in front of the little one.
+    /// A hand aligned by its knuckles: their middle is sideways of the wrist, the index finger in front of the little
+    /// one.
     fn hand(&self, side: Side) -> Option<Quat> {
         let wrist = self.at(Role::Hand(side))?;
         let fingers = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
@@ -100,7 +100,7 @@ impl<'a> TPose<'a> {
         Some(frame(&goal.0, &goal.1) * frame(&along, &across).inverse())
     }
 
-    /// A foot turned about Y alone, so that its toes point to the front.
+    /// A foot rotated about Y only, so that its toes point ahead.
     fn foot(&self, side: Side) -> Quat {
         let foot = self.rig.joint(Role::Foot(side));
         let tip = foot.and_then(|id| {
@@ -112,12 +112,12 @@ impl<'a> TPose<'a> {
             let d = self.whole * d;
             Vec3::new(d.x, 0.0, d.z).try_normalize(1e-3)
         };
-        let turn = toes.and_then(level).map(|d| arc(&d, &Vec3::z(), &Vec3::y()));
-        turn.filter(|turn| turn.angle() < TOE_OUT).map_or(self.whole, |turn| turn * self.whole)
+        let yaw = toes.and_then(level).map(|d| arc(&d, &Vec3::z(), &Vec3::y()));
+        yaw.filter(|yaw| yaw.angle() < TOE_OUT).map_or(self.whole, |yaw| yaw * self.whole)
     }
 }
 
-/// Where the arm of a side points in the T-pose.
+/// The direction of a side's arm in the T-pose.
 fn sideways(side: Side) -> Vec3 {
     Vec3::x() * side.sign()
 }

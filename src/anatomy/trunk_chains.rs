@@ -1,4 +1,4 @@
-//! Hips, spine, neck, head and tail, given the limbs that hang from them.
+//! Detects hips, spine, neck, head and tail by names, between limbs that are already known.
 
 use super::joint_names::JointNames;
 use super::vocabulary::NamedPart;
@@ -7,9 +7,9 @@ use crate::model::{JointId, ModelPose, Skeleton};
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrunkChains {
-    /// The joint that carries the whole body.
+    /// The hips joint, its confidence and the reason.
     pub hips: Option<(JointId, f64, &'static str)>,
-    /// From the joint above the hips to the chest, where the arms hang.
+    /// From the joint above the hips to the chest, the parent of the arms.
     pub spine: Vec<JointId>,
     /// Above the chest, below the head.
     pub neck: Vec<JointId>,
@@ -19,13 +19,14 @@ pub struct TrunkChains {
     pub tail: Vec<JointId>,
 }
 
-/// The last joint that all of `ids` have on their way to the root.
+/// The lowest common ancestor of `ids`.
 pub fn common_ancestor(skeleton: &Skeleton, names: &JointNames, ids: &[JointId]) -> Option<JointId> {
     let (first, rest) = ids.split_first()?;
     skeleton.path_to_root(*first).find(|&a| rest.iter().all(|&id| names.is_below(id, a)))
 }
 
-/// The best joint for `part` by its words: the heaviest reading, of equal ones the nearest to the root.
+/// The joint with the highest weight for `part`; of equal ones the first in joint order, which is nearest to the
+/// root.
 fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<JointId> {
     let mut best: Option<(JointId, f64)> = None;
     for id in skeleton.ids() {
@@ -37,7 +38,7 @@ fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<Joi
     best.map(|b| b.0)
 }
 
-/// The trunk between the legs and the arms. `rest` is the calibration pose in model space, Y up.
+/// Detects the trunk between legs and arms. `rest` is the calibration pose in model space, Y up.
 pub fn find(
     skeleton: &Skeleton,
     names: &JointNames,
@@ -50,8 +51,8 @@ pub fn find(
     let mut trunk = TrunkChains { head: named(skeleton, names, NamedPart::Head), ..TrunkChains::default() };
     let top = trunk.head.or_else(|| shoulders.first().copied());
 
-    // The hips carry legs and trunk: the last joint that both hang from. A rig in pieces has none, there the words
-    // and the nearness to the thighs decide; its root carries the arms at once as well.
+    // The hips are the lowest common ancestor of legs and trunk. A rig in separate pieces has none: its root is also
+    // the parent of the arms. There the names and the distance to the thighs decide.
     let mut ends: Vec<JointId> = thighs.to_vec();
     ends.extend(top);
     let chest = common_ancestor(skeleton, names, shoulders).filter(|&id| shoulders.len() == 2 && real(id));
@@ -60,17 +61,17 @@ pub fn find(
             && skeleton.parent(id).is_none()
             && nearest_spine(skeleton, names, rest, thighs).is_some()
     };
-    let parent_role = common_ancestor(skeleton, names, &ends)
+    let junction = common_ancestor(skeleton, names, &ends)
         .filter(|&id| real(id) && !thighs.contains(&id) && !in_pieces(id));
     let by_name = named(skeleton, names, NamedPart::Hips).filter(|&id| real(id));
-    trunk.hips = match (parent_role.filter(|_| thighs.len() == 2), by_name) {
-        (Some(c), Some(n)) if c == n => Some((c, 1.0, "named so, and legs and trunk hang from it")),
-        // Biped and Valve hang the thighs under the spine, and the spine under the pelvis.
+    trunk.hips = match (junction.filter(|_| thighs.len() == 2), by_name) {
+        (Some(c), Some(n)) if c == n => Some((c, 1.0, "its name, and legs and trunk branch from it")),
+        // In Biped and Valve rigs the thighs are below the spine, and the spine below the pelvis.
         (Some(c), Some(n)) if names.is_below(c, n) && is_spine(names, c) => {
-            Some((n, 0.9, "named so, and the spine that legs and trunk hang from hangs from it"))
+            Some((n, 0.9, "its name, and the spine where legs and trunk branch is its child"))
         }
-        (Some(c), _) => Some((c, 0.9, "legs and trunk hang from it")),
-        (None, Some(n)) => Some((n, 0.8, "named so")),
+        (Some(c), _) => Some((c, 0.9, "legs and trunk branch from it")),
+        (None, Some(n)) => Some((n, 0.8, "its name")),
         (None, None) => nearest_spine(skeleton, names, rest, thighs)
             .map(|id| (id, 0.7, "the trunk joint nearest to the thighs")),
     };
@@ -81,7 +82,7 @@ pub fn find(
         trunk.head = unnamed_head(names, rest, hips, &line, shoulders);
     }
     let line: Vec<JointId> = line.into_iter().filter(|&id| Some(id) != trunk.head).collect();
-    // Biped hangs the collar bones under the neck.
+    // In Biped rigs the collar bones are below the neck.
     let neck = line.iter().position(|&id| is_neck(names, id));
     let split = match chest.and_then(|c| line.iter().position(|&id| id == c)) {
         Some(at) => neck.unwrap_or(at + 1).min(at + 1),
@@ -96,7 +97,7 @@ pub fn find(
     trunk
 }
 
-/// The chain of joints above the hips, hips excluded, up to the head, or as far up as the trunk goes.
+/// The chain of joints above the hips (excluded) to the head, or to the end of the trunk.
 fn trunk_line(
     skeleton: &Skeleton,
     names: &JointNames,
@@ -106,12 +107,12 @@ fn trunk_line(
 ) -> Vec<JointId> {
     let above_hips = |id: &JointId| names.is_below(*id, hips);
     let end = head.filter(above_hips).unwrap_or_else(|| {
-        // No head by name: from the chest on, or from the hips, the spine's and the neck's own words lead upwards.
+        // No head by name: spine and neck names lead upwards from the chest, or from the hips.
         let start = chest.filter(above_hips).unwrap_or(hips);
         let is_trunk = |id: &&JointId| is_spine(names, **id) || is_neck(names, **id);
         let next = |id: &JointId| skeleton.children(*id).iter().find(is_trunk).copied();
         let up: Vec<JointId> = std::iter::successors(next(&start), next).collect();
-        // One more joint of the trunk above the arms is neither neck nor head.
+        // A single further trunk joint above the arms is neither neck nor head.
         let leads = |&end: &JointId| start == hips || up.len() > 1 || is_neck(names, end);
         up.last().copied().filter(leads).unwrap_or(start)
     });
@@ -123,7 +124,7 @@ fn trunk_line(
     line
 }
 
-/// Of the joints named like a spine, the one nearest to the middle of the thighs.
+/// The joint named as spine that is nearest to the midpoint of the thighs.
 fn nearest_spine(
     skeleton: &Skeleton,
     names: &JointNames,
@@ -147,14 +148,14 @@ fn is_spine(names: &JointNames, id: JointId) -> bool {
     names.weight(id, NamedPart::Spine) > 0.0
 }
 
-/// Whether a joint lies further from the hips than the shoulders do, along the trunk (upright or not).
+/// Whether a joint is beyond the shoulders as seen from the hips, along the trunk (upright or not).
 fn beyond_shoulders(rest: &ModelPose, hips: JointId, shoulders: &[JointId], id: JointId) -> bool {
     let [a, b] = shoulders else { return false };
     let middle = (rest.position(*a) + rest.position(*b)) * 0.5;
     (rest.position(id) - middle).dot(&(middle - rest.position(hips))) > 0.0
 }
 
-/// The last joint of a trunk that ends beyond the shoulders without a joint called head: Rigify's `spine.006`.
+/// The last joint of a trunk that ends beyond the shoulders without a joint named head: Rigify's `spine.006`.
 fn unnamed_head(
     names: &JointNames,
     rest: &ModelPose,
@@ -166,7 +167,7 @@ fn unnamed_head(
     beyond_shoulders(rest, hips, shoulders, last).then_some(last)
 }
 
-/// The chain of joints called tail, from the body outwards.
+/// The chain of joints named tail, from the body outwards.
 fn tail(skeleton: &Skeleton, names: &JointNames, hips: JointId) -> Vec<JointId> {
     let is_tail = |id: &JointId| names.weight(*id, NamedPart::Tail) > 0.0;
     let Some(mut at) = skeleton.ids().find(|id| is_tail(id) && *id != hips) else { return Vec::new() };

@@ -1,8 +1,8 @@
-//! What words stand for: the table `words.txt` and the words that the user adds become a dictionary.
+//! The dictionary of words in joint names: the table `words.txt`, and words that the user adds.
 //!
-//! The words of Mixamo, MotionBuilder (HumanIK), Biovision, CMU (ASF), Unreal, Unity and VRM, Rigify, MakeHuman,
-//! Biped, Daz, Kinect, MikuMikuDance and many others were looked at, in a dozen languages. A word may stand for
-//! several parts (`LeftShoulder` is a collar bone here and an upper arm there): each meaning has a weight from 0 to
+//! The table covers Mixamo, MotionBuilder (HumanIK), Biovision, CMU (ASF), Unreal, Unity and VRM, Rigify, MakeHuman,
+//! Biped, Daz, Kinect, MikuMikuDance and others, in a dozen languages. A word may denote several parts
+//! (`LeftShoulder` is a collar bone in one convention, an upper arm in another): each meaning has a weight from 0 to
 //! 1, and the order along the limb decides.
 
 use super::spelling::{plain, runs, usual_width};
@@ -10,7 +10,7 @@ use crate::model::{Finger, Side};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A body part without its side: the slots of a limb, from the body outwards, and the parts of the trunk.
+/// A body part without its side: the parts of a limb, from the body outwards, and those of the trunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NamedPart {
     Hips,
@@ -29,7 +29,7 @@ pub enum NamedPart {
 }
 
 impl NamedPart {
-    /// Whether the part lies in the middle of the body, and its names say no side.
+    /// Whether the part is in the middle of the body, so that its names have no side.
     pub fn is_trunk(self) -> bool {
         matches!(
             self,
@@ -37,7 +37,7 @@ impl NamedPart {
         )
     }
 
-    /// The front leg of a quadruped is its arm; its toes have no slot.
+    /// The role of a quadruped's front leg is the arm; its toes have no role.
     pub fn of_front_leg(self) -> Option<NamedPart> {
         match self {
             NamedPart::UpperLeg => Some(NamedPart::UpperArm),
@@ -49,14 +49,14 @@ impl NamedPart {
     }
 }
 
-/// What a word says.
+/// The meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sense {
     /// A part of the body.
     Body(NamedPart),
     /// A finger.
     Finger(Finger),
-    /// A finger, told apart from the others by its number.
+    /// A finger that its number identifies.
     AnyFinger,
     /// The number of a finger.
     Ordinal(u32),
@@ -70,11 +70,11 @@ pub enum Sense {
     Hind,
     /// No part of the body.
     Helper,
-    /// Nothing: the tool, the kind of node.
+    /// Ignored: the tool, the type of node.
     Noise,
 }
 
-/// The names of all senses, as the table and the user write them.
+/// The names of all senses in the table and in user settings.
 const SENSES: [(&str, Sense); 31] = [
     ("hips", Sense::Body(NamedPart::Hips)),
     ("spine", Sense::Body(NamedPart::Spine)),
@@ -109,20 +109,20 @@ const SENSES: [(&str, Sense); 31] = [
     ("noise", Sense::Noise),
 ];
 
-/// What `part` is called in the table.
+/// The sense with this name.
 fn sense(part: &str) -> Option<Sense> {
     SENSES.iter().find(|s| s.0 == part).map(|s| s.1)
 }
 
-/// One line of the dictionary: a word and one thing that it may stand for.
+/// An entry of the dictionary: a word and one of its meanings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
-    /// In plain spelling, without separators.
+    /// In normalised spelling, without separators.
     pub(super) text: String,
     pub(super) sense: Sense,
-    /// How surely, 0 to 1.
+    /// Weight of this meaning, 0 to 1.
     pub(super) weight: f64,
-    /// Whose word it is.
+    /// Languages or tools that use the word.
     pub(super) languages: Vec<String>,
 }
 
@@ -131,26 +131,26 @@ pub struct Word {
 #[non_exhaustive]
 pub enum WordError {
     /// The word has no letters.
-    #[error("`{0}` has no letters: it is no word of a name")]
+    #[error("`{0}` has no letters and cannot be a word of a joint name")]
     Empty(String),
     /// There is no such part.
-    #[error("`{found}` is no part that a word may stand for")]
+    #[error("`{found}` is no part that a word may denote")]
     UnknownPart {
-        /// What was written.
+        /// The part as written.
         found: String,
     },
 }
 
 impl Word {
-    /// The parts that words may stand for.
+    /// The names of all parts that a word may denote.
     pub fn parts() -> Vec<&'static str> {
         SENSES.iter().map(|s| s.0).collect()
     }
 
-    /// The word `text`, which stands for `part` and nothing else.
+    /// The word `text` with `part` as its only meaning.
     ///
     /// # Errors
-    /// The word has no letters, or there is no such part.
+    /// `text` has no letters, or there is no such part.
     pub fn new(text: &str, part: &str) -> Result<Word, WordError> {
         let word: String = runs(&usual_width(text)).into_iter().map(|r| r.text).collect();
         if !word.chars().any(char::is_alphabetic) {
@@ -174,9 +174,9 @@ impl Word {
 /// The words in the names of joints.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    /// Only looked up, never walked through: the order of a hash map reaches no result.
+    /// Accessed by key only, never iterated: the order of the hash map cannot affect a result.
     words: HashMap<String, Vec<Word>>,
-    /// The letters of the longest word.
+    /// The length of the longest word in characters.
     longest: usize,
 }
 
@@ -202,38 +202,38 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// The same with the words that the user tells: they replace those of the table.
+    /// A copy with the user's words, which replace those of the table.
     #[must_use]
-    pub fn with(&self, told: &[Word]) -> Vocabulary {
+    pub fn with(&self, user_words: &[Word]) -> Vocabulary {
         let mut all = self.clone();
-        for word in told {
+        for word in user_words {
             all.longest = all.longest.max(word.text.chars().count());
             all.words.insert(word.text.clone(), vec![word.clone()]);
         }
         all
     }
 
-    /// What `word`, in plain spelling, may stand for.
+    /// The meanings of `word`, in normalised spelling.
     pub fn meanings(&self, word: &str) -> &[Word] {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the word is known.
+    /// Whether the dictionary contains the word.
     pub fn knows(&self, word: &str) -> bool {
         self.words.contains_key(word)
     }
 
-    /// Whether the word says nothing.
+    /// Whether the word is ignored.
     pub fn is_noise(&self, word: &str) -> bool {
         self.meanings(word).first().is_some_and(|m| m.sense == Sense::Noise)
     }
 
-    /// Whether the word says that a joint is no part of the body.
+    /// Whether the word marks a joint that is no part of the body.
     pub fn is_helper(&self, word: &str) -> bool {
         self.meanings(word).first().is_some_and(|m| m.sense == Sense::Helper)
     }
 
-    /// The side that the word names, and the languages of those who say it so.
+    /// The side that the word denotes, and the languages that use it.
     pub fn side(&self, word: &str) -> Option<(Side, &[String])> {
         self.meanings(word).iter().find_map(|m| match m.sense {
             Sense::Side(side) => Some((side, m.languages.as_slice())),
@@ -241,22 +241,23 @@ impl Vocabulary {
         })
     }
 
-    /// Cuts `text`, in plain spelling and without separators, into the fewest known words, of equally many the
-    /// longest first; `None` where not all of it is known.
+    /// Splits `text`, in normalised spelling and without separators, into the fewest known words, the longest first
+    /// among equals; `None` where a part of it is unknown.
     ///
-    /// The side letters `l` and `r` stand at an end only, and other words of one or two Latin letters nowhere: they
-    /// fit anywhere by chance.
-    pub fn cut(&self, text: &str) -> Option<Vec<String>> {
-        // Where every letter begins, and the end.
+    /// The side letters `l` and `r` are accepted only at either end, other words of one or two Latin letters nowhere:
+    /// they match anywhere by chance.
+    pub fn split(&self, text: &str) -> Option<Vec<String>> {
+        // The byte offset of every character, and the end.
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let n = starts.len() - 1;
         let piece = |from: usize, to: usize| {
             let word = &text[starts[from]..starts[to]];
             let at_end = from == 0 || to == n;
-            let chance = word.is_ascii() && to - from < 3 && !(at_end && (word == "l" || word == "r"));
-            !chance && self.knows(word)
+            let too_short = word.is_ascii() && to - from < 3 && !(at_end && (word == "l" || word == "r"));
+            !too_short && self.knows(word)
         };
-        // From the end: the fewest pieces from every letter on, and where the first of them ends.
+        // Dynamic programming from the end: the fewest pieces from each character on, and where the first of them
+        // ends.
         let mut fewest: Vec<Option<(usize, usize)>> = vec![None; n + 1];
         fewest[n] = Some((0, n));
         for from in (0..n).rev() {
@@ -268,14 +269,14 @@ impl Vocabulary {
                 }
             }
         }
-        let mut cut = Vec::new();
+        let mut words = Vec::new();
         let mut at = 0;
         while at < n {
             let (_, to) = fewest[at]?;
-            cut.push(text[starts[at]..starts[to]].to_owned());
+            words.push(text[starts[at]..starts[to]].to_owned());
             at = to;
         }
-        Some(cut)
+        Some(words)
     }
 }
 
@@ -285,7 +286,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_line_of_the_table_is_a_word_with_a_known_part_and_stands_once() {
+    fn every_line_of_the_table_is_unique_and_has_a_known_part() {
         let mut seen = BTreeSet::new();
         for line in lines() {
             let word = Word::of_line(line).unwrap_or_else(|| panic!("`{line}` is no word"));
@@ -297,24 +298,24 @@ mod tests {
     }
 
     #[test]
-    fn words_without_separators_are_cut() {
-        let cut = |text| Vocabulary::built_in().cut(text).map(|c| c.join(" "));
-        assert_eq!(cut("lforearm").as_deref(), Some("l forearm"));
-        assert_eq!(cut("luarm").as_deref(), Some("l uarm"));
-        assert_eq!(cut("leftupleg").as_deref(), Some("left upleg"));
-        assert_eq!(cut("handr").as_deref(), Some("hand r"));
-        assert_eq!(cut("左足首").as_deref(), Some("左 足首"));
-        assert_eq!(cut("왼발목").as_deref(), Some("왼 발목"));
-        assert_eq!(cut("armature").as_deref(), Some("armature"));
-        assert_eq!(cut("handler"), None);
-        assert_eq!(cut("lantern"), None);
+    fn words_without_separators_are_split() {
+        let split = |text| Vocabulary::built_in().split(text).map(|c| c.join(" "));
+        assert_eq!(split("lforearm").as_deref(), Some("l forearm"));
+        assert_eq!(split("luarm").as_deref(), Some("l uarm"));
+        assert_eq!(split("leftupleg").as_deref(), Some("left upleg"));
+        assert_eq!(split("handr").as_deref(), Some("hand r"));
+        assert_eq!(split("左足首").as_deref(), Some("左 足首"));
+        assert_eq!(split("왼발목").as_deref(), Some("왼 발목"));
+        assert_eq!(split("armature").as_deref(), Some("armature"));
+        assert_eq!(split("handler"), None);
+        assert_eq!(split("lantern"), None);
     }
 
     #[test]
-    fn told_words_replace_those_of_the_table() {
-        let told =
+    fn user_words_replace_those_of_the_table() {
+        let user_words =
             [Word::new("Flügel Arm", "upper_arm").unwrap(), Word::new("shoulder", "clavicle").unwrap()];
-        let all = Vocabulary::built_in().with(&told);
+        let all = Vocabulary::built_in().with(&user_words);
         assert_eq!(all.meanings("flugelarm").len(), 1);
         assert_eq!(all.meanings("shoulder").len(), 1);
         assert_eq!(Vocabulary::built_in().meanings("shoulder").len(), 2);

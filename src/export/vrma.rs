@@ -164,7 +164,7 @@ fn human(motion: &Motion, bones: &[HumanBone]) -> Result<(Skeleton, Clip), Expor
     let pose = character.calibration_pose();
     let turned = if rests_in_t(character)? { None } else { TPose::of(&character.rig, &pose) };
     let turns: Vec<Quat> =
-        bones.iter().map(|b| turned.as_ref().map_or_else(Quat::identity, |t| t.turn(b.role))).collect();
+        bones.iter().map(|b| turned.as_ref().map_or_else(Quat::identity, |t| t.rotation(b.role))).collect();
     let mut places = places(bones, &turns, &pose);
     let place = match (&turned, bones.first()) {
         (Some(_), _) => Vec3::y() * -lowest(character, bones, &places, &turns, &pose),

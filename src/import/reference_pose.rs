@@ -139,7 +139,7 @@ impl UncalibratedBody<'_> {
         }
         let calibration =
             Calibration { pose: estimate.pose, from: CalibrationSource::Motion, joints: estimate.joints };
-        Calibrated { calibration, turn: estimate.turn }
+        Calibrated { calibration, turn: estimate.y_up_from_world }
     }
 
     /// One frame of the first clip as it is, turned so that it stands and faces +Z.
@@ -222,7 +222,7 @@ impl UncalibratedBody<'_> {
             warnings.add("calibration-differs", said, format!("joint {}", name(first)));
         }
         let turn = match (self.up, estimate) {
-            (None, Some(estimate)) => estimate.turn,
+            (None, Some(estimate)) => estimate.y_up_from_world,
             (up, _) => arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x()),
         };
         let calibration = Calibration { pose, from: CalibrationSource::File, joints: Vec::new() };

@@ -217,7 +217,7 @@ fn words_in_names_are_told_in_the_file_and_on_top_of_it() {
 #[test]
 fn words_for_parts_that_are_none_are_shown_with_the_nearest() {
     let expected = "\
-error: [input]: `roles.words`: `hannd` is no part that a word may stand for
+error: [input]: `roles.words`: `hannd` is no part that a word may denote
  --> dance.toml:2:9
   |
 2 | zampa = \"hannd\"
@@ -227,7 +227,7 @@ error: [input]: `roles.words`: `hannd` is no part that a word may stand for
 `upper_leg`, `lower_leg`, `foot`, `toes`, `thumb`, `index`, `middle`, `ring`, `little`, `finger`, `first`, `second`, \
 `third`, `fourth`, `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`, `helper`, `noise`
 
-error: [input]: `roles.words`: `12` has no letters: it is no word of a name
+error: [input]: `roles.words`: `12` has no letters and cannot be a word of a joint name
  --> --set:1:19
   |
 1 | input.roles.words.12=hand

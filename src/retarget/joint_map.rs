@@ -242,7 +242,7 @@ fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
         let wanted = name(t, target);
         let exact = s.skeleton().find(&wanted).filter(|id| sources.binary_search(id).is_ok());
         let label = JointLabel::of(&wanted);
-        let mut same = labels.iter().filter(|(_, l)| l.says_the_same(&label)).map(|(id, _)| *id);
+        let mut same = labels.iter().filter(|(_, l)| l.is_same(&label)).map(|(id, _)| *id);
         let found = exact.or_else(|| same.next().filter(|_| same.next().is_none()));
         if let Some(source) = found.filter(|id| !used[id.index()]) {
             used[source.index()] = true;

@@ -1,39 +1,48 @@
-//! Where a rig's axes follow the body, every turn is one of 24, and a rough estimate becomes exact.
+//! Detects rigs whose joint axes are aligned with the body, and rounds estimated rotations to the nearest axes there:
+//! each is one of 24.
 //!
-//! A rig follows a convention if the lines that are known exactly (left of the hips, left of the chest) lie along
-//! coordinate axes of their joints, and so do the axes that elbows and knees bend about. Of 450 files with random axes none
-//! passes; LAFAN1, Rokoko, Bandai-Namco, KayKit and Mixamo rigs do. No table of rigs is needed.
+//! A rig follows a convention if the exactly known lines (left of the hips, left of the chest) are along coordinate
+//! axes of their joints, and so are the flexion axes of elbows and knees. Of 450 files with random axes none passes;
+//! LAFAN1, Rokoko, Bandai-Namco, KayKit and Mixamo rigs do. No table of rigs is needed.
 
-use super::estimate::PartialEstimate;
+use super::flexion_axis::{ENDS, FEW, flexion, mean_axis};
 use super::motion_samples::{MotionSamples, across, frame};
-use super::t_pose_limbs::{ENDS, bend_axis, bending};
-use crate::anatomy::figure::nearest_axis;
+use super::partial_estimate::PartialEstimate;
+use crate::anatomy::orientation::nearest_axis;
 use crate::math::{Mat3, Quat, Vec3, from_columns, rotation_between};
 use crate::model::{Role, Side};
 
-/// Degrees within which an exactly known line lies along a coordinate axis.
+/// Degrees within which an exactly known line is along a coordinate axis: allows for rounding in files.
 const AXIS: f64 = 1.5;
-/// The same for an axis of bending, which is measured.
+/// The same for a flexion axis, which is measured.
 const BEND_AXIS: f64 = 6.0;
-/// The spread of an axis of bending, degrees, up to which it counts, and the share of frames that must show it.
+/// Largest spread of a flexion axis that counts, degrees.
 const BEND_SPREAD: f64 = 20.0;
+/// Least share of the frames that must show a flexion axis.
 const BEND_SHARE: f64 = 0.02;
-/// Degrees up to which a joint is taken to have its axes as the joint above has them.
+/// Degrees up to which a joint is assumed to have the axes of its parent.
 pub(super) const ALIKE: f64 = 70.0;
 
-/// Degrees up to which a line is taken to the nearest axis: how far the estimates of 70 takes lie from the truth.
+/// The kind of an estimated line, which determines how far it may be rounded.
 #[derive(Clone, Copy)]
 pub(super) enum LineKind {
+    /// A flexion axis.
     Hinge,
+    /// A flexion axis shown by few frames.
     WeakHinge,
+    /// The left axis of a trunk joint.
     Trunk,
+    /// The up axis of the hips.
     Up,
+    /// The up axis of a collar bone.
     Clavicle,
+    /// The left axis of a foot or of toes.
     Foot,
 }
 
 impl LineKind {
-    fn near(self) -> f64 {
+    /// Degrees up to which a line is rounded to the nearest axis: the errors of the estimates on 70 takes.
+    fn tolerance(self) -> f64 {
         match self {
             LineKind::Hinge => 20.0,
             LineKind::WeakHinge => 44.0,
@@ -52,12 +61,12 @@ pub(super) fn on_axis(v: &Vec3) -> bool {
     off_axis(v) < AXIS
 }
 
-/// `v`, or the nearest axis of its joint where the rig follows its axes and `v` is near enough to one.
+/// `v`, or the nearest axis of its joint where the rig is conventional and `v` is near enough to one.
 pub(super) fn snapped(found: &PartialEstimate, v: Vec3, line: LineKind) -> Vec3 {
-    if found.conventional && off_axis(&v) < line.near() { nearest_axis(&v) } else { v }
+    if found.conventional && off_axis(&v) < line.tolerance() { nearest_axis(&v) } else { v }
 }
 
-/// The line of the collar bones' (or arms') joints in the axes of the chest, where they are fixed to it and apart.
+/// The line between the collar bones (or upper arms) in the axes of the chest, where both are its children and apart.
 pub(super) fn exact_left_of_chest(e: &MotionSamples, size: f64) -> Option<Vec3> {
     let kinds: [fn(Side) -> Role; 2] = [Role::Clavicle, Role::UpperArm];
     let role = kinds.into_iter().find(|role| e.has(&Side::BOTH.map(role)))?;
@@ -69,8 +78,8 @@ pub(super) fn exact_left_of_chest(e: &MotionSamples, size: f64) -> Option<Vec3> 
     (v.norm() > 0.02 * size).then(|| v.normalize())
 }
 
-/// Whether the rig follows a convention: at least two elbows or knees bend about axes of their joints; where fewer bend,
-/// both exact lines must be known.
+/// Whether the rig's axes follow the body: at least two elbows or knees bend about axes of their joints; where fewer
+/// bend, both exact lines must be known.
 pub(super) fn follows_axes(e: &MotionSamples, found: &PartialEstimate) -> bool {
     let mut known = vec![found.c[&Role::Hips].inverse() * Vec3::x()];
     known.extend(exact_left_of_chest(e, found.size));
@@ -84,13 +93,13 @@ pub(super) fn follows_axes(e: &MotionSamples, found: &PartialEstimate) -> bool {
             if !e.has(&[upper, lower, end]) {
                 continue;
             }
-            let bends_here = bending(e, [upper, lower, end]);
-            let shown = bends_here.shown.iter().filter(|s| **s).count() as f64;
-            if shown < (BEND_SHARE * e.count as f64).max(super::t_pose_limbs::FEW as f64) {
+            let flexion_here = flexion(e, [upper, lower, end]);
+            let shown = flexion_here.shown.iter().filter(|s| **s).count() as f64;
+            if shown < (BEND_SHARE * e.count as f64).max(FEW as f64) {
                 continue;
             }
-            let seen = e.seen_from(upper, |f| bends_here.normal[f]);
-            if let Some((n, spread)) = bend_axis(&seen, &bends_here.weights())
+            let seen = e.seen_from(upper, |f| flexion_here.normal[f]);
+            if let Some((n, spread)) = mean_axis(&seen, &flexion_here.weights())
                 && spread < BEND_SPREAD
             {
                 bends.push(off_axis(&n) < BEND_AXIS);
@@ -100,11 +109,12 @@ pub(super) fn follows_axes(e: &MotionSamples, found: &PartialEstimate) -> bool {
     if bends.len() >= 2 { bends.iter().filter(|b| **b).count() >= 2 } else { known.len() == 2 }
 }
 
-/// A joint without a bone of its own, where the rig follows its axes: the lines that run along and across the joint
-/// above lie along axes, and here they do too, the same ones if the average allows it, else those nearest to it.
+/// The orientation of a joint without a bone of its own in a conventional rig: its parent's, if the average
+/// orientation is near it, else the nearest one whose axes are along those of the parent.
 ///
-/// `along` and `across` are where the two lines point in the T-pose; `None` where the average must do.
-pub(super) fn like_above(
+/// `along` and `aside` are the directions along and across the parent in the T-pose; `None` where the average must be
+/// used.
+pub(super) fn oriented_as_parent(
     e: &MotionSamples,
     found: &PartialEstimate,
     role: Role,
@@ -126,10 +136,10 @@ pub(super) fn like_above(
         return Some(same);
     }
     let cube = nearest_cube(&away)?;
-    (rotation_between(&cube, &away).to_degrees() < LineKind::Trunk.near()).then(|| same * cube)
+    (rotation_between(&cube, &away).to_degrees() < LineKind::Trunk.tolerance()).then(|| same * cube)
 }
 
-/// The one of the 24 rotations of a cube that a rotation rounds to, where it rounds to one.
+/// The rotation of the cube group that `q` rounds to, if any.
 fn nearest_cube(q: &Quat) -> Option<Quat> {
     let m: Mat3<f64> = q.to_rotation_matrix().into_inner().map(f64::round);
     let proper = (m * m.transpose() - Mat3::identity()).norm() < 1e-9 && m.determinant() > 0.0;

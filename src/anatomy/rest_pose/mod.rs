@@ -1,19 +1,22 @@
-//! A rest pose that says nothing is found out, and a calibration pose is read off the motion instead.
+//! Detects degenerate rest poses, and estimates a calibration pose from motion instead.
 //!
-//! Exports of rigs with joint orientation put every bone along one local axis: with all channels at zero the legs lie on
-//! the trunk or the arms point straight up, while every frame is plain. The world direction of every bone in every
-//! frame is true; unknown is one constant rotation for each joint, `C`: how its axes stand when the body stands upright
-//! in a T-pose, facing +Z, its left along +X. It is found from lines that are fixed in the joint's axes (bones, the line
-//! of the hip joints, of the shoulders), from how elbows and knees bend, from gravity while the body is upright and
-//! while the soles rest, and from the average posture where nothing else speaks.
+//! Exporters of rigs with joint orientation put every bone along one local axis: with all channels at zero the legs
+//! fold onto the trunk or the arms point straight up, while the animated frames are correct. The world direction of
+//! every bone in every frame is known; unknown is one constant rotation `C` per joint: the orientation of its axes
+//! when the body stands in a T-pose, facing +Z, its left along +X. It is found from lines that are fixed in the
+//! joint's axes (bones, the line between the hip joints, the shoulders), from the flexion axes of elbows and knees,
+//! from gravity while the body is upright and while the soles are planted, and from the average posture where nothing
+//! else is known.
 //!
-//! Space: the world of the clips, turned so that Y is up; `C` is model space from joint axes. Units: those of the
-//! skeleton, seconds, radians. No published text has the whole of it; the bend axes are those of biomechanics, which
-//! finds them from motion too (Seel, Raisch and Schauer 2014), here with the positions known.
+//! Space: the world of the clips, rotated to Y up; `C` is model space from joint axes. Units: those of the skeleton,
+//! seconds, radians. No published method covers all of it; flexion axes are estimated from motion in biomechanics too
+//! (Seel, Raisch and Schauer 2014), here with known positions.
 
 mod axis_convention;
 mod estimate;
+mod flexion_axis;
 mod motion_samples;
+mod partial_estimate;
 mod rest_fault;
 mod t_pose_feet;
 mod t_pose_hands;

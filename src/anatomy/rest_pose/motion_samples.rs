@@ -1,34 +1,34 @@
-//! The frames of some clips that are looked at, by role, in a world whose Y is up.
+//! Sampled frames of some clips, by role, in a world with Y up.
 
 use crate::anatomy::body_hierarchy::last;
 use crate::math::{Quat, Transform, Vec3, any_perpendicular, from_columns, mean_direction, median_of};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side, Skeleton};
 
-/// The frames that are looked at, evenly spread: more say nothing new.
+/// Sampled frames, evenly spread: the estimates do not improve with more.
 pub(super) const SAMPLES: usize = 512;
 
-/// The sampled frames, joint by joint.
+/// The sampled transforms of all joints.
 pub(super) struct MotionSamples<'a> {
     pub(super) rig: &'a Rig,
     pub(super) clips: &'a [&'a Clip],
-    /// Y up from the world of the clips.
-    pub(super) turn: Quat,
-    /// How many frames are looked at.
+    /// Rotation from the world of the clips to Y up.
+    pub(super) y_up_from_world: Quat,
+    /// Number of sampled frames.
     pub(super) count: usize,
-    /// Model space from joint, joint-major: the frames of the first joint, then of the next.
+    /// Model space from joint, joint-major: all frames of the first joint, then of the next.
     samples: Vec<Transform>,
 }
 
 impl<'a> MotionSamples<'a> {
     /// At most `most` frames of the clips, which play on the skeleton of `rig` one after the other.
-    pub(super) fn new(rig: &'a Rig, clips: &'a [&'a Clip], turn: Quat, most: usize) -> Self {
+    pub(super) fn new(rig: &'a Rig, clips: &'a [&'a Clip], y_up_from_world: Quat, most: usize) -> Self {
         let skeleton = rig.skeleton();
         let total: usize = clips.iter().map(|c| c.frames()).sum();
         let count = total.min(most);
         let mut samples = vec![Transform::identity(); skeleton.len() * count];
         let mut pose = skeleton.rest_pose();
         let mut model = ModelPose::of(skeleton, &pose);
-        let world = Transform::from_rotation(turn);
+        let world = Transform::from_rotation(y_up_from_world);
         let (mut clip, mut before) = (0, 0);
         for n in 0..count {
             let frame = if count > 1 { n * (total - 1) / (count - 1) } else { 0 };
@@ -42,7 +42,7 @@ impl<'a> MotionSamples<'a> {
                 samples[j * count + n] = world * *joint;
             }
         }
-        Self { rig, clips, turn, count, samples }
+        Self { rig, clips, y_up_from_world, count, samples }
     }
 
     pub(super) fn skeleton(&self) -> &'a Skeleton {
@@ -53,22 +53,22 @@ impl<'a> MotionSamples<'a> {
         roles.iter().all(|r| self.rig.joint(*r).is_some())
     }
 
-    /// The joint of a role that was seen to be there.
+    /// The joint of a role that exists, see [`MotionSamples::has`].
     pub(super) fn joint(&self, role: Role) -> JointId {
         self.rig.joint(role).expect("asked for only after `has`")
     }
 
-    /// A joint in every sampled frame.
+    /// The transforms of a joint.
     pub(super) fn of_joint(&self, joint: JointId) -> &[Transform] {
         &self.samples[joint.index() * self.count..][..self.count]
     }
 
-    /// The joint of a role in every sampled frame.
+    /// The transforms of a role's joint.
     pub(super) fn at(&self, role: Role) -> &[Transform] {
         self.of_joint(self.joint(role))
     }
 
-    /// The middle of both sides in every frame; `None` where one is missing.
+    /// The midpoint of both sides in each frame; `None` where one is missing.
     pub(super) fn middle(&self, role: fn(Side) -> Role) -> Option<Vec<Vec3>> {
         let [left, right] = Side::BOTH.map(role);
         self.has(&[left, right]).then(|| {
@@ -77,31 +77,31 @@ impl<'a> MotionSamples<'a> {
         })
     }
 
-    /// The vector from one joint to another, which are fixed to the joint of `role`, in its axes: the median over
-    /// the frames, since a joint's own translation channels are noise.
+    /// The vector between two joints that are fixed to the joint of `role`, in its axes: the median over the frames,
+    /// since translation channels of such joints are noise.
     pub(super) fn line(&self, role: Role, from: Role, to: Role) -> Vec3 {
         let (s, a, b) = (self.at(role), self.at(from), self.at(to));
         let seen = |f: usize| s[f].rotation.inverse() * (b[f].translation - a[f].translation);
         median_of((0..self.count).map(seen))
     }
 
-    /// Directions of the world in the axes of a joint.
+    /// World directions in the axes of a joint.
     pub(super) fn seen_from(&self, role: Role, v: impl Fn(usize) -> Vec3) -> Vec<Vec3> {
         self.at(role).iter().enumerate().map(|(f, s)| s.rotation.inverse() * v(f)).collect()
     }
 
-    /// The joints of the spine, the neck, as roles.
+    /// All roles of a numbered chain (spine, neck).
     pub(super) fn chain(&self, role: fn(u8) -> Role) -> Vec<Role> {
         (0..=u8::MAX).map(role).take_while(|r| self.has(&[*r])).collect()
     }
 
-    /// The role that carries the arms: the last joint of the spine, else the hips.
+    /// The parent role of the arms: the last joint of the spine, else the hips.
     pub(super) fn chest(&self) -> Role {
         last(self.rig, Role::Spine).unwrap_or(Role::Hips)
     }
 
-    /// Where a last joint points in its axes: its tip, or its only child; `None` where that does not go on from the bone
-    /// before. Exporters invent tips along an axis, whatever lies there: a head's tip may point out of an ear.
+    /// Direction of a last joint in its axes: to its tip, or its only child; `None` where that deviates from the bone
+    /// before it. Exporters invent tips along an axis, whatever is there: a head's tip may be at an ear.
     pub(super) fn tip(&self, role: Role, size: f64, weights: &[f64]) -> Option<Vec3> {
         let (joint, skeleton) = (self.joint(role), self.skeleton());
         let stated = skeleton.joint(joint).tip.filter(|t| *t != Vec3::zeros());
@@ -129,9 +129,10 @@ impl<'a> MotionSamples<'a> {
     }
 }
 
-/// Shares of the trunk below which a joint's tip coincides with it.
+/// Share of the trunk length below which a joint's tip coincides with it.
 const NEAR: f64 = 0.005;
-/// Degrees, as radians, from the bone before within which a tip is believed (heads of real files lie within 40).
+/// Radians (60 degrees): largest deviation of a valid tip from the bone before it; heads of real files reach 40
+/// degrees.
 const ASIDE: f64 = 60.0 * std::f64::consts::PI / 180.0;
 
 /// `F[x, y]`: the rotation whose first column is the direction of `x` and whose second is that of `y`, made

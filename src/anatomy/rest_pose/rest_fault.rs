@@ -1,31 +1,33 @@
-//! Whether a rest pose can be the pose in which bodies are compared: it is held against the motion.
+//! Tests whether a rest pose can be used to compare bodies, against the motion.
 //!
-//! Both tests are free of up, front and unit. Limits lie between what good rest poses of 87 BVH and 39 glTF files reach
-//! and what baked ones show (spine 47 and 90 degrees, neck and head 44 and 98, clavicle 64 and 88).
+//! Both tests are independent of up axis, front and unit. The limits are between what good rest poses of 87 BVH and
+//! 39 glTF files reach and what baked ones show (spine 47 and 90 degrees, neck and head 44 and 98, clavicle 64 and
+//! 88).
 
+use super::flexion_axis::{ENDS, Sided};
 use super::motion_samples::MotionSamples;
-use super::t_pose_limbs::{ENDS, Sided};
 use crate::anatomy::body_hierarchy::parent_role;
-use crate::anatomy::figure::orientation;
+use crate::anatomy::orientation::orientation;
 use crate::math::{Quat, Vec3, mean_rotation, median};
 use crate::model::{Clip, ModelPose, Rig, Role, Side};
 use std::fmt;
 
-/// Frames that the detector looks at: the median of a take does not change with more.
+/// Sampled frames: the median of a take does not change with more.
 const SAMPLES: usize = 64;
-/// The cosine of trunk and legs below which a figure at rest is folded, and above which its motion is not.
+/// Cosine between trunk and legs below which a figure at rest is folded.
 const FOLDED: f64 = 0.5;
+/// Cosine between trunk and legs above which the motion stands upright.
 const STANDS: f64 = 0.7;
 
-/// Why a rest pose says nothing about the body.
+/// Why a rest pose is unusable.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RestFault {
-    /// The legs do not continue the trunk, and in the motion they do.
+    /// At rest the legs do not continue the trunk, and in the motion they do.
     Folded,
-    /// The L1 mean of these joints' motion is further from rest than joints turn.
+    /// The mean of these joints' motion (L1) is further from rest than the joints can rotate.
     OutOfReach(Vec<Role>),
-    /// A plausible figure that is not symmetric: a frame of some clip. The largest difference, radians.
+    /// A plausible but asymmetric figure: a frame of some clip. The largest difference, radians.
     Posed(f64),
 }
 
@@ -35,7 +37,11 @@ impl fmt::Display for RestFault {
             RestFault::Folded => write!(f, "at rest the legs do not continue the trunk"),
             RestFault::OutOfReach(roles) => {
                 let names: Vec<String> = roles.iter().map(Role::to_string).collect();
-                write!(f, "no body turns so far from it: {}", names.join(", "))
+                write!(
+                    f,
+                    "the motion rotates these joints further from it than a body can: {}",
+                    names.join(", ")
+                )
             }
             RestFault::Posed(angle) => {
                 write!(f, "left and right differ by {:.0} degrees at rest", angle.to_degrees())
@@ -44,19 +50,19 @@ impl fmt::Display for RestFault {
     }
 }
 
-/// Degrees from the rest pose to the mean of a motion beyond which no part of a person's body can be.
+/// Largest difference in degrees between rest pose and mean of a motion that a person's body can have.
 fn beyond(role: Role) -> Option<f64> {
     match role {
         Role::Spine(_) | Role::Neck(_) | Role::Head => Some(70.0),
         Role::Clavicle(_) => Some(75.0),
-        // A take that crouches reaches 138 at the thigh: never alone.
+        // A crouching take reaches 138 at the thigh, so one role alone is not enough.
         Role::UpperLeg(_) | Role::LowerLeg(_) => Some(150.0),
         Role::Foot(_) => Some(90.0),
         _ => None,
     }
 }
 
-/// Why `rest` (model space, any axes and unit) cannot calibrate these clips, or `None`.
+/// The reason why `rest` (model space, any axes and unit) cannot calibrate these clips, or `None`.
 pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFault> {
     let e = MotionSamples::new(rig, clips, Quat::identity(), SAMPLES);
     let thighs = Side::BOTH.map(Role::UpperLeg);
@@ -65,10 +71,10 @@ pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFa
     }
     let at_rest = straightness(rig, |role| rig.joint(role).map(|j| rest.position(j)))?;
     if e.count == 0 {
-        // Without a frame nothing can be estimated; only a trunk that lies on its legs can be told.
+        // Without a frame nothing can be estimated; only a trunk that is folded onto its legs is detectable.
         return (at_rest < 0.0).then_some(RestFault::Folded);
     }
-    // A figure whose thighs lie above one another stands along no axis either.
+    // A figure whose thighs are above one another is upright along no axis either.
     if at_rest < FOLDED || orientation(rig, rest, None, false).is_none() {
         let moving = |f: usize| {
             straightness(rig, |role| rig.joint(role).map(|j| e.of_joint(j)[f].translation)).unwrap_or(1.0)
@@ -93,33 +99,33 @@ pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFa
     (roles.len() >= 2).then_some(RestFault::OutOfReach(roles))
 }
 
-/// Whether all of these turn by less than so many degrees, and less than 90: then their mean does, in every round. Such
-/// quaternions lie in a cone that its dual contains, and the sum of `w q q'` maps the one into the other, so the cone has
-/// its first eigenvector (Krein and Rutman 1948).
+/// Whether all of these rotations are smaller than `degrees` and than 90: then so is their mean, in every round. Such
+/// quaternions lie in a cone that its dual contains, and the sum of `w q q'` maps the one into the other, so the cone
+/// contains its first eigenvector (Krein and Rutman 1948).
 fn within(moved: &[Quat], degrees: f64) -> bool {
-    // What rounding adds is far less.
+    // Far more than rounding errors.
     let least = libm::cos(0.5 * degrees.min(90.0).to_radians()) + 1e-9;
-    moved.iter().all(|turn| turn.w.abs() > least)
+    moved.iter().all(|q| q.w.abs() > least)
 }
 
-/// The cosine between the trunk and the line of the legs, for the places of roles.
+/// Cosine between the trunk and the line of the legs, given positions of roles.
 fn straightness(rig: &Rig, at: impl Fn(Role) -> Option<Vec3>) -> Option<f64> {
     let middle = |role: fn(Side) -> Role| Some((at(role(Side::Left))? + at(role(Side::Right))?) * 0.5);
     let has_feet = Side::BOTH.iter().all(|s| rig.joint(Role::Foot(*s)).is_some());
     let low = middle(if has_feet { Role::Foot } else { Role::LowerLeg })?;
     let high = middle(Role::UpperArm).or_else(|| at(Role::Head))?;
     let hips = middle(Role::UpperLeg)?;
-    // Legs that point apart have no line at all: the cosine is 0.
+    // Legs that point apart have no common line: the cosine is 0.
     let unit = |v: Vec3| v.try_normalize(1e-12).unwrap_or_default();
     Some(unit(high - hips).dot(&unit(hips - low)))
 }
 
-/// Degrees by which left and right limbs may differ at rest: symmetric rests of people reach 5.5, nodes that lie in a
-/// frame of some clip 14.6 to 60.
+/// Degrees by which left and right limbs may differ at rest: symmetric rest poses of people reach 5.5, nodes posed as
+/// in a frame of some clip 14.6 to 60.
 const POSED: f64 = 10.0;
 
-/// The fault of a rest pose that is one frame of a motion: its left limbs, mirrored across the line of the hips, point
-/// elsewhere than the right ones.
+/// Detects a rest pose that is a frame of a motion: its left limbs, mirrored at the line of the hips, differ from the
+/// right ones.
 pub fn posed_rest(rig: &Rig, rest: &ModelPose) -> Option<RestFault> {
     let at = |role: Role| rig.joint(role).map(|j| rest.position(j));
     let [left, right] = Side::BOTH.map(|s| at(Role::UpperLeg(s)));
@@ -141,31 +147,34 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The shortcut says of a mean what the mean says of itself.
+        /// The shortcut implies the bound for the mean.
         #[test]
-        fn the_mean_of_what_turns_less_than_a_right_angle_turns_no_further(
-            turns in proptest::collection::vec(
+        fn the_mean_of_rotations_below_a_right_angle_is_within_their_bound(
+            samples in proptest::collection::vec(
                 (prop::array::uniform3(-1.0..1.0f64), 0.0..1.0f64, 0.01..1.0f64, any::<bool>()), 1..20,
             ),
             degrees in 5.0..170.0f64,
         ) {
-            let turned = |(axis, share, _, negated): &([f64; 3], f64, f64, bool)| {
+            let rotation = |(axis, share, _, negated): &([f64; 3], f64, f64, bool)| {
                 let axis = Vec3::from(*axis).try_normalize(1e-6).unwrap_or_else(Vec3::x);
                 let q = exp(&(axis * (share * degrees.min(90.0) * 0.999).to_radians()));
                 if *negated { Quat::new_unchecked(-q.into_inner()) } else { q }
             };
-            let moved: Vec<Quat> = turns.iter().map(turned).collect();
-            let weights: Vec<f64> = turns.iter().map(|t| t.2).collect();
+            let moved: Vec<Quat> = samples.iter().map(rotation).collect();
+            let weights: Vec<f64> = samples.iter().map(|t| t.2).collect();
             prop_assert!(within(&moved, degrees));
             prop_assert!(mean_rotation(&moved, &weights).angle().to_degrees() <= degrees);
         }
     }
 
     #[test]
-    fn one_turn_further_is_looked_at() {
-        let turn = |degrees: f64| exp(&(Vec3::x() * degrees.to_radians()));
-        assert!(within(&[turn(10.0), turn(-69.0)], 70.0));
-        assert!(!within(&[turn(10.0), turn(-71.0)], 70.0));
-        assert!(!within(&[turn(10.0), turn(91.0)], 150.0), "beyond a right angle nothing is said");
+    fn a_larger_rotation_fails_the_shortcut() {
+        let rotation = |degrees: f64| exp(&(Vec3::x() * degrees.to_radians()));
+        assert!(within(&[rotation(10.0), rotation(-69.0)], 70.0));
+        assert!(!within(&[rotation(10.0), rotation(-71.0)], 70.0));
+        assert!(
+            !within(&[rotation(10.0), rotation(91.0)], 150.0),
+            "beyond a right angle the shortcut does not apply"
+        );
     }
 }

@@ -1,18 +1,20 @@
-//! The rotations of all roles become a pose of all joints: parts of the body on the parts that carry them.
+//! Builds the T-pose of all joints from the rotations of the roles: body parts are visited on their parents in the
+//! body.
 
-use super::estimate::PartialEstimate;
 use super::motion_samples::MotionSamples;
+use super::partial_estimate::PartialEstimate;
 use crate::anatomy::body_hierarchy::parent_role;
 use crate::math::{Quat, Transform, Vec3, mean_rotation, median_of};
 use crate::model::{JointId, ModelPose, Role};
 
-/// Of the sampled frames, every so manieth counts for a joint without a role: it follows the joint above.
+/// Every n-th sampled frame is used for a joint without a role, which is averaged relative to its parent: it matters
+/// little.
 const SPARSE: usize = 8;
 
-/// Every joint in the T-pose, the lowest point of the feet at height 0.
+/// All joints in the T-pose, the lowest point of the feet at height 0.
 ///
-/// Joints without a role keep their average to the joint above; joints above the hips stand without a turn.
-pub(super) fn stand(e: &MotionSamples, found: &PartialEstimate) -> ModelPose {
+/// Joints without a role keep their average relative to the parent; joints above the hips are not rotated.
+pub(super) fn assemble(e: &MotionSamples, found: &PartialEstimate) -> ModelPose {
     let skeleton = e.skeleton();
     let role_of = |id: JointId| e.rig.role(id).filter(|r| found.c.contains_key(r));
     let ones = vec![1.0; e.count.div_ceil(SPARSE)];
@@ -29,26 +31,26 @@ pub(super) fn stand(e: &MotionSamples, found: &PartialEstimate) -> ModelPose {
         };
         rotations.push(rotation);
     }
-    // Feet may hang from the root: what carries a part in the body places it.
+    // Feet may be children of the root: the parent in the body determines their position.
     let hips = e.joint(Role::Hips);
-    let carriers: Vec<Option<JointId>> = skeleton
+    let parents: Vec<Option<JointId>> = skeleton
         .ids()
         .map(|id| {
-            let carried = e.rig.role(id).and_then(|role| parent_role(e.rig, role));
-            carried.map(|role| e.joint(role)).or(skeleton.parent(id)).filter(|_| id != hips)
+            let parent = e.rig.role(id).and_then(|role| parent_role(e.rig, role));
+            parent.map(|role| e.joint(role)).or(skeleton.parent(id)).filter(|_| id != hips)
         })
         .collect();
-    let mut places: Vec<Option<Vec3>> = carriers.iter().map(|c| c.is_none().then(Vec3::zeros)).collect();
-    for id in order(&carriers) {
-        let Some(on) = carriers[id.index()] else { continue };
+    let mut positions: Vec<Option<Vec3>> = parents.iter().map(|c| c.is_none().then(Vec3::zeros)).collect();
+    for id in order(&parents) {
+        let Some(on) = parents[id.index()] else { continue };
         let pairs = e.of_joint(on).iter().zip(e.of_joint(id));
         let inside =
             |(c, j): (&Transform, &Transform)| c.rotation.inverse() * (j.translation - c.translation);
         let offset = median_of(pairs.map(inside));
-        let base = places[on.index()].unwrap_or_default();
-        places[id.index()] = Some(base + rotations[on.index()] * offset);
+        let base = positions[on.index()].unwrap_or_default();
+        positions[id.index()] = Some(base + rotations[on.index()] * offset);
     }
-    let joints = rotations.iter().zip(places);
+    let joints = rotations.iter().zip(positions);
     let mut pose: Vec<Transform> = joints.map(|(r, p)| Transform::new(*r, p.unwrap_or_default())).collect();
     let mut low = f64::INFINITY;
     for (role, a) in e.rig.assignments().filter(|(r, _)| matches!(r, Role::Foot(_) | Role::Toes(_))) {
@@ -64,18 +66,17 @@ pub(super) fn stand(e: &MotionSamples, found: &PartialEstimate) -> ModelPose {
     ModelPose::new(pose)
 }
 
-/// The joints in an order in which every joint comes after its parent_role. A circle, which an odd map could make, is cut in
-/// joint order.
-fn order(carriers: &[Option<JointId>]) -> Vec<JointId> {
-    let mut order = Vec::with_capacity(carriers.len());
-    let mut placed = vec![false; carriers.len()];
-    for start in 0..carriers.len() {
+/// The joints sorted so that each follows its parent. A cycle, which an odd map could create, is cut in joint order.
+fn order(parents: &[Option<JointId>]) -> Vec<JointId> {
+    let mut order = Vec::with_capacity(parents.len());
+    let mut visited = vec![false; parents.len()];
+    for start in 0..parents.len() {
         let mut path = Vec::new();
         let mut at = Some(JointId::new(start));
-        while let Some(id) = at.filter(|id| !placed[id.index()]) {
-            placed[id.index()] = true;
+        while let Some(id) = at.filter(|id| !visited[id.index()]) {
+            visited[id.index()] = true;
             path.push(id);
-            at = carriers[id.index()];
+            at = parents[id.index()];
         }
         order.extend(path.into_iter().rev());
     }

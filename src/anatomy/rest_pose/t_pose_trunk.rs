@@ -1,30 +1,36 @@
-//! Hips, spine, neck and head in the T-pose.
+//! T-pose orientation of hips, spine, neck and head.
 //!
-//! Left of the hips is the line of the thighs, exactly; up of the hips comes from gravity in upright frames and from the
-//! line to the neck. Bones of the trunk are put where good rest poses have them: the average posture misses by twice as
-//! much, since people slump and skeletons do not.
+//! The left axis of the hips is the line of the thighs, exactly; their up axis comes from gravity in upright frames
+//! and from the line to the neck. Trunk bones are given the directions of good rest poses: the average posture has
+//! twice the error, since people slump and skeletons do not.
 
-use super::axis_convention::{LineKind, exact_left_of_chest, like_above, on_axis, snapped};
-use super::estimate::PartialEstimate;
+use super::axis_convention::{LineKind, exact_left_of_chest, on_axis, oriented_as_parent, snapped};
 use super::motion_samples::{MotionSamples, across, frame};
-use crate::anatomy::figure::nearest_axis;
+use super::partial_estimate::PartialEstimate;
+use crate::anatomy::orientation::nearest_axis;
 use crate::math::{Vec3, mean_direction, weighted_quantile};
 use crate::model::{Role, Side};
 
-/// Degrees by which gravity errs for a trunk that does not lean, and by which the line to the neck does.
+/// Standard deviation of gravity as the up axis of an upright trunk, degrees.
 const GRAVITY: f64 = 5.0;
+/// Standard deviation of the line to the neck as the up axis, degrees.
 const NECK_LINE: f64 = 8.0;
 
-/// Where the bones of the trunk point at rest, degrees forward of vertical: medians of 17 good rest poses, which scatter
-/// by 6, 5, 9, 13 and, at the head, 2.
+/// Inclination of the first spine bone at rest, degrees forward of vertical. This and the following are medians of 17
+/// good rest poses; their spread is 6, 5, 9, 13 and, at the head, 2 degrees.
 const LUMBAR: f64 = -5.0;
+/// The same of the middle spine bones.
 const THORACIC: f64 = -5.0;
+/// The same of the chest, the last of several spine bones.
 const CHEST: f64 = 0.0;
+/// The same of the first neck bone.
 const NECK: f64 = 8.0;
+/// The same of further neck bones.
 const UPPER_NECK: f64 = 0.0;
+/// The same of the head.
 const HEAD: f64 = 0.0;
 
-/// The hips; the whole pose is built on them.
+/// The hips, on which all other parts depend.
 pub(super) fn hips(e: &MotionSamples, found: &mut PartialEstimate) {
     let [left, right] = Side::BOTH.map(Role::UpperLeg);
     let aside = e.line(Role::Hips, right, left).try_normalize(1e-12).unwrap_or_else(Vec3::x);
@@ -51,7 +57,7 @@ pub(super) fn hips(e: &MotionSamples, found: &mut PartialEstimate) {
     found.set(Role::Hips, c, sure, "the line of the thighs; upright on average");
 }
 
-/// Where the rig follows its axes, those of the hips stand upright too, if they nearly do.
+/// Rounds the hips of a conventional rig to their axes if they are near.
 fn hips_on_axes(found: &mut PartialEstimate) {
     let c = found.c[&Role::Hips];
     let left = nearest_axis(&(c.inverse() * Vec3::x()));
@@ -62,22 +68,22 @@ fn hips_on_axes(found: &mut PartialEstimate) {
     }
 }
 
-/// Spine, neck and head, from below.
+/// Spine, neck and head, from the hips upwards.
 pub(super) fn trunk(e: &MotionSamples, found: &mut PartialEstimate) {
     if found.conventional {
         hips_on_axes(found);
     }
     found.bones.insert(Role::Hips, Vec3::y());
-    found.hips = found.away(e, Role::Hips);
+    found.hips = found.rotation_from_t_pose(e, Role::Hips);
     found.chest = found.hips.clone();
     let (spine, neck) = (e.chain(Role::Spine), e.chain(Role::Neck));
     let mut line: Vec<Role> = spine.iter().chain(&neck).copied().collect();
     line.extend(e.has(&[Role::Head]).then_some(Role::Head));
     let mut below = found.hips.clone();
     for (i, &role) in line.iter().enumerate() {
-        let (relative, rigid) = found.turns(e, &below, role);
+        let (relative, rigid) = found.relative_rotation(e, &below, role);
         if rigid {
-            found.set(role, relative, 0.9, "it never turns against the joint below");
+            found.set(role, relative, 0.9, "it never rotates against the joint below");
         } else {
             let inclined = match role {
                 Role::Head => HEAD,
@@ -89,18 +95,18 @@ pub(super) fn trunk(e: &MotionSamples, found: &mut PartialEstimate) {
             };
             vertebra(e, found, role, &line[i + 1..], inclined);
         }
-        below = found.away(e, role);
+        below = found.rotation_from_t_pose(e, role);
         if role == e.chest() {
             found.chest.clone_from(&below);
         }
     }
 }
 
-/// One joint of the trunk that moves, its bone `inclined` degrees forward of vertical.
+/// A trunk joint that rotates, its bone `inclined` degrees forward of vertical.
 fn vertebra(e: &MotionSamples, found: &mut PartialEstimate, role: Role, after: &[Role], inclined: f64) {
     let of_spine = matches!(role, Role::Spine(_));
     let above = if of_spine { &found.hips } else { &found.chest };
-    let (average, _) = found.turns(e, above, role);
+    let (average, _) = found.relative_rotation(e, above, role);
     let is_chest = role == e.chest();
     let exact = if is_chest { exact_left_of_chest(e, found.size) } else { None };
     let shoulders = || {
@@ -126,7 +132,7 @@ fn vertebra(e: &MotionSamples, found: &mut PartialEstimate, role: Role, after: &
         let c = frame(&Vec3::x(), &up) * frame(&across(&left, &bone), &bone).inverse();
         found.bones.insert(role, up);
         found.set(role, c, sure, format!("its bone upright; {faces}"));
-    } else if let Some(c) = like_above(e, found, role, &average, &up, &Vec3::x()) {
+    } else if let Some(c) = oriented_as_parent(e, found, role, &average, &up, &Vec3::x()) {
         found.set(role, c, 0.7, "its axes as those of the joint below");
     } else {
         let above = left.cross(&(average.inverse() * Vec3::y())).cross(&left);
@@ -135,8 +141,7 @@ fn vertebra(e: &MotionSamples, found: &mut PartialEstimate, role: Role, after: &
     }
 }
 
-/// The bone of a trunk joint in its axes: to the next joint of the line that lies directly below it in the tree and
-/// apart, else to its tip.
+/// The bone of a trunk joint in its axes: to the next trunk joint that is its child and apart, else to its tip.
 fn bone_of(e: &MotionSamples, found: &PartialEstimate, role: Role, after: &[Role]) -> Option<Vec3> {
     let here = Some(e.joint(role));
     match after.iter().find(|r| e.skeleton().parent(e.joint(**r)) == here) {

@@ -1,5 +1,4 @@
-//! The branches of a hand become fingers: by their number, their order across the palm, and the thumb by where it starts
-//! and points.
+//! Identifies the fingers of a hand by their number, order across the palm, and the thumb's base and direction.
 //!
 //! Space and units: those of the tree.
 
@@ -7,16 +6,16 @@ use super::joint_tree::Tree;
 use crate::math::Vec3;
 use crate::model::Finger;
 
-/// One finger: which it is, and its joints from the knuckle outwards.
+/// A finger, and its joints from the knuckle outwards.
 pub(super) type Digit = (Finger, Vec<usize>);
 
-/// Joints of a finger that bend.
+/// Joints of a finger that bend: those after the metacarpal.
 const BENDING: usize = 3;
 
-/// The fingers of `hand`, thumb first, and from the knuckles to the thumb, of length one. For a paw, which has its thumb
-/// nowhere, `other` is where the other one is.
+/// The fingers of `hand`, thumb first, and the unit vector from the knuckles to the thumb. For a paw, whose thumb has
+/// no characteristic position, `other` is the position of the other paw.
 pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digit>, Vec3) {
-    // The bones of a hand may lie between the wrist and where the fingers part.
+    // Palm bones may lie between the wrist and the joint where the fingers branch.
     let mut palm = hand;
     while let [only] = tree.children[palm][..]
         && !tree.children[only].is_empty()
@@ -25,7 +24,7 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     }
     let wrist = tree.at[palm];
     let all: Vec<Vec<usize>> = tree.branches(palm).iter().map(|&c| tree.outwards(c).collect()).collect();
-    // Short branches beside long ones are the bones of the palm, or helpers.
+    // Branches much shorter than the others are palm bones or helpers.
     let most = all.iter().map(Vec::len).max().unwrap_or(0);
     let mut chains: Vec<Vec<usize>> = all.into_iter().filter(|c| c.len() * 2 >= most.min(4)).collect();
     // A sword is longer than fingers.
@@ -37,7 +36,7 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     if chains.len() < 2 || chains.len() > 5 {
         return (Vec::new(), Vec3::zeros());
     }
-    // Several branches that start in one place start with a stub.
+    // Three or more branches that start at one position start with a stub.
     let near =
         |a: &Vec<usize>, b: &Vec<usize>| (tree.at[a[0]] - tree.at[b[0]]).norm() < 0.02 * tree.reach[palm];
     let stubs = chains.iter().any(|a| chains.iter().filter(|b| near(a, b)).count() >= 3);
@@ -70,7 +69,7 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     let along = (knuckles - wrist).try_normalize(1e-12).unwrap_or_default();
     let aside = end(&thumb) - knuckles;
     let across = (aside - along * aside.dot(&along)).try_normalize(1e-12).unwrap_or_default();
-    // From the thumb outwards.
+    // From the thumb to the little finger.
     chains.sort_by(|a, b| tree.at[b[0]].dot(&across).total_cmp(&tree.at[a[0]].dot(&across)));
     let fingers = if chains.len() == 1 { &[Finger::Middle][..] } else { &Finger::ALL[1..] };
     let mut found = vec![(Finger::Thumb, thumb)];
@@ -78,7 +77,7 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     (found, across)
 }
 
-/// The joints of a branch that bend: without a stub or the bone in the palm before them, and without the tip behind them.
+/// The joints of a branch that bend, without a stub or metacarpal before and a tip behind them.
 fn bending(tree: &Tree, mut chain: Vec<usize>, stub: bool) -> Vec<usize> {
     if chain.len() > BENDING && (stub || tree.bone[chain[1]] > 1.3 * tree.bone[chain[2]]) {
         chain.remove(0);

@@ -1,6 +1,4 @@
-//! A skeleton becomes the shape of a body: limbs, trunk, fingers and sides with how sure they are; or none.
-//!
-//! Space: the rest pose, Y up if the file says so. Units: any.
+//! Detects limbs, trunk, fingers and sides of a body by shape, with confidences.
 
 use super::joint_tree::Tree;
 use super::limb::Limb;
@@ -12,55 +10,56 @@ use crate::anatomy::named_limbs::LimbSlot;
 use crate::math::Vec3;
 use crate::model::{Finger, JointId, ModelPose, Side, Skeleton};
 
-/// What the shape tells: legs and arms of both sides (left first), and the line of the trunk.
+/// The detected body: legs and arms of both sides (left first), and the trunk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyShape {
-    /// The joint that legs and trunk part from.
+    /// The joint where legs and trunk branch.
     pub hips: JointId,
-    /// Slots as in `limbs::LEG`, left and right.
+    /// Slots as in `named_limbs::LEG`, left and right.
     pub legs: [[LimbSlot; 4]; 2],
-    /// Slots as in `limbs::ARM`, left and right.
+    /// Slots as in `named_limbs::ARM`, left and right.
     pub arms: [[LimbSlot; 4]; 2],
-    /// From above the hips to the chest.
+    /// From the joint above the hips to the chest.
     pub spine: Vec<JointId>,
     /// Above the chest, below the head.
     pub neck: Vec<JointId>,
     /// The head.
     pub head: Option<JointId>,
-    /// Behind the hips.
+    /// The tail, from the hips outwards.
     pub tail: Vec<JointId>,
     /// Fingers of the left and of the right hand, each from the knuckle outwards.
     pub fingers: [Vec<(Finger, Vec<JointId>)>; 2],
-    /// How sure limbs, hips and head are.
+    /// Confidence of limbs, hips and head.
     pub sure: f64,
-    /// How sure spine and neck are parted.
+    /// Confidence of the boundary between spine and neck.
     pub trunk_sure: f64,
-    /// How sure left and right are: below 0.5 the front is a guess.
+    /// Confidence of left and right: below 0.5 the front is a guess.
     pub sides_sure: f64,
-    /// Whether several witnesses agree about the sides, or the knees of a clip: enough to overrule names.
+    /// Whether several cues, or the knees in a clip, agree about the sides: enough to override names.
     pub sides_proven: bool,
-    /// What the knees of the clip say of the sides, -1 (wrong) to 1; `None` without knees that bend.
+    /// Agreement of the clip's knees with the sides, -1 (contradict) to 1; `None` without knees that bend.
     pub knees: Option<f64>,
 }
 
-/// How sure a body is that has all that bodies have.
+/// Confidence of a body whose limbs have all features of limbs. Less than that of names, which people gave.
 const SURE: f64 = 0.75;
-/// How sure a body is whose limbs are just like limbs.
+/// Confidence of a body whose limbs barely qualify.
 const FAIR: f64 = 0.6;
-/// Below this nobody should rely on it.
+/// Confidence of a guess: below 0.5, so nothing should rely on it.
 const GUESS: f64 = 0.45;
-/// How sure hands and feet are that hang elsewhere, and sides that only the file's format tells.
+/// Confidence of hands and feet that are not children of the limb, and of sides that only the file format defines.
 const LOOSE: f64 = 0.5;
-/// Votes for a front that are worth trusting: one foot that points ahead gives 3, the +Z of the file 0.3. At half of
-/// this a knee that is a little bent decides, at double one foot and nothing else still does.
+/// Votes for a front that are reliable: one foot that points ahead gives 3, the file's +Z 0.3. At half of this limit
+/// a slightly flexed knee decides; at double, one foot and nothing else still does.
 const VOTES: f64 = 0.8;
-/// Votes that overrule names: more than one foot gives. At half of this one foot would, at double two would not.
+/// Votes that override names: more than one foot gives. At half of this limit one foot would do, at double two feet
+/// would not.
 const PROVEN: f64 = 4.0;
 
 /// The sides in the order of `BodyShape::legs` and `BodyShape::arms`.
 pub const SIDES: [Side; 2] = Side::BOTH;
 
-/// Reads a body off the tree; `None` where there are no two legs and a trunk.
+/// Detects a body; `None` without two legs and a trunk.
 pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> Option<BodyShape> {
     let frames = evidence.clip.map_or_else(Vec::new, |clip| frames(skeleton, clip));
     let tree = Tree::new(skeleton, rest, evidence.mass, frames);
@@ -70,13 +69,13 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> 
     let mut hands = [Vec::new(), Vec::new()];
     let mut thumbs = Vec3::zeros();
     if let Some(arms) = &mut body.arms {
-        // Arms in the order of the legs.
+        // Puts the arms in the order of the legs.
         if arms.twin.across.dot(&body.legs.twin.across) < 0.0 {
-            arms.turn_round();
+            arms.exchange_sides();
         }
         let trunk = middle(&tree, arms, arms.upper) - middle(&tree, &body.legs, body.legs.upper);
         let (down, fore) = (direction(&tree, &body.legs), direction(&tree, arms));
-        // Forelegs beside hind legs, and a trunk across them.
+        // Forelegs are parallel to the hind legs, and the trunk is across them.
         let paws = trunk.angle(&-down) > 0.9 && down.angle(&fore) < 0.7;
         if let (Some(_), [Some(a), Some(b)]) = (arms.end, [0, 1].map(|s| hand(&tree, arms, s))) {
             for (s, hand, other) in [(0, a, b), (1, b, a)] {
@@ -121,16 +120,16 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> 
     })
 }
 
-/// Whether the witnesses are enough to overrule names: knees that bend, or a standing figure with feet.
+/// Whether the cues suffice to override names: knees that bend, or an upright figure with feet.
 fn proven(front: &front::Front) -> bool {
     let knees = front.knees.map(|k| k * front.votes.signum() > 0.3);
     front.votes.abs() > PROVEN && knees.unwrap_or(front.upright)
 }
 
-/// The axis of a knee along the left of the hips that only swapped sides show: those of good takes lie above 0.76.
+/// Component of the knee axis along the left of the hips that only exchanged sides reach: good takes are above 0.76.
 const BACKWARDS: f64 = -0.5;
 
-/// Whether both knees of legs that words name bend the wrong way in the clip: their sides are swapped.
+/// Whether both knees of the named legs bend backwards in the clip, which means that the sides are exchanged.
 pub fn knees_bend_backwards(
     skeleton: &Skeleton,
     legs: &[[LimbSlot; 4]; 2],

@@ -1,8 +1,8 @@
-//! A body becomes left and right: which of its twin limbs lies on the side that is left once the front is known.
+//! Decides which side of the body is left, by votes of anatomical cues for the front.
 //!
-//! Feet point to the front, knees bend forwards, elbows backwards, thumbs and faces are in front, animals look where
-//! their trunk points. Each witness votes with the sine of what it shows. In a clip the axis that the knees bend about
-//! points to the left (REST.md 4.5, 10: 0.76 to 1.0 on 142 knees).
+//! Feet point ahead, knees bend forwards, elbows backwards, thumbs and faces are in front, animals look along their
+//! trunk. Each cue votes with the sine of its angle. In a clip the axis of knee flexion points left (0.76 to 1.0 on
+//! 142 knees).
 
 use super::joint_tree::Tree;
 use super::limb::Limb;
@@ -10,23 +10,23 @@ use super::limb_pairs::{LimbPairs, direction, middle};
 use super::trunk_line::TrunkLine;
 use crate::math::Vec3;
 
-/// What the witnesses say together.
+/// The sum of all cues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Front {
-    /// Positive where the first of the twins is left; how far from 0 tells how sure that is.
+    /// Positive where the first of the twins is left; the magnitude is the confidence.
     pub votes: f64,
-    /// The same from the knees of the clip alone, -1 to 1; `None` without knees that bend.
+    /// The vote of the clip's knees alone, -1 to 1; `None` without knees that bend.
     pub knees: Option<f64>,
-    /// Whether the trunk goes on where the legs come from: a figure that stands, and no heap of bones.
+    /// Whether the trunk continues the line of the legs: a standing figure and no heap of bones.
     pub upright: bool,
 }
 
-/// What the +Z of the file counts, where nothing else speaks: glTF says that it is the front.
+/// Vote of the file's +Z, which glTF defines as the front. It decides only where no other cue does.
 const FORMAT: f64 = 0.3;
-/// Bends of knees that tell a direction, in radians: below, noise turns the axis round.
-const BENT: f64 = 0.26;
+/// Radians (15 degrees) of knee flexion from which its axis counts; below, noise reverses the axis.
+const LEAST_FLEXION: f64 = 0.26;
 
-/// Asks all witnesses. `thumbs` points from the knuckles of both hands to their thumbs, summed.
+/// Sums all cues. `thumbs` is the sum of the directions from the knuckles to the thumbs.
 pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkLine, thumbs: Vec3) -> Front {
     let legs = &body.legs;
     let first = legs.twin.across;
@@ -34,7 +34,7 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkLine, thumbs: Vec
         body.arms.as_ref().map(|arms| middle(tree, arms, arms.upper) - middle(tree, legs, legs.upper));
     let trunk = trunk.and_then(|t| t.try_normalize(1e-12));
     let stands = -direction(tree, legs);
-    // The front, were the first of the twins the left one.
+    // The front if the first of the twins is left.
     let upright = trunk.is_none_or(|t| t.dot(&stands) > 0.6);
     let up = if upright { (stands + trunk.unwrap_or_default()).try_normalize(1e-12) } else { Some(stands) };
     let up = up.unwrap_or_else(Vec3::y);
@@ -57,7 +57,7 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkLine, thumbs: Vec
     Front { votes, knees, upright }
 }
 
-/// How far the middle joints of both limbs lie in front of the line from their first to their last, against a tenth
+/// Forward offset of the middle joints of both limbs from the line between first and last joint, in units of a tenth
 /// of its length, -1 to 1.
 fn offset(tree: &Tree, limb: &Limb, front: Vec3) -> f64 {
     let one = |s: usize| {
@@ -70,14 +70,14 @@ fn offset(tree: &Tree, limb: &Limb, front: Vec3) -> f64 {
     0.5 * (one(0) + one(1))
 }
 
-/// From the head to the mean of what hangs on it: eyes, jaw, nose.
+/// Direction from the head to the mean of its children: eyes, jaw, nose.
 fn face(tree: &Tree, head: usize) -> Vec3 {
     let parts = &tree.children[head];
     let sum: Vec3 = parts.iter().map(|&k| tree.at[k] - tree.at[head]).sum();
     sum.try_normalize(1e-12).unwrap_or_default()
 }
 
-/// Of both knees together; `None` without knees that bend.
+/// The vote of both knees; `None` without knees that bend.
 fn knees(tree: &Tree, legs: &Limb) -> Option<f64> {
     let feet = [legs.end_joint(0)?, legs.end_joint(1)?];
     let joints = [0, 1].map(|s| [legs.joint(s, legs.upper), legs.joint(s, legs.lower), feet[s]]);
@@ -86,8 +86,8 @@ fn knees(tree: &Tree, legs: &Limb) -> Option<f64> {
     (weight > 0.0).then(|| both.iter().map(|k| k.0 * k.1).sum::<f64>() / weight)
 }
 
-/// The axes that the knees bend about, along the line from the second hip to the first: for each leg the mean over the
-/// frames, weighted by how far it bends, -1 to 1, and the sum of the weights. `joints` are hip, knee and ankle of both.
+/// The component of each knee's flexion axis along the line from the second hip to the first: the mean over the
+/// frames, weighted by flexion, -1 to 1, and the sum of the weights. `joints` are hip, knee and ankle of both legs.
 pub(super) fn knee_axes(frames: &[Vec<Vec3>], joints: [[usize; 3]; 2]) -> [(f64, f64); 2] {
     let mut sums = [(0.0, 0.0); 2];
     for at in frames {
@@ -96,7 +96,7 @@ pub(super) fn knee_axes(frames: &[Vec<Vec3>], joints: [[usize; 3]; 2]) -> [(f64,
         for (sum, leg) in sums.iter_mut().zip(joints) {
             let [hip, knee, ankle] = leg.map(|k| at[k]);
             let (u, v) = (knee - hip, ankle - knee);
-            if u.angle(&v) > BENT {
+            if u.angle(&v) > LEAST_FLEXION {
                 let axis = u.cross(&v) / (u.norm() * v.norm());
                 sum.0 += axis.dot(&across);
                 sum.1 += axis.norm();

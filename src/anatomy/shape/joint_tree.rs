@@ -1,52 +1,51 @@
-//! A skeleton at rest becomes a tree of places, as far as the shape of a body can be read off it: reach, skin and who
-//! lies below whom are found in single sweeps.
+//! The joint tree at rest with the quantities that shape detection needs: positions, reach, skin share, ancestry.
 //!
-//! Space: that of the rest pose. Units: any, the same for all.
+//! All are computed in single passes. Space: that of the rest pose. Units: any, the same for all.
 
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Skeleton};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Children of one joint that are looked at, the ones that reach furthest: bodies part into a handful of branches, and a
-/// heap of a thousand loose joints must not cost a million comparisons.
+/// Children of a joint that are compared, those with the longest reach: bodies have a handful of branches per joint,
+/// and a thousand loose joints must not cost a million comparisons.
 const MOST_BRANCHES: usize = 16;
 
-/// Two joints nearer to each other than this share of the figure's size lie in one place.
+/// Two joints nearer than this share of the figure's size are at one position.
 const SAME_PLACE: f64 = 0.005;
 
-/// The joints by their places. Joints are numbers here, as in the skeleton.
+/// The joints by index, as in the skeleton.
 pub(super) struct Tree {
-    /// Where each joint lies.
+    /// Position of each joint.
     pub at: Vec<Vec3>,
-    /// The joint above.
+    /// Parent joint.
     pub parent: Vec<Option<usize>>,
-    /// The branches below, without bare ends, the ones that reach furthest first.
+    /// Children without end markers, those with the longest reach first.
     pub children: Vec<Vec<usize>>,
-    /// How far a joint lies from the one above.
+    /// Distance to the parent.
     pub bone: Vec<f64>,
-    /// How far it goes on from a joint outwards, tips included.
+    /// Length of the longest chain from a joint outwards, tips included.
     pub reach: Vec<f64>,
-    /// Where the bone of an end joint ends, as far as that is known.
+    /// Where the bone of a leaf joint ends, if known.
     pub tip: Vec<Option<Vec3>>,
-    /// The share of the skin that each joint moves; `None` where there is no skin to weigh.
+    /// Share of the skin that each joint moves; `None` without a skin.
     pub skin: Option<Vec<f64>>,
-    /// The share of the skin that a joint and all below it move; 0 without skin.
+    /// Share of the skin that a joint and its descendants move; 0 without skin.
     pub below: Vec<f64>,
-    /// The places of all joints in some frames of a clip; empty without one.
+    /// Positions of all joints in sampled frames of a clip; empty without one.
     pub frames: Vec<Vec<Vec3>>,
-    /// Whether a joint is an end that only tells where the bone before it ends.
+    /// Whether a joint is an end marker, which only gives the end of its parent's bone.
     pub bare: Vec<bool>,
-    /// Of joints with more children than are looked at, those that are.
-    looked_at: BTreeMap<usize, Vec<usize>>,
+    /// The compared children of joints with more than [`MOST_BRANCHES`].
+    compared: BTreeMap<usize, Vec<usize>>,
     enter: Vec<usize>,
     leave: Vec<usize>,
-    /// What [`Tree::bends`] has found of a joint, the one above it and the one above that: many limbs ask for it.
-    bent: Vec<OnceCell<f64>>,
+    /// Cache of [`Tree::flexion`] of a joint, its parent and grandparent: many limb candidates need it.
+    flexions: Vec<OnceCell<f64>>,
 }
 
 impl Tree {
-    /// The tree of `skeleton` at rest. `mass` is the summed weight of the vertices of each joint.
+    /// The tree of `skeleton` at rest. `mass` is the sum of the skin weights of each joint.
     pub fn new(skeleton: &Skeleton, rest: &ModelPose, mass: Option<&[f64]>, frames: Vec<Vec<Vec3>>) -> Tree {
         let n = skeleton.len();
         let at: Vec<Vec3> = skeleton.ids().map(|id| rest.position(id)).collect();
@@ -66,20 +65,20 @@ impl Tree {
             below: vec![0.0; n],
             frames,
             bare: vec![false; n],
-            looked_at: BTreeMap::new(),
+            compared: BTreeMap::new(),
             enter: vec![0; n],
             leave: vec![0; n],
-            bent: vec![OnceCell::new(); n],
+            flexions: vec![OnceCell::new(); n],
         };
-        tree.take_bare_ends();
+        tree.remove_bare_ends();
         tree.sweep();
         tree
     }
 
-    /// Takes out ends that are no body parts. Joints without skin at the end of a chain that has skin only say where the
-    /// chain ends; without any skin, so do those without a tip where other ends have one. An end in the place of the
-    /// joint above carries that joint's rigid mesh, or nothing.
-    fn take_bare_ends(&mut self) {
+    /// Removes leaf joints that are no body parts. A leaf without skin after a joint with skin is only its tip;
+    /// without any skin, so is a leaf without a tip where other leaves have one. A leaf at the position of its parent
+    /// has the parent's rigid mesh, or nothing.
+    fn remove_bare_ends(&mut self) {
         let tips = self.tip.iter().any(Option::is_some);
         let size = self.at.iter().map(|p| (p - self.at[0]).norm()).fold(0.0, f64::max);
         for k in (1..self.at.len()).rev() {
@@ -87,13 +86,13 @@ impl Tree {
             if !self.children[k].is_empty() || self.tip[k].is_some() {
                 continue;
             }
-            let carries = self.skin.is_some() && self.bone[k] < SAME_PLACE * size;
+            let coincides = self.skin.is_some() && self.bone[k] < SAME_PLACE * size;
             let bare = match &self.skin {
                 Some(skin) => skin[k] <= 0.0 && skin[p] > 0.0,
                 None => tips,
             };
-            self.bare[k] = carries || bare;
-            if let Some(skin) = self.skin.as_mut().filter(|_| carries) {
+            self.bare[k] = coincides || bare;
+            if let Some(skin) = self.skin.as_mut().filter(|_| coincides) {
                 skin[p] += skin[k];
                 skin[k] = 0.0;
             } else if bare && self.children[p].len() == 1 {
@@ -105,7 +104,8 @@ impl Tree {
         }
     }
 
-    /// Reach and skin from the ends inwards, the order of branches, and the spans that tell who is below whom.
+    /// Computes reach and skin from the leaves inwards, sorts branches, and assigns the depth-first intervals for
+    /// ancestry tests.
     fn sweep(&mut self) {
         let n = self.at.len();
         let mut count = vec![1; n];
@@ -127,9 +127,9 @@ impl Tree {
             let mut some = all.clone();
             some.sort_by(|&a, &b| reach[b].total_cmp(&reach[a]).then(bone[b].total_cmp(&bone[a])));
             some.truncate(MOST_BRANCHES);
-            self.looked_at.insert(k, some);
+            self.compared.insert(k, some);
         }
-        // Parents first: each joint hands out the next free span to its children.
+        // Parents first: each joint assigns the next free interval to its children.
         let mut next = vec![0; n];
         for k in 0..n {
             let start = self.parent[k].map_or(0, |p| next[p]);
@@ -142,48 +142,48 @@ impl Tree {
         }
     }
 
-    /// Whether `k` is `above` or lies below it.
+    /// Whether `k` is `above` or a descendant of it.
     pub fn is_below(&self, k: usize, above: usize) -> bool {
         self.enter[above] <= self.enter[k] && self.enter[k] < self.leave[above]
     }
 
-    /// The branches of a joint that are looked at: of a heap of loose joints those with the longest chains.
+    /// The children of a joint to compare: of a heap of loose joints those with the longest chains.
     pub fn branches(&self, k: usize) -> &[usize] {
-        self.looked_at.get(&k).unwrap_or(&self.children[k])
+        self.compared.get(&k).unwrap_or(&self.children[k])
     }
 
-    /// The joints from `k` up to the root, `k` first.
+    /// The joints from `k` to the root, `k` first.
     pub fn upwards(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(k), |&j| self.parent[j])
     }
 
-    /// The joints from `k` outwards along the branch that reaches furthest, `k` first.
+    /// The joints from `k` outwards along the child with the longest reach, `k` first.
     pub fn outwards(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(k), |&j| self.children[j].first().copied())
     }
 
-    /// The last joint that is at or above both.
+    /// The lowest common ancestor.
     pub fn meet(&self, a: usize, b: usize) -> usize {
         self.upwards(a).find(|&k| self.is_below(b, k)).unwrap_or(0)
     }
 
-    /// The joints below `above` on the way to `k`, from `above` outwards, `above` left out.
-    pub fn way(&self, above: usize, k: usize) -> Vec<usize> {
-        let mut way: Vec<usize> = self.upwards(k).take_while(|&j| j != above).collect();
-        way.reverse();
-        way
+    /// The joints on the path from `above` (excluded) to `k`.
+    pub fn path(&self, above: usize, k: usize) -> Vec<usize> {
+        let mut path: Vec<usize> = self.upwards(k).take_while(|&j| j != above).collect();
+        path.reverse();
+        path
     }
 
-    /// How much the bone at `b` turns against the one before it over the frames, in radians: 0 for a joint that only
+    /// Range of the angle at `b` between the bones `ab` and `bc` over the frames, radians: 0 for a joint that only
     /// twists, or without a clip.
-    pub fn bends(&self, a: usize, b: usize, c: usize) -> f64 {
+    pub fn flexion(&self, a: usize, b: usize, c: usize) -> f64 {
         match self.parent[c] == Some(b) && self.parent[b] == Some(a) {
-            true => *self.bent[c].get_or_init(|| self.bending(a, b, c)),
-            false => self.bending(a, b, c),
+            true => *self.flexions[c].get_or_init(|| self.flexion_of(a, b, c)),
+            false => self.flexion_of(a, b, c),
         }
     }
 
-    fn bending(&self, a: usize, b: usize, c: usize) -> f64 {
+    fn flexion_of(&self, a: usize, b: usize, c: usize) -> f64 {
         let cosine = |p: &Vec<Vec3>| {
             let (first, second) = (p[b] - p[a], p[c] - p[b]);
             let lengths = first.norm() * second.norm();

@@ -1,15 +1,16 @@
-//! Limbs become a body: of all twins the two that are legs and arms, or forelegs, of one figure.
+//! Selects the two pairs of mirrored branches that are the legs and arms, or forelegs, of one figure.
 //!
-//! Wings, capes, skirts, ears and the levers of a rig are twins too. They lose by points: limbs are long, carry skin,
-//! are shaped like limbs, and legs hang where the body starts. Y is up, as far as anything says so; a figure that lies
-//! is still read.
+//! Wings, capes, skirts, ears and control joints are mirrored too. They get lower scores: limbs are long, move skin,
+//! have the proportions of limbs, and legs are near the root. Y is up if the file defines it; a lying figure is still
+//! detected.
 
 use super::joint_tree::Tree;
-use super::limb::{Limb, LimbKind};
+use super::limb::Limb;
+use super::limb_score::LimbKind;
 use super::twins::Twin;
 use crate::math::Vec3;
 
-/// Legs, and arms where there are some.
+/// Legs, and arms if any.
 pub(super) struct LimbPairs {
     /// Legs, or hind legs.
     pub legs: Limb,
@@ -17,16 +18,16 @@ pub(super) struct LimbPairs {
     pub arms: Option<Limb>,
 }
 
-/// Twins that are looked at, the longest first: a body has two that count.
+/// Candidate pairs, the longest first: a body has two that count.
 const MOST_TWINS: usize = 12;
-/// A body without arms is one only if its legs stand: the cosine of their direction against down.
+/// Cosine of the leg direction against down from which legs stand: required of a body without arms.
 const STANDS: f64 = 0.7;
 
 impl LimbPairs {
-    /// The body that explains the twins best; `None` where there are no two legs.
+    /// The best body; `None` without two legs.
     pub fn of(tree: &Tree, twins: &[Twin]) -> Option<LimbPairs> {
         let mut long: Vec<&Twin> = twins.iter().filter(|t| t.paths[0].len() >= 2).collect();
-        // A lever of the rig moves no skin.
+        // A control joint moves no skin.
         long.retain(|t| tree.skin.is_none() || t.skin > 0.0);
         long.sort_by(|a, b| b.length.total_cmp(&a.length));
         long.truncate(MOST_TWINS);
@@ -37,7 +38,7 @@ impl LimbPairs {
         let mut best: Option<(f64, usize, Option<usize>)> = None;
         for (i, leg) in legs.iter().enumerate().filter_map(|(i, l)| Some((i, l.as_ref()?))) {
             for (j, arm) in arms.iter().enumerate().filter_map(|(j, a)| Some((j, a.as_ref()?))) {
-                let Some(points) = together(tree, leg, arm, longest) else { continue };
+                let Some(points) = score(tree, leg, arm, longest) else { continue };
                 if best.is_none_or(|b| points > b.0) {
                     best = Some((points, i, Some(j)));
                 }
@@ -55,7 +56,7 @@ impl LimbPairs {
         let body = LimbPairs { legs: legs[i].clone()?, arms: j.and_then(|j| arms[j].clone()) };
         let crowd = |t: &&&Twin| t.parent == body.legs.twin.parent && t.length > 0.7 * body.legs.twin.length;
         let same = body.arms.as_ref().is_some_and(|a| a.twin.parent == body.legs.twin.parent);
-        // More than two pairs of legs on one joint: a spider, and no telling which are arms.
+        // More than two pairs of legs on one joint are a spider's, and the arms cannot be identified.
         if same && long.iter().filter(crowd).count() > 2 {
             return None;
         }
@@ -63,23 +64,23 @@ impl LimbPairs {
     }
 }
 
-/// The mean direction of the legs against down, -1 to 1.
+/// Cosine between the mean direction of the legs and down.
 pub(super) fn down(tree: &Tree, limb: &Limb) -> f64 {
     direction(tree, limb).dot(&-Vec3::y())
 }
 
-/// The mean direction of both limbs from their beginning to their end, of length one.
+/// The mean direction of both limbs from start to end, unit length.
 pub(super) fn direction(tree: &Tree, limb: &Limb) -> Vec3 {
     let along = |s: usize| limb.end_place(tree, s) - tree.at[limb.joint(s, limb.upper)];
     (along(0) + along(1)).try_normalize(1e-12).unwrap_or_default()
 }
 
-/// The middle of the joints of both sides at position `k`.
+/// The midpoint of the joints of both sides at index `k`.
 pub(super) fn middle(tree: &Tree, limb: &Limb, k: usize) -> Vec3 {
     (tree.at[limb.joint(0, k)] + tree.at[limb.joint(1, k)]) * 0.5
 }
 
-/// Whether something goes up from where the legs part.
+/// Whether joints lie above the one where the legs branch.
 fn trunk_above(tree: &Tree, legs: &Limb) -> bool {
     let hip = middle(tree, legs, legs.upper);
     let leg = legs.twin.length;
@@ -88,8 +89,8 @@ fn trunk_above(tree: &Tree, legs: &Limb) -> bool {
     all.filter(|&k| (tree.at[k] - hip).y > 0.3 * leg).count() >= 2
 }
 
-/// Points for one choice of legs and arms; `None` where they cannot belong to one body.
-fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> {
+/// Score of one choice of legs and arms; `None` where they cannot belong to one body.
+fn score(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> {
     let (l, a) = (&legs.twin, &arms.twin);
     let overlap =
         |x: &Twin, y: &Twin| (0..2).any(|s| (0..2).any(|t| tree.is_below(x.paths[s][0], y.paths[t][0])));
@@ -101,13 +102,13 @@ fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> 
         return None;
     }
     let mut points = legs.points + arms.points + 4.0 * same_plane;
-    // Wings are long, arms need not be longer than legs.
+    // Wings are long; arms need not be longer than legs.
     points += 6.0 * (legs.length + arms.length.min(0.8 * legs.length)) / longest;
     points -= 4.0 * (libm::log(arms.length / legs.length).abs() - 0.6).max(0.0);
     if tree.skin.is_some() {
         points += 6.0 * (l.skin.min(0.25) + a.skin.min(0.25));
     }
-    // Skeletons start at the hips: what hangs nearer to the root are the legs.
+    // Skeletons start at the hips: the pair nearer to the root is the legs.
     points += match (tree.is_below(a.parent, l.parent), tree.is_below(l.parent, a.parent)) {
         (true, false) => 3.0,
         (false, true) => -3.0,
@@ -118,7 +119,7 @@ fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> 
     let trunk = shoulder - hip;
     let along = trunk.try_normalize(0.1 * legs.length.max(1e-12))?;
     points += (trunk.y / legs.length).clamp(-1.0, 1.0);
-    // Legs point away from the trunk or stand under it; arms hang or lie level, wings are raised.
+    // Legs point away from the trunk or stand under it; arms hang or are level, wings are raised.
     points -= 1.5 * direction(tree, legs).dot(&along).max(0.0);
     points -= 2.0 * direction(tree, arms).dot(&along).max(0.0);
     // Wings and capes are behind the trunk.
@@ -129,7 +130,7 @@ fn together(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> 
     Some(points)
 }
 
-/// Where the feet point, across the legs, of length one at most; zero without feet.
+/// Direction of the feet perpendicular to the legs, length at most one; zero without feet.
 fn ahead(tree: &Tree, legs: &Limb) -> Vec3 {
     let feet: Vec3 = (0..2).filter_map(|s| legs.foot(tree, s)).sum();
     let legs = direction(tree, legs);

@@ -1,8 +1,8 @@
-//! A tree without words becomes a body: what the shape of a skeleton alone tells of its joints.
+//! Detects the body from the shape of a skeleton alone, without names.
 //!
-//! Branches that mirror each other are found first, then limbs among them, then the two pairs that make a body, the
-//! line between and beyond them, fingers, and the front, which tells left from right. Nothing here reads names.
-//! Space: the rest pose, Y up if the file says so. Units: any. The method is the project's own.
+//! Mirrored branches are found first, then limbs among them, the two pairs that form a body, the trunk between and
+//! beyond them, fingers, and the front, which distinguishes left from right. Space: the rest pose, Y up if the file
+//! defines it. Units: any. The method is the project's own.
 
 mod limb_pairs;
 mod digits;
@@ -10,6 +10,7 @@ mod shape_evidence;
 mod find;
 mod front;
 mod limb;
+mod limb_score;
 mod trunk_line;
 mod slots;
 mod joint_tree;

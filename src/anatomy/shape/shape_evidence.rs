@@ -1,23 +1,23 @@
-//! Meshes and clips become what the shape of a body is read by besides places: the skin of each joint, and frames.
+//! Additional input of shape detection: skin weight per joint, and sampled frames of a clip.
 //!
 //! Space: frames are in the space of the clip, which may differ from that of the rest pose.
 
 use crate::math::Vec3;
 use crate::model::{Clip, Mesh, ModelPose, Skeleton};
 
-/// Frames of a clip that are looked at, evenly spread.
+/// Sampled frames of a clip, evenly spread: enough to show which joints bend.
 const FRAMES: usize = 16;
 
-/// What a file tells of a skeleton besides names and the rest pose.
+/// Input from a file besides names and the rest pose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShapeEvidence<'a> {
-    /// The summed weight of the vertices that each joint moves, in joint order; `None` without a skin.
+    /// Sum of the skin weights of each joint, in joint order; `None` without a skin.
     pub mass: Option<&'a [f64]>,
     /// A clip that plays on the skeleton.
     pub clip: Option<&'a Clip>,
 }
 
-/// The summed weight of the vertices that each of `joints` joints moves; `None` where no mesh moves any.
+/// Sum of the skin weights of each joint; `None` where no mesh is bound to any.
 pub fn skin_mass(meshes: &[Mesh], joints: usize) -> Option<Vec<f64>> {
     let mut mass = vec![0.0; joints];
     for mesh in meshes {
@@ -32,15 +32,15 @@ pub fn skin_mass(meshes: &[Mesh], joints: usize) -> Option<Vec<f64>> {
     mass.iter().any(|&m| m > 0.0).then_some(mass)
 }
 
-/// The places of all joints in some frames of a clip.
+/// The positions of all joints in sampled frames of a clip.
 pub(super) fn frames(skeleton: &Skeleton, clip: &Clip) -> Vec<Vec<Vec3>> {
     let count = clip.frames();
     let step = count.div_ceil(FRAMES).max(1);
     let mut pose = skeleton.rest_pose();
-    let place = |frame: usize| {
+    let positions = |frame: usize| {
         clip.read_pose(frame, &mut pose);
         let model = ModelPose::of(skeleton, &pose);
         skeleton.ids().map(|id| model.position(id)).collect()
     };
-    (0..count).step_by(step).map(place).collect()
+    (0..count).step_by(step).map(positions).collect()
 }

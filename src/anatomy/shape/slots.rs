@@ -1,13 +1,11 @@
-//! A limb becomes the joints of its slots: collar bone or stub before it, hand or foot, and toes.
-//!
-//! Space and units: those of the tree.
+//! Assigns the joints of a limb to its slots: collar bone or stub before it, hand or foot, and toes.
 
 use super::joint_tree::Tree;
 use super::limb::Limb;
 use super::limb_pairs::middle;
 use crate::math::Vec3;
 
-/// Joints whose bones differ by less, in radians, lie in line.
+/// Radians (9 degrees) between bones up to which their joints are in line: twist joints.
 const IN_LINE: f64 = 0.15;
 
 /// Thigh, shin, foot and toes of one side.
@@ -19,7 +17,7 @@ pub(super) fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
         if branches.len() < 3 {
             return toes(tree, path, k);
         }
-        // Of five toes the big one, which is the innermost.
+        // Of several toes the big one, which is the innermost.
         let other = tree.at[limb.joint(1 - side, k)];
         branches.iter().copied().min_by(|&a, &b| {
             let far = |k: usize| (tree.at[k] - other).norm();
@@ -32,7 +30,7 @@ pub(super) fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
 /// Collar bone, upper arm, forearm and hand of one side.
 pub(super) fn arm(tree: &Tree, legs: &Limb, limb: &Limb, side: usize) -> [Option<usize>; 4] {
     let path = &limb.twin.paths[side];
-    // A stub in the middle of the body leads to the collar bone where there is one behind it.
+    // A stub in the middle of the body precedes the collar bone, if there is a joint after it.
     let apart =
         |k: usize| (tree.at[limb.joint(0, k)] - tree.at[limb.joint(1, k)]).norm() > 0.02 * limb.twin.length;
     let collar = (0..limb.upper).find(|&k| apart(k)).or((limb.upper > 0).then_some(0)).map(|k| path[k]);
@@ -40,7 +38,8 @@ pub(super) fn arm(tree: &Tree, legs: &Limb, limb: &Limb, side: usize) -> [Option
     [collar, Some(path[limb.upper]), Some(path[limb.lower]), hand(tree, limb, side)]
 }
 
-/// The collar bone of a rig in pieces: an end joint between the trunk and the shoulder, as high as the shoulder.
+/// The collar bone of a rig in separate pieces: a leaf joint between trunk and shoulder, at the height of the
+/// shoulder.
 fn loose_collar(tree: &Tree, legs: &Limb, arms: &Limb, side: usize) -> Option<usize> {
     let parent = arms.twin.parent;
     if parent != legs.twin.parent {
@@ -61,14 +60,14 @@ fn loose_collar(tree: &Tree, legs: &Limb, arms: &Limb, side: usize) -> Option<us
     near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|n| n.1)
 }
 
-/// The hand of one side; of several joints in one place (the bones of a palm) the middle one.
+/// The hand of one side; of several joints at one position (palm bones) the middle one.
 pub(super) fn hand(tree: &Tree, limb: &Limb, side: usize) -> Option<usize> {
     let Some(end) = limb.end else { return limb.loose[side] };
     let hand = limb.joint(side, end);
-    let beside = &tree.children[tree.parent[hand]?];
+    let siblings = &tree.children[tree.parent[hand]?];
     let near = |k: usize| (tree.at[k] - tree.at[hand]).norm() < 0.01 * limb.twin.length;
     let palm: Vec<usize> =
-        beside.iter().copied().filter(|&k| near(k) && !tree.children[k].is_empty()).collect();
+        siblings.iter().copied().filter(|&k| near(k) && !tree.children[k].is_empty()).collect();
     if palm.len() < 3 {
         return Some(hand);
     }
@@ -78,7 +77,7 @@ pub(super) fn hand(tree: &Tree, limb: &Limb, side: usize) -> Option<usize> {
     palm.into_iter().min_by(|&a, &b| far(a).total_cmp(&far(b)))
 }
 
-/// The joint that the toes turn at: the next behind the foot, but for twist joints of the foot.
+/// The toe joint: the first one after the foot that is no twist joint of the foot.
 fn toes(tree: &Tree, path: &[usize], foot: usize) -> Option<usize> {
     let twists = |k: usize| {
         let Some(&next) = path.get(k + 1) else { return false };

@@ -1,7 +1,7 @@
-//! Legs and arms become the line between and beyond them: hips, spine, neck, head and tail.
+//! Detects hips, spine, neck, head and tail, given legs and arms.
 //!
-//! Where legs and arms hang on one tree, the line is the way from one to the other and on to the head. Where they lie
-//! loose below a root, as in rigs that are built in pieces, it is the chain that passes between them. Space and units:
+//! Where legs and arms are in one tree, the trunk is the path between them and on to the head. Where they are
+//! separate below a root, as in rigs built of pieces, it is the chain that passes between them. Space and units:
 //! those of the tree.
 
 use super::joint_tree::Tree;
@@ -12,21 +12,21 @@ use crate::math::{Vec3, nearest_on_segment};
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Default)]
 pub(super) struct TrunkLine {
-    /// Carries legs and trunk.
+    /// The parent of legs and trunk.
     pub hips: usize,
-    /// From above the hips to where the arms hang.
+    /// From the joint above the hips to the parent of the arms.
     pub spine: Vec<usize>,
     /// Beyond the arms, below the head.
     pub neck: Vec<usize>,
     /// The head.
     pub head: Option<usize>,
-    /// Behind the hips.
+    /// The tail.
     pub tail: Vec<usize>,
-    /// Whether arms show where the spine ends; without them spine and neck are guessed.
+    /// Whether arms define the end of the spine; without them spine and neck are guessed.
     pub sure: bool,
 }
 
-/// The line of a body.
+/// The trunk of a body.
 pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let legs = &body.legs;
     let hip = middle(tree, legs, legs.upper);
@@ -35,10 +35,10 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let shoulder = middle(tree, arms, arms.upper);
     let (pelvis, chest) = (legs.twin.parent, arms.twin.parent);
     let top = tree.meet(pelvis, chest);
-    let near = |k: usize, place: Vec3| (tree.at[k] - place).norm() < 0.45 * leg;
-    let carries = |k: usize| near(k, hip) || tree.skin.as_ref().is_some_and(|s| s[k] > 0.01);
+    let near = |k: usize, point: Vec3| (tree.at[k] - point).norm() < 0.45 * leg;
+    let is_hips = |k: usize| near(k, hip) || tree.skin.as_ref().is_some_and(|s| s[k] > 0.01);
 
-    // Loose pieces below a root: the trunk is the chain that passes between legs and arms.
+    // Separate pieces below a root: the trunk is the chain that passes between legs and arms.
     if pelvis == chest && !(near(pelvis, hip) && near(chest, shoulder)) {
         let own = [legs.joint(0, 0), legs.joint(1, 0), arms.joint(0, 0), arms.joint(1, 0)];
         let branches = tree.branches(top);
@@ -52,18 +52,18 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
         }
     }
 
-    // The way from the joint that carries the legs to the one that carries the arms.
-    let mut way = tree.way(top, chest);
+    // The path from the parent of the legs to the parent of the arms.
+    let mut path = tree.path(top, chest);
     let mut hips = top;
-    if !carries(top) {
-        // A root on the floor: the joint of the trunk that is nearest to the thighs.
-        let k = (0..way.len()).min_by(|&a, &b| {
-            let far = |k: usize| (tree.at[way[k]] - hip).norm();
+    if !is_hips(top) {
+        // A root on the floor: the hips are the trunk joint nearest to the thighs.
+        let k = (0..path.len()).min_by(|&a, &b| {
+            let far = |k: usize| (tree.at[path[k]] - hip).norm();
             far(a).total_cmp(&far(b))
         });
-        if let Some(k) = k.filter(|&k| (tree.at[way[k]] - hip).norm() < (tree.at[top] - hip).norm()) {
-            hips = way[k];
-            way.drain(..=k);
+        if let Some(k) = k.filter(|&k| (tree.at[path[k]] - hip).norm() < (tree.at[top] - hip).norm()) {
+            hips = path[k];
+            path.drain(..=k);
         }
     }
     let taken = [arms.joint(0, 0), arms.joint(1, 0), legs.joint(0, 0), legs.joint(1, 0)];
@@ -73,53 +73,54 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
         Some((head, neck)) => (Some(*head), neck.to_vec()),
         None => (None, Vec::new()),
     };
-    let tail = tail(tree, hips, &taken, way.first().copied().or(neck.first().copied()).or(head), trunk, body);
-    Some(TrunkLine { hips, spine: way, neck, head, tail, sure: true })
+    let tail =
+        tail(tree, hips, &taken, path.first().copied().or(neck.first().copied()).or(head), trunk, body);
+    Some(TrunkLine { hips, spine: path, neck, head, tail, sure: true })
 }
 
-/// The joint of `chain` nearest to `place`, as a position.
-fn nearest(tree: &Tree, chain: &[usize], place: Vec3) -> usize {
-    let far = |k: usize| (tree.at[chain[k]] - place).norm();
+/// The index of the joint of `chain` nearest to `point`.
+fn nearest(tree: &Tree, chain: &[usize], point: Vec3) -> usize {
+    let far = |k: usize| (tree.at[chain[k]] - point).norm();
     (0..chain.len()).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap_or(0)
 }
 
-/// How far `place` lies from the line through the joints of `chain`.
-fn distance(tree: &Tree, chain: &[usize], place: Vec3) -> f64 {
+/// The distance of `point` from the polyline through the joints of `chain`.
+fn distance(tree: &Tree, chain: &[usize], point: Vec3) -> f64 {
     let far = |w: &[usize]| {
         let [a, b] = [tree.at[w[0]], tree.at[w[1]]];
-        (a + (b - a) * nearest_on_segment(&[a, b], &place) - place).norm()
+        (a + (b - a) * nearest_on_segment(&[a, b], &point) - point).norm()
     };
     chain.windows(2).map(far).fold(f64::MAX, f64::min)
 }
 
-/// The chain above the hips parted at the shoulders.
-fn split(tree: &Tree, hips: usize, way: &[usize], shoulder: Vec3) -> TrunkLine {
+/// Splits the chain above the hips at the shoulders.
+fn split(tree: &Tree, hips: usize, path: &[usize], shoulder: Vec3) -> TrunkLine {
     let up = shoulder - tree.at[hips];
-    let at = way.iter().position(|&k| (tree.at[k] - shoulder).dot(&up) > 0.0).unwrap_or(way.len());
-    let above = cut_tip(tree, way[at..].to_vec());
+    let at = path.iter().position(|&k| (tree.at[k] - shoulder).dot(&up) > 0.0).unwrap_or(path.len());
+    let above = cut_tip(tree, path[at..].to_vec());
     let (head, neck) = match above.split_last() {
         Some((head, neck)) => (Some(*head), neck.to_vec()),
         None => (None, Vec::new()),
     };
-    TrunkLine { hips, spine: way[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
+    TrunkLine { hips, spine: path[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
 }
 
-/// Hips, trunk and head of a body that has only legs: what goes up from where they part.
+/// Hips, trunk and head of a body without arms: the chain up from where the legs branch.
 fn without_arms(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let legs = &body.legs;
     let hips = legs.twin.parent;
     let taken = [legs.joint(0, 0), legs.joint(1, 0)];
     let up = -direction(tree, legs);
-    let mut way = up_to_the_head(tree, hips, &taken, up, legs);
-    let head = way.pop()?;
-    let neck = if way.len() > 1 { way.split_off(way.len() - 1) } else { Vec::new() };
-    Some(TrunkLine { hips, spine: way, neck, head: Some(head), tail: Vec::new(), sure: false })
+    let mut path = up_to_the_head(tree, hips, &taken, up, legs);
+    let head = path.pop()?;
+    let neck = if path.len() > 1 { path.split_off(path.len() - 1) } else { Vec::new() };
+    Some(TrunkLine { hips, spine: path, neck, head: Some(head), tail: Vec::new(), sure: false })
 }
 
-/// The chain from above `start` to the head, which is its last.
+/// The chain from above `start` to the head, which is the last joint.
 fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &Limb) -> Vec<usize> {
     let (leg, across) = (legs.twin.length, legs.twin.across);
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     let mut at = start;
     loop {
         let free: Vec<usize> = tree.branches(at).iter().copied().filter(|c| !taken.contains(c)).collect();
@@ -129,7 +130,7 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &L
                 let apart = tree.at[c] - tree.at[d];
                 let sideways = apart.dot(&across).abs();
                 let facing = sideways > 0.85 * apart.norm() && sideways > 0.3 * tree.bone[c].max(1e-9);
-                // As good as the same, or alike and on two sides.
+                // Nearly equal, or similar and on opposite sides.
                 let same = (x - y).abs() < 0.03 * x.max(y)
                     && (tree.bone[c] - tree.bone[d]).abs() < 0.03 * tree.bone[c]
                     && apart.norm() > 0.3 * tree.bone[c];
@@ -138,7 +139,7 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &L
         };
         let twins = free.iter().any(|&c| paired(c));
         let points = |c: usize| {
-            // The first joint that does not coincide, else the tip.
+            // The first joint at another position, else the tip.
             let places = tree.outwards(c).flat_map(|k| [Some(tree.at[k]), tree.tip[k]]).flatten();
             let away = places.map(|p| p - tree.at[at]).find(|v| v.norm() > 0.01 * leg);
             let along = away.and_then(|v| v.try_normalize(1e-12)).map_or(0.0, |v| v.dot(&up));
@@ -147,36 +148,36 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &L
         let single = free.iter().copied().filter(|&c| !paired(c));
         let next = single.map(|c| (points(c), c)).max_by(|a, b| a.0.total_cmp(&b.0)).filter(|n| n.0 > 0.0);
         let Some((_, next)) = next else { break };
-        // Eyes, ears or a jaw: this is the head, unless a joint with more skin goes on.
+        // Eyes, ears or a jaw: this is the head, unless a joint with more skin follows.
         let inside = at != start && (twins || free.len() > 2);
         let heavier = tree.skin.as_ref().is_some_and(|s| s[next] > s[at]);
         if inside && !heavier {
             break;
         }
-        way.push(next);
+        path.push(next);
         at = next;
     }
-    // The head has most of the skin up there: what comes behind it is hair or a hat.
+    // The head has most of the skin up there: joints beyond it are hair or a hat.
     if let Some(skin) = &tree.skin {
-        let heaviest = (0..way.len()).max_by(|&a, &b| skin[way[a]].total_cmp(&skin[way[b]]));
-        let mean = way.iter().map(|&k| skin[k]).sum::<f64>() / way.len().max(1) as f64;
-        if let Some(k) = heaviest.filter(|&k| skin[way[k]] > 1.2 * mean) {
-            way.truncate(k + 1);
-            return way;
+        let heaviest = (0..path.len()).max_by(|&a, &b| skin[path[a]].total_cmp(&skin[path[b]]));
+        let mean = path.iter().map(|&k| skin[k]).sum::<f64>() / path.len().max(1) as f64;
+        if let Some(k) = heaviest.filter(|&k| skin[path[k]] > 1.2 * mean) {
+            path.truncate(k + 1);
+            return path;
         }
     }
-    cut_tip(tree, way)
+    cut_tip(tree, path)
 }
 
-/// A last joint without a tip of its own, far from the one before it, is the top of the head and not the head.
-fn cut_tip(tree: &Tree, mut way: Vec<usize>) -> Vec<usize> {
-    if let [.., a, b] = way[..] {
+/// A last joint without a tip, far from the one before it, is the top of the head and not the head.
+fn cut_tip(tree: &Tree, mut path: Vec<usize>) -> Vec<usize> {
+    if let [.., a, b] = path[..] {
         let bare = tree.tip[b].is_none() && tree.children[b].is_empty();
-        if bare && way.len() > 2 && tree.bone[b] > 1.3 * tree.bone[a] {
-            way.pop();
+        if bare && path.len() > 2 && tree.bone[b] > 1.3 * tree.bone[a] {
+            path.pop();
         }
     }
-    way
+    path
 }
 
 /// The chain behind the hips, away from trunk and legs.
@@ -195,9 +196,11 @@ fn tail(
     let best = candidates.filter_map(|&c| {
         let chain: Vec<usize> = tree.outwards(c).collect();
         let end = tree.at[*chain.last()?] - tree.at[hips];
-        let way = end.try_normalize(1e-12)?;
-        let fits =
-            chain.len() >= 3 && way.dot(&up) < 0.5 && way.dot(&legs) < 0.85 && way.dot(&side).abs() < 0.3;
+        let direction = end.try_normalize(1e-12)?;
+        let fits = chain.len() >= 3
+            && direction.dot(&up) < 0.5
+            && direction.dot(&legs) < 0.85
+            && direction.dot(&side).abs() < 0.3;
         fits.then_some((end.norm(), chain))
     });
     best.max_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Vec::new, |b| b.1)

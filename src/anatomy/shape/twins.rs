@@ -1,33 +1,33 @@
-//! A tree becomes its twins: branches of one joint that have bones of the same lengths and lie on two sides.
+//! Finds twins: branches of one joint with bones of equal lengths on opposite sides.
 //!
-//! Lengths do not depend on the pose, so a figure that rests in mid-stride has the same twins. A sword in one hand has
-//! no counterpart and is passed by. Space and units: those of the tree.
+//! Lengths do not depend on the pose, so a figure that rests in mid-stride has the same twins. A sword in one hand
+//! has no counterpart and is ignored. Space and units: those of the tree.
 
 use super::joint_tree::Tree;
 use crate::math::Vec3;
 
-/// How much the lengths of two bones may differ and still be those of twins: of themselves. People's skeletons differ by
-/// 1 %, hand-placed ones by 8 %; half of this loses those, double makes twins of a thigh and a spine.
+/// Largest relative length difference of twin bones. People's skeletons differ by 1 %, hand-placed ones by 8 %: at
+/// half of this limit those are lost, at double a thigh and a spine are twins.
 const BONES_DIFFER: f64 = 0.2;
-/// The same, for short bones, of the reach of the branch.
-const PLACES_DIFFER: f64 = 0.03;
+/// Further allowance for short bones, as a share of the branch's reach.
+const REACH_DIFFERS: f64 = 0.03;
 
-/// Two branches that mirror each other.
+/// Two mirrored branches.
 #[derive(Clone, Debug)]
 pub(super) struct Twin {
-    /// The joint that both part from.
+    /// The common parent.
     pub parent: usize,
-    /// The joints of both from there outwards, as many as have a counterpart.
+    /// The joints of both branches outwards, as far as they have a counterpart.
     pub paths: [Vec<usize>; 2],
-    /// From the first joint to the end, mean of both.
+    /// Length from the first joint to the end, mean of both.
     pub length: f64,
-    /// From the second towards the first, of length one.
+    /// Unit vector from the second towards the first.
     pub across: Vec3,
-    /// The share of the skin that both move.
+    /// Share of the skin that both move.
     pub skin: f64,
 }
 
-/// All twins of the tree, each branch in one of them at most.
+/// All twins of the tree; each branch is in at most one.
 pub(super) fn twins(tree: &Tree) -> Vec<Twin> {
     let mut all = Vec::new();
     for parent in 0..tree.at.len() {
@@ -49,12 +49,12 @@ pub(super) fn twins(tree: &Tree) -> Vec<Twin> {
     all
 }
 
-/// The two branches side by side as far as their bones are alike.
+/// Compares two branches outwards as long as their bones are alike.
 fn twin(tree: &Tree, parent: usize, a: usize, b: usize) -> Option<Twin> {
     let size = tree.reach[a].max(tree.reach[b]).max(tree.bone[a]).max(tree.bone[b]);
     let alike = |a: usize, b: usize| {
         let (x, y) = (tree.bone[a], tree.bone[b]);
-        (x - y).abs() <= BONES_DIFFER * x.max(y) + PLACES_DIFFER * size
+        (x - y).abs() <= BONES_DIFFER * x.max(y) + REACH_DIFFERS * size
     };
     if !alike(a, b) {
         return None;
@@ -73,7 +73,7 @@ fn twin(tree: &Tree, parent: usize, a: usize, b: usize) -> Option<Twin> {
                 let apart = tree.at[x] - tree.at[y];
                 let askew =
                     if side == Vec3::zeros() { 0.0 } else { (apart - side * apart.dot(&side)).norm() };
-                // The longest way that both have; of several the two that fit best and face each other.
+                // The longest path that both have; of several, the two that match best and face each other.
                 let good = u.min(v) - 2.0 * (u - v).abs() - 0.5 * askew;
                 if best.is_none_or(|(g, ..)| good > g) {
                     best = Some((good, x, y));

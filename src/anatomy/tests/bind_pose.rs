@@ -1,4 +1,4 @@
-//! Characters that do not rest as they were bound: fists, and props that were skinned elsewhere.
+//! Characters whose node pose differs from their bind pose: fists, and props that were skinned elsewhere.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -28,8 +28,8 @@ fn node(document: &Value, name: &str) -> usize {
     nodes.iter().position(|n| n["name"] == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// Turns a node at rest by `degrees` about its own axes.
-fn turn(document: &mut Value, name: &str, degrees: [f64; 3]) {
+/// Rotates a node at rest by `degrees` about its own axes.
+fn rotate(document: &mut Value, name: &str, degrees: [f64; 3]) {
     let k = node(document, name);
     let q = document["nodes"][k]["rotation"].as_array().cloned();
     let q = q.map_or_else(Quat::identity, |q| {
@@ -42,17 +42,17 @@ fn turn(document: &mut Value, name: &str, degrees: [f64; 3]) {
 
 const FINGERS: [&str; 5] = ["thumb", "index", "middle", "ring", "pinky"];
 
-/// Hands that are fists at rest, arms that hang, knees that are bent.
+/// Fists, hanging arms and bent knees at rest.
 fn idle(document: &mut Value) {
     for side in ["l", "r"] {
         for finger in FINGERS {
             for n in 1..=3 {
-                turn(document, &format!("{finger}_0{n}_{side}"), [0.0, 75.0, 20.0]);
+                rotate(document, &format!("{finger}_0{n}_{side}"), [0.0, 75.0, 20.0]);
             }
         }
-        turn(document, &format!("upper_arm_{side}"), [10.0, 0.0, 65.0]);
-        turn(document, &format!("calf_{side}"), [25.0, 0.0, 0.0]);
-        turn(document, &format!("thigh_{side}"), [-20.0, 0.0, 0.0]);
+        rotate(document, &format!("upper_arm_{side}"), [10.0, 0.0, 65.0]);
+        rotate(document, &format!("calf_{side}"), [25.0, 0.0, 0.0]);
+        rotate(document, &format!("thigh_{side}"), [-20.0, 0.0, 0.0]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is understood of bodies, made and real.
+//! Detection of roles and rest poses on made and real bodies.
 
 mod bind_pose;
 mod names;

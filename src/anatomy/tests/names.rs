@@ -1,11 +1,11 @@
-//! What names say of joints: words that the user adds, hands of all kinds, and how long many names take.
+//! Detection by names: words of the user, hands of all kinds, and the time for many names.
 
 use posemill::anatomy::{JointNames, Vocabulary, Word, detect_roles, detect_roles_from};
 use posemill::math::{Transform, Vec3};
 use posemill::model::{Joint, JointId, Rig, Skeleton};
 use std::time::Instant;
 
-/// A skeleton from `(name, parent, place)` in model space.
+/// A skeleton from `(name, parent, position)` in model space.
 fn skeleton(joints: &[(String, Option<usize>, [f64; 3])]) -> Skeleton {
     let list = joints.iter().map(|(name, parent, at)| {
         let origin = parent.map_or(Vec3::zeros(), |p| Vec3::from(joints[p].2));
@@ -48,7 +48,7 @@ fn body(arm: [&str; 4]) -> Joints {
 
 const ARM: [&str; 4] = ["Shoulder", "Arm", "ForeArm", "Hand"];
 
-/// Hangs a chain on the left hand: names, and how far each lies from the wrist.
+/// Adds a chain to the left hand: names, and the distance of each joint from the wrist.
 fn finger(joints: &mut Joints, z: f64, chain: &[(&str, f64)]) {
     let mut above = joints.iter().position(|j| j.0 == "LeftHand").unwrap();
     for (name, far) in chain {
@@ -63,9 +63,9 @@ fn the_user_adds_words() {
     let rest = tree.rest_model_pose();
     let rig = detect_roles(tree.clone(), &rest, &[]);
     assert_eq!(role(&rig, "LeftPratze"), None);
-    let told =
+    let user_words =
         [("flunke", "clavicle"), ("zampa1", "upper_arm"), ("Zampa 2", "lower_arm"), ("PRATZE", "hand")];
-    let words: Vec<Word> = told.iter().map(|(word, part)| Word::new(word, part).unwrap()).collect();
+    let words: Vec<Word> = user_words.iter().map(|(word, part)| Word::new(word, part).unwrap()).collect();
     let rig = detect_roles_from(
         &JointNames::of(&tree, &Vocabulary::built_in().with(&words)),
         tree,
@@ -86,7 +86,7 @@ fn joints_in_the_palm_and_tips_are_no_fingers() {
     let mut tips = body(ARM);
     finger(&mut tips, 0.0, &[("Index1", 0.09), ("Index2", 0.13), ("Index3", 0.16), ("Index4", 0.18)]);
     finger(&mut tips, 0.04, &[("Thumb1", 0.03), ("Thumb2", 0.06), ("Thumb3", 0.09), ("Thumb4", 0.11)]);
-    // With a joint in the palm, which the little finger lacks in place but not in number.
+    // With a palm joint, which the little finger lacks in position but not in number.
     let mut palm = body(ARM);
     finger(&mut palm, 0.0, &[("Index1", 0.03), ("Index2", 0.09), ("Index3", 0.13), ("Index4", 0.16)]);
     finger(&mut palm, -0.02, &[("Little1", 0.03), ("Little2", 0.09), ("Little3", 0.12)]);
@@ -132,7 +132,7 @@ fn ten_thousand_names_are_read_once_each() {
     let rest = tree.rest_model_pose();
     let start = Instant::now();
     let rig = detect_roles(tree, &rest, &[]);
-    println!("{} joints are understood in {:?}", joints.len(), start.elapsed());
+    println!("{} joints are detected in {:?}", joints.len(), start.elapsed());
     assert_eq!(role(&rig, "LeftForeArm").as_deref(), Some("left_lower_arm"));
     assert_eq!(role(&rig, "LeftHandIndex7"), None);
 }

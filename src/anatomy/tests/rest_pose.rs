@@ -1,5 +1,5 @@
-//! Takes whose rest pose says nothing: made from good ones by giving every joint other axes, which changes no world
-//! position, so that what is estimated can be held against the truth.
+//! Takes with a degenerate rest pose, made from good ones by giving every joint other axes, which changes no world
+//! position, so that estimates can be compared with the truth.
 
 use crate::development_data::data;
 use posemill::anatomy::{RestFault, posed_rest, rest_fault, rest_from_motion};
@@ -21,14 +21,14 @@ fn load(path: &std::path::Path) -> Asset {
     import::load(path, &ImportOptions::default()).unwrap()
 }
 
-/// How joints get their new axes.
+/// The new axes of joints.
 #[derive(Clone, Copy, Debug)]
 enum Axes {
     /// As rigs have them: X along the bone, the rest by the body.
     Rig,
     /// X along the bone, -X on the right.
     Mirrored,
-    /// X along the bone, and any turn about it.
+    /// X along the bone, with an arbitrary rotation about it.
     Random,
 }
 
@@ -54,17 +54,17 @@ fn axes(character: &Character, kind: Axes) -> Vec<Quat> {
         let z = if x.x.abs() > 0.7 { Vec3::y() } else { Vec3::x() };
         let z = (z - x * z.dot(&x)).normalize();
         let made = posemill::math::from_columns(&x, &z.cross(&x), &z);
-        let turn = match kind {
+        let angle = match kind {
             // Golden angles: no two joints alike, and the same in every run.
             Axes::Random => 2.399_963 * id.index() as f64,
             _ => 0.0,
         };
-        found.push(made * exp(&(Vec3::x() * turn)));
+        found.push(made * exp(&(Vec3::x() * angle)));
     }
     found
 }
 
-/// The same motion over joints whose axes are `A`: `R' = A_p^-1 R A`, offsets, translations and tips carried along.
+/// The same motion for joints whose axes are `A`: `R' = A_p^-1 R A`, with offsets, translations and tips converted.
 fn rewritten(motion: &Motion, a: &[Quat]) -> Motion {
     let skeleton = motion.character.skeleton();
     let above = |id: JointId| skeleton.parent(id).map_or_else(Quat::identity, |p| a[p.index()]);
@@ -126,7 +126,7 @@ fn apart(poses: [(&Rig, &ModelPose); 2], from: Role, to: Role) -> Option<f64> {
 }
 
 #[test]
-fn a_performer_who_stood_a_little_turned_keeps_the_world_of_the_take() {
+fn a_small_yaw_of_the_performer_keeps_the_world_of_the_take() {
     let text = fs::read_to_string(shipped("walk.bvh")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let turned_by = |degrees: f64| {
@@ -147,12 +147,13 @@ fn a_performer_who_stood_a_little_turned_keeps_the_world_of_the_take() {
         let off = (root(&turned_by(degrees)) - straight).norm();
         assert!(off < 1e-9, "{degrees} degrees: {off} m");
     }
-    // A figure that looks along no axis of its file stands in a scene: it is turned to the front, and the take with it.
+    // A figure that faces along no axis of its file stands in a scene: it is rotated to the front, and the take with
+    // it.
     assert!((root(&turned_by(30.0)) - straight).norm() > 0.1);
 }
 
 #[test]
-fn a_rest_pose_along_one_axis_is_found_out_in_all_frames_and_in_one() {
+fn a_rest_pose_along_one_axis_is_detected_in_all_frames_and_in_one() {
     let Some(data) = data() else { return };
     let mut tried = 0;
     for motion in TAKES.iter().filter_map(|t| take(&data.join(t))) {
@@ -219,11 +220,11 @@ fn the_estimate_does_not_depend_on_the_axes_and_points_where_a_t_pose_does() {
                 (Role::UpperLeg(s), Role::LowerLeg(s), -Vec3::y()),
                 (Role::LowerLeg(s), Role::Foot(s), -Vec3::y()),
             ];
-            for (from, to, way) in t_pose {
+            for (from, to, direction) in t_pose {
                 let (rig, pose) = poses[1];
                 let bone = pose.position(rig.joint(to).unwrap()) - pose.position(rig.joint(from).unwrap());
                 // Joints that the file itself moves miss by what they move.
-                assert!(bone.angle(&way).to_degrees() < 1.0, "{name}: {from} points {bone:?}");
+                assert!(bone.angle(&direction).to_degrees() < 1.0, "{name}: {from} points {bone:?}");
                 let off = apart(poses, from, to).unwrap();
                 assert!(off < 1.0, "{name}: {from} differs by {off}");
             }
@@ -234,7 +235,7 @@ fn the_estimate_does_not_depend_on_the_axes_and_points_where_a_t_pose_does() {
                 let j = assignment.joint;
                 let expected = own.pose.joint(j).rotation * a[j.index()];
                 let off = expected.angle_to(&found.pose.joint(j).rotation).to_degrees();
-                assert!(off < 1.5, "{name}: {role} turned by {off}");
+                assert!(off < 1.5, "{name}: {role} is rotated by {off}");
             }
         }
         let lowest = found.pose.joints().iter().map(|t| t.translation.y).fold(f64::INFINITY, f64::min);
@@ -243,7 +244,7 @@ fn the_estimate_does_not_depend_on_the_axes_and_points_where_a_t_pose_does() {
 }
 
 #[test]
-fn each_part_that_is_missing_has_a_way_out() {
+fn each_part_may_be_missing() {
     let motion = take(&shipped("walk.bvh")).expect("the made walk stands upright");
     let without = |lost: &dyn Fn(&Role) -> bool| {
         let rig = &motion.character.rig;
@@ -276,7 +277,7 @@ fn each_part_that_is_missing_has_a_way_out() {
 }
 
 #[test]
-fn nodes_that_lie_in_a_frame_of_a_clip_are_no_rest_pose() {
+fn nodes_posed_as_in_a_frame_of_a_clip_are_no_rest_pose() {
     let motion = take(&shipped("walk.bvh")).expect("the made walk stands upright");
     let rig = &motion.character.rig;
     assert_eq!(posed_rest(rig, &rig.skeleton().rest_model_pose()), None);
@@ -295,7 +296,7 @@ fn baked(folder: &std::path::Path) -> PathBuf {
 }
 
 #[test]
-fn a_take_is_read_with_the_pose_that_is_asked_for() {
+fn a_take_is_read_with_the_requested_pose() {
     let folder = tempfile::tempdir().unwrap();
     let path = baked(folder.path());
     let read = |calibration: Calibrate| {
@@ -316,9 +317,9 @@ fn a_take_is_read_with_the_pose_that_is_asked_for() {
     );
 
     // The pose of another take of the same skeleton: here of the same one.
-    let told = read(Calibrate::File(path.clone())).unwrap();
-    assert_eq!(told.character.calibration_source(), CalibrationSource::File);
-    let (a, b) = (found.character.calibration_pose(), told.character.calibration_pose());
+    let from_file = read(Calibrate::File(path.clone())).unwrap();
+    assert_eq!(from_file.character.calibration_source(), CalibrationSource::File);
+    let (a, b) = (found.character.calibration_pose(), from_file.character.calibration_pose());
     let roles = found.character.rig.assignments();
     let most = roles.map(|(_, r)| a.joint(r.joint).rotation.angle_to(&b.joint(r.joint).rotation));
     assert!(most.fold(0.0, f64::max) < 1e-6);
@@ -403,7 +404,7 @@ fn a_baked_take_stays_what_it_is_in_another_format() {
         export::save(std::slice::from_ref(&motion), Format::GLB, &export::ExportOptions::default()).unwrap();
     let back =
         import::from_bytes(&files[0].bytes, "back", Some("glb"), None, &ImportOptions::default()).unwrap();
-    // Its bind pose is the folded rest pose, and says as little.
+    // Its bind pose is the folded rest pose, and as unusable.
     assert_eq!(back.character.calibration_source(), CalibrationSource::Motion);
     let again = back.motion(0).unwrap();
     for f in [0, motion.clip.frames() / 2] {

@@ -1,4 +1,4 @@
-//! Bodies made in code, their joints named by numbers: what the shape alone must tell of them, with all that bodies wear.
+//! Detection by shape alone, on bodies made in code whose joints are named by numbers, with accessories.
 
 use posemill::anatomy::{JointNames, ShapeEvidence, Vocabulary, detect_roles, detect_roles_from};
 use posemill::math::{Quat, Transform, Vec3, exp};
@@ -6,7 +6,7 @@ use posemill::model::{Clip, Joint, JointId, ModelPose, Pose, Role, Side, Skeleto
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::time::Instant;
 
-/// A figure as places in model space: what a joint is (for the test), the joint above, and where it is.
+/// A figure as joint positions in model space: what a joint is (for the test), its parent, and where it is.
 #[derive(Clone, Default)]
 struct Made(Vec<(String, Option<usize>, Vec3)>);
 
@@ -16,7 +16,7 @@ impl Made {
         self.0.push((what.to_owned(), above, Vec3::from(at)));
     }
 
-    /// A chain that hangs on `parent`, named after its first word and numbers.
+    /// A chain below `parent`, named after its first word and numbers.
     fn chain(&mut self, what: &str, parent: &str, places: &[[f64; 3]]) {
         let mut above = parent.to_owned();
         for (k, at) in places.iter().enumerate() {
@@ -34,9 +34,9 @@ impl Made {
         }
     }
 
-    fn turned(mut self, turn: Quat) -> Self {
+    fn rotated(mut self, rotation: Quat) -> Self {
         for joint in &mut self.0 {
-            joint.2 = turn * joint.2;
+            joint.2 = rotation * joint.2;
         }
         self
     }
@@ -82,7 +82,7 @@ fn without_extremities(leg_joints: usize) -> Made {
     m
 }
 
-/// All roles of `person`, as the shape has to give them.
+/// All roles of `person` that the shape must give.
 fn expect_person(m: &Made, case: &str) {
     let found = m.read();
     let says = |role: Role, what: &str| {
@@ -111,16 +111,16 @@ fn expect_person(m: &Made, case: &str) {
 }
 
 #[test]
-fn a_person_is_read_whichever_way_it_faces() {
+fn a_person_is_detected_in_any_direction() {
     for quarter in 0..8 {
-        let turn = exp(&(Vec3::y() * (f64::from(quarter) * PI / 4.0)));
-        expect_person(&person().turned(turn), &format!("turned by {} degrees", 45 * quarter));
+        let rotation = exp(&(Vec3::y() * (f64::from(quarter) * PI / 4.0)));
+        expect_person(&person().rotated(rotation), &format!("rotated by {} degrees", 45 * quarter));
     }
-    expect_person(&person().turned(exp(&(Vec3::x() * FRAC_PI_2))), "Z up");
+    expect_person(&person().rotated(exp(&(Vec3::x() * FRAC_PI_2))), "Z up");
 }
 
 #[test]
-fn what_a_body_wears_is_no_part_of_it() {
+fn accessories_are_no_body_parts() {
     let mut winged = person();
     winged.chains(
         "wing",
@@ -182,7 +182,7 @@ fn animal() -> Made {
 #[test]
 fn an_animal_has_four_legs_a_neck_and_a_tail() {
     for quarter in 0..4 {
-        let m = animal().turned(exp(&(Vec3::y() * (f64::from(quarter) * FRAC_PI_2))));
+        let m = animal().rotated(exp(&(Vec3::y() * (f64::from(quarter) * FRAC_PI_2))));
         let found = m.read();
         for (role, what) in [
             (Role::Hips, "hips"),
@@ -244,7 +244,7 @@ fn gaps_that_names_leave_are_filled_with_less_confidence() {
     assert_eq!(what(Role::Head).map(|h| h.0), Some("neck1"));
 }
 
-/// A figure without toes or fingers, whose front only its knees tell, and a clip in which they bend.
+/// A figure without toes or fingers, whose front only its knees show, and a clip in which they bend.
 fn crouching() -> (Made, Clip) {
     let mut m = without_extremities(3);
     for joint in &mut m.0 {
@@ -267,7 +267,7 @@ fn crouching() -> (Made, Clip) {
 }
 
 #[test]
-fn knees_that_bend_the_wrong_way_tell_that_the_sides_are_swapped() {
+fn knees_that_bend_backwards_show_that_the_sides_are_swapped() {
     let (m, clip) = crouching();
     let named = |swap: bool| {
         m.skeleton(|n, what| {
@@ -287,15 +287,15 @@ fn knees_that_bend_the_wrong_way_tell_that_the_sides_are_swapped() {
         let skeleton = named(swap);
         let rest = skeleton.rest_model_pose();
         let evidence = ShapeEvidence { mass: None, clip: Some(&clip) };
-        let understood = detect_roles_from(
+        let detected = detect_roles_from(
             &JointNames::of(&skeleton, Vocabulary::built_in()),
             skeleton,
             &rest,
             &[],
             Some(&evidence),
         );
-        assert_eq!(understood.warnings.has("sides-swapped"), swap);
-        let left = understood.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
+        assert_eq!(detected.warnings.has("sides-swapped"), swap);
+        let left = detected.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
         assert_eq!(m.0[left.index()].0, "l_leg1", "swapped: {swap}");
     }
 }

@@ -170,6 +170,6 @@ fn a_t_pose_stays_as_it_is() {
     let (rig, pose) = (&read.character.rig, read.character.skeleton().rest_model_pose());
     let t = TPose::of(rig, &pose).unwrap();
     for (role, _) in rig.assignments() {
-        assert!(t.turn(role).angle() < 1e-4, "{role}: {}", t.turn(role).angle());
+        assert!(t.rotation(role).angle() < 1e-4, "{role}: {}", t.rotation(role).angle());
     }
 }

@@ -1,0 +1,112 @@
+//! Measurements of a body in a pose: pelvis, up axis, sole height, leg length, left axis; two legs or four.
+
+use crate::math::Vec3;
+use crate::model::{JointId, ModelPose, Rig, Role, Side};
+
+/// Distance of two joints, as a share of the figure's size, below which they coincide.
+const COINCIDENT: f64 = 1e-3;
+/// Cosine between shin and up axis that is assumed at least (60 degrees): the ankle of a leg that lies flat must not count
+/// infinitely.
+const FLATTEST_SHIN: f64 = 0.5;
+/// Cosine between trunk and legs (45 degrees) above which they are in line.
+const IN_LINE: f64 = 0.7;
+/// Cosine of 40 degrees: trunks and legs nearer to vertical than this are upright.
+const UPRIGHT: f64 = 0.77;
+
+/// The measurements by which motion is retargeted, taken from a calibration pose, in its unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The midpoint of the hip joints: the point that root motion moves.
+    pub pelvis: Vec3,
+    /// The body's up axis: +Y, unless a biped lies or leans in the calibration pose.
+    pub up: Vec3,
+    /// Height of the lowest point of the feet along `up`.
+    pub sole: f64,
+    /// Leg length from sole to hip joint: thigh plus shin plus the ankle's height.
+    pub leg: f64,
+    /// Unit vector from the right hip joint to the left one, perpendicular to `up`.
+    pub left: Vec3,
+}
+
+impl Figure {
+    /// Measures a rig in `rest` (model space, Y up); `None` without two thighs.
+    pub fn of(rig: &Rig, rest: &ModelPose) -> Option<Figure> {
+        let thighs = [rig.joint(Role::UpperLeg(Side::Left))?, rig.joint(Role::UpperLeg(Side::Right))?];
+        let [left, right] = thighs.map(|id| rest.position(id));
+        let pelvis = (left + right) * 0.5;
+        let up = upright(rig, rest, &pelvis);
+        // In some rigs both thighs start at one point: then the knees define the left axis.
+        let mut across = left - right;
+        let size = rest.joints().iter().map(|t| (t.translation - left).norm()).fold(0.0, f64::max);
+        if across.norm() < COINCIDENT * size {
+            let knee = |s| rig.joint(Role::LowerLeg(s)).map(|id| rest.position(id));
+            across = knee(Side::Left)? - knee(Side::Right)?;
+        }
+        across -= up * across.dot(&up);
+        let across = across.try_normalize(1e-12)?;
+        let sole = lowest(rig, rest, &up);
+        let height = |p: &Vec3| p.dot(&up) - sole;
+        let length = |side: Side| -> Option<f64> {
+            let at = |role: Role| rig.joint(role).map(|id| rest.position(id));
+            let hip = at(Role::UpperLeg(side))?;
+            let Some(knee) = at(Role::LowerLeg(side)) else { return Some(height(&hip)) };
+            let thigh = (knee - hip).norm();
+            let Some(ankle) = at(Role::Foot(side)) else { return Some(thigh + height(&knee).max(0.0)) };
+            // The height of the ankle is measured along the shin, so that spread legs do not shorten it.
+            let slope =
+                (knee - ankle).try_normalize(1e-12).map_or(1.0, |d| d.dot(&up).abs().max(FLATTEST_SHIN));
+            Some(thigh + (ankle - knee).norm() + height(&ankle).max(0.0) / slope)
+        };
+        let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
+        (leg > 0.0).then_some(Figure { pelvis, up, sole, leg, left: across })
+    }
+}
+
+/// The midpoint of the joints of both sides.
+pub(super) fn middle(rig: &Rig, rest: &ModelPose, role: fn(Side) -> Role) -> Option<Vec3> {
+    let [a, b] = Side::BOTH.map(|s| rig.joint(role(s)).map(|id| rest.position(id)));
+    Some((a? + b?) * 0.5)
+}
+
+/// Whether a rig is a quadruped: its trunk does not continue the line of its hind legs in `rest`.
+pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
+    let middle = |role| middle(rig, rest, role);
+    let feet = middle(Role::Foot).or_else(|| middle(Role::LowerLeg));
+    let (Some(hips), Some(shoulders), Some(feet)) = (middle(Role::UpperLeg), middle(Role::UpperArm), feet)
+    else {
+        return false;
+    };
+    let (trunk, legs) = (shoulders - hips, hips - feet);
+    trunk.dot(&legs) < IN_LINE * trunk.norm() * legs.norm()
+}
+
+/// The up axis of a body: +Y, or the line from feet to shoulders where legs and trunk are in line and both more than 40
+/// degrees from vertical.
+fn upright(rig: &Rig, rest: &ModelPose, pelvis: &Vec3) -> Vec3 {
+    let ends = (middle(rig, rest, Role::UpperArm), middle(rig, rest, Role::Foot));
+    let (Some(shoulders), Some(feet)) = ends else {
+        return Vec3::y();
+    };
+    let ends = ((shoulders - pelvis).try_normalize(1e-9), (pelvis - feet).try_normalize(1e-9));
+    let (Some(trunk), Some(legs)) = ends else { return Vec3::y() };
+    let stands = trunk.y > UPRIGHT || legs.y > UPRIGHT;
+    if stands || trunk.dot(&legs) < IN_LINE { Vec3::y() } else { (trunk + legs).normalize() }
+}
+
+/// Height along `up` of the lowest joint or tip of the legs; of the whole skeleton without legs.
+fn lowest(rig: &Rig, rest: &ModelPose, up: &Vec3) -> f64 {
+    let skeleton = rig.skeleton();
+    let thighs: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::UpperLeg(s))).collect();
+    let feet: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::Foot(s))).collect();
+    let below = skeleton.below(&[thighs.as_slice(), &feet].concat());
+    let of_leg = |id: &JointId| thighs.is_empty() || below[id.index()];
+    let mut low = f64::INFINITY;
+    for id in skeleton.ids().filter(of_leg) {
+        let joint = rest.joint(id);
+        low = low.min(joint.translation.dot(up));
+        if let Some(tip) = skeleton.joint(id).tip {
+            low = low.min(joint.point(&tip).dot(up));
+        }
+    }
+    low
+}

@@ -2,7 +2,7 @@
 
 use divan::counter::ItemsCount;
 use posemill::import::{ImportOptions, load};
-use posemill::legs::{Settings, ground, repair};
+use posemill::legs::{Settings, place_on_ground, remove_foot_sliding};
 use posemill::model::Motion;
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
@@ -45,7 +45,7 @@ fn foot_lock(bencher: divan::Bencher<'_, '_>) {
     let frames = copy.clip.frames();
     bencher
         .counter(ItemsCount::new(frames))
-        .bench_local(|| alone().install(|| repair(copy.clone(), &Settings::default())));
+        .bench_local(|| alone().install(|| remove_foot_sliding(copy.clone(), &Settings::default())));
 }
 
 #[divan::bench]
@@ -56,5 +56,5 @@ fn grounded(bencher: divan::Bencher<'_, '_>) {
     let contacts = copy.contacts.clone().expect("they travel");
     bencher
         .counter(ItemsCount::new(frames))
-        .bench_local(|| alone().install(|| ground(copy.clone(), &contacts, 0.0)));
+        .bench_local(|| alone().install(|| place_on_ground(copy.clone(), &contacts, 0.0)));
 }

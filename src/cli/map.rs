@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::load::load;
 use crate::model::Asset;
 use crate::pipeline::{is_bare_take, is_skinned, write_whole};
-use crate::retarget::{self, Draft, MapError};
+use crate::retarget::{self, MapDraft, MapError};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
 }
 
 /// Why the map cannot be used, and what has to be filled in where.
-fn to_do(refused: &MapError, draft: &Draft, arguments: &Arguments) -> String {
+fn to_do(refused: &MapError, draft: &MapDraft, arguments: &Arguments) -> String {
     let file = match &arguments.output {
         Some(path) => format!("`{}`", path.display()),
         None => "what was printed".to_owned(),

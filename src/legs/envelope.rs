@@ -75,9 +75,9 @@ mod tests {
         ) {
             let n = needed.len();
             let cut = vec![false; n - 1];
-            let mut turned = needed.clone();
-            turned.rotate_left(shift % n);
-            let (mut a, b) = (envelope(&needed, &cut, true, reach), envelope(&turned, &cut, true, reach));
+            let mut rotated = needed.clone();
+            rotated.rotate_left(shift % n);
+            let (mut a, b) = (envelope(&needed, &cut, true, reach), envelope(&rotated, &cut, true, reach));
             a.rotate_left(shift % n);
             prop_assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
         }

@@ -1,14 +1,14 @@
 //! Linear least-squares problem for the positions of pelvis and ankles in all frames of a clip.
 //!
 //! The unknowns of a frame are the displacement `d` of the pelvis and the offsets `o_i` of the ankles from their goals.
-//! With lengths in leg lengths, the cost is
+//! With lengths in leg lengths, the parameters of [`Settings`] and `w = 2 pi cutoff`, the cost is
 //!
 //! ```text
-//!   sum dt sum_i   |K_i (o_i - d - r_i)|^2 / limb^2                       shape
-//! + sum dt sum_i,p |D(o_i + q_p)|^2 rest / (v_p^2 + still^2)              rest
-//! + sum dt sum_i,p n_p (y . (o_i + q_p))^2 / height^2                     ground
-//! + sum dt |d|^2 / far^2 + (5 / limb)^2 |D D d|^2 / (2 pi cutoff)^4       pelvis
-//! + sum dt sum_i   (1 / limb)^2 |D D (o_i - r_i)|^2 / (2 pi cutoff)^4     feet
+//!   sum dt sum_i   |K_i (o_i - d - r_i)|^2 / limb_direction^2                            shape
+//! + sum dt sum_i,p |D(o_i + q_p)|^2 contact_weight / (v_p^2 + rest_speed^2)              contact
+//! + sum dt sum_i,p n_p (y . (o_i + q_p))^2 / contact_height^2                            ground
+//! + sum dt |d|^2 / root_displacement^2 + (5 / limb_direction)^2 |D D d|^2 / w^4          pelvis
+//! + sum dt sum_i   (1 / limb_direction)^2 |D D (o_i - r_i)|^2 / w^4                      feet
 //! ```
 //!
 //! `r` is the offset of the rotation copy from the goals; `K = 1 + (kappa - 1) e e'` weights a change along the leg `e`, for
@@ -26,13 +26,13 @@ use std::ops::Range;
 
 /// A point of a sole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct SolePoint {
     /// Its deviation from its goal while the ankle is at the ankle's goal, for every frame: `q`.
     pub misfit: Vec<Vec3>,
     /// Its speed over every edge, leg lengths per second: `v`.
-    pub pace: Vec<f64>,
+    pub speed: Vec<f64>,
     /// Its nearness to the ground in every frame, 0 to 1: `n`.
-    pub near: Vec<f64>,
+    pub nearness: Vec<f64>,
 }
 
 /// The terms of a leg.
@@ -45,11 +45,11 @@ pub struct LegTerms {
     /// The weight of the contact and ground terms in every frame, 0 to 1.
     pub follow: Vec<f64>,
     /// The points of its sole.
-    pub points: Vec<Point>,
+    pub points: Vec<SolePoint>,
 }
 
 /// The solution of a frame: displacement of the pelvis, offsets of the ankles of the first and the second leg.
-pub type Answer = [Vec3; 3];
+pub type FrameSolution = [Vec3; 3];
 
 /// Unknowns of a frame: three vectors of three components.
 const WIDTH: usize = 9;
@@ -86,7 +86,7 @@ enum Matrix {
     Open(FactoredBands<OPEN>),
     /// The matrix of a long open clip is assembled and factored for every solve: stored, it would be as large as the
     /// rotations of thirty joints.
-    Told,
+    Reassembled,
 }
 
 /// Largest stored factor of an open clip, bytes: 3,000 frames, which few takes exceed. If it were stored for all clips, the
@@ -97,10 +97,10 @@ const KEPT: usize = 4 << 20;
 #[derive(Clone, Copy, Debug)]
 struct Weights {
     limb: f64,
-    rest: f64,
-    still: f64,
+    contact: f64,
+    rest_speed: f64,
     ground: f64,
-    far: f64,
+    root: f64,
     bend: f64,
     foot: f64,
 }
@@ -111,28 +111,28 @@ impl Weights {
         let per = |x: f64| time.dt / (x * leg).powi(2);
         let slow = (2.0 * std::f64::consts::PI * settings.cutoff).powi(2) * time.dt * time.dt;
         Self {
-            limb: per(settings.limb),
-            rest: settings.rest / (leg * leg * time.dt),
-            still: settings.still,
-            ground: per(settings.height),
-            far: per(settings.far),
-            bend: per(settings.limb) * (5.0 / slow).powi(2),
-            foot: per(settings.limb) / slow.powi(2),
+            limb: per(settings.limb_direction),
+            contact: settings.contact_weight / (leg * leg * time.dt),
+            rest_speed: settings.rest_speed,
+            ground: per(settings.contact_height),
+            root: per(settings.root_displacement),
+            bend: per(settings.limb_direction) * (5.0 / slow).powi(2),
+            foot: per(settings.limb_direction) / slow.powi(2),
         }
     }
 
-    fn rest(&self, leg: &LegTerms, point: &Point, edge: usize) -> f64 {
+    fn contact(&self, leg: &LegTerms, point: &SolePoint, edge: usize) -> f64 {
         let follow = leg.follow[edge].min(leg.follow[edge + 1]);
-        self.rest * follow * follow / (point.pace[edge].powi(2) + self.still * self.still)
+        self.contact * follow * follow / (point.speed[edge].powi(2) + self.rest_speed * self.rest_speed)
     }
 
-    fn ground(&self, leg: &LegTerms, point: &Point, frame: usize) -> f64 {
-        self.ground * (leg.follow[frame] * point.near[frame]).powi(2)
+    fn ground(&self, leg: &LegTerms, point: &SolePoint, frame: usize) -> f64 {
+        self.ground * (leg.follow[frame] * point.nearness[frame]).powi(2)
     }
 }
 
 /// The index of the first unknown of a frame: in order, or with the two halves of a cycle interleaved.
-fn place(time: &Timeline, unknown: usize) -> usize {
+fn first_index(time: &Timeline, unknown: usize) -> usize {
     let n = time.unknowns();
     match (time.cycle, 2 * unknown < n) {
         (false, _) => WIDTH * unknown,
@@ -150,25 +150,27 @@ impl<'a> Equations<'a> {
             false if time.unknowns() * size_of::<[[f64; OPEN]; WIDTH]>() <= KEPT => {
                 Matrix::Open(assembled(time, legs, &weights).factored())
             }
-            false => Matrix::Told,
+            false => Matrix::Reassembled,
         };
         Self { time, legs, weights, matrix }
     }
 
     /// The solution in every frame of the clip. `raised`, by leg and frame, raises the goals of the ankles: the deviations of
     /// sole points do not change, and the copy is that much further below the goals.
-    pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<Answer> {
+    pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<FrameSolution> {
         let time = self.time;
         let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
         let bends = self.bends(raised);
         let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised, &bends)).collect();
         drop(bends);
         match &self.matrix {
-            Matrix::Told => solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows)),
+            Matrix::Reassembled => {
+                solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows))
+            }
             Matrix::Open(matrix) => matrix.solve(x.as_flattened_mut().as_chunks_mut::<1>().0),
             Matrix::Folded(matrix) => {
                 let mut folded = vec![[0.0]; WIDTH * time.unknowns()];
-                let of_frame = |f: usize| place(time, f)..place(time, f) + WIDTH;
+                let of_frame = |f: usize| first_index(time, f)..first_index(time, f) + WIDTH;
                 for (f, x) in x.iter().enumerate() {
                     folded[of_frame(f)].as_flattened_mut().copy_from_slice(x);
                 }
@@ -179,16 +181,16 @@ impl<'a> Equations<'a> {
             }
         }
         let of_frame = |x: [f64; WIDTH]| [0, 3, 6].map(|k| Vec3::new(x[k], x[k + 1], x[k + 2]));
-        let mut answer: Vec<Answer> = x.into_iter().map(of_frame).collect();
-        (answer.len()..time.frames).for_each(|f| answer.push(answer[time.unknown(f)]));
-        answer
+        let mut solution: Vec<FrameSolution> = x.into_iter().map(of_frame).collect();
+        (solution.len()..time.frames).for_each(|f| solution.push(solution[time.unknown(f)]));
+        solution
     }
 
     /// Assembles rows of the matrix of an open clip, of whole frames.
     fn rows(&self, rows: Range<usize>) -> Vec<[f64; OPEN]> {
-        let mut told = vec![[0.0; OPEN]; rows.len()];
-        fill(&mut told, self.time, self.legs, &self.weights, rows.start / WIDTH..rows.end / WIDTH);
-        told
+        let mut assembled = vec![[0.0; OPEN]; rows.len()];
+        fill(&mut assembled, self.time, self.legs, &self.weights, rows.start / WIDTH..rows.end / WIDTH);
+        assembled
     }
 
     /// The offset of the copy from the goal of a leg.
@@ -237,7 +239,7 @@ impl<'a> Equations<'a> {
             }
             for edge in edges.into_iter().flatten().filter(|edge| !time.cut[*edge]) {
                 for point in &leg.points {
-                    let pull = (point.misfit[edge + 1] - point.misfit[edge]) * w.rest(leg, point, edge);
+                    let pull = (point.misfit[edge + 1] - point.misfit[edge]) * w.contact(leg, point, edge);
                     add(own, &if edge == f { pull } else { -pull });
                 }
             }
@@ -278,15 +280,15 @@ fn fill<const B: usize>(
         }
     };
     for f in frames.clone() {
-        let at = place(time, f);
-        (0..3).for_each(|a| add(at + a, at + a, w.far));
+        let at = first_index(time, f);
+        (0..3).for_each(|a| add(at + a, at + a, w.root));
         // The unknowns of a missing leg are zero.
         (3 * (legs.len() + 1)..WIDTH).for_each(|k| add(at + k, at + k, 1.0));
     }
     let touching = |edges: usize| frames.start.saturating_sub(edges)..frames.end.min(time.cut.len());
     for (i, leg) in legs.iter().enumerate() {
         for f in frames.clone() {
-            let (d, o) = (place(time, f), place(time, f) + 3 * (i + 1));
+            let (d, o) = (first_index(time, f), first_index(time, f) + 3 * (i + 1));
             let shape = (Mat3::identity() + leg.stiff[f] * leg.stiff[f].transpose()) * w.limb;
             for a in 0..3 {
                 for b in a..3 {
@@ -301,17 +303,17 @@ fn fill<const B: usize>(
             add(o + 1, o + 1, ground);
         }
         for edge in touching(1).filter(|edge| !time.cut[*edge]) {
-            let [a, b] = [edge, edge + 1].map(|f| place(time, time.unknown(f)) + 3 * (i + 1));
-            let rest: f64 = leg.points.iter().map(|p| w.rest(leg, p, edge)).sum();
+            let [a, b] = [edge, edge + 1].map(|f| first_index(time, time.unknown(f)) + 3 * (i + 1));
+            let contact: f64 = leg.points.iter().map(|p| w.contact(leg, p, edge)).sum();
             for k in 0..3 {
-                add(a + k, a + k, rest);
-                add(b + k, b + k, rest);
-                add(a + k, b + k, -rest);
+                add(a + k, a + k, contact);
+                add(b + k, b + k, contact);
+                add(a + k, b + k, -contact);
             }
         }
     }
     for triple in time.triples(frames.start.saturating_sub(1)..frames.end + 1) {
-        let at = triple.map(|f| place(time, f));
+        let at = triple.map(|f| first_index(time, f));
         for k in 0..3 {
             for (i, x) in BEND.iter().enumerate() {
                 for (j, y) in BEND.iter().enumerate().skip(i) {
@@ -335,10 +337,10 @@ mod tests {
     fn terms(frames: usize, numbers: &[f64]) -> Vec<LegTerms> {
         let number = |k: usize| numbers[k % numbers.len()];
         let vector = |k: usize| Vec3::new(number(k), number(3 * k + 1), number(7 * k + 2));
-        let point = |p: usize| Point {
+        let point = |p: usize| SolePoint {
             misfit: (0..frames).map(|f| vector(f + p) * 0.02).collect(),
-            pace: (0..frames - 1).map(|f| number(5 * f + p).abs()).collect(),
-            near: (0..frames).map(|f| number(f + 11 * p).abs()).collect(),
+            speed: (0..frames - 1).map(|f| number(5 * f + p).abs()).collect(),
+            nearness: (0..frames).map(|f| number(f + 11 * p).abs()).collect(),
         };
         let leg = |i: usize| LegTerms {
             shape: (0..frames).map(|f| vector(f + 3 * i) * 0.1).collect(),
@@ -365,7 +367,7 @@ mod tests {
             let settings = Settings::default();
             let mut equations = Equations::new(&time, terms, 0.8, &settings);
             let kept = equations.solve(None);
-            equations.matrix = Matrix::Told;
+            equations.matrix = Matrix::Reassembled;
             let whole = assembled::<OPEN>(&time, terms, &equations.weights).factored();
             let side = (0..frames).flat_map(|f| equations.side(f, None, &equations.bends(None)));
             let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();
@@ -386,10 +388,10 @@ mod tests {
         let (frames, dt) = (240, 1.0 / 120.0);
         let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt };
         let near = |f: usize| [0.0, 0.2, 0.9, 1.0][f.saturating_sub(118).min(3)];
-        let point = Point {
+        let point = SolePoint {
             misfit: vec![Vec3::y() * -0.02; frames],
-            pace: vec![1.0; frames - 1],
-            near: (0..frames).map(near).collect(),
+            speed: vec![1.0; frames - 1],
+            nearness: (0..frames).map(near).collect(),
         };
         let leg = LegTerms {
             shape: vec![Vec3::zeros(); frames],
@@ -397,8 +399,8 @@ mod tests {
             follow: vec![1.0; frames],
             points: vec![point],
         };
-        let answer = Equations::new(&time, &[leg], 0.9, &Settings::default()).solve(None);
-        let height = |f: usize| answer[f][1].y;
+        let solution = Equations::new(&time, &[leg], 0.9, &Settings::default()).solve(None);
+        let height = |f: usize| solution[f][1].y;
         assert!((height(200) - 0.02).abs() < 1e-3, "it stands: {}", height(200));
         let third = |f: usize| (height(f + 3) - 3.0 * height(f + 2) + 3.0 * height(f + 1) - height(f)).abs();
         let jerk = (0..frames - 3).map(third).fold(0.0, f64::max);

@@ -30,9 +30,9 @@ mod tests {
         for degrees in [-15.0_f64, -3.0, 0.0, 8.0] {
             let tilt = degrees.to_radians();
             let across = Vec3::new(tilt.cos() * 0.6, tilt.sin(), tilt.cos() * 0.8);
-            let turned = hip_tilt(&across, 0.5) * across;
-            assert!((turned.y.asin() - 0.5 * tilt).abs() < 1e-12);
-            assert!((turned.x * across.z - turned.z * across.x).abs() < 1e-12, "the heading stays");
+            let tilted = hip_tilt(&across, 0.5) * across;
+            assert!((tilted.y.asin() - 0.5 * tilt).abs() < 1e-12);
+            assert!((tilted.x * across.z - tilted.z * across.x).abs() < 1e-12, "the heading stays");
             assert_eq!(hip_tilt(&across, 1.2), Quat::identity());
         }
         assert_eq!(hip_tilt(&Vec3::y(), 0.5), Quat::identity());

@@ -8,83 +8,83 @@
 pub struct Settings {
     /// Error of a limb's direction that has cost 1, radians. Half and double trade limb errors of 2.0 to 2.6 degrees for
     /// slips of 1.8 to 1.3 cm/s.
-    pub limb: f64,
+    pub limb_direction: f64,
     /// Weight of the contact terms relative to the shape terms. A quarter slips by a third more; four times as much gains
     /// nothing.
-    pub rest: f64,
+    pub contact_weight: f64,
     /// Speed below which the contact weight hardly grows: the noise of captures. A quarter gives the same results.
-    pub still: f64,
+    pub rest_speed: f64,
     /// Upper bound of the stiffness of a straight leg: how much more a change along the leg costs than one across. With 5
     /// straight legs bend by 0.65 (2.9) degrees instead of 0.18 (0.74); with 25 by 0.04 (0.2), but limbs rotate by 4 to
     /// 10 % more.
-    pub stiffest: f64,
+    pub stiffness_cap: f64,
     /// Height error of a sole near the ground that has cost 1. Without the term heights are 13 mm off, with it 1.5; half and
     /// double give the same.
-    pub height: f64,
+    pub contact_height: f64,
     /// Width of the band above the ground in which that term acts. At half limbs rotate by 2.1 (5.4) degrees instead of 2.3
     /// (5.5), but knees of walks on the spot at 30 Hz bend by up to 17 degrees more instead of 13, because their feet come
     /// down within a frame. At double limbs rotate by 2.6 (7.1), because descending feet are attracted too early.
-    pub near: f64,
+    pub ground_band: f64,
     /// Scale of the weight of the higher one of heel and ball: its height above the lower one that reduces the weight.
-    pub lowest: f64,
+    pub sole_band: f64,
     /// Displacement of the pelvis from the scaled path that has cost 1. Half slips more; 5 times as much lets paths grow by
     /// 30 %.
-    pub far: f64,
+    pub root_displacement: f64,
     /// Cutoff frequency of the pelvis' displacement, and approximately of the ankles' offsets, hertz. Double shakes both: the
     /// jerk of feet is 1.01 (1.30) times the source's instead of 1.00 (1.16), and 1.01 (1.39) without the term of the ankles.
     /// Half bends straight legs by 0.21 (1.24) degrees instead of 0.11 (0.79).
     pub cutoff: f64,
-    /// Change of a knee's bend, radians, that costs as much as a foot error of `give`. Without it (exact IK) straight legs
+    /// Change of a knee's bend, radians, that costs as much as a foot error of `foot_compliance`. Without it (exact IK) straight legs
     /// bend by 1.6 (4.2) degrees and the jerk of knees is 5.5 times the source's.
-    pub knee: f64,
-    /// Compliance of the foot: its error that costs as much as a change of the knee's bend by `knee`.
-    pub give: f64,
+    pub knee_bend: f64,
+    /// Compliance of the foot: its error that costs as much as a change of the knee's bend by `knee_bend`.
+    pub foot_compliance: f64,
     /// Half-width of the window over which speeds of sole points are measured, seconds.
-    pub window: f64,
+    pub speed_window: f64,
     /// A foot is flat while ankle and ball are both less than this above their low percentile (3 %) over the clip.
-    pub flat: f64,
+    pub flat_band: f64,
     /// A source leg is stretched if the distance from hip to ankle exceeds this multiple of thigh plus shin.
-    pub stretched: f64,
+    pub stretch_onset: f64,
     /// Scale of that excess (as a multiple of thigh plus shin) over which the target's foot changes from following the source
     /// to following the rotation copy.
-    pub stretch: f64,
+    pub stretch_scale: f64,
     /// Upper bound of the speed of a labelled point in its contact weight while its sliding is removed. Half gains nothing.
-    pub pin: f64,
+    pub held_speed: f64,
     /// Penetration of the skin into the floor that is tolerated before toes bend or the foot is raised: for a person the
     /// remaining penetration is 2.7 (5.3) mm. With half contact heights are off by 1.7 (6.0) mm; with double by 1.2 (6.0),
     /// and penetration is 5.0 (7.0) mm.
-    pub depth: f64,
+    pub penetration: f64,
     /// Time over which a body is raised because its seat or its back is in the floor, and an arm because its hand is, seconds.
     /// With a quarter arms rotate by up to 30 degrees per frame (zombie on raylib's robot) instead of 14. With double the jerk
     /// of knees is a tenth higher in the worst tenth of takes and penetration is no smaller.
-    pub seat: f64,
+    pub body_raise_time: f64,
     /// Time over which a foot is raised, seconds. Contact heights are off by 1.3 (3.3) mm; with double by 1.4 (4.5), and
     /// penetration is no smaller.
-    pub ramp: f64,
+    pub foot_raise_time: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            limb: 0.05,
-            rest: 4.0,
-            still: 0.02,
-            stiffest: 12.0,
-            height: 0.003,
-            near: 0.02,
-            lowest: 0.01,
-            far: 0.1,
+            limb_direction: 0.05,
+            contact_weight: 4.0,
+            rest_speed: 0.02,
+            stiffness_cap: 12.0,
+            contact_height: 0.003,
+            ground_band: 0.02,
+            sole_band: 0.01,
+            root_displacement: 0.1,
             cutoff: 3.0,
-            knee: 4.0 * std::f64::consts::PI / 180.0,
-            give: 0.004,
-            window: 0.025,
-            flat: 0.02,
-            stretched: 1.01,
-            stretch: 0.03,
-            pin: 0.03,
-            depth: 0.003,
-            seat: 0.1,
-            ramp: 0.025,
+            knee_bend: 4.0 * std::f64::consts::PI / 180.0,
+            foot_compliance: 0.004,
+            speed_window: 0.025,
+            flat_band: 0.02,
+            stretch_onset: 1.01,
+            stretch_scale: 0.03,
+            held_speed: 0.03,
+            penetration: 0.003,
+            body_raise_time: 0.1,
+            foot_raise_time: 0.025,
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres; speeds in leg lengths per second.
 
-use super::equations::Point;
-use super::leg::{Jointed, Leg, Step};
+use super::equations::SolePoint;
+use super::limb_chain::{HasPositions, LimbChain, LimbPose};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
@@ -18,75 +18,78 @@ const LOW: f64 = 0.03;
 const RESTING: f64 = 0.15;
 
 /// The trajectory of a point of the scaled source's sole, and the deviation of the target's while its ankle is at the goal.
-struct Track {
+struct SoleTrajectory {
     at: Vec<Vec3>,
     misfit: Vec<Vec3>,
 }
 
 /// Ground contact of the feet of the scaled source.
 #[derive(Debug)]
-pub struct Feet {
+pub struct SourceFeet {
     /// Whether each foot is flat on the ground, by leg and frame.
     pub flat: Vec<Vec<bool>>,
     /// The belt velocity of a walk on a treadmill, metres per second.
     belt: Option<Vec3>,
 }
 
-impl Feet {
+impl SourceFeet {
     /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's.
-    pub fn of<S: Jointed>(
+    pub fn of<S: HasPositions>(
         time: &Timeline,
-        steps: &[Vec<S>],
-        legs: &[&Leg],
+        poses: &[Vec<S>],
+        legs: &[&LimbChain],
         leg: f64,
         settings: &Settings,
     ) -> Self {
         let lowest = |of: &(dyn Fn(&S) -> f64 + Sync)| {
-            let all: Vec<f64> = steps.iter().flatten().map(of).collect();
+            let all: Vec<f64> = poses.iter().flatten().map(of).collect();
             percentile(&all, LOWEST)
         };
         let (ankles, toes) =
-            rayon::join(|| lowest(&|s| s.joints().ankle.y), || lowest(&|s| s.joints().toes.y));
-        let heights = |leg: &Leg, s: &S| {
-            let ball = leg.toes.map(|_| s.joints().toes.y - toes);
-            [Some(s.joints().ankle.y - ankles), ball]
+            rayon::join(|| lowest(&|s| s.positions().ankle.y), || lowest(&|s| s.positions().toes.y));
+        let heights = |leg: &LimbChain, s: &S| {
+            let ball = leg.toes.map(|_| s.positions().toes.y - toes);
+            [Some(s.positions().ankle.y - ankles), ball]
         };
-        let most = |leg: &Leg, s: &S| heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
-        let least = |leg: &Leg, s: &S| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let most =
+            |leg: &LimbChain, s: &S| heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let least =
+            |leg: &LimbChain, s: &S| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
         let unknowns = time.unknowns();
-        let flat = steps.iter().zip(legs).map(|(steps, l)| {
-            let flat = |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat * leg;
-            steps.par_iter().with_min_len(TOGETHER).enumerate().map(flat).collect()
+        let flat = poses.iter().zip(legs).map(|(poses, l)| {
+            let flat = |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat_band * leg;
+            poses.par_iter().with_min_len(TOGETHER).enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
-        for (steps, l) in steps.iter().zip(legs) {
-            let down = |f: usize| least(l, &steps[f]) < LOW * leg;
-            let way = |f: usize| (steps[f + 1].joints().toes - steps[f].joints().toes) / (time.dt * leg);
-            low.par_extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(way));
+        for (poses, l) in poses.iter().zip(legs) {
+            let down = |f: usize| least(l, &poses[f]) < LOW * leg;
+            let velocity =
+                |f: usize| (poses[f + 1].positions().toes - poses[f].positions().toes) / (time.dt * leg);
+            low.par_extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
         }
-        let middle = |f: usize| steps.iter().map(|s| s[f].joints().hip).sum::<Vec3>() / steps.len() as f64;
+        let middle = |f: usize| poses.iter().map(|s| s[f].positions().hip).sum::<Vec3>() / poses.len() as f64;
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
     }
 
-    /// The up direction in the space of the foot of leg `k` while it is flat; `None` if it never is. `steps` may be those of
+    /// The up direction in the space of the foot of leg `k` while it is flat; `None` if it never is. `poses` may be those of
     /// either body.
-    pub fn up(&self, k: usize, steps: &[Step]) -> Option<Vec3> {
-        self.level(k, steps.iter().map(|step| *step.turned()))
+    pub fn up(&self, k: usize, poses: &[LimbPose]) -> Option<Vec3> {
+        self.level(k, poses.iter().map(|pose| *pose.foot_rotation()))
     }
 
     /// The up direction in the space of a joint with these rotations while foot `k` is flat; `None` if it never is.
-    pub fn level(&self, k: usize, turned: impl Iterator<Item = Quat>) -> Option<Vec3> {
-        let flat = turned.zip(&self.flat[k]).filter(|(_, flat)| **flat);
-        flat.map(|(turned, _)| turned.inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
+    pub fn level(&self, k: usize, rotations: impl Iterator<Item = Quat>) -> Option<Vec3> {
+        let flat = rotations.zip(&self.flat[k]).filter(|(_, flat)| **flat);
+        flat.map(|(q, _)| q.inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
     }
 
     /// The speed of a point over every edge, relative to the world or the belt, whichever is lower, leg lengths per second.
-    pub fn pace(&self, time: &Timeline, at: &[Vec3], leg: f64, settings: &Settings) -> Vec<f64> {
-        let mut speeds = time.speeds(|f| at[f], settings.window);
+    pub fn speed(&self, time: &Timeline, at: &[Vec3], leg: f64, settings: &Settings) -> Vec<f64> {
+        let mut speeds = time.speeds(|f| at[f], settings.speed_window);
         if let Some(belt) = self.belt {
-            let against = time.speeds(|f| at[f] - belt * (time.dt * f as f64), settings.window);
+            let against = time.speeds(|f| at[f] - belt * (time.dt * f as f64), settings.speed_window);
             speeds.iter_mut().zip(against).for_each(|(v, b)| *v = v.min(b));
         }
         speeds.iter_mut().for_each(|v| *v /= leg);
@@ -95,34 +98,34 @@ impl Feet {
 
     /// The points of the sole of leg `k`. `source` has the positions of the scaled source's leg, `copy` the transforms of the
     /// rotation copy's; `ratio` is the scale between the bodies, `leg` the length of the target's leg.
-    pub fn points<S: Jointed>(
+    pub fn points<S: HasPositions>(
         &self,
         k: usize,
         time: &Timeline,
-        (source, from): (&[S], &Leg),
-        (copy, to): (&[Step], &Leg),
+        (source, from): (&[S], &LimbChain),
+        (copy, to): (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
-    ) -> Vec<Point> {
+    ) -> Vec<SolePoint> {
         let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
-        let ankle = |f: usize| source[f].joints().ankle;
+        let ankle = |f: usize| source[f].positions().ankle;
         let frames = (0..time.frames).into_par_iter().with_min_len(64);
         // The only point of a foot that is never flat is its ankle.
-        let mut sole: Vec<Track> = Vec::new();
+        let mut sole: Vec<SoleTrajectory> = Vec::new();
         match self.up(k, copy) {
-            None => sole.push(Track {
+            None => sole.push(SoleTrajectory {
                 at: frames.clone().map(ankle).collect(),
                 misfit: vec![Vec3::zeros(); time.frames],
             }),
             Some(up) => {
                 // The heel is below the ankle.
                 let heights = [ratio * from.ankle, to.ankle];
-                let down = |f: usize| -(copy[f].turned() * up);
+                let down = |f: usize| -(copy[f].foot_rotation() * up);
                 let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
                 let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
-                sole.push(Track { at, misfit });
-                fn ball(step: &impl Jointed) -> Vec3 {
-                    let at = step.joints();
+                sole.push(SoleTrajectory { at, misfit });
+                fn ball(pose: &impl HasPositions) -> Vec3 {
+                    let at = pose.positions();
                     at.toes - at.ankle
                 }
                 // The ball is the toe joint; if one body has none, that of the other serves both.
@@ -135,7 +138,7 @@ impl Feet {
                 if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {
                     let at = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
                     let misfit = frames.clone().map(|f| balls[f].1 - balls[f].0).collect();
-                    sole.push(Track { at, misfit });
+                    sole.push(SoleTrajectory { at, misfit });
                 }
             }
         }
@@ -150,34 +153,34 @@ impl Feet {
                 track.at.par_iter().with_min_len(TOGETHER).map(|p| p.y - level).collect()
             })
             .collect();
-        let paces: Vec<Vec<f64>> = sole.iter().map(|t| self.pace(time, &t.at, leg, settings)).collect();
+        let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
-        let ground = levels(time, &heights, &paces);
-        let point = |((track, own), pace): ((&Track, &Vec<f64>), Vec<f64>)| {
+        let ground = levels(time, &heights, &speeds);
+        let point = |((track, own), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
             let constant = if flat.is_empty() { 0.0 } else { middle(misfit) };
             let misfit = misfit.par_iter().with_min_len(TOGETHER).map(|q| q - Vec3::y() * constant).collect();
-            let near = |f: usize| {
+            let nearness = |f: usize| {
                 let lowest = heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
-                let above = ((own[f] - ground[f]).max(0.0) / (settings.near * leg)).powi(2);
-                let higher = ((own[f] - lowest) / (settings.lowest * leg)).powi(2);
+                let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg)).powi(2);
+                let higher = ((own[f] - lowest) / (settings.sole_band * leg)).powi(2);
                 libm::exp(-0.5 * (above + higher))
             };
-            Point { misfit, pace, near: frames.clone().map(near).collect() }
+            SolePoint { misfit, speed, nearness: frames.clone().map(nearness).collect() }
         };
-        sole.iter().zip(&heights).zip(paces).map(point).collect()
+        sole.iter().zip(&heights).zip(speeds).map(point).collect()
     }
 }
 
 /// The height of the surface under a foot in every frame, above that of the ground where it is flat: the foot's own while it
 /// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
-fn levels(time: &Timeline, heights: &[Vec<f64>], paces: &[Vec<f64>]) -> Vec<f64> {
+fn levels(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
     let lowest = |f: usize| heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
     let rests = |f: usize| {
         let edges = [f.checked_sub(1), Some(f)].into_iter().flatten();
         let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
-        paces.iter().any(slow)
+        speeds.iter().any(slow)
     };
     let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
     let resting: Vec<Option<f64>> = frames.map(|f| rests(f).then(|| lowest(f))).collect();

@@ -4,7 +4,7 @@
 
 use posemill::anatomy::detect_roles;
 use posemill::import::{ImportOptions, load};
-use posemill::legs::{Settings, repair};
+use posemill::legs::{Settings, remove_foot_sliding};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use posemill::model::{
     Character, Clip, ContactPart, Contacts, Hold, Joint, JointId, Motion, Pose, Role, Side, Skeleton,
@@ -49,7 +49,7 @@ fn character(b: &Build) -> Arc<Character> {
         let fore = add(&format!("{side}ForeArm"), Some(arm), [s * 0.45, hips + 0.48, -0.01]);
         add(&format!("{side}Hand"), Some(fore), [s * 0.7, hips + 0.48, 0.0]);
         let thigh = add(&format!("{side}UpLeg"), Some(root), [s * b.hip, hips, 0.0]);
-        let shin = add(&format!("{side}Leg"), Some(thigh), [s * b.hip, floor + b.shin, 0.0]);
+        let shin = add(&format!("{side}LimbChain"), Some(thigh), [s * b.hip, floor + b.shin, 0.0]);
         let foot = add(&format!("{side}Foot"), Some(shin), [s * b.hip, floor, 0.0]);
         add(&format!("{side}ToeBase"), Some(foot), [s * b.hip, b.sole[0], b.foot]);
     }
@@ -447,7 +447,7 @@ fn drifting() -> Motion {
 #[test]
 fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     let motion = drifting();
-    let (held, feet, _) = repair(motion.clone(), &Settings::default());
+    let (held, feet, _) = remove_foot_sliding(motion.clone(), &Settings::default());
     let way = |m: &Motion, side: Side| {
         let level = |v: Vec3| v.x.hypot(v.z);
         level(place(m, 89, Role::Foot(side)) - place(m, 0, Role::Foot(side)))
@@ -465,10 +465,10 @@ fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     }
     // Planted feet and feet without labels are unchanged, bit for bit.
     let free = Motion { contacts: Some(Contacts::new(0.0, [])), ..motion.clone() };
-    assert_eq!(repair(free.clone(), &Settings::default()).0.clip, motion.clip);
+    assert_eq!(remove_foot_sliding(free.clone(), &Settings::default()).0.clip, motion.clip);
     let resting = perform(&character(&PERSON), 60.0, 90, |_| Instant::default());
     let resting = Motion { contacts: motion.contacts.clone(), ..resting };
-    assert_eq!(repair(resting.clone(), &Settings::default()).0.clip, resting.clip);
+    assert_eq!(remove_foot_sliding(resting.clone(), &Settings::default()).0.clip, resting.clip);
 }
 
 /// The lowest skin of a motion in one frame, by linear blend of every vertex.
@@ -540,6 +540,7 @@ fn a_labelled_foot_that_goes_somewhere_is_left_to_go() {
     for part in [ContactPart::Heel(Side::Left), ContactPart::Ball(Side::Left)] {
         contacts.set(part, vec![Hold { frames: 0..60, height: 0.0 }]);
     }
-    let (held, _, _) = repair(Motion { contacts: Some(contacts), ..take.clone() }, &Settings::default());
+    let (held, _, _) =
+        remove_foot_sliding(Motion { contacts: Some(contacts), ..take.clone() }, &Settings::default());
     assert_eq!(apart(&held, &take, 0..60), 0.0);
 }

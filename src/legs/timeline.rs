@@ -76,10 +76,10 @@ impl Timeline {
         let reach = (half / self.dt).round() as usize;
         let last = self.frames - 1;
         // A cycle continues with its first frames, offset by the distance travelled.
-        let way = if self.cycle { at(last) - at(0) } else { Vec3::zeros() };
-        let place = |f: isize| match f {
-            f if f < 0 => at((f + last as isize) as usize) - way,
-            f if f > last as isize => at(f as usize - last) + way,
+        let travel = if self.cycle { at(last) - at(0) } else { Vec3::zeros() };
+        let position = |f: isize| match f {
+            f if f < 0 => at((f + last as isize) as usize) - travel,
+            f if f > last as isize => at(f as usize - last) + travel,
             f => at(f as usize),
         };
         let reach = if self.cycle { reach.min(last - 1) } else { reach };
@@ -93,7 +93,7 @@ impl Timeline {
                     b += 1;
                 }
             }
-            if self.cut[edge] { 0.0 } else { (place(b) - place(a)).norm() / ((b - a) as f64 * self.dt) }
+            if self.cut[edge] { 0.0 } else { (position(b) - position(a)).norm() / ((b - a) as f64 * self.dt) }
         };
         (0..self.cut.len()).into_par_iter().with_min_len(TOGETHER).map(speed).collect()
     }

@@ -5,39 +5,39 @@
 //! the floor, never beyond level. Space: model space, Y up. Units: metres, radians.
 
 use super::envelope::envelope;
-use super::leg::Step;
+use super::leg_pair::LegPair;
+use super::limb_chain::LimbPose;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use super::transfer::LegPair;
 use crate::math::{Quat, Vec3, angle_between, exp};
 use rayon::prelude::*;
 
 /// Bisection steps for an angle: to a hundredth of a degree.
-const HALVINGS: usize = 13;
+const BISECTIONS: usize = 13;
 
 /// The lowest heights of the skin of a foot in a frame, relative to the ankle.
 #[derive(Clone, Copy, Debug)]
-pub struct Sole {
+pub struct SoleHeights {
     /// The lowest point of the skin of the foot, and of the toes.
     lowest: [f64; 2],
     /// Height and rotation of the toe joint.
     toes: (f64, Quat),
 }
 
-impl Sole {
+impl SoleHeights {
     /// The heights in every frame; empty without a skin.
-    pub fn of(pair: &LegPair, steps: &[Step]) -> Vec<Sole> {
-        let of = |step: &Step| {
-            let ankle = step.foot.translation.y;
+    pub fn of(pair: &LegPair, poses: &[LimbPose]) -> Vec<SoleHeights> {
+        let of = |pose: &LimbPose| {
+            let ankle = pose.foot.translation.y;
             let low = |toes: bool| {
                 let own = pair.skin.iter().filter(|(joint, _)| (Some(*joint) == pair.target.toes) == toes);
-                let heights = own.map(|(joint, at)| step.sole(&pair.target, *joint, at).y);
+                let heights = own.map(|(joint, at)| pose.sole(&pair.target, *joint, at).y);
                 heights.fold(f64::INFINITY, f64::min) - ankle
             };
-            let toes = (step.toes.translation.y - ankle, step.toes.rotation);
-            Sole { lowest: [low(false), low(true)], toes }
+            let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
+            SoleHeights { lowest: [low(false), low(true)], toes }
         };
-        if pair.skin.is_empty() { Vec::new() } else { steps.par_iter().with_min_len(64).map(of).collect() }
+        if pair.skin.is_empty() { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
     }
 
     /// The lowest point.
@@ -48,7 +48,7 @@ impl Sole {
     /// The lowest point with toes that point down rotated to level; `skin` is that of the toes, `up` the up direction in their
     /// space while the foot is flat.
     pub fn lowest_with_level_toes(&self, skin: &[Vec3], up: &Vec3) -> f64 {
-        let level = |(axis, most): (Vec3, f64)| self.turned(skin, &exp(&(axis * most)));
+        let level = |(axis, most): (Vec3, f64)| self.lowest_rotated(skin, &exp(&(axis * most)));
         self.lowest[0].min(self.tilt(up).map_or(self.lowest[1], |tilt| level(tilt).max(self.lowest[1])))
     }
 
@@ -60,14 +60,14 @@ impl Sole {
     }
 
     /// The lowest of these points of the toes after a delta rotation.
-    fn turned(&self, skin: &[Vec3], turn: &Quat) -> f64 {
-        let turned = turn * self.toes.1;
-        skin.iter().map(|at| (turned * at).y).fold(f64::INFINITY, f64::min) + self.toes.0
+    fn lowest_rotated(&self, skin: &[Vec3], delta: &Quat) -> f64 {
+        let rotation = delta * self.toes.1;
+        skin.iter().map(|at| (rotation * at).y).fold(f64::INFINITY, f64::min) + self.toes.0
     }
 }
 
 /// The skin points of the target's toes, in their space.
-pub fn skin_of_toes(pair: &LegPair) -> Vec<Vec3> {
+pub fn toe_skin(pair: &LegPair) -> Vec<Vec3> {
     let of_toes = pair.skin.iter().filter(|(joint, _)| Some(*joint) == pair.target.toes);
     of_toes.map(|(_, at)| *at).collect()
 }
@@ -75,25 +75,25 @@ pub fn skin_of_toes(pair: &LegPair) -> Vec<Vec3> {
 /// The delta rotations of the toes in every frame, as smooth as the raising of feet, and updates `soles`; empty if no toes
 /// rotate. `up` is the up direction in the space of the toes while the foot is flat, `ankle` gives the height of the ankle
 /// above the floor in a frame, `leg` is the length of the legs.
-pub fn turns(
+pub fn toe_rotations(
     time: &Timeline,
     pair: &LegPair,
-    soles: &mut [Sole],
+    soles: &mut [SoleHeights],
     up: &Vec3,
     ankle: impl Fn(usize) -> f64 + Sync,
     leg: f64,
     settings: &Settings,
 ) -> Vec<Quat> {
-    let skin = skin_of_toes(pair);
+    let skin = toe_skin(pair);
     let least = |f: usize| {
-        let (sole, floor) = (&soles[f], -settings.depth * leg - ankle(f));
+        let (sole, floor) = (&soles[f], -settings.penetration * leg - ankle(f));
         let Some((axis, most)) = sole.tilt(up).filter(|_| sole.lowest[1] < floor) else { return 0.0 };
-        let at = |angle: f64| sole.turned(&skin, &exp(&(axis * angle)));
+        let at = |angle: f64| sole.lowest_rotated(&skin, &exp(&(axis * angle)));
         if at(most) <= sole.lowest[1] {
             return 0.0;
         }
         let (mut within, mut out) = (0.0, most);
-        for _ in 0..HALVINGS {
+        for _ in 0..BISECTIONS {
             let middle = 0.5 * (within + out);
             if at(middle) < floor { within = middle } else { out = middle }
         }
@@ -103,27 +103,27 @@ pub fn turns(
     if least.iter().all(|angle| *angle == 0.0) {
         return Vec::new();
     }
-    let angles = envelope(&least, &time.cut, time.cycle, time.reach(settings.ramp));
-    let turn = |(f, sole): (usize, &mut Sole)| {
+    let angles = envelope(&least, &time.cut, time.cycle, time.reach(settings.foot_raise_time));
+    let delta = |(f, sole): (usize, &mut SoleHeights)| {
         let Some((axis, most)) = sole.tilt(up) else { return Quat::identity() };
-        let turn = exp(&(axis * angles[time.unknown(f)].min(most)));
-        sole.lowest[1] = sole.turned(&skin, &turn);
-        turn
+        let delta = exp(&(axis * angles[time.unknown(f)].min(most)));
+        sole.lowest[1] = sole.lowest_rotated(&skin, &delta);
+        delta
     };
-    soles.par_iter_mut().with_min_len(64).enumerate().map(turn).collect()
+    soles.par_iter_mut().with_min_len(64).enumerate().map(delta).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::legs::Leg;
+    use crate::legs::LimbChain;
     use crate::math::Transform;
     use crate::model::{JointId, Side};
 
     #[test]
     fn toes_bend_where_the_heel_rises_and_nowhere_else() {
         let [foot, toes] = [2, 3].map(JointId::new);
-        let leg = Leg {
+        let leg = LimbChain {
             side: Side::Left,
             upper: JointId::new(0),
             lower: JointId::new(1),
@@ -145,31 +145,31 @@ mod tests {
         let frames = 240;
         let heel = |f: usize| 0.7 * (std::f64::consts::PI * f as f64 / 60.0).sin().powi(2);
         let air = |f: usize| if f > 120 { 0.1 } else { 0.0 };
-        let step = |f: usize| {
-            let turn = exp(&(Vec3::x() * heel(f)));
+        let pose = |f: usize| {
+            let rotation = exp(&(Vec3::x() * heel(f)));
             let ball = Vec3::new(0.0, 0.02 + air(f), 0.15);
-            let foot = Transform::new(turn, ball - turn * Vec3::new(0.0, -0.06, 0.15));
-            Step { upper: foot, lower: foot, foot, toes: Transform::new(turn, ball) }
+            let foot = Transform::new(rotation, ball - rotation * Vec3::new(0.0, -0.06, 0.15));
+            LimbPose { upper: foot, lower: foot, foot, toes: Transform::new(rotation, ball) }
         };
-        let steps: Vec<Step> = (0..frames).map(step).collect();
+        let poses: Vec<LimbPose> = (0..frames).map(pose).collect();
         let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
         let settings = Settings::default();
-        let mut soles = Sole::of(&pair, &steps);
-        let sunk = |soles: &[Sole], f: usize| soles[f].lowest() + steps[f].foot.translation.y;
+        let mut soles = SoleHeights::of(&pair, &poses);
+        let sunk = |soles: &[SoleHeights], f: usize| soles[f].lowest() + poses[f].foot.translation.y;
         assert!(sunk(&soles, 30) < -0.03);
-        let level = |f: usize| soles[f].lowest_with_level_toes(&skin_of_toes(&pair), &Vec3::y());
+        let level = |f: usize| soles[f].lowest_with_level_toes(&toe_skin(&pair), &Vec3::y());
         for f in [0, 30, 60] {
-            let sunk = level(f) + steps[f].foot.translation.y;
+            let sunk = level(f) + poses[f].foot.translation.y;
             assert!(sunk.abs() < 1e-9, "level toes are on the floor: {f}: {sunk}");
         }
-        let ankle = |f: usize| steps[f].foot.translation.y;
-        let turns = turns(&time, &pair, &mut soles, &Vec3::y(), ankle, 0.9, &settings);
-        for (f, turn) in turns.iter().enumerate() {
-            assert!(sunk(&soles, f) > -settings.depth * 0.9 - 1e-4, "{f}: {}", sunk(&soles, f));
-            let angle = turn.angle_to(&Quat::identity());
+        let ankle = |f: usize| poses[f].foot.translation.y;
+        let deltas = toe_rotations(&time, &pair, &mut soles, &Vec3::y(), ankle, 0.9, &settings);
+        for (f, delta) in deltas.iter().enumerate() {
+            assert!(sunk(&soles, f) > -settings.penetration * 0.9 - 1e-4, "{f}: {}", sunk(&soles, f));
+            let angle = delta.angle_to(&Quat::identity());
             assert!(angle <= heel(f) + 1e-9, "{f}: beyond level");
-            assert!(f < 130 || angle == 0.0, "{f}: toes in the air turn");
+            assert!(f < 130 || angle == 0.0, "{f}: toes in the air rotate");
         }
-        assert!(turns.windows(2).all(|w| w[0].angle_to(&w[1]) < 0.08), "smoothly");
+        assert!(deltas.windows(2).all(|w| w[0].angle_to(&w[1]) < 0.08), "smoothly");
     }
 }

@@ -47,7 +47,7 @@ mod tests {
         let rests: Vec<Vec3> = back.iter().cycle().take(14).copied().chain([Vec3::zeros(); 10]).collect();
         assert_eq!(belt(&rests, &Vec3::zeros()), None, "feet rest at times");
         let apart: Vec<Vec3> = (0..20).map(|k| Vec3::z() * if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
-        assert_eq!(belt(&apart, &Vec3::zeros()), None, "feet go two ways");
+        assert_eq!(belt(&apart, &Vec3::zeros()), None, "feet move in two directions");
         assert_eq!(belt(&[], &Vec3::zeros()), None);
     }
 }

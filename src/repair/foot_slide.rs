@@ -1,13 +1,13 @@
 //! Detects single stances that slide further than any clean take's, and plants them.
 //!
-//! Uses the leg solver ([`crate::legs::repair`]) with these stances as its only contact labels. Units: metres of 0.86
+//! Uses the leg solver ([`crate::legs::remove_foot_sliding`]) with these stances as its only contact labels. Units: metres of 0.86
 //! m legs.
 
 use super::fault_log::{FaultLog, all, own};
 use super::robust_statistics::geometric_median;
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
-use crate::legs::{Settings, repair};
+use crate::legs::{Settings, remove_foot_sliding};
 use crate::math::{Vec3, median, percentile};
 use crate::model::{ContactPart, Contacts, Hold};
 use rayon::prelude::*;
@@ -45,7 +45,7 @@ pub(super) fn slides(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut 
         }
     }
     let contacts = take.motion.contacts.replace(labels);
-    let (mut repaired, done, _) = repair(take.motion.clone(), &Settings::default());
+    let (mut repaired, done, _) = remove_foot_sliding(take.motion.clone(), &Settings::default());
     repaired.contacts = contacts.clone();
     take.motion.contacts = contacts;
     let most = done.iter().map(|d| d.moved.0).fold(0.0, f64::max) * take.scale;

@@ -7,7 +7,7 @@ use super::root_path::RootPath;
 use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
 use crate::kinematics::{cuts, size, turning};
-use crate::legs::Leg;
+use crate::legs::LimbChain;
 use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
 use crate::model::{JointId, Motion, Side};
 use crate::signal::fix_hemispheres;
@@ -37,7 +37,7 @@ pub(super) struct WorkingTake {
     /// The joints that rotate at all.
     pub rotating: Vec<usize>,
     /// The two legs of a biped.
-    pub legs: Option<[Leg; 2]>,
+    pub legs: Option<[LimbChain; 2]>,
     path: RootPath,
     /// Rotation angle of every rotating joint over every step, step-major.
     steps: Vec<f64>,
@@ -60,7 +60,7 @@ impl WorkingTake {
         let character = &motion.character;
         let rest = character.calibration_pose();
         let body = CharacterBody::new(character);
-        let legs = Side::BOTH.map(|side| Leg::of(&body, side));
+        let legs = Side::BOTH.map(|side| LimbChain::of(&body, side));
         let legs = match legs {
             [Some(left), Some(right)] if !on_four_legs(&character.rig, &rest) => Some([left, right]),
             _ => None,

@@ -21,13 +21,13 @@ const ALIKE: f64 = 0.7;
 const NEXT: f64 = 0.5;
 /// Score of a joint that has all joints of the limb below it, for parts with descendants that may have no roles: a hand has
 /// the fingers, a head the eyes. As [`NEXT`].
-const CARRIES: f64 = 0.5;
+const SUBTREE: f64 = 0.5;
 /// How far a joint may be on the other side of the middle, as a share of the height: rigs are made by hand.
 const ACROSS: f64 = 0.02;
 
 /// A body with the pose and the size in which positions are compared.
 #[derive(Clone)]
-pub(super) struct Body<'a> {
+pub(super) struct CandidateBody<'a> {
     pub(super) character: &'a Character,
     /// The roles of its joints, as far as known.
     pub(super) rig: Rig,
@@ -35,23 +35,23 @@ pub(super) struct Body<'a> {
     low: f64,
     height: f64,
     /// The number of joints in the subtree of each joint, itself included.
-    carried: Vec<usize>,
+    subtree: Vec<usize>,
 }
 
-impl<'a> Body<'a> {
+impl<'a> CandidateBody<'a> {
     pub(super) fn new(character: &'a Character, rig: &Rig) -> Self {
         let pose = character.calibration_pose();
         let heights = || pose.joints().iter().map(|t| t.translation.y);
         let low = heights().fold(f64::MAX, f64::min);
         let height = (heights().fold(f64::MIN, f64::max) - low).max(1e-9);
         let skeleton = rig.skeleton();
-        let mut carried = vec![1; skeleton.len()];
+        let mut subtree = vec![1; skeleton.len()];
         for id in skeleton.ids().rev() {
             if let Some(parent) = skeleton.parent(id) {
-                carried[parent.index()] += carried[id.index()];
+                subtree[parent.index()] += subtree[id.index()];
             }
         }
-        Self { character, rig: rig.clone(), pose, low, height, carried }
+        Self { character, rig: rig.clone(), pose, low, height, subtree }
     }
 
     pub(super) fn name(&self, joint: JointId) -> &str {
@@ -74,7 +74,7 @@ impl<'a> Body<'a> {
     }
 
     /// The position of a joint relative to ground and middle, in shares of the height.
-    fn place(&self, joint: JointId) -> Vec3 {
+    fn position(&self, joint: JointId) -> Vec3 {
         let at = self.pose.position(joint);
         Vec3::new(at.x - self.middle(), at.y - self.low, at.z) / self.height
     }
@@ -89,7 +89,7 @@ impl<'a> Body<'a> {
     pub(super) fn candidates(
         &self,
         role: Role,
-        other: Option<&Body<'_>>,
+        other: Option<&CandidateBody<'_>>,
         free: &dyn Fn(JointId) -> bool,
     ) -> Vec<JointId> {
         let skeleton = self.rig.skeleton();
@@ -97,7 +97,7 @@ impl<'a> Body<'a> {
             self.rig.role(*id).is_none() && skeleton.joint(*id).file_name.is_some() && free(*id)
         };
         let fitting = skeleton.ids().filter(free).filter(|&id| self.fits(role, id));
-        let mut scored: Vec<(f64, JointId)> = fitting.map(|id| (self.worth(role, id, other), id)).collect();
+        let mut scored: Vec<(f64, JointId)> = fitting.map(|id| (self.score(role, id, other), id)).collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         scored.into_iter().take(MOST).map(|s| s.1).collect()
     }
@@ -106,18 +106,19 @@ impl<'a> Body<'a> {
     fn fits(&self, role: Role, joint: JointId) -> bool {
         let skeleton = self.rig.skeleton();
         if let Some(side) = role.side()
-            && self.place(joint).x * side.sign() * self.left() < -ACROSS
+            && self.position(joint).x * side.sign() * self.left() < -ACROSS
         {
             return false;
         }
         // The foot of a shin without children is elsewhere in the tree: some rigs have feet under the root.
         let shin = role.side().and_then(|s| self.rig.joint(Role::LowerLeg(s)));
-        let astray = matches!(role, Role::Foot(_)) && shin.is_some_and(|s| skeleton.children(s).is_empty());
-        if astray && shin.is_some_and(|s| self.place(joint).y > self.place(s).y) {
+        let detached_foot =
+            matches!(role, Role::Foot(_)) && shin.is_some_and(|s| skeleton.children(s).is_empty());
+        if detached_foot && shin.is_some_and(|s| self.position(joint).y > self.position(s).y) {
             return false;
         }
         if role != Role::Hips
-            && !astray
+            && !detached_foot
             && let Some(inner) = parent_joint(&self.rig, role)
             && !skeleton.is_ancestor(inner, joint)
         {
@@ -145,12 +146,12 @@ impl<'a> Body<'a> {
 
     /// The share of the parent role's subtree that is in the subtree of `joint`, itself included.
     fn share(&self, role: Role, joint: JointId) -> f64 {
-        let all = parent_joint(&self.rig, role).map_or(self.carried[0], |top| self.carried[top.index()] - 1);
-        self.carried[joint.index()] as f64 / all.max(1) as f64
+        let all = parent_joint(&self.rig, role).map_or(self.subtree[0], |top| self.subtree[top.index()] - 1);
+        self.subtree[joint.index()] as f64 / all.max(1) as f64
     }
 
     /// The score, up to 3: position, name, and nearness in the tree.
-    fn worth(&self, role: Role, joint: JointId, other: Option<&Body<'_>>) -> f64 {
+    fn score(&self, role: Role, joint: JointId, other: Option<&CandidateBody<'_>>) -> f64 {
         let skeleton = self.rig.skeleton();
         let twin = Some(role.mirrored()).filter(|m| *m != role).and_then(|m| self.rig.joint(m));
         let counterpart = other.and_then(|o| Some((o, o.rig.joint(role)?)));
@@ -158,14 +159,14 @@ impl<'a> Body<'a> {
         let by_bone = matches!(role, Role::LowerArm(_) | Role::Hand(_));
         let error = match (twin, counterpart) {
             (Some(twin), _) => {
-                let at = self.place(twin);
-                Some((Vec3::new(-at.x, at.y, at.z) - self.place(joint)).norm())
+                let at = self.position(twin);
+                Some((Vec3::new(-at.x, at.y, at.z) - self.position(joint)).norm())
             }
             (None, Some((other, theirs))) if by_bone => self
                 .reach(role, joint)
                 .zip(other.reach(role, theirs))
                 .map(|(own, theirs)| (own - theirs).abs()),
-            (None, Some((other, theirs))) => Some((other.place(theirs) - self.place(joint)).norm()),
+            (None, Some((other, theirs))) => Some((other.position(theirs) - self.position(joint)).norm()),
             (None, None) => None,
         };
         let place = error.map_or(0.0, |e| 1.0 / (1.0 + (e / SLACK).powi(2)));
@@ -185,21 +186,21 @@ impl<'a> Body<'a> {
         let steps = parent_joint(&self.rig, role)
             .and_then(|inner| skeleton.path_to_root(joint).position(|id| id == inner))
             .map_or(0.0, |steps| NEXT / steps.max(1) as f64);
-        let carried = match role {
-            Role::Head | Role::Hand(_) => CARRIES * self.share(role, joint),
+        let subtree = match role {
+            Role::Head | Role::Hand(_) => SUBTREE * self.share(role, joint),
             _ => 0.0,
         };
         let name = match () {
-            () if wrong_side || says_another_part(&own, role) => -1.0,
+            () if wrong_side || names_another_part(&own, role) => -1.0,
             () if alike < ALIKE || own.words.is_empty() => 0.0,
             () => alike,
         };
-        place + steps + carried + name
+        place + steps + subtree + name
     }
 }
 
 /// Whether a name means another part of the body than `role`: a neck is not a head, a thumb is not a hand.
-fn says_another_part(label: &JointLabel, role: Role) -> bool {
+fn names_another_part(label: &JointLabel, role: Role) -> bool {
     let plain = |word: &str| word.replace("left_", "").replace("right_", "").replace(['_', '0'], "");
     let own = plain(&role.to_string());
     let said = |word: &str| label.words.concat() == word || label.words.iter().any(|w| w == word);

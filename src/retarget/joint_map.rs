@@ -1,14 +1,11 @@
-//! Joint map: which joint of the source drives which joint of the target, found by roles and names.
+//! Joint map: which joint of the source drives which joint of the target.
 
-use super::gaps::{End, Gap, gaps, required};
-use super::map_error::{MapError, Wanted};
-use crate::anatomy::{JointLabel, on_four_legs};
-use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
-use crate::report::{MappedJoint, Mapping, one_line};
+use crate::model::{Character, JointId, Rig, Role, Side};
+use crate::report::{MappedJoint, Mapping};
 
 /// A target joint and what drives it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct JointPair {
     /// The role of both; `None` for joints paired by name alone.
     pub role: Option<Role>,
     /// The joint of the source.
@@ -36,7 +33,7 @@ pub struct Unmapped {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointMap {
     /// The pairs, ascending by target joint.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<JointPair>,
     /// Source joints that drive nothing.
     pub source_only: Vec<Unmapped>,
     /// Target joints that keep their local rest transform.
@@ -46,224 +43,11 @@ pub struct JointMap {
 /// Roles without which there is no root motion and no stride.
 pub(super) const REQUIRED: [Role; 3] = [Role::Hips, Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right)];
 
-/// A joint map that may be incomplete.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
-    /// The pairs that were found.
-    pub map: JointMap,
-    /// What the map leaves out.
-    pub gaps: Vec<Gap>,
-    /// Why the map cannot be used, if it cannot.
-    pub refused: Option<MapError>,
-}
-
-/// Finds the map from `source` to `target`.
-///
-/// # Errors
-/// A [`MapError`] with every missing or unsure role and the lines to add, or with what the two do not have in common.
-pub fn map(source: &Character, target: &Character) -> Result<JointMap, MapError> {
-    let (found, refused) = find(source, target);
-    refused.map_or(Ok(found), Err)
-}
-
-/// Finds the map from `source` to `target` as far as possible, with everything that it leaves out.
-pub fn draft(source: &Character, target: &Character) -> Draft {
-    let (map, refused) = find(source, target);
-    let mut all = match refused {
-        Some(MapError::BodyPlan { .. }) => Vec::new(),
-        _ => gaps(&map, (source, &source.rig), (target, &target.rig)),
-    };
-    if matches!(refused, Some(MapError::Missing(_) | MapError::NothingShared { .. })) {
-        let known = std::mem::take(&mut all);
-        all = required(source, target);
-        let new = |g: &Gap| !all.iter().any(|a| (a.role, a.end) == (g.role, g.end));
-        // A file with a single pair would drive nothing else, so pairs are not suggested yet.
-        let unpaired = |g: Gap| Gap { mend: g.mend.filter(|m| !m.starts_with("[[")), ..g };
-        let others: Vec<Gap> = known.into_iter().filter(new).map(unpaired).collect();
-        all.extend(others);
-    }
-    Draft { map, gaps: all, refused }
-}
-
-/// The pairs that can be found, and the reason if they do not suffice.
-fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) {
-    let (s, t) = (&source.rig, &target.rig);
-    let bodies = [s, t].map(|rig| rig.joint(Role::Hips).is_some());
-    if bodies == [false, false] {
-        let pairs = by_name(s, t, &[]);
-        let shared = pairs.len();
-        let refused = (shared * 2 < t.skeleton().len()).then(|| MapError::NothingShared {
-            source_name: one_line(&source.name),
-            target_name: one_line(&target.name),
-            shared,
-            joints: t.skeleton().len(),
-        });
-        return (JointMap::of(pairs, s, t), refused);
-    }
-    let rests = [source.calibration_pose(), target.calibration_pose()];
-    let refused = match required(source, target) {
-        missing if !missing.is_empty() => {
-            Some(MapError::Missing(missing.iter().map(|gap| wanted(gap, source, target)).collect()))
-        }
-        _ => match (on_four_legs(s, &rests[0]), on_four_legs(t, &rests[1])) {
-            (true, false) => Some(body_plan(source, target)),
-            (false, true) => Some(body_plan(target, source)),
-            _ => None,
-        },
-    };
-    let mut pairs = by_role(s, t);
-    chain(s, t, &rests, Role::Spine, Role::Hips, None, &mut pairs);
-    let chests = [s, t].map(|rig| rig.chain(Role::Spine).last().copied().or(rig.joint(Role::Hips)));
-    if let [Some(_), Some(_)] = chests {
-        chain(s, t, &rests, Role::Neck, Role::Hips, Some(Role::Head), &mut pairs);
-    }
-    let named = by_name(s, t, &pairs);
-    pairs.extend(named);
-    (JointMap::of(pairs, s, t), refused)
-}
-
-fn wanted(gap: &Gap, source: &Character, target: &Character) -> Wanted {
-    let character = if gap.end == End::Source { source } else { target };
-    let guess = gap.guess.as_ref().map_or_else(String::new, |a| {
-        let joint = &character.skeleton().joint(a.joint).name;
-        format!(
-            "; the nearest to `{}` is `{joint}` with confidence {:.2}: {}",
-            gap.role, a.confidence, a.reason
-        )
-    });
-    let line = gap.mend.clone().unwrap_or_default();
-    Wanted { end: gap.end, name: character.name.clone(), role: gap.role, guess, line }
-}
-
-fn body_plan(quadruped: &Character, biped: &Character) -> MapError {
-    MapError::BodyPlan { quadruped: one_line(&quadruped.name), biped: one_line(&biped.name) }
-}
-
-/// Pairs of roles that both rigs have, without spine or neck if their numbers of joints differ.
-fn by_role(s: &Rig, t: &Rig) -> Vec<Pair> {
-    let same_length = |chain: fn(u8) -> Role| s.chain(chain).len() == t.chain(chain).len();
-    let (spine, neck) = (same_length(Role::Spine), same_length(Role::Neck));
-    let direct = |role: Role| match role {
-        Role::Spine(_) => spine,
-        Role::Neck(_) => neck,
-        _ => true,
-    };
-    t.assignments()
-        .filter(|(role, _)| direct(*role))
-        .filter_map(|(role, at)| {
-            let from = s.assignment(role)?;
-            let less = if from.confidence < at.confidence { from } else { at };
-            Some(Pair {
-                role: Some(role),
-                source: from.joint,
-                blend: None,
-                target: at.joint,
-                confidence: less.confidence,
-                reason: less.reason.clone(),
-            })
-        })
-        .collect()
-}
-
-/// Pairs for a chain whose number of joints differs: each target joint blends the two source joints nearest by arc length
-/// between the joint below and the joint above the chain.
-fn chain(
-    s: &Rig,
-    t: &Rig,
-    rests: &[ModelPose; 2],
-    role: fn(u8) -> Role,
-    below: Role,
-    above: Option<Role>,
-    pairs: &mut Vec<Pair>,
-) {
-    let links = t.chain(role);
-    if links.is_empty() || s.chain(role).len() == links.len() {
-        return;
-    }
-    // The chain with its neighbours: for the neck, the chest below and the head above.
-    let ends = |rig: &Rig| -> Vec<JointId> {
-        let foot = match above {
-            Some(_) => rig.chain(Role::Spine).last().copied().or(rig.joint(below)),
-            None => rig.joint(below),
-        };
-        let top = above.and_then(|r| rig.joint(r));
-        foot.into_iter().chain(rig.chain(role)).chain(top).collect()
-    };
-    let (from, to) = (ends(s), ends(t));
-    if from.is_empty() {
-        return;
-    }
-    let (at_source, at_target) = (arc_length(&from, &rests[0]), arc_length(&to, &rests[1]));
-    for (&joint, tau) in to.iter().zip(&at_target).filter(|(joint, _)| links.contains(joint)) {
-        // Of several source joints at one position the last one has the rotations of all.
-        let next = at_source.iter().position(|&x| x > tau + 1e-9).unwrap_or(from.len() - 1);
-        let previous = at_source.iter().rposition(|&x| x <= tau + 1e-9).unwrap_or(0);
-        let span = at_source[next] - at_source[previous];
-        let share = if span > 1e-9 { ((tau - at_source[previous]) / span).clamp(0.0, 1.0) } else { 0.0 };
-        let blend = (share > 1e-6).then_some((from[next], share));
-        pairs.push(Pair {
-            role: t.role(joint),
-            source: from[previous],
-            blend,
-            target: joint,
-            confidence: 0.9,
-            reason: format!("{:.0} % of the way along the chain", tau * 100.0),
-        });
-    }
-}
-
-/// The arc-length parameter of each joint of a chain, from 0 for the first to 1 for the last.
-fn arc_length(chain: &[JointId], rest: &ModelPose) -> Vec<f64> {
-    let mut at = 0.0;
-    let mut lengths = vec![0.0];
-    for pair in chain.windows(2) {
-        at += (rest.position(pair[1]) - rest.position(pair[0])).norm();
-        lengths.push(at);
-    }
-    let total = at.max(1e-12);
-    lengths.iter().map(|l| l / total).collect()
-}
-
-/// Pairs of joints without a role whose names are equivalent and unique on each side.
-fn by_name(s: &Rig, t: &Rig, taken: &[Pair]) -> Vec<Pair> {
-    let free = |rig: &Rig, id: JointId, used: &dyn Fn(&Pair) -> JointId| {
-        rig.role(id).is_none()
-            && rig.skeleton().joint(id).file_name.is_some()
-            && !taken.iter().any(|p| used(p) == id)
-    };
-    let sources: Vec<JointId> = s.skeleton().ids().filter(|&id| free(s, id, &|p| p.source)).collect();
-    let targets: Vec<JointId> = t.skeleton().ids().filter(|&id| free(t, id, &|p| p.target)).collect();
-    let name = |rig: &Rig, id: JointId| rig.skeleton().joint(id).name.clone();
-    let labels: Vec<(JointId, JointLabel)> =
-        sources.iter().map(|&id| (id, JointLabel::of(&name(s, id)))).collect();
-    let mut used = vec![false; s.skeleton().len()];
-    let mut pairs = Vec::new();
-    for &target in &targets {
-        let wanted = name(t, target);
-        let exact = s.skeleton().find(&wanted).filter(|id| sources.binary_search(id).is_ok());
-        let label = JointLabel::of(&wanted);
-        let mut same = labels.iter().filter(|(_, l)| l.is_same(&label)).map(|(id, _)| *id);
-        let found = exact.or_else(|| same.next().filter(|_| same.next().is_none()));
-        if let Some(source) = found.filter(|id| !used[id.index()]) {
-            used[source.index()] = true;
-            pairs.push(Pair {
-                role: None,
-                source,
-                blend: None,
-                target,
-                confidence: 0.7,
-                reason: "the names say the same".into(),
-            });
-        }
-    }
-    pairs
-}
-
 impl JointMap {
     /// A map of these pairs; all other joints are unmapped.
-    pub(super) fn of(mut pairs: Vec<Pair>, s: &Rig, t: &Rig) -> JointMap {
+    pub(super) fn of(mut pairs: Vec<JointPair>, s: &Rig, t: &Rig) -> JointMap {
         pairs.sort_by_key(|p| p.target);
-        let rest = |rig: &Rig, used: &dyn Fn(&Pair, JointId) -> bool| -> Vec<Unmapped> {
+        let rest = |rig: &Rig, used: &dyn Fn(&JointPair, JointId) -> bool| -> Vec<Unmapped> {
             let out = rig.skeleton().ids().filter(|&id| {
                 rig.skeleton().joint(id).file_name.is_some() && !pairs.iter().any(|p| used(p, id))
             });
@@ -275,7 +59,7 @@ impl JointMap {
     }
 
     /// The pair that drives `target`.
-    pub fn driving(&self, target: JointId) -> Option<&Pair> {
+    pub fn driving(&self, target: JointId) -> Option<&JointPair> {
         let at = self.pairs.binary_search_by_key(&target, |p| p.target).ok()?;
         Some(&self.pairs[at])
     }
@@ -283,7 +67,7 @@ impl JointMap {
     /// The map with names instead of indices, for reports.
     pub fn mapping(&self, source: &Character, target: &Character) -> Mapping {
         let name = |character: &Character, id: JointId| character.skeleton().joint(id).name.clone();
-        let joint = |pair: &Pair| {
+        let joint = |pair: &JointPair| {
             let mut from = name(source, pair.source);
             if let Some((second, _)) = pair.blend {
                 from = format!("{from} + {}", name(source, second));

@@ -1,6 +1,6 @@
 //! Errors of joint maps and map files, with the lines of a map file that fix them.
 
-use super::gaps::End;
+use super::map_gaps::MapEnd;
 use crate::model::Role;
 use crate::report::one_line;
 use std::ops::Range;
@@ -15,10 +15,10 @@ pub enum MapError {
         sentence(.0),
         .0.iter().map(|w| format!("\n  {}", w.line)).collect::<String>()
     )]
-    Missing(Vec<Wanted>),
+    Missing(Vec<WantedRole>),
     /// One character goes on four legs, the other on two.
     #[error(
-        "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that says which joints shall follow which"
+        "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that pairs the joints"
     )]
     BodyPlan {
         /// The character on four legs.
@@ -28,7 +28,7 @@ pub enum MapError {
     },
     /// The characters have neither body parts nor enough names in common.
     #[error(
-        "`{source_name}` and `{target_name}` have no body parts and only {shared} of {joints} joint names in common\n  hint: pass a map with `--map` that says which joints shall follow which"
+        "`{source_name}` and `{target_name}` have no body parts and only {shared} of {joints} joint names in common\n  hint: pass a map with `--map` that pairs the joints"
     )]
     NothingShared {
         /// The source character.
@@ -58,9 +58,9 @@ pub struct FileFault {
 
 /// A role that must be assigned before a map can be found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct WantedRole {
     /// The body that lacks it.
-    pub end: End,
+    pub end: MapEnd,
     /// The character.
     pub name: String,
     /// The role.
@@ -79,16 +79,16 @@ impl MapError {
 }
 
 /// "the source `a` has no joint that is surely its `hips`, and the target `b` none ..."
-fn sentence(wanted: &[Wanted]) -> String {
-    let of = |end: End| {
-        let of_end: Vec<&Wanted> = wanted.iter().filter(|w| w.end == end).collect();
+fn sentence(wanted: &[WantedRole]) -> String {
+    let of = |end: MapEnd| {
+        let of_end: Vec<&WantedRole> = wanted.iter().filter(|w| w.end == end).collect();
         let first = of_end.first()?;
         let roles: Vec<String> = of_end.iter().map(|w| format!("`{}`", w.role)).collect();
         let guesses: String = of_end.iter().map(|w| w.guess.as_str()).collect();
         let name = one_line(&first.name);
         Some(format!("the {end} `{name}` has no joint that is surely its {}{guesses}", roles.join(", ")))
     };
-    [End::Source, End::Target].into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
+    [MapEnd::Source, MapEnd::Target].into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// The first error as the message, the others below it.

@@ -12,7 +12,8 @@
 //! flexion = 120
 //! ```
 
-use super::joint_map::{JointMap, Pair, map};
+use super::find_map::map;
+use super::joint_map::{JointMap, JointPair};
 use super::map_error::{FileFault, MapError};
 use crate::body::ToldMobility;
 use crate::model::{Assignment, Character, JointId, Rig, Role};
@@ -23,20 +24,20 @@ use std::ops::Range;
 use toml::Spanned;
 
 /// Joint names by role, as written.
-type Roles = BTreeMap<Spanned<String>, Spanned<String>>;
+type NamedRoles = BTreeMap<Spanned<String>, Spanned<String>>;
 /// Degrees by name of the movement, as written.
-type Angles = BTreeMap<Spanned<String>, Spanned<f64>>;
+type NamedAngles = BTreeMap<Spanned<String>, Spanned<f64>>;
 
 /// The file as written.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MapFile {
     #[serde(default)]
-    source_roles: Roles,
+    source_roles: NamedRoles,
     #[serde(default)]
-    target_roles: Roles,
+    target_roles: NamedRoles,
     #[serde(default)]
-    limits: BTreeMap<Spanned<String>, Angles>,
+    limits: BTreeMap<Spanned<String>, NamedAngles>,
     #[serde(default)]
     pair: Option<Vec<PairEntry>>,
 }
@@ -59,14 +60,14 @@ struct PairEntry {
 }
 
 /// Resolves a map file and collects its errors.
-struct Reader<'a> {
+struct MapReader<'a> {
     text: &'a str,
     file: &'a str,
     /// Each error: start and end in bytes, message.
     faults: Vec<(usize, usize, String)>,
 }
 
-impl Reader<'_> {
+impl MapReader<'_> {
     /// Adds an error at a byte range of the text.
     fn fault(&mut self, at: Range<usize>, message: String) {
         self.faults.push((at.start, at.end, message));
@@ -94,21 +95,21 @@ impl Reader<'_> {
     }
 
     /// The character's rig with the assigned roles, and the assignments.
-    fn told(&mut self, character: &Character, roles: &Roles) -> (Rig, Vec<(Role, JointId)>) {
-        let mut told = Vec::new();
+    fn assigned(&mut self, character: &Character, roles: &NamedRoles) -> (Rig, Vec<(Role, JointId)>) {
+        let mut assigned = Vec::new();
         for (role, name) in roles {
             let (role, joint) = (self.role(role), self.joint(character, name));
-            told.extend(role.zip(joint));
+            assigned.extend(role.zip(joint));
         }
-        (with_told(&character.rig, &told), told)
+        (with_assigned(&character.rig, &assigned), assigned)
     }
 
-    fn limits(&mut self, limits: &BTreeMap<Spanned<String>, Angles>, mut rig: Rig) -> Rig {
+    fn limits(&mut self, limits: &BTreeMap<Spanned<String>, NamedAngles>, mut rig: Rig) -> Rig {
         for (name, angles) in limits {
             let Some(role) = self.role(name) else { continue };
             let words = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
             match ToldMobility::read(role, words) {
-                Ok(told) => rig = told.on(rig),
+                Ok(range) => rig = range.on(rig),
                 Err((at, error)) => {
                     let place = angles.keys().nth(at).unwrap_or(name);
                     self.fault(place.span(), error.to_string());
@@ -118,7 +119,7 @@ impl Reader<'_> {
         rig
     }
 
-    fn pair(&mut self, entry: &PairEntry, source: &Character, target: &Character) -> Option<Pair> {
+    fn pair(&mut self, entry: &PairEntry, source: &Character, target: &Character) -> Option<JointPair> {
         let role = match &entry.role {
             Some(role) => Some(self.role(role)?),
             None => None,
@@ -134,32 +135,32 @@ impl Reader<'_> {
             Some(joint) => Some((joint?, share)),
             None => None,
         };
-        let reason = TOLD.to_owned();
-        Some(Pair { role, source: from?, blend, target: target?, confidence: 1.0, reason })
+        let reason = FROM_FILE.to_owned();
+        Some(JointPair { role, source: from?, blend, target: target?, confidence: 1.0, reason })
     }
 
     /// The pairs as written. Checks that each target joint occurs once and that no pair contradicts an assigned role.
     fn pairs(
         &mut self,
         entries: &[PairEntry],
-        (source, told_source): (&Character, &[(Role, JointId)]),
-        (target, told_target): (&Character, &[(Role, JointId)]),
-    ) -> Vec<Pair> {
-        let mut pairs: Vec<Pair> = Vec::with_capacity(entries.len());
+        (source, assigned_source): (&Character, &[(Role, JointId)]),
+        (target, assigned_target): (&Character, &[(Role, JointId)]),
+    ) -> Vec<JointPair> {
+        let mut pairs: Vec<JointPair> = Vec::with_capacity(entries.len());
         for entry in entries {
             let Some(pair) = self.pair(entry, source, target) else { continue };
             if pairs.iter().any(|p| p.target == pair.target) {
                 let message = format!("target joint `{}` is driven twice", one_line(entry.target.get_ref()));
                 self.fault(entry.target.span(), message);
             }
-            for (told, joint, name) in
-                [(told_source, pair.source, &entry.source), (told_target, pair.target, &entry.target)]
+            for (assigned, joint, name) in
+                [(assigned_source, pair.source, &entry.source), (assigned_target, pair.target, &entry.target)]
             {
-                let against = told.iter().any(|(role, id)| Some(*role) == pair.role && *id != joint);
+                let against = assigned.iter().any(|(role, id)| Some(*role) == pair.role && *id != joint);
                 if let Some(role) = pair.role.filter(|_| against) {
                     let name_of = one_line(name.get_ref());
                     let message = format!(
-                        "`{role}` is told above to be another joint than `{name_of}`: leave one of them out"
+                        "`{role}` is assigned to another joint than `{name_of}` above: remove one of the two"
                     );
                     self.fault(name.span(), message);
                 }
@@ -187,14 +188,14 @@ impl Reader<'_> {
 }
 
 /// The reason of roles and pairs from a file.
-const TOLD: &str = "the map file says so";
+const FROM_FILE: &str = "assigned in the map file";
 
 /// The rig with these roles assigned.
-fn with_told(rig: &Rig, told: &[(Role, JointId)]) -> Rig {
+fn with_assigned(rig: &Rig, assigned: &[(Role, JointId)]) -> Rig {
     let mut all: Vec<(Role, Assignment)> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
-    for (role, joint) in told {
+    for (role, joint) in assigned {
         all.retain(|(r, a)| r != role && a.joint != *joint);
-        all.push((*role, Assignment::new(*joint, 1.0, TOLD)));
+        all.push((*role, Assignment::new(*joint, 1.0, FROM_FILE)));
     }
     rig.with_roles(all)
 }
@@ -213,32 +214,32 @@ impl JointMap {
         source: &Character,
         target: &Character,
     ) -> Result<(JointMap, Rig, Rig), MapError> {
-        let mut reader = Reader { text, file, faults: Vec::new() };
+        let mut reader = MapReader { text, file, faults: Vec::new() };
         let written = reader.written();
-        let (source_rig, told_source) = reader.told(source, &written.source_roles);
-        let (target_rig, told_target) = reader.told(target, &written.target_roles);
+        let (source_rig, assigned_source) = reader.assigned(source, &written.source_roles);
+        let (target_rig, assigned_target) = reader.assigned(target, &written.target_roles);
         let target_rig = reader.limits(&written.limits, target_rig);
         let entries = written.pair.as_deref().unwrap_or_default();
-        let pairs = reader.pairs(entries, (source, &told_source), (target, &told_target));
+        let pairs = reader.pairs(entries, (source, &assigned_source), (target, &assigned_target));
         reader.done().map_err(MapError::File)?;
         if written.pair.is_none() {
             let with = |character: &Character, rig: &Rig| Character { rig: rig.clone(), ..character.clone() };
             let found = map(&with(source, &source_rig), &with(target, &target_rig))?;
             return Ok((found, source_rig, target_rig));
         }
-        let assign = |rig: &Rig, of: &dyn Fn(&Pair) -> JointId| {
+        let assign = |rig: &Rig, of: &dyn Fn(&JointPair) -> JointId| {
             // The role of a pair is assigned on both rigs; chains keep their detected roles.
             let chain = |role: &Role| matches!(role, Role::Spine(_) | Role::Neck(_));
-            let told = pairs.iter().filter_map(|p| Some((p.role.filter(|r| !chain(r))?, of(p))));
-            with_told(rig, &told.collect::<Vec<_>>())
+            let roles = pairs.iter().filter_map(|p| Some((p.role.filter(|r| !chain(r))?, of(p))));
+            with_assigned(rig, &roles.collect::<Vec<_>>())
         };
         let (s, t) = (assign(&source_rig, &|p| p.source), assign(&target_rig, &|p| p.target));
         let mut all = pairs;
-        for (role, _) in told_source.iter().chain(&told_target) {
+        for (role, _) in assigned_source.iter().chain(&assigned_target) {
             let Some((source, target)) = s.joint(*role).zip(t.joint(*role)) else { continue };
             if all.iter().all(|p| p.target != target) {
-                let (role, reason) = (Some(*role), TOLD.to_owned());
-                all.push(Pair { role, source, blend: None, target, confidence: 1.0, reason });
+                let (role, reason) = (Some(*role), FROM_FILE.to_owned());
+                all.push(JointPair { role, source, blend: None, target, confidence: 1.0, reason });
             }
         }
         Ok((JointMap::of(all, &s, &t), s, t))
@@ -249,9 +250,9 @@ impl JointMap {
     /// # Errors
     /// All errors.
     pub fn check(text: &str, file: &str, target: &Character) -> Result<(), Vec<FileFault>> {
-        let mut reader = Reader { text, file, faults: Vec::new() };
+        let mut reader = MapReader { text, file, faults: Vec::new() };
         let written = reader.written();
-        reader.told(target, &written.target_roles);
+        reader.assigned(target, &written.target_roles);
         for role in written.source_roles.keys() {
             reader.role(role);
         }

@@ -1,35 +1,20 @@
 //! Writes a joint map as an editable file: what is missing first, with lines that fix it as comments, then the pairs, then the
 //! unmapped joints.
 
-use super::gaps::{End, Gap, line};
-use super::joint_map::{Draft, JointMap, Pair};
+use super::find_map::MapDraft;
+use super::joint_map::{JointMap, JointPair};
 use super::map_error::MapError;
+use super::map_gaps::{Gap, MapEnd, line};
+use super::toml_string::quoted;
 use crate::model::{Assignment, Character, JointId};
 use crate::report::one_line;
 use std::fmt::Write as _;
-
-/// A TOML string on one line for any text.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if one_line(c.encode_utf8(&mut [0; 4])).starts_with('\\') => {
-                let _ = write!(out, "\\U{:08X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
 
 fn name(character: &Character, id: JointId) -> String {
     quoted(&character.skeleton().joint(id).name)
 }
 
-impl Draft {
+impl MapDraft {
     /// The draft as an editable file. If it cannot be used yet, its pairs are comments.
     pub fn to_toml(&self, source: &Character, target: &Character) -> String {
         let mut out = opening(source, target);
@@ -37,16 +22,16 @@ impl Draft {
             let _ = writeln!(out, "#\n# It cannot be used yet: {}.", refused.sentence());
         }
         let (roles, pairs): (Vec<&Gap>, Vec<&Gap>) =
-            self.gaps.iter().partition(|g| g.mend.as_ref().is_none_or(|m| !m.starts_with("[[")));
+            self.gaps.iter().partition(|g| g.fix.as_ref().is_none_or(|m| !m.starts_with("[[")));
         if !roles.is_empty() {
-            out += "\n# What is missing or a guess. Take away the # of a line that is right, or put another joint in.\n";
+            out += "\n# Missing roles and guesses. Remove the # of a line that is correct, or put in another joint.\n";
         }
         for gap in roles {
-            out += &told(gap, source, target);
+            out += &gap_text(gap, source, target);
         }
         if matches!(self.refused, Some(MapError::Missing(_))) {
             // A file with pairs drives nothing else; without pairs the map is found again from the assigned roles.
-            out += "\n# All pairs are found once these lines are there.\n";
+            out += "\n# All pairs are found once these roles are assigned.\n";
         } else {
             let mark = if self.refused.is_some() { "# " } else { "" };
             for pair in &self.map.pairs {
@@ -54,7 +39,7 @@ impl Draft {
             }
         }
         for gap in pairs {
-            out += &told(gap, source, target);
+            out += &gap_text(gap, source, target);
         }
         out + &self.map.left_out(source, target)
     }
@@ -70,8 +55,8 @@ impl JointMap {
     fn left_out(&self, source: &Character, target: &Character) -> String {
         let mut out = String::new();
         for (character, rest, what) in [
-            (source, &self.source_only, "source joints that drive nothing"),
-            (target, &self.target_only, "target joints that rest"),
+            (source, &self.source_only, "unmapped source joints"),
+            (target, &self.target_only, "unmapped target joints (rest pose)"),
         ] {
             if rest.is_empty() {
                 continue;
@@ -89,29 +74,29 @@ impl JointMap {
 fn opening(source: &Character, target: &Character) -> String {
     format!(
         "# Joint map from {} to {}.\n\
-         # Change, remove or add pairs; read it back with --map. A target joint without a pair rests.\n",
+         # Change, remove or add pairs; read it back with --map. A target joint without a pair keeps its rest pose.\n",
         quoted(&source.name),
         quoted(&target.name)
     )
 }
 
 /// A gap: its message and its lines as comments, best first.
-fn told(gap: &Gap, source: &Character, target: &Character) -> String {
+fn gap_text(gap: &Gap, source: &Character, target: &Character) -> String {
     let mut out = format!("\n# {}\n", one_line(&gap.message));
-    for written in gap.mend.iter().flat_map(|m| m.lines()) {
+    for written in gap.fix.iter().flat_map(|m| m.lines()) {
         let _ = writeln!(out, "# {written}");
     }
-    let character = if gap.end == End::Source { source } else { target };
+    let character = if gap.end == MapEnd::Source { source } else { target };
     for &id in &gap.candidates {
         let other = line(gap.end, gap.role, &character.skeleton().joint(id).name);
-        if gap.mend.iter().flat_map(|m| m.lines()).all(|l| l != other) {
+        if gap.fix.iter().flat_map(|m| m.lines()).all(|l| l != other) {
             let _ = writeln!(out, "# {other}");
         }
     }
     out
 }
 
-fn block(pair: &Pair, source: &Character, target: &Character, mark: &str) -> String {
+fn block(pair: &JointPair, source: &Character, target: &Character, mark: &str) -> String {
     let mut out = format!("\n{mark}[[pair]]\n");
     let mut write = |text: String| out += &format!("{mark}{text}\n");
     if let Some(role) = pair.role {
@@ -127,19 +112,4 @@ fn block(pair: &Pair, source: &Character, target: &Character, mark: &str) -> Str
     write(format!("confidence = {:.2}{unsure}", pair.confidence));
     write(format!("reason = {}", quoted(&pair.reason)));
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quoted_text_stays_on_its_line_and_reads_back() {
-        for text in ["plain", "a\nb", "\"\\", "\u{1b}[2J", "\u{202e}左", "tab\tx", "\u{7f}\u{85}"] {
-            let quoted = quoted(text);
-            assert_eq!(one_line(&quoted), quoted);
-            let read: toml::Table = toml::from_str(&format!("x = {quoted}")).unwrap();
-            assert_eq!(read["x"].as_str(), Some(text));
-        }
-    }
 }

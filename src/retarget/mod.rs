@@ -5,22 +5,31 @@
 
 mod body_plan;
 mod candidates;
-mod gaps;
 mod joint_map;
+mod map_gaps;
 mod map_error;
+mod find_map;
 mod map_file;
 mod map_text;
+mod toml_string;
 mod rest_alignment;
+mod joint_drive;
+mod position_source;
+mod stretch;
+mod twist_joints;
+mod pelvis_path;
+mod trunk_lean;
+mod joint_transfer;
+mod rotation_copy;
+mod performance;
 mod transfer;
-mod trunk;
 
-pub use gaps::second_best;
-pub(crate) use gaps::{gaps, warnings};
-pub use joint_map::Draft;
-pub use joint_map::draft;
-pub use joint_map::{JointMap, map};
+pub use find_map::{MapDraft, draft, map};
+pub use joint_map::JointMap;
 pub use map_error::{FileFault, MapError};
-pub(crate) use transfer::PART;
+pub use map_gaps::second_best;
+pub(crate) use map_gaps::{gaps, warnings};
+pub(crate) use rotation_copy::PART;
 pub use transfer::{Retarget, RootScale};
 
 #[cfg(test)]

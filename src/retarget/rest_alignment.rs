@@ -18,34 +18,36 @@ use super::joint_map::JointMap;
 use crate::anatomy::{Figure, parent_joint};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, from_columns};
-use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
+use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 
-/// One side of the comparison: a rig in its calibration pose.
-pub struct Standing<'a> {
-    /// The character.
-    pub character: &'a Character,
+/// A character in its calibration pose.
+pub struct CalibratedBody<'a> {
+    /// The measured character.
+    pub body: &'a CharacterBody,
     /// Its roles, including those assigned in a map file.
     pub rig: &'a Rig,
     /// The calibration pose.
-    pub rest: &'a ModelPose,
+    pub calibration: &'a ModelPose,
+    /// The calibration pose as the joint tree can take it, in which segment directions are compared.
+    pub pose: &'a ModelPose,
     /// Its measures; `None` without legs.
     pub figure: Option<Figure>,
 }
 
-impl<'a> Standing<'a> {
-    /// `body` in the pose in which it is compared.
-    pub fn of(body: &'a CharacterBody, rest: &'a ModelPose) -> Self {
-        Standing { character: body.character(), rig: body.rig(), rest, figure: body.figure().copied() }
+impl<'a> CalibratedBody<'a> {
+    /// `body` in its calibration pose and in the one in which segment directions are compared.
+    pub fn of(body: &'a CharacterBody, pose: &'a ModelPose) -> Self {
+        Self { body, rig: body.rig(), calibration: body.pose(), pose, figure: body.figure().copied() }
     }
 
     fn position(&self, role: Role) -> Option<Vec3> {
-        self.rig.joint(role).map(|id| self.rest.position(id))
+        self.rig.joint(role).map(|id| self.pose.position(id))
     }
 
     /// The tip of a leaf in model space, if the file has it.
     fn tip(&self, joint: JointId) -> Option<Vec3> {
         let tip = self.rig.skeleton().joint(joint).tip?;
-        Some(self.rest.joint(joint).point(&tip)).filter(|_| tip.norm() > 1e-9)
+        Some(self.pose.joint(joint).point(&tip)).filter(|_| tip.norm() > 1e-9)
     }
 
     /// The direction of the segment from `role` to `to`.
@@ -58,7 +60,7 @@ impl<'a> Standing<'a> {
     fn heading(&self, side: Side) -> Option<Vec3> {
         let ankle = self.rig.joint(Role::Foot(side))?;
         let end = self.position(Role::Toes(side)).or_else(|| self.tip(ankle))?;
-        let mut v = end - self.rest.position(ankle);
+        let mut v = end - self.pose.position(ankle);
         let length = v.norm();
         v.y = 0.0;
         v.try_normalize(0.3 * length)
@@ -69,7 +71,7 @@ impl<'a> Standing<'a> {
     /// Skeletons of captures are often defined with legs spread wide and the feet square to the shins (ASF); a
     /// skinned character stands on flat feet however its legs are spread.
     fn foot_roll(&self, side: Side) -> f64 {
-        if self.character.document.is_some() {
+        if self.body.character().document.is_some() {
             return 0.0;
         }
         let (Some(shin), Some(figure)) = (self.segment(Role::LowerLeg(side), Role::Foot(side)), self.figure)
@@ -100,7 +102,7 @@ impl<'a> Standing<'a> {
 const SPREAD: f64 = 0.21;
 
 /// The alignment `A_i` of every driven target joint, in joint order; `None` for others.
-pub fn align(map: &JointMap, source: &Standing, target: &Standing) -> Vec<Option<Quat>> {
+pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -> Vec<Option<Quat>> {
     let skeleton = target.rig.skeleton();
     let base = match (source.figure, target.figure) {
         (Some(s), Some(t)) => {
@@ -152,11 +154,17 @@ fn depth(role: Role) -> u32 {
     }
 }
 
-fn align_role(role: Role, inherited: Quat, base: Quat, source: &Standing, target: &Standing) -> Quat {
+fn align_role(
+    role: Role,
+    inherited: Quat,
+    base: Quat,
+    source: &CalibratedBody,
+    target: &CalibratedBody,
+) -> Quat {
     match role {
         Role::Hips | Role::Spine(_) | Role::Neck(_) | Role::Head => base,
         Role::Clavicle(side) => {
-            let segment = |s: &Standing| s.segment(role, Role::UpperArm(side));
+            let segment = |s: &CalibratedBody| s.segment(role, Role::UpperArm(side));
             match (segment(source), segment(target)) {
                 (Some(s), Some(t)) if (base * t).angle(&s) > SHRUGGED => {
                     arc(&(base * t), &s, &Vec3::z()) * base
@@ -174,19 +182,18 @@ fn align_role(role: Role, inherited: Quat, base: Quat, source: &Standing, target
         }
         Role::Hand(side) => align_hand(side, inherited, source, target),
         Role::Foot(side) => {
-            let unroll =
-                |standing: &Standing| Quat::from_axis_angle(&Vec3::z_axis(), standing.foot_roll(side));
+            let unroll = |body: &CalibratedBody| Quat::from_axis_angle(&Vec3::z_axis(), body.foot_roll(side));
             let (roll_s, roll_t) = (unroll(source), unroll(target));
             let toes = (source.heading(side), target.heading(side));
-            let turn = match toes {
+            let yaw = match toes {
                 (Some(s), Some(t)) => {
                     let (s, t) = (level(&(roll_s.inverse() * s)), level(&(base * (roll_t.inverse() * t))));
-                    let turn = arc(&t, &s, &Vec3::y());
-                    if turn.angle() < TOE_OUT { turn } else { Quat::identity() }
+                    let yaw = arc(&t, &s, &Vec3::y());
+                    if yaw.angle() < TOE_OUT { yaw } else { Quat::identity() }
                 }
                 _ => Quat::identity(),
             };
-            roll_s * turn * base * roll_t.inverse()
+            roll_s * yaw * base * roll_t.inverse()
         }
         Role::Toes(_) => inherited,
         Role::Finger(side, finger, n) => {
@@ -220,8 +227,8 @@ fn level(v: &Vec3) -> Vec3 {
 }
 
 /// Aligns a hand by its direction and palm, as far as both rigs have them.
-fn align_hand(side: Side, inherited: Quat, source: &Standing, target: &Standing) -> Quat {
-    let has = |standing: &Standing, f: Finger| standing.rig.joint(Role::Finger(side, f, 0)).is_some();
+fn align_hand(side: Side, inherited: Quat, source: &CalibratedBody, target: &CalibratedBody) -> Quat {
+    let has = |body: &CalibratedBody, f: Finger| body.rig.joint(Role::Finger(side, f, 0)).is_some();
     let shared = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little]
         .into_iter()
         .filter(|&f| has(source, f) && has(target, f))

@@ -1,7 +1,7 @@
 //! Stage `foot_lock`: removes foot sliding during labelled contacts.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::legs::{Settings, repair};
+use crate::legs::{Settings, remove_foot_sliding};
 use crate::model::{Motion, Role};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ impl Stage for FootLock {
                 "foot_lock",
             );
         }
-        let (result, feet, pelvis) = repair(motion, &Settings::default());
+        let (result, feet, pelvis) = remove_foot_sliding(motion, &Settings::default());
         for foot in &feet {
             let name = |what: &str| format!("foot_lock_{}_{what}", Role::Foot(foot.side));
             report.measure(name("held"), foot.held as f64, "frames");

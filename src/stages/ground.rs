@@ -2,7 +2,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::{self, Options};
-use crate::legs::ground;
+use crate::legs::place_on_ground;
 use crate::model::Motion;
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ impl Stage for Ground {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let labelled = motion.contacts.is_some();
         let found = motion.contacts.clone().unwrap_or_else(|| contacts::detect(&motion, &Options::default()));
-        let (mut result, work) = ground(motion, &found, self.height);
+        let (mut result, work) = place_on_ground(motion, &found, self.height);
         if !labelled {
             result.contacts = None;
         }

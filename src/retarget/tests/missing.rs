@@ -6,11 +6,11 @@ use crate::made_bodies::{ADULT, bones};
 use posemill::anatomy::detect_roles;
 use posemill::import::{ImportOptions, load};
 use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
-use posemill::retarget::gaps::{End, Gap};
+use posemill::retarget::map_gaps::{Gap, MapEnd};
 use posemill::retarget::{JointMap, MapError, draft, gaps, map, warnings};
 use std::collections::BTreeSet;
 
-const BOTH: [End; 2] = [End::Source, End::Target];
+const BOTH: [MapEnd; 2] = [MapEnd::Source, MapEnd::Target];
 
 /// The synthetic body with other joint names and all its roles.
 fn renamed(name: &str, prefix: &str) -> Character {
@@ -57,8 +57,8 @@ fn found(source: &Character, target: &Character) -> Vec<Gap> {
 }
 
 /// The file with the lines of these gaps added: roles above the pairs, pairs below.
-fn mended(text: &str, gaps: &[Gap]) -> String {
-    let lines: Vec<&String> = gaps.iter().filter_map(|g| g.mend.as_ref()).collect();
+fn with_fixes(text: &str, gaps: &[Gap]) -> String {
+    let lines: Vec<&String> = gaps.iter().filter_map(|g| g.fix.as_ref()).collect();
     let of = |pairs: bool| -> String {
         lines.iter().filter(|l| l.starts_with("[[") == pairs).map(|l| format!("{l}\n")).collect()
     };
@@ -66,9 +66,9 @@ fn mended(text: &str, gaps: &[Gap]) -> String {
 }
 
 /// The gaps that are left with the lines of the gaps in the file.
-fn after_mending(source: &Character, target: &Character) -> (Vec<Gap>, JointMap, Rig, Rig) {
+fn after_fixing(source: &Character, target: &Character) -> (Vec<Gap>, JointMap, Rig, Rig) {
     let draft = draft(source, target);
-    let text = mended(&draft.to_toml(source, target), &draft.gaps);
+    let text = with_fixes(&draft.to_toml(source, target), &draft.gaps);
     let (map, s, t) =
         JointMap::read(&text, "map.toml", source, target).unwrap_or_else(|e| panic!("{e}\n{text}"));
     (gaps(&map, (source, &s), (target, &t)), map, s, t)
@@ -84,17 +84,18 @@ fn limbs() -> Vec<Vec<Role>> {
 }
 
 #[test]
-fn a_role_that_one_side_lacks_is_told_once_with_the_line_that_mends_it() {
+fn a_role_that_one_side_lacks_is_reported_once_with_the_line_that_fixes_it() {
     let whole = [renamed("walk", "jnt_"), renamed("robot", "b:")];
     for roles in limbs() {
         for end in BOTH {
             let mut pair = whole.clone();
             pair[end as usize] = unknown(&whole[end as usize], &roles);
             let [source, target] = &pair;
-            let told: Vec<(Role, End)> = found(source, target).iter().map(|g| (g.role, g.end)).collect();
-            let expected: Vec<(Role, End)> = roles.iter().map(|r| (*r, end)).collect();
-            assert_eq!(told, expected);
-            let (left, map, s, t) = after_mending(source, target);
+            let reported: Vec<(Role, MapEnd)> =
+                found(source, target).iter().map(|g| (g.role, g.end)).collect();
+            let expected: Vec<(Role, MapEnd)> = roles.iter().map(|r| (*r, end)).collect();
+            assert_eq!(reported, expected);
+            let (left, map, s, t) = after_fixing(source, target);
             assert_eq!(left, [], "{roles:?} {end}");
             for role in &roles {
                 assert_eq!(s.joint(*role), whole[0].rig.joint(*role), "{role} of {end}");
@@ -106,22 +107,22 @@ fn a_role_that_one_side_lacks_is_told_once_with_the_line_that_mends_it() {
 }
 
 #[test]
-fn a_limb_that_is_not_there_is_told_and_may_follow_what_it_hangs_from() {
+fn a_missing_limb_is_reported_and_may_follow_its_parent() {
     let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
     let arm = [Role::UpperArm(Side::Left), Role::LowerArm(Side::Left), Role::Hand(Side::Left)];
     for (first, roles) in [(arm[0], &arm[..]), (arm[2], &arm[2..]), (Role::Head, &[Role::Head][..])] {
         let (armless, target) = (cut(&walk, &[first]), &robot);
-        let told: Vec<Role> = found(&armless, target).iter().map(|g| g.role).collect();
-        assert_eq!(told, roles);
-        let (left, map, _, t) = after_mending(&armless, target);
+        let reported: Vec<Role> = found(&armless, target).iter().map(|g| g.role).collect();
+        assert_eq!(reported, roles);
+        let (left, map, _, t) = after_fixing(&armless, target);
         assert_eq!(left, [], "{first}");
         for role in roles {
             assert!(map.driving(t.joint(*role).unwrap()).is_some(), "{role}");
         }
         // The target has no joint that could be driven: reported, and no line would help.
-        let told = found(&walk, &cut(&robot, &[first]));
-        assert_eq!(told.iter().map(|g| g.role).collect::<Vec<_>>(), roles);
-        assert!(told.iter().all(|g| g.mend.is_none() && g.candidates.is_empty()));
+        let reported = found(&walk, &cut(&robot, &[first]));
+        assert_eq!(reported.iter().map(|g| g.role).collect::<Vec<_>>(), roles);
+        assert!(reported.iter().all(|g| g.fix.is_none() && g.candidates.is_empty()));
     }
 }
 
@@ -167,7 +168,7 @@ fn the_draft_without_hips_reads_back_once_its_lines_are_filled_in() {
                 }
                 other => panic!("{other:?}"),
             }
-            let (left, _, s, t) = after_mending(source, target);
+            let (left, _, s, t) = after_fixing(source, target);
             let left: Vec<Role> = left.iter().map(|g| g.role).collect();
             assert_eq!(left, [], "{} roles of {end}", roles.len());
             for role in required {
@@ -176,7 +177,7 @@ fn the_draft_without_hips_reads_back_once_its_lines_are_filled_in() {
             }
             // Lines may be added one at a time: the file stays readable.
             let one = &draft.gaps[..1];
-            let text = mended(&draft.to_toml(source, target), one);
+            let text = with_fixes(&draft.to_toml(source, target), one);
             match JointMap::read(&text, "map.toml", source, target) {
                 Ok(_) => assert_eq!(missing.len(), 1),
                 Err(MapError::Missing(wanted)) => assert_eq!(wanted.len(), missing.len() - 1),
@@ -187,7 +188,7 @@ fn the_draft_without_hips_reads_back_once_its_lines_are_filled_in() {
 }
 
 #[test]
-fn a_guess_is_told_with_the_second_best() {
+fn a_guess_is_reported_with_the_second_best() {
     let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
     let unsure = |role: Role, confidence: f64| {
         let second = robot.skeleton().find("b:left_toes").map(|id| (id, 0.3));
@@ -203,14 +204,14 @@ fn a_guess_is_told_with_the_second_best() {
     };
     let head = Role::Head;
     assert_eq!(found(&walk, &unsure(head, Assignment::SURE)), []);
-    let told = found(&walk, &unsure(head, 0.4));
+    let reported = found(&walk, &unsure(head, 0.4));
     assert_eq!(
-        told[0].message,
-        "`b:head` is only a guess for `head` of `robot`, confidence 0.40, sure is 0.50: it hangs there; the second-best \
+        reported[0].message,
+        "`b:head` is only a guess for `head` of `robot`, confidence 0.40 of at least 0.50: it hangs there; the second-best \
          is `b:left_toes` with 0.30"
     );
-    assert_eq!(told[0].mend.as_deref(), Some("target_roles.head = \"b:left_toes\""));
-    let codes: Vec<&str> = warnings(&told).iter().map(|w| w.code).collect();
+    assert_eq!(reported[0].fix.as_deref(), Some("target_roles.head = \"b:left_toes\""));
+    let codes: Vec<&str> = warnings(&reported).iter().map(|w| w.code).collect();
     assert_eq!(codes, ["retarget-guess"]);
     let error = map(&walk, &unsure(Role::Hips, 0.2)).unwrap_err().to_string();
     assert!(
@@ -225,7 +226,7 @@ fn names_add_no_line_to_a_map_file() {
     let armless = unknown(&walk, &[Role::LowerArm(Side::Left)]);
     let text = draft(&armless, &robot).to_toml(&armless, &robot);
     assert!(!text.contains(['\u{1b}', '\u{202e}']));
-    let (left, ..) = after_mending(&armless, &robot);
+    let (left, ..) = after_fixing(&armless, &robot);
     assert_eq!(left, []);
     for warning in warnings(&found(&armless, &robot)).iter() {
         assert!(!warning.message.contains(['\n', '\u{1b}', '\u{202e}']), "{}", warning.message);
@@ -248,15 +249,15 @@ fn every_refusal_says_why_and_what_to_do() {
     let legs = MapError::BodyPlan { quadruped: "wolf".into(), biped: "walk".into() };
     assert_eq!(
         legs.to_string(),
-        "`wolf` goes on four legs and `walk` on two\n  hint: pass a map with `--map` that says which joints shall follow which"
+        "`wolf` goes on four legs and `walk` on two\n  hint: pass a map with `--map` that pairs the joints"
     );
     assert_eq!(legs.sentence(), "`wolf` goes on four legs and `walk` on two");
     let nothing =
         MapError::NothingShared { source_name: "a".into(), target_name: "b".into(), shared: 1, joints: 9 };
     assert_eq!(
         nothing.to_string(),
-        "`a` and `b` have no body parts and only 1 of 9 joint names in common\n  hint: pass a map with `--map` that says \
-         which joints shall follow which"
+        "`a` and `b` have no body parts and only 1 of 9 joint names in common\n  hint: pass a map with `--map` that pairs \
+         the joints"
     );
     let faulty = "source_roles.hip = \"jnt_hips\"\ntarget_roles.head = \"b:haed\"\n[[pair]]\nsource = \"jnt_head\"\n\
                   target = \"b:head\"\nblend_share = 2\n[[pair]]\nsource = \"jnt_head\"\ntarget = \"b:head\"\n";
@@ -271,7 +272,7 @@ fn every_refusal_says_why_and_what_to_do() {
                  target = \"b:head\"\n";
     assert_eq!(
         JointMap::read(twice, "map.toml", &walk, &robot).unwrap_err().to_string(),
-        "map.toml:4: `head` is told above to be another joint than `jnt_head`: leave one of them out"
+        "map.toml:4: `head` is assigned to another joint than `jnt_head` above: remove one of the two"
     );
 }
 
@@ -284,19 +285,19 @@ fn good_pairs_of_real_files_are_silent() {
     let read = |file: &&str| load(folder.join(file), &ImportOptions::default()).unwrap().character;
     let (takes, characters): (Vec<_>, Vec<_>) =
         (TAKES.iter().map(read).collect(), CHARACTERS.iter().map(read).collect());
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for source in &takes {
         for target in characters.iter().filter(|c| !INCOMPLETE.contains(&c.name.as_str())) {
             for gap in found(source, target) {
-                told.insert(gap.message);
+                reported.insert(gap.message);
             }
         }
     }
-    assert!(told.is_empty(), "{told:#?}");
+    assert!(reported.is_empty(), "{reported:#?}");
 }
 
 #[test]
-fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_told() {
+fn real_characters_with_nonsense_names_of_a_limb_are_fixed_by_the_reported_lines() {
     let Some(folder) = data() else { return };
     let walk = load(folder.join("bvh/cmu/01_01.bvh"), &ImportOptions::default()).unwrap().character;
     let (mut lost, mut right) = (0, 0);
@@ -319,13 +320,17 @@ fn real_characters_with_nonsense_for_a_limb_are_mended_by_the_lines_they_are_tol
                 continue;
             }
             let missing: Vec<Role> = roles.iter().copied().filter(|r| odd.rig.joint(*r).is_none()).collect();
-            let told = found(&walk, &odd);
+            let reported = found(&walk, &odd);
             for role in &missing {
-                assert_eq!(told.iter().filter(|g| g.role == *role).count(), 1, "{file} {role}: {told:#?}");
+                assert_eq!(
+                    reported.iter().filter(|g| g.role == *role).count(),
+                    1,
+                    "{file} {role}: {reported:#?}"
+                );
             }
-            let (left, _, _, t) = after_mending(&walk, &odd);
-            let told: Vec<Role> = told.iter().filter(|g| g.mend.is_some()).map(|g| g.role).collect();
-            assert!(left.iter().all(|g| !told.contains(&g.role)), "{file}: {left:#?}");
+            let (left, _, _, t) = after_fixing(&walk, &odd);
+            let reported: Vec<Role> = reported.iter().filter(|g| g.fix.is_some()).map(|g| g.role).collect();
+            assert!(left.iter().all(|g| !reported.contains(&g.role)), "{file}: {left:#?}");
             lost += missing.len();
             right += missing.iter().filter(|r| t.joint(**r) == whole.rig.joint(**r)).count();
         }

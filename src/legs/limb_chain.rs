@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// A two-bone limb whose end can be in contact: a leg with its foot, or an arm with its hand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Leg {
+pub struct LimbChain {
     /// The side of the body.
     pub side: Side,
     /// The hip joint, of an arm the shoulder.
@@ -31,18 +31,18 @@ pub struct Leg {
     pub soles: Vec<(ContactPart, JointId, Vec3)>,
 }
 
-impl Leg {
+impl LimbChain {
     /// The leg of one side of a body; `None` if a joint of it is missing.
-    pub fn of(body: &CharacterBody, side: Side) -> Option<Leg> {
+    pub fn of(body: &CharacterBody, side: Side) -> Option<LimbChain> {
         Self::limb(body, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
     }
 
     /// The arm of one side, with the palm as its sole.
-    pub fn arm(body: &CharacterBody, side: Side) -> Option<Leg> {
+    pub fn arm(body: &CharacterBody, side: Side) -> Option<LimbChain> {
         Self::limb(body, [Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)])
     }
 
-    fn limb(body: &CharacterBody, roles: [Role; 3]) -> Option<Leg> {
+    fn limb(body: &CharacterBody, roles: [Role; 3]) -> Option<LimbChain> {
         let (rig, stand) = (body.rig(), body.pose());
         let side = roles[2].side()?;
         let [upper, lower, foot] = roles.map(|role| rig.joint(role));
@@ -65,7 +65,7 @@ impl Leg {
         };
         let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
         let whole = bones.iter().all(|b| *b > 1e-6);
-        whole.then_some(Leg { side, upper, lower, foot, toes, bones, ankle, sole, soles })
+        whole.then_some(LimbChain { side, upper, lower, foot, toes, bones, ankle, sole, soles })
     }
 
     /// The length of thigh plus shin.
@@ -81,7 +81,7 @@ impl Leg {
 
 /// The model-space transforms of a leg in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct LimbPose {
     /// The upper leg.
     pub upper: Transform,
     /// The lower leg.
@@ -92,45 +92,50 @@ pub struct Step {
     pub toes: Transform,
 }
 
-impl Step {
+impl LimbPose {
     /// Hip, knee and ankle.
-    pub fn places(&self) -> [Vec3; 3] {
+    pub fn hip_knee_ankle(&self) -> [Vec3; 3] {
         [self.upper.translation, self.lower.translation, self.foot.translation]
     }
 
-    /// The leg translated by `way`.
-    pub fn moved(&self, way: &Vec3) -> Step {
-        let at = |t: &Transform| Transform::new(t.rotation, t.translation + way);
-        Step { upper: at(&self.upper), lower: at(&self.lower), foot: at(&self.foot), toes: at(&self.toes) }
+    /// The leg translated by `offset`.
+    pub fn translated(&self, offset: &Vec3) -> LimbPose {
+        let at = |t: &Transform| Transform::new(t.rotation, t.translation + offset);
+        LimbPose {
+            upper: at(&self.upper),
+            lower: at(&self.lower),
+            foot: at(&self.foot),
+            toes: at(&self.toes),
+        }
     }
 
     /// The leg with foot and toes rotated about the ankle.
-    pub fn foot_turned(&self, turn: &Quat) -> Step {
+    pub fn with_foot_rotated(&self, delta: &Quat) -> LimbPose {
         let ankle = self.foot.translation;
-        let at = |t: &Transform| Transform::new(turn * t.rotation, ankle + turn * (t.translation - ankle));
-        Step { foot: at(&self.foot), toes: at(&self.toes), ..*self }
+        let at = |t: &Transform| Transform::new(delta * t.rotation, ankle + delta * (t.translation - ankle));
+        LimbPose { foot: at(&self.foot), toes: at(&self.toes), ..*self }
     }
 
     /// The leg with its toes rotated about their joint.
-    pub fn toes_turned(&self, turn: &Quat) -> Step {
-        Step { toes: Transform::new(turn * self.toes.rotation, self.toes.translation), ..*self }
+    pub fn with_toes_rotated(&self, delta: &Quat) -> LimbPose {
+        LimbPose { toes: Transform::new(delta * self.toes.rotation, self.toes.translation), ..*self }
     }
 
     /// The model-space position of a point of the sole.
-    pub fn sole(&self, leg: &Leg, joint: JointId, at: &Vec3) -> Vec3 {
-        let carrier = if Some(joint) == leg.toes { &self.toes } else { &self.foot };
-        carrier.point(at)
+    pub fn sole(&self, leg: &LimbChain, joint: JointId, at: &Vec3) -> Vec3 {
+        let parent = if Some(joint) == leg.toes { &self.toes } else { &self.foot };
+        parent.point(at)
     }
 
     /// The rotation of the foot.
-    pub fn turned(&self) -> &Quat {
+    pub fn foot_rotation(&self) -> &Quat {
         &self.foot.rotation
     }
 }
 
-/// The positions of a leg's joints in one frame, without rotations: less memory than a [`Step`] for long takes.
+/// The positions of a leg's joints in one frame, without rotations: less memory than a [`LimbPose`] for long takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Places {
+pub struct LimbPositions {
     /// The upper leg.
     pub hip: Vec3,
     /// The lower leg.
@@ -141,72 +146,72 @@ pub struct Places {
     pub toes: Vec3,
 }
 
-impl Places {
+impl LimbPositions {
     /// The positions multiplied by `k`.
-    pub fn scaled(&self, k: f64) -> Places {
-        Places { hip: self.hip * k, knee: self.knee * k, ankle: self.ankle * k, toes: self.toes * k }
+    pub fn scaled(&self, k: f64) -> LimbPositions {
+        LimbPositions { hip: self.hip * k, knee: self.knee * k, ankle: self.ankle * k, toes: self.toes * k }
     }
 }
 
 /// Anything that knows the joint positions of a leg.
-pub trait Jointed: Sync {
+pub trait HasPositions: Sync {
     /// The joint positions.
-    fn joints(&self) -> Places;
+    fn positions(&self) -> LimbPositions;
 }
 
-impl Jointed for Places {
-    fn joints(&self) -> Places {
+impl HasPositions for LimbPositions {
+    fn positions(&self) -> LimbPositions {
         *self
     }
 }
 
-impl Jointed for Step {
-    fn joints(&self) -> Places {
-        let [hip, knee, ankle] = self.places();
-        Places { hip, knee, ankle, toes: self.toes.translation }
+impl HasPositions for LimbPose {
+    fn positions(&self) -> LimbPositions {
+        let [hip, knee, ankle] = self.hip_knee_ankle();
+        LimbPositions { hip, knee, ankle, toes: self.toes.translation }
     }
 }
 
 /// The transforms of every leg over a motion, by leg and frame.
-pub fn steps(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Step>> {
+pub fn limb_poses(motion: &Motion, legs: &[&LimbChain]) -> Vec<Vec<LimbPose>> {
     let nowhere = Transform::identity();
-    let empty = Step { upper: nowhere, lower: nowhere, foot: nowhere, toes: nowhere };
-    each(motion, legs, empty, |step| step)
+    let empty = LimbPose { upper: nowhere, lower: nowhere, foot: nowhere, toes: nowhere };
+    map_frames(motion, legs, empty, |pose| pose)
 }
 
 /// The joint positions of every leg over a motion, by leg and frame.
-pub fn places(motion: &Motion, legs: &[&Leg]) -> Vec<Vec<Places>> {
-    each(motion, legs, Places::default(), |step| step.joints())
+pub fn limb_positions(motion: &Motion, legs: &[&LimbChain]) -> Vec<Vec<LimbPositions>> {
+    map_frames(motion, legs, LimbPositions::default(), |pose| pose.positions())
 }
 
 /// The result of `of` for every leg in every frame.
-fn each<T: Copy + Send>(
+fn map_frames<T: Copy + Send>(
     motion: &Motion,
-    legs: &[&Leg],
+    legs: &[&LimbChain],
     empty: T,
-    of: impl Fn(Step) -> T + Sync,
+    of: impl Fn(LimbPose) -> T + Sync,
 ) -> Vec<Vec<T>> {
     let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
     let towards = Towards::new(skeleton, legs.iter().flat_map(|leg| leg.joints()));
-    let step = |leg: &Leg, model: &ModelPose| {
+    let leg_pose = |leg: &LimbChain, model: &ModelPose| {
         let foot = *model.joint(leg.foot);
         let toes = leg.toes.map_or(foot, |t| *model.joint(t));
-        Step { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
+        LimbPose { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
     };
     let mut all: Vec<Vec<T>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
     /// Frames per parallel task; the same frames of all legs are processed together.
     const BLOCK: usize = 64;
     let mut blocks: Vec<Vec<&mut [T]>> = Vec::new();
     blocks.resize_with(clip.frames().div_ceil(BLOCK), Vec::new);
-    for steps in &mut all {
-        blocks.iter_mut().zip(steps.chunks_mut(BLOCK)).for_each(|(block, steps)| block.push(steps));
+    for poses in &mut all {
+        blocks.iter_mut().zip(poses.chunks_mut(BLOCK)).for_each(|(block, poses)| block.push(poses));
     }
     blocks.into_par_iter().enumerate().for_each(|(number, mut block)| {
         let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-        for n in 0..block.first().map_or(0, |steps| steps.len()) {
+        for n in 0..block.first().map_or(0, |poses| poses.len()) {
             clip.read_pose(number * BLOCK + n, &mut pose);
             towards.set(&pose, &mut model);
-            legs.iter().zip(&mut block).for_each(|(leg, steps)| steps[n] = of(step(leg, &model)));
+            legs.iter().zip(&mut block).for_each(|(leg, poses)| poses[n] = of(leg_pose(leg, &model)));
         }
     });
     all

@@ -13,7 +13,7 @@
 //! Space: model space, Y up. Units of length cancel. A function of the frame alone.
 
 use super::joint_map::JointMap;
-use super::rest_alignment::Standing;
+use super::rest_alignment::CalibratedBody;
 use crate::math::{Quat, Transform, Vec3, angle_between, arc, exp};
 use crate::model::{JointId, ModelPose, Role, Side};
 
@@ -22,14 +22,14 @@ const ROUNDS: usize = 4;
 /// Damping: the leverage of the joints, as a sum of squared lengths in lengths of the line, at which an iteration corrects
 /// half of the error. A trunk whose only joint is 70 % up has it. With half such a joint rotates by up to 2.5 degrees per
 /// degree of error, with double trunks of five short pieces lean less than their source.
-const HOLD: f64 = 0.03;
+const DAMPING: f64 = 0.03;
 
 /// Cost of rotating the chest relative to a joint below it: neck and both arms bend with it.
 const CHEST: f64 = 3.0;
 
 /// The line of a trunk.
 #[derive(Clone, Debug)]
-struct Line {
+struct TrunkLine {
     /// The joint called hips, and the middle of the hip joints in its space.
     hips: JointId,
     pelvis: Vec3,
@@ -40,16 +40,16 @@ struct Line {
     at_rest: Vec3,
 }
 
-impl Line {
-    fn of(body: &Standing, chest: JointId) -> Option<Line> {
+impl TrunkLine {
+    fn of(body: &CalibratedBody, chest: JointId) -> Option<TrunkLine> {
         let middle = |role: fn(Side) -> Role| {
-            let [left, right] = Side::BOTH.map(|s| body.rig.joint(role(s)).map(|id| body.rest.position(id)));
+            let [left, right] = Side::BOTH.map(|s| body.rig.joint(role(s)).map(|id| body.pose.position(id)));
             Some((left? + right?) * 0.5)
         };
         let (pelvis, shoulders) = (middle(Role::UpperLeg)?, middle(Role::UpperArm)?);
         let hips = body.rig.joint(Role::Hips)?;
-        let within = |joint: JointId, p: &Vec3| body.rest.joint(joint).inverse().point(p);
-        Some(Line {
+        let within = |joint: JointId, p: &Vec3| body.pose.joint(joint).inverse().point(p);
+        Some(TrunkLine {
             hips,
             pelvis: within(hips, &pelvis),
             chest,
@@ -61,9 +61,9 @@ impl Line {
 
 /// The correction of one body's trunk by another's.
 #[derive(Clone, Debug)]
-pub(super) struct Trunk {
-    source: Line,
-    target: Line,
+pub(super) struct TrunkLean {
+    source: TrunkLine,
+    target: TrunkLine,
     /// The inverse of the calibration rotation of the source's hips.
     unrest: Quat,
     /// The driven joints of the target's spine, from the hips up.
@@ -72,24 +72,24 @@ pub(super) struct Trunk {
     weights: Vec<f64>,
 }
 
-impl Trunk {
+impl TrunkLean {
     /// The trunks of two bodies that both have legs, arms and hips; `aligned` is the alignment of the target's calibration pose.
     pub fn of(
         map: &JointMap,
-        source: &Standing,
-        target: &Standing,
+        source: &CalibratedBody,
+        target: &CalibratedBody,
         aligned: &[Option<Quat>],
-    ) -> Option<Trunk> {
+    ) -> Option<TrunkLean> {
         let links: Vec<JointId> =
             target.rig.chain(Role::Spine).into_iter().filter(|&id| map.driving(id).is_some()).collect();
-        let mut to = Line::of(target, *links.last()?)?;
+        let mut to = TrunkLine::of(target, *links.last()?)?;
         to.at_rest = aligned[to.hips.index()]? * to.at_rest;
         let chest = source.rig.chain(Role::Spine).last().copied().or(source.rig.joint(Role::Hips))?;
-        let from = Line::of(source, chest)?;
-        let unrest = source.rest.joint(from.hips).rotation.inverse();
+        let from = TrunkLine::of(source, chest)?;
+        let unrest = source.pose.joint(from.hips).rotation.inverse();
         let mut weights = vec![1.0; links.len()];
         weights[links.len() - 1] = CHEST;
-        Some(Trunk { source: from, target: to, unrest, links, weights })
+        Some(TrunkLean { source: from, target: to, unrest, links, weights })
     }
 
     /// The joints of the target whose transforms the correction needs.
@@ -98,16 +98,16 @@ impl Trunk {
     }
 
     /// Whether one of these joints of the target is a link, and so is rotated.
-    pub fn turns_any(&self, joints: &[JointId]) -> bool {
+    pub fn rotates_any(&self, joints: &[JointId]) -> bool {
         self.links.iter().any(|link| joints.contains(link))
     }
 
     /// The delta rotation of each link in the target's pose `model`, whose trunk transforms are set.
-    pub fn turns(&self, from: &ModelPose, model: &[Transform]) -> Vec<(JointId, Quat)> {
+    pub fn rotations(&self, from: &ModelPose, model: &[Transform]) -> Vec<(JointId, Quat)> {
         let (s, t) = (&self.source, &self.target);
         let u = from.joint(s.chest).point(&s.shoulders) - from.joint(s.hips).point(&s.pelvis);
-        let turned = from.joint(s.hips).rotation * self.unrest;
-        let wanted = arc(&(turned * s.at_rest), &u, &Vec3::x()) * turned * t.at_rest;
+        let from_calibration = from.joint(s.hips).rotation * self.unrest;
+        let wanted = arc(&(from_calibration * s.at_rest), &u, &Vec3::x()) * from_calibration * t.at_rest;
 
         let at = |id: JointId| model[id.index()].translation;
         let pelvis = model[t.hips.index()].point(&t.pelvis);
@@ -115,22 +115,22 @@ impl Trunk {
         let ends = self.links.iter().skip(1).map(|&id| at(id)).chain([shoulders]);
         let mut pieces: Vec<Vec3> = self.links.iter().zip(ends).map(|(&id, end)| end - at(id)).collect();
         let below = at(self.links[0]) - pelvis;
-        let mut turns: Vec<(JointId, Quat)> = self.links.iter().map(|&id| (id, Quat::identity())).collect();
+        let mut deltas: Vec<(JointId, Quat)> = self.links.iter().map(|&id| (id, Quat::identity())).collect();
         for _ in 0..ROUNDS {
             let line = below + pieces.iter().sum::<Vec3>();
             let (length, miss) = (line.norm(), angle_between(&line, &wanted));
             let Some(axis) = line.cross(&wanted).try_normalize(1e-12 * length * wanted.norm()) else { break };
             let along: Vec<f64> = pieces.iter().map(|piece| piece.dot(&line) / length.powi(2)).collect();
             let shares: Vec<f64> = along.iter().zip(&self.weights).map(|(l, weight)| l / weight).collect();
-            let hold: f64 = along.iter().zip(&shares).map(|(l, share)| l * share).sum();
+            let leverage: f64 = along.iter().zip(&shares).map(|(l, share)| l * share).sum();
             // The damped Newton step.
-            let turn_by = miss * hold / (hold.powi(2) + HOLD.powi(2));
-            for ((piece, (_, turn)), share) in pieces.iter_mut().zip(&mut turns).zip(shares) {
-                let more = exp(&(axis * (turn_by * share)));
+            let angle = miss * leverage / (leverage.powi(2) + DAMPING.powi(2));
+            for ((piece, (_, delta)), share) in pieces.iter_mut().zip(&mut deltas).zip(shares) {
+                let more = exp(&(axis * (angle * share)));
                 *piece = more * *piece;
-                *turn = more * *turn;
+                *delta = more * *delta;
             }
         }
-        turns
+        deltas
     }
 }

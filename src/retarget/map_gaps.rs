@@ -4,25 +4,25 @@
 //! Reported are undriven parts of the target and limbs of the take whose motion is lost. A neck, a collar bone or toes that a
 //! body simply does not have are harmless and not reported.
 
-use super::candidates::Body;
+use super::candidates::CandidateBody;
 use super::joint_map::{JointMap, REQUIRED};
-use super::map_text::quoted;
+use super::toml_string::quoted;
 use crate::model::{Assignment, Character, Finger, JointId, Rig, Role, Side};
 use crate::report::{Warning, Warnings, one_line};
 use std::fmt;
 
 /// One of the two bodies of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum MapEnd {
     /// The body that drives.
     Source,
     /// The body that is driven.
     Target,
 }
 
-impl fmt::Display for End {
+impl fmt::Display for MapEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == End::Source { "source" } else { "target" })
+        f.write_str(if *self == MapEnd::Source { "source" } else { "target" })
     }
 }
 
@@ -32,7 +32,7 @@ pub struct Gap {
     /// The role.
     pub role: Role,
     /// The body that lacks it.
-    pub end: End,
+    pub end: MapEnd,
     /// The joint that was found, if it is only a guess.
     pub guess: Option<Assignment>,
     /// The joints that may play it, best first.
@@ -40,7 +40,7 @@ pub struct Gap {
     /// The consequence.
     pub message: String,
     /// The lines of a map file that fix it, if lines can.
-    pub mend: Option<String>,
+    pub fix: Option<String>,
 }
 
 /// Number of joints below a hand or foot from which they are fingers or toes; fewer are ends of bones.
@@ -48,7 +48,7 @@ const DIGITS: usize = 3;
 
 /// The reported roles: limbs before the roles that may be between them and the hips, so that the latter can be recognised by
 /// the joints on both sides.
-fn core() -> Vec<Role> {
+fn reported_roles() -> Vec<Role> {
     let limbs = |s| {
         [
             Role::UpperArm(s),
@@ -65,13 +65,13 @@ fn core() -> Vec<Role> {
 }
 
 /// The map file line that assigns a role.
-pub(super) fn line(end: End, role: Role, joint: &str) -> String {
+pub(super) fn line(end: MapEnd, role: Role, joint: &str) -> String {
     format!("{end}_roles.{role} = {}", quoted(joint))
 }
 
-/// Source and target, in the order of [`End`].
+/// Source and target, in the order of [`MapEnd`].
 struct Pairing<'a> {
-    bodies: [Body<'a>; 2],
+    bodies: [CandidateBody<'a>; 2],
     map: &'a JointMap,
 }
 
@@ -80,19 +80,19 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
     if [source.1, target.1].iter().all(|rig| rig.joint(Role::Hips).is_none()) {
         return Vec::new();
     }
-    let bodies = [Body::new(source.0, source.1), Body::new(target.0, target.1)];
+    let bodies = [CandidateBody::new(source.0, source.1), CandidateBody::new(target.0, target.1)];
     let mut pairing = Pairing { bodies, map };
     // Fingers are checked before hands are assumed: they are reported below known hands only.
-    let digits = [End::Source, End::Target].map(|end| pairing.digits(end));
+    let digits = [MapEnd::Source, MapEnd::Target].map(|end| pairing.digits(end));
     let mut found = Vec::new();
-    for role in core() {
+    for role in reported_roles() {
         let has = pairing.bodies.each_ref().map(|b| b.rig.joint(role).is_some());
         match has {
             [true, true] => found.extend(pairing.guesses(role)),
-            [false, true] if pairing.driven(End::Target, role) => {}
-            [true, false] if pairing.driven(End::Source, role) => {}
-            [true, false] => pairing.lacks(role, End::Target, &mut found),
-            [false, true] => pairing.lacks(role, End::Source, &mut found),
+            [false, true] if pairing.driven(MapEnd::Target, role) => {}
+            [true, false] if pairing.driven(MapEnd::Source, role) => {}
+            [true, false] => pairing.lacks(role, MapEnd::Target, &mut found),
+            [false, true] => pairing.lacks(role, MapEnd::Source, &mut found),
             [false, false] => pairing.both_lack(role, &mut found),
         }
     }
@@ -109,10 +109,10 @@ pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
         return Vec::new();
     }
     let nothing = JointMap::of(Vec::new(), &source.rig, &target.rig);
-    let bodies = [Body::new(source, &source.rig), Body::new(target, &target.rig)];
+    let bodies = [CandidateBody::new(source, &source.rig), CandidateBody::new(target, &target.rig)];
     let mut pairing = Pairing { bodies, map: &nothing };
     let mut found = Vec::new();
-    for end in [End::Source, End::Target] {
+    for end in [MapEnd::Source, MapEnd::Target] {
         for role in REQUIRED {
             let (own, _) = pairing.of(end);
             let gap = match own.rig.assignment(role) {
@@ -123,9 +123,9 @@ pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
                     let (own, _) = pairing.of(end);
                     let message = format!("`{}` has no joint for `{role}`", one_line(&own.character.name));
                     let joint = candidates.first().map_or("JOINT", |&id| own.name(id));
-                    let mend = Some(line(end, role, joint));
+                    let fix = Some(line(end, role, joint));
                     pairing.suppose(role, end, &candidates);
-                    Gap { role, end, guess: None, candidates, message, mend }
+                    Gap { role, end, guess: None, candidates, message, fix }
                 }
             };
             found.push(gap);
@@ -135,32 +135,32 @@ pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
 }
 
 impl Pairing<'_> {
-    fn of(&self, end: End) -> (&Body<'_>, &Body<'_>) {
+    fn of(&self, end: MapEnd) -> (&CandidateBody<'_>, &CandidateBody<'_>) {
         let [source, target] = &self.bodies;
-        if end == End::Source { (source, target) } else { (target, source) }
+        if end == MapEnd::Source { (source, target) } else { (target, source) }
     }
 
     /// Whether the joint of `role` drives or is driven in any pair.
-    fn driven(&self, end: End, role: Role) -> bool {
+    fn driven(&self, end: MapEnd, role: Role) -> bool {
         let Some(joint) = self.of(end).0.rig.joint(role) else { return false };
         self.moves(end, joint)
     }
 
-    fn moves(&self, end: End, joint: JointId) -> bool {
+    fn moves(&self, end: MapEnd, joint: JointId) -> bool {
         match end {
-            End::Source => self.map.pairs.iter().any(|p| p.source == joint),
-            End::Target => self.map.driving(joint).is_some(),
+            MapEnd::Source => self.map.pairs.iter().any(|p| p.source == joint),
+            MapEnd::Target => self.map.driving(joint).is_some(),
         }
     }
 
-    fn candidates(&self, role: Role, end: End) -> Vec<JointId> {
+    fn candidates(&self, role: Role, end: MapEnd) -> Vec<JointId> {
         let (own, other) = self.of(end);
         // A target joint that is already driven, by its name, is no candidate.
-        own.candidates(role, Some(other), &|id| end == End::Source || !self.moves(end, id))
+        own.candidates(role, Some(other), &|id| end == MapEnd::Source || !self.moves(end, id))
     }
 
     /// Assumes that the best candidate plays the role while the roles below it are searched.
-    fn suppose(&mut self, role: Role, end: End, candidates: &[JointId]) {
+    fn suppose(&mut self, role: Role, end: MapEnd, candidates: &[JointId]) {
         let Some(&joint) = candidates.first() else { return };
         let body = &mut self.bodies[end as usize];
         let known: Vec<_> = body.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
@@ -169,13 +169,13 @@ impl Pairing<'_> {
     }
 
     /// One body has a joint for `role` and `end` has none.
-    fn lacks(&mut self, role: Role, end: End, found: &mut Vec<Gap>) {
+    fn lacks(&mut self, role: Role, end: MapEnd, found: &mut Vec<Gap>) {
         let candidates = self.candidates(role, end);
         let (own, other) = self.of(end);
         // An optional part is missing only if a joint is in its position, or the other side has it.
         let optional = match role {
             Role::Clavicle(_) | Role::Neck(_) => true,
-            Role::Spine(_) => end == End::Target,
+            Role::Spine(_) => end == MapEnd::Target,
             _ => false,
         };
         let one_sided = role.mirrored() != role && own.rig.joint(role.mirrored()).is_some();
@@ -185,90 +185,90 @@ impl Pairing<'_> {
         let names = [&own.character.name, &other.character.name].map(|n| one_line(n));
         let theirs = other.rig.joint(role).map(|id| other.name(id)).unwrap_or_default();
         let message = match end {
-            End::Source => {
+            MapEnd::Source => {
                 format!(
                     "nothing drives `{theirs}`, `{role}` of `{}`: `{}` has no joint for it",
                     names[1], names[0]
                 )
             }
-            End::Target => format!(
-                "`{}` has no joint for `{role}`: what `{theirs}` of `{}` does is lost",
+            MapEnd::Target => format!(
+                "`{}` has no joint for `{role}`: the motion of `{theirs}` of `{}` is lost",
                 names[0], names[1]
             ),
         };
-        let mend = match (candidates.first(), end) {
+        let fix = match (candidates.first(), end) {
             (Some(&id), _) => Some(line(end, role, own.name(id))),
             // Without a candidate on the source, the joint of the parent role may drive the part.
-            (None, End::Source) => crate::anatomy::parent_joint(&own.rig, role).map(|inner| {
+            (None, MapEnd::Source) => crate::anatomy::parent_joint(&own.rig, role).map(|inner| {
                 let pair = [own.name(inner), theirs].map(quoted);
                 format!("[[pair]]\nsource = {}\ntarget = {}", pair[0], pair[1])
             }),
-            (None, End::Target) => None,
+            (None, MapEnd::Target) => None,
         };
         self.suppose(role, end, &candidates);
-        found.push(Gap { role, end, guess: None, candidates, message, mend });
+        found.push(Gap { role, end, guess: None, candidates, message, fix });
     }
 
     /// Neither body has a joint for `role`: reported if a joint of the target is not driven because of that.
     fn both_lack(&mut self, role: Role, found: &mut Vec<Gap>) {
         let optional = matches!(role, Role::Clavicle(_) | Role::Neck(_) | Role::Spine(_));
-        let candidates = [End::Source, End::Target].map(|end| self.candidates(role, end));
+        let candidates = [MapEnd::Source, MapEnd::Target].map(|end| self.candidates(role, end));
         if optional || candidates[1].is_empty() {
             return;
         }
         let names = self.bodies.each_ref().map(|b| one_line(&b.character.name));
         let message = format!("neither `{}` nor `{}` has a joint for `{role}`", names[0], names[1]);
-        let [ours, theirs] = [End::Source, End::Target].map(|end| {
+        let [ours, theirs] = [MapEnd::Source, MapEnd::Target].map(|end| {
             let joint = candidates[end as usize].first();
             line(end, role, joint.map_or("JOINT", |&id| self.of(end).0.name(id)))
         });
-        let mend = (!candidates[0].is_empty()).then(|| format!("{ours}\n{theirs}"));
-        for end in [End::Source, End::Target] {
+        let fix = (!candidates[0].is_empty()).then(|| format!("{ours}\n{theirs}"));
+        for end in [MapEnd::Source, MapEnd::Target] {
             self.suppose(role, end, &candidates[end as usize]);
         }
         let [_, candidates] = candidates;
-        found.push(Gap { role, end: End::Target, guess: None, candidates, message, mend });
+        found.push(Gap { role, end: MapEnd::Target, guess: None, candidates, message, fix });
     }
 
     /// The joints of `role` that are guesses, with alternatives.
     fn guesses(&self, role: Role) -> Vec<Gap> {
-        let of = |end: End| {
+        let of = |end: MapEnd| {
             let (own, _) = self.of(end);
             let guess = own.rig.assignment(role).filter(|a| !a.is_sure())?;
             Some(self.guess(role, end, guess))
         };
-        [End::Source, End::Target].into_iter().filter_map(of).collect()
+        [MapEnd::Source, MapEnd::Target].into_iter().filter_map(of).collect()
     }
 
-    fn guess(&self, role: Role, end: End, guess: &Assignment) -> Gap {
+    fn guess(&self, role: Role, end: MapEnd, guess: &Assignment) -> Gap {
         let (own, _) = self.of(end);
         let second = guess.runner_up.map(|r| r.0);
         let candidates = second.map_or_else(|| self.candidates(role, end), |id| vec![id]);
-        let said = match (candidates.first(), guess.runner_up) {
+        let alternative = match (candidates.first(), guess.runner_up) {
             (Some(&id), Some((_, c))) => format!("; the second-best is `{}` with {c:.2}", own.name(id)),
             (Some(&id), None) => format!("; the second-best is `{}`", own.name(id)),
             (None, _) => String::new(),
         };
         let message = format!(
-            "`{}` is only a guess for `{role}` of `{}`, confidence {:.2}, sure is {:.2}: {}{said}",
+            "`{}` is only a guess for `{role}` of `{}`, confidence {:.2} of at least {:.2}: {}{alternative}",
             own.name(guess.joint),
             one_line(&own.character.name),
             guess.confidence,
             Assignment::SURE,
             guess.reason
         );
-        let mend = Some(line(end, role, own.name(*candidates.first().unwrap_or(&guess.joint))));
-        Gap { role, end, guess: Some(guess.clone()), candidates, message, mend }
+        let fix = Some(line(end, role, own.name(*candidates.first().unwrap_or(&guess.joint))));
+        Gap { role, end, guess: Some(guess.clone()), candidates, message, fix }
     }
 
     /// One gap for the fingers and toes that `end` lacks although it has joints for them.
-    fn digits(&self, end: End) -> Option<Gap> {
+    fn digits(&self, end: MapEnd) -> Option<Gap> {
         let (own, other) = self.of(end);
         let skeleton = own.rig.skeleton();
-        let fingers = |body: &Body<'_>, s: Side| {
+        let fingers = |body: &CandidateBody<'_>, s: Side| {
             body.rig.assignments().filter(|(r, _)| matches!(r, Role::Finger(side, ..) if *side == s)).count()
         };
-        let toes = |body: &Body<'_>, s: Side| usize::from(body.rig.joint(Role::Toes(s)).is_some());
+        let toes = |body: &CandidateBody<'_>, s: Side| usize::from(body.rig.joint(Role::Toes(s)).is_some());
         let mut parts = Vec::new();
         for side in Side::BOTH {
             for (role, what, counts) in [
@@ -304,7 +304,7 @@ impl Pairing<'_> {
             words.join(" and "),
             one_line(&other.character.name),
         );
-        Some(Gap { role, end, guess: None, candidates: Vec::new(), message, mend: None })
+        Some(Gap { role, end, guess: None, candidates: Vec::new(), message, fix: None })
     }
 }
 
@@ -314,7 +314,7 @@ pub fn second_best(character: &Character, role: Role) -> Option<(JointId, Option
     if let Some((joint, confidence)) = character.rig.assignment(role)?.runner_up {
         return Some((joint, Some(confidence)));
     }
-    let body = Body::new(character, &character.rig);
+    let body = CandidateBody::new(character, &character.rig);
     body.candidates(role, None, &|_| true).first().map(|&joint| (joint, None))
 }
 
@@ -329,7 +329,7 @@ pub fn warnings(gaps: &[Gap]) -> Warnings {
             first: String::new(),
             count: 1,
             sure: false,
-            mend: gap.mend.clone(),
+            mend: gap.fix.clone(),
         });
     }
     all

@@ -1,4 +1,4 @@
-//! Places a motion on a ground of given height: removes floating, sinking and drift, and keeps limbs out of the floor.
+//! LimbPositions a motion on a ground of given height: removes floating, sinking and drift, and keeps limbs out of the floor.
 //!
 //! Labelled contacts give the height error of every frame. A slow curve is fitted to these errors, robust against wrong
 //! labels (iteratively reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`), and the whole body is moved by
@@ -6,11 +6,11 @@
 //! Space: model space, Y up. Units: metres, hertz, seconds.
 
 use super::envelope::envelope;
-use super::leg::Leg;
-use super::raise::raise;
+use super::limb_chain::LimbChain;
+use super::raise_limbs::raise_limbs;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use super::write::{Placed, write};
+use super::write_clip::{SolvedFrames, write};
 use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3};
@@ -28,9 +28,9 @@ const KNEE: f64 = 0.3;
 /// Displacements below this are not applied, metres.
 const STILL: f64 = 1e-12;
 
-/// What [`ground()`] changed.
+/// What [`place_on_ground`] changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GroundWork {
+pub struct GroundChange {
     /// Mean upward displacement of the body, metres.
     pub lifted: f64,
     /// Difference between its largest and its smallest value.
@@ -41,13 +41,13 @@ pub struct GroundWork {
     pub limbs: f64,
 }
 
-/// Places the motion on a ground at `height`; `contacts` are its contact labels. Returns what was changed as well.
-pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, GroundWork) {
+/// LimbPositions the motion on a ground at `height`; `contacts` are its contact labels. Returns what was changed as well.
+pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, GroundChange) {
     let frames = motion.clip.frames();
     let measured = CharacterBody::new(&motion.character);
     let points = measured.contact_points();
     if frames == 0 || points.is_empty() {
-        return (motion, GroundWork::default());
+        return (motion, GroundChange::default());
     }
     let time = Timeline::of(&motion);
     let heights = heights(&motion, points);
@@ -55,7 +55,8 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
     let rise = height - contacts.ground;
     offset.iter_mut().for_each(|d| *d = rise - *d);
     let contacts = contacts.changed(|f| f, |h| h + rise);
-    let mut work = GroundWork { lifted: offset.iter().sum::<f64>() / frames as f64, ..GroundWork::default() };
+    let mut work =
+        GroundChange { lifted: offset.iter().sum::<f64>() / frames as f64, ..GroundChange::default() };
     let range = |a: (f64, f64), x: &f64| (a.0.min(*x), a.1.max(*x));
     let (low, high) = offset.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range);
     work.drift = high - low;
@@ -72,25 +73,26 @@ pub fn ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, Grou
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
     let still = |f: usize| offset[f].abs() < STILL;
-    let lifted = write(motion, &Placed { legs: &[], steps: &[], body: &body, still });
+    let lifted = write(motion, &SolvedFrames { legs: &[], poses: &[], body: &body, still });
     let lifted = Motion { contacts: Some(contacts), ..lifted };
 
     let limb = |side: Side| {
-        let leg = Leg::of(&measured, side).map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
-        let arm = Leg::arm(&measured, side);
+        let leg =
+            LimbChain::of(&measured, side).map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
+        let arm = LimbChain::arm(&measured, side);
         [leg, arm.map(|arm| (arm, (|p| matches!(p, ContactPart::Hand(_))) as fn(ContactPart) -> bool))]
     };
     let limbs: Vec<_> = Side::BOTH.into_iter().flat_map(limb).flatten().collect();
     let settings = Settings::default();
-    let rises: Vec<(&Leg, Vec<f64>)> = limbs
+    let rises: Vec<(&LimbChain, Vec<f64>)> = limbs
         .iter()
         .map(|(leg, of)| {
             let needed = needed(&|part| of(part) && part.side() == Some(leg.side), &offset);
-            (leg, envelope(&needed, &time.cut, false, time.reach(settings.ramp)))
+            (leg, envelope(&needed, &time.cut, false, time.reach(settings.foot_raise_time)))
         })
         .collect();
     work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);
-    (raise(lifted, &rises, &settings), work)
+    (raise_limbs(lifted, &rises, &settings), work)
 }
 
 /// The height of the lowest surface point of every contact point, by point and frame.

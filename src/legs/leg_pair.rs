@@ -1,0 +1,44 @@
+//! Pairs of corresponding legs on source and target.
+
+use super::limb_chain::LimbChain;
+use crate::body::CharacterBody;
+use crate::math::Vec3;
+use crate::model::{JointId, Side};
+
+/// A leg on both bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LegPair {
+    /// The leg of the source.
+    pub source: LimbChain,
+    /// The leg of the target.
+    pub target: LimbChain,
+    /// Support points of the target's foot, in the spaces of its joints; empty for a body without a skin, whose soles are
+    /// estimated.
+    pub skin: Vec<(JointId, Vec3)>,
+}
+
+impl LegPair {
+    /// The legs that both bodies have.
+    pub fn of(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
+        let pair = |side: Side| {
+            let skin = || target.foot_support(side).to_vec();
+            Some(LegPair {
+                source: LimbChain::of(source, side)?,
+                target: LimbChain::of(target, side)?,
+                skin: if !target.character().meshes.is_empty() { skin() } else { Vec::new() },
+            })
+        };
+        Side::BOTH.into_iter().filter_map(pair).collect()
+    }
+}
+
+/// The ratio of leg lengths, target to source: the factor by which a take is scaled.
+pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
+    let sum = |of: &dyn Fn(&LegPair) -> &LimbChain| pairs.iter().map(|p| of(p).length()).sum::<f64>();
+    (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
+}
+
+/// The mean length of the target's legs.
+pub fn mean_length(pairs: &[LegPair]) -> f64 {
+    pairs.iter().map(|p| p.target.length()).sum::<f64>() / pairs.len() as f64
+}

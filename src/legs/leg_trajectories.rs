@@ -1,0 +1,86 @@
+//! Trajectories of legs and body over a clip, and their application to the rotation copy.
+
+use super::leg_pair::LegPair;
+use super::limb_chain::{HasPositions, LimbChain, LimbPose, limb_poses};
+use super::settings::Settings;
+use super::soft_knee::{MAX_BEND, solve_limbs};
+use super::timeline::TOGETHER;
+use super::write_clip::{SolvedFrames, write_flipping};
+use crate::math::{Quat, Vec3};
+use crate::model::Motion;
+use rayon::prelude::*;
+
+/// The trajectories of a target's legs and body over a clip.
+#[derive(Clone, Debug)]
+pub struct LegTrajectories {
+    pub(super) settings: Settings,
+    /// The direction of the knee of each leg: see [`super::soft_knee::knee_side`].
+    pub(super) sides: Vec<Vec3>,
+    /// The displacement of the whole copy and the delta rotation of the pelvis before the solve.
+    pub(super) base: Vec<Vec3>,
+    pub(super) tilts: Vec<Quat>,
+    /// The delta rotations of each foot that is longer than the source's; empty for other feet.
+    pub(super) feet: Vec<Vec<Quat>>,
+    /// The delta rotations of the toes of each foot; empty for toes that do not change.
+    pub(super) toes: Vec<Vec<Quat>>,
+    /// The further displacement of the hips, and the position of the ankle of each leg.
+    pub(super) further: Vec<Vec3>,
+    pub(super) ankles: Vec<Vec<Vec3>>,
+}
+
+impl LegTrajectories {
+    /// Applies the trajectories to a part of the rotation copy that starts at frame `first`; `pairs` must be those of the
+    /// solve. Quaternion signs may flip between frames.
+    pub fn apply(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
+        let frames = first..first + part.clip.frames();
+        let (base, tilts) = (&self.base[frames.clone()], &self.tilts[frames.clone()]);
+        let further = &self.further[frames.clone()];
+        let legs: Vec<&LimbChain> = pairs.iter().map(|p| &p.target).collect();
+        let mut poses = limb_poses(&part, &legs);
+        tilt_hips(&mut poses, tilts);
+        for (poses, deltas) in poses.iter_mut().zip(&self.feet).filter(|(_, deltas)| !deltas.is_empty()) {
+            rotate_foot(poses, &deltas[frames.clone()]);
+        }
+        for (poses, deltas) in poses.iter_mut().zip(&self.toes).filter(|(_, deltas)| !deltas.is_empty()) {
+            each(poses, &deltas[frames.clone()], |pose, delta| *pose = pose.with_toes_rotated(delta));
+        }
+        poses.iter_mut().for_each(|poses| translate(poses, base));
+        let ends = |k: usize, f: usize, pose: &LimbPose| {
+            Some([pose.upper.translation + further[f], self.ankles[k][first + f]])
+        };
+        solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, &self.settings, ends);
+        let body: Vec<(Vec3, Quat)> =
+            base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
+        write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &body, still: |_| false })
+    }
+}
+
+/// Changes the pose of every frame by that frame's element of `by`.
+fn each<T: Sync>(poses: &mut [LimbPose], by: &[T], change: impl Fn(&mut LimbPose, &T) + Sync) {
+    poses.par_iter_mut().zip(by).with_min_len(TOGETHER).for_each(|(pose, by)| change(pose, by));
+}
+
+/// Rotates the foot of a leg.
+pub fn rotate_foot(poses: &mut [LimbPose], deltas: &[Quat]) {
+    each(poses, deltas, |pose, delta| *pose = pose.with_foot_rotated(delta));
+}
+
+/// Translates a leg.
+pub fn translate(poses: &mut [LimbPose], offsets: &[Vec3]) {
+    each(poses, offsets, |pose, offset| *pose = pose.translated(offset));
+}
+
+/// Moves the legs of the copy with the rotation of the pelvis about the middle of the hip joints.
+pub fn tilt_hips(copied: &mut [Vec<LimbPose>], tilts: &[Quat]) {
+    let [left, right] = copied else { return };
+    left.par_iter_mut().zip(right).zip(tilts).with_min_len(TOGETHER).for_each(|((left, right), delta)| {
+        let across = across(left, right);
+        let half = (delta * across - across) * 0.5;
+        (*left, *right) = (left.translated(&half), right.translated(&-half));
+    });
+}
+
+/// The vector from the right hip joint to the left one.
+pub fn across(left: &impl HasPositions, right: &impl HasPositions) -> Vec3 {
+    left.positions().hip - right.positions().hip
+}

@@ -1,0 +1,27 @@
+//! Raises hands and feet out of the floor by IK of their limbs.
+//!
+//! Space: model space, Y up. Units: metres.
+
+use super::limb_chain::{LimbChain, LimbPose, limb_poses};
+use super::settings::Settings;
+use super::soft_knee::{MAX_BEND, knee_sides, solve_limbs};
+use super::write_clip::{SolvedFrames, write};
+use crate::math::Vec3;
+use crate::model::Motion;
+
+/// The motion with the end of every limb raised by the given height, by frame; hips and shoulders do not move.
+pub fn raise_limbs(motion: Motion, limbs: &[(&LimbChain, Vec<f64>)], settings: &Settings) -> Motion {
+    let still = |f: usize| limbs.iter().all(|(_, rise)| rise[f] <= 0.0);
+    if (0..motion.clip.frames()).all(still) {
+        return motion;
+    }
+    let legs: Vec<&LimbChain> = limbs.iter().map(|(leg, _)| *leg).collect();
+    let mut poses = limb_poses(&motion, &legs);
+    let ends = |k: usize, f: usize, pose: &LimbPose| {
+        let [hip, _, ankle] = pose.hip_knee_ankle();
+        Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
+    };
+    let sides = knee_sides(&poses);
+    solve_limbs(&legs, &mut poses, &sides, MAX_BEND, settings, ends);
+    write(motion, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still })
+}

@@ -1,0 +1,81 @@
+//! Rotation of a driven target joint from the source's pose.
+
+use super::body_plan::outward;
+use super::joint_map::{JointMap, JointPair};
+use super::rest_alignment::CalibratedBody;
+use crate::math::{Quat, Vec3, arc, slerp};
+use crate::model::{JointId, ModelPose, Rig, Role};
+
+/// The source joints that drive a target joint, and the calibration of both.
+#[derive(Clone, Debug)]
+pub struct JointDrive {
+    /// The source joint, and a second one with its share.
+    source: JointId,
+    blend: Option<(JointId, f64)>,
+    /// The inverse of the source's calibration rotation, and the same of the second joint.
+    unrest: [Quat; 2],
+    /// The target's aligned calibration rotation.
+    rest: Quat,
+    /// The source joint at the end of the limb segment and the segment's direction at calibration, for a source segment
+    /// with joints between its ends and a target segment without.
+    aim: Option<(JointId, Vec3)>,
+}
+
+impl JointDrive {
+    /// The drive of `pair`, with the target's aligned calibration rotation `rest`.
+    pub fn of(
+        pair: &JointPair,
+        rest: Quat,
+        map: &JointMap,
+        source: &CalibratedBody,
+        target: &Rig,
+    ) -> JointDrive {
+        let unrest = |joint: JointId| source.calibration.joint(joint).rotation.inverse();
+        JointDrive {
+            source: pair.source,
+            blend: pair.blend,
+            unrest: [unrest(pair.source), unrest(pair.blend.map_or(pair.source, |b| b.0))],
+            rest,
+            aim: pair.role.and_then(|role| bent_segment(role, map, source, target)),
+        }
+    }
+
+    /// The model rotation of the target joint.
+    pub fn rotation(&self, from: &ModelPose) -> Quat {
+        let from_calibration = |joint: JointId, unrest: Quat| from.joint(joint).rotation * unrest;
+        let first = from_calibration(self.source, self.unrest[0]);
+        let delta = match self.blend {
+            Some((joint, share)) => slerp(&first, &from_calibration(joint, self.unrest[1]), share),
+            None => first,
+        };
+        let Some((end, at_rest)) = self.aim else { return delta * self.rest };
+        let segment = from.position(end) - from.position(self.source);
+        arc(&(delta * at_rest), &segment, &Vec3::z()) * delta * self.rest
+    }
+}
+
+/// The end joint and the calibration direction of a source segment that joints between its ends bend (upper arms in two
+/// parts), if the target's segment has no driven joint between its ends.
+fn bent_segment(
+    role: Role,
+    map: &JointMap,
+    source: &CalibratedBody,
+    target: &Rig,
+) -> Option<(JointId, Vec3)> {
+    let side = role.side()?;
+    let end_role = outward(role)
+        .iter()
+        .map(|r| r(side))
+        .find(|&r| source.rig.joint(r).is_some() && target.joint(r).is_some())?;
+    let (start, end) = (source.rig.joint(role)?, source.rig.joint(end_role)?);
+    let skeleton = source.rig.skeleton();
+    if skeleton.parent(end) == Some(start) || !skeleton.is_ancestor(start, end) {
+        return None;
+    }
+    let between = target.skeleton().path_to_root(target.joint(end_role)?).skip(1);
+    let mut between = between.take_while(|&j| Some(j) != target.joint(role));
+    if between.any(|j| map.driving(j).is_some()) {
+        return None;
+    }
+    Some((end, source.pose.position(end) - source.pose.position(start)))
+}

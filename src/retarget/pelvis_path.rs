@@ -1,0 +1,101 @@
+//! Path of the pelvis: the middle of the hip joints, scaled by the ratio of leg lengths, with heights from the ground.
+//!
+//! The ground of a take with contact labels is where its soles are planted, and a character that stands upright in its own
+//! file then stands on the height of its own soles, including its skin. Without labels the ground of a capture is the zero
+//! of its world, and heights are those of joints.
+
+use super::joint_map::JointPair;
+use super::rest_alignment::CalibratedBody;
+use crate::math::Vec3;
+use crate::model::{JointId, ModelPose, Role};
+
+/// The path of the middle of the hip joints.
+#[derive(Clone, Debug)]
+pub struct PelvisPath {
+    hips: JointId,
+    /// The pelvis point in the source hips' space.
+    at: Vec3,
+    source_ground: f64,
+    target_ground: f64,
+    /// The scales over the ground and of heights.
+    across: f64,
+    up: f64,
+    /// The target's ground and the scale of heights for a known ground: the height of the target's soles, and the ratio of
+    /// the heights of hip joints above soles.
+    soles: Option<(f64, f64)>,
+}
+
+impl PelvisPath {
+    /// The path of the pair of hips, with the scales over the ground and of heights.
+    pub fn of(
+        pair: &JointPair,
+        source: &CalibratedBody,
+        target: &CalibratedBody,
+        [across, up]: [f64; 2],
+    ) -> PelvisPath {
+        // A character onto itself, and one without a file to stand in, keep their floor.
+        let stands =
+            target.body.character().document.is_some() && source.rig.skeleton() != target.rig.skeleton();
+        let ratio = || {
+            let (from, to) = (soles(source)?, soles(target)?);
+            Some((to.0, to.1 / from.1))
+        };
+        PelvisPath {
+            hips: pair.source,
+            at: pelvis_point(source, pair.role, pair.source),
+            source_ground: ground(source),
+            target_ground: ground(target),
+            across,
+            up,
+            soles: stands.then(ratio).flatten(),
+        }
+    }
+
+    /// The height in the target's world of a height in the source's.
+    pub fn height(&self, y: f64) -> f64 {
+        self.target_ground + self.up * (y - self.source_ground)
+    }
+
+    /// The path over a ground known to be at this height of the source's world.
+    pub fn on_ground(self, ground: f64) -> PelvisPath {
+        match self.soles {
+            Some((sole, up)) => PelvisPath { source_ground: ground, target_ground: sole, up, ..self },
+            None => self,
+        }
+    }
+
+    /// The target's pelvis point for a source pose.
+    pub fn pelvis(&self, from: &ModelPose) -> Vec3 {
+        self.point(&from.joint(self.hips).point(&self.at))
+    }
+
+    /// The point in the target's world of a point in the source's: scaled over the ground and above it.
+    pub fn point(&self, p: &Vec3) -> Vec3 {
+        Vec3::new(p.x * self.across, self.height(p.y), p.z * self.across)
+    }
+}
+
+/// The middle of the hip joints in the space of `joint`, which has `role`; for another role than the hips its own origin.
+pub fn pelvis_point(body: &CalibratedBody, role: Option<Role>, joint: JointId) -> Vec3 {
+    let point = match role {
+        Some(Role::Hips) => body.figure.map(|f| f.pelvis),
+        _ => None,
+    };
+    let rest = body.calibration;
+    rest.joint(joint).inverse().point(&point.unwrap_or(rest.position(joint)))
+}
+
+/// The height of the ground of a body: that of its soles for a model, the zero of its world for a capture.
+fn ground(body: &CalibratedBody) -> f64 {
+    match (body.body.character().document.is_some(), body.figure) {
+        (true, Some(figure)) if figure.up == Vec3::y() => figure.sole,
+        _ => 0.0,
+    }
+}
+
+/// The height of the soles of a body that stands upright, and the height of its hip joints above them.
+fn soles(body: &CalibratedBody) -> Option<(f64, f64)> {
+    let figure = body.figure.filter(|f| f.up == Vec3::y())?;
+    let sole = body.body.sole_height()?;
+    Some((sole, figure.leg + figure.sole - sole))
+}

@@ -1,0 +1,48 @@
+//! Result of a transfer for one motion, computed in parts so that a long take need not be in memory twice.
+
+use super::rotation_copy::RotationCopy;
+use crate::body::SupportPoints;
+use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands};
+use crate::model::{Contacts, Motion, PropertyTrack};
+use crate::signal::fix_hemispheres;
+use std::sync::Arc;
+
+/// The transfer of one motion whose leg trajectories are solved; its frames are computed part by part.
+#[derive(Clone, Debug)]
+pub struct Performance<'a> {
+    pub(super) copy: RotationCopy,
+    pub(super) legs: &'a [LegPair],
+    pub(super) skin: &'a SupportPoints,
+    pub(super) trajectories: Option<LegTrajectories>,
+    pub(super) time: Timeline,
+    pub(super) contacts: Option<Contacts>,
+    pub(super) property_tracks: Vec<PropertyTrack>,
+}
+
+impl Performance<'_> {
+    /// Transfers a part of the source's frames that starts at frame `first`; quaternion signs may flip between frames.
+    ///
+    /// # Panics
+    /// If there are no such frames.
+    pub fn part(&self, part: &Motion, first: usize) -> Motion {
+        let source = part.character.skeleton();
+        let clip = self.copy.clip(source, &part.clip, &self.copy.joints.order);
+        let copy = Motion::new(Arc::clone(&self.copy.joints.target), clip);
+        match &self.trajectories {
+            Some(trajectories) => trajectories.apply(copy, first, self.legs),
+            None => copy,
+        }
+    }
+
+    /// Finishes the joined parts: continuous quaternion signs, hands out of the floor, contact labels, tracks of properties
+    /// other than joints.
+    pub fn finished(&self, mut whole: Motion) -> Motion {
+        fix_hemispheres(&mut whole.clip);
+        if self.trajectories.is_some() {
+            whole = raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default());
+        }
+        whole.clip.property_tracks.clone_from(&self.property_tracks);
+        whole.contacts.clone_from(&self.contacts);
+        whole
+    }
+}

@@ -1,0 +1,148 @@
+//! Where the position of each target joint comes from, and the evaluation order that follows from it.
+//!
+//! A joint whose parent in the file is not its parent in the body (feet under a root bone, rigs exported in pieces) is
+//! attached to its body parent and gets a translation channel.
+
+use super::joint_map::JointMap;
+use crate::anatomy::parent_joint;
+use crate::math::{Transform, Vec3};
+use crate::model::{JointId, ModelPose, Rig};
+
+/// The source of a target joint's position.
+#[derive(Clone, Debug)]
+pub enum PositionSource {
+    /// The rest translation under the parent in the tree.
+    Tree,
+    /// Attached to another joint than its parent in the tree: its calibration transform in that joint's space.
+    Attached(JointId, Transform),
+    /// The hips: the pelvis point in the joint's space.
+    Pelvis(Vec3),
+    /// A driven joint above the hips or apart from the body, which moves through the world as this joint of the source.
+    Path(JointId),
+}
+
+/// The position source of every target joint but the hips, which `Pelvis` applies to.
+pub fn position_sources(
+    rig: &Rig,
+    map: &JointMap,
+    bound: &ModelPose,
+    hips: Option<JointId>,
+) -> Vec<PositionSource> {
+    let skeleton = rig.skeleton();
+    let mut positions = vec![PositionSource::Tree; skeleton.len()];
+    let above_hips = |id: JointId| hips.is_some_and(|h| skeleton.is_ancestor(id, h));
+    for pair in &map.pairs {
+        let id = pair.target;
+        // Above the hips, or without a driven ancestor: the joint moves through the world as on the source.
+        let alone =
+            pair.role.is_none() && !skeleton.path_to_root(id).skip(1).any(|j| map.driving(j).is_some());
+        if Some(id) != hips && (above_hips(id) || alone) {
+            positions[id.index()] = PositionSource::Path(pair.source);
+            continue;
+        }
+        // An arm under a collar bone that is not driven is attached to the chest.
+        let body_parent_of = |joint: JointId| rig.role(joint).and_then(|role| parent_joint(rig, role));
+        let mut parents = std::iter::successors(body_parent_of(id), |&c| body_parent_of(c));
+        let parent = parents.find(|&c| map.driving(c).is_some());
+        if let Some(parent) = parent.filter(|&c| !skeleton.is_ancestor(c, id)) {
+            positions[id.index()] = attached(bound, parent, id);
+        }
+    }
+    attach_loose(rig, map, bound, above_hips, &mut positions);
+    positions
+}
+
+/// A joint attached to `parent` as in the calibration pose.
+fn attached(bound: &ModelPose, parent: JointId, id: JointId) -> PositionSource {
+    PositionSource::Attached(parent, bound.joint(parent).inverse() * *bound.joint(id))
+}
+
+/// Attaches undriven joints apart from the body, each subtree by its top, to the nearest joint of the body.
+fn attach_loose(
+    rig: &Rig,
+    map: &JointMap,
+    bound: &ModelPose,
+    above_hips: impl Fn(JointId) -> bool,
+    positions: &mut [PositionSource],
+) {
+    let skeleton = rig.skeleton();
+    let body: Vec<JointId> = map.pairs.iter().filter(|p| p.role.is_some()).map(|p| p.target).collect();
+    // Two passes over the tree, children before parents and parents before children: which joints have a driven joint in
+    // their subtree, and which are in the subtree of a part of the body.
+    let mut above_driven: Vec<bool> = skeleton.ids().map(|id| map.driving(id).is_some()).collect();
+    for id in skeleton.ids().rev() {
+        if let Some(parent) = skeleton.parent(id).filter(|_| above_driven[id.index()]) {
+            above_driven[parent.index()] = true;
+        }
+    }
+    let mut on_body = vec![false; skeleton.len()];
+    for id in skeleton.ids() {
+        let part = map.driving(id).is_some_and(|p| p.role.is_some());
+        on_body[id.index()] = part || skeleton.parent(id).is_some_and(|p| on_body[p.index()]);
+    }
+    for id in skeleton.ids() {
+        let loose = !above_driven[id.index()] && !on_body[id.index()];
+        let top = skeleton.parent(id).is_none_or(|p| above_hips(p) || above_driven[p.index()]);
+        if loose && top {
+            let nearest = body.iter().copied().min_by(|&a, &b| {
+                let distance = |j: JointId| (bound.position(j) - bound.position(id)).norm();
+                distance(a).total_cmp(&distance(b))
+            });
+            if let Some(parent) = nearest {
+                positions[id.index()] = attached(bound, parent, id);
+            }
+        }
+    }
+}
+
+/// An order in which every joint comes after its parent in the tree and after the joint that it is attached to. Twist joints
+/// need the rotation of the hand, which does not depend on other joints.
+pub fn evaluation_order(rig: &Rig, positions: &[PositionSource]) -> Vec<JointId> {
+    let skeleton = rig.skeleton();
+    let mut order = Vec::with_capacity(skeleton.len());
+    let mut done = vec![false; skeleton.len()];
+    // Every round adds at least one joint: joints are attached to body parents, and the body has no cycle. A cycle from an
+    // odd map is broken in joint order.
+    while order.len() < skeleton.len() {
+        let before = order.len();
+        for id in skeleton.ids() {
+            let ready = |other: JointId| done[other.index()];
+            let attachment_ready = match &positions[id.index()] {
+                PositionSource::Attached(parent, _) => ready(*parent),
+                _ => true,
+            };
+            if !done[id.index()] && attachment_ready && skeleton.parent(id).is_none_or(ready) {
+                done[id.index()] = true;
+                order.push(id);
+            }
+        }
+        if order.len() == before {
+            let left: Vec<JointId> = skeleton.ids().filter(|id| !done[id.index()]).collect();
+            order.extend(left);
+        }
+    }
+    order
+}
+
+/// The joints of `order` that the transforms of `joints` depend on, and these.
+pub fn dependencies(
+    rig: &Rig,
+    positions: &[PositionSource],
+    order: &[JointId],
+    joints: impl Iterator<Item = JointId>,
+) -> Vec<JointId> {
+    let mut needed = vec![false; order.len()];
+    joints.for_each(|id| needed[id.index()] = true);
+    for &id in order.iter().rev() {
+        if !needed[id.index()] {
+            continue;
+        }
+        if let Some(parent) = rig.skeleton().parent(id) {
+            needed[parent.index()] = true;
+        }
+        if let PositionSource::Attached(parent, _) = positions[id.index()] {
+            needed[parent.index()] = true;
+        }
+    }
+    order.iter().copied().filter(|id| needed[id.index()]).collect()
+}

@@ -1,0 +1,143 @@
+//! Direct transfer of a motion, before legs are corrected: the rotation copy.
+
+use super::joint_transfer::JointTransfer;
+use super::position_source::{PositionSource, dependencies};
+use super::stretch::JointStretch;
+use crate::body::SupportPoints;
+use crate::kinematics::map_frames_towards;
+use crate::legs::{LimbChain, LimbPose, limb_poses};
+use crate::math::{Quat, Transform, Vec3};
+use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Skeleton};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Frames of a part where a motion is transferred in parts: enough for many threads, and few relative to a long take.
+pub const PART: usize = 1024;
+
+/// Least displacement of a joint from rest that counts as motion of its own, as a share of the bone's length: less is noise
+/// of exporters.
+const NOISE: f64 = 0.01;
+
+/// The direct transfer of one motion, whose ground and translated joints are known.
+#[derive(Clone, Debug)]
+pub struct RotationCopy {
+    /// The transfer, with the ground of the motion and without stretches that it does not have.
+    pub joints: JointTransfer,
+    /// The target's joints that get translations, ascending.
+    translated: Vec<JointId>,
+}
+
+impl RotationCopy {
+    /// The direct transfer of `motion`.
+    pub fn of(joints: &JointTransfer, motion: &Motion) -> RotationCopy {
+        let mut joints = joints.clone();
+        if let Some(contacts) = &motion.contacts {
+            joints.pelvis = joints.pelvis.map(|path| path.on_ground(contacts.ground));
+        }
+        // A joint's own translation is transferred if the source's clip or its tree gives it one.
+        let target = joints.target.skeleton();
+        let counts = |s: &JointStretch| s.free || moves(motion, target, s.source);
+        let stretches = joints.stretches.iter().map(|s| s.clone().filter(counts)).collect();
+        joints.stretches = stretches;
+        let moves = |id: &JointId| {
+            !matches!(joints.positions[id.index()], PositionSource::Tree)
+                || joints.stretches[id.index()].is_some()
+        };
+        let translated = joints.target.skeleton().ids().filter(moves).collect();
+        RotationCopy { joints, translated }
+    }
+
+    /// The clip of the target with these joints, in an evaluation order, for a clip of the source; other joints have
+    /// identity rotations. Quaternion signs may flip between frames.
+    pub fn clip(&self, source: &Skeleton, clip: &Clip, joints: &[JointId]) -> Clip {
+        let skeleton = self.joints.target.skeleton();
+        let (width, frames) = (skeleton.len(), clip.frames());
+        let moved = self.translated.len();
+        let mut rotations = vec![Quat::identity(); frames * width];
+        let mut translations = vec![Vec3::zeros(); frames * moved.max(1)];
+        let track = |id: JointId| self.translated.binary_search(&id).ok();
+        let tracks: Vec<(JointId, Option<usize>)> = joints.iter().map(|&id| (id, track(id))).collect();
+        let trunk = self.joints.trunk.as_ref().filter(|(trunk, _)| trunk.rotates_any(joints));
+        /// Frames that share scratch poses; the result does not depend on which thread computes a block.
+        const BLOCK: usize = 64;
+        rotations
+            .par_chunks_mut(BLOCK * width)
+            .zip(translations.par_chunks_mut(BLOCK * moved.max(1)))
+            .enumerate()
+            .for_each(|(block, (rotations, translations))| {
+                let mut local = source.rest_pose();
+                let mut from = ModelPose::of(source, &local);
+                let mut model = vec![Transform::identity(); width];
+                let mut inverse = vec![Transform::identity(); width];
+                for (n, row) in rotations.chunks_mut(width).enumerate() {
+                    clip.read_pose(block * BLOCK + n, &mut local);
+                    from.set(source, &local);
+                    self.joints.frame(&from, (joints, trunk), &mut model);
+                    for &id in joints {
+                        if !skeleton.children(id).is_empty() {
+                            inverse[id.index()] = model[id.index()].inverse();
+                        }
+                    }
+                    for &(id, track) in &tracks {
+                        let own = model[id.index()];
+                        let local = skeleton.parent(id).map_or(own, |p| inverse[p.index()] * own);
+                        row[id.index()] = local.rotation;
+                        if let Some(track) = track {
+                            translations[n * moved + track] = local.translation;
+                        }
+                    }
+                }
+            });
+        if moved == 0 {
+            translations.clear();
+        }
+        let translated = self.translated.clone();
+        let mut result =
+            Clip::new(clip.name.clone(), clip.sample_rate, width, rotations, translated, translations);
+        result.start = clip.start;
+        result
+    }
+
+    /// The poses of these legs of the target, by leg and frame, and the lowest height of the skin of trunk and thighs in every
+    /// frame; the latter is empty without skin.
+    pub fn legs(
+        &self,
+        motion: &Motion,
+        legs: &[&LimbChain],
+        skin: &SupportPoints,
+    ) -> (Vec<Vec<LimbPose>>, Vec<f64>) {
+        let JointTransfer { target, positions, order, .. } = &self.joints;
+        let seat: Vec<JointId> = skin.trunk.iter().map(|(joint, _)| *joint).collect();
+        let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
+        let joints = dependencies(&target.rig, positions, order, ends);
+        let mut all: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];
+        let mut low = Vec::with_capacity(if seat.is_empty() { 0 } else { motion.clip.frames() });
+        for start in (0..motion.clip.frames()).step_by(PART) {
+            let part = motion.part(start..(start + PART).min(motion.clip.frames()));
+            let clip = self.clip(motion.character.skeleton(), &part.clip, &joints);
+            if !seat.is_empty() {
+                let lowest = |model: &ModelPose| skin.lowest(model);
+                low.extend(map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest));
+            }
+            let poses = limb_poses(&Motion::new(Arc::clone(target), clip), legs);
+            all.iter_mut().zip(poses).for_each(|(all, part)| all.par_extend(part));
+        }
+        (all, low)
+    }
+
+    /// The contact labels; points at equal heights stay at equal heights.
+    pub fn contacts(&self, contacts: &Contacts) -> Contacts {
+        let JointTransfer { pelvis, scale, .. } = &self.joints;
+        contacts.changed(|frame| frame, |y| pelvis.as_ref().map_or(y * scale, |path| path.height(y)))
+    }
+}
+
+/// Whether the clip moves the joint relative to its parent, on another skeleton than the target's by more than [`NOISE`].
+fn moves(motion: &Motion, target: &Skeleton, joint: JointId) -> bool {
+    let Ok(slot) = motion.clip.translated().binary_search(&joint) else { return false };
+    let rest = motion.character.skeleton().joint(joint).rest.translation;
+    let same = motion.character.skeleton() == target;
+    let noise = if same { 0.0 } else { NOISE * rest.norm() };
+    let width = motion.clip.translated().len();
+    motion.clip.all_translations().iter().skip(slot).step_by(width).any(|t| (t - rest).norm() > noise)
+}

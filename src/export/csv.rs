@@ -1,7 +1,7 @@
-//! A motion becomes a table: one row a frame, or one row for each joint of each frame.
+//! Writes a motion as a table with one row per frame, or one row per joint and frame.
 //!
-//! Space: model space, Y up, for places and turns alike; turns do not flip their sign. Units: metres, seconds; quaternions
-//! x, y, z, w. Source: RFC 4180 (fields with commas or quotes stand in quotes; lines end with a line feed alone).
+//! Space: model space, Y up, for positions and rotations; quaternions do not change their sign between frames. Units: metres,
+//! seconds; quaternions x, y, z, w. Source: RFC 4180 (fields with commas or quotes are quoted; lines end with a line feed only).
 
 use super::format::Format;
 use super::save::OutputFile;
@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// Comma-separated values.
 pub const FORMAT: Format = Format {
     name: "csv",
-    about: "table of places and turns of joints in model space, metres",
+    about: "table of positions and rotations of joints in model space, metres",
     loses: "skeleton, skin, materials; one clip a file",
     several: false,
     write: |motions, options| {
@@ -27,7 +27,7 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// How tables are written (`[output.csv]`).
+/// Options of tables (`[output.csv]`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CsvOptions {
@@ -36,7 +36,7 @@ pub struct CsvOptions {
     pub layout: Layout,
 }
 
-/// What a row is.
+/// The content of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
@@ -47,7 +47,7 @@ pub enum Layout {
     Long,
 }
 
-/// What is told of a joint.
+/// The columns of a joint: position and rotation.
 const COLUMNS: [&str; 7] = ["px", "py", "pz", "qx", "qy", "qz", "qw"];
 
 /// The table of a motion.
@@ -79,7 +79,7 @@ pub fn write(motion: &Motion, options: &CsvOptions) -> String {
                 let _ = write!(table, "{frame},{time},{}", field(name));
             }
             for number in joint.translation.iter().chain(before.coords.iter()) {
-                // What 32 bits tell is finer than any capture; adding 0 takes the sign off a zero.
+                // 32 bits are finer than any capture; adding 0 removes the sign of a negative zero.
                 let _ = write!(table, ",{}", *number as f32 + 0.0);
             }
             if options.layout == Layout::Long {
@@ -93,7 +93,7 @@ pub fn write(motion: &Motion, options: &CsvOptions) -> String {
     table
 }
 
-/// A text as a field.
+/// A text as a field, quoted if necessary.
 fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

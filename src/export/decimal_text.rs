@@ -1,22 +1,24 @@
-//! Numbers become decimal text without exponents, which some readers of BVH fail on.
+//! Formats numbers as decimal text without exponents, which some BVH readers reject.
+//!
+//! Own code: `format!` takes three times as long, and writes `-0.000000` for small negative numbers.
 
-/// How many decimals a number gets.
+/// The number of decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decimals {
-    /// This many behind the point, at most 15.
+    /// This many after the decimal point, at most 15.
     Fixed(u8),
-    /// As few digits as give the same `f64` back.
+    /// The fewest digits that read back as the same `f64`.
     Shortest,
 }
 
-/// Powers of ten that are exact in `f64`, up to what [`Decimals::Fixed`] can ask for.
+/// Powers of ten, exact in `f64`, by the number of decimals of [`Decimals::Fixed`].
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Integers below are exact in `f64`.
+/// 2^53: integers below this are exact in `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The numbers below 100 as two digits each.
+/// The two digits of each number below 100.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[b'0'; 2]; 100];
     let mut n = 0;
@@ -27,19 +29,19 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// What any number fits that is written here: a sign, 16 digits and a point; a multiple of the widest registers.
+/// Space for any number written here, bytes: a sign, 16 digits and a point; a multiple of the widest vector registers.
 const ROOM: usize = 32;
 
-/// `x`, which is not negative, as the nearest integer, halves away from 0; of no meaning from [`EXACT`] on.
+/// The integer nearest to `x`, which is not negative; halves are rounded up. Undefined from [`EXACT`] on.
 #[inline(always)]
 fn nearest(x: f64) -> f64 {
-    // What is this large has no fraction; adding it to what is less rounds, halves to even.
+    // Numbers this large have no fraction: adding it to a smaller number rounds, halves to even.
     const WHOLE: f64 = 0.5 * EXACT;
     let even = if x < WHOLE { (x + WHOLE) - WHOLE } else { x };
     even + if x - even >= 0.5 { 1.0 } else { 0.0 }
 }
 
-/// Appends `value`, which is finite; never `-0`.
+/// Appends the text of `value`, which is finite; never `-0`.
 pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
     let places = match decimals {
         Decimals::Fixed(places) => usize::from(places.min(15)),
@@ -49,7 +51,7 @@ pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
     if scaled >= EXACT {
         return push_text(out, &format!("{value:.places$}"));
     }
-    // Signed, which processors convert at once.
+    // Processors convert to signed integers in one instruction.
     let scaled = nearest(scaled) as i64 as u64;
     let unit = POWERS[places] as u64;
     let (whole, part) = (scaled / unit, scaled % unit);
@@ -62,7 +64,7 @@ pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
             _ => 1 + whole.ilog10() as usize,
         };
     let end = if places > 0 { point + 1 + places } else { point };
-    // Of fixed length first, then cut off: nothing asks for the length while the digits are found.
+    // Appended with a fixed length and truncated at the end: no length checks between the digits.
     let start = out.len();
     out.extend_from_slice(&[b'-'; ROOM]);
     let text = &mut out[start..];
@@ -77,9 +79,9 @@ pub(super) fn push(out: &mut Vec<u8>, value: f64, decimals: Decimals) {
 /// Fills `text` with the last digits of `number`.
 #[inline(always)]
 fn digits(text: &mut [u8], mut number: u64) {
-    for place in text.rchunks_mut(2) {
+    for pair in text.rchunks_mut(2) {
         let [ten, one] = PAIRS[(number % 100) as usize];
-        match place {
+        match pair {
             [high, low] => [*high, *low] = [ten, one],
             [low] => *low = one,
             _ => {}
@@ -93,7 +95,7 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.strip_prefix('-').filter(|_| zero).unwrap_or(text).as_bytes());
 }
 
-/// The value that the text of [`push`] stands for.
+/// The value of the text that [`push`] writes.
 #[inline(always)]
 pub(super) fn printed(value: f64, decimals: Decimals) -> f64 {
     match decimals {
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_look_as_readers_expect() {
+    fn numbers_have_the_expected_form() {
         let six = |v| text(v, Decimals::Fixed(6));
         assert_eq!(six(0.0), "0.000000");
         assert_eq!(six(-1e-9), "0.000000");

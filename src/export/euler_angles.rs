@@ -1,18 +1,18 @@
-//! A rotation becomes three angles in degrees about the joint's axes, near those of the frame before.
+//! Converts rotations to Euler angles in degrees that are continuous from frame to frame.
 //!
-//! `R = A(a) B(b) C(c)` for the listed axes `i, j, k`. The first angle comes from the direction that `C` leaves
-//! alone; the other two from `A(a)^-1 R = B(b) C(c)`, which holds whatever the first one is, so that a first
-//! angle known badly (near gimbal lock) costs no precision of the product. Source: Shoemake (1994), "Euler
-//! angle conversion", Graphics Gems IV, with the choice among his solutions made by continuity.
+//! `R = A(a) B(b) C(c)` for the listed axes `i, j, k`. The first angle is computed from the axis of `C`, which `C` leaves
+//! unchanged; the other two from `A(a)^-1 R = B(b) C(c)`. That holds for any first angle, so that an inaccurate first angle (near
+//! gimbal lock) does not reduce the precision of the product. Source: Shoemake (1994), "Euler angle conversion", Graphics Gems
+//! IV; the choice among his solutions is made by continuity.
 //!
-//! The angles of many frames are found side by side, by plain arithmetic without branches or calls; only the choice goes
-//! from frame to frame, and where steps are small there is none. The arc tangent is that of FreeBSD's `s_atan.c` (Sun
-//! 1993): the same on every machine.
+//! The angles of many frames are computed in parallel vector lanes, by plain arithmetic without branches or calls; only the
+//! choice is sequential, and for small steps there is none. The arc tangent is that of FreeBSD's `s_atan.c` (Sun 1993): the same
+//! on every machine.
 
 use crate::math::{Quat, in_wide_registers, quat_product};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// The order in which a joint's rotation channels are listed and multiplied.
+/// The order in which the rotation channels of a joint are listed and multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RotationOrder {
     /// X, then Y, then Z.
@@ -23,7 +23,7 @@ pub enum RotationOrder {
     Yxz,
     /// Y, then Z, then X.
     Yzx,
-    /// Z, then X, then Y: what most capture software writes.
+    /// Z, then X, then Y: the order that most capture software writes.
     #[default]
     Zxy,
     /// Z, then Y, then X.
@@ -47,14 +47,14 @@ impl RotationOrder {
     }
 }
 
-/// Where the second angle is this near to a quarter turn (its cosine below this), the first and the third turn
-/// about the same axis, and the noise of a unit quaternion is all that tells them apart.
+/// Gimbal lock: if the cosine of the second angle is below this, the first and the third angle have the same axis, and only
+/// the rounding noise of the quaternion distinguishes them.
 const LOCK: f64 = 1e-8;
 
-/// Rotations that are taken apart at a time.
+/// Rotations that are converted together.
 pub(super) const BLOCK: usize = 256;
 
-/// The angles of `q` in degrees, in the order listed, nearest to `before`.
+/// The angles of `q` in degrees, in the listed order, nearest to `before`.
 #[cfg(any(test, feature = "formats"))]
 pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) -> [f64; 3] {
     let axes = AxisOrder::of(order);
@@ -62,8 +62,8 @@ pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) 
     axes.near(axes.principal(parts), parts, before)
 }
 
-/// The angles of up to [`BLOCK`] rotations, each with one of `between` before and one behind it, nearest to what `printed`
-/// makes of those before; `before` is that of the first and becomes that of the next one.
+/// The angles of up to [`BLOCK`] rotations, each multiplied by `between` from the left and the right, nearest to the `printed`
+/// angles of the frame before. `before` holds the angles before the first frame, and on return those of the last.
 pub(super) fn angles_of_block<'a>(
     rotations: impl Iterator<Item = &'a Quat>,
     between: [&Quat; 2],
@@ -74,24 +74,24 @@ pub(super) fn angles_of_block<'a>(
 ) {
     let axes = AxisOrder::of(order);
     let [left, right] = between.map(|q| [q.i, q.j, q.k, q.w]);
-    let mut turned = [[0.0; BLOCK]; 4];
+    let mut products = [[0.0; BLOCK]; 4];
     for (n, q) in rotations.take(BLOCK).enumerate() {
-        [turned[0][n], turned[1][n], turned[2][n], turned[3][n]] = [q.i, q.j, q.k, q.w];
+        [products[0][n], products[1][n], products[2][n], products[3][n]] = [q.i, q.j, q.k, q.w];
     }
     let (mut found, mut degrees) = ([[0.0; BLOCK]; 4], [[0.0; BLOCK]; 3]);
-    // What the reader will see, and how far those of the frame before are from the angles found.
+    // The printed angles, and the distance from those of the frame before to the angles found.
     let (mut seen, mut steps) = ([[0.0; BLOCK]; 3], [0.0; BLOCK]);
     in_wide_registers(
         #[inline(always)]
         || {
-            let [x, y, z, w] = &mut turned;
+            let [x, y, z, w] = &mut products;
             for n in 0..BLOCK {
                 let q = quat_product(quat_product(left, [x[n], y[n], z[n], w[n]]), right);
                 [x[n], y[n], z[n], w[n]] = q;
             }
-            let [i, j, k] = axes.order.map(|axis| &turned[axis]);
+            let [i, j, k] = axes.order.map(|axis| &products[axis]);
             for n in 0..BLOCK {
-                let principal = axes.principal([i[n], j[n], k[n], axes.sign * turned[3][n]]);
+                let principal = axes.principal([i[n], j[n], k[n], axes.sign * products[3][n]]);
                 [found[0][n], found[1][n], found[2][n], found[3][n]] = principal;
             }
             for (degrees, (seen, found)) in degrees.iter_mut().zip(seen.iter_mut().zip(&found)) {
@@ -106,22 +106,22 @@ pub(super) fn angles_of_block<'a>(
         },
     );
     let three = |of: &[[f64; BLOCK]; 3], n: usize| [of[0][n], of[1][n], of[2][n]];
-    // Whether the frame before has the angles that were found for it.
+    // Whether the frame before has the principal angles that were found for it.
     let mut as_found = false;
     for (n, out) in out.iter_mut().enumerate().take(BLOCK) {
         if as_found && steps[n] < 180.0 && found[3][n] >= LOCK * LOCK {
             (*out, *before) = (three(&degrees, n), Some(three(&seen, n)));
             continue;
         }
-        let parts = [turned[axes.order[0]][n], turned[axes.order[1]][n], turned[axes.order[2]][n]];
-        let parts = [parts[0], parts[1], parts[2], axes.sign * turned[3][n]];
+        let parts = [products[axes.order[0]][n], products[axes.order[1]][n], products[axes.order[2]][n]];
+        let parts = [parts[0], parts[1], parts[2], axes.sign * products[3][n]];
         *out = axes.near([0, 1, 2, 3].map(|k| found[k][n]), parts, before.as_ref());
         *before = Some(out.map(&printed));
         as_found = *out == three(&degrees, n);
     }
 }
 
-/// The axes in the order listed, and 1 where they follow each other as X, Y and Z do, else -1.
+/// The axes in the listed order, and 1 if this is a cyclic permutation of X, Y, Z, else -1.
 #[derive(Clone, Copy)]
 struct AxisOrder {
     order: [usize; 3],
@@ -134,14 +134,14 @@ impl AxisOrder {
         Self { order, sign: if (order[0] + 1) % 3 == order[1] { 1.0 } else { -1.0 } }
     }
 
-    /// The imaginary parts in the order of the axes, and the real one with the sign that makes up for that order.
+    /// The imaginary parts in the order of the axes, and the real part with the sign that compensates for the order.
     #[cfg(any(test, feature = "formats"))]
     fn parts(&self, q: &Quat) -> [f64; 4] {
         let [i, j, k] = self.order.map(|axis| q.coords[axis]);
         [i, j, k, self.sign * q.w]
     }
 
-    /// The angles in radians, the second within a quarter turn, and the square of the second one's cosine.
+    /// The angles in radians, the second within +-pi/2, and the squared cosine of the second.
     #[inline(always)]
     fn principal(&self, parts: [f64; 4]) -> [f64; 4] {
         let [ik, jk, kk, jj, kj, ji, ki] = matrix(parts);
@@ -156,17 +156,17 @@ impl AxisOrder {
         ]
     }
 
-    /// The angles in degrees nearest to `before`, from what [`AxisOrder::principal`] found.
+    /// The angles in degrees nearest to `before`, from the result of [`AxisOrder::principal`].
     #[inline(always)]
     fn near(&self, found: [f64; 4], parts: [f64; 4], before: Option<&[f64; 3]>) -> [f64; 3] {
         let [a, b, c, squared] = found;
         let first = before.map_or(0.0, |before| before[0].to_radians());
-        let turned = if squared < LOCK * LOCK { self.locked(parts, first) } else { [a, b, c] };
-        let found = turned.map(f64::to_degrees);
+        let radians = if squared < LOCK * LOCK { self.locked(parts, first) } else { [a, b, c] };
+        let found = radians.map(f64::to_degrees);
         before.map_or(found, |before| nearest(found, before))
     }
 
-    /// The angles in radians where the first one is told.
+    /// The angles in radians for a given first angle.
     #[cold]
     fn locked(&self, parts: [f64; 4], first: f64) -> [f64; 3] {
         let (sin, cos) = (self.sign * libm::sin(first), libm::cos(first));
@@ -176,7 +176,7 @@ impl AxisOrder {
     }
 }
 
-/// Of the matrix of a rotation, by row and column: column k, which C leaves alone, and what else `A^-1 R` is read from.
+/// Elements of the rotation matrix by row and column: column k, which C leaves unchanged, and the others that `A^-1 R` needs.
 #[inline(always)]
 fn matrix([i, j, k, w]: [f64; 4]) -> [f64; 7] {
     let (ik, jk, kk) = (2.0 * (i * k + w * j), 2.0 * (j * k - w * i), 1.0 - 2.0 * (i * i + j * j));
@@ -185,14 +185,14 @@ fn matrix([i, j, k, w]: [f64; 4]) -> [f64; 7] {
     [ik, jk, kk, jj, kj, ji, ki]
 }
 
-/// The angles of the same rotation, all in degrees, which are nearest to `before`.
+/// The angles of the same rotation that are nearest to `before`, degrees.
 #[inline(always)]
 fn nearest(found: [f64; 3], before: &[f64; 3]) -> [f64; 3] {
     let unrolled = |angles: [f64; 3]| {
         let mut near = angles;
         for (angle, before) in near.iter_mut().zip(before) {
             let off = before - *angle;
-            // Else the quotient rounds to 0.
+            // Below that, the quotient rounds to 0.
             if off.abs() >= 180.0 {
                 *angle += 360.0 * (off / 360.0).round();
             }
@@ -202,24 +202,24 @@ fn nearest(found: [f64; 3], before: &[f64; 3]) -> [f64; 3] {
     };
     let other = [found[0] + 180.0, 180.0 - found[1], found[2] + 180.0];
     let (found, near) = unrolled(found);
-    // The other solution differs by half a turn in the first angle and in the third: together the two are a whole one away.
+    // The other solution differs by 180 degrees in the first angle and in the third, 360 in total.
     if near <= 180.0 {
         return found;
     }
     let (other, far) = unrolled(other);
-    // A margin: two solutions equally near must not be chosen between by rounding.
+    // A margin, so that rounding does not choose between two solutions that are equally near.
     if far < near - 1e-3 { other } else { found }
 }
 
-/// The angle of the direction (`x`, `y`) in radians, as [`f64::atan2`] gives it but for the last bits.
+/// The angle of the direction (`x`, `y`) in radians, equal to [`f64::atan2`] except for the last bits.
 #[inline(always)]
-#[allow(clippy::excessive_precision, reason = "the constants stand as in the source")]
+#[allow(clippy::excessive_precision, reason = "the constants are those of the source")]
 fn atan2(y: f64, x: f64) -> f64 {
-    /// What pi and its parts lack, as doubles.
+    /// Difference between pi and its `f64`, radians.
     const LOW: f64 = 1.22464679914735317720e-16;
     let steep = y.abs() > x.abs();
     let (small, large) = if steep { (x.abs(), y.abs()) } else { (y.abs(), x.abs()) };
-    // Beyond the tangent of pi/8 the angle is measured from pi/4.
+    // Above the tangent of pi/8 the angle is measured from pi/4.
     let far = small > 0.414_213_562_373_095_05 * large;
     let (n, d) = if far { (small - large, small + large) } else { (small, large) };
     let t = n / if d > 0.0 { d } else { 1.0 };
@@ -270,7 +270,7 @@ mod tests {
         }
 
         #[test]
-        fn a_block_gives_what_each_rotation_gives(
+        fn a_block_equals_single_conversions(
             step in prop::array::uniform3(-0.2..0.2f64), order in 0usize..6, count in 1usize..=BLOCK,
             locks in any::<bool>()
         ) {
@@ -311,11 +311,11 @@ mod tests {
         }
 
         #[test]
-        fn small_steps_give_small_steps_over_many_turns(
+        fn small_steps_give_small_steps_over_many_revolutions(
             start in prop::array::uniform3(-60.0..60.0f64), step in prop::array::uniform3(-4.0..4.0f64), order in 0usize..6
         ) {
             let order = RotationOrder::ALL[order];
-            // The second angle swings, clear of the lock; the others may wind up without bound.
+            // The second angle oscillates away from gimbal lock; the others may grow without bound.
             let at = |n: f64| [start[0] + n * step[0], start[1] * (n * 0.1).cos(), start[2] + n * step[2]];
             let mut before = at(0.0);
             for n in 1..200 {

@@ -1,6 +1,6 @@
-//! The formats that are written, each in a file of its own.
+//! The list of formats that can be written.
 //!
-//! To add one: write `export/NAME.rs` with a [`Format`] and list it in [`FORMATS`].
+//! To add one, write `export/NAME.rs` or `export/NAME/` with a [`Format`] and add it to [`FORMATS`].
 
 use super::save::{ExportError, ExportOptions, Written};
 use super::{bvh, csv, gltf, vrma};
@@ -9,22 +9,22 @@ use super::{fbx, npz, usd};
 use crate::model::Motion;
 use std::fmt;
 
-/// One format that is written.
+/// A format that can be written.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// What it is called, which is the extension of its files.
+    /// The name, which is also the file extension.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub about: &'static str,
-    /// What of a motion and its character a file does not keep, in a few words.
+    /// Short list of what a file does not store of a motion and its character.
     pub loses: &'static str,
-    /// Whether one file holds several clips.
+    /// Whether a file can hold several clips.
     pub several: bool,
-    /// Writes motions, at least one, which share one character; one alone where a file does not hold several.
+    /// Writes motions that share one character: at least one, and only one if a file cannot hold several.
     pub write: fn(&[Motion], &ExportOptions) -> Result<Written, ExportError>,
 }
 
-/// Every format that is written, the usual ones first.
+/// Every format that can be written, common ones first.
 pub const FORMATS: &[Format] = &[
     gltf::GLB,
     gltf::GLTF,
@@ -55,7 +55,7 @@ impl Format {
     #[cfg(feature = "formats")]
     pub const FBX: Format = fbx::FORMAT;
 
-    /// The format of this name, or of a file with this extension, in any case.
+    /// The format with this name or file extension, case-insensitive.
     pub fn of(name: &str) -> Option<Format> {
         FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(name)).copied()
     }

@@ -1,17 +1,16 @@
-//! A uniform clip becomes the frames that keys are needed at, with a bound in metres on what the rest loses.
+//! Key reduction: the frames of a uniform clip that need keys, with an error bound in metres.
 //!
-//! Between keys rotations follow the shortest arc and translations the straight line, as glTF's `LINEAR` does. An
-//! angular error `a` at joint `j` moves a point below it by at most `a r_j`, with `r_j` the longest way from the
-//! joint to the end of a chain; with `N_j` errors on the longest chain through `j`, `a_j <= e / (r_j N_j)` keeps
-//! every end within `e` (triangle inequality). That budget is cautious, so it is widened as long as forward
-//! kinematics of the thinned clip, the judge, finds every joint within `e` in every frame. JointKeys are chosen top-down
-//! (Douglas and Peucker 1973). Units: metres, radians.
+//! Between keys, rotations follow the shortest arc and translations a straight line, as glTF's `LINEAR` does. An angular
+//! error `a` at joint `j` moves a point below it by at most `a r_j`, with `r_j` the longest path from the joint to the end of a
+//! chain. With `N_j` errors on the longest chain through `j`, `a_j <= e / (r_j N_j)` keeps every end within `e` (triangle
+//! inequality). This bound is conservative, so it is widened as long as forward kinematics of the reduced clip finds every joint
+//! within `e` in every frame. Keys are chosen top-down (Douglas and Peucker 1973). Units: metres, radians.
 
 use crate::math::{Quat, Vec3, slerp};
 use crate::model::{Clip, JointId, ModelPose, Skeleton};
 use rayon::prelude::*;
 
-/// The frames at which one joint needs keys, ascending; one frame means that the joint never leaves it.
+/// The frames at which one joint needs keys, ascending; a single frame means that the values are constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JointKeys {
     /// The frames whose rotations are needed; empty only for a clip without frames.
@@ -20,13 +19,13 @@ pub struct JointKeys {
     pub translation: Vec<usize>,
 }
 
-/// What a joint without children or tip moves by at least, in metres: a hand or a foot has flesh around it.
+/// Minimum radius of a joint without children or tip, metres: a hand or a foot has flesh around it.
 const LEAST_RADIUS: f64 = 0.1;
-/// How much wider than the cautious one the budget may become, in steps of two.
+/// Maximum number of times that the conservative tolerance is doubled.
 const WIDENINGS: usize = 5;
 
-/// The keys that every joint of `clip` needs, in joint order, so that a clip interpolated between them keeps every
-/// joint, and a point 0.1 m beyond every end, within `tolerance` (metres) of where it was, in every frame.
+/// The keys that every joint of `clip` needs, in joint order, so that interpolation between them keeps every joint, and a point
+/// 0.1 m beyond every end, within `tolerance` (metres) of its original position in every frame.
 ///
 /// # Panics
 /// Where the clip belongs to another skeleton.
@@ -47,11 +46,11 @@ pub fn reduce(skeleton: &Skeleton, clip: &Clip, tolerance: f64) -> Vec<JointKeys
     best
 }
 
-/// How far the consequences of each joint reach.
+/// How far an error of each joint propagates.
 struct ChainReach {
-    /// The longest way from each joint to the end of a chain, in metres.
+    /// The longest path from each joint to the end of a chain, metres.
     radius: Vec<f64>,
-    /// How many rotations and translations can err on the longest chain through each joint.
+    /// The number of rotations and translations with an error on the longest chain through each joint.
     errors: Vec<f64>,
     /// The ends of chains.
     ends: Vec<usize>,
@@ -89,7 +88,7 @@ impl ChainReach {
     }
 }
 
-/// The keys within a budget `widening` times the cautious one.
+/// The keys for `widening` times the conservative tolerance.
 fn choose(clip: &Clip, reach: &ChainReach, tolerance: f64, widening: f64) -> Vec<JointKeys> {
     let keys = |j: usize| {
         let share = widening * tolerance / reach.errors[j];
@@ -99,16 +98,16 @@ fn choose(clip: &Clip, reach: &ChainReach, tolerance: f64, widening: f64) -> Vec
         let track = clip.translated().iter().position(|id| id.index() == j);
         let translation = track.map_or_else(Vec::new, |track| {
             let all = clip.all_translations().iter().skip(track).step_by(clip.translated().len());
-            let places: Vec<Vec3> = all.copied().collect();
-            thin(&places, share, |a, b, t| a.lerp(b, t), |a, b| (a - b).norm())
+            let values: Vec<Vec3> = all.copied().collect();
+            thin(&values, share, |a, b, t| a.lerp(b, t), |a, b| (a - b).norm())
         });
         JointKeys { rotation, translation }
     };
     (0..clip.joints()).into_par_iter().map(keys).collect()
 }
 
-/// The samples that keep all others within `tolerance` of the interpolation: one where the first does that
-/// for all, else the first, the last, and top-down the worst of each span.
+/// The samples that keep all others within `tolerance` of the interpolation: one if the first is close to all, else the first, the
+/// last, and recursively the worst of each span.
 fn thin<T>(
     samples: &[T],
     tolerance: f64,
@@ -116,7 +115,7 @@ fn thin<T>(
     distance: impl Fn(&T, &T) -> f64,
 ) -> Vec<usize> {
     let Some(last) = samples.len().checked_sub(1) else { return Vec::new() };
-    // Equal samples stay below any tolerance, even where the distance of equals is only nearly nothing.
+    // Equal samples have to pass any tolerance, although rounding gives them a small distance.
     let rounding = 1e-7;
     let tolerance = tolerance.max(rounding);
     if samples.iter().all(|s| distance(&samples[0], s) <= tolerance) {
@@ -142,7 +141,7 @@ fn thin<T>(
     (0..samples.len()).filter(|&k| kept[k]).collect()
 }
 
-/// One value of a track interpolated between its keys.
+/// The value of a track at a frame, interpolated between its keys.
 fn sample<T: Copy>(
     keys: &[usize],
     frame: usize,
@@ -159,7 +158,7 @@ fn sample<T: Copy>(
     }
 }
 
-/// The clip that plays between the keys.
+/// The clip interpolated between the keys.
 fn played(clip: &Clip, keys: &[JointKeys]) -> Clip {
     let mut thinned = clip.clone();
     for frame in 0..clip.frames() {
@@ -175,18 +174,18 @@ fn played(clip: &Clip, keys: &[JointKeys]) -> Clip {
     thinned
 }
 
-/// The furthest that any joint, or a point at the radius of an end, leaves its place, in metres.
+/// The largest displacement of a joint, or of a point at the radius of an end, metres.
 fn error(skeleton: &Skeleton, clip: &Clip, keys: &[JointKeys], reach: &ChainReach) -> f64 {
     let thinned = played(clip, keys);
     let worst = |frame: usize| {
         let before = ModelPose::of(skeleton, &clip.pose(skeleton, frame));
         let after = ModelPose::of(skeleton, &thinned.pose(skeleton, frame));
         let moved = |j: usize| (before.joints()[j].translation - after.joints()[j].translation).norm();
-        let turned = |&j: &usize| {
+        let end = |&j: &usize| {
             moved(j) + reach.radius[j] * before.joints()[j].rotation.angle_to(&after.joints()[j].rotation)
         };
         let joints = (0..keys.len()).map(moved).fold(0.0, f64::max);
-        reach.ends.iter().map(turned).fold(joints, f64::max)
+        reach.ends.iter().map(end).fold(joints, f64::max)
     };
     (0..clip.frames()).into_par_iter().map(worst).reduce(|| 0.0, f64::max)
 }
@@ -198,7 +197,7 @@ mod tests {
     use crate::model::Joint;
     use proptest::prelude::*;
 
-    /// A spine of three joints with two arms of three, moving smoothly with shaking of this size (radians).
+    /// A spine of three joints with two arms of three, in smooth motion with noise of this size (radians).
     fn scene(frames: usize, shake: f64) -> (Skeleton, Clip) {
         let v = |s: f64| Vec3::new((3.1 * s).sin(), (5.3 * s).cos(), (7.7 * s).sin());
         let parents = [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(2), Some(6), Some(7)];
@@ -207,7 +206,7 @@ mod tests {
             Joint::new(format!("j{i}"), p.map(JointId::new), rest)
         };
         let skeleton = Skeleton::new(parents.iter().enumerate().map(joint).collect()).unwrap();
-        let turn = |k: usize| {
+        let rotation = |k: usize| {
             let (time, j) = ((k / 9) as f64 / 30.0, (k % 9) as f64);
             // The last joint never moves.
             if k % 9 == 8 {
@@ -215,9 +214,9 @@ mod tests {
             }
             exp(&(v(j) * (time + j).sin())) * exp(&(v(k as f64 * 0.77) * shake))
         };
-        let places = (0..frames).map(|f| v(2.0) * (f as f64 / 40.0).sin()).collect();
-        let rotations = (0..frames * 9).map(turn).collect();
-        (skeleton, Clip::new("", 30.0, 9, rotations, vec![JointId::new(0)], places))
+        let translations = (0..frames).map(|f| v(2.0) * (f as f64 / 40.0).sin()).collect();
+        let rotations = (0..frames * 9).map(rotation).collect();
+        (skeleton, Clip::new("", 30.0, 9, rotations, vec![JointId::new(0)], translations))
     }
 
     fn worst(skeleton: &Skeleton, clip: &Clip, keys: &[JointKeys]) -> f64 {
@@ -239,9 +238,9 @@ mod tests {
             let (skeleton, clip) = scene(frames, shake);
             let keys = reduce(&skeleton, &clip, tolerance);
             prop_assert!(worst(&skeleton, &clip, &keys) <= tolerance + 1e-6);
-            // The cautious budget needs no judge.
-            let cautious = choose(&clip, &ChainReach::of(&skeleton, &clip), tolerance, 1.0);
-            prop_assert!(worst(&skeleton, &clip, &cautious) <= tolerance + 1e-6);
+            // The conservative tolerance needs no check.
+            let conservative = choose(&clip, &ChainReach::of(&skeleton, &clip), tolerance, 1.0);
+            prop_assert!(worst(&skeleton, &clip, &conservative) <= tolerance + 1e-6);
             for keys in &keys {
                 prop_assert!(keys.rotation.is_sorted_by(|a, b| a < b) && keys.rotation.is_empty() == (frames == 0));
             }
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn without_tolerance_only_what_changes_nothing_goes() {
+    fn without_tolerance_only_redundant_keys_are_removed() {
         let (skeleton, clip) = scene(40, 0.01);
         let keys = reduce(&skeleton, &clip, 0.0);
         assert!(keys[..8].iter().all(|k| k.rotation.len() == 40));

@@ -1,20 +1,20 @@
-//! A motion becomes NumPy arrays in one `.npz` file: where joints are, how they turn, and the skeleton they belong to.
+//! Writes a motion as NumPy arrays in one `.npz` file: joint positions, rotations, and the skeleton.
 //!
-//! Space: model space, Y up and facing +Z, or turned so that Z is up and the front -Y, which is how Blender stands a file
-//! of Y up. `positions` are in model space, `rotations` from the joint above. Units: metres, hertz; quaternions x, y, z, w.
+//! Space: model space, Y up and facing +Z, or rotated so that Z is up and the front is -Y, as Blender imports files with Y up.
+//! `positions` are in model space, `rotations` relative to the parent joint. Units: metres, hertz; quaternions x, y, z, w.
 //! Source: NEP 1 (the `.npy` format, version 1.0); a `.npz` is a zip of them.
 //!
 //! | array | shape | |
 //! | --- | --- | --- |
 //! | `positions` | frames, joints, 3 | `f4`, model space |
-//! | `rotations`, `translations` | frames, joints, 4 and 3 | `f4`, local; rotations do not flip their sign |
+//! | `rotations`, `translations` | frames, joints, 4 and 3 | `f4`, local; quaternions do not change their sign |
 //! | `root_position`, `root_rotation` | frames, 3 and 4 | `f4`, the first joint |
 //! | `rest_translations`, `rest_rotations` | joints, 3 and 4 | `f4`, local |
 //! | `parents` | joints | `i4`, -1 for the first |
 //! | `names` | joints | text |
-//! | `rate` | | `f8`, frames a second |
+//! | `rate` | | `f8`, frames per second |
 //! | `up` | | `y` or `z` |
-//! | `contacts`, `contact_parts` | frames, parts | whether each part rests, where that is known |
+//! | `contacts`, `contact_parts` | frames, parts | whether each part is in contact, if known |
 //! | `schema` | | `i4`, 1 |
 
 use super::format::Format;
@@ -42,10 +42,10 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// The layout of the arrays; raised when a reader could misread them.
+/// Version of the array layout; raised on incompatible changes.
 const SCHEMA: i32 = 1;
 
-/// How arrays are written (`[output.npz]`).
+/// Options of arrays (`[output.npz]`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NpzOptions {
@@ -66,7 +66,7 @@ pub enum UpAxis {
 
 impl UpAxis {
     /// The file's space from model space.
-    fn turn(self) -> Quat {
+    fn file_from_model(self) -> Quat {
         match self {
             UpAxis::Y => Quat::identity(),
             UpAxis::Z => Quat::from_axis_angle(&Vec3::x_axis(), FRAC_PI_2),
@@ -77,19 +77,19 @@ impl UpAxis {
 /// The arrays of a motion as the bytes of a `.npz` file.
 ///
 /// # Errors
-/// [`ExportError::Archive`] where they are more than a file can hold.
+/// [`ExportError::Archive`] if they exceed the limits of a zip file.
 pub fn write(motion: &Motion, options: &NpzOptions) -> Result<Vec<u8>, ExportError> {
     let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
     let (frames, joints) = (clip.frames(), clip.joints());
-    let turn = Transform::from_rotation(options.up.turn());
+    let file_from_model = Transform::from_rotation(options.up.file_from_model());
     let mut rest = skeleton.rest_pose();
-    turn_first(rest.local_mut(), turn);
+    transform_root(rest.local_mut(), file_from_model);
     let mut model = ModelPose::new(Vec::with_capacity(joints));
     let (mut positions, mut rotations, mut translations) = (Vec::new(), Vec::new(), Vec::new());
     let (mut root_position, mut root_rotation) = (Vec::new(), Vec::new());
     for frame in 0..frames {
         let mut pose = clip.pose(skeleton, frame);
-        turn_first(pose.local_mut(), turn);
+        transform_root(pose.local_mut(), file_from_model);
         model.set(skeleton, &pose);
         positions.extend(model.joints().iter().flat_map(|t| single(t.translation.as_slice())));
         rotations.extend(pose.local().iter().flat_map(|t| single(t.rotation.coords.as_slice())));
@@ -119,21 +119,21 @@ pub fn write(motion: &Motion, options: &NpzOptions) -> Result<Vec<u8>, ExportErr
         texts("up", &[], &[up]),
     ];
     if let Some(contacts) = &motion.contacts {
-        let resting = (0..frames).flat_map(|f| contacts.parts().map(move |part| contacts.rests(part, f)));
-        let resting: Vec<u8> = resting.map(u8::from).collect();
+        let in_contact = (0..frames).flat_map(|f| contacts.parts().map(move |part| contacts.rests(part, f)));
+        let in_contact: Vec<u8> = in_contact.map(u8::from).collect();
         let parts: Vec<String> = contacts.parts().map(|part| part.to_string()).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        files.push(npy("contacts", "|b1", &[frames, parts.len()], &resting));
+        files.push(npy("contacts", "|b1", &[frames, parts.len()], &in_contact));
         files.push(texts("contact_parts", &[parts.len()], &parts));
     }
     files.push(integers("schema", &[], vec![SCHEMA]));
     archive(&files, Packing::Deflated)
 }
 
-/// The first joint carries all others: turning it turns the figure.
-fn turn_first(local: &mut [Transform], turn: Transform) {
+/// Transforms the root joint, and thereby the whole figure.
+fn transform_root(local: &mut [Transform], transform: Transform) {
     if let Some(first) = local.first_mut() {
-        *first = turn * *first;
+        *first = transform * *first;
     }
 }
 
@@ -149,7 +149,7 @@ fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> OutputFile {
     npy(name, "<i4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Text of fixed width: 32 bits a letter, filled with zeros.
+/// Text of fixed width: 32 bits per character, padded with zeros.
 fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
     let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
     let padded = |t: &&str| t.chars().chain(std::iter::repeat('\0')).take(width).collect::<Vec<_>>();
@@ -157,14 +157,15 @@ fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
     npy(name, &format!("<U{width}"), shape, &bytes.collect::<Vec<u8>>())
 }
 
-/// One array: its header is a line of Python, filled up to a multiple of 64 bytes.
+/// One array. Its header is a Python literal, padded so that the content starts at a multiple of 64 bytes.
 fn npy(name: &str, kind: &str, shape: &[usize], content: &[u8]) -> OutputFile {
+    /// Length of what precedes the header text, bytes: magic, version and header length.
     const BEFORE: usize = 10;
-    let mut sides = shape.iter().map(|n| format!("{n},")).collect::<Vec<_>>().join(" ");
+    let mut dimensions = shape.iter().map(|n| format!("{n},")).collect::<Vec<_>>().join(" ");
     if shape.len() > 1 {
-        sides.pop();
+        dimensions.pop();
     }
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({sides}), }}");
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dimensions}), }}");
     let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend(u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
@@ -178,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_those_of_numpy() {
+    fn headers_equal_those_of_numpy() {
         let header = |shape: &[usize]| {
             let file = npy("x", "<f4", shape, b"body");
             assert!(file.bytes.ends_with(b" \nbody") && (file.bytes.len() - 4).is_multiple_of(64));
@@ -190,10 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn up_along_z_keeps_left_and_turns_the_front_to_minus_y() {
-        let turn = UpAxis::Z.turn();
-        assert!((turn * Vec3::y() - Vec3::z()).norm() < 1e-12);
-        assert!((turn * Vec3::z() + Vec3::y()).norm() < 1e-12);
-        assert!((turn * Vec3::x() - Vec3::x()).norm() < 1e-12);
+    fn z_up_keeps_left_and_faces_minus_y() {
+        let rotation = UpAxis::Z.file_from_model();
+        assert!((rotation * Vec3::y() - Vec3::z()).norm() < 1e-12);
+        assert!((rotation * Vec3::z() + Vec3::y()).norm() < 1e-12);
+        assert!((rotation * Vec3::x() - Vec3::x()).norm() < 1e-12);
     }
 }

@@ -1,4 +1,4 @@
-//! Motions become the files of a format: the door of the export.
+//! Entry point of export: writes motions to the files of a format.
 
 use super::csv::CsvOptions;
 #[cfg(feature = "formats")]
@@ -12,27 +12,27 @@ use crate::gltf_document::GltfError;
 use crate::model::Motion;
 use crate::report::{Warnings, one_line};
 
-/// How to write.
+/// Options of [`save`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportOptions {
-    /// Whether the animations of the character's own file are replaced.
+    /// Whether the new animations replace those of the character's file.
     pub replace_animations: bool,
-    /// Whether the clips are those that the character's own document holds, unchanged: they are not added again.
+    /// Whether the character's document already contains the clips, unchanged: they are not added again.
     pub clips_inside: bool,
     /// The name of the main file without its extension.
     pub stem: String,
-    /// The folder of the files that a glTF lies beside, relative to it; empty: they are called as the document calls them.
+    /// The folder of the resource files of a glTF, relative to it; empty: the paths in the document are kept.
     pub files: String,
-    /// What made the file, as JSON, for formats that have a place for it (`asset.extras.posemill` of glTF); may be empty.
+    /// Provenance of the file as JSON, for formats that can store it (`asset.extras.posemill` of glTF); may be empty.
     pub made_by: String,
-    /// How arrays are written.
+    /// Options of arrays.
     #[cfg(feature = "formats")]
     pub npz: NpzOptions,
-    /// How tables are written.
+    /// Options of tables.
     pub csv: CsvOptions,
-    /// How VRM animations are written.
+    /// Options of VRM animations.
     pub vrma: VrmaOptions,
-    /// What FBX files shall hold.
+    /// Options of FBX files.
     #[cfg(feature = "formats")]
     pub fbx: FbxOptions,
 }
@@ -47,65 +47,65 @@ impl ExportOptions {
 /// One file to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputFile {
-    /// The name, relative to the folder of the main file, which comes first.
+    /// The name, relative to the folder of the main file, which is the first in a list.
     pub name: String,
     /// The content.
     pub bytes: Vec<u8>,
 }
 
-/// The files of some motions, the main one first, and what could not be kept as it was.
+/// The files of some motions, the main file first, and warnings about losses.
 pub type Written = (Vec<OutputFile>, Warnings);
 
 /// Why motions cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// Nothing to write.
+    /// No motion was given.
     #[error("there is no motion to write")]
     Empty,
-    /// A format of one clip was asked to hold several.
+    /// Several clips for a format with one clip per file.
     #[error(
-        "a file of the format {format} holds one clip, {} were to be written into one\n  hint: name a folder, which gets a file for each, or one of them: `--clip NAME`, here {}, or write GLB",
+        "a file of the format {format} holds one clip, but {} were given\n  hint: name a folder to get a file for each, select one with `--clip NAME` (here {}), or write GLB",
         clips.len(),
         clips.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ")
     )]
     OneClip {
         /// The format.
         format: &'static str,
-        /// What they are called.
+        /// Their names.
         clips: Vec<String>,
     },
-    /// The character is no VRM.
+    /// The character is not a VRM.
     #[error(
-        "only a VRM character is written as `.vrm`\n  hint: write `.vrma`, an animation that any VRM plays, or `.glb`"
+        "only a VRM character can be written as `.vrm`\n  hint: write `.vrma`, an animation that any VRM plays, or `.glb`"
     )]
     NotVrm,
-    /// A VRM animation has bones that the character lacks.
+    /// The character lacks bones that a VRM animation requires.
     #[error(
-        "a VRM animation needs human bones that were not found: {missing}\n  hint: `posemill inspect` shows what joints were taken for; a word of your own is told with `--set input.roles.words.WORD=PART`"
+        "a VRM animation needs human bones that were not found: {missing}\n  hint: see the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`"
     )]
     HumanBones {
-        /// What they are called.
+        /// Their names.
         missing: String,
     },
-    /// An archive cannot hold what belongs into it.
+    /// The content exceeds the limits of an archive.
     #[error("the files cannot be packed into one: {reason}\n  hint: trim the clip, or write another format")]
     Archive {
-        /// What is wrong.
+        /// Which limit.
         reason: String,
     },
-    /// The character's document cannot take the clips.
+    /// The clips cannot be added to the character's document.
     #[error(transparent)]
     Gltf(#[from] GltfError),
-    /// The file would be larger than its format can say.
+    /// The file would exceed the size limit of its format.
     #[error("the FBX file cannot be written: {reason}\n  hint: write fewer clips into one file, or GLB")]
     Fbx {
-        /// What of it.
+        /// Which limit.
         reason: String,
     },
 }
 
-/// Writes motions which share one character.
+/// Writes motions that share one character.
 ///
 /// # Errors
 /// An [`ExportError`].
@@ -119,12 +119,13 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     }
     let (files, mut warnings) = (format.write)(motions, options)?;
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
-    let untouched = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
-    let kept = untouched || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
+    let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
+    let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
     let carried = motions.iter().flat_map(|m| &m.clip.property_tracks).next();
-    if let Some(carried) = carried.filter(|_| !kept) {
-        let said = format!("morph weights and nodes that are no joints are not written to {}", format.name);
-        warnings.add(DROPPED, said, format!("the node {}", carried.node));
+    if let Some(carried) = carried.filter(|_| !preserved) {
+        let message =
+            format!("morph weights and nodes that are not joints are not written to {}", format.name);
+        warnings.add(DROPPED, message, format!("the node {}", carried.node));
     }
     Ok((files, warnings))
 }

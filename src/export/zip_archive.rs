@@ -1,41 +1,43 @@
-//! Named files become a zip archive, the same bytes for the same files on every machine.
+//! Packs named files into a zip archive, with the same bytes for the same files on every machine.
 //!
-//! Every entry is of 1 January 1980, the earliest day that the format can tell, and its name is UTF-8. Source: APPNOTE.TXT 6.3
-//! of PKWARE, without what it calls zip64. Own code: the `zip` crate brings nine others along for what is a header here.
+//! Every entry is dated 1 January 1980, the earliest date of the format, and its name is UTF-8. Source: APPNOTE.TXT 6.3 of
+//! PKWARE, without zip64. The `zip` crate, which reads archives for the importer, would write other bytes: Unix permissions, and
+//! an alignment field of another kind.
 
 use super::save::{ExportError, OutputFile};
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 use std::io::Write;
 
-/// How the content of an archive is kept.
+/// How the content of files is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     /// Deflated.
     Deflated,
-    /// As it is, each file at a multiple of this many bytes, at least 8, from the start of the archive.
+    /// Uncompressed, each file at a multiple of this many bytes (at least 8) from the start of the archive.
     Stored(usize),
 }
 
-/// The version of the format that is needed to read an archive, 2.0.
+/// Version of the format that is needed to read the archive: 2.0.
 const NEEDED: u16 = 20;
-/// Names are UTF-8.
+/// Flag: names are UTF-8.
 const UTF8: u16 = 1 << 11;
-/// 1 January 1980, as the format counts days.
+/// 1 January 1980 in MS-DOS format.
 const DAY: u16 = 33;
-/// The length of the header before a file, without name and extra field.
+/// Length of a local file header without name and extra field, bytes.
 const HEADER: usize = 30;
-/// The kind of an extra field that only fills, and the length of its head.
-const FILLER: u16 = 0x1986;
-const FILLER_HEAD: usize = 4;
+/// Header ID of the extra field that pads, as OpenUSD writes it.
+const PADDING: u16 = 0x1986;
+/// Length of the header of an extra field, bytes: its ID and its size.
+const EXTRA_HEADER: usize = 4;
 
-/// The archive of `files`, in their order.
+/// The archive of `files`, in this order.
 ///
 /// # Errors
-/// [`ExportError::Archive`] where it would be larger than 4 GiB or hold more than 65,535 files.
+/// [`ExportError::Archive`] if it would be larger than 4 GiB or have more than 65,535 files.
 pub(super) fn archive(files: &[OutputFile], packing: Packing) -> Result<Vec<u8>, ExportError> {
     let mut out: Vec<u8> = Vec::new();
-    let mut table: Vec<u8> = Vec::new();
+    let mut directory: Vec<u8> = Vec::new();
     for file in files {
         let failed = |e: std::io::Error| ExportError::Archive { reason: e.to_string() };
         let (method, packed) = match packing {
@@ -43,13 +45,13 @@ pub(super) fn archive(files: &[OutputFile], packing: Packing) -> Result<Vec<u8>,
             Packing::Stored(_) => (0, file.bytes.clone()),
         };
         let name = file.name.as_bytes();
-        let filler = match packing {
+        let padding = match packing {
             Packing::Deflated => Vec::new(),
-            Packing::Stored(multiple) => filler(out.len() + HEADER + name.len(), multiple),
+            Packing::Stored(multiple) => padding(out.len() + HEADER + name.len(), multiple),
         };
         let mut sum = Crc::new();
         sum.update(&file.bytes);
-        // What the header of the file and the table have in common.
+        // The fields that the local header and the central directory share.
         let mut fields = Vec::new();
         for field in [NEEDED, UTF8, method, 0, DAY] {
             fields.extend(field.to_le_bytes());
@@ -59,23 +61,23 @@ pub(super) fn archive(files: &[OutputFile], packing: Packing) -> Result<Vec<u8>,
         }
         fields.extend(count(name.len())?.to_le_bytes());
 
-        table.extend(b"PK\x01\x02");
-        table.extend(NEEDED.to_le_bytes());
-        table.extend(&fields);
-        // No extra field, no comment, first volume, no attributes.
-        table.extend([0; 12]);
-        table.extend(size(out.len())?.to_le_bytes());
-        table.extend(name);
+        directory.extend(b"PK\x01\x02");
+        directory.extend(NEEDED.to_le_bytes());
+        directory.extend(&fields);
+        // No extra field, no comment, first disk, no attributes.
+        directory.extend([0; 12]);
+        directory.extend(size(out.len())?.to_le_bytes());
+        directory.extend(name);
 
         out.extend(b"PK\x03\x04");
         out.extend(fields);
-        out.extend(count(filler.len())?.to_le_bytes());
+        out.extend(count(padding.len())?.to_le_bytes());
         out.extend(name);
-        out.extend(filler);
+        out.extend(padding);
         out.extend(packed);
     }
-    let (at, length, files) = (size(out.len())?, size(table.len())?, count(files.len())?);
-    out.extend(table);
+    let (at, length, files) = (size(out.len())?, size(directory.len())?, count(files.len())?);
+    out.extend(directory);
     out.extend(b"PK\x05\x06\0\0\0\0");
     out.extend(files.to_le_bytes().repeat(2));
     out.extend(length.to_le_bytes());
@@ -90,15 +92,15 @@ fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The extra field that brings what follows `at` to a multiple.
-fn filler(at: usize, multiple: usize) -> Vec<u8> {
+/// The extra field that aligns what follows `at` to a multiple.
+fn padding(at: usize, multiple: usize) -> Vec<u8> {
     let wanted = match at.next_multiple_of(multiple) - at {
         0 => return Vec::new(),
-        short if short < FILLER_HEAD => short + multiple,
+        short if short < EXTRA_HEADER => short + multiple,
         enough => enough,
     };
-    let mut field = FILLER.to_le_bytes().to_vec();
-    field.extend(u16::try_from(wanted - FILLER_HEAD).unwrap_or_default().to_le_bytes());
+    let mut field = PADDING.to_le_bytes().to_vec();
+    field.extend(u16::try_from(wanted - EXTRA_HEADER).unwrap_or_default().to_le_bytes());
     field.resize(wanted, 0);
     field
 }
@@ -118,11 +120,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fillers_reach_the_multiple_and_are_whole_fields() {
+    fn padding_reaches_the_multiple_and_is_a_whole_field() {
         for at in 0..200 {
-            let field = filler(at, 64);
+            let field = padding(at, 64);
             assert!(
-                (at + field.len()).is_multiple_of(64) && (field.is_empty() || field.len() >= FILLER_HEAD)
+                (at + field.len()).is_multiple_of(64) && (field.is_empty() || field.len() >= EXTRA_HEADER)
             );
             if let [0x86, 0x19, low, high, rest @ ..] = field.as_slice() {
                 assert_eq!(usize::from(u16::from_le_bytes([*low, *high])), rest.len());
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_repeat_and_deflate() {
+    fn archives_are_reproducible_and_deflate() {
         let file = |name: &str| OutputFile { name: name.into(), bytes: vec![7; 1000] };
         let files = [file("a"), file("b/c.txt")];
         let stored = archive(&files, Packing::Stored(64)).unwrap();

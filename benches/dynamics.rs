@@ -1,8 +1,7 @@
-//! One passive step (one acceleration solve, semi-implicit) of a free chain of n joints, of four chains side by side,
-//! and the grasp scene.
+//! One passive step (one acceleration solve, semi-implicit) of a free chain of n joints, and the grasp scene.
 //!
-//! Before the table stand the nanoseconds a joint, the least of many rounds, and how many times real time the hand
-//! runs; in the table `items` are joints.
+//! Printed before the table: nanoseconds per joint (fastest of many rounds), and the speed of the grasp scene in
+//! multiples of real time. In the table `items` are joints.
 
 #[path = "scenes/chain.rs"]
 mod chain;
@@ -24,23 +23,16 @@ fn main() {
 const SIZES: [usize; 4] = [4, 16, 64, 256];
 const KINDS: [(&str, ConstraintKind); 2] = [("hinge", ConstraintKind::Hinge), ("ball", ConstraintKind::Ball)];
 
-/// Nanoseconds a joint: one chain, and each of four side by side.
+/// Prints nanoseconds per joint.
 fn per_joint() {
     println!("ns a joint  {:>6} {:>6} {:>6} {:>6}   256 : 16", SIZES[0], SIZES[1], SIZES[2], SIZES[3]);
     for (name, kind) in KINDS {
-        let alone = SIZES.map(|n| {
+        let [a, b, c, d] = SIZES.map(|n| {
             let (articulation, mut states) = chain(n, kind);
             let mut stepper = Stepper::new(&articulation, &states, Integrator::Note, Stabilization::None);
             least(n, ROUND, || stepper.step(divan::black_box(&articulation), &mut states, 1e-9))
         });
-        let lanes = SIZES.map(|n| {
-            let mut batch = four(n, kind);
-            least(4 * n, ROUND, || batch.step(divan::black_box(1e-9)))
-        });
-        for (how, ns) in [("alone", alone), ("in lanes", lanes)] {
-            let [a, b, c, d] = ns;
-            println!("{name:>5} {how:8} {a:6.1} {b:6.1} {c:6.1} {d:6.1}   {:.2}", d / b);
-        }
+        println!("{name:>10}  {a:6.1} {b:6.1} {c:6.1} {d:6.1}   {:.2}", d / b);
     }
 }
 
@@ -57,12 +49,6 @@ fn least(items: usize, round: usize, mut work: impl FnMut()) -> f64 {
         best = best.min(start.elapsed().as_secs_f64());
     }
     best * 1e9 / (rounds * items) as f64
-}
-
-/// Four chains in one group of lanes.
-fn four(n: usize, kind: ConstraintKind) -> Batch {
-    let (articulation, states) = chain(n, kind);
-    Batch::new(&articulation, &vec![states; 4]).expect("hinges and balls go side by side")
 }
 
 fn step(bencher: Bencher, n: usize, kind: ConstraintKind) {
@@ -82,18 +68,6 @@ fn hinge(bencher: Bencher, n: usize) {
 #[divan::bench(args = SIZES)]
 fn ball(bencher: Bencher, n: usize) {
     step(bencher, n, ConstraintKind::Ball);
-}
-
-#[divan::bench(args = SIZES)]
-fn hinge_four_in_lanes(bencher: Bencher, n: usize) {
-    let mut batch = four(n, ConstraintKind::Hinge);
-    bencher.counter(ItemsCount::new(4 * n)).bench_local(|| batch.step(divan::black_box(1e-9)));
-}
-
-#[divan::bench(args = SIZES)]
-fn ball_four_in_lanes(bencher: Bencher, n: usize) {
-    let mut batch = four(n, ConstraintKind::Ball);
-    bencher.counter(ItemsCount::new(4 * n)).bench_local(|| batch.step(divan::black_box(1e-9)));
 }
 
 /// Fourth order, projected and restored: what a passive scene costs by default.

@@ -5,9 +5,6 @@
 //! contacts, motors and limits.
 
 mod articulation;
-mod batch;
-mod batch_algebra;
-mod batch_kernel;
 mod blocks;
 mod body;
 mod box_contact;
@@ -35,7 +32,6 @@ mod variational;
 mod world;
 
 pub use articulation::{Articulation, ArticulationError};
-pub use batch::{Batch, BatchError};
 pub use blocks::solve_blocks;
 pub(crate) use body::solid;
 pub use body::{Body, BodyAcceleration, BodyError, BodyState};

@@ -1,6 +1,5 @@
 //! Laws of bodies, constraints, contacts and scenes.
 
-mod batch;
 mod contacts;
 mod laws;
 mod motion;

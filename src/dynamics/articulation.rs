@@ -1,33 +1,33 @@
 //! Bodies and the constraints between them, ordered as a forest: parents first.
 //!
-//! Space and units as in [`Body`] and [`Constraint`]. A constraint graph with a loop or a double edge is refused:
-//! the recursions over the tree, and Hakenberg's rank statement, hold for trees only. Momenta and energies are
-//! those of the note, section "Generic equations of motion".
+//! Space and units as in [`Body`] and [`Constraint`]. A constraint graph with a loop or a double edge is an error: the
+//! recursions over the tree, and Hakenberg's statement about the rank, hold for trees only. Momenta and energies follow
+//! the note, section "Generic equations of motion".
 
 use super::body::{Body, BodyForce, BodyState};
 use super::constraint::{Constraint, ConstraintKind, of, slide_rate};
 use crate::math::Vec3;
 
-/// What is wrong with a set of bodies and constraints.
+/// Why bodies and constraints form no articulation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArticulationError {
-    /// A constraint names a body that is not there.
+    /// A constraint refers to a body that does not exist.
     #[error("constraint `{constraint}` names body {body}, there are {bodies}")]
     NoSuchBody {
         /// The constraint's name.
         constraint: String,
-        /// The index that it gives.
+        /// The index of the missing body.
         body: usize,
-        /// How many bodies there are.
+        /// The number of bodies.
         bodies: usize,
     },
-    /// Following the constraints leads back to where one came from.
+    /// The constraints form a loop.
     #[error(
         "constraint `{constraint}` closes a loop\n  hint: constraints form trees; the world counts as one body"
     )]
     Loop {
-        /// The constraint that closes it, in the order of the list.
+        /// The first constraint, in list order, that closes a loop.
         constraint: String,
         /// Its index.
         index: usize,
@@ -37,16 +37,16 @@ pub enum ArticulationError {
     Number {
         /// The constraint's name.
         constraint: String,
-        /// Which number.
+        /// Which property.
         what: &'static str,
     },
 }
 
-/// One body of the forest with the way to its parent.
+/// One body of the forest and its connection to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Link {
     pub(super) body: usize,
-    /// The place of the parent's link in the order; `None` for the world or for a floating root.
+    /// The index of the parent's link; `None` where the parent is the world, and for a floating root.
     pub(super) parent: Option<usize>,
     /// The constraint to the parent or to the world; `None` for a floating root.
     pub(super) constraint: Option<usize>,
@@ -56,7 +56,7 @@ pub(super) struct Link {
     pub(super) root: usize,
 }
 
-/// Bodies, constraints and gravity: what does not change while it moves.
+/// Bodies, constraints and gravity: the constant part of a simulation.
 #[derive(Clone, Debug)]
 pub struct Articulation {
     bodies: Vec<Body>,
@@ -71,7 +71,7 @@ impl Articulation {
     /// Bodies and constraints as a forest.
     ///
     /// # Errors
-    /// [`ArticulationError`] where the constraints name absent bodies, close a loop, or hold impossible numbers.
+    /// [`ArticulationError`] where the constraints refer to missing bodies, close a loop, or have invalid numbers.
     pub fn new(
         bodies: Vec<Body>,
         constraints: Vec<Constraint>,
@@ -112,17 +112,17 @@ impl Articulation {
         self.link_of[body]
     }
 
-    /// Whether the whole is one tree that floats: nothing is tied to the world.
+    /// Whether all bodies form one tree that is not attached to the world.
     pub fn floats_as_one(&self) -> bool {
         !self.links.is_empty() && self.links.iter().all(|l| l.root == 0) && self.links[0].constraint.is_none()
     }
 
-    /// Whether friction or a motor acts in some constraint.
+    /// Whether any constraint has friction or a motor.
     pub fn is_driven(&self) -> bool {
         self.constraints.iter().any(|c| c.friction != 0.0 || c.motor != 0.0)
     }
 
-    /// Kilograms in all.
+    /// The total mass, kilograms.
     pub fn total_mass(&self) -> f64 {
         self.bodies.iter().map(|b| b.mass).sum()
     }
@@ -157,7 +157,7 @@ impl Articulation {
 
     /// The potential energy in uniform gravity, zero at the world origin, joules.
     pub fn potential_energy(&self, states: &[BodyState]) -> f64 {
-        // From zero, so that none is written without a minus.
+        // Subtracted from zero: a zero sum gives 0.0, not -0.0.
         0.0 - self.bodies.iter().zip(states).map(|(b, s)| b.mass * self.gravity.dot(&s.position)).sum::<f64>()
     }
 
@@ -166,8 +166,7 @@ impl Articulation {
         self.constraints.iter().map(|c| c.error(states)).fold(0.0, f64::max)
     }
 
-    /// The power that friction takes and motors give, watts: `e . (R_a w_a - R_b w_b)` summed, negative for
-    /// friction alone.
+    /// The power of friction and motors, watts: the sum of `e . (R_a w_a - R_b w_b)`; negative with friction alone.
     pub fn drive_power(&self, states: &[BodyState]) -> f64 {
         let of_constraint = |c: &Constraint| {
             let (a, b) = (of(states, c.a), of(states, c.b));
@@ -182,7 +181,7 @@ impl Articulation {
         self.constraints.iter().map(of_constraint).sum()
     }
 
-    /// Gravity, friction and motors on every body, without the gyroscopic torque.
+    /// The forces of gravity, friction and motors on every body, without the gyroscopic torque.
     pub fn applied_forces(&self, states: &[BodyState]) -> Vec<BodyForce> {
         self.forces(states, true)
     }
@@ -213,7 +212,7 @@ impl Articulation {
             if c.kind == ConstraintKind::Slider {
                 let axis = a.orientation * c.axis_a;
                 let force = axis * (c.motor - friction * axis.dot(&slide_rate(c, &a, &b)));
-                // Both forces act at the anchor of `b`, so that they have no moment together.
+                // Both forces act at the anchor of `b`, so that their moments cancel.
                 let at = b.point(&c.anchor_b);
                 for (body, force) in [(c.b, force), (c.a, -force)] {
                     if let Some(i) = body {
@@ -236,7 +235,7 @@ impl Articulation {
     }
 }
 
-/// The motor torque along the axis of `a`; a ball has no axis, so no motor (the note: `z = 0`).
+/// The motor torque along the axis of `a`. A ball has no axis and therefore no motor (the note: `z = 0`).
 pub(super) fn hinge_motor(c: &Constraint) -> f64 {
     match c.kind {
         ConstraintKind::Ball | ConstraintKind::Fixed => 0.0,
@@ -269,7 +268,7 @@ fn check(c: &Constraint, bodies: usize) -> Result<(), ArticulationError> {
     Ok(())
 }
 
-/// Union-find over bodies and world: the first constraint whose two ends already meet closes a loop.
+/// Union-find over bodies and world: the first constraint whose ends are already connected closes a loop.
 fn find_loop(constraints: &[Constraint], bodies: usize) -> Result<(), ArticulationError> {
     let mut leader: Vec<usize> = (0..=bodies).collect();
     fn find(leader: &mut [usize], mut i: usize) -> usize {
@@ -290,7 +289,7 @@ fn find_loop(constraints: &[Constraint], bodies: usize) -> Result<(), Articulati
     Ok(())
 }
 
-/// Depth first from the world, then from every body not yet met: parents before children.
+/// Depth-first order from the world, then from every body not yet visited: parents before children.
 fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>) {
     let mut at_body: Vec<Vec<usize>> = vec![Vec::new(); bodies];
     let mut at_world = Vec::new();
@@ -327,7 +326,7 @@ fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>) {
                 if Some(k) == constraint {
                     continue;
                 }
-                // A body tied to the world stands under the world in its own right.
+                // A body that is attached to the world is a root itself.
                 if let Some(next) = far(k, Some(body)) {
                     stack.push((next, Some(here), Some(k)));
                 }

@@ -1,15 +1,15 @@
-//! Block `L D L^T` elimination over the tree of bodies and constraints: the O(n) reference, open to compliance.
+//! Block `L D L^T` elimination over the tree of bodies and constraints: an O(n) reference that supports compliance.
 //!
 //! Source: D. Baraff, "Linear-time dynamics using Lagrange multipliers", SIGGRAPH 1996. Nodes are bodies (block
-//! `M_i`, 6 x 6) and constraints (block `-C_j`); leaf-to-root elimination makes no fill and needs no pivoting. Space:
-//! generalised velocities are (world velocity of the centre of mass, object angular velocity). Units: SI.
+//! `M_i`, 6 x 6) and constraints (block `-C_j`); elimination from leaves to roots causes no fill-in and needs no pivoting.
+//! Space: generalised velocities are (world velocity of the centre of mass, object angular velocity). Units: SI.
 
 use super::articulation::Articulation;
 use super::body::{BodyAcceleration, BodyForce, BodyState};
 use super::constraint::Block;
 use crate::math::{DMatrix, DVector, Mat6, Vec6};
 
-/// What [`solve_blocks`] answers.
+/// The result of [`solve_blocks`].
 #[derive(Clone, Debug)]
 pub struct BlockSolution {
     /// The generalised acceleration (or velocity, or displacement) of every body.
@@ -18,8 +18,8 @@ pub struct BlockSolution {
     pub multipliers: Vec<DVector<f64>>,
 }
 
-/// The accelerations under `forces` (gravity, friction and motors included by the caller, the gyroscopic torque
-/// not), with every constraint held rigidly, or with the compliances `C_j` where given: `J u' + C lambda = -gamma`.
+/// The accelerations under `forces`, which include gravity, friction and motors but not the gyroscopic torque.
+/// Constraints are rigid, or have the compliances `C_j` where given: `J u' + C lambda = -gamma`.
 pub fn solve_blocks(
     articulation: &Articulation,
     states: &[BodyState],

@@ -1,4 +1,4 @@
-//! Rigid bodies: mass, inertia, and the state that moves.
+//! Rigid bodies: mass, inertia, state, acceleration, force.
 //!
 //! Space: positions and velocities of the centre of mass in world axes; orientation maps object to world;
 //! angular velocity, inertia and torque in object axes about the centre of mass, as in Hakenberg,
@@ -6,10 +6,10 @@
 
 use crate::math::{Mat3, Quat, RawQuat, Vec3, exp, from_columns};
 
-/// A rigid body: what does not change while it moves.
+/// The constant properties of a rigid body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
-    /// What messages and outputs call it.
+    /// Name in messages and outputs.
     pub name: String,
     /// Mass in kilograms, above zero.
     pub mass: f64,
@@ -18,7 +18,7 @@ pub struct Body {
     pub(super) inverse_inertia: Mat3<f64>,
 }
 
-/// What is wrong with the mass or the inertia of a body.
+/// Why the mass or the inertia of a body is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
@@ -27,7 +27,7 @@ pub enum BodyError {
     Mass {
         /// The body's name.
         body: String,
-        /// What was given.
+        /// The given mass, kilograms.
         mass: f64,
     },
     /// The inertia is not finite, not symmetric, not positive definite or breaks the triangle inequality.
@@ -38,7 +38,7 @@ pub enum BodyError {
     Inertia {
         /// The body's name.
         body: String,
-        /// The principal moments found, ascending; not numbers where the matrix is not finite or not symmetric.
+        /// The principal moments, ascending; NaN where the matrix is not finite or not symmetric.
         moments: [f64; 3],
     },
 }
@@ -47,7 +47,7 @@ impl Body {
     /// A body of the given mass (kg) and inertia (kg m^2, object axes, about the centre of mass).
     ///
     /// # Errors
-    /// [`BodyError`] where no real body has these numbers.
+    /// [`BodyError`] where no physical body has this mass or inertia.
     pub fn new(name: impl Into<String>, mass: f64, inertia: Mat3<f64>) -> Result<Self, BodyError> {
         let name = name.into();
         if !(mass.is_finite() && mass > 0.0) {
@@ -72,8 +72,8 @@ impl Body {
 
     /// The solid ellipsoid of the same mass and inertia: semi-axes in metres, and its axes in object space.
     ///
-    /// The semi-axis along the principal moment `Ia` is `sqrt(5 (Ib + Ic - Ia) / (2 m))`; the note draws the
-    /// moments themselves, which shows a rod as a disc.
+    /// The semi-axis along the principal moment `Ia` is `sqrt(5 (Ib + Ic - Ia) / (2 m))`. The note uses the moments
+    /// themselves as semi-axes, which draws a rod as a disc.
     pub fn ellipsoid_of_inertia(&self) -> (Vec3, Quat) {
         let eigen = self.inertia.symmetric_eigen();
         let sum: f64 = eigen.eigenvalues.sum();
@@ -89,7 +89,7 @@ fn principal_moments(inertia: &Mat3<f64>) -> [f64; 3] {
     moments
 }
 
-/// The instant of a body.
+/// Position, orientation and velocities of a body at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyState {
     /// Centre of mass, world, metres.
@@ -108,7 +108,7 @@ impl BodyState {
         Self { position, orientation, velocity: Vec3::zeros(), angular_velocity: Vec3::zeros() }
     }
 
-    /// Where the point `p` of the body (object axes, from the centre of mass) is in the world.
+    /// The world position of the point `p` of the body (object axes, from the centre of mass).
     pub fn point(&self, p: &Vec3) -> Vec3 {
         self.position + self.orientation * p
     }
@@ -118,7 +118,7 @@ impl BodyState {
         self.orientation * self.angular_velocity
     }
 
-    /// Moves with its velocities held for `h` seconds: `p + h v`, `R exp(h omega)`.
+    /// Moves the body with constant velocities for `h` seconds: `p + h v`, `R exp(h omega)`.
     #[inline(always)]
     pub fn advance(&mut self, h: f64) {
         self.position += self.velocity * h;
@@ -137,7 +137,7 @@ impl BodyState {
     }
 }
 
-/// [`exp`] with the series of sine and cosine where they are exact to rounding: small turns are what steps make.
+/// [`exp`], by the series of sine and cosine for small rotations, where it is exact to rounding; steps rarely make others.
 #[inline(always)]
 fn turn(v: &Vec3) -> Quat {
     let square = 0.25 * v.norm_squared();
@@ -152,7 +152,7 @@ fn turn(v: &Vec3) -> Quat {
     Quat::new_unchecked(RawQuat::from_parts(cosine, v * sine))
 }
 
-/// The acceleration of a body: what the equations of motion answer.
+/// The acceleration of a body: the solution of the equations of motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyAcceleration {
     /// Of the centre of mass, world, m/s^2.
@@ -183,7 +183,7 @@ impl BodyForce {
     }
 }
 
-/// Kilograms square metres of solids of uniform density, object axes, about the centre of mass.
+/// Inertia of solids of uniform density, kg m^2, object axes, about the centre of mass.
 pub mod solid {
     use crate::math::{Mat3, Vec3};
 
@@ -198,10 +198,10 @@ pub mod solid {
         Mat3::from_diagonal(&Vec3::new(s.y + s.z, s.x + s.z, s.x + s.y))
     }
 
-    /// A cylinder along z, of the given length and radius, with half balls on both ends.
+    /// A cylinder along z, of the given length and radius, with hemispheres on both ends.
     pub fn capsule(mass: f64, radius: f64, length: f64) -> Mat3<f64> {
         let (r, l) = (radius, length);
-        // Volumes over pi; the two half balls together are one ball.
+        // Volumes divided by pi; the two hemispheres together are one ball.
         let (cylinder, ball) = (r * r * l, 4.0 / 3.0 * r * r * r);
         let mc = mass * cylinder / (cylinder + ball);
         let mb = mass * ball / (cylinder + ball);

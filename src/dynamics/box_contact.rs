@@ -1,11 +1,12 @@
-//! Two boxes become the points of their touching faces, or of their crossing edges.
+//! Contact points of two boxes: clipped faces, or the closest points of two edges.
 //!
 //! Sources: separating axes (Gottschalk 1996), face clipping (Sutherland, Hodgman 1974). Space: world. Units: metres.
 
 use super::contact::Touch;
 use crate::math::{Transform, Vec3};
 
-/// An edge direction must beat the best face by this much (metres): faces give steadier contacts.
+/// The overlap along an edge direction must be smaller than along the best face by this much, metres: faces give more
+/// stable contacts.
 const FACE_PREFERENCE: f64 = 1e-4;
 
 type Placed<'a> = (&'a Transform, &'a Vec3);
@@ -42,7 +43,7 @@ pub(super) fn cuboid_cuboid(a: Placed, b: Placed, margin: f64, out: &mut Vec<Tou
         }
     }
     for (i, axis) in axes_b.iter().enumerate() {
-        // Equal faces go to `a`, whatever the rounding.
+        // Of equal overlaps the face of `a` is chosen, whatever the rounding.
         if !consider(3 + i, axis, 1e-9) {
             return;
         }
@@ -63,9 +64,9 @@ pub(super) fn cuboid_cuboid(a: Placed, b: Placed, margin: f64, out: &mut Vec<Tou
     }
 }
 
-/// The incident box's most opposite face, clipped to the sides of the reference face.
+/// The face of the incident box that is most opposed to the reference face, clipped to the sides of the reference face.
 ///
-/// `outward` is the reference face's outward direction; `normal` the contact normal from b to a.
+/// `outward` is the outward direction of the reference face, `normal` the contact normal from b to a.
 #[allow(clippy::too_many_arguments)]
 fn faces(
     (reference, ref_axes): (Placed, &[Vec3; 3]),
@@ -83,7 +84,7 @@ fn faces(
     let (u, v) = ((k + 1) % 3, (k + 2) % 3);
     let center = incident.0.translation + inc_axes[k] * (inward * incident.1[k]);
     let (eu, ev) = (inc_axes[u] * incident.1[u], inc_axes[v] * incident.1[v]);
-    // Every vertex carries the id of the feature it came from, so that it is found again in the next step.
+    // Every vertex has the id of the feature it came from, which identifies it in the next step.
     let mut polygon: Vec<(Vec3, u32)> =
         vec![(center - eu - ev, 0), (center + eu - ev, 1), (center + eu + ev, 2), (center - eu + ev, 3)];
     for (side, i) in [(axis + 1) % 3, (axis + 2) % 3].into_iter().enumerate() {
@@ -104,7 +105,7 @@ fn faces(
     }
 }
 
-/// The part of a polygon with `plane . p <= limit`; new vertices take an id from the edge they cut.
+/// The part of a polygon with `plane . p <= limit`; the ids of new vertices derive from the edge they cut.
 fn clip(polygon: &[(Vec3, u32)], plane: &Vec3, limit: f64, id: u32) -> Vec<(Vec3, u32)> {
     let mut kept = Vec::with_capacity(polygon.len() + 2);
     for (i, (p, tag)) in polygon.iter().enumerate() {
@@ -130,7 +131,7 @@ fn edges(
     out: &mut Vec<Touch>,
 ) {
     let (i, j) = (code / 3, code % 3);
-    // The edge of each box that lies farthest towards the other.
+    // Midpoint of the edge of each box that is nearest to the other box.
     let middle = |placed: &Placed, axes: &[Vec3; 3], skip: usize, towards: &Vec3| {
         let side = |k: usize| {
             let sign = if axes[k].dot(towards) > 0.0 { 1.0 } else { -1.0 };

@@ -1,30 +1,30 @@
-//! Conditions of rules: a line of text becomes a tree that a step can ask.
+//! Parses and evaluates the conditions of rules.
 //!
-//! `time >= 0.2`, `touched(thumb)` (has ever touched), `thumb` (touches now), `since(thumb) >= 0.25` (seconds since the
-//! first touch; never before it), `position(palm) < 0.12`, `speed(palm) > 0` (coordinate and rate of a constraint),
-//! joined by `and`, `or`, `not` and parentheses. Units: seconds, radians for hinges, metres for sliders.
+//! `time >= 0.2`, `touched(thumb)` (has touched at any time), `thumb` (touches now), `since(thumb) >= 0.25` (seconds since
+//! the first touch; false before it), `position(palm) < 0.12`, `speed(palm) > 0` (coordinate and rate of a constraint),
+//! combined by `and`, `or`, `not` and parentheses. Units: seconds, radians for hinges, metres for sliders.
 
 use super::sensor::Sensor;
 use super::world::World;
 
-/// What a rule waits for.
+/// The condition of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// All of them.
+    /// True where all conditions hold.
     All(Vec<Condition>),
-    /// One of them.
+    /// True where at least one condition holds.
     Any(Vec<Condition>),
-    /// The opposite.
+    /// Negation.
     Not(Box<Condition>),
     /// The sensor touches now.
     On(usize),
-    /// The sensor has touched at some time.
+    /// The sensor has touched at any time.
     Touched(usize),
     /// A quantity compared with a number.
     Compare(Quantity, Comparison, f64),
 }
 
-/// What can be compared.
+/// A quantity that can be compared with a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// Seconds since the start of the scene.
@@ -37,7 +37,7 @@ pub enum Quantity {
     Speed(usize),
 }
 
-/// How it is compared.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`
@@ -50,19 +50,19 @@ pub enum Comparison {
     AtLeast,
 }
 
-/// What is wrong with a condition.
+/// Why the text of a condition is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionError {
-    /// Something else was expected here.
+    /// A syntax error.
     #[error("expected {expected} at `{found}`")]
     Unexpected {
-        /// What would have been right.
+        /// What was expected.
         expected: &'static str,
-        /// The rest of the text, shortened.
+        /// The start of the remaining text.
         found: String,
     },
-    /// No sensor or constraint is called so.
+    /// No sensor or constraint has this name.
     #[error("no {what} is called `{name}`")]
     Unknown {
         /// `sensor` or `constraint`.
@@ -70,29 +70,29 @@ pub enum ConditionError {
         /// The name.
         name: String,
     },
-    /// Parentheses or `not` stand too deep.
+    /// Parentheses or `not` are nested too deep.
     #[error("nested deeper than {limit} levels")]
     Deep {
-        /// The most that is allowed.
+        /// The largest allowed depth.
         limit: usize,
     },
 }
 
-/// Deeper nesting is refused: the parser recurses once a level.
+/// The largest nesting depth: the parser recurses once per level, so that unlimited depth would overflow the stack.
 const DEPTH_LIMIT: usize = 32;
 
 impl Condition {
-    /// Reads a condition; names are looked up among the sensors and the constraints.
+    /// Parses a condition; names are looked up among the sensors and the constraints.
     ///
     /// # Errors
-    /// [`ConditionError`] where the text is not a condition or names something absent.
+    /// [`ConditionError`] where the text is not a condition or contains an unknown name.
     pub fn parse(text: &str, sensors: &[String], constraints: &[String]) -> Result<Self, ConditionError> {
         let mut parser = Parser { rest: text.trim_start(), sensors, constraints, depth: 0 };
         let condition = parser.any()?;
         if parser.rest.is_empty() { Ok(condition) } else { Err(parser.unexpected("`and`, `or` or the end")) }
     }
 
-    /// Whether it holds now.
+    /// Whether the condition holds now.
     pub fn holds(&self, world: &World, sensors: &[Sensor]) -> bool {
         match self {
             Condition::All(parts) => parts.iter().all(|c| c.holds(world, sensors)),
@@ -102,7 +102,7 @@ impl Condition {
             Condition::Touched(s) => sensors[*s].first_touch.is_some(),
             Condition::Compare(quantity, comparison, limit) => {
                 let constraints = world.articulation.constraints();
-                // A touch that has not happened compares as false either way.
+                // Before the first touch every comparison is false.
                 let value = match quantity {
                     Quantity::Time => Some(world.time),
                     Quantity::Since(s) => sensors[*s].first_touch.map(|t| world.time - t),
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The word in front, without consuming it.
+    /// The next word, without consuming it.
     fn word(&self) -> &'a str {
         let end = self
             .rest

@@ -1,14 +1,14 @@
-//! Constraints between two bodies, or a body and the world, as rows of a linear system.
+//! Constraints between two bodies, or a body and the world, and their rows in a linear system.
 //!
-//! Kinds: ball, hinge, universal, slider, fixed. Rows are written "a minus b" as in Hakenberg's equations (1) to
-//! (3), reduced to full rank: 5 rows for a hinge (its two axes must agree in a plane across them), 3 for a ball.
+//! Kinds: ball, hinge, universal, slider, fixed. Rows have the sign "a minus b" as in Hakenberg's equations (1) to (3),
+//! reduced to full rank: 5 rows for a hinge (its two axes must agree in the plane perpendicular to them), 3 for a ball.
 //! Space: anchors and axes in object axes of their body, from its centre of mass; for the world, world
 //! coordinates. Units: SI.
 
 use super::body::BodyState;
 use crate::math::{DMatrix, DVector, Mat3, Quat, Vec3, hat, log};
 
-/// What a constraint leaves free.
+/// The kind of a constraint, by the relative motions that it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstraintKind {
     /// Three rotations about the common anchor.
@@ -19,17 +19,17 @@ pub enum ConstraintKind {
     Universal,
     /// One translation along the axis of `a`.
     Slider,
-    /// Nothing.
+    /// No relative motion.
     Fixed,
 }
 
 impl ConstraintKind {
-    /// The number of motions that it takes away.
+    /// The number of constrained degrees of freedom.
     pub fn rows(self) -> usize {
         6 - self.freedoms()
     }
 
-    /// The number of motions that it leaves.
+    /// The number of free degrees of freedom.
     pub fn freedoms(self) -> usize {
         match self {
             ConstraintKind::Ball => 3,
@@ -40,12 +40,12 @@ impl ConstraintKind {
     }
 }
 
-/// A link between two bodies; `None` stands for the immovable world.
+/// A connection of two bodies; `None` is the immovable world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// What messages and outputs call it.
+    /// Name in messages and outputs.
     pub name: String,
-    /// What it leaves free.
+    /// The kind.
     pub kind: ConstraintKind,
     /// The first body, `E(j, 1)` of the note.
     pub a: Option<usize>,
@@ -65,13 +65,13 @@ pub struct Constraint {
     pub friction: f64,
     /// Constant motor torque about the axis, N m (slider: N): the note's `beta_j`.
     ///
-    /// Positive turns body `a` about `+z` against body `b`, so the angle of `b` relative to `a` falls.
+    /// A positive torque rotates body `a` about `+z` relative to body `b`, so that the angle of `b` relative to `a` falls.
     pub motor: f64,
 }
 
 impl Constraint {
-    /// A constraint in the pose of the two bodies: anchor and axes are given in world coordinates, so that it
-    /// holds exactly there. `second_axis` is only used by a universal constraint.
+    /// A constraint that holds exactly in the given states of the two bodies; anchor and axes are in world coordinates.
+    /// Only a universal constraint uses `second_axis`.
     pub fn in_pose(
         name: impl Into<String>,
         kind: ConstraintKind,
@@ -98,10 +98,10 @@ impl Constraint {
         }
     }
 
-    /// The relative motion along the freedom: radians for a hinge (within pi), metres for a slider, of `b`
-    /// against `a`; zero for the other kinds.
+    /// The coordinate of `b` relative to `a` along the free motion: radians for a hinge (within pi), metres for a slider,
+    /// zero for the other kinds.
     ///
-    /// A hinge counts from the relative orientation `a_from_b`.
+    /// The angle of a hinge is zero at the relative orientation `a_from_b`.
     pub fn coordinate(&self, states: &[BodyState]) -> f64 {
         let (a, b) = (of(states, self.a), of(states, self.b));
         match self.kind {
@@ -117,7 +117,7 @@ impl Constraint {
         }
     }
 
-    /// The rate of [`Constraint::coordinate`].
+    /// The time derivative of [`Constraint::coordinate`].
     pub fn rate(&self, states: &[BodyState]) -> f64 {
         let (a, b) = (of(states, self.a), of(states, self.b));
         let axis = a.orientation * self.axis_a;
@@ -212,7 +212,7 @@ impl Constraint {
     }
 }
 
-/// The rate of the slide vector of a slider, with the frame of `a` as the observer.
+/// The velocity of the anchor of `b` relative to the material point of `a` at the same place, world.
 pub(super) fn slide_rate(constraint: &Constraint, a: &BodyState, b: &BodyState) -> Vec3 {
     let point = b.point(&constraint.anchor_b);
     let of_b = b.velocity + b.world_angular_velocity().cross(&(point - b.position));
@@ -220,7 +220,7 @@ pub(super) fn slide_rate(constraint: &Constraint, a: &BodyState, b: &BodyState) 
     of_b - of_a
 }
 
-/// The state of a body, the world being an immovable one.
+/// The state of a body; the world is a body at rest at the origin.
 pub(super) fn of(states: &[BodyState], body: Option<usize>) -> BodyState {
     body.map_or(BodyState::at_rest(Vec3::zeros(), Quat::identity()), |i| states[i])
 }
@@ -229,7 +229,7 @@ pub(super) fn matrix(q: &Quat) -> Mat3<f64> {
     q.to_rotation_matrix().into_inner()
 }
 
-/// Two unit vectors that complete the direction of `z` to a right-handed frame (Duff et al. 2017).
+/// Two unit vectors that form a right-handed frame with the direction of `z` (Duff et al. 2017).
 pub(super) fn plane_basis(z: &Vec3) -> [Vec3; 2] {
     let z = z.normalize();
     let s = if z.z >= 0.0 { 1.0 } else { -1.0 };

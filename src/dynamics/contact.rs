@@ -1,9 +1,9 @@
-//! Pairs of shapes become contact points, in an order that depends on nothing but the list of colliders.
+//! Contact points of pairs of shapes, in an order that depends only on the list of colliders.
 //!
 //! Sources: closest points of segments and boxes after C. Ericson, "Real-Time Collision Detection", 2005, chapter 5;
 //! boxes against boxes by separating axes and face clipping (Gottschalk 1996; Sutherland, Hodgman 1974). Space:
-//! world. Units: metres. A contact within the margin but not yet touching has a negative depth: it is speculative,
-//! and lets the bodies approach only as far as they may.
+//! world. Units: metres. A contact within the margin but not yet touching has a negative depth: it is speculative, and
+//! lets the bodies approach until they touch, but not further.
 
 use super::box_contact::cuboid_cuboid;
 use super::shape::{Collider, Shape};
@@ -16,17 +16,17 @@ pub struct Contact {
     pub first: usize,
     /// The second collider.
     pub second: usize,
-    /// Which feature of the pair this is: stays the same from step to step.
+    /// Identifies the feature of the pair; stable from step to step.
     pub feature: u32,
-    /// Between the two surfaces, world.
+    /// Midway between the two surfaces (on the surface of the other shape for a plane), world.
     pub point: Vec3,
     /// From the second towards the first, unit length, world.
     pub normal: Vec3,
-    /// How deep they overlap, metres; negative while apart.
+    /// Penetration depth, metres; negative while the shapes are apart.
     pub depth: f64,
 }
 
-/// A contact of a pair, before it is known whose.
+/// A contact point of two shapes, without the indices of their colliders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) feature: u32,
@@ -35,7 +35,7 @@ pub(super) struct Touch {
     pub(super) depth: f64,
 }
 
-/// All contacts of `first` and `second`, placed in the world, whose surfaces are nearer than `margin`.
+/// Appends all contacts of `first` and `second`, given with their world transforms, whose distance is below `margin`.
 pub fn contacts_of_pair(
     (first, a): (usize, (&Collider, &Transform)),
     (second, b): (usize, (&Collider, &Transform)),
@@ -50,7 +50,7 @@ pub fn contacts_of_pair(
     }
 }
 
-/// Fills `out` with normals from the second shape to the first, or the other way round where it answers `true`.
+/// Appends the contacts to `out` with normals from the second shape to the first, or the reverse where it returns `true`.
 fn touch(a: (&Shape, &Transform), b: (&Shape, &Transform), margin: f64, out: &mut Vec<Touch>) -> bool {
     let (ta, tb) = (a.1, b.1);
     match (a.0, b.0) {
@@ -85,7 +85,7 @@ fn touch(a: (&Shape, &Transform), b: (&Shape, &Transform), margin: f64, out: &mu
             cuboid_cuboid((ta, half), (tb, other), margin, out);
         }
         (Shape::Ellipsoid { .. }, _) | (_, Shape::Ellipsoid { .. }) | (Shape::Plane, Shape::Plane) => {}
-        // The remaining pairs are the mirror images of those above.
+        // The remaining pairs are those above in reverse order.
         _ => {
             touch(b, a, margin, out);
             return true;
@@ -120,7 +120,7 @@ fn balls(feature: u32, p: &Vec3, r: f64, q: &Vec3, s: f64, margin: f64, out: &mu
     let distance = apart.norm();
     let depth = r + s - distance;
     if depth > -margin {
-        // Concentric balls have no direction: any will part them.
+        // Concentric balls have no separating direction: any will do.
         let normal = if distance > 1e-12 { apart / distance } else { Vec3::z() };
         out.push(Touch { feature, point: q + normal * (s - depth / 2.0), normal, depth });
     }
@@ -146,7 +146,7 @@ fn ball_cuboid(
     let (normal, surface, depth) = if distance > 1e-9 {
         (apart / distance, nearest, radius - distance)
     } else {
-        // The centre is inside: out through the nearest face.
+        // The centre is inside: push out through the nearest face.
         let room = half.zip_map(&p, |h, x| h - x.abs());
         let axis = room.imin();
         let mut normal = Vec3::zeros();
@@ -164,7 +164,7 @@ fn capsules(a: &[Vec3; 2], r: f64, b: &[Vec3; 2], s: f64, margin: f64, out: &mut
     let (d, e) = (a[1] - a[0], b[1] - b[0]);
     let (dd, ee) = (d.norm_squared(), e.norm_squared());
     if d.cross(&e).norm_squared() <= 1e-6 * dd * ee {
-        // Nearly parallel: the two ends of the overlap carry, so that one can lie on the other.
+        // Nearly parallel: contacts at both ends of the overlap, so that one capsule can lie on the other.
         let along = d.try_normalize(1e-12).or_else(|| e.try_normalize(1e-12)).unwrap_or(Vec3::z());
         let at = |p: &Vec3| along.dot(p);
         let (a_low, a_high) = (at(&a[0]).min(at(&a[1])), at(&a[0]).max(at(&a[1])));
@@ -193,13 +193,14 @@ fn capsule_cuboid(
     for (k, end) in ends.iter().enumerate() {
         ball_cuboid(k as u32, end, radius, world_from_box, half, margin, out);
     }
-    // The distance from the box is convex along the segment: golden-section search for the interior minimum.
+    // The distance to the box is convex along the segment: golden-section search for the interior minimum.
     let box_from_world = world_from_box.inverse();
     let at = |t: f64| ends[0] + (ends[1] - ends[0]) * t;
     let distance = |t: f64| {
         let p = box_from_world.point(&at(t));
         (p - p.zip_map(half, |x, h| x.clamp(-h, h))).norm()
     };
+    /// The inverse of the golden ratio: each step keeps one of the two inner points.
     const RATIO: f64 = 0.618_033_988_749_895;
     let (mut low, mut high) = (0.0, 1.0);
     let (mut t, mut u) = (1.0 - RATIO, RATIO);
@@ -216,7 +217,7 @@ fn capsule_cuboid(
         }
     }
     let t = 0.5 * (low + high);
-    // Only where the middle is clearly nearer than both ends, or it would repeat one of them.
+    // Only where the minimum is clearly nearer than both ends; otherwise it would repeat one of them.
     if (0.02..0.98).contains(&t) && distance(t) < distance(0.0).min(distance(1.0)) - 1e-6 {
         ball_cuboid(2, &at(t), radius, world_from_box, half, margin, out);
     }

@@ -1,36 +1,36 @@
-//! Hakenberg's linear system (6), dense, solved by the pseudoinverse: the documented reference.
+//! Hakenberg's dense linear system (6), solved by the pseudoinverse: the reference for the O(n) solvers.
 //!
-//! Source: J. Hakenberg, "Animation of Skeletons with Hinges and Spherical Joints", equations (1) to (6). Bodies
-//! `i` carry `(p, R, v, omega, m, I)`, joints `j` connect `E(j,1)` and `E(j,2)`; the unknowns are the force `c_j`
-//! and the vector `d_j` of every joint, world axes. A ball has the axis zero. The note's `A` equals
-//! `-J M^-1 J^T`, symmetric and negative semidefinite of rank `5 n_h + 3 n_s`, so the pseudoinverse is formed from
-//! its eigenvalues. Gravity and the world as a body are additions: gravity enters `b`, the world has no columns.
+//! Source: J. Hakenberg, "Animation of Skeletons with Hinges and Spherical Joints", equations (1) to (6). A body `i` has
+//! `(p, R, v, omega, m, I)`, a joint `j` connects `E(j,1)` and `E(j,2)`; the unknowns are the force `c_j` and the vector
+//! `d_j` of every joint, world axes. A ball has the axis zero. The note's `A` equals `-J M^-1 J^T`, symmetric and
+//! negative semidefinite of rank `5 n_h + 3 n_s`, so the pseudoinverse is formed from its eigenvalues. Gravity and the
+//! world as a body are additions: gravity enters `b`, the world has no columns.
 //!
 //! Corrections to the note that this file follows:
-//! * the second row block of (3) for body `E(j,2)` starts with `Z_{j,j2}`, as equation (5) has it;
+//! * the second row block of (3) for body `E(j,2)` starts with `Z_{j,j2}`, as in equation (5);
 //! * in the note's last remark (the delta form of `A`), the second and third matrix must use `L_{k,j1}, Z_{k,j1}`
-//!   and `L_{k,j2}, Z_{k,j2}`: the deltas say that body `j1`, or `j2`, is the shared body. This file uses (5);
+//!   and `L_{k,j2}, Z_{k,j2}`: the deltas mean that body `j1`, or `j2`, is the shared body. This file uses (5);
 //! * the rank `5 n_h + 3 n_s` holds only where the joints satisfy (1). With an angle `eps` between the two axes of
 //!   a hinge the sixth row becomes an equation with a singular value `O(eps^2)`, and the pseudoinverse jumps by O(1)
-//!   as soon as `eps^2` passes the cut-off; the full-rank forms of [`solve_blocks`](super::solve_blocks) and
-//!   [`Solver`](super::Solver) change by `O(eps)` only, and are what the integrators use;
-//! * the conservation laws and (1), (2) are kept by the flow, not by the note's step: see
+//!   as soon as `eps^2` exceeds the cut-off; the full-rank forms of [`solve_blocks`](super::solve_blocks) and
+//!   [`Solver`](super::Solver) change by `O(eps)` only, and the integrators use those;
+//! * the exact solution keeps the conservation laws and (1), (2), the note's time step does not: see
 //!   [`Integrator`](super::Integrator);
 //! * solid ellipsoids of inertia have the semi-axes of
 //!   [`Body::ellipsoid_of_inertia`](super::Body::ellipsoid_of_inertia), not the principal moments;
-//! * `mu_j` is viscous, not Coulomb friction; a ball has no motor; a positive `beta_j` turns body `E(j,1)` about
-//!   `+z` against body `E(j,2)`; "the four bodies" of the example under (4) are three; `z_{j1}` in the rank remark is
-//!   `z_{j,j1}`; where a print shows `I_{j,j1}` after `Omega . Omega`, `l_{j,j1}` is meant.
+//! * `mu_j` is viscous, not Coulomb friction; a ball has no motor; a positive `beta_j` rotates body `E(j,1)` about
+//!   `+z` relative to body `E(j,2)`; "the four bodies" of the example under (4) are three; `z_{j1}` in the remark about the
+//!   rank is `z_{j,j1}`; where a print shows `I_{j,j1}` after `Omega . Omega`, `l_{j,j1}` is meant.
 
 use super::articulation::{Articulation, hinge_motor};
 use super::body::{BodyAcceleration, BodyState};
 use super::constraint::{ConstraintKind, matrix, of};
 use crate::math::{DMatrix, DVector, Mat3, Vec3, hat};
 
-/// The note's answer: accelerations, the vectors `c_j`, `d_j`, and the system itself.
+/// The solution of the note's system: accelerations, the vectors `c_j`, `d_j`, and the system itself.
 #[derive(Clone, Debug)]
 pub struct NoteSolution {
-    /// Of every body.
+    /// The acceleration of every body.
     pub accelerations: Vec<BodyAcceleration>,
     /// The force of every joint on its body `a`, world, newtons.
     pub c: Vec<Vec3>,
@@ -44,10 +44,10 @@ pub struct NoteSolution {
     pub rank: usize,
 }
 
-/// The relative size below which a singular value counts as zero.
+/// Singular values below this fraction of the largest count as zero: well above rounding, far below those of real rows.
 const CUT_OFF: f64 = 1e-12;
 
-/// Whether the note knows all constraints: hinges and balls.
+/// Whether the note covers all constraints: only hinges and balls.
 pub(super) fn knows_note(articulation: &Articulation) -> bool {
     articulation.constraints().iter().all(|c| matches!(c.kind, ConstraintKind::Hinge | ConstraintKind::Ball))
 }
@@ -59,7 +59,7 @@ pub fn solve_note(articulation: &Articulation, states: &[BodyState]) -> Option<N
     }
     let constraints = articulation.constraints();
     let n = constraints.len();
-    // sigma, l, z of joint k as seen from body i; nothing where the joint does not touch it.
+    // sigma, l, z of joint k for body i; `None` where the joint is not attached to the body.
     let seen = |k: usize, i: usize| -> Option<(f64, Vec3, Vec3)> {
         let c = &constraints[k];
         let axis = |z: Vec3| if c.kind == ConstraintKind::Ball { Vec3::zeros() } else { z };

@@ -1,10 +1,9 @@
-//! What leads a world along: motors, limits and springs of coordinates, balls driven towards orientations that move, and
-//! velocities pulled within bounds.
+//! Motors, limits and springs of constraints, PD drives of ball joints, and bounded forces towards a target velocity.
 //!
-//! A `Drive` is a spring and damper between a ball and a target that moves, taken implicitly (Tan, Liu, Turk, "Stable
-//! Proportional-Derivative Controllers", 2011): `L = g (rate - w) - h kp e` with `g = h (kd + h kp)`, so that it is
-//! stable at any stiffness and does not lag behind a steady target. A `Pull` is one auxiliary row. Space: world,
-//! unless said otherwise. Units: SI.
+//! A `Drive` is a spring and damper between the orientation of a ball joint and a moving target, integrated implicitly
+//! (Tan, Liu, Turk, "Stable Proportional-Derivative Controllers", 2011): `L = g (rate - w) - h kp e` with
+//! `g = h (kd + h kp)`, so that it is stable at any stiffness and does not lag behind a target of constant velocity. A
+//! `Pull` is one auxiliary row. Space: world, unless noted otherwise. Units: SI.
 
 use super::constraint::{Constraint, of};
 use super::lcp::Bound;
@@ -13,21 +12,21 @@ use super::tree::Resistance;
 use super::world::World;
 use crate::math::{Quat, Vec3, log};
 
-/// Drives the rate of `b` against `a` of a hinge (rad/s) or slider (m/s), with a bounded torque or force.
+/// Drives the velocity of `b` relative to `a` of a hinge (rad/s) or slider (m/s), with a bounded torque or force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motor {
-    /// Which constraint.
+    /// Index of the constraint.
     pub constraint: usize,
-    /// The wanted rate.
+    /// The target velocity, rad/s or m/s.
     pub speed: f64,
-    /// The largest torque (N m) or force (N), either way.
+    /// The largest torque (N m) or force (N), in both directions.
     pub limit: f64,
 }
 
 /// Keeps the coordinate of a hinge (rad) or slider (m) within bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoordinateLimit {
-    /// Which constraint.
+    /// Index of the constraint.
     pub constraint: usize,
     /// The lower bound.
     pub low: f64,
@@ -35,38 +34,39 @@ pub struct CoordinateLimit {
     pub high: f64,
 }
 
-/// Pulls a hinge, slider or ball towards a coordinate; implicit, so stable at any stiffness.
+/// Pulls a hinge, slider or ball towards a coordinate; integrated implicitly, therefore stable at any stiffness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spring {
-    /// Which constraint.
+    /// Index of the constraint.
     pub constraint: usize,
     /// N m/rad or N/m.
     pub stiffness: f64,
     /// N m s/rad or N s/m.
     pub damping: f64,
-    /// The coordinate of rest; a ball's rest is its first relative orientation.
+    /// The rest coordinate; not used by a ball, whose rest is its initial relative orientation.
     pub target: f64,
-    /// The rate of the target.
+    /// The velocity of the target; not used by a ball.
     pub rate: f64,
 }
 
-/// Turns a ball towards an orientation that moves.
+/// Rotates a ball joint towards a moving target orientation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
-    /// Which constraint, a ball.
+    /// Index of the constraint, a ball.
     pub constraint: usize,
     /// N m/rad.
     pub stiffness: f64,
     /// N m s/rad.
     pub damping: f64,
-    /// The wanted orientation of `b` in the axes of `a`, at the start of the step.
+    /// The target orientation of `b` in the axes of `a`, at the start of the step.
     pub target: Quat,
     /// The angular velocity of the target, axes of `a`, rad/s.
     pub rate: Vec3,
 }
 
 impl Drive {
-    /// Adds what one step of `h` seconds resists and drives with; `child_is_a` tells whose way up the constraint is.
+    /// Adds the resistance and the driving impulse of one step of `h` seconds; `child_is_a` tells which side of the
+    /// constraint is the child.
     pub(super) fn resist(
         &self,
         world: &World,
@@ -84,28 +84,28 @@ impl Drive {
     }
 }
 
-/// Pulls one velocity of a body, against another body or the world, towards a value with a bounded force.
+/// Drives one velocity of a body, relative to another body or the world, towards a value with a bounded force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pull {
-    /// What it is called from step to step, so that a step starts from the impulse of the last.
+    /// Identifies the pull from step to step, so that a step starts from the impulse of the last one.
     pub id: usize,
     /// The body.
     pub body: usize,
-    /// The body against which the velocity is taken; `None` for the world.
+    /// The body relative to which the velocity is measured; `None` for the world.
     pub against: Option<usize>,
-    /// Where the force acts.
+    /// Where the force acts, world.
     pub point: Vec3,
-    /// The direction of the velocity of that point, and of the force; zero for a turn alone.
+    /// The direction of the velocity of that point, and of the force; zero for a pure rotation.
     pub along: Vec3,
-    /// The axis of the angular velocity, and of the torque; zero for a shift alone.
+    /// The axis of the angular velocity, and of the torque; zero for a pure translation.
     pub about: Vec3,
-    /// The wanted velocity, m/s or rad/s.
+    /// The target velocity, m/s or rad/s.
     pub speed: f64,
-    /// Velocity per impulse that the pull gives way by.
+    /// Compliance: the velocity error per impulse.
     pub compliance: f64,
-    /// The least force or torque, N or N m.
+    /// The smallest force or torque, N or N m.
     pub low: f64,
-    /// The greatest force or torque.
+    /// The largest force or torque, N or N m.
     pub high: f64,
 }
 

@@ -1,6 +1,6 @@
-//! What a step of a world is made of: momenta, resistances, auxiliary rows, and the bounded problem of their impulses.
+//! The parts of a world's step: momenta, resistances, auxiliary rows, and the bounded problem of their impulses.
 //!
-//! See [`World`] for the sources, the space and the units.
+//! See [`World`] for sources, space and units.
 
 use super::articulation::Link;
 use super::body::Body;
@@ -15,7 +15,7 @@ use crate::math::{Mat3, Vec3, hat, log};
 use std::ops::Range;
 
 impl World {
-    /// Momenta after the forces of the step, as wrenches about the links' reference points.
+    /// Momenta after the forces of the step have acted, as wrenches about the links' reference points.
     pub(super) fn momenta(&self, h: f64) -> Vec<Wrench> {
         let forces = self.articulation.forces(&self.states, false);
         let of_link = |(k, link): (usize, &Link)| {
@@ -33,14 +33,14 @@ impl World {
         self.articulation.links().iter().enumerate().map(of_link).collect()
     }
 
-    /// Friction and springs of every constraint as implicit resistances of one step.
+    /// Friction, springs and drives of every constraint as implicit resistances of one step.
     pub(super) fn resistances(&self, h: f64) -> Vec<Resistance> {
         let constraints = self.articulation.constraints();
         let mut all: Vec<Resistance> = constraints
             .iter()
             .map(|c| Resistance { stiffness: h * c.friction, drive: Vec3::zeros() })
             .collect();
-        // The link of the constraint is the one whose way up it is.
+        // The link of a constraint is the child: the one that the constraint attaches to its parent.
         let links = self.articulation.links();
         let child_is_a = |k: usize| {
             constraints[k].a.is_some_and(|i| links[self.articulation.link_of(i)].constraint == Some(k))
@@ -91,7 +91,7 @@ impl World {
         (link, Wrench { moment, force }.about(&(point - reference)))
     }
 
-    /// The velocity along a row after the last response.
+    /// The velocity along a row after the last call of [`Solver::respond`](super::Solver).
     pub(super) fn rate(&self, row: &Row) -> f64 {
         row.ends.iter().map(|(link, wrench)| self.solver.motion(*link).dot(wrench)).sum()
     }
@@ -143,7 +143,7 @@ impl World {
     }
 }
 
-/// One Newton step of the implicit gyroscopic equation `I (w' - w) + h w' x I w' = 0`, never gaining energy.
+/// One Newton step of the implicit gyroscopic equation `I (w' - w) + h w' x I w' = 0`; the energy never grows.
 fn implicit_gyroscopic(body: &Body, w: &Vec3, h: f64) -> Vec3 {
     let inertia = &body.inertia;
     let spin = inertia * w;

@@ -1,9 +1,9 @@
-//! Steps in time for articulations without contacts, and what keeps them from drifting.
+//! Time integration of articulations without contacts, with stabilisation against drift.
 //!
-//! Sources: the step of Hakenberg's note; the classic fourth-order Runge-Kutta method on `(p, q, v, omega)`; the
-//! variational step is `variational.rs`. After a step the pose is projected onto the constraints and the velocities onto
-//! their tangent (`project.rs`); a free skeleton may have its momenta and energy restored (`restore.rs`). Space and units
-//! as in [`BodyState`].
+//! Sources: the step of Hakenberg's note; the classic fourth-order Runge-Kutta method on `(p, q, v, omega)`. The
+//! variational step is in `variational.rs`. After a step the pose is projected onto the constraints and the velocities onto
+//! their tangent space (`project.rs`); momenta and energy of a free articulation may be restored (`restore.rs`). Space
+//! and units as in [`BodyState`].
 
 use super::articulation::Articulation;
 use super::blocks::solve_blocks;
@@ -14,20 +14,20 @@ use super::restore::Conserved;
 use super::tree::Solver;
 use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
 
-/// How a state is carried over one step.
+/// The integration method of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
-    /// The note's own: `v += h a`, `p += h v`, `omega += h omega'`, `R = R exp(h omega)`. First order; keeps linear
-    /// momentum only. For comparison.
+    /// The method of the note: `v += h a`, `p += h v`, `omega += h omega'`, `R = R exp(h omega)`. First order; keeps
+    /// linear momentum only. For comparison.
     Note,
-    /// Fourth order; the default for passive motion, at 1/120 s.
+    /// Classic Runge-Kutta, fourth order; 1/120 s is a good step for passive motion.
     RungeKutta4,
     /// Lie-group RATTLE: second order, time-reversible; keeps momenta and constraints to solver tolerance at any
     /// step, and the energy error bounded.
     Variational,
 }
 
-/// What answers for the accelerations of a step.
+/// The method that computes the accelerations of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum System {
     /// The O(n) kernel, [`Solver`].
@@ -39,19 +39,19 @@ pub enum System {
     Blocks,
 }
 
-/// What is done after a step.
+/// The correction after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stabilization {
-    /// Nothing: the joints drift apart.
+    /// None: the joints drift apart.
     None,
     /// Poses and velocities are projected onto the constraints.
     Project,
-    /// Projected; and where one free skeleton moves without contacts, its momenta (and, without friction and
-    /// motors, its energy) are restored exactly.
+    /// Projected; and where all bodies form one free tree, its momenta (and, without friction and motors, its energy)
+    /// are restored exactly.
     Restore,
 }
 
-/// Carries the states of one articulation through time.
+/// Integrates the states of one articulation.
 #[derive(Clone, Debug)]
 pub struct Stepper {
     pub(super) solver: Solver,
@@ -61,12 +61,12 @@ pub struct Stepper {
     pub(super) conserved: Option<Conserved>,
     forces: Vec<BodyForce>,
     pub(super) accelerations: Vec<BodyAcceleration>,
-    /// How often the energy could not be restored: the scale left 0.9 to 1.1.
+    /// How many times the energy was not restored because the velocity scale was outside 0.9 to 1.1.
     pub refused_scalings: usize,
 }
 
 impl Stepper {
-    /// A stepper that holds the momenta and the energy of `states` where `stabilization` says so.
+    /// A stepper; with [`Stabilization::Restore`] it keeps the momenta and the energy of `states`.
     pub fn new(
         articulation: &Articulation,
         states: &[BodyState],
@@ -87,8 +87,8 @@ impl Stepper {
         }
     }
 
-    /// The same with its accelerations from `system` (the variational step has none, and projections keep the kernel);
-    /// `None` where the system does not know a constraint of this articulation.
+    /// The same stepper with the accelerations of `system`; projections always use the kernel. `None` where `system` does
+    /// not support a constraint of this articulation.
     pub fn with_system(self, articulation: &Articulation, system: System) -> Option<Self> {
         let known = system != System::Note || knows_note(articulation);
         known.then_some(Self { system, ..self })
@@ -158,7 +158,7 @@ impl Stepper {
     }
 }
 
-/// The time derivative of a body's state.
+/// The time derivative of a [`BodyState`].
 #[derive(Clone, Copy)]
 struct Rate {
     velocity: Vec3,
@@ -200,7 +200,7 @@ impl Rate {
     }
 }
 
-/// The accelerations of `states` under gravity, friction and motors: one pass of the O(n) kernel.
+/// The accelerations of `states` under gravity, friction and motors, by the O(n) kernel.
 pub fn accelerations(articulation: &Articulation, states: &[BodyState]) -> Vec<BodyAcceleration> {
     let forces: Vec<BodyForce> = articulation.applied_forces(states);
     let mut out = Vec::new();

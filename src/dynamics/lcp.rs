@@ -1,12 +1,12 @@
-//! Boxed linear complementarity problems: find impulses within bounds whose velocities are right, or pushed against
-//! the bound.
+//! Solves boxed linear complementarity problems: impulses within bounds that reach their target velocities, or push
+//! against a bound.
 //!
 //! `A x + b = w` with `x = lo => w >= 0`, `x = hi => w <= 0`, in between `w = 0`. Sources: K. Durikovic and K. Numata,
 //! "Human Hand Model based on Rigid Body Dynamics", 2004, equations (6) to (14), with the sign of the constraint force
-//! mixing corrected (`J q = c - C lambda`, so that `A = J W J^T + C`: with the printed sign a positive `C` takes
-//! definiteness away and reverses velocities); projected Gauss-Seidel with friction bounds refreshed inside the
-//! sweep; a principal pivoting polish (Murty 1974). Dantzig's algorithm, which the paper uses, is the tests' cross-check. Units:
-//! impulses (N s or N m s) and velocities.
+//! mixing corrected (`J q = c - C lambda`, so that `A = J W J^T + C`: with the printed sign a positive `C` makes the matrix
+//! less definite and reverses velocities); projected Gauss-Seidel with friction bounds updated inside the sweep; a principal
+//! pivoting polish (Murty 1974). The tests compare with Dantzig's algorithm, which the paper uses. Units: impulses (N s or
+//! N m s) and velocities.
 
 use crate::math::{DMatrix, DVector};
 
@@ -20,13 +20,13 @@ pub enum Bound {
         /// The upper bound.
         high: f64,
     },
-    /// At most `coefficient` times the impulse of the row `normal`, either way.
+    /// At most `coefficient` times the impulse of the row `normal`, in both directions.
     Friction {
-        /// The row of the normal impulse; it stands before this one.
+        /// The row of the normal impulse; it comes before this one.
         normal: usize,
         /// Coulomb's coefficient.
         coefficient: f64,
-        /// The row of the other tangent, where the pair is held to a disc instead of a square.
+        /// The row of the other tangent, where the pair is limited to a disc instead of a square.
         partner: Option<usize>,
     },
 }
@@ -34,17 +34,17 @@ pub enum Bound {
 /// A boxed problem with a sparse symmetric matrix.
 #[derive(Clone, Debug, Default)]
 pub struct BoxedProblem {
-    /// Row by row: column and entry; the diagonal entry is there and positive.
+    /// For each row its entries: column and value. The diagonal entry exists and is positive.
     pub rows: Vec<Vec<(usize, f64)>>,
-    /// The velocity that the rows have without impulses, less the wanted one.
+    /// For each row the velocity without impulses minus the target velocity.
     pub b: Vec<f64>,
     /// The bounds.
     pub bounds: Vec<Bound>,
 }
 
-/// Problems with more rows are not polished: the polish is dense and cubic.
+/// Problems with more rows are not polished: the polish solves dense systems, with a cost cubic in the rows.
 const POLISH_LIMIT: usize = 90;
-/// Rounds of the polish before it gives up.
+/// The most rounds of the polish; active sets that cycle are abandoned after that.
 const POLISH_ROUNDS: usize = 12;
 
 impl BoxedProblem {
@@ -68,8 +68,8 @@ impl BoxedProblem {
         }
     }
 
-    /// Projected Gauss-Seidel from `x`, in place: at most `sweeps`, fewer where the largest change falls under
-    /// `tolerance` times the largest impulse. Returns the sweeps made.
+    /// Projected Gauss-Seidel from `x`, in place: at most `sweeps`, ending when the largest change falls below
+    /// `tolerance` times the largest impulse. Returns the number of sweeps.
     pub fn gauss_seidel(&self, x: &mut [f64], sweeps: usize, tolerance: f64) -> usize {
         let diagonal: Vec<f64> =
             (0..self.len()).map(|i| self.rows[i].iter().find(|e| e.0 == i).map_or(1.0, |e| e.1)).collect();
@@ -77,7 +77,7 @@ impl BoxedProblem {
             let (mut change, mut largest) = (0.0f64, 0.0f64);
             for i in 0..self.len() {
                 if let Bound::Friction { normal, coefficient, partner: Some(other) } = self.bounds[i] {
-                    // A pair moves together, when its second row comes: down the gradient, then back to the disc.
+                    // Both rows of a pair are updated at its second row: a gradient step, then a projection onto the disc.
                     if other < i {
                         let before = [x[i], x[other]];
                         let step = self.rows[i].iter().find(|e| e.0 == other).map_or(0.0, |e| e.1);
@@ -108,8 +108,8 @@ impl BoxedProblem {
         sweeps
     }
 
-    /// Solves the active set that `x` suggests exactly, moves rows that violate it, and repeats; `None` where it
-    /// does not settle, the problem is large, or a friction disc slides.
+    /// Solves the problem exactly for the active set of `x`, moves rows that violate their condition to another set, and
+    /// repeats. `None` where the set does not settle, the problem is too large, or a contact with a friction disc slides.
     pub fn polish(&self, x: &[f64]) -> Option<Vec<f64>> {
         let n = self.len();
         if n == 0 || n > POLISH_LIMIT {
@@ -159,7 +159,7 @@ impl BoxedProblem {
         None
     }
 
-    /// The impulses where the rows of the set stand at their bounds and the others have no residual.
+    /// The impulses with the rows of the active set at their bounds and a zero residual in the others.
     fn solve_set(&self, set: &[i8]) -> Option<Vec<f64>> {
         let n = self.len();
         let mut a = DMatrix::zeros(n, n);
@@ -183,7 +183,7 @@ impl BoxedProblem {
         y.iter().all(|v| v.is_finite()).then(|| y.iter().copied().collect())
     }
 
-    /// Gauss-Seidel from `x`, then the polish where it settles. Returns whether it did.
+    /// Gauss-Seidel from `x`, then the polish. Returns whether the polish succeeded.
     pub fn solve(&self, x: &mut [f64], sweeps: usize) -> bool {
         self.gauss_seidel(x, sweeps, 1e-9);
         match self.polish(x) {

@@ -1,8 +1,8 @@
-//! Rigid-body dynamics: bodies linked by constraints become motion; nothing here knows skeletons.
+//! Rigid-body dynamics: bodies, constraints, contacts, motors. Independent of skeletons.
 //!
-//! [`solve_note`] is Hakenberg's system as printed (and corrected); [`solve_blocks`] and [`Solver`] give the same
-//! answer in O(n). [`Stepper`] carries articulations without contacts through time; `World` steps scenes with
-//! contacts, motors and limits.
+//! [`solve_note`] solves the dense linear system of Hakenberg's note as printed, with corrections; [`solve_blocks`] and
+//! [`Solver`] solve the same equations in O(n). [`Stepper`] integrates articulations without contacts; `World` steps
+//! scenes with contacts, motors and limits.
 
 mod articulation;
 mod blocks;

@@ -1,7 +1,7 @@
-//! Poses and velocities are brought back onto the constraints, orthogonally in the mass metric.
+//! Projects poses and velocities onto the constraints, orthogonally in the mass metric.
 //!
-//! Positions by Newton's method on the closing motions of all constraints at once, velocities in one solve; each with
-//! the O(n) kernel. Momenta stay, kinetic energy can only fall. Space and units as in [`BodyState`].
+//! Positions by Newton's method for all constraints at once, velocities in one solve; both with the O(n) kernel. Momenta
+//! are unchanged, kinetic energy can only fall. Space and units as in [`BodyState`].
 
 use super::articulation::Articulation;
 use super::body::BodyState;
@@ -10,19 +10,19 @@ use super::spatial::{Twist, Wrench};
 use super::tree::Solver;
 use crate::math::{Vec3, exp, log};
 
-/// Rounds of Newton's method of one position projection.
+/// The most Newton iterations of one position projection: it converges quadratically from a step's drift.
 const PROJECTION_ROUNDS: usize = 4;
 
-/// The residual at which a projection stops, metres and radians.
+/// The residual at which a projection stops, metres and radians: near the rounding of coordinates of some metres.
 pub(super) const PROJECTION_TOLERANCE: f64 = 1e-14;
 
-/// Closes the constraints by Newton's method, each round orthogonal in the mass metric. Returns the largest
-/// violation left (metres or radians).
+/// Projects the pose onto the constraints by Newton's method, each iteration orthogonal in the mass metric. Returns the
+/// largest remaining violation (metres or radians).
 pub fn project_positions(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) -> f64 {
     close_constraints(solver, articulation, states, PROJECTION_ROUNDS, PROJECTION_TOLERANCE)
 }
 
-/// `project_positions` with at most `rounds` rounds, down to `tolerance`.
+/// `project_positions` with at most `rounds` iterations, down to `tolerance`.
 pub(super) fn close_constraints(
     solver: &mut Solver,
     articulation: &Articulation,
@@ -43,7 +43,7 @@ pub(super) fn close_constraints(
         solver.factor(articulation, states, &[]);
         solver.respond(&nothing, &closing);
         before.copy_from_slice(states);
-        // Far from the constraints the whole correction may overshoot: then half of it, and so on.
+        // Far from the constraints the full correction may overshoot: then it is halved, repeatedly.
         let mut part = 1.0;
         let now = loop {
             for (k, link) in articulation.links().iter().enumerate() {
@@ -58,7 +58,7 @@ pub(super) fn close_constraints(
             }
             part *= 0.5;
         };
-        // Rounding is reached when a round no longer helps.
+        // An iteration that does not reduce the error has reached rounding.
         if now >= error {
             states.copy_from_slice(&before);
             break;
@@ -72,16 +72,16 @@ pub(super) fn close_constraints(
     error
 }
 
-/// A violation (metres, radians) that Newton's method leaves only where a body turned by radians in one step.
+/// A violation (metres, radians) that Newton's method leaves only where a body rotated by radians in one step.
 const HANG_ABOVE: f64 = 1e-6;
 
-/// Moves every body onto its parent, parents first, whatever the masses: the last resort, which always closes.
+/// Moves every body onto its parent, parents first, regardless of the masses: the fallback, which always converges.
 fn hang_on_parents(articulation: &Articulation, states: &mut [BodyState], tolerance: f64) {
     for link in articulation.links() {
         let Some(k) = link.constraint else { continue };
         let c = &articulation.constraints()[k];
         let anchor = if link.child_is_a { c.anchor_a } else { c.anchor_b };
-        // The corrections of axes are of first order: repeated, they converge.
+        // The corrections of axes are of first order: they converge when repeated.
         for _ in 0..PROJECTION_ROUNDS * 5 {
             let by = closing_twist(c, states, link.child_is_a);
             if by.linear.amax().max(by.angular.amax()) <= tolerance {
@@ -102,8 +102,8 @@ fn displace(state: &mut BodyState, by: &Twist, part: f64) {
     state.orientation.renormalize();
 }
 
-/// Takes from the velocities what would part the constraints: orthogonal in the mass metric, so momenta stay and
-/// kinetic energy can only fall.
+/// Removes the velocities that violate the constraints, orthogonally in the mass metric: momenta are unchanged, kinetic
+/// energy can only fall.
 pub fn project_velocities(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) {
     solver.factor(articulation, states, &[]);
     let momenta: Vec<Wrench> = articulation
@@ -121,7 +121,7 @@ pub fn project_velocities(solver: &mut Solver, articulation: &Articulation, stat
     }
 }
 
-/// The momentum of a body as a wrench about the point from which its centre lies `to_center` away.
+/// The momentum of a body as a wrench about the reference point; `to_center` is the offset from it to the centre of mass.
 pub(super) fn momentum(
     articulation: &Articulation,
     state: &BodyState,
@@ -141,7 +141,7 @@ pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bo
     let mut linear = (a.point(&c.anchor_a) - b.point(&c.anchor_b)) * sign;
     let angular = match c.kind {
         ConstraintKind::Ball => Vec3::zeros(),
-        // The rotation of b that carries its axis to that of a.
+        // The rotation of b that aligns its axis with that of a.
         ConstraintKind::Hinge => (b.orientation * c.axis_b).cross(&(a.orientation * c.axis_a)) * sign,
         ConstraintKind::Universal => {
             let (xa, xb) = (a.orientation * c.axis_a, b.orientation * c.axis_b);
@@ -156,7 +156,7 @@ pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bo
         let axis = a.orientation * c.axis_a;
         let open = linear;
         linear -= axis * axis.dot(&open);
-        // The displacement of `b` against `a` is that at the anchor of `b`.
+        // The displacement of `b` relative to `a` is measured at the anchor of `b`.
         if child_is_a {
             linear -= angular.cross(&open);
         }

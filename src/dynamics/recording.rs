@@ -1,7 +1,7 @@
-//! What a simulation leaves behind: where every body was, what was conserved, what touched.
+//! The result of a simulation: body transforms, energies, momenta, contacts, sensors.
 //!
-//! Space: world, as the scene has it. Units: SI. Frames lie at the output rate, each the first step at or after its
-//! time, so that a step that divides the frame time gives exact times.
+//! Space: world of the scene. Units: SI. Frames follow the output rate; each is the first step at or after its time, so
+//! that a step that divides the frame time gives exact times.
 
 use super::body::BodyState;
 use super::constraint::ConstraintKind;
@@ -11,7 +11,7 @@ use crate::math::{Transform, Vec3};
 use crate::report::{Report, Warnings};
 use std::fmt::Write;
 
-/// One recorded instant.
+/// One recorded frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// Seconds.
@@ -30,18 +30,18 @@ pub struct Frame {
     pub constraint_error: f64,
     /// The contacts found at the start of the last step.
     pub contacts: Vec<Contact>,
-    /// By sensor: whether it touched.
+    /// For each sensor whether it touched.
     pub sensors: Vec<bool>,
 }
 
-/// A constraint to be drawn: a cylinder along the axis of a hinge, a sphere for a ball.
+/// A constraint as it is drawn: a cylinder along the axis of a hinge, a sphere for a ball.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintGeometry {
     /// The constraint's name.
     pub name: String,
-    /// What it leaves free.
+    /// The kind.
     pub kind: ConstraintKind,
-    /// The body it is drawn on.
+    /// The body that it is drawn on.
     pub body: usize,
     /// The body at its other end; `None` for the world.
     pub other: Option<usize>,
@@ -51,34 +51,34 @@ pub struct ConstraintGeometry {
     pub axis: Vec3,
 }
 
-/// All that a simulation leaves behind.
+/// The result of a simulation.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The scene's title.
     pub name: String,
     /// The direction that points up.
     pub up: Vec3,
-    /// Frames a second.
+    /// Frames per second.
     pub output_rate: f64,
-    /// By body.
+    /// For each body its name.
     pub names: Vec<String>,
-    /// By body: how it is drawn.
+    /// For each body how it is drawn.
     pub geometry: Vec<BodyGeometry>,
     /// The planes that bodies can rest on: world from plane, whose normal is z.
     pub planes: Vec<Transform>,
     /// How the constraints are drawn.
     pub constraints: Vec<ConstraintGeometry>,
-    /// The instants.
+    /// The recorded frames.
     pub frames: Vec<Frame>,
-    /// The bodies at the end.
+    /// The states of the bodies at the end.
     pub last: Vec<BodyState>,
-    /// By sensor: its name and when it first touched.
+    /// For each sensor its name and the time of its first touch, seconds.
     pub first_touches: Vec<(String, Option<f64>)>,
     /// The largest depth of any contact, metres, over all steps.
     pub deepest_contact: f64,
     /// The largest violation of a constraint over all steps, metres or radians.
     pub largest_constraint_error: f64,
-    /// What the scene may not have meant.
+    /// Probable mistakes in the scene.
     pub warnings: Warnings,
 }
 
@@ -90,7 +90,7 @@ impl Recording {
              deepest_contact",
         );
         for (name, _) in &self.first_touches {
-            // Names are free text; a comma or a quote in one must not break the table.
+            // Names are free text: quoted, so that commas and quotes do not break the table.
             let _ = write!(text, ",\"{}\"", name.replace('"', "\"\""));
         }
         text.push('\n');
@@ -124,7 +124,7 @@ impl Recording {
         text
     }
 
-    /// The figures of the whole run.
+    /// The measurements of the whole run.
     pub fn report(&self) -> Report {
         let mut report = Report { warnings: self.warnings.clone(), ..Report::default() };
         let (Some(first), Some(last)) = (self.frames.first(), self.frames.last()) else { return report };

@@ -1,7 +1,8 @@
-//! Momenta and energy of a free skeleton are set to what they should be.
+//! Restores momenta and energy of a free articulation after a step.
 //!
-//! The velocity is split into the rigid motion of the skeleton as if its constraints were locked, and an internal
-//! rest: the first carries the momenta, the second is scaled to the energy, and every constraint still holds.
+//! The velocity is split into the rigid motion of the whole, as if its constraints were locked, and an internal
+//! remainder. The rigid part has all of the momenta; the internal part is scaled to reach the energy. Every constraint
+//! still holds.
 //! Space and units as in [`BodyState`].
 
 use super::articulation::Articulation;
@@ -9,7 +10,7 @@ use super::body::{Body, BodyState};
 use super::integrate::Stepper;
 use crate::math::{Mat3, Symmetric3, Vec3, exp, hat};
 
-/// The conserved quantities of a free skeleton at the start, and the time since then.
+/// The conserved quantities of a free articulation at the start, and the time since then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Conserved {
     linear: Vec3,
@@ -21,7 +22,7 @@ pub(super) struct Conserved {
 }
 
 impl Conserved {
-    /// What `states` have.
+    /// The quantities of `states`.
     pub(super) fn of(articulation: &Articulation, states: &[BodyState]) -> Self {
         let center = articulation.center_of_mass(states);
         let linear = articulation.linear_momentum(states);
@@ -37,15 +38,15 @@ impl Conserved {
 }
 
 impl Stepper {
-    /// Sets momenta and energy to what they should be; every constraint still holds, because a rigid motion of the
-    /// whole satisfies all of them, and the rest is only scaled.
+    /// Sets momenta and energy to their conserved values. Every constraint still holds: a rigid motion of the whole
+    /// satisfies all of them, and the internal part is only scaled.
     pub(super) fn restore(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
         let Some(wanted) = &mut self.conserved else { return };
         let (bodies, mass, gravity) =
             (articulation.bodies(), articulation.total_mass(), articulation.gravity);
         wanted.elapsed += h;
         let (mut wanted, t) = (*wanted, wanted.elapsed);
-        // The parabola from the start, not step by step: rounding would add up sideways.
+        // The parabola is evaluated from the start: step by step, rounding would accumulate.
         wanted.center += wanted.linear * (t / mass) + gravity * (0.5 * t * t);
         wanted.linear += gravity * (t * mass);
         let moved = wanted.center - articulation.center_of_mass(states);
@@ -99,7 +100,7 @@ impl Stepper {
     }
 }
 
-/// The inertia of the whole, as if its constraints were locked, about `center`, world axes.
+/// The inertia of all bodies with locked constraints, about `center`, world axes.
 fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Vec3) -> Mat3<f64> {
     let of_body = |(b, s): (&Body, &BodyState)| {
         let r = s.position - center;
@@ -109,8 +110,8 @@ fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Ve
     articulation.bodies().iter().zip(states).map(of_body).sum()
 }
 
-/// Where nothing moves inside, the angular momentum and the orientation fix the energy: the smallest turn of the
-/// whole about `center` that gives the wanted one.
+/// Without internal motion, angular momentum and orientation determine the energy: applies the smallest rotation of the
+/// whole about `center` that gives the target energy.
 fn turn_to_energy(
     articulation: &Articulation,
     states: &mut [BodyState],
@@ -122,10 +123,10 @@ fn turn_to_energy(
         let Some(inverse) = locked_inertia(articulation, states, center).try_inverse() else { return };
         let w = inverse * angular;
         let missing = energy - 0.5 * w.dot(angular);
-        // The energy grows by theta . (w x L) when the whole turns by theta.
+        // The energy grows by theta . (w x L) when the whole rotates by theta.
         let slope = w.cross(angular);
         let turn = slope * (missing / slope.norm_squared());
-        // Near a steady rotation the slope vanishes, and so does what could be gained.
+        // Near a steady rotation the slope vanishes, and no small rotation changes the energy.
         let small = turn.norm() < 1e-3;
         if missing.abs() <= 1e-15 * energy || !small {
             return;

@@ -1,6 +1,6 @@
-//! The auxiliary rows of a world: motors, limits and contacts as single velocities with bounded impulses.
+//! The auxiliary rows of a world: motors, limits, contacts and supports as single velocities with bounded impulses.
 //!
-//! Source: Durikovic and Numata 2004, section III, with the rows that the paper leaves out (motors, limits, contact
+//! Source: Durikovic and Numata 2004, section III, with the rows that the paper omits (motors, limits, contact
 //! normal and friction, restitution) in the form of the Open Dynamics Engine. Space: world; wrenches about the
 //! reference points of the links. Units: SI.
 
@@ -12,10 +12,10 @@ use super::spatial::Wrench;
 use super::world::{RowKey, World, WorldSettings};
 use crate::math::Vec3;
 
-/// One velocity: what it should be, and how hard it may be pushed there.
+/// One velocity with its target and the bounds of the impulse that drives it.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// The links that the row moves, with a unit impulse on each.
+    /// The links that the row acts on, with the wrench of a unit impulse on each.
     pub(super) ends: Vec<(usize, Wrench)>,
     pub(super) target: f64,
     pub(super) compliance: f64,
@@ -23,19 +23,20 @@ pub(super) struct Row {
     pub(super) key: RowKey,
 }
 
-/// The kind of a contact's normal row; its two friction rows count on from there.
+/// Key of a contact's normal row; its two friction rows have the next two numbers.
 const CONTACT_NORMAL: u8 = 2;
 
-/// The kind of a pull's row.
+/// Key of a pull's row.
 pub(super) const PULL: u8 = 5;
 
-/// The kind of a support's normal row; its two friction rows count on from there.
+/// Key of a support's normal row; its two friction rows have the next two numbers.
 const SUPPORT_NORMAL: u8 = 6;
 
-/// Limits nearer than this (rad or m) get a row even where the rate would not reach them within the step.
+/// Limits nearer than this (rad or m) get a row even where the velocity would not reach them within the step, because
+/// other rows of the step may accelerate the coordinate.
 const LIMIT_NEARNESS: f64 = 0.05;
 
-/// The rate of `b` against `a` as unit impulses on both; `None` where the constraint has no single freedom.
+/// Unit impulses on `a` and `b` along the free motion; `None` where the constraint has not exactly one.
 fn coordinate_ends(world: &World, k: usize) -> Option<Vec<(usize, Wrench)>> {
     let c = &world.articulation.constraints()[k];
     let (a, b) = (of(&world.states, c.a), of(&world.states, c.b));
@@ -52,7 +53,7 @@ fn coordinate_ends(world: &World, k: usize) -> Option<Vec<(usize, Wrench)>> {
         .then(|| [end(c.a, -1.0), end(c.b, 1.0)].into_iter().flatten().collect())
 }
 
-/// A motor drives the rate to its set-point within its torque or force.
+/// The row of a motor: drives the velocity to its set-point within the limit of torque or force.
 pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<Row> {
     let ends = coordinate_ends(world, motor.constraint)?;
     let most = motor.limit * h;
@@ -65,13 +66,13 @@ pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<Row> {
     })
 }
 
-/// A limit lets the coordinate come as near as the step allows, and drives it back from beyond.
+/// The rows of a limit: the coordinate may reach the bound within the step, and is driven back from beyond it.
 pub(super) fn limit_rows(world: &World, limit: &CoordinateLimit, h: f64) -> Vec<Row> {
     let c = &world.articulation.constraints()[limit.constraint];
     let Some(ends) = coordinate_ends(world, limit.constraint) else { return Vec::new() };
     let (at, rate) = (c.coordinate(&world.states), c.rate(&world.states));
     let near = LIMIT_NEARNESS + h * rate.abs();
-    // The velocity that keeps, or returns to, the allowed side: `room` is negative beyond the limit.
+    // The velocity that stays within, or returns to, the allowed range: `room` is negative beyond the limit.
     let velocity = |room: f64| if room < 0.0 { -world.settings.erp / h * room } else { -room / h };
     let row = |target, low, high, side| Row {
         ends: ends.clone(),
@@ -102,7 +103,7 @@ pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut 
     let approach = n.dot(&(speed(first.body) - speed(second.body)));
     let restitution = first.restitution.max(second.restitution);
     let mut target = depth_target(settings, contact.depth, h);
-    // A body bounces in the step in which it would arrive.
+    // A body bounces in the step in which it would touch.
     if restitution > 0.0 && approach < -settings.bounce_speed && approach < target {
         target = target.max(-restitution * approach);
     }
@@ -117,17 +118,17 @@ pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut 
     touch_rows(settings, (n, friction, target), ends, key, rows);
 }
 
-/// A point that stands on immovable ground, where it is the mean of its places on several bodies by their shares, as a
-/// vertex of blended skin is. The force on it is shared out alike.
+/// A point supported by immovable ground: the weighted mean of points on several bodies, as a vertex of linear-blend
+/// skin is. The force on it is distributed by the same weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Support {
-    /// What it is called from step to step, so that a step starts from the impulse of the last.
+    /// Identifies the support from step to step, so that a step starts from the impulse of the last one.
     pub id: usize,
-    /// The bodies: which, by what share, and where it is on them, world.
+    /// The bodies: index, weight, and the position of the point on that body, world.
     pub carriers: Vec<(usize, f64, Vec3)>,
     /// Away from the ground, unit length, world.
     pub normal: Vec3,
-    /// How deep it is in the ground, metres; negative above it.
+    /// Depth below the ground, metres; negative above it.
     pub depth: f64,
     /// Coulomb's coefficient.
     pub friction: f64,
@@ -147,12 +148,13 @@ impl Support {
     }
 }
 
-/// How fast a contact shall part: what overlaps comes back by and by, what is apart may come as near as it is.
+/// The target normal velocity of a contact: overlap is corrected gradually (error reduction parameter, above the slop); a
+/// gap may close within the step.
 fn depth_target(settings: &WorldSettings, depth: f64, h: f64) -> f64 {
     if depth > 0.0 { settings.erp / h * (depth - settings.slop).max(0.0) } else { depth / h }
 }
 
-/// One normal and two friction rows; `key` is that of the normal, the others count on in their kind.
+/// One normal and two friction rows; `key` is that of the normal row, the others have the next two numbers.
 fn touch_rows(
     settings: &WorldSettings,
     (n, friction, target): (Vec3, f64, f64),

@@ -1,4 +1,4 @@
-//! Contact sensors on bodies, and rules by which they set motors: grasping without keyframes.
+//! Contact sensors on bodies, and rules that set motors from them: grasping without keyframes.
 //!
 //! Source: K. Durikovic and K. Numata, "Human Hand Model based on Rigid Body Dynamics", 2004, section IV: "at each time
 //! step, the sensor checks whether the bodies are in contact; based on the sensor signals, the hand model switches
@@ -9,55 +9,55 @@ use super::contact::Contact;
 use super::drive::Motor;
 use super::world::World;
 
-/// Watches whether some bodies touch others.
+/// Detects whether some bodies touch others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
-    /// What rules call it.
+    /// Name in rules.
     pub name: String,
-    /// The bodies that feel.
+    /// The bodies that have the sensor.
     pub bodies: Vec<usize>,
-    /// The bodies that are felt; empty for everything, the world included.
+    /// The bodies that it detects; empty for all, including the world.
     pub with: Vec<usize>,
-    /// How near counts as touching, metres.
+    /// The distance below which it counts as touching, metres.
     pub margin: f64,
     /// Whether it touches now.
     pub on: bool,
-    /// When it first touched, seconds.
+    /// Time of the first touch, seconds.
     pub first_touch: Option<f64>,
 }
 
-/// A set-point that a rule gives to a motor; what is `None` stays.
+/// A set-point that a rule gives to a motor; `None` leaves a value unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SetPoint {
     /// The index of the motor in the world.
     pub motor: usize,
-    /// The wanted rate.
+    /// The target velocity.
     pub speed: Option<f64>,
     /// The largest torque or force.
     pub limit: Option<f64>,
 }
 
-/// When the condition holds, the set-points apply.
+/// Applies set-points to motors while a condition holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What it waits for.
+    /// The condition.
     pub when: Condition,
-    /// What it does.
+    /// The set-points.
     pub then: Vec<SetPoint>,
-    /// Whether it stays in force once its condition has held.
+    /// Whether the rule stays active once its condition has held.
     pub latch: bool,
     held: bool,
 }
 
 impl Rule {
-    /// A rule that has not yet held.
+    /// A rule whose condition has not yet held.
     pub fn new(when: Condition, then: Vec<SetPoint>, latch: bool) -> Self {
         Self { when, then, latch, held: false }
     }
 }
 
-/// Sensors and rules of a scene. In every step the motors start from their written set-points, and the rules that hold
-/// apply in order, later ones over earlier ones.
+/// Sensors and rules of a scene. In every step the motors start from their initial set-points, then the active rules
+/// apply in order; later rules override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Controller {
     /// The sensors.
@@ -67,7 +67,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A controller whose motors start from `written`.
+    /// A controller; `written` are the initial set-points of the motors.
     pub fn new(sensors: Vec<Sensor>, rules: Vec<Rule>, written: Vec<Motor>) -> Self {
         Self { sensors, rules, written }
     }

@@ -1,6 +1,6 @@
-//! What collides and what is drawn: planes, spheres, capsules, boxes; and ellipsoids for drawing.
+//! Shapes for collision and display: planes, spheres, capsules, boxes; ellipsoids for display only.
 //!
-//! Space: a shape lies in its own axes and is placed in its body by a transform. Units: metres.
+//! Space: a shape is in its own axes; a transform positions it in its body. Units: metres.
 
 use crate::math::{Transform, Vec3};
 
@@ -26,7 +26,7 @@ pub enum Shape {
         /// Half edges, metres.
         half: Vec3,
     },
-    /// An ellipsoid about the origin: drawn, never touched.
+    /// An ellipsoid about the origin: displayed, without contacts.
     Ellipsoid {
         /// Semi-axes, metres.
         semi_axes: Vec3,
@@ -49,14 +49,14 @@ impl Shape {
 /// A shape that takes part in contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collider {
-    /// The body that carries it; `None` for the world.
+    /// The body that it belongs to; `None` for the world.
     pub body: Option<usize>,
     /// The shape.
     pub shape: Shape,
-    /// Places the shape in the body's axes (or the world).
+    /// Position of the shape in the body's axes (or the world).
     pub body_from_shape: Transform,
-    /// Coulomb's coefficient; a pair takes the geometric mean.
+    /// Coulomb's coefficient; a pair uses the geometric mean.
     pub friction: f64,
-    /// Of the normal velocity, 0 to 1; a pair takes the larger.
+    /// Restitution of the normal velocity, 0 to 1; a pair uses the larger.
     pub restitution: f64,
 }

@@ -1,6 +1,6 @@
-//! A scene is carried to its end, step by step, and becomes a recording.
+//! Runs a scene step by step and records it.
 //!
-//! Space: world, as the scene has it. Units: SI.
+//! Space: world of the scene. Units: SI.
 
 use super::constraint::Constraint;
 use super::integrate::Stepper;
@@ -12,11 +12,11 @@ use super::world::World;
 use crate::math::Transform;
 use crate::report::Warnings;
 
-/// Why a simulation has no result.
+/// Why a simulation failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
-    /// The state stopped being finite.
+    /// A state is not finite.
     #[error(
         "body `{body}` left the finite numbers at {time} s\n  hint: take a smaller step, or `project` the constraints"
     )]
@@ -28,7 +28,7 @@ pub enum SimulationError {
     },
 }
 
-/// A scene on its way, for callers that want to say how far it is.
+/// A running simulation, for callers that report progress.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     world: World,
@@ -40,7 +40,7 @@ pub struct Simulation {
     recording: Recording,
 }
 
-/// Carries a scene to its end.
+/// Runs a scene to its end.
 ///
 /// # Errors
 /// [`SimulationError`] where the state stops being finite.
@@ -51,7 +51,7 @@ pub fn simulate(scene: &Scene) -> Result<Recording, SimulationError> {
 }
 
 impl Simulation {
-    /// The first instant of a scene.
+    /// A simulation at the start of a scene.
     pub fn new(scene: &Scene) -> Self {
         let world = scene.world.clone();
         let stepper = match scene.method {
@@ -82,12 +82,12 @@ impl Simulation {
         Self { world, controller, stepper, step: scene.step, done: 0, steps, recording }
     }
 
-    /// Steps done and steps in all.
+    /// Steps done and the total number of steps.
     pub fn progress(&self) -> (usize, usize) {
         (self.done.min(self.steps), self.steps)
     }
 
-    /// Records the present instant where a frame is due and takes one step; `false` at the end.
+    /// Records the current state where a frame is due and takes one step; `false` at the end.
     ///
     /// # Errors
     /// [`SimulationError`] where the state stops being finite.
@@ -110,7 +110,7 @@ impl Simulation {
         if self.done == 0 {
             warn_of_overlap(world, recording);
         }
-        // Slack: the frame at 1/60 s is recorded although 4 / 240 may fall short of it by rounding.
+        // The tolerance records the frame at 1/60 s even if 4 / 240 is smaller by rounding.
         let due = recording.frames.len() as f64 / recording.output_rate;
         if time >= due - 1e-9 {
             let sensors = self.controller.sensors.iter().map(|s| s.on).collect();
@@ -141,14 +141,14 @@ impl Simulation {
         }
     }
 
-    /// What was recorded.
+    /// Ends the simulation and returns the recording.
     pub fn finish(self) -> Recording {
         let touched = self.controller.sensors.into_iter().map(|s| (s.name, s.first_touch));
         Recording { first_touches: touched.collect(), last: self.world.states, ..self.recording }
     }
 }
 
-/// Overlap that a scene starts with is pushed apart, which may look like an explosion.
+/// Overlap at the start above this depth, metres, is a warning: it is pushed apart, which may look like an explosion.
 const OVERLAP: f64 = 5e-3;
 
 fn warn_of_overlap(world: &World, recording: &mut Recording) {

@@ -1,9 +1,9 @@
 //! Twists, wrenches and spatial inertias in world axes about one point per body.
 //!
-//! Space: world axes; each quantity is taken about a reference point that its owner names. Units: SI.
+//! Space: world axes; each quantity is relative to a reference point that its owner defines. Units: SI.
 //! A spatial inertia is stored as 6 + 9 + 6 numbers, the two diagonal blocks as upper triangles: the recursion
-//! `A - U H^-1 U^T` loses its accuracy exponentially along chains of ball constraints when the two halves of
-//! those blocks may drift apart.
+//! `A - U H^-1 U^T` loses accuracy exponentially along chains of ball constraints if the two halves of those blocks can
+//! drift apart.
 
 use crate::math::{Mat3, Symmetric3, Vec3};
 
@@ -26,7 +26,7 @@ impl Twist {
         Twist { angular: Vec3::zeros(), linear: Vec3::zeros() }
     }
 
-    /// The same motion, seen at the point `r` away.
+    /// The same motion, about the point at offset `r`.
     #[inline(always)]
     pub(super) fn at(&self, r: &Vec3) -> Self {
         Twist { angular: self.angular, linear: self.linear + self.angular.cross(r) }
@@ -48,7 +48,7 @@ impl Wrench {
         Wrench { moment: Vec3::zeros(), force: Vec3::zeros() }
     }
 
-    /// The wrench about a point from which this one's reference point lies `r` away.
+    /// The same wrench about another point; `r` is the offset from that point to this one's reference point.
     #[inline(always)]
     pub(super) fn about(&self, r: &Vec3) -> Self {
         Wrench { moment: self.moment + r.cross(&self.force), force: self.force }
@@ -78,7 +78,7 @@ impl SpatialInertia {
         }
     }
 
-    /// A rigid body whose centre of mass lies `d` from the reference point; `inertia` about that centre.
+    /// A rigid body whose centre of mass is at offset `d` from the reference point; `inertia` about that centre.
     #[inline(always)]
     pub(super) fn rigid(mass: f64, inertia: &Symmetric3, d: &Vec3) -> Self {
         let m = d * mass;
@@ -115,7 +115,7 @@ impl SpatialInertia {
         }
     }
 
-    /// Adds `x^T other x`, where `other` is about the point `r` away from this reference point.
+    /// Adds `x^T other x`, where `other` is about the point at offset `r` from this reference point.
     #[inline(always)]
     pub(super) fn add_shifted(&mut self, other: &SpatialInertia, r: &Vec3) {
         let h = &other.coupling;
@@ -137,7 +137,7 @@ impl SpatialInertia {
         self.linear = self.linear.plus(&other.linear);
     }
 
-    /// [`SpatialInertia::add_shifted`] of an inertia that is nothing but this linear block.
+    /// [`SpatialInertia::add_shifted`] of an inertia whose only nonzero block is `linear`.
     #[inline(always)]
     pub(super) fn add_shifted_mass(&mut self, linear: &Symmetric3, r: &Vec3) {
         let s = crossed(r, linear);
@@ -151,7 +151,7 @@ impl SpatialInertia {
         self.linear = self.linear.plus(linear);
     }
 
-    /// The twist that this inertia answers `w` with: two 3 x 3 solves, the linear block eliminated last.
+    /// The twist `x` with `self x = w`: two 3 x 3 solves, the linear block eliminated last.
     #[inline(always)]
     pub(super) fn solve(&self, w: &Wrench) -> Twist {
         let inverse = self.rotational.inverse();

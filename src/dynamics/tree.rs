@@ -1,15 +1,15 @@
-//! Articulated-body elimination in world axes: the O(n) kernel that everything else is built on.
+//! Articulated-body algorithm in world axes: the O(n) kernel of the dynamics.
 //!
-//! Source: R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 7, in the form that eliminates a
-//! constraint by the subspace `S` of the motions that it leaves: `A - U H^-1 U^T`, `U = A S`, `H = S^T U`. Every body
-//! is described in world axes about the point where it hangs on its parent (a floating root: its centre of mass),
-//! so that passing to the parent is a shift, never a rotation, and numbers stay small far from the origin. `A` is
-//! stored symmetric. Accelerations are those of material points, so that no spatial velocity product occurs.
-//! Where a constraint is a little open, as between the stages of a step, both of its sides count alike: which body
-//! is the child is a matter of labels, and does not show.
+//! Source: R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 7, in the form that eliminates a constraint by
+//! the subspace `S` of its free motions: `A - U H^-1 U^T`, `U = A S`, `H = S^T U`. Every body is described in world axes
+//! about the point where it is attached to its parent (a floating root: its centre of mass), so that the transfer to the
+//! parent is a translation without rotation, and numbers stay small far from the origin. `A` is stored symmetric.
+//! Accelerations are those of material points, so that no spatial velocity product occurs. Where a constraint is slightly
+//! violated, as between the stages of a step, its two sides are treated alike: the result does not depend on which body is
+//! the child.
 //!
-//! One factorisation serves accelerations, velocity steps, projections and the response to contact impulses: they
-//! differ in the right-hand side only. Units: SI.
+//! The same factorisation is used for accelerations, velocity steps, projections and the response to contact impulses,
+//! which differ only in the right-hand side. Units: SI.
 
 use super::articulation::Articulation;
 use super::body::{BodyAcceleration, BodyForce, BodyState};
@@ -19,7 +19,7 @@ use super::spatial::{SpatialInertia, Twist, Wrench};
 use crate::math::{Mat3, Symmetric3, Vec3, in_wide_registers};
 use std::ops::Range;
 
-/// A resistance of the free motion of one constraint that is implicit in a velocity step.
+/// An implicit resistance to the free motion of one constraint in a velocity step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Resistance {
     /// Added to `H`: impulse per rate.
@@ -28,7 +28,7 @@ pub(super) struct Resistance {
     pub(super) drive: Vec3,
 }
 
-/// What is kept of one link between the sweeps.
+/// Working data of one link for the passes over the tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) kind: Option<ConstraintKind>,
@@ -36,7 +36,7 @@ pub(super) struct Node {
     pub(super) body: usize,
     /// Object to world.
     pub(super) rotation: Mat3<f64>,
-    /// World: from the parent's reference point to where this link hangs, by the parent's own anchor.
+    /// World: from the parent's reference point to the attachment of this link, by the anchor on the parent.
     pub(super) arm: Vec3,
     /// World: from this reference point to the centre of mass.
     pub(super) to_center: Vec3,
@@ -47,33 +47,34 @@ pub(super) struct Node {
     pub(super) u: [Wrench; 2],
     /// `H^-1`.
     pub(super) inverse: Symmetric3,
-    /// Of a ball: `H^-1 C` for the coupling `C`, and the linear block that it passes on, `L - C^T H^-1 C`.
+    /// Ball only: `H^-1 C` for the coupling `C`, and the linear block for the parent, `L - C^T H^-1 C`.
     pub(super) through: Mat3<f64>,
     pub(super) passed: Symmetric3,
-    /// Of a ball: what its friction lets through besides the exact zeros.
+    /// The implicit resistance of the constraint.
     pub(super) resistance: Resistance,
     pub(super) b: Wrench,
-    /// `S^T b`; of a ball `H^-1 S^T b`.
+    /// `S^T b`; for a ball `H^-1 S^T b`.
     pub(super) g: Vec3,
     pub(super) motion: Twist,
     /// World angular velocity.
     pub(super) spin: Vec3,
-    /// The given part of the motion relative to the parent.
+    /// The prescribed part of the motion relative to the parent.
     pub(super) bias: Twist,
-    /// Whether an impulse reaches this link on its way to the root.
+    /// Whether the link is on the path from an impulse to the root.
     pub(super) on_path: bool,
 }
 
+/// The parent index of a link without parent link: a root or a link attached to the world.
 pub(super) const NO_PARENT: usize = usize::MAX;
 
-/// The factorised tree in one pose, and room for the sweeps. Made once, used for every step.
+/// The factorised tree in one pose, and the workspace of the passes; reused for every step.
 #[derive(Clone, Debug)]
 pub struct Solver {
     pub(super) nodes: Vec<Node>,
 }
 
 impl Solver {
-    /// Room for an articulation.
+    /// Allocates the workspace for an articulation.
     pub fn new(articulation: &Articulation) -> Self {
         let blank = Node {
             kind: None,
@@ -134,7 +135,7 @@ impl Solver {
         );
     }
 
-    /// Sets the right-hand side of link `i`, which is placed, and what its velocities give.
+    /// Sets the right-hand side of link `i`, whose inertia is formed, and its velocity products.
     #[inline(always)]
     fn pull(&mut self, articulation: &Articulation, states: &[BodyState], forces: &[BodyForce], i: usize) {
         let node = &mut self.nodes[i];
@@ -149,7 +150,7 @@ impl Solver {
         self.velocity_products(articulation, states, i);
     }
 
-    /// The acceleration of the body of link `i`, whose motion is found.
+    /// The acceleration of the body of link `i`, whose motion is known.
     #[inline(always)]
     fn acceleration(&self, i: usize) -> BodyAcceleration {
         let node = &self.nodes[i];
@@ -183,9 +184,10 @@ impl Solver {
         (c, d)
     }
 
-    /// The twists, at their reference points, with which the links answer the wrenches `b` (by link).
+    /// Computes the twists of all links, at their reference points, under the wrenches `b` (by link).
     ///
-    /// `bias` is the given part of the relative motions (by link), or empty. The resistances' drives take part.
+    /// `bias` is the prescribed part of the relative motions (by link), or empty. The driving impulses of the resistances
+    /// are included.
     pub(super) fn respond(&mut self, b: &[Wrench], bias: &[Twist]) {
         for (i, (node, b)) in self.nodes.iter_mut().zip(b).enumerate() {
             node.b = *b;
@@ -205,7 +207,7 @@ impl Solver {
         );
     }
 
-    /// The twists with which the links of the trees `touched` (ranges of links) answer impulses on a few links.
+    /// Computes the twists of the links of the trees `touched` (ranges of links) under impulses on a few links.
     pub(super) fn respond_to(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
         for range in touched {
             for node in &mut self.nodes[range.clone()] {
@@ -250,8 +252,8 @@ impl Solver {
         self.nodes[i].motion.at(&self.nodes[i].to_center)
     }
 
-    /// The relative displacement by which each link would close its constraint to its parent, at its reference
-    /// point: the bias of a position projection.
+    /// For each link the displacement relative to its parent that closes their constraint, at its reference point: the
+    /// bias of a position projection.
     pub(super) fn closing(&self, articulation: &Articulation, states: &[BodyState]) -> Vec<Twist> {
         let links = articulation.links();
         links

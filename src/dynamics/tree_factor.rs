@@ -1,6 +1,6 @@
-//! The inward half of the elimination that depends on the pose alone: inertias are formed and eliminated.
+//! Factorisation of the articulated-body algorithm: the part of the inward pass that depends only on the pose.
 //!
-//! See [`Solver`] for the method, the space and the units.
+//! See [`Solver`] for method, space and units.
 
 use super::articulation::Articulation;
 use super::body::BodyState;
@@ -30,7 +30,7 @@ impl Solver {
         );
     }
 
-    /// Forms what link `i` has by itself: its axes and its inertia. Parents come first.
+    /// Forms the axes and the inertia of link `i`. Parents come first.
     #[inline(always)]
     pub(super) fn place(
         &mut self,
@@ -62,7 +62,7 @@ impl Solver {
                 ConstraintKind::Universal => axes = [of_parent(parent_axis), r * axis],
                 ConstraintKind::Slider => {
                     axes[0] = if link.child_is_a { r * axis } else { of_parent(parent_axis) };
-                    // The child slides away from the parent's anchor.
+                    // The child slides relative to the parent's anchor.
                     if let Some(above) = above {
                         let reference = states[above.body].position - above.to_center;
                         arm = (state.position - to_center) - reference;
@@ -78,7 +78,7 @@ impl Solver {
         node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
     }
 
-    /// Eliminates the free motions of link `i` and adds what remains to its parent.
+    /// Eliminates the free motions of link `i` and adds the remaining inertia to its parent.
     #[inline(always)]
     pub(super) fn eliminate(&mut self, i: usize) {
         let node = &mut self.nodes[i];
@@ -98,7 +98,7 @@ impl Solver {
                     *x -= y;
                 }
                 (node.through, node.passed) = (through, rest.linear);
-                // A - A H^-1 A with H = A + k 1 is k H^-1 A: nothing cancels, and without friction it is zero.
+                // A - A H^-1 A with H = A + k 1 is k H^-1 A: no cancellation, and exactly zero without friction.
                 rest.rotational = Symmetric3::default();
                 rest.coupling = Mat3::zeros();
                 if more != 0.0 {
@@ -123,7 +123,7 @@ impl Solver {
                 node.inverse.0[0] = inverse;
             }
             ConstraintKind::Universal => {
-                // One axis after the other: the second is eliminated from what the first leaves.
+                // One axis after the other, each from what the previous elimination left.
                 for k in 0..2 {
                     let z = node.axes[1 - k];
                     let u = Wrench { moment: rest.rotational.apply(&z), force: rest.coupling.tr_mul(&z) };

@@ -1,6 +1,6 @@
-//! One link of the two sweeps over a factorised tree: a right-hand side goes up, a motion comes down.
+//! The two passes over a factorised tree, for one link: the right-hand side inward, the motion outward.
 //!
-//! See [`Solver`] for the method, the space and the units.
+//! See [`Solver`] for method, space and units.
 
 use super::articulation::Articulation;
 use super::body::BodyState;
@@ -10,7 +10,8 @@ use super::tree::{NO_PARENT, Solver};
 use crate::math::Vec3;
 
 impl Solver {
-    /// Passes the right-hand side of link `i` to its parent; `drive` is what a spring adds along its free motions.
+    /// Inward pass: adds the right-hand side of link `i` to its parent; `drive` is the driving impulse along its free
+    /// motions.
     #[inline(always)]
     pub(super) fn lift(&mut self, i: usize, drive: &Vec3) {
         let node = &mut self.nodes[i];
@@ -24,7 +25,7 @@ impl Solver {
         match kind {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
-                // Its bias is linear, since its own turn is free; its moment is taken up but for resistances.
+                // The bias of a ball is linear, since its rotation is free; its moment is absorbed except for resistances.
                 let g = b.moment + drive;
                 node.g = node.inverse.apply(&g);
                 b.force -= node.through.tr_mul(&g) + node.passed.apply(&node.bias.linear);
@@ -59,7 +60,7 @@ impl Solver {
         }
     }
 
-    /// The motion of link `i` from that of its parent.
+    /// Outward pass: the motion of link `i` from that of its parent.
     #[inline(always)]
     pub(super) fn drop(&mut self, i: usize) {
         let parent = self.nodes[i].parent;
@@ -95,7 +96,7 @@ impl Solver {
                 motion.linear += node.axes[0] * rate;
             }
             ConstraintKind::Universal => {
-                // `u` and `g` of the first axis stand after the second was eliminated, with the bias taken off.
+                // `u` and `g` of the first axis are those after the elimination of the second, with the bias subtracted.
                 let mut free = above;
                 let first = (node.g.x - free.dot(&node.u[0])) * node.inverse.0[0];
                 free.angular += node.axes[0] * first;
@@ -106,7 +107,7 @@ impl Solver {
         node.motion = motion;
     }
 
-    /// Sets the bias of link `i` to the part of its relative acceleration that velocities alone give.
+    /// Sets the bias of link `i` to the velocity-dependent part of its relative acceleration.
     #[inline(always)]
     pub(super) fn velocity_products(&mut self, articulation: &Articulation, states: &[BodyState], i: usize) {
         let parent = self.nodes[i].parent;
@@ -139,8 +140,8 @@ impl Solver {
     }
 }
 
-/// What sliding adds to the relative acceleration of the child at its anchor: `2 w_a x z rate`, where `b` slides
-/// along the axis `z` of `a` and both are seen at the anchor of `b`.
+/// The contribution of sliding to the relative acceleration of the child at its anchor: `2 w_a x z rate`, where `b` slides
+/// along the axis `z` of `a`, measured at the anchor of `b`.
 fn sliding(c: &Constraint, states: &[BodyState], z: &Vec3, child_is_a: bool) -> Vec3 {
     let (a, b) = (of(states, c.a), of(states, c.b));
     let (wa, wb) = (a.world_angular_velocity(), b.world_angular_velocity());

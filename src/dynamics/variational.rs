@@ -10,17 +10,17 @@ use super::project::{PROJECTION_TOLERANCE, project_velocities};
 use super::spatial::Wrench;
 use crate::math::{Mat3, Vec3, exp, hat};
 
-/// Rounds of the chord iteration for the variational step's multipliers.
+/// The most rounds of the chord iteration for the multipliers: it converges linearly, in far fewer at usable steps.
 const VARIATIONAL_ROUNDS: usize = 60;
 
 impl Stepper {
-    /// Half a kick with the constraint forces of the start, the free rotation exactly by its discrete equation,
-    /// the multipliers by a chord iteration on the constraints of the end, the second half kick, and a projection
-    /// of the velocities.
+    /// A half kick with the constraint forces of the start, the free rotation exactly by its discrete equation, the
+    /// multipliers by a chord iteration on the constraints of the end, the second half kick, and a projection of the
+    /// velocities.
     pub(super) fn variational(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
         let bodies = articulation.bodies();
         self.accelerate(articulation, states);
-        // The first guess: the momenta half a step on, constraint forces included, without the gyroscopic torque.
+        // Initial guess: the momenta after half a step, with constraint forces, without the gyroscopic torque.
         let mut half: Vec<(Vec3, Vec3)> = (0..states.len())
             .map(|i| {
                 let (b, s, a) = (&bodies[i], &states[i], &self.accelerations[i]);
@@ -42,7 +42,7 @@ impl Stepper {
                 state.orientation = start[i].orientation * exp(&turns[i]);
             }
             let error = articulation.constraint_error(states);
-            // The iteration contracts until rounding: it has converged when it stops getting better.
+            // The iteration contracts down to rounding: it has converged when the error stops falling.
             if error < PROJECTION_TOLERANCE || (error < 1e-12 && error >= best) {
                 break;
             }
@@ -50,7 +50,7 @@ impl Stepper {
             let closing = self.solver.closing(articulation, states);
             self.solver.respond(&nothing, &closing);
             for (k, link) in articulation.links().iter().enumerate() {
-                // The displacement that closes the constraints, as a change of the momenta half a step on.
+                // The displacement that closes the constraints, as a change of the momenta at half the step.
                 let shift = self.solver.center_motion(k);
                 let i = link.body;
                 let turn = start[i].orientation.inverse_transform_vector(&shift.angular);

@@ -1,11 +1,10 @@
-//! A world that steps at velocity level: trees of constraints exactly, contacts, limits and motors by bounded
-//! impulses.
+//! Velocity-level time stepping: constraint trees are solved exactly, contacts, limits and motors by bounded impulses.
 //!
 //! Sources: K. Durikovic and K. Numata, "Human Hand Model based on Rigid Body Dynamics", 2004 (velocity-level rows with
 //! bounds, motors as rows, ERP and CFM with the sign corrected, see [`BoxedProblem`](super::BoxedProblem)); D. Baraff 1996 for
 //! splitting tree rows from the rest; friction and springs of constraints as implicit resistances, stable at any step
 //! (Tan, Liu, Turk 2011). Steps: contacts; the tree factorised once; velocities without auxiliary impulses; one
-//! response per auxiliary row; the boxed problem, warm-started by feature; velocities, positions, closing of the
+//! response per auxiliary row; the boxed problem, warm-started by feature; velocities, positions, projection onto the
 //! constraints. Space: world. Units: SI; impulses are forces times the step.
 
 use super::articulation::Articulation;
@@ -21,28 +20,28 @@ use crate::math::Transform;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The constants of a world.
+/// Settings of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldSettings {
-    /// Error reduction parameter: the part of a violation that one step takes back.
+    /// Error reduction parameter: the fraction of a violation that one step corrects.
     pub erp: f64,
     /// The compliance of auxiliary rows, velocity per impulse.
     pub compliance: f64,
-    /// The depth in metres that contacts leave alone.
+    /// The penetration depth that contacts do not correct, metres.
     pub slop: f64,
-    /// Slower impacts (m/s) do not bounce.
+    /// Impacts slower than this do not bounce, m/s.
     pub bounce_speed: f64,
-    /// Contacts are found this far ahead in metres, besides what the bodies cover in a step.
+    /// Contacts are found within this distance, metres, plus the distance that the bodies travel in a step.
     pub margin: f64,
-    /// The most Gauss-Seidel sweeps of a step.
+    /// The most Gauss-Seidel sweeps per step.
     pub sweeps: usize,
-    /// Friction held to a cone instead of a pyramid.
+    /// Whether friction is limited by a cone instead of a pyramid.
     pub cone: bool,
-    /// Whether a step may not raise the energy, for worlds that nothing drives. Velocities that would are shortened, all by
-    /// one factor: then constraints, contacts and limits hold as before, and nothing is made faster.
+    /// Whether a step must not raise the energy, for worlds without motors. Velocities that would are all scaled down by
+    /// one factor: constraints, contacts and limits still hold, and nothing accelerates.
     pub passive: bool,
-    /// Whether the sweeps are followed by an exact solution of the rows that they leave free: slower, and the same to
-    /// the last digits.
+    /// Whether the sweeps are followed by an exact solution for the rows that are not at a bound: slower, and equal but
+    /// for the last digits.
     pub polish: bool,
 }
 
@@ -62,28 +61,28 @@ impl Default for WorldSettings {
     }
 }
 
-/// Bodies, what links them, what they touch, and the instant.
+/// Bodies, constraints, contacts, and their current state.
 #[derive(Clone, Debug)]
 pub struct World {
     /// The bodies and the constraints between them.
     pub articulation: Articulation,
-    /// The instant of every body.
+    /// The state of every body.
     pub states: Vec<BodyState>,
-    /// What can touch.
+    /// The shapes that take part in contacts.
     pub colliders: Vec<Collider>,
     /// The motors; their set-points may change between steps.
     pub motors: Vec<Motor>,
-    /// The bounds of coordinates.
+    /// The limits of coordinates.
     pub limits: Vec<CoordinateLimit>,
     /// The springs.
     pub springs: Vec<Spring>,
-    /// The drives of balls; their targets may change between steps.
+    /// The drives of ball joints; their targets may change between steps.
     pub drives: Vec<Drive>,
     /// The pulls; they may change between steps.
     pub pulls: Vec<Pull>,
-    /// Points that stand on immovable ground besides the contacts; they may change between steps.
+    /// Points supported by immovable ground, in addition to the contacts; they may change between steps.
     pub supports: Vec<Support>,
-    /// The constants.
+    /// The settings.
     pub settings: WorldSettings,
     /// Seconds since the start.
     pub time: f64,
@@ -91,16 +90,17 @@ pub struct World {
     pub(super) solver: Solver,
     /// The links of every tree.
     pub(super) trees: Vec<Range<usize>>,
-    /// By link: which tree.
+    /// For each link the index of its tree.
     pub(super) tree_of: Vec<usize>,
     apart: Vec<(usize, usize)>,
     memory: BTreeMap<RowKey, f64>,
 }
 
-/// Rounds of the closing of constraints after a step; one or two are used unless a body turns wildly.
+/// The most iterations of the projection onto the constraints after a step; one or two suffice unless a body rotates very
+/// fast.
 const CLOSING_ROUNDS: usize = 10;
 
-/// What an impulse belongs to, so that the next step starts from it.
+/// Identifies the row of an impulse, so that the next step starts from it.
 pub(super) type RowKey = (u8, usize, usize, u32);
 
 impl World {
@@ -146,12 +146,12 @@ impl World {
         }
     }
 
-    /// Lets two bodies pass through each other; bodies with a common constraint always do.
+    /// Disables contacts between two bodies; bodies with a common constraint never collide.
     pub fn ignore_pair(&mut self, a: usize, b: usize) {
         self.apart.push((a.min(b), a.max(b)));
     }
 
-    /// Lets all bodies of one tree of constraints pass through each other.
+    /// Disables contacts between the bodies of each constraint tree.
     pub fn ignore_within_trees(&mut self) {
         let links = self.articulation.links();
         for range in &self.trees {
@@ -180,13 +180,13 @@ impl World {
         self.advance(h);
     }
 
-    /// Where a collider is in the world.
+    /// World from shape of a collider.
     pub fn placed(&self, collider: &Collider) -> Transform {
         let s = of(&self.states, collider.body);
         Transform::new(s.orientation, s.position) * collider.body_from_shape
     }
 
-    /// Finds the contacts of the present pose, with those that a step of `h` seconds may bring.
+    /// Finds the contacts of the current pose and those that may occur within a step of `h` seconds.
     pub fn find_contacts(&mut self, h: f64) {
         let placed: Vec<Transform> = self.colliders.iter().map(|c| self.placed(c)).collect();
         let speed = |c: &Collider| {
@@ -222,7 +222,7 @@ impl World {
         self.contacts = contacts;
     }
 
-    /// Advances by `h` seconds under the contacts of the last search.
+    /// Advances by `h` seconds with the contacts of the last search.
     pub fn advance(&mut self, h: f64) {
         let resistances = self.resistances(h);
         self.solver.factor(&self.articulation, &self.states, &resistances);
@@ -265,9 +265,9 @@ impl World {
 }
 
 impl World {
-    /// The part `s` of the velocities with which a step of `h` seconds leaves no more energy than there was, `before` of it
-    /// kinetic: the larger root of `s^2 K + s h dP/dt = before`, at most 1. The closing of constraints between bodies
-    /// leaves their centre of mass where it is, and the energy as it is.
+    /// The scale `s` of the velocities with which a step of `h` seconds does not raise the energy, where `before` is the
+    /// kinetic energy before the step: the larger root of `s^2 K + s h dP/dt = before`, at most 1. The projection onto
+    /// constraints between bodies changes neither their centre of mass nor the energy.
     fn passive_share(&self, before: f64, h: f64) -> f64 {
         let kinetic = self.articulation.kinetic_energy(&self.states);
         let climb = -h * self.articulation.gravity.dot(&self.articulation.linear_momentum(&self.states));
@@ -275,7 +275,7 @@ impl World {
             return 1.0;
         }
         let root = (climb * climb + 4.0 * kinetic * before).sqrt();
-        // The one of two forms in which nothing cancels.
+        // Of the two forms of the root the one without cancellation.
         let share =
             if climb < 0.0 { (root - climb) / (2.0 * kinetic) } else { 2.0 * before / (root + climb) };
         if share.is_finite() { share.min(1.0) } else { 0.0 }

@@ -84,6 +84,7 @@ pub mod settle;
 pub(crate) mod page;
 pub mod stages;
 pub mod pipeline;
+pub mod batch;
 #[cfg(feature = "cli")]
 mod cli;
 

@@ -3,10 +3,11 @@
 mod batch_studio;
 
 use batch_studio::many;
-use posemill::pipeline::{
-    Batch, BatchOptions, Claims, Jobs, Manifest, Outcome, Pipeline, PipelineConfig, Placement, Rows,
-    find_takes, run_all, write_reports,
+use posemill::batch::{
+    Batch, BatchOptions, Destination, JobOutcome, Jobs, Manifest, OutcomeSpool, PathOwnership, find_takes,
+    run_all, write_reports,
 };
+use posemill::pipeline::{Pipeline, PipelineConfig};
 use posemill::stages::STAGES;
 use std::path::Path;
 use std::sync::Mutex;
@@ -21,17 +22,17 @@ fn run(folder: &Path, report: bool) {
     let text = std::fs::read_to_string(folder.join("p.toml")).unwrap();
     let sets = [format!("output.report={report}")];
     let config = PipelineConfig::parse("p.toml", &text, &sets, STAGES).unwrap();
-    let placement = Placement::Folder(folder.join("out"));
+    let placement = Destination::Folder(folder.join("out"));
     let takes = find_takes(folder, &config.input.motion, placement.folder()).unwrap().takes;
     let jobs = Jobs::new(takes, &config.output.formats, &placement, &[]).unwrap();
     let mut pipeline = Pipeline::new(&config, folder, None).unwrap();
     pipeline.every_page = false;
     let manifest = Manifest::open(&folder.join("out")).unwrap();
-    let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
+    let (owners, stop) = (PathOwnership::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let (manifest, options) = (Some(&manifest), BatchOptions::default());
-    let rows = Mutex::new(Rows::new(jobs.len()).unwrap());
-    let batch = Batch { pipeline: &pipeline, jobs: &jobs, manifest, claims: &claims, options, stop: &stop };
-    run_all(&batch, &|job, outcome: Outcome| {
+    let rows = Mutex::new(OutcomeSpool::new(jobs.len()).unwrap());
+    let batch = Batch { pipeline: &pipeline, jobs: &jobs, manifest, owners: &owners, options, stop: &stop };
+    run_all(&batch, &|job, outcome: JobOutcome| {
         assert_eq!(outcome.error, None);
         rows.lock().unwrap().put(job, &outcome).unwrap();
     });

@@ -3,7 +3,7 @@
 mod batch_studio;
 
 use batch_studio::{age, command, counts, many, outputs, pipeline, posemill, studio, told, write};
-use posemill::pipeline::{Manifest, Record};
+use posemill::batch::{Manifest, OutputRecord};
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
@@ -40,7 +40,7 @@ fn a_run_that_ends_at_any_step_of_an_output_is_finished_by_the_next_one() {
     let whole = outputs(path);
     let manifest = String::from_utf8(whole[".posemill.jsonl"].clone()).unwrap();
     let line: Value = serde_json::from_str(manifest.lines().next().unwrap()).unwrap();
-    let record: Record = serde_json::from_value(line["record"].clone()).unwrap();
+    let record: OutputRecord = serde_json::from_value(line["record"].clone()).unwrap();
     assert_eq!(record.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["a.glb", "a.png"]);
     let out = path.join("out");
     let put = |name: &str| fs::write(out.join(name), &whole[name]).unwrap();

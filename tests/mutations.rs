@@ -6,11 +6,12 @@
 
 mod development_data;
 
+use posemill::batch::{Manifest, OutputState, listed_takes};
 use posemill::dynamics::Scene;
 use posemill::export::{self, ExportOptions};
 use posemill::import::{ImportOptions, from_bytes};
 use posemill::model::{Asset, Motion};
-use posemill::pipeline::{Manifest, PipelineConfig, State, Take, listed_takes};
+use posemill::pipeline::{PipelineConfig, TakeFile};
 use posemill::retarget::JointMap;
 use posemill::stages::{STAGES, Setting};
 use std::fs;
@@ -263,7 +264,7 @@ fn seen(folder: &Path) -> Family {
     let record = fs::read_to_string(out.join(MANIFEST)).unwrap();
     let made_by = record.split_once("\"pipeline\":\"").unwrap().1.split_once('"').unwrap().0.to_owned();
     let path = folder.join("batch/takes/a.bvh");
-    let take = Take { path, relative: "a.bvh".into() };
+    let take = TakeFile { path, relative: "a.bvh".into() };
     // What the family of manifests reads is another folder's.
     let own = folder.join("seen");
     fs::create_dir_all(&own).unwrap();
@@ -273,8 +274,8 @@ fn seen(folder: &Path) -> Family {
     let read = move |bytes: &[u8]| {
         fs::write(own.join(".posemill.seen"), bytes).unwrap();
         let manifest = Manifest::look(&own);
-        assert!(matches!(manifest.state(&own.join("a.glb"), &made_by, &take), State::UpToDate(..)));
-        assert_eq!(manifest.state(&own.join("a.glb"), "another pipeline", &take), State::Stale);
+        assert!(matches!(manifest.state(&own.join("a.glb"), &made_by, &take), OutputState::UpToDate(..)));
+        assert_eq!(manifest.state(&own.join("a.glb"), "another pipeline", &take), OutputState::Stale);
     };
     let seeds = vec![fs::read(file).ok().filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| vec![7; 64])];
     Family { name: "seen", seeds, read: Box::new(read) }
@@ -390,7 +391,7 @@ fn records(folder: &Path) -> impl Fn(&[u8]) + use<> {
     let out = folder.join("batch/out");
     fs::write(out.join("mine.glb"), "mine").unwrap();
     let path = folder.join("batch/takes/a.bvh");
-    let take = Take { path, relative: "a.bvh".into() };
+    let take = TakeFile { path, relative: "a.bvh".into() };
     move |bytes| {
         fs::write(out.join(MANIFEST), bytes).unwrap();
         let manifest = Manifest::look(&out);
@@ -398,8 +399,8 @@ fn records(folder: &Path) -> impl Fn(&[u8]) + use<> {
         assert_eq!(
             manifest.state(&out.join("a.glb"), "another pipeline", &take).clone(),
             match manifest.may_replace(&out.join("a.glb")) {
-                true => State::Stale,
-                false => State::Foreign(out.join("a.glb")),
+                true => OutputState::Stale,
+                false => OutputState::Foreign(out.join("a.glb")),
             }
         );
     }

@@ -3,8 +3,8 @@
 mod chromium;
 
 use chromium::Chromium;
+use posemill::batch::{JobOutcome, Manifest, OutcomeSpool, write_reports};
 use posemill::measure::MEASURES;
-use posemill::pipeline::{Manifest, Outcome, Rows, write_reports};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -215,7 +215,7 @@ fn the_batch_table_sorts_filters_and_links() {
 fn many_clips(count: usize) -> TempDir {
     let folder = TempDir::new().unwrap();
     let at = |name: String| folder.path().join(name).display().to_string();
-    let mut rows = Rows::new(count).unwrap();
+    let mut rows = OutcomeSpool::new(count).unwrap();
     for k in 0..count {
         let over = k % 100 == 7;
         let values = (0..40).map(|i| f64::from(i % 7) * 0.01).collect::<Vec<_>>();
@@ -237,7 +237,7 @@ fn many_clips(count: usize) -> TempDir {
             "worst_course": { "name": MEASURES[0].name, "unit": "m", "values": values, "frame": 3, "of": "" },
             "error": null,
         });
-        rows.put(k, &serde_json::from_value::<Outcome>(outcome).unwrap()).unwrap();
+        rows.put(k, &serde_json::from_value::<JobOutcome>(outcome).unwrap()).unwrap();
     }
     let manifest = Manifest::open(folder.path()).unwrap();
     write_reports(folder.path(), "p.toml", &mut rows, &manifest).unwrap();

@@ -1,10 +1,11 @@
 //! Jobs of a batch are isolated: what a stage does to one take never reaches another.
 
-use posemill::model::Motion;
-use posemill::pipeline::{
-    Batch, BatchOptions, Claims, Jobs, Manifest, Outcome, Pipeline, PipelineConfig, Placement, RunError,
-    Status, find_takes, run_all,
+use posemill::batch::{
+    Batch, BatchOptions, Destination, JobOutcome, JobStatus, Jobs, Manifest, PathOwnership, find_takes,
+    run_all,
 };
+use posemill::model::Motion;
+use posemill::pipeline::{Pipeline, PipelineConfig, RunError};
 use posemill::report::Report;
 use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
 use schemars::JsonSchema;
@@ -47,7 +48,12 @@ impl Stage for Stumbling {
 const TAKE: &str = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n\
     End Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.05\n0 0 0\n10 0 0\n";
 
-fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome) + Sync)) -> Vec<Outcome> {
+fn outcomes(
+    folder: &TempDir,
+    names: &[&str],
+    out: &str,
+    done: &(dyn Fn(&JobOutcome) + Sync),
+) -> Vec<JobOutcome> {
     for name in names {
         fs::write(folder.path().join(name).with_extension("bvh"), TAKE).unwrap();
     }
@@ -56,13 +62,13 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
     let config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
     let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap().takes;
     let out = folder.path().join(out);
-    let placement = if out.extension().is_some() { Placement::File(out) } else { Placement::Folder(out) };
+    let placement = if out.extension().is_some() { Destination::File(out) } else { Destination::Folder(out) };
     let jobs = Jobs::new(takes, &config.output.formats, &placement, &[]).unwrap();
     let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
-    let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
+    let (owners, stop) = (PathOwnership::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let options = BatchOptions::default();
     let batch =
-        Batch { pipeline: &pipeline, jobs: &jobs, manifest: None, claims: &claims, options, stop: &stop };
+        Batch { pipeline: &pipeline, jobs: &jobs, manifest: None, owners: &owners, options, stop: &stop };
     let found = Mutex::new(BTreeMap::new());
     run_all(&batch, &|number, outcome| {
         done(&outcome);
@@ -75,11 +81,11 @@ fn outcomes(folder: &TempDir, names: &[&str], out: &str, done: &(dyn Fn(&Outcome
 fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
     let folder = tempfile::tempdir().unwrap();
     let heard = AtomicUsize::new(0);
-    let done = |_: &Outcome| {
+    let done = |_: &JobOutcome| {
         heard.fetch_add(1, Ordering::Relaxed);
     };
     let found = outcomes(&folder, &["walks", "panics", "fails", "breaks", "runs"], "out", &done);
-    let seen: Vec<(String, Status, Option<&str>)> = found
+    let seen: Vec<(String, JobStatus, Option<&str>)> = found
         .iter()
         .map(|o| {
             let name = o.inputs[0].file_stem().unwrap().to_string_lossy().into_owned();
@@ -90,11 +96,11 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
     let broken = "stage 1 (`stumble`) broke the motion: sample rate NaN Hz from 0 s";
     let panicked = "internal error: index 7 of 3\nthe other files are not affected; please report this one";
     let mut expected = vec![
-        row("breaks", Status::Failed, Some(broken)),
-        row("fails", Status::Failed, Some("stage 1 (`stumble`): too short to stumble\nstart earlier")),
-        row("panics", Status::Failed, Some(panicked)),
-        row("runs", Status::Written, None),
-        row("walks", Status::Written, None),
+        row("breaks", JobStatus::Failed, Some(broken)),
+        row("fails", JobStatus::Failed, Some("stage 1 (`stumble`): too short to stumble\nstart earlier")),
+        row("panics", JobStatus::Failed, Some(panicked)),
+        row("runs", JobStatus::Written, None),
+        row("walks", JobStatus::Written, None),
     ];
     if !cfg!(debug_assertions) {
         expected[0] = row("breaks", seen[0].1, seen[0].2);
@@ -110,7 +116,7 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
 fn a_take_that_vanishes_after_it_was_found_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
     let vanishing = folder.path().join("c.bvh");
-    let done = |outcome: &Outcome| {
+    let done = |outcome: &JobOutcome| {
         if outcome.inputs[0].ends_with("a.bvh") {
             fs::remove_file(&vanishing).unwrap();
         }
@@ -119,8 +125,8 @@ fn a_take_that_vanishes_after_it_was_found_fails_alone() {
     let found = one.install(|| outcomes(&folder, &["a", "b", "c", "d"], "out", &done));
     let seen: Vec<_> = found.iter().map(|outcome| (outcome.status, outcome.error.as_deref())).collect();
     let gone = format!("`{}` cannot be read: no such file or directory", vanishing.display());
-    let written = (Status::Written, None);
-    assert_eq!(seen, [written, written, (Status::Failed, Some(gone.as_str())), written]);
+    let written = (JobStatus::Written, None);
+    assert_eq!(seen, [written, written, (JobStatus::Failed, Some(gone.as_str())), written]);
     assert!(!folder.path().join("out/c.glb").exists());
 }
 
@@ -133,7 +139,7 @@ fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
     assert_eq!((merged.len(), names), (1, vec!["runs stumbles", "walks stumbles"]));
     let before = fs::read(folder.path().join("all.glb")).unwrap();
     let failed = outcomes(&folder, &["fails"], "all.glb", &|_| ());
-    assert_eq!(failed[0].status, Status::Failed);
+    assert_eq!(failed[0].status, JobStatus::Failed);
     assert_eq!(fs::read(folder.path().join("all.glb")).unwrap(), before);
 }
 
@@ -147,23 +153,23 @@ fn a_file_that_may_not_be_replaced_stays_even_when_the_take_is_fine() {
     fs::write(&output, "mine").unwrap();
     let config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
     let takes = find_takes(folder.path(), &["a.bvh".to_owned()], None).unwrap().takes;
-    let jobs = Jobs::new(takes, &config.output.formats, &Placement::Folder(out.clone()), &[]).unwrap();
+    let jobs = Jobs::new(takes, &config.output.formats, &Destination::Folder(out.clone()), &[]).unwrap();
     let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
-    let (claims, stop) = (Claims::of(std::iter::once(&jobs)), AtomicBool::new(false));
+    let (owners, stop) = (PathOwnership::of(std::iter::once(&jobs)), AtomicBool::new(false));
     let run = |force: bool| {
         let manifest = Manifest::open(&out).unwrap();
         let options = BatchOptions { force, ..BatchOptions::default() };
         let (pipeline, jobs, manifest) = (&pipeline, &jobs, Some(&manifest));
         let heard = Mutex::new(None);
-        let batch = Batch { pipeline, jobs, manifest, claims: &claims, options, stop: &stop };
+        let batch = Batch { pipeline, jobs, manifest, owners: &owners, options, stop: &stop };
         run_all(&batch, &|_, outcome| *heard.lock().unwrap() = Some(outcome));
         heard.into_inner().unwrap().unwrap()
     };
     assert_eq!(run(false).error, Some(RunError::Foreign(output.clone()).to_string()));
     assert_eq!(fs::read(&output).unwrap(), b"mine");
-    assert_eq!(run(true).status, Status::Written);
+    assert_eq!(run(true).status, JobStatus::Written);
     assert_ne!(fs::read(&output).unwrap(), b"mine");
-    assert_eq!(run(false).status, Status::UpToDate);
+    assert_eq!(run(false).status, JobStatus::UpToDate);
     stop.store(true, Ordering::Relaxed);
-    assert_eq!(run(true).status, Status::Left, "what was not begun before a stop is left");
+    assert_eq!(run(true).status, JobStatus::Left, "what was not begun before a stop is left");
 }

@@ -8,7 +8,7 @@ use posemill::import;
 use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
 use posemill::measure::{MetricContext, MEASURES};
 use posemill::model::{self, Asset, JointId};
-use posemill::pipeline::{Beside, PipelineConfig, assess_alone, find_clip};
+use posemill::pipeline::{ReferenceMotion, PipelineConfig, assess_alone, find_clip};
 use posemill::report::{Metric, Warnings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -380,7 +380,7 @@ pub fn measure<'py>(
     let made = released(py, || {
         let gauge = MetricContext::new(&result.character);
         Ok::<_, posemill::retarget::MapError>(match source {
-            Some(source) => Beside::of((*source).clone(), &result)?.assess(&gauge, &result),
+            Some(source) => ReferenceMotion::of((*source).clone(), &result)?.assess(&gauge, &result),
             None => assess_alone(&gauge, &result, ground),
         })
     })?;

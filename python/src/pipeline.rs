@@ -4,10 +4,8 @@ use crate::error::{fault, released};
 use crate::motion::{Motion, words};
 use crate::words::{stage_sets, value};
 use posemill::model;
-use posemill::pipeline::{
-    Batch, BatchOptions, Claims, DEFAULT_PIPELINE, Jobs, Manifest, Outcome, OutputFormat, PipelineConfig,
-    Placement, Rows, Shard, find_takes, run_all, write_reports,
-};
+use posemill::batch::{Batch, BatchOptions, Destination, JobOutcome, Jobs, Manifest, OutcomeSpool, PathOwnership, Shard, find_takes, run_all, write_reports};
+use posemill::pipeline::{DEFAULT_PIPELINE, OutputFormat, PipelineConfig};
 use posemill::stages::STAGES;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -200,7 +198,7 @@ impl Pipeline {
         if stop.load(Ordering::Relaxed) {
             return Err(pyo3::exceptions::PyKeyboardInterrupt::new_err(()));
         }
-        let dict = |outcome: &Outcome| pythonize::pythonize(py, outcome).map_err(fault);
+        let dict = |outcome: &JobOutcome| pythonize::pythonize(py, outcome).map_err(fault);
         outcomes.iter().map(dict).collect()
     }
 
@@ -240,7 +238,7 @@ struct Asked<'a> {
 }
 
 impl Pipeline {
-    fn run_all(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Vec<Outcome>, String> {
+    fn run_all(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Vec<JobOutcome>, String> {
         fn told(error: impl std::fmt::Display) -> String {
             error.to_string()
         }
@@ -261,7 +259,7 @@ impl Pipeline {
             return Err(unseen.clone());
         }
         let mut takes = found.takes;
-        takes.retain(|take| asked.shard.is_none_or(|shard| shard.holds(take)));
+        takes.retain(|take| asked.shard.is_none_or(|shard| shard.contains(take)));
         let extension = output.extension().unwrap_or_default().to_string_lossy().into_owned();
         let file = asked.output.is_some()
             && takes.len() == 1
@@ -273,11 +271,11 @@ impl Pipeline {
         for pipeline in &self.ready {
             let character = pipeline.character_file.as_deref();
             let placement = match (file, self.ready.len()) {
-                (true, _) => Placement::File(output.clone()),
-                (false, 1) => Placement::Folder(output.clone()),
+                (true, _) => Destination::File(output.clone()),
+                (false, 1) => Destination::Folder(output.clone()),
                 (false, _) => {
                     let name = character.and_then(Path::file_stem).unwrap_or_default();
-                    Placement::Folder(output.join(name))
+                    Destination::Folder(output.join(name))
                 }
             };
             let inputs: Vec<PathBuf> = character.into_iter().map(Path::to_owned).collect();
@@ -287,34 +285,34 @@ impl Pipeline {
                 placement,
             ));
         }
-        let claims = Claims::of(works.iter().map(|work| &work.1));
+        let claims = PathOwnership::of(works.iter().map(|work| &work.1));
         let mut outcomes = Vec::new();
         for (pipeline, jobs, placement) in &works {
             let manifest = match placement {
-                Placement::File(_) => None,
-                Placement::Folder(folder) if asked.options.dry_run => Some(Manifest::look(folder)),
-                Placement::Folder(folder) => Some(Manifest::open(folder).map_err(told)?),
+                Destination::File(_) => None,
+                Destination::Folder(folder) if asked.options.dry_run => Some(Manifest::look(folder)),
+                Destination::Folder(folder) => Some(Manifest::open(folder).map_err(told)?),
             };
-            let ended: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; jobs.len()]);
+            let ended: Mutex<Vec<Option<JobOutcome>>> = Mutex::new(vec![None; jobs.len()]);
             let batch = Batch {
                 pipeline,
                 jobs,
                 manifest: manifest.as_ref(),
-                claims: &claims,
+                owners: &owners,
                 options: asked.options,
                 stop,
             };
-            let done = |job: usize, outcome: Outcome| {
+            let done = |job: usize, outcome: JobOutcome| {
                 ended.lock().unwrap_or_else(PoisonError::into_inner)[job] = Some(outcome);
             };
             pool.install(|| run_all(&batch, &done));
-            let ended: Vec<Outcome> =
+            let ended: Vec<JobOutcome> =
                 ended.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect();
-            if let (Placement::Folder(folder), Some(manifest), false) =
+            if let (Destination::Folder(folder), Some(manifest), false) =
                 (placement, &manifest, asked.options.dry_run)
             {
                 if pipeline.report && !stop.load(Ordering::Relaxed) {
-                    let mut rows = Rows::new(ended.len()).map_err(told)?;
+                    let mut rows = OutcomeSpool::new(ended.len()).map_err(told)?;
                     for (k, outcome) in ended.iter().enumerate() {
                         rows.put(k, outcome).map_err(told)?;
                     }

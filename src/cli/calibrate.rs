@@ -1,14 +1,15 @@
 //! `posemill calibrate`: a T-pose for a library of takes whose rest pose says nothing.
 
 use super::console::Console;
-use super::direct::not_an_input;
+use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
-use super::load::{load, only};
+use super::load_file::{load, only};
 use crate::anatomy::rest_from_motion;
+use crate::batch::find_takes;
 use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Skeleton};
-use crate::pipeline::{Take, find_takes, write_whole};
+use crate::pipeline::{TakeFile, write_whole};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 #[command(after_help = "Examples:\n  \
     posemill calibrate 'lafan1/*.bvh' -o lafan1.pose.bvh\n  \
     posemill retarget dance.bvh --onto hero.glb -o dance.glb --set input.calibration.file=lafan1.pose.bvh")]
-pub struct Arguments {
+pub struct CalibrateArguments {
     /// Takes of one skeleton, files or globs
     #[arg(required = true, value_name = "TAKE")]
     takes: Vec<String>,
@@ -40,7 +41,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A [`Failure`] where a take cannot be read, is of another skeleton, or shows no body.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of(&extension).filter(|f| ["bvh", "glb"].contains(&f.name)).ok_or_else(|| {
         Failure::Argument(format!(
@@ -48,10 +49,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
             arguments.output.display()
         ))
     })?;
-    let found =
-        find_takes(Path::new(""), &arguments.takes, None).map_err(crate::pipeline::PlanError::Takes)?;
+    let found = find_takes(Path::new(""), &arguments.takes, None)?;
     found.unseen.iter().for_each(|line| console.warning(line));
-    let takes: Vec<Take> = found.takes.iter().collect();
+    let takes: Vec<TakeFile> = found.takes.iter().collect();
     not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
     let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
     for take in &takes {

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     posemill completions bash > ~/.local/share/bash-completion/completions/posemill")]
-pub struct Arguments {
+pub struct CompletionsArguments {
     /// The shell
     shell: Shell,
 }
@@ -19,7 +19,11 @@ pub struct Arguments {
 ///
 /// # Errors
 /// None.
-pub fn run(arguments: &Arguments, console: &Console, program: clap::Command) -> Result<Exit, Failure> {
+pub fn run(
+    arguments: &CompletionsArguments,
+    console: &Console,
+    program: clap::Command,
+) -> Result<Exit, Failure> {
     // Scripts of shells name every command that there is: those that are not for people are left out before.
     let commands = program.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
     let mut shown = clap::Command::new("posemill")

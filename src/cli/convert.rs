@@ -1,11 +1,11 @@
 //! `posemill convert`: another format, the same skeleton.
 
 use super::console::Console;
-use super::direct::{Request, plan};
+use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
 use super::formats::written;
-use super::mill::{MillArguments, Work, mill};
 use super::pipe::Pipe;
+use super::runner::{PlannedRun, RunnerArguments, run_all};
 use crate::pipeline::OutputFormat;
 use clap::Args;
 
@@ -20,7 +20,7 @@ use clap::Args;
     posemill convert hero-moves.glb -o moves/ --format bvh    (a file for each clip)\n  \
     cat take.bvh | posemill convert - -o - --format glb > take.glb\n  \
     posemill convert take.bvh -o take.glb --set input.units=cm --set input.up=z")]
-pub struct Arguments {
+pub struct ConvertArguments {
     /// Motion files or globs; `-` is standard input
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<String>,
@@ -34,17 +34,17 @@ pub struct Arguments {
     #[arg(long, value_parser = written())]
     format: Option<OutputFormat>,
     #[command(flatten)]
-    mill: MillArguments,
+    runner: RunnerArguments,
 }
 
 /// Converts every file.
 ///
 /// # Errors
 /// A [`Failure`] where nothing can start.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
-    let told = arguments.mill.json || arguments.mill.dry_run;
+pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Failure> {
+    let told = arguments.runner.json || arguments.runner.dry_run;
     let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format, told)?;
-    let request = Request {
+    let request = DirectRequest {
         command: "convert",
         pipeline: "[output]\nreport = false\n",
         name: "convert",
@@ -56,10 +56,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         merge: false,
         verdict: false,
         sets: Vec::new(),
-        called: pipe.called.clone(),
+        aliases: pipe.aliases.clone(),
     };
-    let work = Work { named: arguments.output != "-", ..plan(request, &arguments.mill)? };
-    let exit = mill("convert", &[work], &arguments.mill, console)?;
+    let planned = PlannedRun { named: arguments.output != "-", ..plan(request, &arguments.runner)? };
+    let exit = run_all("convert", &[planned], &arguments.runner, console)?;
     pipe.close()?;
     Ok(exit)
 }

@@ -1,5 +1,6 @@
 //! How the program ends.
 
+use crate::batch::{BatchError, TakesError};
 use crate::dynamics::SimulationError;
 use crate::import::ImportError;
 use crate::pipeline::{ConfigError, PlanError, WriteError};
@@ -32,6 +33,9 @@ pub enum Failure {
     /// The plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The takes.
+    #[error(transparent)]
+    Takes(#[from] TakesError),
     /// The joint map.
     #[error(transparent)]
     Map(#[from] crate::retarget::MapError),
@@ -62,6 +66,15 @@ pub enum Failure {
     Argument(String),
 }
 
+impl From<BatchError> for Failure {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::Write(error) => Self::Write(error),
+            error => Self::Argument(error.to_string()),
+        }
+    }
+}
+
 impl Failure {
     /// The exit code: a file that is there but bad is an input that failed.
     pub fn exit(&self) -> Exit {
@@ -69,7 +82,7 @@ impl Failure {
             Failure::Map(_) | Failure::Import { .. } | Failure::Write(_) | Failure::Simulation { .. } => {
                 Exit::SomeFailed
             }
-            Failure::Plan(_) | Failure::Scene(_) | Failure::Argument(_) => Exit::NoStart,
+            Failure::Plan(_) | Failure::Takes(_) | Failure::Scene(_) | Failure::Argument(_) => Exit::NoStart,
         }
     }
 }

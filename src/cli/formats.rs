@@ -15,7 +15,7 @@ use std::fmt::Write;
     posemill formats\n  \
     posemill convert take.bvh -o take.glb    (the extension names the format)\n  \
     posemill convert 'takes/*.bvh' -o out/ --format gltf")]
-pub struct Arguments {
+pub struct FormatsArguments {
     /// Print the list as JSON
     #[arg(long)]
     json: bool,
@@ -32,7 +32,7 @@ pub fn written() -> impl TypedValueParser<Value = OutputFormat> {
 ///
 /// # Errors
 /// None; the signature is that of every command.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &FormatsArguments, console: &Console) -> Result<Exit, Failure> {
     if arguments.json {
         console.json(&as_json());
     } else {

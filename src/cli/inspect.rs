@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::load::{load_and_name, only};
+use super::load_file::{load_and_name, only};
 use crate::export;
 use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
 use crate::repair::{Faults, repair_motion};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[command(after_help = "Examples:\n  \
     posemill inspect hero.glb\n  \
     posemill inspect take.bvh --json")]
-pub struct Arguments {
+pub struct InspectArguments {
     /// A motion file or a character; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -41,7 +41,7 @@ const DEEPEST: usize = 64;
 ///
 /// # Errors
 /// A [`Failure`] where the file cannot be read.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
     let (asset, read_as) = load_and_name(&arguments.file, &arguments.sets)?;
     let asset = only(asset, arguments.clip.as_deref())?;
     let file = arguments.file.display().to_string();

@@ -4,7 +4,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::load::{clip, load};
+use super::load_file::{clip, load};
 use crate::math::Quat;
 use crate::model::{Asset, JointId, ModelPose};
 use crate::report::one_line;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  \
     posemill joints take.bvh --frames 0,10,last\n  \
     posemill joints hero.glb --clip Walk --json > walk.json")]
-pub struct Arguments {
+pub struct JointsArguments {
     /// A motion file or a character; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -43,18 +43,18 @@ pub struct Arguments {
 
 /// The document of `--json`.
 #[derive(Debug, Serialize)]
-struct Document {
+struct JointsDocument {
     schema: &'static str,
     file: String,
     clip: Option<String>,
     metres_per_unit: f64,
     up: &'static str,
-    joints: Vec<Listed>,
-    frames: Vec<Frame>,
+    joints: Vec<ListedJoint>,
+    frames: Vec<FramePositions>,
 }
 
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedJoint {
     name: String,
     parent: i64,
     #[serde(skip)]
@@ -62,7 +62,7 @@ struct Listed {
 }
 
 #[derive(Debug, Serialize)]
-struct Frame {
+struct FramePositions {
     frame: usize,
     time: f64,
     positions: Vec<[f64; 3]>,
@@ -72,7 +72,7 @@ struct Frame {
 ///
 /// # Errors
 /// A [`Failure`] where the file, the clip or a frame is not there.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &JointsArguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let document = document(&asset, arguments)?;
     for warning in asset.warnings.iter().filter(|_| console.verbose) {
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-fn document(asset: &Asset, arguments: &Arguments) -> Result<Document, Failure> {
+fn document(asset: &Asset, arguments: &JointsArguments) -> Result<JointsDocument, Failure> {
     let skeleton = asset.character.skeleton();
     let clip = clip(asset, arguments.clip.as_deref())?;
     let count = clip.map_or(1, |c| c.frames());
@@ -96,12 +96,12 @@ fn document(asset: &Asset, arguments: &Arguments) -> Result<Document, Failure> {
 
     // Joints that the import added are left out; their children hang from the next joint of the file.
     let mut position = vec![-1; skeleton.len()];
-    let mut joints: Vec<Listed> = Vec::new();
+    let mut joints: Vec<ListedJoint> = Vec::new();
     for id in skeleton.ids() {
         let parent = skeleton.parent(id).map_or(-1, |p| position[p.index()]);
         position[id.index()] = match &skeleton.joint(id).file_name {
             Some(name) => {
-                joints.push(Listed { name: name.clone(), parent, id });
+                joints.push(ListedJoint { name: name.clone(), parent, id });
                 joints.len() as i64 - 1
             }
             None => parent,
@@ -116,11 +116,11 @@ fn document(asset: &Asset, arguments: &Arguments) -> Result<Document, Failure> {
             clip.read_pose(frame, &mut pose);
         }
         let model = ModelPose::of(skeleton, &pose);
-        let place = |j: &Listed| (file_from_model * model.position(j.id)).into();
+        let place = |j: &ListedJoint| (file_from_model * model.position(j.id)).into();
         let positions = joints.iter().map(place).collect();
-        Frame { frame, time: clip.map_or(0.0, |c| c.time(frame)), positions }
+        FramePositions { frame, time: clip.map_or(0.0, |c| c.time(frame)), positions }
     };
-    Ok(Document {
+    Ok(JointsDocument {
         schema: "posemill.joints/1",
         file: arguments.file.display().to_string(),
         clip: clip.map(|c| c.name.clone()),
@@ -149,7 +149,7 @@ fn frames(words: &[String], count: usize) -> Result<Vec<usize>, Failure> {
     if words.is_empty() { Ok((0..count).collect()) } else { words.iter().map(frame).collect() }
 }
 
-fn rows(document: &Document) -> String {
+fn rows(document: &JointsDocument) -> String {
     let mut text = "frame,time,joint,x,y,z\n".to_owned();
     for frame in &document.frames {
         for (joint, [x, y, z]) in document.joints.iter().zip(&frame.positions) {
@@ -164,7 +164,7 @@ fn rows(document: &Document) -> String {
     text
 }
 
-fn table(document: &Document) -> String {
+fn table(document: &JointsDocument) -> String {
     let width = document.joints.iter().map(|j| j.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for frame in &document.frames {

@@ -1,9 +1,9 @@
 //! `posemill map`: the automatic joint map, to be read, edited and fed back, with all that it leaves out.
 
 use super::console::Console;
-use super::direct::not_an_input;
+use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
-use super::load::load;
+use super::load_file::load;
 use crate::model::Asset;
 use crate::pipeline::{is_bare_take, is_skinned, write_whole};
 use crate::retarget::{self, MapDraft, MapError};
@@ -19,7 +19,7 @@ use std::path::PathBuf;
     posemill map take.bvh hero.glb\n  \
     posemill map take.bvh hero.glb -o map.toml\n  \
     posemill retarget take.bvh --onto hero.glb --map map.toml -o out.glb")]
-pub struct Arguments {
+pub struct MapArguments {
     /// A motion file; `-` is standard input
     #[arg(value_name = "MOTION")]
     motion: PathBuf,
@@ -35,7 +35,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A [`Failure`] where a file cannot be read or written, and where the map cannot be used as it is.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure> {
     if let Some(output) = &arguments.output {
         not_an_input(output, [arguments.motion.as_path(), arguments.character.as_path()].into_iter())?;
     }
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
 }
 
 /// Why the map cannot be used, and what has to be filled in where.
-fn to_do(refused: &MapError, draft: &MapDraft, arguments: &Arguments) -> String {
+fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> String {
     let file = match &arguments.output {
         Some(path) => format!("`{}`", path.display()),
         None => "what was printed".to_owned(),
@@ -89,7 +89,7 @@ fn to_do(refused: &MapError, draft: &MapDraft, arguments: &Arguments) -> String 
     format!("{}\nhint: {hint}", refused.sentence())
 }
 
-fn guess_swapped(take: &Asset, onto: &Asset, arguments: &Arguments) -> Option<String> {
+fn guess_swapped(take: &Asset, onto: &Asset, arguments: &MapArguments) -> Option<String> {
     let (motion, character) = (arguments.motion.display(), arguments.character.display());
     // The take looks like a character and the character's file like a take.
     (is_skinned(take) && is_bare_take(onto)).then(|| {

@@ -2,11 +2,11 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::load::{clip, load};
+use super::load_file::{clip, load};
 use super::measure_table::{batch, single};
 use crate::measure::{self, MEASURES, MetricContext, Summary, Threshold, shown};
 use crate::model::Asset;
-use crate::pipeline::{Beside, assess_alone};
+use crate::pipeline::{ReferenceMotion, assess_alone};
 use crate::report::{Metric, one_line};
 use clap::Args;
 use serde::Serialize;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
     posemill measure out/*.glb --source walk.bvh --json > quality.json\n\n\
     `posemill measure --help` lists every measure with its formula.")]
 #[command(after_long_help = formulas())]
-pub struct Arguments {
+pub struct MeasureArguments {
     /// Motion files; `-` is standard input
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
@@ -50,17 +50,17 @@ pub struct Arguments {
 
 /// The document of `--json`.
 #[derive(Debug, Serialize)]
-struct Document {
+struct MeasureDocument {
     schema: &'static str,
     source: Option<String>,
-    results: Vec<Measured>,
+    results: Vec<MeasuredClip>,
     summary: Vec<Summary>,
-    passed: Vec<Passed>,
+    passed: Vec<PassedThreshold>,
 }
 
 /// One clip of one result.
 #[derive(Debug, Serialize)]
-pub struct Measured {
+pub struct MeasuredClip {
     /// The file.
     pub file: String,
     /// The clip.
@@ -77,7 +77,7 @@ pub struct Measured {
 
 /// A threshold that a clip passed.
 #[derive(Debug, Serialize)]
-struct Passed {
+struct PassedThreshold {
     threshold: String,
     file: String,
     clip: String,
@@ -93,10 +93,10 @@ struct Passed {
 ///
 /// # Errors
 /// A [`Failure`] where the source or nothing of the results can be read.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Failure> {
     let fail_on = Threshold::all(&arguments.fail_on).map_err(|e| Failure::Argument(e.to_string()))?;
     let source = arguments.source.as_deref().map(|path| load(path, &arguments.sets)).transpose()?;
-    let mut results: Vec<Measured> = Vec::new();
+    let mut results: Vec<MeasuredClip> = Vec::new();
     let mut failed = false;
     for file in &arguments.results {
         let asset = match load(file, &arguments.sets) {
@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         results.extend(of_file(file, asset, source.as_ref(), arguments, console)?);
     }
     let passed = passed(&results, &fail_on);
-    let label = |m: &Measured| {
+    let label = |m: &MeasuredClip| {
         if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, one_line(&m.clip)) }
     };
     for fault in &passed {
@@ -124,7 +124,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     let bad = failed || !passed.is_empty();
     if arguments.json {
         let source = arguments.source.as_ref().map(|p| p.display().to_string());
-        console.json(&Document { schema: "posemill.measure/1", source, results, summary, passed });
+        console.json(&MeasureDocument { schema: "posemill.measure/1", source, results, summary, passed });
     } else {
         match results.as_slice() {
             [one] => console.data(&single(one, &fails_of(one, &passed))),
@@ -144,9 +144,9 @@ fn of_file(
     file: &Path,
     mut asset: Asset,
     source: Option<&Asset>,
-    arguments: &Arguments,
+    arguments: &MeasureArguments,
     console: &Console,
-) -> Result<Vec<Measured>, Failure> {
+) -> Result<Vec<MeasuredClip>, Failure> {
     for warning in asset.warnings.iter().filter(|_| console.verbose) {
         console.warning(format!("{}: {}", file.display(), warning.message));
     }
@@ -186,7 +186,7 @@ fn of_file(
         };
         let (from, made) = match take {
             Some(take) => {
-                let source = Beside::of(take, &motion)?;
+                let source = ReferenceMotion::of(take, &motion)?;
                 let (own, theirs) = (motion.clip.frames(), source.frames());
                 if own.abs_diff(theirs) > 1 {
                     console.warning(format!(
@@ -197,7 +197,7 @@ fn of_file(
             }
             None => ("result", assess_alone(&context, &motion, arguments.ground)),
         };
-        found.push(Measured {
+        found.push(MeasuredClip {
             file: name.clone(),
             clip: motion.clip.name.clone(),
             frames: motion.clip.frames(),
@@ -218,15 +218,15 @@ fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
 }
 
 /// Every threshold that a clip passes, or has no measure for.
-fn passed(results: &[Measured], thresholds: &[Threshold]) -> Vec<Passed> {
-    let of = |result: &Measured| {
+fn passed(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<PassedThreshold> {
+    let of = |result: &MeasuredClip| {
         let (file, clip) = (result.file.clone(), result.clip.clone());
         let metrics = &result.metrics;
         let one = move |threshold: &Threshold| {
             let value = metrics.iter().find(|m| m.name == threshold.name).map(|m| m.value);
             let told = threshold.told(value)?;
             let (file, clip, measure) = (file.clone(), clip.clone(), threshold.name.clone());
-            Some(Passed { threshold: threshold.to_string(), file, clip, value, measure, told })
+            Some(PassedThreshold { threshold: threshold.to_string(), file, clip, value, measure, told })
         };
         thresholds.iter().filter_map(one).collect::<Vec<_>>()
     };
@@ -234,8 +234,8 @@ fn passed(results: &[Measured], thresholds: &[Threshold]) -> Vec<Passed> {
 }
 
 /// The measures of one clip that passed a threshold.
-fn fails_of<'a>(one: &Measured, passed: &'a [Passed]) -> Vec<&'a str> {
-    let of = |p: &&Passed| p.file == one.file && p.clip == one.clip;
+fn fails_of<'a>(one: &MeasuredClip, passed: &'a [PassedThreshold]) -> Vec<&'a str> {
+    let of = |p: &&PassedThreshold| p.file == one.file && p.clip == one.clip;
     passed.iter().filter(of).map(|p| p.measure.as_str()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Measures become tables that people read: centimetres and degrees, the plain copy beside, limits marked.
 
-use super::measure::Measured;
+use super::measure::MeasuredClip;
 use crate::measure::{Reading, Summary, find, shown};
 use crate::report::one_line;
 use std::fmt::Write;
@@ -38,7 +38,7 @@ fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// All measures of one clip; those of `fails` passed a threshold.
-pub fn single(measured: &Measured, fails: &[&str]) -> String {
+pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let mut rows =
         vec![["measure", "value", "plain copy", "take", "at most", ""].map(str::to_owned).to_vec()];
     let copies = measured.metrics.iter().any(|m| m.copy.is_some());
@@ -77,7 +77,7 @@ pub fn single(measured: &Measured, fails: &[&str]) -> String {
 }
 
 /// One row for each clip, then the middle and the worst of every measure.
-pub fn batch(labels: &[String], many: &[Measured], summary: &[Summary]) -> String {
+pub fn batch(labels: &[String], many: &[MeasuredClip], summary: &[Summary]) -> String {
     let there: Vec<&str> =
         COLUMNS.into_iter().filter(|c| many.iter().any(|m| m.metrics.iter().any(|k| k.name == *c))).collect();
     let mut rows =

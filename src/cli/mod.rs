@@ -1,35 +1,30 @@
-//! The command line: one file for each command; the only place that prints.
+//! The command line: one file for each command. The only module that prints.
 
-mod again;
-mod bounds;
 mod calibrate;
 mod completions;
 mod console;
 mod convert;
-mod direct;
+mod counters;
+mod direct_request;
 mod exit;
 mod formats;
 mod inspect;
 mod joints;
-mod load;
-mod made;
+mod load_file;
 mod map;
 mod measure;
 mod measure_table;
-mod mill;
+mod output_summary;
 mod pipe;
 mod preview;
-mod recipe;
 mod retarget;
-mod run;
-mod serve;
+mod run_command;
+mod run_document;
+mod runner;
 mod simulate;
 mod stages;
 mod start;
 mod stop;
-mod tally;
-mod wire;
 mod worker;
-mod workers;
 
 pub use start::program;

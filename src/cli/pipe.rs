@@ -1,4 +1,4 @@
-//! `-` stands for standard input and standard output: both go through a folder that is gone afterwards.
+//! Standard input and output as `-`, by way of a temporary folder.
 
 use super::exit::Failure;
 use crate::import::MAX_FILE_BYTES;
@@ -13,44 +13,44 @@ pub struct Pipe {
     pub inputs: Vec<String>,
     /// A file, or a folder.
     pub output: String,
-    /// What stands for `-`, with that word.
-    pub called: Vec<(PathBuf, String)>,
-    /// The file that is to be printed, where one is.
+    /// Temporary files, with the `-` that they stand for.
+    pub aliases: Vec<(PathBuf, String)>,
+    /// The file to be printed, if any.
     printed: Option<PathBuf>,
     _folder: Option<TempDir>,
 }
 
 impl Pipe {
-    /// Reads standard input where it is asked for; `told` says whether standard output is to say what became of the files.
+    /// Reads standard input if an input is `-`; `reports` is whether standard output is for the results of the run.
     ///
     /// # Errors
-    /// A [`Failure`] where it cannot be read, or standard output cannot take the file.
+    /// A [`Failure`] if it cannot be read, or if standard output cannot take the file.
     pub fn open(
         inputs: &[String],
         output: &str,
         format: Option<OutputFormat>,
-        told: bool,
+        reports: bool,
     ) -> Result<Self, Failure> {
-        if output == "-" && told {
-            let message = "`-o -` prints the file, `--json` and `--dry-run` print what became of it\n\
+        if output == "-" && reports {
+            let message = "`-o -` prints the file, `--json` and `--dry-run` print the results\n\
                            leave one of them out";
             return Err(Failure::Argument(message.to_owned()));
         }
         let mut pipe = Self {
             inputs: inputs.to_vec(),
             output: output.to_owned(),
-            called: Vec::new(),
+            aliases: Vec::new(),
             printed: None,
             _folder: None,
         };
         if output != "-" && !inputs.iter().any(|i| i == "-") {
             return Ok(pipe);
         }
-        let folder = passage()?;
+        let folder = temporary_folder()?;
         for input in pipe.inputs.iter_mut().filter(|i| *i == "-") {
             let path = spooled(folder.path())?;
             *input = path.display().to_string();
-            pipe.called.push((path, "-".to_owned()));
+            pipe.aliases.push((path, "-".to_owned()));
         }
         if output == "-" {
             let Some(format) = format else {
@@ -67,17 +67,17 @@ impl Pipe {
             }
             let file = folder.path().join(format!("stdout.{}", format.extension()));
             pipe.output = file.display().to_string();
-            pipe.called.push((file.clone(), "-".to_owned()));
+            pipe.aliases.push((file.clone(), "-".to_owned()));
             pipe.printed = Some(file);
         }
         pipe._folder = Some(folder);
         Ok(pipe)
     }
 
-    /// Prints what was made, if it was.
+    /// Prints the output, if it was made.
     ///
     /// # Errors
-    /// A [`Failure`] where standard output does not take it. A reader that has gone away is no error.
+    /// A [`Failure`] if standard output cannot be written. A closed pipe is not an error.
     pub fn close(self) -> Result<(), Failure> {
         let Some(file) = self.printed.filter(|f| f.exists()) else { return Ok(()) };
         let bytes =
@@ -92,26 +92,25 @@ impl Pipe {
     }
 }
 
-/// A folder for what passes through.
+/// A temporary folder.
 ///
 /// # Errors
-/// A [`Failure`] where there is no room for temporary files.
-pub fn passage() -> Result<TempDir, Failure> {
-    tempfile::tempdir()
-        .map_err(|e| Failure::Argument(format!("there is no place for what passes through: {e}")))
+/// A [`Failure`] if it cannot be made.
+pub fn temporary_folder() -> Result<TempDir, Failure> {
+    tempfile::tempdir().map_err(|e| Failure::Argument(format!("a temporary folder cannot be made: {e}")))
 }
 
 /// Standard input as a file in `folder`.
 ///
 /// # Errors
-/// A [`Failure`] where it cannot be read.
+/// A [`Failure`] if it cannot be read.
 pub fn spooled(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join("stdin");
     spool(std::io::stdin().lock(), &path, MAX_FILE_BYTES)?;
     Ok(path)
 }
 
-/// At most `most` bytes into the file at `path`: what never ends shall not fill the disk.
+/// Copies at most `most` bytes to the file at `path`, so that endless input does not fill the disk.
 fn spool(from: impl Read, path: &Path, most: u64) -> Result<(), Failure> {
     let copied = std::fs::File::create(path)
         .and_then(|mut file| std::io::copy(&mut from.take(most.saturating_add(1)), &mut file))

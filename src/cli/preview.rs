@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::load::{clip, load};
+use super::load_file::{clip, load};
 use crate::model::{Asset, Clip, Motion};
 use crate::pipeline::write_whole;
 use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
@@ -21,7 +21,7 @@ use std::sync::Arc;
     posemill preview take.bvh -o take.png\n  \
     posemill preview take.bvh hero.glb -o both.gif --camera side\n  \
     posemill preview hero.glb --clip Run -o run.apng --size 640x360 --fps 30")]
-pub struct Arguments {
+pub struct PreviewArguments {
     /// Motion files or characters; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -59,7 +59,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A [`Failure`] where a file, the clip, an option or the output makes no sense.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format: Format = extension.parse().map_err(|_| {
         let out = arguments.output.display();

@@ -1,11 +1,11 @@
 //! `posemill retarget`: the default pipeline, no file needed.
 
 use super::console::Console;
-use super::direct::{Request, plan};
+use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
 use super::formats::written;
-use super::mill::{MillArguments, Work, mill};
 use super::pipe::Pipe;
+use super::runner::{PlannedRun, RunnerArguments, run_all};
 use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
 use clap::Args;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
     posemill retarget 'takes/**/*.bvh' --onto hero.glb -o out/\n  \
     posemill retarget walk.bvh run.bvh --onto hero.glb --merge -o hero-moves.glb\n  \
     posemill map take.bvh hero.glb -o map.toml    (then edit it, and pass --map map.toml)")]
-pub struct Arguments {
+pub struct RetargetArguments {
     /// Motion files or globs; `-` is standard input
     #[arg(required = true, value_name = "MOTION")]
     motions: Vec<String>,
@@ -46,15 +46,15 @@ pub struct Arguments {
     #[arg(long)]
     replace_animations: bool,
     #[command(flatten)]
-    mill: MillArguments,
+    runner: RunnerArguments,
 }
 
 /// Retargets every take.
 ///
 /// # Errors
 /// A [`Failure`] where nothing can start.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
-    let told = arguments.mill.json || arguments.mill.dry_run;
+pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Failure> {
+    let told = arguments.runner.json || arguments.runner.dry_run;
     let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, told)?;
     let mut sets = Vec::new();
     if let Some(map) = &arguments.map {
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
     if arguments.replace_animations {
         sets.push("output.replace_animations=true".to_owned());
     }
-    let request = Request {
+    let request = DirectRequest {
         command: "retarget",
         pipeline: DEFAULT_PIPELINE,
         name: "default pipeline",
@@ -79,10 +79,10 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         merge: arguments.merge,
         verdict: true,
         sets,
-        called: pipe.called.clone(),
+        aliases: pipe.aliases.clone(),
     };
-    let work = Work { named: arguments.output != "-", ..plan(request, &arguments.mill)? };
-    let exit = mill("retarget", &[work], &arguments.mill, console)?;
+    let planned = PlannedRun { named: arguments.output != "-", ..plan(request, &arguments.runner)? };
+    let exit = run_all("retarget", &[planned], &arguments.runner, console)?;
     pipe.close()?;
     Ok(exit)
 }

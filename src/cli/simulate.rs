@@ -2,11 +2,11 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use crate::batch::{Manifest, OutputRecord, OutputState};
 use crate::dynamics::{Recording, SCENE_KEYS, Scene, SceneError, Simulation};
 use crate::export::{self, Format};
 use crate::pipeline::{
-    ConfigError, ConfigFault, FileHash, Manifest, PlanError, Record, Source, State, Take, hash_of,
-    write_whole,
+    ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
 use crate::report::io_reason;
 use crate::visible;
@@ -31,7 +31,7 @@ const EXAMPLES: &str = "Examples:\n  \
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(after_long_help = keys())]
-pub struct Arguments {
+pub struct SimulateArguments {
     /// The scene
     #[arg(value_name = "SCENE.toml")]
     scene: PathBuf,
@@ -80,7 +80,7 @@ struct Outputs {
 ///
 /// # Errors
 /// A [`Failure`] where the scene, an option or the output makes no sense, or the simulation has no result.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Failure> {
     let path = &arguments.scene;
     let name = path.display().to_string();
     let outputs = outputs(arguments)?;
@@ -129,7 +129,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
         let source =
             hash_of(path).map(|read| FileHash { path: take_of(path).relative.display().to_string(), ..read });
         manifest.add(
-            Record {
+            OutputRecord {
                 files: hashes,
                 planned: String::new(),
                 pipeline: made_with,
@@ -145,7 +145,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
 }
 
 /// What OUT stands for.
-fn outputs(arguments: &Arguments) -> Result<Outputs, Failure> {
+fn outputs(arguments: &SimulateArguments) -> Result<Outputs, Failure> {
     let out = &arguments.output;
     let folder =
         out.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]) || out.is_dir();
@@ -171,8 +171,8 @@ fn outputs(arguments: &Arguments) -> Result<Outputs, Failure> {
 }
 
 /// The scene as that from which outputs are made.
-fn take_of(scene: &Path) -> Take {
-    Take { path: scene.to_owned(), relative: scene.file_name().unwrap_or_default().into() }
+fn take_of(scene: &Path) -> TakeFile {
+    TakeFile { path: scene.to_owned(), relative: scene.file_name().unwrap_or_default().into() }
 }
 
 /// The report of outputs that are up to date; an error where a file is there that is not ours.
@@ -187,9 +187,9 @@ fn fresh(
     let foreign =
         |path: &Path| Failure::Argument(crate::pipeline::RunError::Foreign(path.to_owned()).to_string());
     match manifest.state(main, made_with, &take_of(scene)) {
-        State::UpToDate(report, _) => return Ok(Some(report)),
-        State::Foreign(path) => return Err(foreign(&path)),
-        State::Stale => {}
+        OutputState::UpToDate(report, _) => return Ok(Some(report)),
+        OutputState::Foreign(path) => return Err(foreign(&path)),
+        OutputState::Stale => {}
     }
     match [main, &outputs.table].into_iter().find(|p| !manifest.may_replace(p)) {
         Some(path) => Err(foreign(path)),
@@ -240,7 +240,7 @@ fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
     };
     let fault = ConfigFault::at(0, start + indent..start + line.trim_end().len(), message).hint(hint);
     ConfigError {
-        sources: vec![Source { name: name.to_owned(), text: text.to_owned() }],
+        sources: vec![ConfigSource { name: name.to_owned(), text: text.to_owned() }],
         faults: vec![fault],
     }
 }

@@ -13,7 +13,7 @@ use clap::Args;
     posemill stages resample\n  \
     posemill stages --reference > pipeline.toml\n  \
     posemill stages --schema > pipeline.schema.json")]
-pub struct Arguments {
+pub struct StagesArguments {
     /// The stage to explain
     #[arg(value_name = "NAME", conflicts_with_all = ["reference", "schema"])]
     name: Option<String>,
@@ -29,7 +29,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A [`Failure`] for a stage that is not there.
-pub fn run(arguments: &Arguments, console: &Console) -> Result<Exit, Failure> {
+pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failure> {
     match &arguments.name {
         _ if arguments.reference => console.data(&reference(STAGES)),
         _ if arguments.schema => console.json(&schema(STAGES)),

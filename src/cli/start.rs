@@ -1,12 +1,12 @@
 //! Arguments become a command, the command an exit code.
 
-use super::again::quoted;
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
 use super::{
-    calibrate, completions, convert, formats, inspect, joints, map, measure, preview, retarget, run,
+    calibrate, completions, convert, formats, inspect, joints, map, measure, preview, retarget, run_command,
     simulate, stages, worker,
 };
+use crate::batch::quoted;
 use crate::pipeline::{PlanError, schema};
 use crate::stages::STAGES;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -35,22 +35,22 @@ pub struct Arguments {
 /// One variant for each command, in the order in which somebody comes to need them.
 #[derive(Debug, Subcommand)]
 enum Command {
-    Inspect(inspect::Arguments),
-    Retarget(retarget::Arguments),
-    Preview(preview::Arguments),
-    Measure(measure::Arguments),
-    Map(map::Arguments),
-    Calibrate(calibrate::Arguments),
-    Run(run::Arguments),
-    Convert(convert::Arguments),
-    Joints(joints::Arguments),
-    Simulate(simulate::Arguments),
-    Stages(stages::Arguments),
-    Formats(formats::Arguments),
-    Completions(completions::Arguments),
+    Inspect(inspect::InspectArguments),
+    Retarget(retarget::RetargetArguments),
+    Preview(preview::PreviewArguments),
+    Measure(measure::MeasureArguments),
+    Map(map::MapArguments),
+    Calibrate(calibrate::CalibrateArguments),
+    Run(run_command::RunArguments),
+    Convert(convert::ConvertArguments),
+    Joints(joints::JointsArguments),
+    Simulate(simulate::SimulateArguments),
+    Stages(stages::StagesArguments),
+    Formats(formats::FormatsArguments),
+    Completions(completions::CompletionsArguments),
     Man(completions::ManArguments),
     #[command(hide = true)]
-    Worker(worker::Arguments),
+    Worker(worker::WorkerArguments),
 }
 
 /// An option that is not there and that a key of pipelines is called: `--units cm` is `--set input.units=cm`.
@@ -128,7 +128,7 @@ pub fn program() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| with_onto(with_key(error)).exit());
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {
-        Command::Run(a) => run::run(a, &console),
+        Command::Run(a) => run_command::run(a, &console),
         Command::Retarget(a) => retarget::run(a, &console),
         Command::Convert(a) => convert::run(a, &console),
         Command::Inspect(a) => inspect::run(a, &console),

@@ -1,7 +1,7 @@
 //! `posemill worker`: the other end of a run that has takes made in processes of their own. Not for people.
 
 use super::exit::{Exit, Failure};
-use super::serve::serve;
+use crate::batch::{job_threads, serve};
 use crate::report::io_reason;
 use clap::Args;
 use std::io::BufRead;
@@ -9,7 +9,7 @@ use std::sync::mpsc::sync_channel;
 
 /// Works for a run
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct WorkerArguments {
     /// Threads
     #[arg(long)]
     threads: usize,
@@ -22,7 +22,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A [`Failure`] where memory cannot be bounded, threads not started or answers not be written.
-pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &WorkerArguments) -> Result<Exit, Failure> {
     if let Some(bytes) = arguments.memory {
         bound_memory(bytes)?;
     }
@@ -41,7 +41,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     std::thread::Builder::new()
         .spawn(listen)
         .map_err(|e| Failure::Argument(format!("the threads cannot be started: {}", io_reason(&e))))?;
-    let pool = super::mill::pool(arguments.threads)?;
+    let pool = job_threads(arguments.threads)?;
+    super::runner::silence_jobs();
     let served = pool.install(move || serve(lines.into_iter(), &mut std::io::stdout()));
     served.map_err(|e| Failure::Argument(format!("the worker cannot go on: {}", io_reason(&e))))?;
     Ok(Exit::Good)

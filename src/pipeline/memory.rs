@@ -64,9 +64,9 @@ impl Serialize for Memory {
 
 impl<'de> Deserialize<'de> for Memory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
+        struct MemoryVisitor;
 
-        impl Visitor<'_> for Text {
+        impl Visitor<'_> for MemoryVisitor {
             type Value = Memory;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Memory {
             }
         }
 
-        deserializer.deserialize_any(Text)
+        deserializer.deserialize_any(MemoryVisitor)
     }
 }
 

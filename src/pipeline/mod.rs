@@ -1,80 +1,72 @@
-//! The file as written, the plan as understood, the run.
+//! Pipelines: the file as written, the resolved plan, and the run of one job in memory.
 //!
-//! [`PipelineConfig::parse`] reads a pipeline file with every fault at once; [`Pipeline::new`] loads what it
-//! names; [`find_takes`] and [`Jobs`] say what goes where; [`run_all`] carries each job from its takes to its outputs, on
-//! its own, skipping what the [`Manifest`] knows to be up to date. [`Pipeline::standard`] is `posemill retarget` in memory.
+//! [`PipelineConfig::parse`] reads a pipeline file and reports all its faults at once; [`Pipeline::new`] resolves it: it
+//! loads the character and the other files that it names. [`Pipeline::apply`] runs it on one motion.
+//! [`Pipeline::standard`] is the pipeline of `posemill retarget`. Many takes, and folders of outputs, are the business of
+//! [`crate::batch`].
 
-mod batch;
-mod beside;
-mod claims;
-mod clips;
-mod compared;
+mod atomic_write;
+mod clip_choice;
 mod config;
-mod direct;
-#[cfg(feature = "render")]
-mod drawn;
-#[cfg(not(feature = "render"))]
-#[path = "undrawn.rs"]
-mod drawn;
-mod fault;
-mod jobs;
-mod known;
-mod line;
-mod manifest;
+mod config_error;
+mod config_keys;
+mod config_parts;
+mod contact_sidecar;
+mod default_pipeline;
+mod file_hash;
+mod file_names;
+mod fingerprint;
+mod input_section;
+mod job;
 mod memory;
+mod output_section;
 mod plan;
-mod put;
-mod quality;
+mod plan_error;
+mod planned_files;
+#[cfg(feature = "render")]
+mod preview_output;
+#[cfg(not(feature = "render"))]
+#[path = "no_preview_output.rs"]
+mod preview_output;
+mod reference_motion;
 #[cfg(feature = "cli")]
-mod reference;
-mod report;
-mod rows;
-mod run;
-mod sections;
-mod seen;
-mod take_list;
-mod takes;
-mod tidy;
-mod walk;
-mod watch;
-mod write;
+mod reference_text;
+mod run_error;
+mod run_job;
+mod section_values;
+mod stage_monitor;
+mod standard;
 
-pub use batch::{Batch, BatchOptions, Outcome, Status, run_all};
+pub use atomic_write::WriteError;
 #[cfg(feature = "cli")]
-pub(crate) use batch::{isolated, run_all_with};
-pub use claims::Claims;
-pub use clips::find_clip;
+pub(crate) use atomic_write::whole as write_whole;
+pub(crate) use atomic_write::{AtomicFile, sweep};
+pub use clip_choice::find_clip;
 #[cfg(feature = "cli")]
-pub(crate) use clips::{is_bare_take, is_skinned};
-pub use compared::{Beside, assess_alone};
+pub(crate) use clip_choice::{is_bare_take, is_skinned};
 pub use config::PipelineConfig;
-pub use direct::save;
-pub use fault::{ConfigError, ConfigFault, Source};
-pub use jobs::{Job, Jobs, Placement};
-#[cfg(feature = "cli")]
-pub(crate) use line::hash_of;
-pub use line::{FileHash, Record};
-pub use manifest::{Manifest, State};
+pub use config_error::{ConfigError, ConfigFault, ConfigSource};
+pub use default_pipeline::DEFAULT_PIPELINE;
+pub use file_hash::FileHash;
+pub(crate) use file_hash::{hash_of, slashed};
+#[cfg(feature = "render")]
+pub(crate) use file_names::CLIP_PAGE;
+pub(crate) use file_names::{CONTACT_TABLE, REPORT, REPORT_PAGE};
+pub use input_section::{InputSection, Up};
+pub(crate) use job::output_format;
+pub use job::{Collision, Job, TakeFile};
 pub use memory::Memory;
-pub use plan::{DEFAULT_PIPELINE, Pipeline, PlanError};
-pub use quality::passed;
+pub use output_section::{OutputFormat, OutputSection, Preview};
+pub use plan::Pipeline;
+pub use plan_error::PlanError;
+pub use preview_output::WorstCourse;
+pub use reference_motion::{ReferenceMotion, assess_alone};
 #[cfg(feature = "cli")]
-pub(crate) use reference::{reference, schema, stage_help, stage_list};
-#[cfg(feature = "cli")]
-pub(crate) use report::REPORT;
-#[cfg(feature = "cli")]
-pub(crate) use report::REPORT_PAGE;
-pub use report::write_reports;
-pub use rows::Rows;
-pub use run::RunError;
-#[cfg(feature = "cli")]
-pub(crate) use run::{Made, make};
-pub use sections::{Input, Output, OutputFormat, Preview, Units, Up};
-pub use take_list::TakeList;
-pub use takes::{Shard, Take, Takes, TakesError, find as find_takes, listed as listed_takes};
-pub use write::WriteError;
-#[cfg(feature = "cli")]
-pub(crate) use write::whole as write_whole;
+pub(crate) use reference_text::{reference, schema, stage_help, stage_list};
+pub use run_error::RunError;
+pub(crate) use run_job::{JobOutputs, OutputFile, make, make_with_report};
+pub use section_values::Units;
+pub use standard::save;
 
 #[cfg(test)]
 mod tests;

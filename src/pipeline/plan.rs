@@ -1,13 +1,15 @@
-//! A pipeline as understood: the character is loaded, the outputs have names; only this can run.
+//! A resolved pipeline: the character is loaded, names are joints, outputs have formats. Only this can run.
 
-use super::clips::is_bare_take;
-use super::config::{PipelineConfig, StageAsWritten, Told};
-use super::fault::{ConfigError, ConfigFault, Source};
-use super::sections::Preview;
-use super::takes::TakesError;
+use super::clip_choice::is_bare_take;
+use super::config::{CharacterLimit, PipelineConfig, WrittenStageConfig};
+use super::config_error::{ConfigFault, ConfigSource};
+use super::fingerprint::Fingerprint;
+use super::output_section::Preview;
+use super::plan_error::PlanError;
+use super::planned_files::PlannedFiles;
 use crate::body::{CharacterBody, ToldMobility};
 use crate::export;
-use crate::import::{self, ImportError};
+use crate::import;
 use crate::measure::{MetricContext, Threshold};
 use crate::model::{Asset, Character};
 use crate::report::Warnings;
@@ -15,247 +17,84 @@ use crate::stages::{StageError, WrittenStage};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The pipeline but for what asks for physics.
-macro_rules! everyday {
-    () => {
-        r#"
-[output]
-report = false
-
-[[stage]]
-use = "repair"
-
-[[stage]]
-use = "contacts"
-
-[[stage]]
-use = "retarget"
-
-[[stage]]
-use = "ground"
-enabled = false
-
-[[stage]]
-use = "foot_lock"
-
-[[stage]]
-use = "limits"
-enabled = false
-
-[[stage]]
-use = "loop"
-enabled = false
-"#
-    };
-}
-
-/// The pipeline of `posemill retarget`.
-///
-/// A take without faults comes out of `repair` bit for bit.
-/// What is not enabled does nothing until somebody asks for it, `--set stage.ground.enabled=true`: joint limits too, since a
-/// take that leaves the ranges of people does so by itself, and is left alone.
-#[cfg(feature = "physics")]
-pub const DEFAULT_PIPELINE: &str = concat!(everyday!(), "\n[[stage]]\nuse = \"settle\"\nenabled = false\n");
-/// The pipeline of `posemill retarget`, without the stage that asks for physics.
-#[cfg(not(feature = "physics"))]
-pub const DEFAULT_PIPELINE: &str = everyday!();
-
 /// A pipeline that can run.
 #[derive(Debug)]
 pub struct Pipeline {
-    /// What people call it: the path of its file.
+    /// The name in messages: the path of the pipeline file.
     pub name: String,
-    /// The folder that relative paths in it start from.
+    /// The folder that its relative paths start from.
     pub folder: PathBuf,
     /// How motion files are read.
-    pub import: import::ImportOptions,
-    /// The character that takes are carried onto.
+    pub import: import::Options,
+    /// The character that takes are retargeted onto.
     pub character: Option<Arc<Character>>,
     /// The character's file.
     pub character_file: Option<PathBuf>,
-    /// The path of the character's file where it holds motion and no skin, as takes do.
+    /// The path of the character's file if it holds motion and no skin, as takes do.
     pub bare_take: Option<String>,
-    /// Which clip of each take; all of them where none is named.
+    /// Which clip of each take; `None` for all of them.
     pub clip: Option<String>,
-    /// What had to be bent in the character's file.
+    /// What the import changed in the character's file.
     pub warnings: Warnings,
-    /// The steps, in order.
+    /// The stages, in order.
     pub stages: Vec<Arc<dyn WrittenStage>>,
     /// How outputs are written.
     pub export: export::ExportOptions,
-    /// The picture beside each output.
+    /// The picture next to each output.
     pub preview: Preview,
-    /// Whether to write `report.json` and the pages.
+    /// Whether to write `report.json` and the report pages.
     pub report: bool,
-    /// Whether results are measured that are measured in a moment: somebody waits for them, and reads one line on each.
+    /// Whether to measure results that are measured quickly even without a report: the program prints one line on each.
     pub verdict: bool,
-    /// Whether every take gets a page then, or only one that is over a limit.
+    /// Whether every take gets a page in a report, or only takes that exceed a limit.
     pub every_page: bool,
-    /// What a result must not pass.
+    /// Limits of measures that results must not exceed.
     pub fail_on: Vec<Threshold>,
-    /// Whether to write contact labels beside each output.
+    /// Whether to write contact labels next to each output.
     pub contacts: bool,
-    /// A hash of everything but the takes that outputs depend on: the stages and their keys, the character, the
-    /// files that stages read, this program's version.
+    /// A hash of everything that outputs depend on apart from the takes: the stages and their keys, the character, the
+    /// content of the files that the pipeline names, the version of this program.
     pub fingerprint: String,
-    /// The character as it was measured, and what measures need of it, once somebody asked: all takes share both.
+    /// The measured character, made at the first request; all takes share it.
     pub(crate) body: OnceLock<Arc<CharacterBody>>,
+    /// What measures need of the character, likewise.
     pub(crate) metric_context: OnceLock<Arc<MetricContext>>,
 }
 
-/// Why nothing can start.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The pipeline file.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The takes.
-    #[error(transparent)]
-    Takes(#[from] TakesError),
-    /// The character cannot be loaded.
-    #[error("character `{path}`: {error}")]
-    Character {
-        /// The path as written.
-        path: String,
-        /// Why.
-        error: ImportError,
-    },
-    /// A file that the pipeline names cannot be read.
-    #[error("the file `{path}` cannot be read: {reason}")]
-    File {
-        /// The path as written.
-        path: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// An output would replace what the run reads.
-    #[error("`{output}` is an input of this run\nname another output")]
-    OverInput {
-        /// The file.
-        output: String,
-    },
-    /// An output file name whose extension is no format.
-    #[error(
-        "`{output}` has no extension of a format that can be written\nend it with {allowed}, or with `/` for a folder"
-    )]
-    Extension {
-        /// The file.
-        output: String,
-        /// The extensions that are known.
-        allowed: String,
-    },
-}
+/// Most frames of a take that is measured for [`Pipeline::verdict`]: they take some tenths of a second.
+const QUICK_FRAMES: usize = 10_000;
 
 impl Pipeline {
-    /// The pipeline of `config`, whose relative paths start from `folder`, onto one of its characters.
+    /// Resolves `config` for one of its characters; relative paths start from `folder`.
     ///
     /// # Errors
     /// A [`PlanError`] for a character that cannot be loaded or that no stage uses, and with every file of the pipeline that
-    /// is not there and every name in it that the character lacks.
+    /// does not exist and every name in it that the character lacks.
     pub fn new(config: &PipelineConfig, folder: &Path, character: Option<&str>) -> Result<Self, PlanError> {
-        let retarget = config.stages.iter().find(|s| s.stage.name() == "retarget");
-        match (character, retarget) {
-            (None, Some(stage)) => {
-                let fault = ConfigFault::at(0, stage.span.clone(), "there is no character to retarget onto");
-                let hint = "name one: `character = \"hero.glb\"` in [input]";
-                return Err(config.error(vec![fault.hint(Some(hint))]).into());
-            }
-            (Some(path), None) => {
-                let fault = ConfigFault::whole(format!("no stage carries the motion onto `{path}`"));
-                let hint = "add a stage: [[stage]] use = \"retarget\"";
-                return Err(config.error(vec![fault.hint(Some(hint))]).into());
-            }
-            _ => {}
-        }
-
-        let name = character.map(stem);
-        let known: Vec<String> = config.input.character.iter().map(|c| stem(c)).chain(name.clone()).collect();
-        let unknown = config.limits.iter().find(|l| !known.contains(&l.character));
-        if let Some(limit) = unknown {
-            let (source, span) = limit.place.clone();
-            let message =
-                format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
-            let hint = "name it as its file is named, without the extension";
-            return Err(config.error(vec![ConfigFault::at(source, span, message).hint(Some(hint))]).into());
-        }
-        let own_limits: Vec<&ToldMobility> =
-            config.limits.iter().filter(|l| Some(&l.character) == name.as_ref()).map(|l| &l.told).collect();
-
-        let mut faults = Vec::new();
-        let mut told = |texts: &[Told], path: &str| named(folder, path, texts, &mut faults);
-        let mut hash = blake3::Hasher::new();
-        let mut add = |bytes: &[u8]| {
-            hash.update(&(bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
+        check_character(config, character)?;
+        let limits = character_limits(config, character)?;
+        let mut files = PlannedFiles::new(config, folder);
+        let fingerprint = Fingerprint::new(config, folder);
+        let mut fingerprint = add_config(fingerprint, config, &mut files)?;
+        let loaded = match character {
+            Some(path) => Some(load_character(config, path, &limits, &mut files, &mut fingerprint)?),
+            None => None,
         };
-        add(env!("CARGO_PKG_VERSION").as_bytes());
-        let output = &config.output;
-        let kept = (config.input.options(folder), output.options(), output.report, output.contacts);
-        let kept = format!("{kept:?}");
-        add(kept.as_bytes());
-        for path in config.files() {
-            add(&told(&config.texts, path)?);
-        }
-        if let Some(clip) = &config.input.clip {
-            add(b"clip");
-            add(clip.as_bytes());
-        }
-        if !output.fail_on.is_empty() {
-            // Outputs that were never measured are out of date once measures are asked for.
-            add(b"measured");
-        }
-        if let Some(extension) = output.preview.extension() {
-            add(extension.as_bytes());
-        }
-        for stage in &config.stages {
-            add(stage.stage.name().as_bytes());
-            add(stage.stage.canonical().to_string().as_bytes());
-            for path in stage.stage.files() {
-                add(&told(&stage.texts, &path.to_string_lossy())?);
-            }
-        }
-        let (mut loaded, mut bare_take) = (None, None);
-        let mut warnings = Warnings::new();
-        if let Some(path) = character {
-            let bytes = told(&config.texts, path)?;
-            add(&bytes);
-            let import::ImportOptions { words, memory, .. } = config.input.options(folder);
-            let words = import::ImportOptions { words, memory, ..import::ImportOptions::default() };
-            let asset = match import::load(folder.join(path), &words) {
-                Ok(asset) => asset,
-                Err(error) if faults.is_empty() => {
-                    return Err(PlanError::Character { path: path.to_owned(), error });
-                }
-                Err(_) => return Err(config.error(faults).into()),
-            };
-            faults.extend(foreseen(config, &asset.character, folder));
-            for (_, bytes) in resources(&asset) {
-                add(bytes);
-            }
-            add(format!("{own_limits:?}").as_bytes());
-            bare_take = is_bare_take(&asset).then(|| path.to_owned());
-            let rig = own_limits.iter().fold(asset.character.rig.clone(), |rig, told| told.on(rig));
-            loaded = Some(match own_limits.is_empty() {
-                true => asset.character,
-                false => Arc::new(Character { rig, ..(*asset.character).clone() }),
-            });
-            warnings.extend_from(asset.warnings, path);
-        }
-        if !faults.is_empty() {
-            return Err(config.error(faults).into());
-        }
-        let stages = config.stages.iter().map(|s| Arc::clone(&s.stage)).collect();
+        files.check()?;
+        let (character_file, bare_take) =
+            (character.map(|path| folder.join(path)), loaded.as_ref().and_then(|l| l.bare_take.clone()));
+        let (character, warnings) =
+            loaded.map_or_else(|| (None, Warnings::new()), |l| (Some(l.character), l.warnings));
         Ok(Self {
             name: config.sources[0].name.clone(),
             folder: folder.to_owned(),
             import: config.input.options(folder),
-            character: loaded,
-            character_file: character.map(|path| folder.join(path)),
+            character,
+            character_file,
             bare_take,
             clip: config.input.clip.clone(),
             warnings,
-            stages,
+            stages: config.stages.iter().map(|s| Arc::clone(&s.stage)).collect(),
             export: config.output.options(),
             preview: config.output.preview,
             report: config.output.report,
@@ -263,11 +102,88 @@ impl Pipeline {
             every_page: true,
             fail_on: config.output.fail_on.clone(),
             contacts: config.output.contacts,
-            fingerprint: hash.finalize().to_hex().to_string(),
+            fingerprint: fingerprint.finish(),
             body: OnceLock::new(),
             metric_context: OnceLock::new(),
         })
     }
+
+    /// The names of its stages, in order.
+    pub(crate) fn stage_names(&self) -> Vec<&'static str> {
+        self.stages.iter().map(|stage| stage.name()).collect()
+    }
+
+    /// Whether the results of a take of so many frames are measured, which they are if somebody reads the measures.
+    pub fn measured(&self, frames: usize) -> bool {
+        self.report || !self.fail_on.is_empty() || (self.verdict && frames <= QUICK_FRAMES)
+    }
+
+    /// The pipeline's own character, measured.
+    pub(super) fn body(&self) -> Option<Arc<CharacterBody>> {
+        let own = self.character.as_ref()?;
+        Some(get_or_make(&self.body, || CharacterBody::new(own)))
+    }
+
+    /// What measures need of `character`; for the pipeline's own character it is made once.
+    pub(super) fn metric_context(&self, character: &Arc<Character>) -> Arc<MetricContext> {
+        let own = self.character.as_ref().filter(|own| Arc::ptr_eq(own, character));
+        match own.and_then(|_| self.body()) {
+            Some(body) => get_or_make(&self.metric_context, || MetricContext::of(body)),
+            None => Arc::new(MetricContext::new(character)),
+        }
+    }
+}
+
+/// The value, made at the first request. Two threads that come at the same time both make it: a thread that waited could
+/// wait for work that rayon has put on its own stack.
+fn get_or_make<T>(cell: &OnceLock<Arc<T>>, make: impl FnOnce() -> T) -> Arc<T> {
+    if let Some(known) = cell.get() {
+        return Arc::clone(known);
+    }
+    let made = Arc::new(make());
+    Arc::clone(cell.get_or_init(|| made))
+}
+
+/// Checks that there is a character if and only if a stage retargets onto it.
+fn check_character(config: &PipelineConfig, character: Option<&str>) -> Result<(), PlanError> {
+    let retarget = config.stages.iter().find(|s| s.stage.name() == "retarget");
+    let (fault, hint) = match (character, retarget) {
+        (None, Some(stage)) => (
+            ConfigFault::at(0, stage.span.clone(), "there is no character to retarget onto"),
+            "name one: `character = \"hero.glb\"` in [input]",
+        ),
+        (Some(path), None) => (
+            ConfigFault::whole(format!("no stage carries the motion onto `{path}`")),
+            "add a stage: [[stage]] use = \"retarget\"",
+        ),
+        _ => return Ok(()),
+    };
+    Err(config.error(vec![fault.hint(Some(hint))]).into())
+}
+
+/// The joint limits of this character in `[input]`.
+fn character_limits<'c>(
+    config: &'c PipelineConfig,
+    character: Option<&str>,
+) -> Result<Vec<&'c ToldMobility>, PlanError> {
+    let name = character.map(stem);
+    let known: Vec<String> = config.input.character.iter().map(|c| stem(c)).chain(name.clone()).collect();
+    let unknown = |limit: &&CharacterLimit| !known.contains(&limit.character);
+    if let Some(limit) = config.limits.iter().find(unknown) {
+        let (source, span) = limit.place.clone();
+        let message = format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
+        let hint = "name it as its file is named, without the extension";
+        return Err(config.error(vec![ConfigFault::at(source, span, message).hint(Some(hint))]).into());
+    }
+    let own = config.limits.iter().filter(|l| Some(&l.character) == name.as_ref());
+    Ok(own.map(|l| &l.mobility).collect())
+}
+
+/// The limits of a character as text, for the fingerprint.
+fn limits_text(config: &PipelineConfig, character: &str) -> String {
+    let name = stem(character);
+    let own = config.input.limits.iter().find(|(character, _)| *character.get_ref() == name);
+    own.map_or("[]".to_owned(), |(_, limits)| serde_json::to_string(limits).expect("limits are plain data"))
 }
 
 /// The name of a character's file without the extension.
@@ -275,93 +191,98 @@ fn stem(path: &str) -> String {
     Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-impl Pipeline {
-    /// The names of its stages, in order.
-    pub(crate) fn stage_names(&self) -> Vec<&'static str> {
-        self.stages.iter().map(|stage| stage.name()).collect()
+/// Adds the files of `[input]`, the other keys that outputs depend on, and the stages with their files.
+fn add_config(
+    mut fingerprint: Fingerprint,
+    config: &PipelineConfig,
+    files: &mut PlannedFiles<'_>,
+) -> Result<Fingerprint, PlanError> {
+    for path in config.files() {
+        fingerprint.add(&files.read(&config.texts, path)?);
     }
-
-    /// Whether the results of a take of so many frames are measured: where somebody reads the measures.
-    pub fn measured(&self, frames: usize) -> bool {
-        self.report || !self.fail_on.is_empty() || (self.verdict && frames <= BRIEF)
+    if let Some(clip) = &config.input.clip {
+        fingerprint.add(b"clip");
+        fingerprint.add(clip.as_bytes());
     }
-
-    /// The pipeline's own character as it is measured.
-    pub(super) fn body(&self) -> Option<Arc<CharacterBody>> {
-        let own = self.character.as_ref()?;
-        Some(once(&self.body, || CharacterBody::new(own)))
+    if !config.output.fail_on.is_empty() {
+        // Outputs that were never measured are out of date once measures are asked for.
+        fingerprint.add(b"measured");
     }
-
-    /// What measures need of `character`; of the pipeline's own it is read off once.
-    pub(super) fn metric_context(&self, character: &Arc<Character>) -> Arc<MetricContext> {
-        let own = self.character.as_ref().filter(|own| Arc::ptr_eq(own, character));
-        match own.and_then(|_| self.body()) {
-            Some(body) => once(&self.metric_context, || MetricContext::of(body)),
-            None => Arc::new(MetricContext::new(character)),
+    if let Some(extension) = config.output.preview.extension() {
+        fingerprint.add(extension.as_bytes());
+    }
+    for stage in &config.stages {
+        fingerprint.add(stage.stage.name().as_bytes());
+        fingerprint.add(stage.stage.canonical().to_string().as_bytes());
+        for path in stage.stage.files() {
+            fingerprint.add(&files.read(&stage.texts, &path.to_string_lossy())?);
         }
     }
+    Ok(fingerprint)
 }
 
-/// What is known, or is made and known from now on. Two threads that come at once make it twice: one that waited could
-/// wait for work that is its own.
-fn once<T>(known: &OnceLock<Arc<T>>, make: impl FnOnce() -> T) -> Arc<T> {
-    if let Some(known) = known.get() {
-        return Arc::clone(known);
+/// A character that was loaded for a pipeline.
+struct LoadedCharacter {
+    character: Arc<Character>,
+    bare_take: Option<String>,
+    warnings: Warnings,
+}
+
+/// Loads the character, gives its joints the limits of the pipeline, and lets the stages check their names against it.
+fn load_character(
+    config: &PipelineConfig,
+    path: &str,
+    limits: &[&ToldMobility],
+    files: &mut PlannedFiles<'_>,
+    fingerprint: &mut Fingerprint,
+) -> Result<LoadedCharacter, PlanError> {
+    fingerprint.add(&files.read(&config.texts, path)?);
+    let import::Options { words, memory, .. } = config.input.options(files.folder);
+    let options = import::Options { words, memory, ..import::Options::default() };
+    let asset = match import::load(files.folder.join(path), &options) {
+        Ok(asset) => asset,
+        Err(error) => {
+            files.check()?;
+            return Err(PlanError::Character { path: path.to_owned(), error });
+        }
+    };
+    files.faults.extend(foreseen(config, &asset.character, files.folder));
+    for (_, bytes) in resources(&asset) {
+        fingerprint.add(bytes);
     }
-    let made = Arc::new(make());
-    Arc::clone(known.get_or_init(|| made))
+    fingerprint.add(limits_text(config, path).as_bytes());
+    let bare_take = is_bare_take(&asset).then(|| path.to_owned());
+    let rig = limits.iter().fold(asset.character.rig.clone(), |rig, limit| limit.on(rig));
+    let character = match limits.is_empty() {
+        true => asset.character,
+        false => Arc::new(Character { rig, ..(*asset.character).clone() }),
+    };
+    let mut warnings = Warnings::new();
+    warnings.extend_from(asset.warnings, path);
+    Ok(LoadedCharacter { character, bare_take, warnings })
 }
 
-/// Frames that are measured in some tenths of a second.
-const BRIEF: usize = 10_000;
-
-/// The files beside the one of an asset that were read with it.
+/// The files that were read together with the file of an asset.
 pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8]>)> {
     let document = asset.character.document.as_ref();
     document.into_iter().flat_map(|d| &d.resources).chain(&asset.beside)
 }
 
-/// The content of a file that the pipeline names; a fault where it cannot be read and the name stands in one of `texts`.
-pub(super) fn named(
-    folder: &Path,
-    path: &str,
-    texts: &[Told],
-    faults: &mut Vec<ConfigFault>,
-) -> Result<Vec<u8>, PlanError> {
-    read(folder, path).or_else(|error| match texts.iter().find(|t| t.0 == path) {
-        Some((_, place)) => {
-            faults.push(ConfigFault::told(Some(place.clone()), &error.to_string()));
-            Ok(Vec::new())
-        }
-        None => Err(error),
-    })
-}
-
-/// What shows on the character before there is a take, of the stages that it arrives at.
+/// The faults that the stages from `retarget` on find on the character before there is a take.
 fn foreseen(config: &PipelineConfig, character: &Character, folder: &Path) -> Vec<ConfigFault> {
-    let carried = config.stages.iter().skip_while(|s| s.stage.name() != "retarget");
-    let of_stage = |stage: &StageAsWritten| {
+    let on_character = config.stages.iter().skip_while(|s| s.stage.name() != "retarget");
+    let of_stage = |stage: &WrittenStageConfig| {
         let fault = |(value, error): (String, StageError)| {
             let place = stage.texts.iter().find(|t| t.0 == value).map(|t| t.1.clone());
             let Some((file, span)) = &error.place else {
-                return ConfigFault::told(place, &format!("{}: {error}", stage.label));
+                return ConfigFault::from_error(place, &format!("{}: {error}", stage.label));
             };
             let name = file.display().to_string();
             let inside = std::fs::read_to_string(file).ok();
-            let inside = inside.map(|text| Box::new((Source { name, text }, span.clone())));
-            ConfigFault { inside, ..ConfigFault::told(place, &error.to_string()) }
+            let inside = inside.map(|text| Box::new((ConfigSource { name, text }, span.clone())));
+            ConfigFault { inside, ..ConfigFault::from_error(place, &error.to_string()) }
         };
         stage.stage.foresee(character, folder).into_iter().map(fault).collect::<Vec<_>>()
     };
-    carried.flat_map(of_stage).collect()
-}
-
-fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
-    let fault = |reason: String| PlanError::File { path: path.to_owned(), reason };
-    let file = folder.join(path);
-    // A pipe or a device may never end.
-    if std::fs::metadata(&file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return Err(fault("it is a pipe or a device, not a file".into()));
-    }
-    std::fs::read(file).map_err(|e| fault(crate::report::io_reason(&e)))
+    on_character.flat_map(of_stage).collect()
 }

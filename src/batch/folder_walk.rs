@@ -1,0 +1,189 @@
+//! Finds the files that match a pattern, and reports the folders that cannot be read.
+//!
+//! The iterator of the crate `glob` cannot take its place: `**` does not follow links there, names that are not UTF-8 are
+//! skipped without a word, and no folder can be left out.
+
+use glob::{MatchOptions, Pattern, PatternError};
+use std::io::{Error, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+/// `*` does not match `/`, as in a shell.
+const MATCH: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
+
+/// The folders of a pattern before its first wildcard.
+pub(super) fn fixed_part(folder: &Path, pattern: &str) -> PathBuf {
+    let plain = |c: &Component<'_>| !is_wild(c);
+    let mut fixed: PathBuf = folder.to_owned();
+    fixed.extend(Path::new(pattern).components().take_while(plain));
+    fixed
+}
+
+fn is_wild(part: &Component<'_>) -> bool {
+    part.as_os_str().to_string_lossy().contains(['*', '?', '['])
+}
+
+/// A search of the folders below one.
+pub(super) struct FolderWalk<'a> {
+    fixed: &'a Path,
+    pattern: Pattern,
+    /// Most components of a path that can match; unlimited for a pattern with `**`.
+    depth: usize,
+    except: Option<&'a Path>,
+    /// One sentence for each place that could not be searched.
+    pub(super) unseen: Vec<String>,
+}
+
+impl<'a> FolderWalk<'a> {
+    /// A search for the files of `pattern` below its fixed part, without those below `except`.
+    pub(super) fn new(
+        fixed: &'a Path,
+        pattern: &str,
+        except: Option<&'a Path>,
+    ) -> Result<Self, PatternError> {
+        let parts: Vec<String> = Path::new(pattern)
+            .components()
+            .skip_while(|c| !is_wild(c))
+            .map(|c| c.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        let depth = if parts.iter().any(|p| p == "**") { usize::MAX } else { parts.len() };
+        let pattern = Pattern::new(&parts.join("/"))?;
+        Ok(Self { fixed, pattern, depth, except, unseen: Vec::new() })
+    }
+
+    /// Searches; `found` gets each file that matches, relative to the fixed part, the files of one folder in succession.
+    pub(super) fn run(&mut self, found: &mut dyn FnMut(&Path)) {
+        // With each folder the real paths of its ancestors from the fixed part on: a link to one of them is a loop.
+        let mut stack = vec![(PathBuf::new(), Vec::new())];
+        while let Some((relative, mut above)) = stack.pop() {
+            let folder = self.fixed.join(&relative);
+            let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+            let entries = match std::fs::read_dir(shown) {
+                Ok(entries) => entries,
+                Err(_) if relative.as_os_str().is_empty() && !shown.exists() => continue,
+                Err(e) => {
+                    self.unseen(shown, &e);
+                    continue;
+                }
+            };
+            if let Ok(real) = shown.canonicalize() {
+                if above.contains(&real) {
+                    self.unseen.push(format!(
+                        "the link `{}` leads back to a folder that it lies in, and is left out",
+                        shown.display()
+                    ));
+                    continue;
+                }
+                above.push(real);
+            }
+            for entry in entries {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(e) => {
+                        self.unseen(&folder, &e);
+                        break;
+                    }
+                };
+                let path = relative.join(entry.file_name());
+                let whole = self.fixed.join(&path);
+                if self.except.is_some_and(|e| whole.starts_with(e)) {
+                    continue;
+                }
+                // A link counts as its target; a dangling link is not a file.
+                let kind = match entry.file_type() {
+                    Ok(kind) if kind.is_symlink() => std::fs::metadata(&whole).map(|m| m.file_type()),
+                    kind => kind,
+                };
+                match kind {
+                    Ok(kind) if kind.is_dir() => {
+                        let deep = path.components().count() >= self.depth;
+                        stack.extend((!deep).then(|| (path, above.clone())));
+                    }
+                    Ok(kind) if kind.is_file() => self.file(&path, found),
+                    Err(e) if e.kind() != ErrorKind::NotFound => self.unseen(&whole, &e),
+                    _ => {}
+                }
+            }
+        }
+        self.unseen.sort();
+    }
+
+    fn unseen(&mut self, path: &Path, error: &Error) {
+        let reason = crate::report::io_reason(error);
+        self.unseen.push(format!("`{}` cannot be read: {reason}", path.display()));
+    }
+
+    fn file(&mut self, path: &Path, found: &mut dyn FnMut(&Path)) {
+        let name = path.to_string_lossy();
+        if !self.pattern.matches_with(&name.replace('\\', "/"), MATCH) {
+            return;
+        }
+        match path.to_str() {
+            Some(_) => found(path),
+            None => {
+                let shown = self.fixed.join(path);
+                self.unseen.push(format!("`{}` is left out: its name is not UTF-8", shown.display()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walked(folder: &Path, pattern: &str) -> (Vec<String>, Vec<String>) {
+        let mut walk = FolderWalk::new(folder, pattern, None).unwrap();
+        let mut found = Vec::new();
+        walk.run(&mut |path| found.push(path.to_string_lossy().into_owned()));
+        found.sort();
+        (found, walk.unseen)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_but_loops_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("real/deep")).unwrap();
+        std::fs::write(at("real/deep/a.bvh"), "").unwrap();
+        std::os::unix::fs::symlink(at("real"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("real"), at("real/deep/back")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("void")).unwrap();
+        std::os::unix::fs::symlink(at("self"), at("self")).unwrap();
+        let (found, unseen) = walked(folder.path(), "**/*.bvh");
+        assert_eq!(found, ["link/deep/a.bvh", "real/deep/a.bvh"]);
+        assert_eq!(unseen.len(), 3, "{unseen:?}");
+        assert!(unseen[0].ends_with("self` cannot be read: too many levels of symbolic links"));
+        assert!(unseen[1..].iter().all(|line| line.contains("deep/back` leads back to a folder")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_that_is_not_utf_8_is_reported() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let name = std::ffi::OsStr::from_bytes(b"caf\xe9.bvh");
+        std::fs::write(folder.path().join(name), "").unwrap();
+        std::fs::write(folder.path().join("a.bvh"), "").unwrap();
+        let (found, unseen) = walked(folder.path(), "*.bvh");
+        assert_eq!(found, ["a.bvh"]);
+        assert!(unseen[0].ends_with("caf\u{fffd}.bvh` is left out: its name is not UTF-8"), "{unseen:?}");
+        assert!(walked(folder.path(), "*.glb").1.is_empty());
+    }
+
+    #[test]
+    fn a_star_ends_at_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("x/y")).unwrap();
+        for file in ["a.bvh", "x/b.bvh", "x/y/c.bvh"] {
+            std::fs::write(folder.path().join(file), "").unwrap();
+        }
+        assert_eq!(walked(folder.path(), "*.bvh").0, ["a.bvh"]);
+        assert_eq!(walked(folder.path(), "*/*.bvh").0, ["x/b.bvh"]);
+        assert_eq!(walked(folder.path(), "**/[bc].bvh").0, ["x/b.bvh", "x/y/c.bvh"]);
+    }
+}

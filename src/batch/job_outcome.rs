@@ -1,0 +1,78 @@
+//! The result of a job, as scripts and reports get it.
+
+use crate::pipeline::{Job, RunError, WorstCourse};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// Outputs were written.
+    Written,
+    /// Outputs existed and were up to date.
+    UpToDate,
+    /// Outputs were made again in memory and are identical to the files.
+    Verified,
+    /// Outputs would have been written; this was a dry run.
+    Planned,
+    /// Nothing was written.
+    Failed,
+    /// The batch was stopped before this job.
+    Left,
+}
+
+/// The result of one job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JobOutcome {
+    /// The takes.
+    #[serde(serialize_with = "as_text")]
+    pub inputs: Vec<PathBuf>,
+    /// How it ended.
+    pub status: JobStatus,
+    /// The files that exist now, or that a dry run would write.
+    #[serde(serialize_with = "as_text")]
+    pub outputs: Vec<PathBuf>,
+    /// Warnings, serialised as [`crate::report::Warnings`].
+    pub warnings: Value,
+    /// Measurements, serialised as [`crate::report::Metric`].
+    pub metrics: Value,
+    /// What each stage changed, serialised as [`crate::report::Change`].
+    pub changes: Value,
+    /// Capture errors of the take, fixed or not, serialised as [`crate::report::Finding`].
+    pub findings: Value,
+    /// Time series of the measure that exceeds its limit most, or comes nearest to it.
+    pub worst_course: Option<WorstCourse>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Paths as text, with replacement characters: JSON cannot hold names that are not UTF-8.
+fn as_text<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|p| p.to_string_lossy()))
+}
+
+impl JobOutcome {
+    /// The outcome of a job with this report.
+    pub(super) fn new(job: &Job, status: JobStatus, report: Option<&Value>) -> Self {
+        let part = |name: &str| report.and_then(|r| r.get(name)).cloned().unwrap_or_else(|| json!([]));
+        Self {
+            inputs: job.takes.iter().map(|t| t.path.clone()).collect(),
+            status,
+            outputs: job.outputs.iter().map(|o| o.1.clone()).collect(),
+            warnings: part("warnings"),
+            metrics: part("metrics"),
+            changes: part("changes"),
+            findings: part("findings"),
+            worst_course: report.and_then(|r| r.get("worst_course")).and_then(WorstCourse::of_json),
+            error: None,
+        }
+    }
+
+    /// The outcome of a job that failed.
+    pub(super) fn failed(job: &Job, error: &RunError) -> Self {
+        let error = Some(error.to_string());
+        Self { outputs: Vec::new(), error, ..Self::new(job, JobStatus::Failed, None) }
+    }
+}

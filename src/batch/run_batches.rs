@@ -1,0 +1,196 @@
+//! Runs batches as a whole: manifests, worker processes, outcomes and the reports of folders.
+
+use super::batch_error::BatchError;
+use super::folder_reports::write_reports;
+use super::job_limits::JobLimits;
+use super::job_outcome::JobOutcome;
+use super::jobs::{Destination, Jobs};
+use super::manifest::Manifest;
+use super::outcome_spool::OutcomeSpool;
+use super::path_ownership::PathOwnership;
+use super::pipeline_spec::PipelineSpec;
+use super::repro_command::ReproCommand;
+use super::run_jobs::{Batch, BatchOptions, run_all_with};
+use super::worker_pool::WorkerPool;
+use crate::pipeline::{self, Job, Pipeline, REPORT, REPORT_PAGE, RunError};
+use rayon::ThreadPool;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A pipeline with its jobs.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannedBatch<'a> {
+    /// The pipeline.
+    pub pipeline: &'a Pipeline,
+    /// Its jobs.
+    pub jobs: &'a Jobs,
+    /// What worker processes make the same pipeline from; without it jobs run in this process.
+    pub spec: Option<&'a PipelineSpec>,
+    /// The command that repeats one job, for messages about worker processes that ended.
+    pub repro: Option<&'a ReproCommand>,
+}
+
+/// The program that runs worker processes, and what each job may use.
+#[derive(Clone, Debug)]
+pub struct WorkerProgram {
+    /// The path of the program `posemill`, of the same version as this library; a bare name is looked up in `PATH`.
+    pub path: PathBuf,
+    /// Limits of each job.
+    pub limits: JobLimits,
+}
+
+/// How batches run.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// How jobs treat the files that exist.
+    pub batch: BatchOptions,
+    /// Jobs at a time; 0 for one for each core.
+    pub threads: usize,
+    /// Runs jobs that may use much memory in worker processes, and all of them if there are limits. `None` runs every job
+    /// in this process, without limits.
+    pub workers: Option<WorkerProgram>,
+    /// Whether to return the outcomes.
+    pub keep_outcomes: bool,
+}
+
+/// Runs all jobs of `batches`, one batch after the other, and calls `done` with the number of the batch, the number of the
+/// job and its outcome when a job ends. Jobs that have not begun when `stop` becomes true are left out.
+///
+/// Returns the outcomes of each batch; `None` unless they are asked for or the batch has a report.
+///
+/// # Errors
+/// A [`BatchError`]. Errors of single jobs are in their outcomes.
+pub fn run_batches(
+    batches: &[PlannedBatch<'_>],
+    options: &RunOptions,
+    stop: &AtomicBool,
+    done: &(dyn Fn(usize, usize, &JobOutcome) + Sync),
+) -> Result<Vec<Option<OutcomeSpool>>, BatchError> {
+    check_limits(batches, options)?;
+    let pool = job_threads(options.threads)?;
+    check_reports(batches, options)?;
+    let owners = PathOwnership::of(batches.iter().map(|b| b.jobs));
+    let one = |(number, batch): (usize, &PlannedBatch<'_>)| {
+        let run = BatchRun { batch, options, owners: &owners, stop, pool: &pool };
+        run.run(&|job, outcome| done(number, job, outcome))
+    };
+    batches.iter().enumerate().map(one).collect()
+}
+
+/// One batch of a run.
+struct BatchRun<'a> {
+    batch: &'a PlannedBatch<'a>,
+    options: &'a RunOptions,
+    owners: &'a PathOwnership,
+    stop: &'a AtomicBool,
+    pool: &'a ThreadPool,
+}
+
+impl BatchRun<'_> {
+    fn run(&self, done: &(dyn Fn(usize, &JobOutcome) + Sync)) -> Result<Option<OutcomeSpool>, BatchError> {
+        let PlannedBatch { pipeline, jobs, .. } = *self.batch;
+        let folder = jobs.destination().folder();
+        let manifest = match folder {
+            Some(folder) if self.options.writes() => Some(Manifest::open(folder)?),
+            Some(folder) => Some(Manifest::look(folder)),
+            None => None,
+        };
+        let keep = self.options.keep_outcomes || pipeline.report;
+        let spool = keep.then(|| OutcomeSpool::new(jobs.len())).transpose();
+        let spool = Mutex::new((spool.map_err(|e| BatchError::spool(&e))?, None));
+        let ended = |job: usize, outcome: JobOutcome| {
+            done(job, &outcome);
+            let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
+            let (spool, fault) = &mut *spool;
+            if let Some(Err(e)) = spool.as_mut().map(|spool| spool.put(job, &outcome)) {
+                *fault = Some(e);
+            }
+        };
+        let batch = Batch {
+            pipeline,
+            jobs,
+            manifest: manifest.as_ref(),
+            owners: self.owners,
+            options: self.options.batch,
+            stop: self.stop,
+        };
+        let workers = self.workers();
+        let make = |job: &Job, record: bool| match workers.as_ref().filter(|w| w.wants(job, pipeline)) {
+            Some(workers) => workers.make(job, record),
+            None => pipeline::make(pipeline, job, record),
+        };
+        self.pool.install(|| run_all_with(&batch, &make, &ended));
+        let (mut spool, fault) = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = fault {
+            return Err(BatchError::spool(&fault));
+        }
+        if let (Some(folder), Some(manifest), true) = (folder, &manifest, self.options.writes()) {
+            let reported = pipeline.report && !self.stop.load(Ordering::Relaxed);
+            if let Some(spool) = spool.as_mut().filter(|_| reported) {
+                write_reports(folder, &pipeline.name, spool, manifest)?;
+            }
+            manifest.finish()?;
+        }
+        Ok(spool)
+    }
+
+    /// The worker processes of the batch. A take that is alone in its batch needs no protection of others from it, so that
+    /// it gets a process only to be limited.
+    fn workers(&self) -> Option<WorkerPool<'_>> {
+        let PlannedBatch { pipeline, jobs, spec, repro } = *self.batch;
+        let program = self.options.workers.as_ref().filter(|_| !self.options.batch.dry_run)?;
+        let wanted = jobs.len() > 1 || program.limits.are_set();
+        let spec = spec.filter(|_| wanted)?;
+        Some(WorkerPool::new(program, spec, pipeline, self.pool.current_num_threads(), repro))
+    }
+}
+
+impl RunOptions {
+    /// Whether files are written.
+    fn writes(&self) -> bool {
+        !self.batch.dry_run && !self.batch.verify
+    }
+}
+
+/// Refuses limits that would not be kept.
+fn check_limits(batches: &[PlannedBatch<'_>], options: &RunOptions) -> Result<(), BatchError> {
+    let Some(program) = options.workers.as_ref().filter(|w| w.limits.are_set()) else { return Ok(()) };
+    if program.limits.memory.is_some() && !cfg!(target_os = "linux") {
+        return Err(BatchError::NoMemoryLimit);
+    }
+    if batches.iter().any(|b| b.spec.is_none()) {
+        return Err(BatchError::NoSpec);
+    }
+    Ok(())
+}
+
+/// Refuses reports that would replace files that this program did not write.
+fn check_reports(batches: &[PlannedBatch<'_>], options: &RunOptions) -> Result<(), BatchError> {
+    if options.batch.force || !options.writes() {
+        return Ok(());
+    }
+    for batch in batches.iter().filter(|b| b.pipeline.report) {
+        if let Destination::Folder(folder) = batch.jobs.destination()
+            && let manifest = Manifest::look(folder)
+            && let reports = [REPORT, REPORT_PAGE].map(|name| folder.join(name))
+            && let Some(foreign) = reports.into_iter().find(|r| !manifest.may_replace(r))
+        {
+            return Err(BatchError::Report(RunError::Foreign(foreign)));
+        }
+    }
+    Ok(())
+}
+
+/// Beginning of the names of the threads that jobs run on.
+pub(crate) const JOB_THREAD: &str = "job-";
+
+/// Threads that jobs run on; 0 for one for each core.
+///
+/// # Errors
+/// [`BatchError::Threads`].
+pub(crate) fn job_threads(threads: usize) -> Result<ThreadPool, BatchError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = pool.thread_name(|k| format!("{JOB_THREAD}{k}")).build();
+    pool.map_err(|e| BatchError::Threads(e.to_string()))
+}

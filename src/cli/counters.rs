@@ -1,0 +1,154 @@
+//! Outcomes as they come become counts, and one line for each kind of warning: what is kept does not grow with the batch.
+
+use super::console::Console;
+use crate::batch::{JobOutcome, JobStatus, passed};
+use crate::measure::Threshold;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+
+/// What became of many jobs.
+#[derive(Debug, Default)]
+pub struct Counters {
+    counts: BTreeMap<&'static str, usize>,
+    kinds: BTreeMap<(String, usize), WarningKind>,
+    /// By the number of the job.
+    passed: BTreeMap<usize, Vec<String>>,
+}
+
+/// Warnings of one code, the how-manieth of that code in their files.
+#[derive(Debug)]
+struct WarningKind {
+    /// The job that says it first.
+    job: usize,
+    line: String,
+    message: u64,
+    /// How many files say what.
+    files: BTreeMap<u64, usize>,
+}
+
+impl Counters {
+    /// Adds what became of the job of this number.
+    pub fn add(&mut self, job: usize, outcome: &JobOutcome, fail_on: &[Threshold]) {
+        *self.counts.entry(word(outcome.status)).or_default() += 1;
+        let passed = passed(outcome, fail_on);
+        if !passed.is_empty() {
+            let of = names(&outcome.inputs);
+            self.passed.insert(job, passed.iter().map(|sentence| format!("{of}: {sentence}")).collect());
+        }
+        if outcome.status != JobStatus::Written {
+            return;
+        }
+        let mut met: BTreeMap<String, usize> = BTreeMap::new();
+        let doubtful = |w: &&Value| w.get("sure") != Some(&Value::Bool(true));
+        for warning in outcome.warnings.as_array().into_iter().flatten().filter(doubtful) {
+            let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default();
+            let nth = met.entry(text("code").to_owned()).and_modify(|n| *n += 1).or_default();
+            let mut hasher = DefaultHasher::new();
+            text("message").hash(&mut hasher);
+            let message = hasher.finish();
+            let kind = self.kinds.entry((text("code").to_owned(), *nth)).or_insert_with(|| WarningKind {
+                job: usize::MAX,
+                line: String::new(),
+                message,
+                files: BTreeMap::new(),
+            });
+            *kind.files.entry(message).or_default() += 1;
+            if job < kind.job {
+                (kind.job, kind.line, kind.message) = (job, line(outcome, warning), message);
+            }
+        }
+    }
+
+    /// How many ended so.
+    pub fn count(&self, status: JobStatus) -> usize {
+        self.counts.get(word(status)).copied().unwrap_or(0)
+    }
+
+    /// The sentences about thresholds that were passed, in the order of the jobs.
+    pub fn passed(&self) -> impl Iterator<Item = &String> {
+        self.passed.values().flatten()
+    }
+
+    /// One line for each kind of warning, on stderr.
+    pub fn show_warnings(&self, console: &Console) {
+        for kind in self.kinds.values() {
+            let same = kind.files.get(&kind.message).copied().unwrap_or(0);
+            let other = kind.files.values().sum::<usize>() - same;
+            let more = match [same, other] {
+                [1, 0] => String::new(),
+                [2, 0] => "\nthe same in 1 more file; `--verbose` shows it".to_owned(),
+                [n, 0] => format!("\nthe same in {} more files; `--verbose` shows them", n - 1),
+                [1, 1] => "\n1 more warning of this kind; `--verbose` shows it".to_owned(),
+                [n, k] => format!("\n{} more warnings of this kind; `--verbose` shows them", n + k - 1),
+            };
+            console.warning(kind.line.clone() + &more);
+        }
+    }
+}
+
+/// Every warning of one outcome that was written now, on stderr.
+pub fn show_all_warnings(outcome: &JobOutcome, console: &Console) {
+    let written = outcome.status == JobStatus::Written;
+    for warning in outcome.warnings.as_array().into_iter().flatten().filter(|_| written) {
+        console.warning(line(outcome, warning));
+    }
+}
+
+fn line(outcome: &JobOutcome, warning: &Value) -> String {
+    let of = names(&outcome.inputs);
+    let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (message, first) = (text("message"), text("first"));
+    let place = if first.is_empty() { String::new() } else { format!(" ({first})") };
+    let times = match warning.get("count").and_then(Value::as_u64) {
+        Some(n) if n > 1 => format!(", {n} times"),
+        _ => String::new(),
+    };
+    let mend = match text("mend") {
+        none if none.is_empty() => none,
+        lines if lines.starts_with("[[pair]]") => {
+            format!("\nhint: add to the map that `posemill map` writes:\n{lines}")
+        }
+        lines => {
+            format!("\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}")
+        }
+    };
+    format!("{of}: {message}{place}{times}{mend}")
+}
+
+/// Paths as messages have them.
+pub fn names(paths: &[PathBuf]) -> String {
+    paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The word of a status in the last line of a run, in the order in which they stand there.
+fn word(status: JobStatus) -> &'static str {
+    match status {
+        JobStatus::Written => "written",
+        JobStatus::Planned => "to be written",
+        JobStatus::Verified => "as they would be",
+        JobStatus::UpToDate => "up to date",
+        JobStatus::Failed => "failed",
+        JobStatus::Left => "left",
+    }
+}
+
+/// All of them.
+const ORDER: [JobStatus; 6] = [
+    JobStatus::Written,
+    JobStatus::Planned,
+    JobStatus::Verified,
+    JobStatus::UpToDate,
+    JobStatus::Failed,
+    JobStatus::Left,
+];
+
+impl std::fmt::Display for Counters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let part = |status: &JobStatus| Some((self.count(*status), word(*status))).filter(|part| part.0 > 0);
+        let parts: Vec<String> =
+            ORDER.iter().filter_map(part).map(|(n, word)| format!("{n} {word}")).collect();
+        f.write_str(&parts.join(", "))
+    }
+}

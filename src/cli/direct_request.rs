@@ -1,0 +1,130 @@
+//! Takes, a character and OUT become work, without a pipeline file.
+
+use super::exit::Failure;
+use super::output_summary::MOST_NAMED;
+use super::runner::{PlannedRun, RunnerArguments, clip_set};
+use crate::batch::{Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, find_takes};
+use crate::pipeline::{OutputFormat, PipelineConfig, PlanError};
+use crate::stages::STAGES;
+use std::path::{Path, PathBuf};
+
+/// What a command without a pipeline file was asked for.
+#[derive(Debug)]
+pub struct DirectRequest<'a> {
+    /// The command.
+    pub command: &'a str,
+    /// The pipeline it stands for.
+    pub pipeline: &'a str,
+    /// What messages call it.
+    pub name: &'a str,
+    /// Files or globs.
+    pub takes: &'a [String],
+    /// The character.
+    pub character: Option<&'a Path>,
+    /// A file, or a folder.
+    pub output: &'a str,
+    /// Which clip of each take.
+    pub clip: Option<&'a str>,
+    /// The format in a folder.
+    pub format: Option<OutputFormat>,
+    /// Whether all takes go into one file.
+    pub merge: bool,
+    /// Whether results are measured where each is named: whoever made them reads those lines.
+    pub verdict: bool,
+    /// Overrides that come from other options.
+    pub sets: Vec<String>,
+    /// Temporary files, and what stands for them on the command line.
+    pub aliases: Vec<(PathBuf, String)>,
+}
+
+/// Refuses an output that would replace one of `inputs`.
+///
+/// # Errors
+/// [`PlanError::OverInput`].
+pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if output.exists() && inputs.any(|input| real(input) == real(output)) {
+        return Err(PlanError::OverInput { output: output.display().to_string() }.into());
+    }
+    Ok(())
+}
+
+/// The work of `request`.
+///
+/// # Errors
+/// A [`Failure`] where nothing can start.
+pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<PlannedRun, Failure> {
+    let mut sets = request.sets.clone();
+    sets.extend(request.clip.map(clip_set));
+    sets.extend(arguments.sets.iter().cloned());
+    let told = sets.clone();
+    if let Some(format) = request.format {
+        sets.insert(0, format!("output.formats={}", format.extension()));
+    }
+    let config =
+        PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
+    let here = Path::new("");
+    let FoundTakes { takes, unseen } = find_takes(here, request.takes, None)?;
+
+    let output = request.output;
+    let path = PathBuf::from(output);
+    let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+    let names_file = OutputFormat::of_extension(&extension).is_some();
+    let folder = output.ends_with(['/', std::path::MAIN_SEPARATOR]) || path.is_dir();
+    let destination = match (folder, takes.len() > 1 && !request.merge) {
+        (true, _) if request.merge => {
+            let message = format!(
+                "`--merge` makes one file, `{output}` is a folder\nname a file: `{}`",
+                path.join("takes.glb").display()
+            );
+            return Err(Failure::Argument(message));
+        }
+        (false, true) if names_file => {
+            return Err(Failure::Argument(format!(
+                "{} takes cannot all go to the file `{output}`\n\
+                 end it with `/` for a folder, or pass `--merge` to `posemill retarget` for one file with all takes",
+                takes.len()
+            )));
+        }
+        (true, _) | (false, true) => Destination::Folder(path),
+        (false, false) => Destination::File(path),
+    };
+    if let (Destination::File(_), Some(format)) = (&destination, request.format)
+        && OutputFormat::of_extension(&extension).is_some_and(|f| f != format)
+    {
+        return Err(Failure::Argument(format!(
+            "`--format {}` and the file `{output}` disagree\nleave one of them out",
+            format.extension()
+        )));
+    }
+    let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
+    let jobs = Jobs::new(takes, &config.output.formats, &destination, &character)?;
+    let character = request.character.map(|c| c.display().to_string());
+    let repro = repro(&request, &destination, &told);
+    let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
+    let verdict = request.verdict && jobs.len() <= MOST_NAMED;
+    let spec =
+        PipelineSpec { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
+    let pipeline = spec.pipeline_of(&config)?;
+    Ok(PlannedRun { spec, pipeline, repro, jobs, named: true, unseen })
+}
+
+/// What works on one job again.
+fn repro(request: &DirectRequest<'_>, destination: &Destination, sets: &[String]) -> ReproCommand {
+    let output = match destination {
+        Destination::Folder(folder) => folder.join("").display().to_string(),
+        Destination::File(file) => {
+            let alias = request.aliases.iter().find(|c| c.0 == *file).map(|c| c.1.clone());
+            alias.unwrap_or_else(|| file.display().to_string())
+        }
+    };
+    let pair = |option: &str, value: String| [option.to_owned(), value];
+    let mut after: Vec<String> = pair("-o", output).into();
+    after.extend(request.character.iter().flat_map(|c| pair("--onto", c.display().to_string())));
+    after.extend(sets.iter().flat_map(|set| pair("--set", set.clone())));
+    after.extend(request.merge.then(|| "--merge".to_owned()));
+    after.extend(request.format.iter().flat_map(|f| pair("--format", f.extension().to_owned())));
+    // Nothing is written, or to standard output only.
+    after.extend((after[1] != "-").then(|| "--verify".to_owned()));
+    ReproCommand { before: vec![request.command.to_owned()], after, aliases: request.aliases.clone() }
+}

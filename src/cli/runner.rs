@@ -1,0 +1,227 @@
+//! What `run`, `retarget` and `convert` share: their options, and a run with its messages.
+
+use super::console::Console;
+use super::counters::{Counters, names, show_all_warnings};
+use super::exit::{Exit, Failure};
+use super::output_summary::{OutputSummary, short_path};
+use super::run_document::{plan_lines, print_json};
+use crate::batch::{
+    BatchError, BatchOptions, JOB_THREAD, JobLimits, JobOutcome, JobStatus, Jobs, OutcomeSpool, PipelineSpec,
+    PlannedBatch, ReproCommand, RunOptions, Timeout, WorkerProgram, run_batches,
+};
+use crate::pipeline::{Memory, Pipeline, REPORT_PAGE};
+use crate::report::io_reason;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+
+/// The options of every command that writes outputs.
+#[derive(Debug, Args)]
+pub struct RunnerArguments {
+    /// Override one key: `stage.retarget.scale=1.0`, `input.units=cm`, `output.formats=["glb","bvh"]`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+    /// Number of files to work on at once, up to 1024 [default: one for each core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
+    pub jobs: Option<u16>,
+    /// Make every output again, and replace files that posemill did not write
+    #[arg(long, short)]
+    pub force: bool,
+    /// Print what would be done; write nothing
+    #[arg(long, short = 'n')]
+    pub dry_run: bool,
+    /// Rebuild in memory and check that the files on disk are identical; write nothing
+    #[arg(long, conflicts_with_all = ["force", "dry_run"])]
+    pub verify: bool,
+    /// Time limit per file, e.g. `60s` or `5min`; a file that exceeds it fails, the rest continue
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<Timeout>,
+    /// Memory limit per file, e.g. `2GB`; a file that exceeds it fails, the rest continue (Linux)
+    #[arg(long, value_name = "AMOUNT")]
+    pub memory: Option<Memory>,
+    /// Print the result for every file as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Most files at once: thousands of threads mostly wait for each other and for memory.
+const MOST_JOBS: i64 = 1024;
+
+/// A pipeline with its jobs.
+#[derive(Debug)]
+pub struct PlannedRun {
+    /// What worker processes make the pipeline from.
+    pub spec: PipelineSpec,
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// The command that repeats one job.
+    pub repro: ReproCommand,
+    /// The jobs.
+    pub jobs: Jobs,
+    /// Whether outputs stay at their paths; otherwise they are on their way to standard output.
+    pub named: bool,
+    /// One sentence for each place that could not be searched for takes.
+    pub unseen: Vec<String>,
+}
+
+/// The override of `--clip`.
+pub fn clip_set(clip: &str) -> String {
+    format!("input.clip={}", toml::Value::String(clip.to_owned()))
+}
+
+/// Does all of `runs` and prints the results.
+///
+/// # Errors
+/// A [`Failure`] if nothing can start, or if a manifest or report cannot be written.
+pub fn run_all(
+    command: &str,
+    runs: &[PlannedRun],
+    arguments: &RunnerArguments,
+    console: &Console,
+) -> Result<Exit, Failure> {
+    let options = options(runs, arguments, console)?;
+    let stop = super::stop::flag();
+    silence_jobs();
+    let bar = progress(runs.iter().map(|r| r.jobs.len()).sum(), console);
+    let heard = Mutex::new((Counters::default(), OutputSummary::of(runs.iter().map(|r| r.jobs.len()).sum())));
+    let stages: Vec<Vec<&str>> = runs.iter().map(|r| r.pipeline.stage_names()).collect();
+    // The number of a job counts on from run to run.
+    let first: Vec<usize> = (0..runs.len()).map(|k| runs[..k].iter().map(|r| r.jobs.len()).sum()).collect();
+    let done = |number: usize, job: usize, outcome: &JobOutcome| {
+        if let Some(error) = &outcome.error {
+            bar.suspend(|| console.error(format!("{}: {error}", names(&outcome.inputs))));
+        }
+        let run = &runs[number];
+        let job = first[number] + job;
+        let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let (counters, summary) = &mut *heard;
+        counters.add(job, outcome, &run.pipeline.fail_on);
+        summary.add(job, outcome, run.jobs.destination().folder(), &stages[number]);
+        bar.inc(1);
+    };
+    let batches: Vec<PlannedBatch> = runs.iter().map(PlannedRun::batch).collect();
+    let mut kept = run_batches(&batches, &options, &stop, &done)?;
+    bar.finish_and_clear();
+    let (counters, summary) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let results = Results { command, runs, arguments, console, counters: &counters, summary: &summary };
+    results.print(&mut kept)?;
+    Ok(results.exit())
+}
+
+impl PlannedRun {
+    fn batch(&self) -> PlannedBatch<'_> {
+        let (pipeline, jobs) = (&self.pipeline, &self.jobs);
+        PlannedBatch { pipeline, jobs, spec: Some(&self.spec), repro: Some(&self.repro) }
+    }
+}
+
+/// How the batches run.
+fn options(
+    runs: &[PlannedRun],
+    arguments: &RunnerArguments,
+    console: &Console,
+) -> Result<RunOptions, Failure> {
+    let &RunnerArguments { force, dry_run, verify, .. } = arguments;
+    let limits = JobLimits { timeout: arguments.timeout, memory: arguments.memory };
+    let separate = !dry_run && (limits.are_set() || runs.iter().any(|r| r.jobs.len() > 1));
+    let own_program = || {
+        std::env::current_exe().map_err(|e| {
+            Failure::Argument(format!("the path of this program cannot be found: {}", io_reason(&e)))
+        })
+    };
+    Ok(RunOptions {
+        batch: BatchOptions { force, dry_run, verify },
+        threads: arguments.jobs.map_or(0, usize::from),
+        workers: match separate || limits.memory.is_some() {
+            true => Some(WorkerProgram { path: own_program()?, limits }),
+            false => None,
+        },
+        keep_outcomes: arguments.json || console.verbose || dry_run,
+    })
+}
+
+/// The results of all runs.
+struct Results<'a> {
+    command: &'a str,
+    runs: &'a [PlannedRun],
+    arguments: &'a RunnerArguments,
+    console: &'a Console,
+    counters: &'a Counters,
+    summary: &'a OutputSummary,
+}
+
+impl Results<'_> {
+    fn unseen(&self) -> impl Iterator<Item = &String> {
+        self.runs.iter().flat_map(|r| &r.unseen)
+    }
+
+    fn stopped(&self) -> bool {
+        self.counters.count(JobStatus::Left) > 0
+    }
+
+    fn print(&self, kept: &mut [Option<OutcomeSpool>]) -> Result<(), Failure> {
+        let Self { console, counters, arguments, .. } = *self;
+        let spool = |e: std::io::Error| Failure::from(BatchError::spool(&e));
+        counters.passed().for_each(|sentence| console.error(sentence));
+        self.unseen().for_each(|line| console.error(line));
+        for outcomes in kept.iter_mut().flatten().filter(|_| console.verbose) {
+            for outcome in outcomes.each() {
+                show_all_warnings(&outcome.map_err(spool)?, console);
+            }
+        }
+        if arguments.json {
+            print_json(self.command, self.runs, kept, counters, console).map_err(spool)?;
+        } else if arguments.dry_run {
+            for outcome in kept.iter_mut().flatten().flat_map(OutcomeSpool::each) {
+                console.data(&plan_lines(&outcome.map_err(spool)?).concat());
+            }
+        }
+        if !console.verbose {
+            counters.show_warnings(console);
+        }
+        let stopped = self.stopped();
+        if stopped {
+            console.note("stopped before the end\nhint: the same command continues with the remaining files");
+        }
+        let writes = !arguments.dry_run && !arguments.verify;
+        if self.runs.iter().all(|r| r.named) {
+            let reported = self.runs.iter().filter(|r| writes && r.pipeline.report && !stopped);
+            let folders = reported.filter_map(|r| r.jobs.destination().folder());
+            let pages = folders.map(|folder| format!("report: {}", short_path(&folder.join(REPORT_PAGE))));
+            self.summary.lines().into_iter().chain(pages).for_each(|line| console.note(line));
+        }
+        console.note(counters);
+        Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        let good = self.counters.count(JobStatus::Failed) == 0
+            && self.counters.passed().next().is_none()
+            && self.unseen().next().is_none()
+            && !self.stopped();
+        if good { Exit::Good } else { Exit::SomeFailed }
+    }
+}
+
+/// A panic in a job is reported with the job; the default hook would print over the progress bar. Panics in other threads
+/// are printed as usual.
+pub fn silence_jobs() {
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !std::thread::current().name().is_some_and(|name| name.starts_with(JOB_THREAD)) {
+            default(panic);
+        }
+    }));
+}
+
+fn progress(length: usize, console: &Console) -> ProgressBar {
+    let shown = !console.quiet && length > 1 && std::io::stderr().is_terminal();
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(length as u64), target);
+    let template = "{wide_bar} {pos}/{len} files, {eta} left";
+    bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"))
+}

@@ -1,0 +1,120 @@
+//! What is wrong with a pipeline file, shown where it stands in the text.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt;
+use std::ops::Range;
+
+/// A text that keys were read from: the pipeline file, or one `--set`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigSource {
+    /// What people call it: the path as the user wrote it, or `--set`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigFault {
+    /// One sentence: the key, the value, what is allowed.
+    pub message: String,
+    /// The text it stands in and where, in bytes; `None` where it is about something that is not written.
+    pub place: Option<(usize, Range<usize>)>,
+    /// The text of another file that it is in, which stands then instead of the place where that file is named.
+    pub inside: Option<Box<(ConfigSource, Range<usize>)>>,
+    /// Short advice at the place.
+    pub label: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ConfigFault {
+    /// A fault at a place of one of the sources.
+    pub fn at(source: usize, span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: Some((source, span)), inside: None, label: None, hint: None }
+    }
+
+    /// A fault of the pipeline file as a whole.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None, inside: None, label: None, hint: None }
+    }
+
+    /// What an error says that has its hint on lines of its own.
+    pub(crate) fn from_error(place: Option<(usize, Range<usize>)>, error: &str) -> Self {
+        let (message, hint) = error.split_once('\n').map_or((error, None), |(m, h)| (m, Some(h.trim())));
+        let hint = hint.map(|h| h.strip_prefix("hint: ").unwrap_or(h).to_owned());
+        Self { message: message.to_owned(), place, inside: None, label: None, hint }
+    }
+
+    /// With short advice at the place.
+    pub fn label(mut self, label: Option<impl Into<String>>) -> Self {
+        self.label = label.map(Into::into);
+        self
+    }
+
+    /// With what to do about it.
+    pub fn hint(mut self, hint: Option<impl Into<String>>) -> Self {
+        self.hint = hint.map(Into::into);
+        self
+    }
+}
+
+/// Faults that are shown: more push the first, from which the others often follow, far off the screen.
+const SHOWN: usize = 20;
+
+/// Every fault of a pipeline file and of what was set on top of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigError {
+    /// The texts; the pipeline file first.
+    pub sources: Vec<ConfigSource>,
+    /// The faults in the order of the text; never empty.
+    pub faults: Vec<ConfigFault>,
+}
+
+impl ConfigError {
+    /// These faults too, each once and in the order of the text.
+    pub fn and(mut self, more: Vec<ConfigFault>) -> Self {
+        self.faults.extend(more);
+        self.faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
+        self.faults.dedup();
+        self
+    }
+
+    /// The faults for people, each with its line of text; with colours for a terminal.
+    pub fn render(&self, colors: bool) -> String {
+        let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
+        let renderer = renderer.decor_style(DecorStyle::Ascii);
+        let mut shown: Vec<String> =
+            self.faults.iter().take(SHOWN).map(|f| self.render_one(f, &renderer)).collect();
+        let more = self.faults.len().saturating_sub(SHOWN);
+        shown.extend((more > 0).then(|| format!("and {more} more")));
+        shown.join("\n\n")
+    }
+
+    fn render_one(&self, fault: &ConfigFault, renderer: &Renderer) -> String {
+        let mut message = fault.message.clone();
+        let own = fault.place.as_ref().map(|(source, span)| (&self.sources[*source], span));
+        let place = fault.inside.as_deref().map(|(source, span)| (source, span)).or(own);
+        if place.is_none() {
+            message = format!("{}: {message}", self.sources[0].name);
+        }
+        let mut group = Group::with_title(Level::ERROR.primary_title(message));
+        if let Some((source, span)) = place {
+            let mark = AnnotationKind::Primary.span(span.clone()).label(fault.label.as_deref());
+            group = group.element(Snippet::source(&source.text).path(&source.name).annotation(mark));
+        }
+        if let Some(hint) = &fault.hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for ConfigError {}

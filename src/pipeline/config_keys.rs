@@ -1,0 +1,278 @@
+//! The keys of a pipeline file and its `--set` overrides, before their values are read.
+
+use super::config::PlacedText;
+use super::config_error::ConfigFault;
+use crate::stages::Entry;
+use crate::stages::keys::{KeyFault, WrittenKey, listed, nearest};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A key, its value, and the text both stand in.
+pub(super) struct SourcedKey<'i> {
+    pub(super) written: WrittenKey<'i>,
+    pub(super) span: Range<usize>,
+    pub(super) source: usize,
+}
+
+/// A section or a stage while its keys are collected.
+#[derive(Default)]
+pub(super) struct SectionKeys<'i> {
+    /// `[input]`, `[output]`, or the word behind `use`.
+    pub(super) name: String,
+    pub(super) keys: Vec<SourcedKey<'i>>,
+    /// The key [`ENABLED`] of a stage, once it is taken from the others.
+    pub(super) enabled: Option<SourcedKey<'i>>,
+    /// The header, or the value of `use`.
+    pub(super) span: Range<usize>,
+}
+
+/// The keys of every section, before any of them is understood.
+#[derive(Default)]
+pub(super) struct CollectedKeys<'i> {
+    pub(super) input: SectionKeys<'i>,
+    pub(super) output: SectionKeys<'i>,
+    pub(super) stages: Vec<SectionKeys<'i>>,
+    /// What `--set input.roles.words.WORD=PART` tells.
+    pub(super) words: Vec<SetWord>,
+}
+
+/// A word and its part that were set on top of the file.
+pub(super) struct SetWord {
+    pub(super) source: usize,
+    pub(super) word: Spanned<String>,
+    pub(super) part: Spanned<String>,
+}
+
+impl<'i> CollectedKeys<'i> {
+    pub(super) fn of(table: DeTable<'i>, faults: &mut Vec<ConfigFault>) -> Self {
+        let mut collected = Self::default();
+        collected.input.name = "[input]".to_owned();
+        collected.output.name = "[output]".to_owned();
+        let scene = table.contains_key("simulation") || table.contains_key("body");
+        for (key, value) in table {
+            let span = value.span();
+            match (key.get_ref().as_ref(), value.into_inner()) {
+                (name, _) if scene => {
+                    let fault = ConfigFault::at(0, key.span(), format!("unknown section `{name}`"));
+                    faults.push(fault.hint(Some("this is a scene: `posemill simulate` carries it out")));
+                    break;
+                }
+                ("input", DeValue::Table(table)) => collected.input.fill(table, span),
+                ("output", DeValue::Table(table)) => collected.output.fill(table, span),
+                ("stage", DeValue::Array(steps)) => {
+                    for step in steps {
+                        let span = step.span();
+                        match step.into_inner() {
+                            DeValue::Table(table) => {
+                                let mut section = SectionKeys::default();
+                                section.fill(table, span);
+                                collected.stages.push(section);
+                            }
+                            _ => {
+                                faults.push(ConfigFault::at(0, span, "a stage must be a table: `[[stage]]`"))
+                            }
+                        }
+                    }
+                }
+                (name @ ("input" | "output"), _) => {
+                    let message = format!("`{name}` must be a section: `[{name}]`");
+                    faults.push(ConfigFault::at(0, span, message));
+                }
+                ("stage", _) => {
+                    let fault = ConfigFault::at(0, span, "`stage` must be a list of tables");
+                    faults.push(fault.label(Some("write `[[stage]]`, with two brackets")));
+                }
+                (name, _) => {
+                    let sections = ["input", "output", "stage"];
+                    let near = nearest(name, sections.into_iter());
+                    let message =
+                        format!("unknown section `{name}`, known are {}", listed(sections.into_iter()));
+                    let label = near.map(|n| format!("did you mean `{n}`?"));
+                    faults.push(ConfigFault::at(0, key.span(), message).label(label));
+                }
+            }
+        }
+        collected
+    }
+
+    /// Puts one `PATH=VALUE` on top.
+    pub(super) fn set(
+        &mut self,
+        source: usize,
+        text: &'i str,
+        registry: &[Entry],
+        faults: &mut Vec<ConfigFault>,
+    ) {
+        let whole = 0..text.len();
+        let shape = "write `input.KEY=VALUE`, `output.KEY=VALUE` or `stage.NAME.KEY=VALUE`";
+        let Some((path, value)) = text.split_once('=') else {
+            let message = format!("`{text}` has no `=`");
+            faults.push(ConfigFault::at(source, whole, message).hint(Some(shape)));
+            return;
+        };
+        let start = path.len() + 1 + (value.len() - value.trim_start().len());
+        let span = start..(start + value.trim().len()).max(start);
+        let parts: Vec<&str> = path.trim().split('.').collect();
+        let (section, key) = match parts[..] {
+            ["input", "roles", "words", ref word @ ..] if !word.is_empty() => {
+                let word = word.join(".");
+                let at = path.trim_end().len();
+                let part = value.trim().trim_matches(['"', '\'']).to_owned();
+                return self.words.push(SetWord {
+                    source,
+                    word: Spanned::new(at - word.len()..at, word),
+                    part: Spanned::new(span, part),
+                });
+            }
+            ["input", key @ "calibration", _] | ["input", key] => (&mut self.input, key),
+            ["output", key] | ["output", key, _] => (&mut self.output, key),
+            ["stage", stage, key] => match self.stage(source, stage, registry) {
+                Ok(section) => (section, key),
+                Err(fault) => return faults.push(fault),
+            },
+            _ => {
+                let message = format!("`{path}` is not the path of a key");
+                let roles = parts.starts_with(&["input", "roles"]);
+                let shape = if roles { "write `input.roles.words.WORD=PART`" } else { shape };
+                faults.push(ConfigFault::at(source, 0..path.len(), message).hint(Some(shape)));
+                return;
+            }
+        };
+        let value = match DeValue::parse(value.trim()) {
+            Ok(value) => value.into_inner(),
+            Err(_) => DeValue::String(value.trim().to_owned().into()),
+        };
+        let value = match parts[..] {
+            // One entry of a table: `input.calibration.frame=12`, `output.npz.up=z`; the others of a format stay.
+            ["input", "calibration", inner] | ["output", _, inner] => {
+                let at = path.trim_end().len();
+                let known = section.keys.iter().find(|k| k.written.name == key && parts[0] == "output");
+                let mut table = match known.map(|k| k.written.value.get_ref()) {
+                    Some(DeValue::Table(table)) => table.clone(),
+                    _ => DeTable::new(),
+                };
+                table.insert(
+                    Spanned::new(at - inner.len()..at, inner.into()),
+                    Spanned::new(span.clone(), value),
+                );
+                DeValue::Table(table)
+            }
+            _ => value,
+        };
+        let written = WrittenKey { name: key.to_owned(), value: Spanned::new(span, value) };
+        section.keys.retain(|k| k.written.name != key);
+        let at = path.trim_end().len();
+        section.keys.push(SourcedKey { written, span: at.saturating_sub(key.len())..at, source });
+    }
+
+    /// The stage of this name or number.
+    fn stage(
+        &mut self,
+        source: usize,
+        stage: &str,
+        registry: &[Entry],
+    ) -> Result<&mut SectionKeys<'i>, ConfigFault> {
+        let at = "stage.".len()..("stage.".len() + stage.len());
+        let names: Vec<String> = self.stages.iter().map(|s| s.name.clone()).collect();
+        let matching: Vec<usize> = match stage.parse::<usize>() {
+            Ok(number) => (1..=names.len()).filter(|n| *n == number).map(|n| n - 1).collect(),
+            Err(_) => (0..names.len()).filter(|k| names[*k] == stage).collect(),
+        };
+        match matching[..] {
+            [only] => Ok(&mut self.stages[only]),
+            [] => {
+                let known = match registry.iter().any(|e| e.name == stage) {
+                    true => format!("this pipeline has no stage `{stage}`"),
+                    false => format!("there is no stage `{stage}`"),
+                };
+                let near = nearest(stage, names.iter().map(String::as_str));
+                let mut hint = match names.is_empty() {
+                    true => "it has no stages at all".to_owned(),
+                    false => format!("its stages are {}", listed(names.iter().map(String::as_str))),
+                };
+                if registry.iter().any(|e| e.name == stage) {
+                    hint += &format!(
+                        "; a file for `posemill run` takes another one: [[stage]] use = \"{stage}\""
+                    );
+                }
+                let label = near.map(|n| format!("did you mean `{n}`?"));
+                Err(ConfigFault::at(source, at, known).label(label).hint(Some(hint)))
+            }
+            _ => {
+                let message = format!("this pipeline has {} stages `{stage}`", matching.len());
+                let numbers: Vec<String> = matching.iter().map(|k| format!("stage.{}", k + 1)).collect();
+                let numbers = listed(numbers.iter().map(String::as_str));
+                Err(ConfigFault::at(source, at, message)
+                    .hint(Some(format!("say which by number: {numbers}"))))
+            }
+        }
+    }
+}
+
+impl<'i> SectionKeys<'i> {
+    fn fill(&mut self, table: DeTable<'i>, span: Range<usize>) {
+        self.span = span;
+        for (key, value) in table {
+            if let ("use", true, DeValue::String(name)) =
+                (key.get_ref().as_ref(), self.name.is_empty(), value.get_ref())
+            {
+                self.name = name.to_string();
+                self.span = value.span();
+                continue;
+            }
+            let span = key.span();
+            let written = WrittenKey { name: key.into_inner().into_owned(), value };
+            self.keys.push(SourcedKey { written, span, source: 0 });
+        }
+        self.keys.sort_by_key(|k| k.span.start);
+    }
+
+    /// Where the value of a key stands, or the header of the section.
+    pub(super) fn place_of(&self, key: &str) -> (usize, Range<usize>) {
+        match self.keys.iter().find(|k| k.written.name == key) {
+            Some(key) => (key.source, key.written.value.span()),
+            None => (0, self.span.clone()),
+        }
+    }
+
+    /// The texts among the values. Places inside a value are known for the file only.
+    pub(super) fn texts(&self) -> Vec<PlacedText> {
+        let mut found = Vec::new();
+        for key in &self.keys {
+            let whole = key.written.value.span();
+            let mut open = vec![(whole.clone(), key.written.value.get_ref())];
+            while let Some((span, value)) = open.pop() {
+                let span = if key.source == 0 { span } else { whole.clone() };
+                match value {
+                    DeValue::String(text) => found.push((text.to_string(), (key.source, span))),
+                    DeValue::Array(all) => open.extend(all.iter().map(|v| (v.span(), v.get_ref()))),
+                    DeValue::Table(all) => open.extend(all.values().map(|v| (v.span(), v.get_ref()))),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn written(&self) -> Vec<WrittenKey<'i>> {
+        self.keys.iter().map(|k| k.written.clone()).collect()
+    }
+
+    pub(super) fn placed(&self, label: &str, fault: KeyFault) -> ConfigFault {
+        let (source, span) = match fault.index.map(|k| &self.keys[k]) {
+            None => (0, self.span.clone()),
+            Some(key) if fault.at_key => (key.source, key.span.clone()),
+            // A place inside the value is known for the file only: values of `--set` are parsed on their own.
+            Some(key) => match fault.span {
+                Some(span) if key.source == 0 && !span.is_empty() => (0, span),
+                _ => (key.source, key.written.value.span()),
+            },
+        };
+        let (message, hint) = match fault.message.split_once('\n') {
+            Some((message, hint)) => (message, Some(hint)),
+            None => (fault.message.as_str(), None),
+        };
+        ConfigFault::at(source, span, format!("{label}: {message}")).label(fault.label).hint(hint)
+    }
+}

@@ -1,0 +1,164 @@
+//! Reads the sections and stages of a pipeline from their keys.
+
+use super::config::{CharacterLimit, ENABLED, WrittenStageConfig};
+use super::config_error::ConfigFault;
+use super::config_keys::{CollectedKeys, SectionKeys};
+use super::input_section::{InputSection, WrittenLimits};
+use crate::anatomy::{Word, WordError};
+use crate::body::ToldMobility;
+use crate::model::Role;
+use crate::stages::keys::{self, listed, nearest};
+use crate::stages::{Entry, WrittenStage};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+use std::sync::Arc;
+use toml::de::DeValue;
+
+/// Stages of which a second one does nothing, or undoes the first.
+pub(super) fn check_repeated_stages(stages: &[WrittenStageConfig], faults: &mut Vec<ConfigFault>) {
+    for (k, again) in stages.iter().enumerate() {
+        let Some(why) = again.stage.once() else { continue };
+        let Some(first) = stages[..k].iter().find(|s| s.stage.name() == again.stage.name()) else { continue };
+        let message = format!("{} is the second `{}`: {why}", again.label, first.stage.name());
+        faults.push(ConfigFault::at(0, again.span.clone(), message).hint(Some("leave one of them out")));
+    }
+}
+
+pub(super) fn read_section<T: DeserializeOwned + JsonSchema + Default>(
+    section: &SectionKeys<'_>,
+    faults: &mut Vec<ConfigFault>,
+) -> T {
+    keys::read(&section.written()).unwrap_or_else(|found| {
+        faults.extend(found.into_iter().map(|f| section.placed(&section.name, f)));
+        T::default()
+    })
+}
+
+pub(super) fn read_limits(
+    written: &WrittenLimits,
+    section: &SectionKeys<'_>,
+    faults: &mut Vec<ConfigFault>,
+) -> Vec<CharacterLimit> {
+    let whole = section.place_of("limits");
+    // A place inside the value is known for the file only.
+    let place = |span: Range<usize>| if whole.0 == 0 { (0, span) } else { whole.clone() };
+    let mut limits = Vec::new();
+    for (character, joints) in written {
+        for (name, angles) in joints {
+            let told = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
+            let read = match name.get_ref().parse::<Role>() {
+                Ok(role) => ToldMobility::read(role, told).map_err(|(at, error)| {
+                    let word = angles.keys().nth(at).unwrap_or(name);
+                    (word.span(), error.to_string())
+                }),
+                Err(message) => Err((name.span(), message)),
+            };
+            let role = name.get_ref().parse::<Role>();
+            match read {
+                Ok(told) => {
+                    let place = place(character.span());
+                    limits.push(CharacterLimit {
+                        character: character.get_ref().clone(),
+                        place,
+                        mobility: told,
+                    });
+                }
+                Err((span, message)) => {
+                    let (source, span) = place(span);
+                    let fault = ConfigFault::at(source, span, format!("[input]: `limits`: {message}"));
+                    faults.push(fault.hint(role.is_err().then(|| format!("roles are {}", Role::WORDS))));
+                }
+            }
+        }
+    }
+    limits
+}
+
+/// Checks the words that the file tells, and puts those of `--set` on top of them.
+pub(super) fn read_words(
+    input: &mut InputSection,
+    collected: &CollectedKeys<'_>,
+    faults: &mut Vec<ConfigFault>,
+) {
+    let whole = collected.input.place_of("roles");
+    let written = input.roles.words.iter().map(|(word, part)| (whole.0, word, part));
+    let set = collected.words.iter().map(|set| (set.source, &set.word, &set.part));
+    for (source, word, part) in written.chain(set) {
+        let Err(error) = Word::new(word.get_ref(), part.get_ref()) else { continue };
+        let (at, near) = match &error {
+            WordError::Empty(_) => (word.span(), None),
+            WordError::UnknownPart { found } => (part.span(), nearest(found, Word::parts().into_iter())),
+        };
+        let at = if source == 0 || source != whole.0 { at } else { whole.1.clone() };
+        let label = near.map(|n| format!("did you mean `{n}`?"));
+        let hint = matches!(error, WordError::UnknownPart { .. })
+            .then(|| format!("known are {}", listed(Word::parts().into_iter())));
+        let fault = ConfigFault::at(source, at, format!("[input]: `roles.words`: {error}"));
+        faults.push(fault.label(label).hint(hint));
+    }
+    for set in &collected.words {
+        input.roles.words.remove(&set.word);
+        input.roles.words.insert(set.word.clone(), set.part.clone());
+    }
+}
+
+pub(super) fn read_stage(
+    number: usize,
+    section: &SectionKeys<'_>,
+    registry: &[Entry],
+    faults: &mut Vec<ConfigFault>,
+) -> Option<WrittenStageConfig> {
+    let names = || registry.iter().map(|e| e.name);
+    if section.name.is_empty() {
+        let place = section.place_of("use");
+        let hint = format!("write `use = \"NAME\"`; stages are {}", listed(names()));
+        let message = format!("stage {number}: `use` must name a stage");
+        faults.push(ConfigFault::at(place.0, place.1, message).hint(Some(hint)));
+        return None;
+    }
+    let Some(entry) = registry.iter().find(|e| e.name == section.name) else {
+        let near = nearest(&section.name, names()).map(|n| format!("did you mean `{n}`?"));
+        let message = format!("stage {number}: there is no stage `{}`", section.name);
+        let hint = format!("stages are {}", listed(names()));
+        faults.push(ConfigFault::at(0, section.span.clone(), message).label(near).hint(Some(hint)));
+        return None;
+    };
+    let label = format!("stage {number} (`{}`)", entry.name);
+    let enabled = match &section.enabled {
+        None => true,
+        Some(key) => match key.written.value.get_ref() {
+            DeValue::Boolean(enabled) => *enabled,
+            _ => {
+                let message = format!("{label}: `{ENABLED}` must be true or false");
+                faults.push(ConfigFault::at(key.source, key.written.value.span(), message));
+                true
+            }
+        },
+    };
+    let stage: Arc<dyn WrittenStage> = match entry.read(&section.written()) {
+        Ok(stage) => Arc::from(stage),
+        Err(found) => {
+            faults.extend(found.into_iter().map(|f| section.placed(&label, f)));
+            return None;
+        }
+    };
+    for fault in stage.validate().err().unwrap_or_default() {
+        let place = section.place_of(fault.key.unwrap_or_default());
+        let (message, hint) = match fault.message.split_once('\n') {
+            Some((message, hint)) => (message, Some(hint.trim())),
+            None => (fault.message.as_str(), None),
+        };
+        faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
+    }
+    // Who sets a key of a stage that the file has switched off wants the stage.
+    let off = section.enabled.as_ref().is_some_and(|key| !enabled && key.source == 0);
+    for key in section.keys.iter().filter(|key| off && key.source != 0) {
+        let message =
+            format!("{label}: `{}` does nothing, since the stage is switched off", key.written.name);
+        let hint = format!("switch it on: `--set stage.{}.{ENABLED}=true`", entry.name);
+        faults.push(ConfigFault::at(key.source, key.span.clone(), message).hint(Some(hint)));
+    }
+    let texts = section.texts();
+    enabled.then(|| WrittenStageConfig { stage, span: section.span.clone(), label, texts })
+}

@@ -1,0 +1,47 @@
+//! The pipeline of `posemill retarget`.
+
+/// The pipeline without the stages that need the feature `physics`.
+macro_rules! without_physics {
+    () => {
+        r#"
+[output]
+report = false
+
+[[stage]]
+use = "repair"
+
+[[stage]]
+use = "contacts"
+
+[[stage]]
+use = "retarget"
+
+[[stage]]
+use = "ground"
+enabled = false
+
+[[stage]]
+use = "foot_lock"
+
+[[stage]]
+use = "limits"
+enabled = false
+
+[[stage]]
+use = "loop"
+enabled = false
+"#
+    };
+}
+
+/// The pipeline of `posemill retarget`.
+///
+/// `repair` returns a take without capture errors unchanged, bit for bit. Stages that are not enabled run only on request,
+/// `--set stage.ground.enabled=true`. That includes joint limits: a take that exceeds the ranges of motion of people does so
+/// deliberately, and is not changed.
+#[cfg(feature = "physics")]
+pub const DEFAULT_PIPELINE: &str =
+    concat!(without_physics!(), "\n[[stage]]\nuse = \"settle\"\nenabled = false\n");
+/// The pipeline of `posemill retarget`, without the stage that needs the feature `physics`.
+#[cfg(not(feature = "physics"))]
+pub const DEFAULT_PIPELINE: &str = without_physics!();

@@ -1,0 +1,11 @@
+//! Names of the files that are written next to outputs.
+
+/// Extension of tables of contact labels next to outputs.
+pub(crate) const CONTACT_TABLE: &str = "contacts.csv";
+/// Extension of the report pages next to outputs.
+#[cfg(feature = "render")]
+pub(crate) const CLIP_PAGE: &str = "report.html";
+/// Name of the report for scripts in a folder of outputs.
+pub(crate) const REPORT: &str = "report.json";
+/// Name of the report page in a folder of outputs.
+pub(crate) const REPORT_PAGE: &str = "report.html";

@@ -1,0 +1,215 @@
+//! The section `[input]` as written: one field per key, each with its default.
+
+use super::memory::Memory;
+use super::section_values::{OneOrMany, Units, name_or_number, one_or_many};
+use crate::anatomy::Word;
+use crate::import;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::Spanned;
+
+/// What goes in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Input")]
+pub struct InputSection {
+    /// Motion files or globs (`takes/**/*.bvh`), relative to this file. Has to be given.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<String>")]
+    pub motion: Vec<String>,
+    /// The rigged character (glTF, GLB, VRM) that shall perform the motion, relative to this file; several may be
+    /// listed, each then gets a sub-folder of the outputs that is named after it. Left out:
+    /// the motion keeps its own skeleton.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<String>")]
+    pub character: Vec<String>,
+    /// How far joints of a character turn, in degrees, where that is not as far as people's joints do:
+    /// `[input.limits.hero.left_lower_arm]` with `flexion = 120` for the character `hero.glb`. The stages `ik` and
+    /// `limits` keep to it. A joint map may tell the same.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>")]
+    pub limits: WrittenLimits,
+    /// What joints are for, where their names do not say so in a word that is known. `[input.roles.words]` with
+    /// `zampa = "hand"` adds the word `zampa`, in names of motion files and characters; `--set
+    /// input.roles.words.zampa=hand` does the same. A word may stand for `hips`, `spine`, `neck`, `head`, `tail`,
+    /// `clavicle`, `upper_arm`, `lower_arm`, `hand`, `upper_leg`, `lower_leg`, `foot`, `toes`, `thumb`, `index`,
+    /// `middle`, `ring`, `little`, `finger` (told apart by number), `first` to `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`,
+    /// `helper` (no part of the body) or `noise` (says nothing).
+    pub roles: RoleWords,
+    /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
+    /// from the size of the figure.
+    pub units: Option<Units>,
+    /// The axis that points up in the motion files. Left out: found from the figure.
+    pub up: Option<Up>,
+    /// How many frames a second the motion files have, where they do not say it (AMC).
+    pub rate: Option<FrameRate>,
+    /// The ASF file that tells the skeleton of AMC files, relative to this file. Left out: `01.asf` beside `01_01.amc`.
+    pub skeleton: Option<String>,
+    /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file: it
+    /// gives the bodies of the motion files their lengths. Left out: a neutral figure of 1.70 m.
+    pub body_model: Option<String>,
+    /// What reading one file may take of memory ("2GB", "500MB"). Left out: what its size asks for, at most 4 GB. A
+    /// small file that asks for more is most likely damaged.
+    pub memory: Option<Memory>,
+    /// Which clip of a motion file that holds several, by name or number from 0. Left out: all of them.
+    #[serde(deserialize_with = "name_or_number")]
+    #[schemars(with = "Option<String>")]
+    pub clip: Option<String>,
+    /// How position channels of a BVH file go together with the offset of their joint. Left out: decided from
+    /// the data of each file.
+    pub bvh_positions: Option<BvhPositions>,
+    /// The pose in which the motion files are compared with a character: "auto" takes the bind pose, else the rest pose
+    /// unless it says nothing of the body, else one that is read off the motion; "bind", "rest" and "motion" insist on
+    /// one; `{ frame = 12 }` takes that frame of each take as it is, `{ file = "rig.pose.bvh" }` the pose of that file
+    /// (as `posemill calibrate` writes it), matched by joint names.
+    pub calibration: CalibrationChoice,
+}
+
+/// The pose in which motion files are compared with a character.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "`auto`, `bind`, `rest`, `motion`, `{ frame = 12 }` or `{ file = \"rig.pose.bvh\" }`"
+)]
+pub enum CalibrationChoice {
+    /// By a word.
+    Word(CalibrationWord),
+    /// A frame of each take.
+    Frame(CalibrationFrame),
+    /// A file.
+    File(CalibrationFile),
+}
+
+/// Where a calibration pose is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CalibrationWord {
+    /// What says something of the body.
+    Auto,
+    /// Where the skin was attached.
+    Bind,
+    /// The rest pose.
+    Rest,
+    /// The motion.
+    Motion,
+}
+
+/// A frame to calibrate by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFrame {
+    /// The number of the frame, from 0.
+    pub frame: usize,
+}
+
+/// A file to calibrate by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFile {
+    /// The file, relative to the pipeline.
+    pub file: String,
+}
+
+impl Default for CalibrationChoice {
+    fn default() -> Self {
+        CalibrationChoice::Word(CalibrationWord::Auto)
+    }
+}
+
+impl CalibrationChoice {
+    /// What the importer calls it, files seen from `folder`.
+    fn calibrate(&self, folder: &Path) -> import::Calibrate {
+        match self {
+            CalibrationChoice::Word(CalibrationWord::Auto) => import::Calibrate::Auto,
+            CalibrationChoice::Word(CalibrationWord::Bind) => import::Calibrate::Bind,
+            CalibrationChoice::Word(CalibrationWord::Rest) => import::Calibrate::Rest,
+            CalibrationChoice::Word(CalibrationWord::Motion) => import::Calibrate::Motion,
+            CalibrationChoice::Frame(frame) => import::Calibrate::Frame(frame.frame),
+            CalibrationChoice::File(file) => import::Calibrate::File(folder.join(&file.file)),
+        }
+    }
+}
+
+/// Angles by their words, by the role of a joint, by the name of a character.
+pub type WrittenLimits =
+    BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>>;
+
+/// What joints are for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoleWords {
+    /// Words in the names of joints, and the part that each stands for.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub words: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+impl InputSection {
+    /// What is told of words in names; faulty ones were told when the section was read.
+    fn words(&self) -> Vec<Word> {
+        let told = self.roles.words.iter();
+        told.filter_map(|(word, part)| Word::new(word.get_ref(), part.get_ref()).ok()).collect()
+    }
+
+    /// What the importer wants to know; files are seen from `folder`, that of the pipeline.
+    pub fn options(&self, folder: &Path) -> import::Options {
+        import::Options {
+            calibration: self.calibration.calibrate(folder),
+            units: self.units.as_ref().map(|u| u.metres),
+            up: self.up.map(|up| match up {
+                Up::Y => import::Axis::Y,
+                Up::Z => import::Axis::Z,
+            }),
+            bvh_positions: self.bvh_positions.map(|p| match p {
+                BvhPositions::Replace => import::Positions::Replace,
+                BvhPositions::Add => import::Positions::Add,
+            }),
+            words: self.words(),
+            rate: self.rate.map(|rate| rate.0),
+            skeleton: self.skeleton.as_ref().map(|path| folder.join(path)),
+            body_model: self.body_model.as_ref().map(|path| folder.join(path)),
+            memory: self.memory.map(|memory| memory.bytes),
+        }
+    }
+}
+
+/// Frames a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+#[schemars(with = "f64")]
+pub struct FrameRate(pub f64);
+
+impl TryFrom<f64> for FrameRate {
+    type Error = String;
+
+    fn try_from(rate: f64) -> Result<Self, String> {
+        if (LEAST_RATE..=MOST_RATE).contains(&rate) {
+            return Ok(FrameRate(rate));
+        }
+        Err(format!("{rate} frames a second, expected {LEAST_RATE} to {MOST_RATE}"))
+    }
+}
+
+/// The rates that captures have, Hz, with room on both sides.
+const LEAST_RATE: f64 = 0.1;
+const MOST_RATE: f64 = 10_000.0;
+
+/// The axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Up {
+    /// +Y.
+    Y,
+    /// +Z.
+    Z,
+}
+
+/// How position channels and offsets of a BVH file go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BvhPositions {
+    /// The channels replace the offset.
+    Replace,
+    /// The channels are added to the offset.
+    Add,
+}

@@ -1,0 +1,51 @@
+//! A job: the takes that one run reads and the files that it makes.
+
+use super::output_section::OutputFormat;
+use super::plan_error::PlanError;
+use crate::export;
+use std::path::{Path, PathBuf};
+
+/// One motion file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakeFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its path below the fixed part of the pattern that found it: outputs keep these sub-folders.
+    pub relative: PathBuf,
+}
+
+/// The work of one run: some takes, usually one, into some formats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The takes; several if they become the animations of one file.
+    pub takes: Vec<TakeFile>,
+    /// The formats and the output file of each.
+    pub outputs: Vec<(OutputFormat, PathBuf)>,
+    /// Another take that would be written to one of the outputs: then neither is written.
+    pub collision: Option<Collision>,
+}
+
+/// Two takes would be written to one file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{other}` would go to `{output}` too, and neither does\n\
+     give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one",
+    other = other.display(), output = output.display()
+)]
+pub struct Collision {
+    /// The other take.
+    pub other: PathBuf,
+    /// The file.
+    pub output: PathBuf,
+}
+
+/// The format of an output that the user named.
+///
+/// # Errors
+/// [`PlanError::Extension`].
+pub(crate) fn output_format(path: &Path) -> Result<OutputFormat, PlanError> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let allowed = || export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ");
+    OutputFormat::of_extension(&extension)
+        .ok_or_else(|| PlanError::Extension { output: path.display().to_string(), allowed: allowed() })
+}

@@ -1,0 +1,165 @@
+//! The section `[output]` as written: one field per key, each with its default.
+
+use super::section_values::{OneOrMany, one_or_many};
+use crate::export;
+#[cfg(feature = "formats")]
+use crate::export::FbxOptions;
+use crate::export::csv::CsvOptions;
+#[cfg(feature = "formats")]
+use crate::export::npz::NpzOptions;
+use crate::export::vrma::VrmaOptions;
+use crate::measure::Threshold;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+
+/// What comes out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Output")]
+pub struct OutputSection {
+    /// The folder of the outputs, relative to this file. Outputs are named after their inputs, sub-folders kept.
+    pub dir: String,
+    /// The formats to write.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<OutputFormat>")]
+    pub formats: Vec<OutputFormat>,
+    /// The kind of preview picture to write beside each output.
+    pub preview: Preview,
+    /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
+    /// every file, and a page with player and plots beside each output (`walk.report.html`).
+    pub report: bool,
+    /// Measures that no result may pass, such as `foot_skate_p95>1cm/s`: the run ends with exit code 1 where one does.
+    /// `posemill measure --help` lists them.
+    #[serde(deserialize_with = "thresholds")]
+    #[schemars(with = "OneOrMany<Threshold>")]
+    pub fail_on: Vec<Threshold>,
+    /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
+    /// the table that the stage `contacts` reads.
+    pub contacts: bool,
+    /// Whether the animations that the character's file came with are replaced rather than kept.
+    pub replace_animations: bool,
+    /// What FBX files hold.
+    #[cfg(feature = "formats")]
+    pub fbx: FbxOptions,
+    /// How `.npz` files are written: NumPy arrays.
+    #[cfg(feature = "formats")]
+    pub npz: NpzOptions,
+    /// How `.csv` files are written: tables.
+    pub csv: CsvOptions,
+    /// How `.vrma` files are written: VRM animations.
+    pub vrma: VrmaOptions,
+}
+
+impl Default for OutputSection {
+    fn default() -> Self {
+        Self {
+            dir: "out".to_owned(),
+            formats: vec![OutputFormat(&export::FORMATS[0])],
+            preview: Preview::None,
+            report: true,
+            fail_on: Vec::new(),
+            contacts: false,
+            replace_animations: false,
+            #[cfg(feature = "formats")]
+            fbx: FbxOptions::default(),
+            #[cfg(feature = "formats")]
+            npz: NpzOptions::default(),
+            csv: CsvOptions::default(),
+            vrma: VrmaOptions::default(),
+        }
+    }
+}
+
+impl OutputSection {
+    /// What the exporter wants to know, but for what depends on the file at hand.
+    pub fn options(&self) -> export::ExportOptions {
+        export::ExportOptions {
+            replace_animations: self.replace_animations,
+            #[cfg(feature = "formats")]
+            fbx: self.fbx,
+            #[cfg(feature = "formats")]
+            npz: self.npz,
+            csv: self.csv,
+            vrma: self.vrma,
+            ..export::ExportOptions::default()
+        }
+    }
+}
+
+/// The kind of preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Preview {
+    /// No preview.
+    None,
+    /// A contact sheet.
+    Png,
+    /// An animation.
+    Gif,
+    /// An animation as PNG, for browsers.
+    Apng,
+}
+
+impl Preview {
+    /// The extension of the picture; `None` where there is none.
+    pub fn extension(self) -> Option<&'static str> {
+        match self {
+            Preview::None => None,
+            Preview::Png => Some("png"),
+            Preview::Gif => Some("gif"),
+            Preview::Apng => Some("apng"),
+        }
+    }
+}
+
+/// A format that can be written, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputFormat(pub &'static export::Format);
+
+impl OutputFormat {
+    /// The extension of its files, without the dot.
+    pub fn extension(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The format of a file name's extension, in any case.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        export::FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(extension)).map(Self)
+    }
+}
+
+impl Serialize for OutputFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for OutputFormat {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = || export::FORMATS.iter().find(|f| f.name == name);
+        known().map(Self).ok_or_else(|| {
+            let names: Vec<String> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
+            de::Error::custom(format!("unknown format `{name}`, expected one of {}", names.join(", ")))
+        })
+    }
+}
+
+impl JsonSchema for OutputFormat {
+    fn schema_name() -> Cow<'static, str> {
+        "OutputFormat".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = export::FORMATS.iter().map(|f| f.name).collect();
+        schemars::json_schema!({ "description": "A format that can be written.", "enum": names })
+    }
+}
+
+/// Thresholds, every bad one told.
+fn thresholds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Threshold>, D::Error> {
+    let lines: Vec<String> = one_or_many(deserializer)?;
+    Threshold::all(&lines).map_err(de::Error::custom)
+}

@@ -1,0 +1,45 @@
+//! Errors that keep a pipeline from starting.
+
+use super::config_error::ConfigError;
+use crate::import::ImportError;
+
+/// Why a pipeline cannot start.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Faults of the pipeline file.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The character cannot be loaded.
+    #[error("character `{path}`: {error}")]
+    Character {
+        /// The path as written.
+        path: String,
+        /// The reason.
+        error: ImportError,
+    },
+    /// A file that the pipeline names cannot be read.
+    #[error("the file `{path}` cannot be read: {reason}")]
+    File {
+        /// The path as written.
+        path: String,
+        /// The reason that the system gives.
+        reason: String,
+    },
+    /// An output would replace an input of the run.
+    #[error("`{output}` is an input of this run\nname another output")]
+    OverInput {
+        /// The file.
+        output: String,
+    },
+    /// The extension of an output file is not that of a format.
+    #[error(
+        "`{output}` has no extension of a format that can be written\nend it with {allowed}, or with `/` for a folder"
+    )]
+    Extension {
+        /// The file.
+        output: String,
+        /// The known extensions.
+        allowed: String,
+    },
+}

@@ -1,0 +1,187 @@
+//! The registry becomes text: help for one stage, a complete commented pipeline, a JSON Schema. All of it comes
+//! from the doc comments and defaults of the configuration structs.
+
+use super::config::ENABLED;
+use super::input_section::InputSection;
+use super::output_section::OutputSection;
+use crate::stages::Entry;
+use crate::stages::keys::{inlined_schema, properties};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The width of comments and help.
+const WIDTH: usize = 96;
+
+/// The first sentence of every stage.
+pub fn stage_list(registry: &[Entry]) -> String {
+    let width = registry.iter().map(|e| e.name.len()).max().unwrap_or(0);
+    let line = |e: &Entry| format!("{:width$}  {}\n", e.name, first_sentence(&describe(&e.schema())));
+    registry.iter().map(line).collect()
+}
+
+/// What a stage does and what each of its keys means.
+pub fn stage_help(entry: &Entry) -> String {
+    let schema = entry.schema();
+    let mut text = String::new();
+    paragraph(&mut text, "", &format!("{}: {}", entry.name, describe(&schema)));
+    for (key, property) in properties(&schema) {
+        let default = literal(entry.defaults().get(key));
+        let default = default.map_or("left out by default".to_owned(), |d| format!("default {d}"));
+        let _ = writeln!(text, "\n{key} ({default})");
+        paragraph(&mut text, "    ", &key_text(property));
+        for (key, property) in inner(property) {
+            let _ = writeln!(text, "\n    {key}{}", or_default(property));
+            paragraph(&mut text, "        ", &key_text(property));
+        }
+    }
+    text
+}
+
+/// The keys of a table that is the value of a key, or of each table in a list that is.
+fn inner(property: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let alternatives = property.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    let schemas = std::iter::once(property).chain(property.get("items")).chain(alternatives);
+    schemas.filter_map(|s| s.get("properties").and_then(Value::as_object)).flatten()
+}
+
+/// The default of an inner key, in brackets.
+fn or_default(property: &Value) -> String {
+    literal(property.get("default")).map_or(String::new(), |default| format!(" (default {default})"))
+}
+
+/// A pipeline with every section, stage and key at its default, each with its comment.
+pub fn reference(registry: &[Entry]) -> String {
+    let mut text = String::new();
+    let opening = "Every section, stage and key of a pipeline, each at its default. Stages run in the order in \
+        which they stand; a pipeline names those it needs, as often as it needs them.";
+    paragraph(&mut text, "# ", opening);
+    paragraph(
+        &mut text,
+        "# ",
+        &format!("Every stage also has the key `{ENABLED}`: with `{ENABLED} = false` it is left out."),
+    );
+    text += "# Made by `posemill stages --reference`.\n";
+    let input = serde_json::to_value(InputSection::default()).expect("a configuration is plain data");
+    let output = serde_json::to_value(OutputSection::default()).expect("a configuration is plain data");
+    section(&mut text, "[input]", &inlined_schema::<InputSection>(), &input);
+    section(&mut text, "[output]", &inlined_schema::<OutputSection>(), &output);
+    for entry in registry {
+        let header = format!("[[stage]]\nuse = \"{}\"", entry.name);
+        section(&mut text, &header, &entry.schema(), &entry.defaults());
+    }
+    text
+}
+
+/// The JSON Schema of a pipeline file.
+pub fn schema(registry: &[Entry]) -> Value {
+    let part = |mut schema: Value| {
+        if let Some(object) = schema.as_object_mut() {
+            object.shift_remove("$schema");
+        }
+        schema
+    };
+    let stage = |entry: &Entry| {
+        let mut schema = part(entry.schema());
+        schema["title"] = json!(entry.name);
+        schema["required"] = json!(["use"]);
+        if !schema["properties"].is_object() {
+            schema["properties"] = json!({});
+        }
+        schema["properties"]["use"] = json!({ "const": entry.name });
+        schema["properties"][ENABLED] =
+            json!({ "type": "boolean", "default": true, "description": "Whether the stage runs." });
+        schema
+    };
+    let mut items = json!({ "type": "object" });
+    if !registry.is_empty() {
+        items["oneOf"] = Value::Array(registry.iter().map(stage).collect());
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "posemill pipeline",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "input": part(inlined_schema::<InputSection>()),
+            "output": part(inlined_schema::<OutputSection>()),
+            "stage": { "type": "array", "items": items },
+        },
+    })
+}
+
+fn section(text: &mut String, header: &str, schema: &Value, defaults: &Value) {
+    text.push('\n');
+    paragraph(text, "# ", &describe(schema));
+    let _ = writeln!(text, "{header}");
+    for (key, property) in properties(schema) {
+        text.push('\n');
+        paragraph(text, "# ", &key_text(property));
+        let _ = match literal(defaults.get(key)) {
+            Some(value) => writeln!(text, "{key} = {value}"),
+            None => writeln!(text, "# {key} = ..."),
+        };
+        for (inner, property) in inner(property) {
+            let _ = writeln!(text, "#\n# {key}: {inner}{}", or_default(property));
+            paragraph(text, "#     ", &key_text(property));
+        }
+    }
+}
+
+fn describe(schema: &Value) -> String {
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |s| s.0).trim_end_matches('.')
+}
+
+/// The description of a key, and the words that it may be.
+fn key_text(property: &Value) -> String {
+    let mut words = Vec::new();
+    collect_words(property, &mut words);
+    let mut text = describe(property);
+    if words.len() > 1 {
+        let _ = write!(text, " One of {}.", words.join(", "));
+    }
+    text
+}
+
+fn collect_words(schema: &Value, words: &mut Vec<String>) {
+    if let Some(word) = schema.get("const") {
+        words.push(word.to_string());
+    }
+    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    words.extend(listed.filter(|w| !w.is_null()).map(Value::to_string));
+    for inner in ["oneOf", "anyOf"] {
+        for schema in schema.get(inner).and_then(Value::as_array).into_iter().flatten() {
+            collect_words(schema, words);
+        }
+    }
+    if let Some(items) = schema.get("items") {
+        collect_words(items, words);
+    }
+}
+
+/// A default as TOML; `None` where the key is left out.
+fn literal(value: Option<&Value>) -> Option<String> {
+    let value = toml::Value::try_from(value.filter(|v| !v.is_null())?).ok()?;
+    Some(value.to_string())
+}
+
+fn paragraph(text: &mut String, indent: &str, words: &str) {
+    let mut line = String::new();
+    for word in words.split_whitespace() {
+        if !line.is_empty() && indent.len() + line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{indent}{line}");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    if !line.is_empty() {
+        let _ = writeln!(text, "{indent}{line}");
+    }
+}

@@ -1,0 +1,121 @@
+//! The errors of a job.
+
+use super::atomic_write::WriteError;
+use super::job::Collision;
+use super::plan_error::PlanError;
+use crate::export::ExportError;
+use crate::import::ImportError;
+use crate::model::Fault;
+use crate::stages::StageError;
+use std::path::PathBuf;
+
+/// Why a job failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The take cannot be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The file has a skeleton only.
+    #[error("the file holds no motion\n`posemill inspect` shows what it holds")]
+    NoClip,
+    /// The take is a character, and what stands as the character is a take.
+    #[error(
+        "the file holds a skin and no motion, `{character}` motion and no skin: take and character are swapped\n\
+         try `posemill retarget {character} --onto {take}`"
+    )]
+    Swapped {
+        /// What was given as the take.
+        take: String,
+        /// What was given as the character.
+        character: String,
+    },
+    /// The clip that was asked for is not there.
+    #[error("{0}")]
+    Clip(String),
+    /// A stage cannot handle this take.
+    #[error("stage {number} (`{name}`): {error}")]
+    Stage {
+        /// The position of the stage, from 1.
+        number: usize,
+        /// Its name.
+        name: &'static str,
+        /// What is wrong.
+        error: StageError,
+    },
+    /// A stage broke a promise of the normal form: a mistake of the program. In debug builds it is found after every
+    /// stage, else after the last.
+    #[error("stage {number} (`{name}`) broke the motion: {fault}")]
+    Broken {
+        /// The position of the stage, from 1.
+        number: usize,
+        /// Its name.
+        name: &'static str,
+        /// The promise.
+        fault: Fault,
+    },
+    /// The result cannot be encoded.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// An output cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Two takes would go to one file.
+    #[error(transparent)]
+    Collision(#[from] Collision),
+    /// The output is no file that can be written, or the take itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A file beside the output is already that of another take.
+    #[error(
+        "`{path}` beside the output is a file of another take of this run\ngive the takes different names or folders",
+        path = .0.display()
+    )]
+    Claimed(PathBuf),
+    /// A file beside the output is that of an output of an earlier run.
+    #[error(
+        "`{path}` beside the output belongs to `{of}` too, which would no longer be what it was\n\
+         give this pipeline a folder of its own; `--force` replaces the file",
+        path = path.display(), of = of.display()
+    )]
+    Shared {
+        /// The file.
+        path: PathBuf,
+        /// The output that refers to it as it is.
+        of: PathBuf,
+    },
+    /// An output is not what the pipeline makes.
+    #[error("`{path}` is not what this pipeline makes of the take\n`--force` makes it anew", path = .0.display())]
+    Differs(PathBuf),
+    /// An output is not there.
+    #[error("`{path}` is not there\n`posemill run` makes it", path = .0.display())]
+    Absent(PathBuf),
+    /// An output would replace a file that is not this program's.
+    #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
+    Foreign(PathBuf),
+    /// The error that a worker process reported.
+    #[error("{0}")]
+    Reported(String),
+    /// The worker process ended, or had to be ended.
+    #[error("the process that worked on it {reason}{repro}", repro = repro_hint(repro.as_deref()))]
+    Lost {
+        /// What happened to it.
+        reason: String,
+        /// A command line that repeats the job.
+        repro: Option<String>,
+    },
+    /// A worker process cannot be started.
+    #[error("no process can be started to work on it: {0}")]
+    NoWorker(String),
+    /// Another pipeline was found where that of the run is.
+    #[error("the program, or a file that the pipeline names, changed while the run went on\nstart it again")]
+    Changed,
+    /// The program made a mistake on this take.
+    #[error("internal error: {0}\nthe other files are not affected; please report this one")]
+    Panic(String),
+}
+
+/// The command line as a hint.
+fn repro_hint(repro: Option<&str>) -> String {
+    repro.map_or(String::new(), |line| format!("\n  hint: this does it again, and writes nothing:\n{line}"))
+}

@@ -1,0 +1,385 @@
+//! Runs one job in memory: from its takes to the content of its output files.
+
+use super::clip_choice::{find_clip, is_skinned};
+use super::contact_sidecar::contact_tables;
+use super::file_hash::{FileHash, slashed};
+use super::job::{Job, TakeFile};
+use super::output_section::OutputFormat;
+use super::plan::{Pipeline, resources};
+use super::preview_output;
+use super::run_error::RunError;
+use super::stage_monitor::StageMonitor;
+use crate::export;
+use crate::import;
+use crate::measure::{Reading, Verdict};
+use crate::model::{Asset, Character, Clip, Mark, Motion};
+use crate::report::Report;
+use crate::stages::{Setting, Stage, StageError};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The path and the content of a file to be written.
+pub(crate) type OutputFile = (PathBuf, Vec<u8>);
+
+/// The outputs of a job in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct JobOutputs {
+    /// The part of the report that is recorded.
+    pub report: Value,
+    /// The files that were read: each take, under its name below its pattern, then the files that it refers to.
+    pub sources: Vec<FileHash>,
+    /// The files of each output of the job, the main one first.
+    pub outputs: Vec<Vec<OutputFile>>,
+}
+
+impl JobOutputs {
+    /// All files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OutputFile> {
+        self.outputs.iter().flatten()
+    }
+}
+
+/// Makes the outputs of one job: reads the takes, applies every stage, encodes the results. `record` says that the outputs go
+/// to a folder with a manifest: if a format holds one clip per file, clips go to files of their own, named after them.
+///
+/// # Errors
+/// The first [`RunError`]: nothing is made unless every stage handles every take.
+pub(crate) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<JobOutputs, RunError> {
+    make_with_report(pipeline, job, record).map(|(outputs, _)| outputs)
+}
+
+/// As [`make`], with the whole report.
+///
+/// # Errors
+/// As [`make`].
+pub(crate) fn make_with_report(
+    pipeline: &Pipeline,
+    job: &Job,
+    record: bool,
+) -> Result<(JobOutputs, Report), RunError> {
+    let mut run = JobRun::new(pipeline);
+    for take in &job.takes {
+        run.take(take, job.takes.len())?;
+    }
+    let outputs = run.outputs(job, record)?;
+    let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
+    let report = recorded_report(&run.report, rate);
+    Ok((JobOutputs { report, sources: run.sources, outputs }, run.report))
+}
+
+/// A job while it runs.
+struct JobRun<'a> {
+    pipeline: &'a Pipeline,
+    report: Report,
+    sources: Vec<FileHash>,
+    /// The results, and what the stages mark on each for its preview.
+    motions: Vec<Motion>,
+    marks: Vec<Vec<Mark>>,
+    /// The motions as they were read, for report pages.
+    originals: Vec<Motion>,
+    monitor: StageMonitor,
+}
+
+impl<'a> JobRun<'a> {
+    fn new(pipeline: &'a Pipeline) -> Self {
+        Self {
+            pipeline,
+            report: Report { warnings: pipeline.warnings.clone(), ..Report::default() },
+            sources: Vec::new(),
+            motions: Vec::new(),
+            marks: Vec::new(),
+            originals: Vec::new(),
+            monitor: StageMonitor::new(),
+        }
+    }
+
+    /// Reads one of `takes` takes and applies the stages to its clips.
+    fn take(&mut self, take: &TakeFile, takes: usize) -> Result<(), RunError> {
+        let pipeline = self.pipeline;
+        let asset = self.read(take, takes)?;
+        let measured = pipeline.measured(asset.clips.iter().map(Clip::frames).sum());
+        self.monitor.enable(measured);
+        let context =
+            || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.metric_context(own));
+        let stages = rayon::join(|| resolve(pipeline, &asset.character), context).0?;
+        let several = takes > 1 || asset.clips.len() > 1;
+        for motion in named_motions(asset, &take.relative, takes > 1) {
+            if pipeline.report {
+                self.originals.push(motion.clone());
+            }
+            let mut marks = pipeline.preview.extension().map(|_| Vec::new());
+            let motion = apply_stages(&stages, motion, &mut marks, &mut self.monitor, &mut self.report)?;
+            self.monitor.finish(pipeline, &motion, several, &mut self.report);
+            self.motions.push(motion);
+            self.marks.push(marks.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Reads a take, with the clips that the pipeline asks for.
+    fn read(&mut self, take: &TakeFile, takes: usize) -> Result<Asset, RunError> {
+        let pipeline = self.pipeline;
+        // In parallel: the other threads have nothing else to do yet if there is a single take.
+        let prepare = || pipeline.body().map(|body| body.prepare().height());
+        let bytes = Arc::new(rayon::join(|| import::read(&take.path), prepare).0?);
+        let (asset, hash) = rayon::join(
+            || import::from_shared(&bytes, &take.path, &pipeline.import),
+            || FileHash::of(slashed(&take.relative), &bytes),
+        );
+        self.sources.push(hash);
+        let mut asset = asset?;
+        drop(bytes);
+        for (uri, bytes) in resources(&asset) {
+            self.sources.push(FileHash::of(export::decoded_uri(uri), bytes));
+        }
+        let warnings = std::mem::take(&mut asset.warnings);
+        match takes {
+            1 if self.report.warnings.is_empty() => self.report.warnings = warnings,
+            _ => self.report.warnings.extend_from(warnings, &take.path.display().to_string()),
+        }
+        choose_clips(pipeline, &mut asset, &take.path, &mut self.report)?;
+        Ok(asset)
+    }
+
+    /// The files of every output.
+    fn outputs(&mut self, job: &Job, record: bool) -> Result<Vec<Vec<OutputFile>>, RunError> {
+        let pipeline = self.pipeline;
+        // A document that only changes its format is otherwise left as it is.
+        let own = pipeline.stages.is_empty() && self.motions.iter().any(|m| m.character.document.is_some());
+        let made_by = if own { String::new() } else { made_by(pipeline, &self.sources) };
+        let mut outputs = Vec::new();
+        for (format, path) in &job.outputs {
+            outputs.push(self.encode(*format, path, record, &made_by)?);
+        }
+        // Preview, labels and page belong to the first output: all are up to date or stale together.
+        if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
+            self.add_sidecars(job, path, record, files);
+        }
+        Ok(outputs)
+    }
+
+    /// The files of one output.
+    fn encode(
+        &mut self,
+        format: OutputFormat,
+        path: &Path,
+        record: bool,
+        made_by: &str,
+    ) -> Result<Vec<OutputFile>, RunError> {
+        let pipeline = self.pipeline;
+        let unchanged = pipeline.stages.is_empty();
+        let motions = &self.motions;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let parts: Vec<(String, &[Motion])> = if record && !format.0.several && motions.len() > 1 {
+            clip_names(motions).iter().map(|name| format!("{stem}.{name}")).zip(motions.chunks(1)).collect()
+        } else {
+            vec![(stem, motions)]
+        };
+        let mut all = Vec::new();
+        for (stem, motions) in parts {
+            let options = export::ExportOptions {
+                // One clip of an unchanged document replaces all of its animations.
+                replace_animations: pipeline.export.replace_animations
+                    || (unchanged && pipeline.clip.is_some()),
+                clips_inside: unchanged && pipeline.clip.is_none(),
+                // Takes that bring their own files keep them apart from each other; those of a character are shared.
+                files: if record && pipeline.character.is_none() {
+                    format!("{stem}.files")
+                } else {
+                    String::new()
+                },
+                made_by: made_by.to_owned(),
+                stem,
+                ..pipeline.export.clone()
+            };
+            let (files, warnings) = export::save(motions, *format.0, &options)?;
+            self.report.warnings.extend(warnings);
+            all.extend(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)));
+        }
+        Ok(all)
+    }
+
+    /// Adds the preview, the table of contact labels and the report page of the output at `path`.
+    fn add_sidecars(&mut self, job: &Job, path: &Path, record: bool, files: &mut Vec<OutputFile>) {
+        let (pipeline, report) = (self.pipeline, &mut self.report);
+        let marks = std::mem::take(&mut self.marks);
+        files.extend(preview_output::picture(
+            pipeline.preview,
+            &self.motions,
+            marks,
+            path,
+            &mut report.warnings,
+        ));
+        if pipeline.contacts {
+            files.extend(contact_tables(&self.motions, path, &mut report.warnings));
+        }
+        let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
+        if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
+            let stages = pipeline.stage_names();
+            files.extend(preview_output::page(
+                job,
+                path,
+                &self.originals,
+                &self.motions,
+                report,
+                stages,
+                record,
+            ));
+        }
+    }
+}
+
+/// The part of a report that is recorded. Time series are for the page that is drawn now; the records of thousands of takes
+/// have room for one coarse series each.
+fn recorded_report(report: &Report, rate: f64) -> Value {
+    let mut recorded = serde_json::to_value(report).expect("a report is plain data");
+    if let Some(parts) = recorded.as_object_mut() {
+        parts.shift_remove("series");
+        if let Some(worst) = preview_output::worst(report, rate) {
+            parts.insert("worst_course".into(), worst);
+        }
+    }
+    recorded
+}
+
+/// What made the outputs, as JSON; independent of time and place.
+fn made_by(pipeline: &Pipeline, sources: &[FileHash]) -> String {
+    let inputs: Vec<_> = sources.iter().map(|s| json!({ "name": s.path, "blake3": s.blake3 })).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    json!({ "version": version, "pipeline": pipeline.fingerprint, "inputs": inputs }).to_string()
+}
+
+/// Keeps the clips of the asset that the pipeline asks for.
+///
+/// # Errors
+/// A [`RunError`] if there is none, with a guess why.
+fn choose_clips(
+    pipeline: &Pipeline,
+    asset: &mut Asset,
+    path: &Path,
+    report: &mut Report,
+) -> Result<(), RunError> {
+    let take = path.display().to_string();
+    match &pipeline.bare_take {
+        Some(character) if is_skinned(asset) && asset.clips.is_empty() => {
+            return Err(RunError::Swapped { take, character: character.clone() });
+        }
+        Some(character) if is_skinned(asset) => {
+            let message = format!("`{character}` has no skin and the take has one: are the two swapped?");
+            report.warnings.add("swapped", message, take);
+        }
+        _ => {}
+    }
+    if asset.clips.is_empty() {
+        // A character without a clip can change its format, but no stage can work on it.
+        let only_converts = pipeline.stages.is_empty() && pipeline.clip.is_none();
+        if !only_converts || asset.character.meshes.is_empty() {
+            return Err(RunError::NoClip);
+        }
+        let joints = asset.character.skeleton().len();
+        asset.clips = vec![Clip::new("", 30.0, joints, Vec::new(), Vec::new(), Vec::new())];
+    }
+    if let Some(wanted) = &pipeline.clip {
+        let found = find_clip(asset, wanted).map_err(RunError::Clip)?;
+        asset.clips = vec![asset.clips.swap_remove(found)];
+        asset.meant = 0;
+    }
+    Ok(())
+}
+
+/// The clips of an asset as motions. Clips without a name, and merged clips, are named after the take.
+fn named_motions(asset: Asset, take: &Path, merged: bool) -> Vec<Motion> {
+    let stem = take.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let several = asset.clips.len() > 1;
+    let motion = |clip: Clip| {
+        let mut motion = Motion::new(Arc::clone(&asset.character), clip);
+        let name = &mut motion.clip.name;
+        *name = match (name.is_empty(), merged && several, merged) {
+            (true, _, _) | (false, false, true) => stem.clone(),
+            (false, true, _) => format!("{stem} {name}"),
+            (false, false, false) => std::mem::take(name),
+        };
+        motion
+    };
+    asset.clips.into_iter().map(motion).collect()
+}
+
+/// The names of the clips as parts of file names, without repetitions.
+fn clip_names(motions: &[Motion]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(motions.len());
+    for motion in motions {
+        let kept = |c: char| if c.is_alphanumeric() || "-_ ()".contains(c) { c } else { '_' };
+        let name: String = motion.clip.name.trim().chars().map(kept).take(LONGEST_NAME).collect();
+        let name = if name.is_empty() { "clip".to_owned() } else { name };
+        let numbered = (2..).map(|n| format!("{name}_{n}"));
+        let taken = |n: &String| names.iter().any(|t| t.eq_ignore_ascii_case(n));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|n| !taken(n));
+        names.extend(free);
+    }
+    names
+}
+
+/// Most characters of a clip's name in a file name: file systems end at 255 bytes.
+const LONGEST_NAME: usize = 60;
+
+/// A stage that is resolved for the character that arrives at it.
+pub(super) struct ResolvedStage {
+    /// Its position in the pipeline, from 1.
+    number: usize,
+    name: &'static str,
+    stage: Box<dyn Stage>,
+}
+
+/// The error of the stage with this position and name.
+fn stage_error(number: usize, name: &'static str) -> impl Fn(StageError) -> RunError {
+    move |error| RunError::Stage { number, name, error }
+}
+
+/// Every stage, resolved for the character that arrives at it.
+pub(super) fn resolve(
+    pipeline: &Pipeline,
+    arriving: &Arc<Character>,
+) -> Result<Vec<ResolvedStage>, RunError> {
+    let mut arriving = Arc::clone(arriving);
+    let mut stages = Vec::with_capacity(pipeline.stages.len());
+    for (k, written) in pipeline.stages.iter().enumerate() {
+        let (number, name) = (k + 1, written.name());
+        let setting = Setting {
+            arriving: Arc::clone(&arriving),
+            target: pipeline.character.clone(),
+            folder: pipeline.folder.clone(),
+            body: pipeline.body(),
+        };
+        let stage = written.resolve(&setting).map_err(stage_error(number, name))?;
+        arriving = stage.leaving(&arriving);
+        stages.push(ResolvedStage { number, name, stage });
+    }
+    Ok(stages)
+}
+
+/// The motion after every stage; collects the marks of the stages if `marks` are asked for.
+pub(super) fn apply_stages(
+    stages: &[ResolvedStage],
+    mut motion: Motion,
+    marks: &mut Option<Vec<Mark>>,
+    monitor: &mut StageMonitor,
+    report: &mut Report,
+) -> Result<Motion, RunError> {
+    for ResolvedStage { number, name, stage } in stages {
+        if let Some(marks) = marks {
+            // Positions that belong to one character mean nothing for another.
+            if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
+                marks.clear();
+            }
+            marks.extend(stage.marks(&motion));
+        }
+        monitor.before(&**stage, &motion);
+        motion = stage.apply(motion, report).map_err(stage_error(*number, name))?;
+        monitor.after(name, &motion);
+        if cfg!(debug_assertions) || *number == stages.len() {
+            motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
+        }
+    }
+    Ok(motion)
+}

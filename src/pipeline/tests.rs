@@ -2,7 +2,9 @@
 
 use posemill::anatomy::Word;
 use posemill::model::Motion;
-use posemill::pipeline::{PipelineConfig, reference, schema, stage_help, stage_list};
+use posemill::pipeline::{
+    Pipeline, PipelineConfig, PlanError, reference, save, schema, stage_help, stage_list,
+};
 use posemill::report::Report;
 use posemill::stages::{Entry, STAGES, Setting, Stage, StageConfig, StageError};
 use schemars::JsonSchema;
@@ -391,4 +393,61 @@ fn the_published_schema_takes_every_pipeline_that_is_shipped() {
     ] {
         assert!(!validator.is_valid(&wrong), "{wrong}");
     }
+}
+
+#[test]
+fn a_fingerprint_depends_on_the_content_of_files_and_not_on_their_paths() {
+    let text = "[input]\ncalibration = { file = \"rig.pose.bvh\" }\nskeleton = \"rig.asf\"\nbody_model = \"body.npz\"\n";
+    let config = PipelineConfig::parse("dance.toml", text, &[], STAGES).unwrap();
+    let names = ["rig.pose.bvh", "rig.asf", "body.npz"];
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for folder in &folders {
+        names.iter().for_each(|name| fs::write(folder.path().join(name), name).unwrap());
+    }
+    let fingerprint = |folder: &Path| Pipeline::new(&config, folder, None).unwrap().fingerprint;
+    let first = fingerprint(folders[0].path());
+    assert_eq!(first, fingerprint(folders[1].path()));
+    for name in names {
+        fs::write(folders[1].path().join(name), "changed").unwrap();
+        assert_ne!(first, fingerprint(folders[1].path()), "{name}");
+        fs::write(folders[1].path().join(name), name).unwrap();
+    }
+}
+
+#[test]
+fn all_faults_of_what_a_pipeline_names_are_shown_at_once() {
+    let text = "[input]\ncalibration = { file = \"rig.pose.bvh\" }\n[input.limits.hero.left_lower_arm]\nflexion = 120\n\
+        [[stage]]\nuse = \"retarget\"\nmap = \"map.toml\"\n";
+    let config = PipelineConfig::parse("dance.toml", text, &[], STAGES).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let Err(PlanError::Config(error)) = Pipeline::new(&config, folder.path(), None) else { panic!() };
+    let messages: Vec<&str> = error.faults.iter().map(|f| f.message.as_str()).collect();
+    let expected = [
+        "the file `rig.pose.bvh` cannot be read: no such file or directory",
+        "[input]: `limits` names no character of this pipeline: `hero`",
+        "there is no character to retarget onto",
+        "the file `map.toml` cannot be read: no such file or directory",
+    ];
+    assert_eq!(messages, expected);
+    let Err(PlanError::Config(error)) = Pipeline::new(&config, folder.path(), Some("gone.glb")) else {
+        panic!()
+    };
+    assert!(error.to_string().contains("dance.toml: the file `gone.glb` cannot be read"), "{error}");
+    assert_eq!(error.faults.len(), 4, "{error}");
+}
+
+#[test]
+fn a_broken_motion_is_an_error_without_stages_too() {
+    let config = PipelineConfig::parse("dance.toml", "[output]\nreport = false\n", &[], STAGES).unwrap();
+    let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();
+    let (mut motion, _) = pipeline.load(concat!(env!("CARGO_MANIFEST_DIR"), "/data/walk.bvh")).unwrap();
+    assert!(pipeline.apply(motion.clone()).is_ok());
+    motion.clip.sample_rate = f64::NAN;
+    let expected = "the motion is invalid: ";
+    let error = pipeline.apply(motion.clone()).unwrap_err().to_string();
+    assert!(error.starts_with(expected), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("walk.bvh");
+    let error = save(&[motion], &path, &posemill::export::ExportOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with(expected) && !path.exists(), "{error}");
 }

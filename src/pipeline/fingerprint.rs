@@ -3,17 +3,16 @@
 use super::config::PipelineConfig;
 use super::input_section::{BvhPositions, CalibrationChoice, CalibrationWord, InputSection, Up};
 use super::output_section::OutputSection;
-use std::path::Path;
 
 /// Collects what a fingerprint depends on, each part with its length, so that no two lists of parts are alike.
 pub(super) struct Fingerprint(blake3::Hasher);
 
 impl Fingerprint {
     /// The version of this program and the sections of the pipeline.
-    pub(super) fn new(config: &PipelineConfig, folder: &Path) -> Self {
+    pub(super) fn new(config: &PipelineConfig) -> Self {
         let mut fingerprint = Self(blake3::Hasher::new());
         fingerprint.add(env!("CARGO_PKG_VERSION").as_bytes());
-        fingerprint.add(sections(config, folder).as_bytes());
+        fingerprint.add(sections(config).as_bytes());
         fingerprint
     }
 
@@ -29,20 +28,21 @@ impl Fingerprint {
 }
 
 /// The options of `[input]` and `[output]` as text. Outputs hold the fingerprint, so that every change of this text changes
-/// all of them: it is written out here and follows no type.
-fn sections(config: &PipelineConfig, folder: &Path) -> String {
+/// all of them: it is written out here and follows no type. Of the files that `[input]` names the content is hashed, not the
+/// path, so that a pipeline has the same fingerprint wherever it is run from.
+fn sections(config: &PipelineConfig) -> String {
     let OutputSection { report, contacts, .. } = config.output;
-    format!("({}, {}, {report}, {contacts})", input_text(&config.input, folder), output_text(&config.output))
+    format!("({}, {}, {report}, {contacts})", input_text(&config.input), output_text(&config.output))
 }
 
-fn input_text(input: &InputSection, folder: &Path) -> String {
+fn input_text(input: &InputSection) -> String {
     let calibration = match &input.calibration {
         CalibrationChoice::Word(CalibrationWord::Auto) => "Auto".to_owned(),
         CalibrationChoice::Word(CalibrationWord::Bind) => "Bind".to_owned(),
         CalibrationChoice::Word(CalibrationWord::Rest) => "Rest".to_owned(),
         CalibrationChoice::Word(CalibrationWord::Motion) => "Motion".to_owned(),
         CalibrationChoice::Frame(frame) => format!("Frame({})", frame.frame),
-        CalibrationChoice::File(file) => format!("File({:?})", folder.join(&file.file)),
+        CalibrationChoice::File(_) => "File".to_owned(),
     };
     let up = match input.up {
         None => "None",
@@ -63,8 +63,8 @@ fn input_text(input: &InputSection, folder: &Path) -> String {
         input.units.as_ref().map(|units| units.metres),
         words.join(", "),
         input.rate.map(|rate| rate.0),
-        input.skeleton.as_ref().map(|path| folder.join(path)),
-        input.body_model.as_ref().map(|path| folder.join(path)),
+        input.skeleton.as_ref().map(|_| ()),
+        input.body_model.as_ref().map(|_| ()),
         input.memory.map(|memory| memory.bytes),
     )
 }
@@ -100,10 +100,10 @@ mod tests {
             skeleton: None, body_model: None, memory: None }, Options { replace_animations: false, clips_inside: false, \
             stem: \"\", files: \"\", made_by: \"\", npz: NpzOptions { up: Y }, csv: CsvOptions { layout: Wide }, \
             vrma: VrmaOptions { upper_chest: true }, fbx: FbxOptions { skin: true } }, true, false)";
-        assert_eq!(sections(&config, Path::new("")), expected);
+        assert_eq!(sections(&config), expected);
         let sets = ["input.units=cm", "input.up=z", "input.memory=2GB", "input.rate=30"].map(str::to_owned);
         let config = PipelineConfig::parse("p.toml", "", &sets, &[]).unwrap();
-        let text = sections(&config, Path::new(""));
+        let text = sections(&config);
         assert!(text.starts_with("(Options { units: Some(0.01), up: Some(Z), "), "{text}");
         assert!(text.contains("rate: Some(30.0), ") && text.contains("memory: Some(2000000000) }"), "{text}");
     }

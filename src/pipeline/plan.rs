@@ -74,7 +74,7 @@ impl Pipeline {
         check_character(config, character)?;
         let limits = character_limits(config, character)?;
         let mut files = PlannedFiles::new(config, folder);
-        let fingerprint = Fingerprint::new(config, folder);
+        let fingerprint = Fingerprint::new(config);
         let mut fingerprint = add_config(fingerprint, config, &mut files)?;
         let loaded = match character {
             Some(path) => Some(load_character(config, path, &limits, &mut files, &mut fingerprint)?),

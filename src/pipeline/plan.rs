@@ -71,15 +71,12 @@ impl Pipeline {
     /// A [`PlanError`] for a character that cannot be loaded or that no stage uses, and with every file of the pipeline that
     /// does not exist and every name in it that the character lacks.
     pub fn new(config: &PipelineConfig, folder: &Path, character: Option<&str>) -> Result<Self, PlanError> {
-        check_character(config, character)?;
-        let limits = character_limits(config, character)?;
         let mut files = PlannedFiles::new(config, folder);
-        let fingerprint = Fingerprint::new(config);
-        let mut fingerprint = add_config(fingerprint, config, &mut files)?;
-        let loaded = match character {
-            Some(path) => Some(load_character(config, path, &limits, &mut files, &mut fingerprint)?),
-            None => None,
-        };
+        files.faults.extend(check_character(config, character));
+        files.faults.extend(check_limits(config, character));
+        let mut fingerprint = Fingerprint::new(config);
+        add_config(&mut fingerprint, config, &mut files);
+        let loaded = character.and_then(|path| load_character(config, path, &mut files, &mut fingerprint));
         files.check()?;
         let (character_file, bare_take) =
             (character.map(|path| folder.join(path)), loaded.as_ref().and_then(|l| l.bare_take.clone()));
@@ -144,8 +141,8 @@ fn get_or_make<T>(cell: &OnceLock<Arc<T>>, make: impl FnOnce() -> T) -> Arc<T> {
     Arc::clone(cell.get_or_init(|| made))
 }
 
-/// Checks that there is a character if and only if a stage retargets onto it.
-fn check_character(config: &PipelineConfig, character: Option<&str>) -> Result<(), PlanError> {
+/// A fault unless there is a character if and only if a stage retargets onto it.
+fn check_character(config: &PipelineConfig, character: Option<&str>) -> Option<ConfigFault> {
     let retarget = config.stages.iter().find(|s| s.stage.name() == "retarget");
     let (fault, hint) = match (character, retarget) {
         (None, Some(stage)) => (
@@ -156,27 +153,23 @@ fn check_character(config: &PipelineConfig, character: Option<&str>) -> Result<(
             ConfigFault::whole(format!("no stage carries the motion onto `{path}`")),
             "add a stage: [[stage]] use = \"retarget\"",
         ),
-        _ => return Ok(()),
+        _ => return None,
     };
-    Err(config.error(vec![fault.hint(Some(hint))]).into())
+    Some(fault.hint(Some(hint)))
 }
 
-/// The joint limits of this character in `[input]`.
-fn character_limits<'c>(
-    config: &'c PipelineConfig,
-    character: Option<&str>,
-) -> Result<Vec<&'c ToldMobility>, PlanError> {
-    let name = character.map(stem);
-    let known: Vec<String> = config.input.character.iter().map(|c| stem(c)).chain(name.clone()).collect();
-    let unknown = |limit: &&CharacterLimit| !known.contains(&limit.character);
-    if let Some(limit) = config.limits.iter().find(unknown) {
+/// A fault for each character with limits that the pipeline does not have.
+fn check_limits(config: &PipelineConfig, character: Option<&str>) -> Vec<ConfigFault> {
+    let known: Vec<String> =
+        config.input.character.iter().map(|c| stem(c)).chain(character.map(stem)).collect();
+    let fault = |limit: &CharacterLimit| {
         let (source, span) = limit.place.clone();
         let message = format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
         let hint = "name it as its file is named, without the extension";
-        return Err(config.error(vec![ConfigFault::at(source, span, message).hint(Some(hint))]).into());
-    }
-    let own = config.limits.iter().filter(|l| Some(&l.character) == name.as_ref());
-    Ok(own.map(|l| &l.mobility).collect())
+        ConfigFault::at(source, span, message).hint(Some(hint))
+    };
+    // Several limits of one character make equal faults, which are shown once.
+    config.limits.iter().filter(|l| !known.contains(&l.character)).map(fault).collect()
 }
 
 /// The limits of a character as text, for the fingerprint.
@@ -192,13 +185,9 @@ fn stem(path: &str) -> String {
 }
 
 /// Adds the files of `[input]`, the other keys that outputs depend on, and the stages with their files.
-fn add_config(
-    mut fingerprint: Fingerprint,
-    config: &PipelineConfig,
-    files: &mut PlannedFiles<'_>,
-) -> Result<Fingerprint, PlanError> {
+fn add_config(fingerprint: &mut Fingerprint, config: &PipelineConfig, files: &mut PlannedFiles<'_>) {
     for path in config.files() {
-        fingerprint.add(&files.read(&config.texts, path)?);
+        fingerprint.add(&files.read(&config.texts, path).unwrap_or_default());
     }
     if let Some(clip) = &config.input.clip {
         fingerprint.add(b"clip");
@@ -215,10 +204,9 @@ fn add_config(
         fingerprint.add(stage.stage.name().as_bytes());
         fingerprint.add(stage.stage.canonical().to_string().as_bytes());
         for path in stage.stage.files() {
-            fingerprint.add(&files.read(&stage.texts, &path.to_string_lossy())?);
+            fingerprint.add(&files.read(&stage.texts, &path.to_string_lossy()).unwrap_or_default());
         }
     }
-    Ok(fingerprint)
 }
 
 /// A character that was loaded for a pipeline.
@@ -228,30 +216,29 @@ struct LoadedCharacter {
     warnings: Warnings,
 }
 
-/// Loads the character, gives its joints the limits of the pipeline, and lets the stages check their names against it.
+/// Loads the character, gives its joints the limits of the pipeline, and lets the stages check their names against it. `None`
+/// and a fault if it cannot be loaded.
 fn load_character(
     config: &PipelineConfig,
     path: &str,
-    limits: &[&ToldMobility],
     files: &mut PlannedFiles<'_>,
     fingerprint: &mut Fingerprint,
-) -> Result<LoadedCharacter, PlanError> {
+) -> Option<LoadedCharacter> {
     fingerprint.add(&files.read(&config.texts, path)?);
     let import::Options { words, memory, .. } = config.input.options(files.folder);
     let options = import::Options { words, memory, ..import::Options::default() };
-    let asset = match import::load(files.folder.join(path), &options) {
-        Ok(asset) => asset,
-        Err(error) => {
-            files.check()?;
-            return Err(PlanError::Character { path: path.to_owned(), error });
-        }
-    };
+    let loaded = import::load(files.folder.join(path), &options);
+    let fault = |error| PlanError::Character { path: path.to_owned(), error };
+    let asset = loaded.map_err(|error| files.add(&[], path, fault(error))).ok()?;
     files.faults.extend(foreseen(config, &asset.character, files.folder));
     for (_, bytes) in resources(&asset) {
         fingerprint.add(bytes);
     }
     fingerprint.add(limits_text(config, path).as_bytes());
     let bare_take = is_bare_take(&asset).then(|| path.to_owned());
+    let name = stem(path);
+    let limits: Vec<&ToldMobility> =
+        config.limits.iter().filter(|l| l.character == name).map(|l| &l.mobility).collect();
     let rig = limits.iter().fold(asset.character.rig.clone(), |rig, limit| limit.on(rig));
     let character = match limits.is_empty() {
         true => asset.character,
@@ -259,7 +246,7 @@ fn load_character(
     };
     let mut warnings = Warnings::new();
     warnings.extend_from(asset.warnings, path);
-    Ok(LoadedCharacter { character, bare_take, warnings })
+    Some(LoadedCharacter { character, bare_take, warnings })
 }
 
 /// The files that were read together with the file of an asset.

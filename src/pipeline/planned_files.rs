@@ -12,34 +12,38 @@ pub(super) struct PlannedFiles<'a> {
     pub(super) folder: &'a Path,
     /// The faults so far.
     pub(super) faults: Vec<ConfigFault>,
+    /// The first fault of something that no text names.
+    unplaced: Option<PlanError>,
 }
 
 impl<'a> PlannedFiles<'a> {
     pub(super) fn new(config: &'a PipelineConfig, folder: &'a Path) -> Self {
-        Self { config, folder, faults: Vec::new() }
+        Self { config, folder, faults: Vec::new(), unplaced: None }
     }
 
-    /// The content of a file; nothing and a fault if it cannot be read and its name is one of `texts`.
-    ///
-    /// # Errors
-    /// [`PlanError::File`] for a file that no text names.
-    pub(super) fn read(&mut self, texts: &[PlacedText], path: &str) -> Result<Vec<u8>, PlanError> {
-        read(self.folder, path).or_else(|error| match texts.iter().find(|t| t.0 == path) {
+    /// The content of a file; `None` and a fault if it cannot be read. The fault is placed where one of `texts` names the file.
+    pub(super) fn read(&mut self, texts: &[PlacedText], path: &str) -> Option<Vec<u8>> {
+        read(self.folder, path).map_err(|error| self.add(texts, path, error)).ok()
+    }
+
+    /// Adds a fault of the file at `path`.
+    pub(super) fn add(&mut self, texts: &[PlacedText], path: &str, error: PlanError) {
+        match texts.iter().find(|t| t.0 == path) {
             Some((_, place)) => {
-                self.faults.push(ConfigFault::from_error(Some(place.clone()), &error.to_string()));
-                Ok(Vec::new())
+                self.faults.push(ConfigFault::from_error(Some(place.clone()), &error.to_string()))
             }
-            None => Err(error),
-        })
+            None => _ = self.unplaced.get_or_insert(error),
+        }
     }
 
     /// # Errors
     /// All faults, if there are any.
-    pub(super) fn check(&mut self) -> Result<(), PlanError> {
-        match std::mem::take(&mut self.faults) {
-            none if none.is_empty() => Ok(()),
-            faults => Err(self.config.error(faults).into()),
+    pub(super) fn check(mut self) -> Result<(), PlanError> {
+        match self.unplaced {
+            Some(error) if self.faults.is_empty() => return Err(error),
+            unplaced => self.faults.extend(unplaced.map(|e| ConfigFault::from_error(None, &e.to_string()))),
         }
+        if self.faults.is_empty() { Ok(()) } else { Err(self.config.error(self.faults).into()) }
     }
 }
 

@@ -54,6 +54,9 @@ pub enum RunError {
         /// The promise.
         fault: Fault,
     },
+    /// A motion that no stage has changed breaks the normal form.
+    #[error("the motion is invalid: {0}")]
+    Invalid(Fault),
     /// The result cannot be encoded.
     #[error(transparent)]
     Export(#[from] ExportError),

@@ -358,7 +358,7 @@ pub(super) fn resolve(
     Ok(stages)
 }
 
-/// The motion after every stage; collects the marks of the stages if `marks` are asked for.
+/// The motion after every stage, checked; collects the marks of the stages if `marks` are asked for.
 pub(super) fn apply_stages(
     stages: &[ResolvedStage],
     mut motion: Motion,
@@ -366,6 +366,9 @@ pub(super) fn apply_stages(
     monitor: &mut StageMonitor,
     report: &mut Report,
 ) -> Result<Motion, RunError> {
+    if stages.is_empty() {
+        motion.check().map_err(RunError::Invalid)?;
+    }
     for ResolvedStage { number, name, stage } in stages {
         if let Some(marks) = marks {
             // Positions that belong to one character mean nothing for another.

@@ -92,6 +92,7 @@ pub fn save(
 ) -> Result<Warnings, RunError> {
     let path = path.as_ref();
     let format = output_format(path)?.0;
+    motions.iter().try_for_each(Motion::check).map_err(RunError::Invalid)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (files, warnings) =
         export::save(motions, *format, &export::ExportOptions { stem, ..options.clone() })?;

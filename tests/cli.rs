@@ -255,7 +255,7 @@ fn nothing_starts_where_the_pipeline_is_faulty() {
     no_start(&["run", "p.toml", "--input", "x/*.bvh"], "error: no file matches `x/*.bvh`\n");
     no_start(
         &["run", "p.toml", "--input", "takes"],
-        "error: `takes` is a folder\n  hint: write `takes/**/*.bvh` for every BVH file in it\n",
+        "error: `takes` is a folder\n  hint: write `takes/**/*.bvh` for every BVH file in it, and likewise for other formats\n",
     );
     write(&studio, "empty.toml", "");
     no_start(

@@ -32,7 +32,9 @@ pub enum TakesError {
     #[error("no file matches `{0}`{1}{2}")]
     NoMatch(String, String, String),
     /// A folder where files are expected.
-    #[error("`{0}` is a folder\nwrite `{0}/**/*.bvh` for every BVH file in it, and likewise for other formats")]
+    #[error(
+        "`{0}` is a folder\nwrite `{0}/**/*.bvh` for every BVH file in it, and likewise for other formats"
+    )]
     Folder(String),
     /// A list of takes that cannot be read.
     #[error("the list of takes `{0}` cannot be read: {1}")]
@@ -194,7 +196,10 @@ mod tests {
         assert_eq!(error("x/*.bvh"), format!("no file matches `x/*.bvh`{seen}"));
         assert_eq!(error("x.bvh"), format!("the file `x.bvh` does not exist{seen}"));
         assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
-        assert_eq!(error("t/"), "`t` is a folder\nwrite `t/**/*.bvh` for every BVH file in it, and likewise for other formats");
+        assert_eq!(
+            error("t/"),
+            "`t` is a folder\nwrite `t/**/*.bvh` for every BVH file in it, and likewise for other formats"
+        );
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
     }
 

@@ -1,4 +1,4 @@
-//! `posemill calibrate`: a T-pose for a library of takes whose rest pose says nothing.
+//! `posemill calibrate`: a T-pose for takes with a degenerate rest pose.
 
 use super::console::Console;
 use super::direct_request::not_an_input;
@@ -14,10 +14,10 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Read a T-pose off the motion of takes whose rest pose says nothing
+/// Estimate a T-pose from the motion of takes with a degenerate rest pose
 ///
-/// The pose is written as one frame over the skeleton of the first take. Takes of one skeleton agree better when all are
-/// read with the pose that six or more of them give: `--set input.calibration.file=rig.pose.bvh`.
+/// The pose is written as one frame on the skeleton of the first take. Results for takes of one skeleton are more consistent if
+/// all are read with one pose, estimated from six or more of them: `--set input.calibration.file=rig.pose.bvh`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill calibrate 'lafan1/*.bvh' -o lafan1.pose.bvh\n  \
@@ -26,13 +26,13 @@ pub struct CalibrateArguments {
     /// Takes of one skeleton, files or globs
     #[arg(required = true, value_name = "TAKE")]
     takes: Vec<String>,
-    /// The file of the pose, `.bvh` or `.glb`, which is replaced
+    /// The pose file, `.bvh` or `.glb`, which is replaced
     #[arg(long, short, value_name = "POSE")]
     output: PathBuf,
     /// One clip of takes that hold several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Say how to read the takes: `input.up=z`
+    /// Override how takes are read, e.g. `input.up=z`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub struct CalibrateArguments {
 /// Writes the pose.
 ///
 /// # Errors
-/// A [`Failure`] where a take cannot be read, is of another skeleton, or shows no body.
+/// A [`Failure`] if a take cannot be read, has another skeleton, or shows no body.
 pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of(&extension).filter(|f| ["bvh", "glb"].contains(&f.name)).ok_or_else(|| {
@@ -121,18 +121,18 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     Ok(Exit::Good)
 }
 
-/// Names and parents, by which takes are of one skeleton.
+/// Names and parents of the joints, which are equal for takes of one skeleton.
 fn tree(character: &Character) -> Vec<(&str, Option<usize>)> {
     let joints = character.skeleton().joints().iter();
     joints.map(|j| (j.name.as_str(), j.parent.map(|p| p.index()))).collect()
 }
 
-/// The skeleton with the axes that its file has: those of a BVH rest without a turn.
+/// The skeleton with the axes of its file; the joints of a BVH file rest without rotation.
 fn as_in_the_file(character: &Character) -> Skeleton {
     let mut joints: Vec<Joint> = character.skeleton().joints().to_vec();
     if character.document.is_none() {
         let rest = joints[0].rest;
         joints[0].rest = Transform::new(Quat::identity(), rest.rotation.inverse() * rest.translation);
     }
-    Skeleton::new(joints).expect("turning a root keeps a skeleton")
+    Skeleton::new(joints).expect("rotating the root keeps the skeleton valid")
 }

@@ -1,4 +1,4 @@
-//! `posemill completions` and `posemill man`: what shells and readers of manuals want.
+//! `posemill completions` and `posemill man`: shell completions and manual pages.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -24,7 +24,7 @@ pub fn run(
     console: &Console,
     program: clap::Command,
 ) -> Result<Exit, Failure> {
-    // Scripts of shells name every command that there is: those that are not for people are left out before.
+    // Completion scripts name every command: hidden ones are left out here.
     let commands = program.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
     let mut shown = clap::Command::new("posemill")
         .version(env!("CARGO_PKG_VERSION"))
@@ -51,7 +51,7 @@ pub struct ManArguments {
 /// Prints the manual page: the program, then every command; or the one command that is asked for.
 ///
 /// # Errors
-/// A [`Failure`] for a command that there is not.
+/// A [`Failure`] for an unknown command.
 pub fn man(arguments: &ManArguments, console: &Console, mut program: clap::Command) -> Result<Exit, Failure> {
     program.build();
     let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! Where words go: data to stdout, messages and progress to stderr.
+//! Output of the program: data to stdout, messages and progress to stderr.
 
 use crate::report::io_reason;
 use crate::report::printable;
@@ -19,7 +19,7 @@ pub enum Color {
     Never,
 }
 
-/// The user's wishes about messages.
+/// What is printed, and how.
 #[derive(Debug)]
 pub struct Console {
     /// Errors only.
@@ -28,12 +28,12 @@ pub struct Console {
     pub verbose: bool,
     /// Whether messages are coloured.
     pub colors: bool,
-    /// Whether stdout did not take data that was printed.
+    /// Whether writing data to stdout has failed.
     lost: AtomicBool,
 }
 
 impl Console {
-    /// The console of these wishes.
+    /// A console with these settings.
     pub fn new(quiet: bool, verbose: bool, color: Color) -> Self {
         let colors = match color {
             Color::Always => true,
@@ -45,8 +45,7 @@ impl Console {
         Self { quiet, verbose, colors, lost: AtomicBool::new(false) }
     }
 
-    /// Data, on stdout. A reader that has gone away is no error; what is lost otherwise is told once, and
-    /// [`Console::lost`] knows it.
+    /// Prints data on stdout. A closed pipe is not an error; other errors are reported once and set [`Console::lost`].
     pub fn data(&self, text: &str) {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -57,37 +56,37 @@ impl Console {
         }
     }
 
-    /// Whether stdout did not take everything.
+    /// Whether some data could not be written to stdout.
     pub fn lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// A JSON document, on stdout.
+    /// Prints a JSON document on stdout.
     pub fn json(&self, document: &impl serde::Serialize) {
         let text = serde_json::to_string_pretty(document).expect("documents are plain data");
         self.data(&(text + "\n"));
     }
 
-    /// Something that went wrong; hints stand on lines of their own.
+    /// Prints an error; lines after the first are hints.
     pub fn error(&self, message: impl Display) {
         self.labelled("error", "31", message);
     }
 
-    /// Something survivable.
+    /// Prints a warning.
     pub fn warning(&self, message: impl Display) {
         if !self.quiet {
             self.labelled("warning", "33", message);
         }
     }
 
-    /// Something good to know.
+    /// Prints a note.
     pub fn note(&self, message: impl Display) {
         if !self.quiet {
             self.line(&printable(&message.to_string()));
         }
     }
 
-    /// Text that is rendered already, such as the faults of a pipeline file.
+    /// Prints an error that is rendered already, such as the faults of a pipeline file.
     pub fn rendered_error(&self, text: &str) {
         self.line(text);
     }
@@ -98,16 +97,16 @@ impl Console {
         let first = lines.next().unwrap_or_default();
         let label = if self.colors { format!("\x1b[1;{color}m{label}\x1b[0m") } else { label.to_owned() };
         let mut text = format!("{label}: {first}");
-        // The lines after the first are hints, whether they say so themselves or not; after one that does, the next
-        // lines belong to it, such as a line to be copied into a file.
-        let mut said = false;
+        // Lines after the first are hints, with or without the prefix. Lines after one with the prefix belong to it, such as
+        // a line to be copied into a file.
+        let mut prefixed = false;
         for line in lines.map(str::trim_start) {
-            text += &match (line.strip_prefix("hint: "), said) {
+            text += &match (line.strip_prefix("hint: "), prefixed) {
                 (Some(hint), _) => format!("\n  hint: {hint}"),
                 (None, true) => format!("\n    {line}"),
                 (None, false) => format!("\n  hint: {line}"),
             };
-            said |= line.starts_with("hint: ");
+            prefixed |= line.starts_with("hint: ");
         }
         self.line(&text);
     }

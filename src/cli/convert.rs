@@ -1,4 +1,4 @@
-//! `posemill convert`: another format, the same skeleton.
+//! `posemill convert`: changes the format and keeps the skeleton.
 
 use super::console::Console;
 use super::direct_request::{DirectRequest, plan};
@@ -9,9 +9,9 @@ use super::runner::{PlannedRun, RunnerArguments, run_all};
 use crate::pipeline::OutputFormat;
 use clap::Args;
 
-/// Another format, the same skeleton
+/// Convert to another format; the skeleton stays the same
 ///
-/// OUT is a file, or a folder where it ends with `/`, is one already, or several files are given.
+/// OUT is a file; it is a folder if it ends with `/`, if it exists as a folder, or if there are several files.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill convert take.bvh -o take.glb\n  \
@@ -27,7 +27,7 @@ pub struct ConvertArguments {
     /// A file, which is replaced, or a folder; `-` is standard output
     #[arg(long, short, value_name = "OUT")]
     output: String,
-    /// Which clip of a file that holds several, by name or number from 0 [default: all]
+    /// The clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     /// The format of outputs in a folder, and on standard output [default: glb]
@@ -40,10 +40,10 @@ pub struct ConvertArguments {
 /// Converts every file.
 ///
 /// # Errors
-/// A [`Failure`] where nothing can start.
+/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Failure> {
-    let told = arguments.runner.json || arguments.runner.dry_run;
-    let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format, told)?;
+    let reports = arguments.runner.json || arguments.runner.dry_run;
+    let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format, reports)?;
     let request = DirectRequest {
         command: "convert",
         pipeline: "[output]\nreport = false\n",

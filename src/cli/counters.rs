@@ -1,4 +1,4 @@
-//! Outcomes as they come become counts, and one line for each kind of warning: what is kept does not grow with the batch.
+//! Counters of a run: outcomes by status, warnings by kind. Their size does not grow with the batch.
 
 use super::console::Console;
 use crate::batch::{JobOutcome, JobStatus, passed};
@@ -8,28 +8,30 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
-/// What became of many jobs.
+/// The outcomes of many jobs in numbers.
 #[derive(Debug, Default)]
 pub struct Counters {
     counts: BTreeMap<&'static str, usize>,
     kinds: BTreeMap<(String, usize), WarningKind>,
-    /// By the number of the job.
+    /// Sentences about thresholds that a result exceeds, by job number.
     passed: BTreeMap<usize, Vec<String>>,
 }
 
-/// Warnings of one code, the how-manieth of that code in their files.
+/// Warnings of one code that have the same rank among the warnings of that code in their file.
 #[derive(Debug)]
 struct WarningKind {
-    /// The job that says it first.
+    /// The first job with it.
     job: usize,
+    /// The line of that job.
     line: String,
+    /// The hash of the message of that job.
     message: u64,
-    /// How many files say what.
+    /// Number of files by hash of the message.
     files: BTreeMap<u64, usize>,
 }
 
 impl Counters {
-    /// Adds what became of the job of this number.
+    /// Adds the outcome of the job with this number.
     pub fn add(&mut self, job: usize, outcome: &JobOutcome, fail_on: &[Threshold]) {
         *self.counts.entry(word(outcome.status)).or_default() += 1;
         let passed = passed(outcome, fail_on);
@@ -40,15 +42,15 @@ impl Counters {
         if outcome.status != JobStatus::Written {
             return;
         }
-        let mut met: BTreeMap<String, usize> = BTreeMap::new();
+        let mut ranks: BTreeMap<String, usize> = BTreeMap::new();
         let doubtful = |w: &&Value| w.get("sure") != Some(&Value::Bool(true));
         for warning in outcome.warnings.as_array().into_iter().flatten().filter(doubtful) {
             let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default();
-            let nth = met.entry(text("code").to_owned()).and_modify(|n| *n += 1).or_default();
+            let rank = ranks.entry(text("code").to_owned()).and_modify(|n| *n += 1).or_default();
             let mut hasher = DefaultHasher::new();
             text("message").hash(&mut hasher);
             let message = hasher.finish();
-            let kind = self.kinds.entry((text("code").to_owned(), *nth)).or_insert_with(|| WarningKind {
+            let kind = self.kinds.entry((text("code").to_owned(), *rank)).or_insert_with(|| WarningKind {
                 job: usize::MAX,
                 line: String::new(),
                 message,
@@ -61,17 +63,17 @@ impl Counters {
         }
     }
 
-    /// How many ended so.
+    /// Number of jobs with this status.
     pub fn count(&self, status: JobStatus) -> usize {
         self.counts.get(word(status)).copied().unwrap_or(0)
     }
 
-    /// The sentences about thresholds that were passed, in the order of the jobs.
+    /// The sentences about thresholds that results exceed, in the order of the jobs.
     pub fn passed(&self) -> impl Iterator<Item = &String> {
         self.passed.values().flatten()
     }
 
-    /// One line for each kind of warning, on stderr.
+    /// Prints one line for each kind of warning, on stderr.
     pub fn show_warnings(&self, console: &Console) {
         for kind in self.kinds.values() {
             let same = kind.files.get(&kind.message).copied().unwrap_or(0);
@@ -88,7 +90,7 @@ impl Counters {
     }
 }
 
-/// Every warning of one outcome that was written now, on stderr.
+/// Prints every warning of an outcome that this run wrote, on stderr.
 pub fn show_all_warnings(outcome: &JobOutcome, console: &Console) {
     let written = outcome.status == JobStatus::Written;
     for warning in outcome.warnings.as_array().into_iter().flatten().filter(|_| written) {
@@ -105,7 +107,7 @@ fn line(outcome: &JobOutcome, warning: &Value) -> String {
         Some(n) if n > 1 => format!(", {n} times"),
         _ => String::new(),
     };
-    let mend = match text("mend") {
+    let fix = match text("mend") {
         none if none.is_empty() => none,
         lines if lines.starts_with("[[pair]]") => {
             format!("\nhint: add to the map that `posemill map` writes:\n{lines}")
@@ -114,27 +116,27 @@ fn line(outcome: &JobOutcome, warning: &Value) -> String {
             format!("\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}")
         }
     };
-    format!("{of}: {message}{place}{times}{mend}")
+    format!("{of}: {message}{place}{times}{fix}")
 }
 
-/// Paths as messages have them.
+/// Paths as text for messages.
 pub fn names(paths: &[PathBuf]) -> String {
     paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The word of a status in the last line of a run, in the order in which they stand there.
+/// The word of a status in the last line of a run.
 fn word(status: JobStatus) -> &'static str {
     match status {
         JobStatus::Written => "written",
         JobStatus::Planned => "to be written",
-        JobStatus::Verified => "as they would be",
+        JobStatus::Verified => "verified",
         JobStatus::UpToDate => "up to date",
         JobStatus::Failed => "failed",
         JobStatus::Left => "left",
     }
 }
 
-/// All of them.
+/// The order of the statuses in that line.
 const ORDER: [JobStatus; 6] = [
     JobStatus::Written,
     JobStatus::Planned,

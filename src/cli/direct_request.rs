@@ -1,4 +1,4 @@
-//! Takes, a character and OUT become work, without a pipeline file.
+//! Plans the runs of commands without a pipeline file: takes, a character and OUT.
 
 use super::exit::Failure;
 use super::output_summary::MOST_NAMED;
@@ -8,14 +8,14 @@ use crate::pipeline::{OutputFormat, PipelineConfig, PlanError};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 
-/// What a command without a pipeline file was asked for.
+/// The request of a command without a pipeline file.
 #[derive(Debug)]
 pub struct DirectRequest<'a> {
     /// The command.
     pub command: &'a str,
-    /// The pipeline it stands for.
+    /// The text of its pipeline.
     pub pipeline: &'a str,
-    /// What messages call it.
+    /// The name of the pipeline in messages.
     pub name: &'a str,
     /// Files or globs.
     pub takes: &'a [String],
@@ -23,13 +23,13 @@ pub struct DirectRequest<'a> {
     pub character: Option<&'a Path>,
     /// A file, or a folder.
     pub output: &'a str,
-    /// Which clip of each take.
+    /// The clip of each take; `None` for all.
     pub clip: Option<&'a str>,
-    /// The format in a folder.
+    /// The format of outputs in a folder.
     pub format: Option<OutputFormat>,
     /// Whether all takes go into one file.
     pub merge: bool,
-    /// Whether results are measured where each is named: whoever made them reads those lines.
+    /// Whether results are measured if the summary has a line for each.
     pub verdict: bool,
     /// Overrides that come from other options.
     pub sets: Vec<String>,
@@ -49,15 +49,15 @@ pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
     Ok(())
 }
 
-/// The work of `request`.
+/// The run of `request`.
 ///
 /// # Errors
-/// A [`Failure`] where nothing can start.
+/// A [`Failure`] if nothing can start.
 pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<PlannedRun, Failure> {
     let mut sets = request.sets.clone();
     sets.extend(request.clip.map(clip_set));
     sets.extend(arguments.sets.iter().cloned());
-    let told = sets.clone();
+    let written_sets = sets.clone();
     if let Some(format) = request.format {
         sets.insert(0, format!("output.formats={}", format.extension()));
     }
@@ -100,7 +100,7 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
     let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
     let jobs = Jobs::new(takes, &config.output.formats, &destination, &character)?;
     let character = request.character.map(|c| c.display().to_string());
-    let repro = repro(&request, &destination, &told);
+    let repro = repro(&request, &destination, &written_sets);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
     let verdict = request.verdict && jobs.len() <= MOST_NAMED;
     let spec =
@@ -109,7 +109,7 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
     Ok(PlannedRun { spec, pipeline, repro, jobs, named: true, unseen })
 }
 
-/// What works on one job again.
+/// The command that repeats one job.
 fn repro(request: &DirectRequest<'_>, destination: &Destination, sets: &[String]) -> ReproCommand {
     let output = match destination {
         Destination::Folder(folder) => folder.join("").display().to_string(),
@@ -124,7 +124,7 @@ fn repro(request: &DirectRequest<'_>, destination: &Destination, sets: &[String]
     after.extend(sets.iter().flat_map(|set| pair("--set", set.clone())));
     after.extend(request.merge.then(|| "--merge".to_owned()));
     after.extend(request.format.iter().flat_map(|f| pair("--format", f.extension().to_owned())));
-    // Nothing is written, or to standard output only.
+    // Writes nothing, or to standard output only.
     after.extend((after[1] != "-").then(|| "--verify".to_owned()));
     ReproCommand { before: vec![request.command.to_owned()], after, aliases: request.aliases.clone() }
 }

@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit codes and the errors behind them.
 
 use crate::batch::{BatchError, TakesError};
 use crate::dynamics::SimulationError;
@@ -9,9 +9,9 @@ use std::process::ExitCode;
 /// The exit codes that scripts depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All good.
+    /// Success.
     Good,
-    /// Some inputs failed, or a threshold was passed.
+    /// Some inputs failed, or a threshold was exceeded.
     SomeFailed,
     /// Nothing could start: bad arguments, a bad pipeline.
     NoStart,
@@ -30,7 +30,7 @@ impl From<Exit> for ExitCode {
 /// Why a command ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The plan.
+    /// The pipeline.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The takes.
@@ -39,12 +39,12 @@ pub enum Failure {
     /// The joint map.
     #[error(transparent)]
     Map(#[from] crate::retarget::MapError),
-    /// An input file that is there but cannot be read.
+    /// An input file that exists but cannot be read.
     #[error("`{path}`: {error}")]
     Import {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         error: ImportError,
     },
     /// An output file.
@@ -53,15 +53,15 @@ pub enum Failure {
     /// A scene file.
     #[error(transparent)]
     Scene(ConfigError),
-    /// A simulation without a result.
+    /// A simulation that failed.
     #[error("{scene}: {error}")]
     Simulation {
         /// The scene file.
         scene: String,
-        /// Why.
+        /// The reason.
         error: SimulationError,
     },
-    /// An argument that makes no sense here.
+    /// An invalid argument.
     #[error("{0}")]
     Argument(String),
 }
@@ -76,7 +76,7 @@ impl From<BatchError> for Failure {
 }
 
 impl Failure {
-    /// The exit code: a file that is there but bad is an input that failed.
+    /// The exit code. A file that exists but is invalid is an input that failed.
     pub fn exit(&self) -> Exit {
         match self {
             Failure::Map(_) | Failure::Import { .. } | Failure::Write(_) | Failure::Simulation { .. } => {

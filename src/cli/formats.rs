@@ -1,4 +1,4 @@
-//! `posemill formats`: what is read, what is written, what gets lost on the way.
+//! `posemill formats`: the formats that are read and written, and what each loses.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -21,7 +21,7 @@ pub struct FormatsArguments {
     json: bool,
 }
 
-/// Reads the name of a format that is written.
+/// Parses the name of a format that can be written.
 pub fn written() -> impl TypedValueParser<Value = OutputFormat> {
     let names = export::FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
     PossibleValuesParser::new(names)
@@ -31,7 +31,7 @@ pub fn written() -> impl TypedValueParser<Value = OutputFormat> {
 /// Prints the two registries.
 ///
 /// # Errors
-/// None; the signature is that of every command.
+/// None; all commands have this signature.
 pub fn run(arguments: &FormatsArguments, console: &Console) -> Result<Exit, Failure> {
     if arguments.json {
         console.json(&as_json());

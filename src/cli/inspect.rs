@@ -1,4 +1,4 @@
-//! `posemill inspect`: what a file holds, how it was understood, and what its takes suffer from.
+//! `posemill inspect`: the content of a file, how it was interpreted, and capture errors of its clips.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Print what a file holds: skeleton, roles, clips, meshes, warnings, faults of its takes
+/// Print the content of a file: skeleton, roles, clips, meshes, warnings, capture errors
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill inspect hero.glb\n  \
@@ -29,18 +29,18 @@ pub struct InspectArguments {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Say how to read the file: `input.units=cm`
+    /// Override how the file is read, e.g. `input.units=cm`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
 
-/// Levels of the skeleton that are indented.
+/// Most levels of indentation, more than any body has: a thousand spaces make no readable line.
 const DEEPEST: usize = 64;
 
 /// Prints what the file holds.
 ///
 /// # Errors
-/// A [`Failure`] where the file cannot be read.
+/// A [`Failure`] if the file cannot be read.
 pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
     let (asset, read_as) = load_and_name(&arguments.file, &arguments.sets)?;
     let asset = only(asset, arguments.clip.as_deref())?;
@@ -67,8 +67,7 @@ fn format(asset: &Asset, read_as: &'static str) -> &'static str {
     }
 }
 
-/// From the lowest joint to the highest in metres, of the rest pose, or of the calibration pose where the rest pose says
-/// nothing.
+/// Height from the lowest joint to the highest, metres, in the calibration pose if there is one, otherwise in the rest pose.
 fn height(character: &Character) -> f64 {
     let told = character.calibration.as_ref().map(|c| c.pose.clone());
     let pose = told.unwrap_or_else(|| character.skeleton().rest_model_pose());
@@ -76,7 +75,7 @@ fn height(character: &Character) -> f64 {
     heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
 }
 
-/// Where the pose is from in which this body is compared with others, and how sure its joints are.
+/// The origin of the calibration pose, and the confidence of its joints.
 fn calibration(character: &Character) -> Value {
     let joints = character.calibration.iter().flat_map(|told| &told.joints);
     let joints = joints.map(|j| {
@@ -86,7 +85,7 @@ fn calibration(character: &Character) -> Value {
     json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
 }
 
-/// What every clip suffers from, by the judge of the stage `repair`.
+/// The capture errors of every clip, as the stage `repair` finds them.
 fn faults(asset: &Asset) -> Vec<Vec<Finding>> {
     let judged = |clip: &Clip| {
         repair_motion(Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
@@ -94,7 +93,7 @@ fn faults(asset: &Asset) -> Vec<Vec<Finding>> {
     asset.clips.iter().map(judged).collect()
 }
 
-/// The faults in lines for people; nothing where there are none.
+/// The capture errors as text; empty if there are none.
 fn told(asset: &Asset, faults: &[Vec<Finding>]) -> String {
     let mut text = String::new();
     for (k, (clip, findings)) in asset.clips.iter().zip(faults).enumerate() {
@@ -178,12 +177,12 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
     })
 }
 
-/// What made the file, where it says so.
+/// What made the file, if it is recorded in it.
 fn made_by(asset: &Asset) -> Option<Value> {
     export::made_by(asset.character.document.as_ref()?)
 }
 
-/// One line of what made the file: hashes as long as people compare them.
+/// One line about what made the file, with shortened hashes.
 fn made_by_line(told: &Value) -> String {
     let text = |value: &Value| one_line(value.as_str().unwrap_or_default());
     let short = |value: &Value| text(value).chars().take(12).collect::<String>();
@@ -226,11 +225,10 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
     for parent in skeleton.parents() {
         depths.push(parent.map_or(1, |p| depths[p.index()] + 1));
     }
-    // Deeper than any body: a line is no place for a thousand blanks.
     let depth = |id: JointId| depths[id.index()].min(DEEPEST);
     let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
     let widest = skeleton.ids().map(width).max().unwrap_or(0);
-    // Depth first, so that the page reads as a tree whatever the order of the joints.
+    // Depth first, so that the text reads as a tree for any order of the joints.
     let mut open = vec![JointId::new(0)];
     while let Some(id) = open.pop() {
         open.extend(skeleton.children(id).iter().rev());

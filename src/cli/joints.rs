@@ -24,7 +24,7 @@ pub struct JointsArguments {
     /// A motion file or a character; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Which frames, from 0: `0,10,last` [default: all]
+    /// The frames, from 0, e.g. `0,10,last` [default: all]
     #[arg(long, value_name = "FRAMES", value_delimiter = ',')]
     frames: Vec<String>,
     /// The clip, by name or number from 0 [default: the first that posemill added, else the first]
@@ -36,7 +36,7 @@ pub struct JointsArguments {
     /// Print rows of frame, time, joint, x, y, z
     #[arg(long)]
     csv: bool,
-    /// Say how to read the file: `input.units=cm`
+    /// Override how the file is read, e.g. `input.units=cm`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -71,7 +71,7 @@ struct FramePositions {
 /// Prints the positions.
 ///
 /// # Errors
-/// A [`Failure`] where the file, the clip or a frame is not there.
+/// A [`Failure`] if the file, the clip or a frame does not exist.
 pub fn run(arguments: &JointsArguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let document = document(&asset, arguments)?;
@@ -94,7 +94,7 @@ fn document(asset: &Asset, arguments: &JointsArguments) -> Result<JointsDocument
     let count = clip.map_or(1, |c| c.frames());
     let wanted = frames(&arguments.frames, count)?;
 
-    // Joints that the import added are left out; their children hang from the next joint of the file.
+    // Joints that the import added are left out; their children get the next ancestor from the file.
     let mut position = vec![-1; skeleton.len()];
     let mut joints: Vec<ListedJoint> = Vec::new();
     for id in skeleton.ids() {

@@ -1,4 +1,4 @@
-//! `posemill map`: the automatic joint map, to be read, edited and fed back, with all that it leaves out.
+//! `posemill map`: writes the automatic joint map for review and editing, with the joints that it leaves out.
 
 use super::console::Console;
 use super::direct_request::not_an_input;
@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 /// Print which joint of a take drives which joint of a character, and why
 ///
-/// What no joint was found for stands on top, with the joints that come nearest as lines to be uncommented. Where
-/// motion cannot be carried over without being told more, the file is written all the same, and the exit code is 1.
+/// Roles without a joint come first, with the best candidates as lines to be uncommented. If the map is not sufficient for
+/// retargeting, the file is written nevertheless, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill map take.bvh hero.glb\n  \
@@ -34,7 +34,7 @@ pub struct MapArguments {
 /// Prints or writes the map.
 ///
 /// # Errors
-/// A [`Failure`] where a file cannot be read or written, and where the map cannot be used as it is.
+/// A [`Failure`] if a file cannot be read or written.
 pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure> {
     if let Some(output) = &arguments.output {
         not_an_input(output, [arguments.motion.as_path(), arguments.character.as_path()].into_iter())?;
@@ -68,7 +68,7 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
     }
 }
 
-/// Why the map cannot be used, and what has to be filled in where.
+/// Why the map is not sufficient, and what has to be added.
 fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> String {
     let file = match &arguments.output {
         Some(path) => format!("`{}`", path.display()),
@@ -78,11 +78,11 @@ fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> Stri
         MapError::Missing(wanted) => {
             let lines: String = wanted.iter().map(|w| format!("\n{}", w.line)).collect();
             format!(
-                "{file} holds these lines and the joints to choose from: put the right ones in, and pass it with `--map`{lines}"
+                "{file} has these lines and the candidate joints: fill in the right ones, and pass it with `--map`{lines}"
             )
         }
         _ => format!(
-            "{file} has {} pairs as comments: say there which joints shall follow which, and pass it with `--map`",
+            "{file} has {} pairs as comments: uncomment the right ones, and pass it with `--map`",
             draft.map.pairs.len()
         ),
     };
@@ -91,7 +91,7 @@ fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> Stri
 
 fn guess_swapped(take: &Asset, onto: &Asset, arguments: &MapArguments) -> Option<String> {
     let (motion, character) = (arguments.motion.display(), arguments.character.display());
-    // The take looks like a character and the character's file like a take.
+    // The take has a skin, and the character's file has motion and no skin.
     (is_skinned(take) && is_bare_take(onto)).then(|| {
         format!(
             "`{motion}` has a skin and `{character}` has none: are take and character swapped?\n\

@@ -1,4 +1,4 @@
-//! `posemill measure`: how good motions are, as numbers with published formulas.
+//! `posemill measure`: quality of motions, as numbers with published formulas.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -12,11 +12,10 @@ use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Measure how good motions are: feet, limits, smoothness, forces
+/// Measure the quality of motions: feet, limits, smoothness, forces
 ///
-/// With `--source` the take says what should rest when, and its plain rotation copy is measured beside the result; without
-/// it contacts are found on the result itself, faults and all. Lengths and speeds are those of the figure scaled to a
-/// height of 1.75 m.
+/// With `--source`, contacts are those of the take, and its direct rotation transfer is measured for comparison. Without it,
+/// contacts are detected on the result itself, errors included. Lengths and speeds are scaled to a height of 1.75 m.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill measure hero-walk.glb\n  \
@@ -31,19 +30,19 @@ pub struct MeasureArguments {
     /// The take that the results were made from
     #[arg(long, value_name = "MOTION")]
     source: Option<PathBuf>,
-    /// The clip of the results, by name or number from 0 [default: those of the take's name, else all]
+    /// The clip of the results, by name or number from 0 [default: those named as clips of the take, else all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// The height of the floor that results stand on, metres
+    /// Height of the floor below the results, metres
     #[arg(long, value_name = "HEIGHT", default_value_t = 0.0, allow_negative_numbers = true)]
     ground: f64,
-    /// End with exit code 1 where a measure passes a value: `foot_skate_p95>1cm/s`, with its unit
+    /// End with exit code 1 if a measure exceeds a value with its unit, e.g. `foot_skate_p95>1cm/s`
     #[arg(long, value_name = "MEASURE>VALUE")]
     fail_on: Vec<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Say how to read the files: `input.units=cm`
+    /// Override how files are read, e.g. `input.units=cm`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -67,32 +66,32 @@ pub struct MeasuredClip {
     pub clip: String,
     /// Its frames.
     pub frames: usize,
-    /// Its frames a second.
+    /// Its frames per second.
     pub sample_rate: f64,
     /// Where the contact labels come from: `source` or `result`.
     pub contacts: &'static str,
-    /// What was measured.
+    /// The measures.
     pub metrics: Vec<Metric>,
 }
 
-/// A threshold that a clip passed.
+/// A threshold that a clip exceeds.
 #[derive(Debug, Serialize)]
 struct PassedThreshold {
     threshold: String,
     file: String,
     clip: String,
-    /// The value; absent where the clip has no such measure.
+    /// The value; `None` if the clip has no such measure.
     value: Option<f64>,
     #[serde(skip)]
     measure: String,
     #[serde(skip)]
-    told: String,
+    sentence: String,
 }
 
 /// Measures every result.
 ///
 /// # Errors
-/// A [`Failure`] where the source or nothing of the results can be read.
+/// A [`Failure`] if the source cannot be read, or none of the results.
 pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Failure> {
     let fail_on = Threshold::all(&arguments.fail_on).map_err(|e| Failure::Argument(e.to_string()))?;
     let source = arguments.source.as_deref().map(|path| load(path, &arguments.sets)).transpose()?;
@@ -114,7 +113,7 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
         if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, one_line(&m.clip)) }
     };
     for fault in &passed {
-        console.error(format!("{}: {}", fault.file, fault.told));
+        console.error(format!("{}: {}", fault.file, fault.sentence));
     }
     let labels: Vec<String> = results.iter().map(label).collect();
     let all = labels.iter().zip(&results).flat_map(|(label, m)| {
@@ -173,7 +172,7 @@ fn of_file(
     };
     let mut found = Vec::new();
     for k in chosen {
-        // Of a long clip nothing is held twice.
+        // Moves the clip out: a long clip is not copied.
         let Some(motion) = asset.take_motion(k) else { continue };
         let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
         let take = match source {
@@ -209,7 +208,7 @@ fn of_file(
     Ok(found)
 }
 
-/// What the outputs of a take's clips are called.
+/// The names of the clips in outputs of this take.
 fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
     let stem = path.and_then(Path::file_stem).unwrap_or_default().to_string_lossy().into_owned();
     let name =
@@ -217,23 +216,23 @@ fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
     source.clips.iter().map(name).collect()
 }
 
-/// Every threshold that a clip passes, or has no measure for.
+/// Every threshold that a clip exceeds, or has no measure for.
 fn passed(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<PassedThreshold> {
     let of = |result: &MeasuredClip| {
         let (file, clip) = (result.file.clone(), result.clip.clone());
         let metrics = &result.metrics;
         let one = move |threshold: &Threshold| {
             let value = metrics.iter().find(|m| m.name == threshold.name).map(|m| m.value);
-            let told = threshold.told(value)?;
+            let sentence = threshold.told(value)?;
             let (file, clip, measure) = (file.clone(), clip.clone(), threshold.name.clone());
-            Some(PassedThreshold { threshold: threshold.to_string(), file, clip, value, measure, told })
+            Some(PassedThreshold { threshold: threshold.to_string(), file, clip, value, measure, sentence })
         };
         thresholds.iter().filter_map(one).collect::<Vec<_>>()
     };
     results.iter().flat_map(of).collect()
 }
 
-/// The measures of one clip that passed a threshold.
+/// The measures of one clip that exceed a threshold.
 fn fails_of<'a>(one: &MeasuredClip, passed: &'a [PassedThreshold]) -> Vec<&'a str> {
     let of = |p: &&PassedThreshold| p.file == one.file && p.clip == one.clip;
     passed.iter().filter(of).map(|p| p.measure.as_str()).collect()

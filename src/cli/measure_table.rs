@@ -1,11 +1,11 @@
-//! Measures become tables that people read: centimetres and degrees, the plain copy beside, limits marked.
+//! Tables of measures for people: centimetres and degrees, values of the direct rotation transfer, limits.
 
 use super::measure::MeasuredClip;
 use crate::measure::{Reading, Summary, find, shown};
 use crate::report::one_line;
 use std::fmt::Write;
 
-/// The measures that a table of many clips shows, one column each.
+/// The columns of the table of many clips.
 const COLUMNS: [&str; 8] = [
     "foot_skate_p95",
     "penetration_max",
@@ -17,7 +17,7 @@ const COLUMNS: [&str; 8] = [
     "momentum_residual",
 ];
 
-/// Rows under their heads, columns as wide as they have to be; the first stands left, the others right.
+/// A table of text; the first column is aligned left, the others right.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
@@ -37,7 +37,7 @@ fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// All measures of one clip; those of `fails` passed a threshold.
+/// The table of all measures of one clip; those in `fails` exceed a threshold.
 pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let mut rows =
         vec![["measure", "value", "plain copy", "take", "at most", ""].map(str::to_owned).to_vec()];
@@ -65,7 +65,7 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
         if measured.clip.is_empty() { String::new() } else { format!(" ({})", one_line(&measured.clip)) };
     let contacts = match measured.contacts {
         "source" => "contacts of the source",
-        _ => "contacts found on the result itself",
+        _ => "contacts detected on the result itself",
     };
     format!(
         "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths at a height of 1.75 m\n\n{}",
@@ -76,7 +76,7 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     )
 }
 
-/// One row for each clip, then the middle and the worst of every measure.
+/// A table with one row for each clip, then one with median and worst of every measure.
 pub fn batch(labels: &[String], many: &[MeasuredClip], summary: &[Summary]) -> String {
     let there: Vec<&str> =
         COLUMNS.into_iter().filter(|c| many.iter().any(|m| m.metrics.iter().any(|k| k.name == *c))).collect();

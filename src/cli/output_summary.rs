@@ -1,4 +1,4 @@
-//! What was made and how good it is: a line for each output, or for each folder where there are many.
+//! The summary of a run: a line with the verdict for each output, or for each folder if there are many.
 
 use crate::batch::{JobOutcome, JobStatus};
 use crate::export;
@@ -6,37 +6,36 @@ use crate::measure::{Reading, Verdict, remedy, shown};
 use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-/// Up to so many takes every output is named: more lines push what is told above them off the screen.
+/// Most jobs for which every output has a line: more lines push earlier messages off the screen.
 pub const MOST_NAMED: usize = 12;
 
-/// What was made by jobs as they end.
+/// The outputs of jobs, as they end.
 #[derive(Debug)]
 pub struct OutputSummary {
-    /// Whether each output is named.
+    /// Whether each output has a line.
     each: bool,
-    /// Whether there is one job, whose verdict comes with what to try.
+    /// Whether there is one job, whose verdict has a hint what to try.
     alone: bool,
-    /// By the number of the job.
+    /// By job number.
     lines: BTreeMap<usize, Vec<String>>,
     folders: BTreeMap<PathBuf, Counts>,
 }
 
-/// What lies in one folder.
+/// The outputs in one folder.
 #[derive(Debug, Default)]
 struct Counts {
     outputs: usize,
-    /// Of how many takes, by the word of their verdict.
+    /// Number of takes by verdict.
     takes: BTreeMap<&'static str, usize>,
 }
 
 impl OutputSummary {
-    /// Nothing yet, of so many jobs.
+    /// The summary of so many jobs, before they end.
     pub fn of(jobs: usize) -> Self {
         Self { each: jobs <= MOST_NAMED, alone: jobs == 1, lines: BTreeMap::new(), folders: BTreeMap::new() }
     }
 
-    /// Adds what the job of this number made, with the stages of its pipeline, somewhere below `folder` where
-    /// it went to one.
+    /// Adds the outcome of the job with this number; `stages` are those of its pipeline, `folder` its output folder, if any.
     pub fn add(&mut self, job: usize, outcome: &JobOutcome, folder: Option<&Path>, stages: &[&str]) {
         if outcome.status != JobStatus::Written {
             return;
@@ -45,12 +44,13 @@ impl OutputSummary {
         let readings: Vec<Reading> = metrics.filter_map(Reading::of_json).collect();
         let outputs: Vec<&PathBuf> = outcome.outputs.iter().filter(|path| is_result(path)).collect();
         let Some(several) = folder.filter(|_| !self.each) else {
-            let verdict = sentence(outcome, &readings).map_or(String::new(), |told| format!("  {told}"));
+            let verdict =
+                sentence(outcome, &readings).map_or(String::new(), |verdict| format!("  {verdict}"));
             let mut lines: Vec<String> =
                 outputs.iter().map(|o| format!("{}{verdict}", short_path(o))).collect();
             let worst = Verdict::of(&readings).worst.filter(|_| self.alone);
             lines.extend(worst.and_then(|w| remedy(&w.name, stages)).map(|what| format!("  hint: {what}")));
-            // Pages in a folder have one that leads to them.
+            // Pages in a folder are linked from the page of the folder.
             let page = outcome.outputs.iter().find(|o| o.to_string_lossy().ends_with(".report.html"));
             lines.extend(
                 page.filter(|_| folder.is_none()).map(|page| format!("report: {}", short_path(page))),
@@ -71,14 +71,14 @@ impl OutputSummary {
         let folder = |(folder, counts): (&PathBuf, &Counts)| {
             let takes: Vec<String> = counts.takes.iter().map(|(word, n)| format!("{n} {word}")).collect();
             let files = if counts.outputs == 1 { "file" } else { "files" };
-            let told = if takes.is_empty() { String::new() } else { format!("  {}", takes.join(", ")) };
-            format!("{}  {} {files}{told}", short_path(&folder.join("")), counts.outputs)
+            let verdicts = if takes.is_empty() { String::new() } else { format!("  {}", takes.join(", ")) };
+            format!("{}  {} {files}{verdicts}", short_path(&folder.join("")), counts.outputs)
         };
         self.lines.values().flatten().cloned().chain(self.folders.iter().map(folder)).collect()
     }
 }
 
-/// The path as somebody would type it: `in/../out` is `out`, unless `in` leads elsewhere.
+/// The path without `..`: `in/../out` is `out`, unless `in` is a link.
 pub fn short_path(path: &Path) -> String {
     let mut short = PathBuf::new();
     for part in path.components() {
@@ -90,21 +90,21 @@ pub fn short_path(path: &Path) -> String {
             part => short.push(part),
         }
     }
-    // The end of a folder's name stays.
+    // Keeps the slash after a folder.
     if path.to_string_lossy().ends_with(MAIN_SEPARATOR) {
         short.push("");
     }
     short.display().to_string()
 }
 
-/// Whether a file is what was asked for, and not a picture, table or page beside it.
+/// Whether a file is an output, and not a preview, contact table or page next to it.
 fn is_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     export::FORMATS.iter().any(|f| f.name == extension) && !name.ends_with(".contacts.csv")
 }
 
-/// The verdict on a result, with the measure that is worst and where; nothing where nothing was measured.
+/// The verdict on a result, with the worst measure and its place; `None` if nothing was measured.
 fn sentence(outcome: &JobOutcome, readings: &[Reading]) -> Option<String> {
     let Verdict { judged, over, worst, .. } = Verdict::of(readings);
     let Some(worst) = worst else { return (judged > 0).then(|| "good".to_owned()) };

@@ -1,4 +1,4 @@
-//! `posemill preview`: pictures of motions, side by side in step.
+//! `posemill preview`: pictures of motions, side by side and synchronised.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -12,7 +12,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Draw a contact sheet or an animation; several files side by side, in step
+/// Draw a contact sheet or an animation; several files side by side, synchronised
 ///
 /// Skinned characters are drawn with their textures, bare skeletons as a figure: its left is blue, its right orange. A
 /// file without a clip shows its rest pose.
@@ -28,29 +28,29 @@ pub struct PreviewArguments {
     /// The picture: `.png` or `.jpg` for a contact sheet, `.gif` or `.apng` for an animation
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Where the camera stands: front, side, three-quarter, top (these stay in place) or follow
+    /// The camera: front, side, three-quarter, top (fixed) or follow
     #[arg(long, value_name = "VIEW", default_value = "follow")]
     camera: View,
-    /// Pixels of one pose of a sheet, or of each file's picture of an animation: `480` or `640x360`
+    /// Size in pixels of one pose of a sheet, or of each file in an animation, e.g. `480` or `640x360`
     /// [default: 240x320 for a sheet, 480 for an animation]
     #[arg(long, value_name = "SIZE")]
     size: Option<Size>,
     /// Frames per second of an animation, up to 50
     #[arg(long, value_name = "N", default_value_t = 25.0)]
     fps: f64,
-    /// How many poses or frames [default: 12 poses, or what the frame rate asks for]
+    /// Number of poses or frames [default: 12 poses, or duration times frame rate]
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
     /// The clip, by name or number from 0 [default: the first that posemill added, else the first]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Draw lines between the joints, too
+    /// Draw lines between the joints as well
     #[arg(long)]
     skeleton: bool,
-    /// Leave out names, times and the way over the ground
+    /// Leave out names, times and the path on the ground
     #[arg(long)]
     plain: bool,
-    /// Say how to read the files: `input.units=cm`
+    /// Override how files are read, e.g. `input.units=cm`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -58,7 +58,7 @@ pub struct PreviewArguments {
 /// Draws the preview.
 ///
 /// # Errors
-/// A [`Failure`] where a file, the clip, an option or the output makes no sense.
+/// A [`Failure`] if a file, the clip, an option or the output is invalid.
 pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format: Format = extension.parse().map_err(|_| {
@@ -102,7 +102,7 @@ fn label(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The wanted clip of an asset as a motion; its rest pose where it has none.
+/// The wanted clip of an asset as a motion; its rest pose if it has none.
 fn motion(asset: &Asset, wanted: Option<&str>) -> Result<Motion, Failure> {
     let character = Arc::clone(&asset.character);
     let clip = match clip(asset, wanted)? {

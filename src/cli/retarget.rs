@@ -1,4 +1,4 @@
-//! `posemill retarget`: the default pipeline, no file needed.
+//! `posemill retarget`: the default pipeline, without a pipeline file.
 
 use super::console::Console;
 use super::direct_request::{DirectRequest, plan};
@@ -10,10 +10,10 @@ use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Carry takes onto a character
+/// Retarget takes onto a character
 ///
-/// OUT is a file, or a folder where it ends with `/`, is one already, or several takes are given: outputs are
-/// then named after their takes.
+/// OUT is a file; it is a folder if it ends with `/`, if it exists as a folder, or if there are several takes. Outputs in a
+/// folder are named after their takes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill retarget take.bvh --onto hero.glb -o hero-take.glb\n  \
@@ -33,16 +33,16 @@ pub struct RetargetArguments {
     /// A joint map, as `posemill map` writes it
     #[arg(long, value_name = "MAP.toml")]
     map: Option<PathBuf>,
-    /// Which clip of a file that holds several, by name or number from 0 [default: all]
+    /// The clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     /// The format of outputs in a folder, and on standard output [default: glb]
     #[arg(long, value_parser = written())]
     format: Option<OutputFormat>,
-    /// One file with all takes as named animations
+    /// Write one file with all takes as named animations
     #[arg(long)]
     merge: bool,
-    /// Replace the animations that the character's file came with
+    /// Replace the animations of the character's file
     #[arg(long)]
     replace_animations: bool,
     #[command(flatten)]
@@ -52,10 +52,10 @@ pub struct RetargetArguments {
 /// Retargets every take.
 ///
 /// # Errors
-/// A [`Failure`] where nothing can start.
+/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Failure> {
-    let told = arguments.runner.json || arguments.runner.dry_run;
-    let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, told)?;
+    let reports = arguments.runner.json || arguments.runner.dry_run;
+    let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, reports)?;
     let mut sets = Vec::new();
     if let Some(map) = &arguments.map {
         if !map.exists() {

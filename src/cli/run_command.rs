@@ -1,4 +1,4 @@
-//! `posemill run`: pipeline files, each over all its takes.
+//! `posemill run`: runs pipeline files, each on all its takes.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Run pipeline files, each over all its takes
+/// Run pipeline files, each on all its takes
 ///
 /// Outputs that are up to date are skipped. A file that posemill did not write is never replaced without
 /// `--force`.
@@ -31,19 +31,19 @@ pub struct RunArguments {
     /// Pipeline files
     #[arg(required = true, value_name = "PIPELINE.toml")]
     pipelines: Vec<PathBuf>,
-    /// Takes to run over instead of those of the pipeline file, relative to the current folder
+    /// Takes instead of those in the pipeline file, relative to the current folder
     #[arg(long, short, value_name = "GLOB")]
     input: Vec<String>,
-    /// A file that lists the takes, a path on each line, relative to the current folder; `-` is standard input
+    /// A file with the paths of the takes, one on each line, relative to the current folder; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "input")]
     files_from: Option<PathBuf>,
-    /// Only a share of the takes, such as the second of four: which take is in which share depends on its name alone
+    /// Process only a share of the takes, e.g. `2/4` for the second of four; the share of a take depends on its name alone
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// The folder for outputs instead of that of the pipeline file, relative to the current folder
+    /// The output folder instead of that in the pipeline file, relative to the current folder
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Which clip of takes that hold several, by name or number from 0 [default: all]
+    /// The clip of takes that hold several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
     #[command(flatten)]
@@ -53,14 +53,14 @@ pub struct RunArguments {
 /// Plans every pipeline, then runs them in order.
 ///
 /// # Errors
-/// A [`Failure`] where nothing can start.
+/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure> {
     let mut runs: Vec<PlannedRun> = Vec::new();
     for path in &arguments.pipelines {
         runs.extend(plan(path, arguments, console)?);
     }
     let mut owners: BTreeMap<PathBuf, &str> = BTreeMap::new();
-    // Those of one piece are told apart by its jobs.
+    // Within one pipeline and character, jobs report collisions.
     for run in runs.iter().filter(|_| runs.len() > 1) {
         for (_, output) in (0..run.jobs.len()).flat_map(|k| run.jobs.outputs(k)) {
             if let Some(other) = owners.insert(output.clone(), &run.pipeline.name) {
@@ -74,7 +74,7 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
     run_all("run", &runs, &arguments.runner, console)
 }
 
-/// The work of one pipeline file: one piece for each of its characters, or one without.
+/// The runs of one pipeline file: one for each of its characters, or one without a character.
 fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
@@ -130,22 +130,22 @@ fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<
     }
 }
 
-/// What works on one take again.
+/// The command that repeats one take.
 fn repro(path: &Path, arguments: &RunArguments, sets: &[String]) -> ReproCommand {
     let pair = |option: &str, value: &str| [option.to_owned(), value.to_owned()];
     let mut before = vec!["run".to_owned(), path.display().to_string()];
     before.extend(arguments.output.iter().flat_map(|o| pair("--output", &o.to_string_lossy())));
     before.extend(sets.iter().flat_map(|set| pair("--set", set)));
     before.push("--input".to_owned());
-    // It writes nothing.
+    // `--verify` writes nothing.
     ReproCommand { before, after: vec!["--verify".to_owned()], aliases: Vec::new() }
 }
 
-/// Takes up to which every one is measured and gets a page unless the pipeline says something else: a page weighs a
-/// megabyte, and nobody opens thousands.
+/// Most takes for which every one gets a page in the report, and for which there is a report unless the pipeline asks for one:
+/// a page has a megabyte, and nobody opens thousands.
 const MOST_REPORTED: usize = 2000;
 
-/// The takes of a pipeline, or those that the arguments name instead.
+/// The takes of a pipeline, or those of the arguments.
 fn takes(
     name: &str,
     folder: &Path,

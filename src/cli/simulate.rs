@@ -1,4 +1,4 @@
-//! `posemill simulate`: a scene of rigid bodies becomes an animation and a table.
+//! `posemill simulate`: simulates a scene of rigid bodies and writes an animation and a table.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -26,8 +26,8 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Simulate a scene of rigid bodies: chains, ragdolls, a grasping hand
 ///
-/// OUT is a `.glb` or `.gltf` with every body visible, and a `.csv` of energies, momenta, constraint error and contacts
-/// is written beside it; or a `.csv` alone; or a folder, where it ends with `/` or is one already.
+/// OUT is a `.glb` or `.gltf` with every body visible, next to which a `.csv` of energies, momenta, constraint error and
+/// contacts is written; or a `.csv` alone; or a folder, if it ends with `/` or exists as one.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(after_long_help = keys())]
@@ -38,14 +38,14 @@ pub struct SimulateArguments {
     /// A file, which is replaced, or a folder
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Carry the scene by this integrator instead of its own: `world` (contacts, motors), `rk4`, `variational`, `note` (the
+    /// Use this integrator instead of that of the scene: `world` (contacts, motors), `rk4`, `variational`, `note` (the
     /// dense system and the step of Hakenberg's note), `blocks` (Runge-Kutta on block elimination)
     #[arg(long, value_name = "NAME", value_parser = ["world", "rk4", "variational", "note", "blocks"])]
     integrator: Option<String>,
-    /// Frames a second of animation and table instead of the scene's `output_rate`
+    /// Frames per second of animation and table instead of the scene's `output_rate`
     #[arg(long, value_name = "N")]
     fps: Option<f64>,
-    /// In a folder: make the outputs anew and replace files that posemill did not write
+    /// In a folder: make the outputs again, and replace files that posemill did not write
     #[arg(long, short)]
     force: bool,
     /// Print one JSON document with the report
@@ -67,19 +67,19 @@ fn keys() -> String {
     text
 }
 
-/// What is to be written where.
+/// The files to be written.
 struct Outputs {
     /// The animation, with its format.
     animation: Option<(PathBuf, Format)>,
     table: PathBuf,
-    /// The folder that was named instead of a file.
+    /// The folder, if OUT is one.
     folder: Option<PathBuf>,
 }
 
 /// Simulates the scene.
 ///
 /// # Errors
-/// A [`Failure`] where the scene, an option or the output makes no sense, or the simulation has no result.
+/// A [`Failure`] if the scene, an option or the output is invalid, or if the simulation fails.
 pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Failure> {
     let path = &arguments.scene;
     let name = path.display().to_string();
@@ -104,7 +104,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
     if let Some(manifest) = manifest.as_ref().filter(|_| !arguments.force)
         && let Some(report) = fresh(manifest, &outputs, &made_with, path)?
     {
-        tell(&name, &outputs, "up_to_date", &report, arguments.json, console);
+        print_report(&name, &outputs, "up_to_date", &report, arguments.json, console);
         return Ok(Exit::Good);
     }
     let recording = recorded(&scene, &name, console)?;
@@ -140,11 +140,11 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
         )?;
         manifest.finish()?;
     }
-    tell(&name, &outputs, "written", &report, arguments.json, console);
+    print_report(&name, &outputs, "written", &report, arguments.json, console);
     Ok(Exit::Good)
 }
 
-/// What OUT stands for.
+/// The files that OUT stands for.
 fn outputs(arguments: &SimulateArguments) -> Result<Outputs, Failure> {
     let out = &arguments.output;
     let folder =
@@ -170,12 +170,12 @@ fn outputs(arguments: &SimulateArguments) -> Result<Outputs, Failure> {
     Ok(Outputs { animation, table, folder: None })
 }
 
-/// The scene as that from which outputs are made.
+/// The scene as the input of its outputs.
 fn take_of(scene: &Path) -> TakeFile {
     TakeFile { path: scene.to_owned(), relative: scene.file_name().unwrap_or_default().into() }
 }
 
-/// The report of outputs that are up to date; an error where a file is there that is not ours.
+/// The report of outputs that are up to date; an error for a file that this program did not write.
 fn fresh(
     manifest: &Manifest,
     outputs: &Outputs,
@@ -215,7 +215,7 @@ fn recorded(scene: &Scene, name: &str, console: &Console) -> Result<Recording, F
     outcome.map(|()| simulation.finish())
 }
 
-/// The bytes of the animation: one file, with everything inside.
+/// The bytes of the animation, one self-contained file.
 fn animation(recording: &Recording, format: Format) -> Result<Vec<u8>, Failure> {
     let motion = visible::motion(recording).map_err(|e| Failure::Argument(e.to_string()))?;
     let options = export::ExportOptions::default();
@@ -234,7 +234,7 @@ fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
     let pipeline =
         ["input", "output", "stage"].iter().any(|s| message.starts_with(&format!("unknown field `{s}`")));
     let (message, hint) = match message.split_once("\n  hint: ") {
-        _ if pipeline => (message, Some("this is a pipeline: `posemill run` carries it out".to_owned())),
+        _ if pipeline => (message, Some("this is a pipeline: use `posemill run`".to_owned())),
         Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
         None => (message, None),
     };
@@ -246,7 +246,14 @@ fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
 }
 
 /// The report: a document on stdout, or a table for people on stderr.
-fn tell(scene: &str, outputs: &Outputs, status: &str, report: &Value, as_json: bool, console: &Console) {
+fn print_report(
+    scene: &str,
+    outputs: &Outputs,
+    status: &str,
+    report: &Value,
+    as_json: bool,
+    console: &Console,
+) {
     let files: Vec<&Path> =
         outputs.animation.iter().map(|a| a.0.as_path()).chain([outputs.table.as_path()]).collect();
     if as_json {
@@ -287,7 +294,7 @@ fn tell(scene: &str, outputs: &Outputs, status: &str, report: &Value, as_json: b
     console.note(format!("{text}{word} {}", files.join(" and ")));
 }
 
-/// A number with five digits that count.
+/// A number with five significant decimals.
 fn figure(x: f64) -> String {
     if x == 0.0 || (1e-3..1e5).contains(&x.abs()) { format!("{x:.5}") } else { format!("{x:.3e}") }
 }

@@ -1,4 +1,4 @@
-//! `posemill stages`: the registry of stages as help, as a reference pipeline, as a schema.
+//! `posemill stages`: the stages as help, as a reference pipeline, as a JSON Schema.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -28,7 +28,7 @@ pub struct StagesArguments {
 /// Prints what is asked for.
 ///
 /// # Errors
-/// A [`Failure`] for a stage that is not there.
+/// A [`Failure`] for an unknown stage.
 pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failure> {
     match &arguments.name {
         _ if arguments.reference => console.data(&reference(STAGES)),

@@ -1,4 +1,4 @@
-//! Arguments become a command, the command an exit code.
+//! The entry point of the program: parses the arguments, runs the command, returns the exit code.
 
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
@@ -13,11 +13,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Carries motion capture onto rigged characters: BVH, glTF and FBX in, skinned glTF out.
+/// Retargets motion capture onto rigged characters: BVH, glTF and FBX in, skinned glTF out.
 #[derive(Debug, Parser)]
 #[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Data goes to stdout, messages go to stderr.\n\
-    Exit codes: 0 all good, 1 some inputs failed or a threshold was passed, 2 nothing could start.")]
+    Exit codes: 0 success, 1 some inputs failed or a threshold was exceeded, 2 nothing could start.")]
 pub struct Arguments {
     /// Print errors only
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = "Messages")]
@@ -32,7 +32,7 @@ pub struct Arguments {
     command: Command,
 }
 
-/// One variant for each command, in the order in which somebody comes to need them.
+/// One variant for each command, in the order in which users come to need them.
 #[derive(Debug, Subcommand)]
 enum Command {
     Inspect(inspect::InspectArguments),
@@ -53,7 +53,7 @@ enum Command {
     Worker(worker::WorkerArguments),
 }
 
-/// An option that is not there and that a key of pipelines is called: `--units cm` is `--set input.units=cm`.
+/// For an unknown option that is named as a key of pipelines, suggests the key: `--units cm` is `--set input.units=cm`.
 fn with_key(mut error: clap::Error) -> clap::Error {
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => option,
@@ -67,7 +67,7 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     let schema = schema(STAGES);
     let section = |name: &&str| schema["properties"][name]["properties"].get(&key).is_some();
     let path = ["input", "output"].iter().find(|name| section(name)).map(|name| format!("{name}.{key}"));
-    // Of all commands that take keys, `retarget` alone has a stage of its own name.
+    // Of all commands with `--set`, only `retarget` has a stage of the same name.
     let own = STAGES.iter().find(|e| command.is_some_and(|c| c.get_name() == e.name));
     let of_stage = || {
         let own = own.filter(|e| e.schema()["properties"].get(&key).is_some());
@@ -75,7 +75,7 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     };
     if let Some(path) = path.or_else(of_stage).filter(|_| sets) {
         let tip = format!("it is a key of the pipeline: `--set {path}=...`");
-        // Both speak of the option that is spelt most alike.
+        // Both name the option with the most similar spelling.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
@@ -83,17 +83,17 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Extensions of files that hold characters and hardly ever takes alone: the last of several files is one then.
+/// Extensions of files that are usually characters: if the last of several files has one, it is taken for the character.
 const CHARACTERS: [&str; 4] = [".glb", ".gltf", ".vrm", ".fbx"];
 
-/// `retarget take.bvh hero.glb`, which names no character: the command as it should be typed.
+/// For `retarget take.bvh hero.glb`, which lacks `--onto`, suggests the command with it.
 fn with_onto(mut error: clap::Error) -> clap::Error {
     let missing = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => missing,
         _ => return error,
     };
     let lacks = |option: &str| missing.iter().any(|m| m.starts_with(option));
-    // What is no text is shown as well as it can be.
+    // Words that are not UTF-8 are shown with replacement characters.
     let typed: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
     let Some((_, typed)) =
         typed.split_first().filter(|(command, _)| *command == "retarget" && lacks("--onto"))
@@ -115,15 +115,15 @@ fn with_onto(mut error: clap::Error) -> clap::Error {
         words.extend(["-o".to_owned(), "out/".to_owned()]);
     }
     let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    let tip = format!("the rigged character stands behind `--onto`: `{}`", line.join(" "));
+    let tip = format!("name the rigged character with `--onto`: `{}`", line.join(" "));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
 }
 
-/// What the binary `posemill` runs, and not for libraries: reads the arguments of the process, does what they ask for, prints,
-/// and ends the process itself where they make no sense.
+/// The program `posemill`, not for use in other programs: reads the arguments of the process, runs the command, prints, and
+/// ends the process if the arguments are invalid.
 ///
-/// The codes are 0 where all is good, 1 where some inputs failed or a threshold was passed, 2 where nothing could start.
+/// Exit codes: 0 success, 1 some inputs failed or a threshold was exceeded, 2 nothing could start.
 pub fn program() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| with_onto(with_key(error)).exit());
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
@@ -153,7 +153,7 @@ pub fn program() -> ExitCode {
         }
         failure.exit()
     });
-    // Whoever reads the data must not take a part for the whole.
+    // A reader of the data must be able to tell that it is incomplete.
     let exit = if exit == Exit::Good && console.lost() { Exit::SomeFailed } else { exit };
     Exit::into(exit)
 }

@@ -1,13 +1,13 @@
-//! Ctrl-C and the system's wish to end become a flag that a batch looks at before each job.
+//! Stops a batch on Ctrl-C or SIGTERM: a flag that is checked before each job.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The exit code after a second signal: that of a program which Ctrl-C ended.
+/// Exit code after a second signal: the usual one of a program that Ctrl-C ended, 128 + SIGINT.
 const ENDED: i32 = 130;
 
-/// A flag that the first signal sets, once for the process. A second signal ends the process at once: what is half
-/// written is swept by the next run.
+/// The flag of this process, which the first signal sets. A second signal ends the process at once; the next run removes its
+/// unfinished files.
 pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let made = || {
@@ -18,7 +18,7 @@ pub fn flag() -> Arc<AtomicBool> {
                 std::process::exit(ENDED);
             }
         };
-        // Where signals cannot be heard, they do what they always did.
+        // If the handler cannot be installed, signals keep their default effect.
         let _ = ctrlc::set_handler(handler);
         flag
     };

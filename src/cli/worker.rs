@@ -1,4 +1,4 @@
-//! `posemill worker`: the other end of a run that has takes made in processes of their own. Not for people.
+//! `posemill worker`: a worker process of a batch. Not for direct use.
 
 use super::exit::{Exit, Failure};
 use crate::batch::{job_threads, serve};
@@ -7,26 +7,26 @@ use clap::Args;
 use std::io::BufRead;
 use std::sync::mpsc::sync_channel;
 
-/// Works for a run
+/// Run as a worker process of a batch
 #[derive(Debug, Args)]
 pub struct WorkerArguments {
-    /// Threads
+    /// Number of threads
     #[arg(long)]
     threads: usize,
-    /// What the process may take of memory, bytes
+    /// Memory limit of the process, bytes
     #[arg(long)]
     memory: Option<u64>,
 }
 
-/// Answers the lines of standard input, and ends when it does.
+/// Replies to the lines of standard input, and ends with it.
 ///
 /// # Errors
-/// A [`Failure`] where memory cannot be bounded, threads not started or answers not be written.
+/// A [`Failure`] if memory cannot be limited, threads cannot be started or replies cannot be written.
 pub fn run(arguments: &WorkerArguments) -> Result<Exit, Failure> {
     if let Some(bytes) = arguments.memory {
-        bound_memory(bytes)?;
+        limit_memory(bytes)?;
     }
-    // Signals that a terminal sends to all are for the run to answer: it ends this process.
+    // A terminal sends signals to all processes: the run handles them, and ends this process.
     let _ = ctrlc::set_handler(|| {});
     let (send, lines) = sync_channel(1);
     let listen = move || {
@@ -35,7 +35,7 @@ pub fn run(arguments: &WorkerArguments) -> Result<Exit, Failure> {
                 return;
             }
         }
-        // The run is no more, and nobody waits for what is being made.
+        // The run has ended, and nobody needs the result.
         std::process::exit(0);
     };
     std::thread::Builder::new()
@@ -44,22 +44,22 @@ pub fn run(arguments: &WorkerArguments) -> Result<Exit, Failure> {
     let pool = job_threads(arguments.threads)?;
     super::runner::silence_jobs();
     let served = pool.install(move || serve(lines.into_iter(), &mut std::io::stdout()));
-    served.map_err(|e| Failure::Argument(format!("the worker cannot go on: {}", io_reason(&e))))?;
+    served.map_err(|e| Failure::Argument(format!("the worker process failed: {}", io_reason(&e))))?;
     Ok(Exit::Good)
 }
 
-/// From here on the process is refused what it asks for beyond `bytes`. What counts is memory that can be written to:
-/// heap and stacks, without the program itself and without addresses that are only set aside.
+/// Limits the memory of this process to `bytes` (`RLIMIT_DATA`): writable memory counts, heap and stacks, but not the program
+/// itself and reserved address space.
 #[cfg(target_os = "linux")]
-fn bound_memory(bytes: u64) -> Result<(), Failure> {
+fn limit_memory(bytes: u64) -> Result<(), Failure> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
     setrlimit(Resource::Data, limit)
-        .map_err(|e| Failure::Argument(format!("memory cannot be bounded: {}", io_reason(&e.into()))))
+        .map_err(|e| Failure::Argument(format!("memory cannot be limited: {}", io_reason(&e.into()))))
 }
 
-/// Systems on which a run does not take `--memory`.
+/// Systems on which a run refuses `--memory`.
 #[cfg(not(target_os = "linux"))]
-fn bound_memory(_: u64) -> Result<(), Failure> {
+fn limit_memory(_: u64) -> Result<(), Failure> {
     Ok(())
 }

@@ -152,13 +152,13 @@ impl InputSection {
     }
 
     /// What the importer wants to know; files are seen from `folder`, that of the pipeline.
-    pub fn options(&self, folder: &Path) -> import::Options {
-        import::Options {
+    pub fn options(&self, folder: &Path) -> import::ImportOptions {
+        import::ImportOptions {
             calibration: self.calibration.calibrate(folder),
             units: self.units.as_ref().map(|u| u.metres),
             up: self.up.map(|up| match up {
-                Up::Y => import::Axis::Y,
-                Up::Z => import::Axis::Z,
+                Up::Y => import::UpAxis::Y,
+                Up::Z => import::UpAxis::Z,
             }),
             bvh_positions: self.bvh_positions.map(|p| match p {
                 BvhPositions::Replace => import::Positions::Replace,

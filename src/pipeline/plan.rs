@@ -25,7 +25,7 @@ pub struct Pipeline {
     /// The folder that its relative paths start from.
     pub folder: PathBuf,
     /// How motion files are read.
-    pub import: import::Options,
+    pub import: import::ImportOptions,
     /// The character that takes are retargeted onto.
     pub character: Option<Arc<Character>>,
     /// The character's file.
@@ -225,8 +225,8 @@ fn load_character(
     fingerprint: &mut Fingerprint,
 ) -> Option<LoadedCharacter> {
     fingerprint.add(&files.read(&config.texts, path)?);
-    let import::Options { words, memory, .. } = config.input.options(files.folder);
-    let options = import::Options { words, memory, ..import::Options::default() };
+    let import::ImportOptions { words, memory, .. } = config.input.options(files.folder);
+    let options = import::ImportOptions { words, memory, ..import::ImportOptions::default() };
     let loaded = import::load(files.folder.join(path), &options);
     let fault = |error| PlanError::Character { path: path.to_owned(), error };
     let asset = loaded.map_err(|error| files.add(&[], path, fault(error))).ok()?;

@@ -3,8 +3,8 @@
 //! What BVH leaves open is known here: Y is up, in rest pose and motion alike. The figure is turned to face +Z only where it
 //! does not, by a multiple of 90 degrees. Space: the file's, Y up. Units: metres.
 
-use super::bvh::guessed_unit;
 use super::bvh::{Normalization, Positions, RawBvh};
+use super::length_unit::guessed_unit;
 use super::load::{ImportError, ImportOptions};
 use super::reference_pose::{self, UncalibratedBody};
 use super::rig_detection::{RigClues, detect_rig};

@@ -17,6 +17,8 @@ mod npz;
 mod known_axes;
 mod rig_detection;
 mod reference_pose;
+mod length_unit;
+mod unique_names;
 
 pub use asf_amc::AsfError;
 pub use bvh::{BvhError, Positions, TextPosition};

@@ -3,8 +3,9 @@
 //! The format states neither units nor axes: size, up and front are read off the figure, reported, and can be overridden.
 
 use super::raw_bvh::{self, BvhReadOptions, Normalization};
-use crate::anatomy::{Figure, guess_unit, motion_up, orientation};
+use crate::anatomy::{motion_up, orientation};
 use crate::import::format::ReadFormat;
+use crate::import::length_unit::{doubted_unit, guessed_unit};
 use crate::import::load::{ImportError, ImportOptions};
 use crate::import::reference_pose::{BVH, Calibrated, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
@@ -139,49 +140,4 @@ fn understand_bvh(
         None => guessed_unit(&rig, &upright, "HIERARCHY", warnings),
     };
     Ok((rig, Normalization { metres_per_unit, rest_from_file, world_from_file }, calibrated))
-}
-
-/// Legs of this length are somebody's, metres: a toddler's are longer and a giant's shorter. A unit that is wrong is wrong by
-/// a factor of 2.5 or more.
-const LEGS: std::ops::RangeInclusive<f64> = 0.2..=2.5;
-
-/// Warns of a unit that is told and gives legs that nobody has.
-fn doubted_unit(told: f64, rig: &Rig, upright: &ModelPose, warnings: &mut Warnings) {
-    let Some(figure) = Figure::of(rig, upright).filter(|f| !LEGS.contains(&(told * f.leg))) else { return };
-    let unit = guess_unit(figure.leg);
-    let (told_leg, leg) = (told * figure.leg, unit.metres * figure.leg);
-    let message = format!(
-        "by `input.units` the legs are {told_leg:.3} m long: {} would make them {leg:.2} m",
-        unit.name
-    );
-    warnings.add("bvh-unit-told", message, "HIERARCHY");
-}
-
-/// Metres per unit, by the length of the legs of a body that stands, or by its size where it has none.
-pub(crate) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
-    match Figure::of(rig, upright) {
-        Some(figure) => {
-            let unit = guess_unit(figure.leg);
-            let why = match unit.usual {
-                true => "guessed from the length of the legs",
-                false => "the legs fit no usual unit and are taken to be those of an adult",
-            };
-            // Five digits say enough: a CMU unit is 1/45 inch and has no end.
-            let metres: f64 = format!("{:.4e}", unit.metres).parse().unwrap_or(unit.metres);
-            let message = format!("units are {} ({metres} m each): {why}", unit.name);
-            match unit.usual {
-                true => warnings.guess("bvh-unit", message, place),
-                false => warnings.add("bvh-unit-odd", message, place),
-            }
-            unit.metres
-        }
-        None => {
-            let size =
-                upright.joints().iter().map(|t| (t.translation - upright.joints()[0].translation).norm());
-            let metres = if size.fold(0.0, f64::max) > 10.0 { 0.01 } else { 1.0 };
-            let message = format!("units are taken to be {metres} m each: there are no legs to compare with");
-            warnings.add("bvh-unit", message, place);
-            metres
-        }
-    }
 }

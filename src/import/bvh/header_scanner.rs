@@ -5,7 +5,8 @@
 //! recursion. Units and axes: those of the file. Grammar: Meredith and Maddock (2001), "Motion capture file
 //! formats explained", section 4, widened by what files in use do.
 
-use super::bvh_error::{BvhError, TextPosition};
+use super::bvh_error::BvhError;
+use super::lexer::{clip, is, keyword, shown, starts_with};
 use crate::math::Vec3;
 use crate::model::FARTHEST;
 use crate::report::Warnings;
@@ -79,7 +80,7 @@ pub(super) struct BvhHeader {
 
 /// What an open brace belongs to.
 #[derive(Clone, Copy)]
-enum Open {
+pub(super) enum Open {
     Joint(usize),
     EndSite(usize),
 }
@@ -102,24 +103,26 @@ pub(super) fn scan(text: &[u8], warnings: &mut Warnings) -> Result<BvhHeader, Bv
 
 /// What was met of a joint.
 #[derive(Clone, Copy, Default)]
-struct JointKeywords {
+pub(super) struct JointKeywords {
     offset: bool,
     channels: bool,
     tip: bool,
 }
 
-struct Scanner<'a> {
-    text: &'a [u8],
-    at: usize,
-    warnings: &'a mut Warnings,
-    joints: Vec<ScannedJoint>,
-    open: Vec<Open>,
-    seen: Vec<JointKeywords>,
+/// The state of the parser: the text, the offset in it, and the joints read so far.
+pub(super) struct Scanner<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
+    pub(super) warnings: &'a mut Warnings,
+    pub(super) joints: Vec<ScannedJoint>,
+    pub(super) open: Vec<Open>,
+    pub(super) seen: Vec<JointKeywords>,
 }
 
+/// The hint where a file ends too early.
 const CUT: &str = "the file was cut off; export or copy it again";
 
-impl<'a> Scanner<'a> {
+impl Scanner<'_> {
     /// Up to and with `MOTION`.
     fn hierarchy(&mut self) -> Result<(), BvhError> {
         self.skip_space();
@@ -413,130 +416,4 @@ impl<'a> Scanner<'a> {
         }
         value
     }
-
-    /// What follows the colon, on the same line.
-    fn header_value(&mut self) -> (&'a [u8], usize) {
-        let blank = |b: &u8| matches!(b, b' ' | b'\t' | b':');
-        let start = self.at + self.text[self.at..].iter().take_while(|b| blank(b)).count();
-        let n = self.text[start..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
-        self.at = start + n;
-        (&self.text[start..start + n], start)
-    }
-
-    /// A whole word as a number; a decimal comma is read as a point.
-    fn value(&mut self, word: &[u8], at: usize) -> Option<f64> {
-        let whole = |w: &[u8]| super::parse_decimal::number(w).filter(|&(_, n)| n == w.len()).map(|(v, _)| v);
-        if let Some(value) = whole(word) {
-            return Some(value);
-        }
-        let comma = word.iter().position(|&b| b == b',')?;
-        let mut pointed = word.to_vec();
-        pointed[comma] = b'.';
-        let value = whole(&pointed)?;
-        self.warn("bvh-decimal-comma", "decimal commas were read as points", at);
-        Some(value)
-    }
-
-    /// From behind the keyword to a brace or the end of the line, without white space around.
-    fn name(&mut self, start: usize) -> String {
-        let rest = &self.text[self.at..];
-        let n = rest.iter().position(|b| matches!(b, b'{' | b'}' | b'\n' | b'\r')).unwrap_or(rest.len());
-        self.at += n;
-        let bytes = rest[..n].trim_ascii();
-        let name: String = match std::str::from_utf8(bytes) {
-            Ok(name) => name.to_owned(),
-            Err(_) => {
-                self.warn("bvh-name-latin1", "names that are not UTF-8 were read as Latin-1", start);
-                bytes.iter().map(|&b| char::from(b)).collect()
-            }
-        };
-        if !name.contains(|c: char| c.is_control() && c != '\t') {
-            return name;
-        }
-        self.warn("bvh-name-control", "control characters in names were replaced", start);
-        name.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
-    }
-
-    /// The next word or brace; empty at the end of the file.
-    fn word(&mut self) -> &'a [u8] {
-        self.skip_space();
-        let rest = &self.text[self.at..];
-        let n = match rest.first() {
-            Some(b'{' | b'}') => 1,
-            _ => rest
-                .iter()
-                .position(|b| b.is_ascii_whitespace() || matches!(b, b'{' | b'}'))
-                .unwrap_or(rest.len()),
-        };
-        self.at += n;
-        &rest[..n]
-    }
-
-    fn next_at(&mut self) -> usize {
-        self.skip_space();
-        self.at
-    }
-
-    /// White space, and lines that start with `#` or `//`.
-    fn skip_space(&mut self) {
-        loop {
-            let rest = &self.text[self.at..];
-            self.at += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
-            let rest = &self.text[self.at..];
-            if !rest.starts_with(b"#") && !rest.starts_with(b"//") {
-                return;
-            }
-            let start = self.at;
-            self.at += rest.iter().take_while(|b| !matches!(b, b'\n' | b'\r')).count();
-            self.warn("bvh-comment", "comments are not kept", start);
-        }
-    }
-
-    fn place(&self, at: usize) -> TextPosition {
-        TextPosition::of(self.text, at)
-    }
-
-    fn warn(&mut self, code: &'static str, message: &str, at: usize) {
-        // Counting lines is linear in the file: only the first place of each code is asked for.
-        let first = if self.warnings.has(code) { String::new() } else { self.place(at).to_string() };
-        self.warnings.add(code, message, first);
-    }
-
-    fn unexpected(&self, at: usize, expected: &'static str, hint: &'static str) -> BvhError {
-        let mut peek = at;
-        while self.text.get(peek).is_some_and(|b| !b.is_ascii_whitespace()) {
-            peek += 1;
-        }
-        BvhError::Unexpected { place: self.place(at), expected, found: shown(&self.text[at..peek]), hint }
-    }
-}
-
-/// A word for a message.
-pub(super) fn shown(word: &[u8]) -> String {
-    if word.is_empty() {
-        return "the end of the file".to_owned();
-    }
-    format!("`{}`", clip(&String::from_utf8_lossy(word)))
-}
-
-/// At most 40 characters of a word: a message is no place for a whole file.
-fn clip(word: &str) -> String {
-    if word.chars().count() <= 40 {
-        return word.to_owned();
-    }
-    word.chars().take(39).chain(['\u{2026}']).collect()
-}
-
-fn is(word: &[u8], keyword: &str) -> bool {
-    word.eq_ignore_ascii_case(keyword.as_bytes())
-}
-
-fn starts_with(text: &[u8], keyword: &str) -> bool {
-    text.get(..keyword.len()).is_some_and(|start| is(start, keyword))
-}
-
-/// Whether a word ends a list of channels or numbers.
-fn keyword(word: &[u8]) -> bool {
-    let keywords = ["{", "}", "JOINT", "ROOT", "End", "EndSite", "OFFSET", "CHANNELS", "MOTION", "HIERARCHY"];
-    keywords.iter().any(|k| is(word, k))
 }

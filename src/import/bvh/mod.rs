@@ -6,7 +6,9 @@
 mod bvh_format;
 mod raw_bvh;
 mod header_scanner;
+mod lexer;
 mod motion_rows;
+mod irregular_rows;
 mod row_layout;
 mod half_angles;
 mod parse_decimal;
@@ -14,6 +16,6 @@ mod bvh_anim_header;
 mod bvh_error;
 
 pub use bvh_error::{BvhError, TextPosition};
-pub(super) use bvh_format::{FORMAT, guessed_unit};
+pub(super) use bvh_format::FORMAT;
 pub use header_scanner::{DEFAULT_FRAME_TIME, MAX_JOINTS};
 pub use raw_bvh::{BvhReadOptions, Normalization, Positions, RawBvh, read};

@@ -7,16 +7,17 @@
 //! Space: model space of the file, then Y up, facing +Z. Units: the file's, then metres; degrees become
 //! quaternions.
 
+use super::bvh_anim_header;
 use super::bvh_error::BvhError;
 use super::header_scanner::{BvhHeader, DEFAULT_FRAME_TIME, scan};
-use super::motion_rows::{DecodedRows, rows};
-use super::row_layout::RowLayout;
-use super::{bvh_anim_header, motion_rows};
+use super::irregular_rows::rows_of;
+use super::motion_rows::rows;
+use super::row_layout::{DecodedRows, RowLayout};
+use crate::import::unique_names::UniqueNames;
 use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::memory_budget::{MAX_MEMORY, MemoryBudget};
 use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
 use crate::report::Warnings;
-use std::collections::HashMap;
 
 /// How position channels and the OFFSET of a joint go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +128,7 @@ fn assemble(
 
 fn skeleton(header: &BvhHeader, warnings: &mut Warnings) -> Result<Skeleton, BvhError> {
     let added = added_roots(header);
-    let mut names = UniqueNames::default();
+    let mut names = UniqueNames::new([]);
     let mut joints = Vec::with_capacity(header.joints.len() + added);
     if added == 1 {
         let mut root = Joint::new("", None, Transform::identity());
@@ -138,7 +139,7 @@ fn skeleton(header: &BvhHeader, warnings: &mut Warnings) -> Result<Skeleton, Bvh
     for joint in &header.joints {
         let above = if added == 1 { Some(JointId::new(0)) } else { None };
         let parent = joint.parent.map_or(above, |p| Some(JointId::new(p + added)));
-        let name = names.unique(if joint.name.is_empty() { "unnamed" } else { &joint.name });
+        let name = names.fresh(if joint.name.is_empty() { "unnamed" } else { &joint.name });
         if name != joint.name && !joint.name.is_empty() {
             let message = "joints with the same name were numbered";
             warnings.add("bvh-name-repeated", message, format!("joint {}", joint.name));
@@ -148,7 +149,7 @@ fn skeleton(header: &BvhHeader, warnings: &mut Warnings) -> Result<Skeleton, Bvh
         joints.push(Joint { name, file_name: Some(joint.name.clone()), parent, rest, tip });
     }
     if added == 1 {
-        joints[0].name = names.unique("root");
+        joints[0].name = names.fresh("root");
     }
     Ok(Skeleton::new(joints)?)
 }
@@ -163,23 +164,6 @@ fn is_short(tip: &Vec3, offset: &Vec3, parent: Option<JointId>, joints: &[Joint]
 
 /// How far the decimals of a file may move an end site, as a share of its length.
 const SAME_TIP: f64 = 1e-3;
-
-/// Names that were given away, and the last number behind each.
-#[derive(Default)]
-struct UniqueNames(HashMap<String, usize>);
-
-impl UniqueNames {
-    fn unique(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        while self.0.contains_key(&name) {
-            let n = self.0.get_mut(wanted).expect("a numbered name follows its plain one");
-            *n += 1;
-            name = format!("{wanted}_{n}");
-        }
-        self.0.insert(name.clone(), 1);
-        name
-    }
-}
 
 /// The joints with the median of their position channels as OFFSETs, where no joint below a root has an OFFSET and the
 /// channels hold bones: some exporters write the lengths of bones there and nowhere else.
@@ -316,7 +300,7 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
         }
         let layout = RowLayout::new(&header, added_roots(&header));
         let budget = MemoryBudget::new(0, Some(MAX_MEMORY));
-        let rows = motion_rows::rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &budget)?;
+        let rows = rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &budget)?;
         assemble(&header, &layout, rows, &BvhReadOptions::default(), warnings)
     }
 }

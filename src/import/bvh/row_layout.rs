@@ -5,9 +5,11 @@
 //! channels are the joint's translation in its parent's space, in the file's units; axes that are not listed
 //! count as 0.
 
+use super::bvh_error::BvhError;
 use super::half_angles::half_sin_cos;
 use super::header_scanner::{BvhChannel, BvhHeader};
 use crate::math::{Quat, RawQuat, Vec3};
+use crate::memory_budget::MemoryBudget;
 use crate::model::JointId;
 use std::ops::Range;
 
@@ -31,6 +33,14 @@ struct JointRotation {
     joint: u32,
     start: u32,
     end: u32,
+}
+
+/// Decoded rows, frame-major as in a clip.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct DecodedRows {
+    pub frames: usize,
+    pub rotations: Vec<Quat>,
+    pub translations: Vec<Vec3>,
 }
 
 /// The buffers of one worker.
@@ -96,6 +106,14 @@ impl RowLayout {
     /// The joints with position channels, ascending.
     pub fn translated(&self) -> Vec<JointId> {
         self.places.iter().map(|p| p.0).collect()
+    }
+
+    /// Reserves memory for `frames` frames: joints without channels take no bytes in the file, but a rotation per frame.
+    pub fn take(&self, frames: usize, budget: &MemoryBudget) -> Result<(), BvhError> {
+        let (joints, places) = (self.joints() as u64, self.places() as u64);
+        let frame = joints * size_of::<Quat>() as u64 + places * size_of::<Vec3>() as u64;
+        let told = || format!("{frames} rows of {joints} joints");
+        Ok(budget.reserve(frame.saturating_mul(frames as u64), told)?)
     }
 
     /// Buffers for one worker.

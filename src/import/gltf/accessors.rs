@@ -3,6 +3,7 @@
 //! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The
 //! accessor readers of the `gltf` crate panic on data that a hostile file can hold, so this one is our own.
 
+use super::accessor_elements::{ElementLayout, Numbers};
 use super::meshopt::{self, PackedView};
 use super::resources::Resources;
 use crate::gltf_document::{GltfError, Json};
@@ -12,40 +13,6 @@ use ::gltf::json::validation::Checked;
 use ::gltf::json::{Accessor, Buffer, buffer};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// What one use of an accessor takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Numbers {
-    /// `f32` only.
-    Float,
-    /// `f32` or normalised integers.
-    Unit,
-    /// Anything, integers as they are unless they are normalised.
-    Any,
-    /// Unsigned integers.
-    Unsigned,
-}
-
-impl Numbers {
-    fn takes(self, component: ComponentType, normalized: bool) -> bool {
-        use ComponentType::{F32, U8, U16, U32};
-        match self {
-            Numbers::Float => component == F32,
-            Numbers::Unit => component == F32 || (normalized && component != U32),
-            Numbers::Any => component != U32,
-            Numbers::Unsigned => matches!(component, U8 | U16 | U32) && !normalized,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Numbers::Float => "FLOAT",
-            Numbers::Unit => "FLOAT or normalized integers",
-            Numbers::Any => "FLOAT or integers of up to 16 bits",
-            Numbers::Unsigned => "unsigned integers",
-        }
-    }
-}
 
 /// The accessors of a document with the bytes behind them.
 pub(super) struct Accessors<'a> {
@@ -70,16 +37,6 @@ impl std::ops::Deref for BufferBytes<'_> {
             BufferBytes::Shared(b) => b,
         }
     }
-}
-
-/// Where the elements of an accessor lie.
-struct ElementLayout<'a> {
-    bytes: Option<&'a [u8]>,
-    stride: usize,
-    count: usize,
-    component: ComponentType,
-    components: usize,
-    normalized: bool,
 }
 
 impl<'a> Accessors<'a> {
@@ -374,48 +331,6 @@ fn shape_name(shape: Type) -> &'static str {
         Type::Mat2 => "MAT2",
         Type::Mat3 => "MAT3",
         Type::Mat4 => "MAT4",
-    }
-}
-
-impl ElementLayout<'_> {
-    fn decode<const N: usize, T: Clone>(&self, zero: T, one: impl Fn([u8; N]) -> T) -> Vec<T> {
-        let Some(bytes) = self.bytes else { return vec![zero; self.count * self.components] };
-        let mut values = Vec::with_capacity(self.count * self.components);
-        for k in 0..self.count {
-            let element = &bytes[k * self.stride..][..self.components * N];
-            for component in element.chunks_exact(N) {
-                let mut raw = [0; N];
-                raw.copy_from_slice(component);
-                values.push(one(raw));
-            }
-        }
-        values
-    }
-
-    fn floats(&self) -> Vec<f32> {
-        // Specification 3.11: c / max, and never below -1 for signed ones.
-        let max = |max: f32| if self.normalized { max } else { 1.0 };
-        let least = if self.normalized { -1.0 } else { f32::MIN };
-        match self.component {
-            ComponentType::F32 => self.decode(0.0, f32::from_le_bytes),
-            ComponentType::I8 => {
-                self.decode(0.0, |b| (f32::from(i8::from_le_bytes(b)) / max(127.0)).max(least))
-            }
-            ComponentType::U8 => self.decode(0.0, |[b]| f32::from(b) / max(255.0)),
-            ComponentType::I16 => {
-                self.decode(0.0, |b| (f32::from(i16::from_le_bytes(b)) / max(32767.0)).max(least))
-            }
-            ComponentType::U16 => self.decode(0.0, |b| f32::from(u16::from_le_bytes(b)) / max(65535.0)),
-            ComponentType::U32 => self.decode(0.0, |b| u32::from_le_bytes(b) as f32),
-        }
-    }
-
-    fn unsigned(&self) -> Vec<u32> {
-        match self.component {
-            ComponentType::U8 | ComponentType::I8 => self.decode(0, |[b]| b.into()),
-            ComponentType::U16 | ComponentType::I16 => self.decode(0, |b| u16::from_le_bytes(b).into()),
-            ComponentType::U32 | ComponentType::F32 => self.decode(0, u32::from_le_bytes),
-        }
     }
 }
 

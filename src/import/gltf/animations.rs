@@ -3,11 +3,13 @@
 //! Space: local, parent joint from joint. Units: metres, seconds.
 //! Source: glTF 2.0 specification, section 3.11.
 
-use super::accessors::{Accessors, Numbers};
+use super::accessor_elements::Numbers;
+use super::accessors::Accessors;
 use super::interpolation::{Interpolation, KeyCursor, KeyTrack, fitting_rate};
 use super::node_joints::Joints;
 use super::property_tracks::{Frames, carried};
-use super::sampling::{AnimatedNode, FrameTimes, sample, steps};
+use super::sampling::{FrameTimes, sample};
+use super::sampling_plan::{AnimatedNode, steps};
 use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;

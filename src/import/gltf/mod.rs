@@ -7,6 +7,7 @@ mod gltf_format;
 mod gltf_file;
 mod resources;
 mod accessors;
+mod accessor_elements;
 mod meshopt;
 mod node_joints;
 mod skin_bind;
@@ -14,6 +15,8 @@ mod checked_document;
 mod primitives;
 mod animations;
 mod sampling;
+mod sampling_plan;
+mod frame_tile;
 mod interpolation;
 mod property_tracks;
 

@@ -7,12 +7,13 @@
 //! Space: the file's own world. Units: metres.
 
 use crate::gltf_document::{GltfError, Json, NodeTree, WorldTransform};
+use crate::import::unique_names::UniqueNames;
 use crate::math::Transform;
 use crate::model::{FARTHEST, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
 use serde_json::Value;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
 /// The version of a VRM document, which decides where its character looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,27 +119,6 @@ impl Joints {
         // Parents, names and numbers were all seen to above.
         let skeleton = Skeleton::new(joints).map_err(|e| GltfError::value("nodes", e.to_string()))?;
         Ok(Self { skeleton, nodes, of_node, holder, humanoid })
-    }
-}
-
-/// Names that were given away, and the number to try next behind each: names never become free again.
-struct UniqueNames(HashMap<String, usize>);
-
-impl UniqueNames {
-    fn new(names: impl Iterator<Item = String>) -> Self {
-        Self(names.map(|name| (name, 2)).collect())
-    }
-
-    /// `name`, or `name` with the lowest number that makes it new; it is taken from then on.
-    fn fresh(&mut self, name: &str) -> String {
-        let mut found = name.to_owned();
-        while self.0.contains_key(&found) {
-            let next = self.0.get_mut(name).expect("a numbered name follows its plain one");
-            found = format!("{name}_{next}");
-            *next += 1;
-        }
-        self.0.insert(found.clone(), 2);
-        found
     }
 }
 

@@ -4,7 +4,8 @@
 //! in, so that the rigid rest pose puts every vertex where the file's own matrices put it. A fault of one mesh
 //! leaves that mesh out, with a warning. Source: glTF 2.0 specification, section 3.7.
 
-use super::accessors::{Accessors, Numbers};
+use super::accessor_elements::Numbers;
+use super::accessors::Accessors;
 use super::node_joints::Joints;
 use super::resources::Resources;
 use super::skin_bind::GltfSkin;

@@ -4,7 +4,8 @@
 //! frames that the joints' keys gave. A fault costs the channel and not the file. Space and units: the file's.
 //! Source: glTF 2.0 specification, section 3.11.
 
-use super::accessors::{Accessors, Numbers};
+use super::accessor_elements::Numbers;
+use super::accessors::Accessors;
 use super::interpolation::{Interpolation, KeyCursor, KeyTrack};
 use crate::gltf_document::{GltfError, NodeTree};
 use crate::math::Quat;

@@ -6,56 +6,20 @@
 //! of the clip. Where each frame lies among the keys is found once for all tracks that share key times. Blocks of frames are
 //! computed side by side. Space: local, parent joint from joint. Units: metres, seconds.
 
+use super::frame_tile::{TILE, Tile, side_by_side};
 use super::interpolation::{KeyCursor, KeyPosition, KeyTrack};
 use super::node_joints::Joints;
-use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
+use super::sampling_plan::{AnimatedNode, JointMotion, SamplingPlan};
+use crate::gltf_document::WorldTransform;
 use crate::kinematics::figure_size;
-use crate::math::{Quat, RawQuat, Transform, Vec3, in_wide_registers, same_hemisphere};
-use crate::model::{FARTHEST, JointId};
+use crate::math::{Quat, Transform, Vec3, in_wide_registers, same_hemisphere};
+use crate::model::JointId;
 use rayon::prelude::*;
 
 /// Leaving the rest translation by less than this, relative to the size of the figure, is rounding.
 const STILL: f64 = 1e-7;
 /// Frames that are computed one after the other: 60 joints of them stay in the second cache.
 const BLOCK: usize = 256;
-/// Frames of one joint that are computed one after the other, before those of the next: its keys lie side by side in the
-/// file, and 60 joints of them stay in the first cache.
-const TILE: usize = 16;
-
-/// A node on the way from the scene to a joint.
-#[derive(Clone)]
-pub(super) struct AnimatedNode {
-    local: LocalTransform,
-    parent: Option<usize>,
-    /// The tracks of translation, rotation and scale.
-    pub(super) tracks: [Option<usize>; 3],
-    joint: Option<JointId>,
-}
-
-/// The joints' nodes and all nodes above them, parents first, and where each node stands in that list.
-pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<AnimatedNode>, Vec<Option<usize>>) {
-    let mut needed = vec![false; tree.nodes().len()];
-    for node in joints.nodes.iter().flatten() {
-        for n in tree.path_to_top(*node) {
-            if std::mem::replace(&mut needed[n], true) {
-                break;
-            }
-        }
-    }
-    let mut step_of = vec![None; needed.len()];
-    let mut steps = Vec::new();
-    for &n in tree.order().iter().filter(|&&n| needed[n]) {
-        let node = tree.node(n);
-        step_of[n] = Some(steps.len());
-        steps.push(AnimatedNode {
-            local: node.local,
-            parent: node.parent.and_then(|p| step_of[p]),
-            tracks: [None; 3],
-            joint: joints.of_node[n],
-        });
-    }
-    (steps, step_of)
-}
 
 /// The frames at which tracks are sampled.
 pub(super) struct FrameTimes<T> {
@@ -65,16 +29,6 @@ pub(super) struct FrameTimes<T> {
     pub(super) time: T,
     /// How near a key is hit, seconds.
     pub(super) snap: f64,
-}
-
-/// Where a joint's local transform comes from.
-enum JointMotion {
-    /// Its own node, whose translation counts as many metres: the step, and the scale above it.
-    Node(usize, f64),
-    /// Nothing moves it against its parent.
-    Fixed(Transform),
-    /// The places of its node and its parent's in the world.
-    World,
 }
 
 /// What [`Clip::new`](crate::model::Clip::new) asks for.
@@ -98,17 +52,7 @@ pub(super) fn sample(
 ) -> Result<SampledTransforms, usize> {
     let skeleton = &joints.skeleton;
     let n = skeleton.len();
-    for step in &mut steps {
-        if step.tracks != [None; 3] {
-            // Animated nodes are taken as translation, rotation and scale.
-            step.local.matrix = None;
-        }
-        // Exporters like to write a scale that never changes.
-        if let Some(scale) = step.tracks[2].filter(|s| tracks[*s].is_constant()) {
-            step.local.scale = tracks[scale].sample(KeyPosition::default());
-            step.tracks[2] = None;
-        }
-    }
+    fold_constant_scales(&mut steps, tracks);
     let walk = SamplingPlan::new(&steps, tracks, joints);
     // A joint without a track of its own may stand elsewhere than at rest all the same.
     let still = STILL * figure_size(skeleton);
@@ -175,7 +119,33 @@ pub(super) fn sample(
             most.iter_mut().zip(leaves?).for_each(|(most, leaves)| *most = most.max(leaves));
         }
     }
-    // Each block began in the hemisphere that the file has; what follows a turned quaternion turns with it.
+    join_blocks(&mut rotations, n);
+    let kept: Vec<usize> = (0..loose.len()).filter(|i| most[*i] > still).collect();
+    let translated = kept.iter().map(|i| JointId::new(loose[*i])).collect();
+    if kept.len() < loose.len() {
+        let rows = translations.chunks_exact(loose.len());
+        translations = rows.flat_map(|row| kept.iter().map(|i| row[*i])).collect();
+    }
+    Ok(SampledTransforms { rotations, translated, translations })
+}
+
+/// Puts constant scales into the local transforms, and removes the matrices of animated nodes: they are animated by
+/// translation, rotation and scale.
+fn fold_constant_scales(steps: &mut [AnimatedNode], tracks: &[KeyTrack]) {
+    for step in steps {
+        if step.tracks != [None; 3] {
+            step.local.matrix = None;
+        }
+        // Exporters like to write a scale that never changes.
+        if let Some(scale) = step.tracks[2].filter(|s| tracks[*s].is_constant()) {
+            step.local.scale = tracks[scale].sample(KeyPosition::default());
+            step.tracks[2] = None;
+        }
+    }
+}
+
+/// Makes the quaternion signs of `n` joints continuous across the blocks, which were computed independently.
+fn join_blocks(rotations: &mut [Quat], n: usize) {
     for begin in (BLOCK * n..rotations.len()).step_by(BLOCK * n) {
         for joint in begin..begin + n {
             for k in (joint..rotations.len()).step_by(n) {
@@ -188,146 +158,6 @@ pub(super) fn sample(
             }
         }
     }
-    let kept: Vec<usize> = (0..loose.len()).filter(|i| most[*i] > still).collect();
-    let translated = kept.iter().map(|i| JointId::new(loose[*i])).collect();
-    if kept.len() < loose.len() {
-        let rows = translations.chunks_exact(loose.len());
-        translations = rows.flat_map(|row| kept.iter().map(|i| row[*i])).collect();
-    }
-    Ok(SampledTransforms { rotations, translated, translations })
-}
-
-/// The way down the nodes, as far as some joint needs it.
-struct SamplingPlan<'a> {
-    steps: &'a [AnimatedNode],
-    tracks: &'a [KeyTrack<'a>],
-    joints: &'a Joints,
-    sources: Vec<JointMotion>,
-    /// The joints that hang in the world.
-    hanging: Vec<JointId>,
-    /// The steps whose places change and are asked for, parents first.
-    walked: Vec<usize>,
-    /// The places of all steps where nothing has moved yet.
-    worlds: Vec<WorldTransform>,
-}
-
-impl<'a> SamplingPlan<'a> {
-    fn new(steps: &'a [AnimatedNode], tracks: &'a [KeyTrack<'a>], joints: &'a Joints) -> Self {
-        let skeleton = &joints.skeleton;
-        let mut worlds = Vec::with_capacity(steps.len());
-        let (mut moves, mut swells) = (vec![false; steps.len()], vec![false; steps.len()]);
-        for (k, step) in steps.iter().enumerate() {
-            moves[k] = step.tracks != [None; 3] || step.parent.is_some_and(|p| moves[p]);
-            swells[k] = step.tracks[2].is_some() || step.parent.is_some_and(|p| swells[p]);
-            worlds.push(
-                step.parent.map_or(WorldTransform::identity(), |p: usize| worlds[p]).child(&step.local),
-            );
-        }
-        let mut step_of = vec![None; skeleton.len()];
-        for (k, step) in steps.iter().enumerate() {
-            step.joint.into_iter().for_each(|joint| step_of[joint.index()] = Some(k));
-        }
-        let source = |joint: JointId| -> Option<JointMotion> {
-            let s = step_of[joint.index()]?;
-            let above = steps[s].parent?;
-            let hangs = steps[above].joint.is_some() && steps[above].joint == skeleton.parent(joint);
-            let plain = !swells[s] && steps[s].local.matrix.is_none() && steps[s].local.scale.min() > 0.0;
-            let scale = worlds[above].uniform_scale()?;
-            let source = match steps[s].tracks {
-                [None, None, _] => {
-                    JointMotion::Fixed(worlds[above].rigid().0.inverse() * worlds[s].rigid().0)
-                }
-                _ => JointMotion::Node(s, scale),
-            };
-            (hangs && plain).then_some(source)
-        };
-        let sources: Vec<JointMotion> =
-            skeleton.ids().map(|joint| source(joint).unwrap_or(JointMotion::World)).collect();
-        let mut asked = vec![false; steps.len()];
-        let hangs = |joint: &JointId| matches!(sources[joint.index()], JointMotion::World);
-        let hanging: Vec<JointId> = skeleton.ids().filter(hangs).collect();
-        for joint in &hanging {
-            for id in [Some(*joint), skeleton.parent(*joint)].into_iter().flatten() {
-                step_of[id.index()].into_iter().for_each(|s: usize| asked[s] = true);
-            }
-        }
-        for k in (0..steps.len()).rev() {
-            if let Some(above) = steps[k].parent.filter(|_| asked[k]) {
-                asked[above] = true;
-            }
-        }
-        let walked = (0..steps.len()).filter(|k| asked[*k] && moves[*k]).collect();
-        Self { steps, tracks, joints, sources, hanging, walked, worlds }
-    }
-}
-
-/// Frames that are filled together, joint after joint.
-struct Tile<'a> {
-    /// How many joints a row of rotations has.
-    joints: usize,
-    /// The rotations of the frame before, as far as there is one in the block.
-    before: Option<&'a [Quat]>,
-    rotations: &'a mut [Quat],
-    /// The joints of a row of translations, ascending.
-    loose: &'a [usize],
-    translations: &'a mut [Vec3],
-    /// The first frame in which a joint is nowhere.
-    lost: Option<usize>,
-}
-
-impl Tile<'_> {
-    fn frames(&self) -> usize {
-        self.rotations.len() / self.joints
-    }
-
-    /// The rotations of a joint side by side, `x, y, z, w`, each put into the hemisphere of the one before.
-    #[inline(always)]
-    fn turn(&mut self, joint: usize, c: [[f64; TILE]; 4]) {
-        let mut sides = [0.0; TILE];
-        for n in 1..TILE {
-            let m = n - 1;
-            sides[n] = c[0][n] * c[0][m] + c[1][n] * c[1][m] + c[2][n] * c[2][m] + c[3][n] * c[3][m];
-        }
-        if let Some(q) = self.before.map(|row| &row[joint]) {
-            sides[0] = c[0][0] * q.i + c[1][0] * q.j + c[2][0] * q.k + c[3][0] * q.w;
-        }
-        let mut sign = 1.0;
-        for (n, q) in self.rotations[joint..].iter_mut().step_by(self.joints).enumerate() {
-            sign = if sides[n] * sign < 0.0 { -1.0 } else { 1.0 };
-            let [x, y, z, w] = [c[0][n] * sign, c[1][n] * sign, c[2][n] * sign, c[3][n] * sign];
-            *q = Quat::new_unchecked(RawQuat::new(w, x, y, z));
-        }
-    }
-
-    /// The translations of a joint, which are all the same where it is not loose.
-    #[inline(always)]
-    fn shift(&mut self, joint: usize, value: impl Fn(usize) -> Vec3) {
-        // What is no number is not near either.
-        let near = |t: &Vec3| t.iter().all(|x| x.abs() <= FARTHEST);
-        let Ok(place) = self.loose.binary_search(&joint) else { return self.check(0, near(&value(0))) };
-        for frame in 0..self.frames() {
-            let t = value(frame);
-            self.translations[frame * self.loose.len() + place] = t;
-            self.check(frame, near(&t));
-        }
-    }
-
-    fn check(&mut self, frame: usize, somewhere: bool) {
-        if !somewhere {
-            self.lost = Some(self.lost.map_or(frame, |lost| lost.min(frame)));
-        }
-    }
-}
-
-/// The rotations of a tile's frames, `x, y, z, w`.
-#[inline(always)]
-fn side_by_side(of_frame: impl Fn(usize) -> Quat) -> [[f64; TILE]; 4] {
-    let [mut x, mut y, mut z, mut w] = [[0.0; TILE]; 4];
-    for n in 0..TILE {
-        let q = of_frame(n);
-        [x[n], y[n], z[n], w[n]] = [q.i, q.j, q.k, q.w];
-    }
-    [x, y, z, w]
 }
 
 /// A walk over a tile of frames.

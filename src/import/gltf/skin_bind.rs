@@ -13,7 +13,8 @@
 //!
 //! Space: the file's own world. Units: metres.
 
-use super::accessors::{Accessors, Numbers};
+use super::accessor_elements::Numbers;
+use super::accessors::Accessors;
 use super::node_joints::Joints;
 use crate::gltf_document::{Affine, GltfError, NodeTree, WorldTransform};
 use crate::kinematics::figure_size;

@@ -1,7 +1,7 @@
-//! A skeleton and its clip whose format states their axes become an asset: roles, calibration pose, facing.
+//! Builds the asset of a skeleton and clip whose format specifies its axes: roles, reference pose, facing.
 //!
-//! What BVH leaves open is known here: Y is up, in rest pose and motion alike. The figure is turned to face +Z only where it
-//! does not, by a multiple of 90 degrees. Space: the file's, Y up. Units: metres.
+//! Unlike in BVH, Y is up in rest pose and motion alike. The figure is only rotated to face +Z if it does not, by a multiple
+//! of 90 degrees. Space: the file's, Y up. Units: metres.
 
 use super::bvh::{Normalization, Positions, RawBvh};
 use super::length_unit::guessed_unit;

@@ -1,4 +1,4 @@
-//! A file becomes an asset: the door of the import.
+//! Reads a file into an asset.
 
 use super::asf_amc::AsfError;
 use super::bvh::BvhError;

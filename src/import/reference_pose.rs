@@ -1,8 +1,9 @@
-//! Which pose a file's body is compared in: its bind or rest pose, one read off its motion, or one that was told.
+//! Determines the reference pose in which a file's body is compared with others: its bind or rest pose, one estimated from
+//! the motion, or a user-specified one.
 //!
-//! A rest pose that says nothing is found out by holding it against the motion, and the pose is then estimated
-//! (`anatomy::rest_from_motion`). Never refuses where it can estimate: a pose with a warning beats an error that nobody can
-//! act on. Space: the file's own world, then Y up and facing +Z. Units: those of the skeleton.
+//! A degenerate rest pose is detected by comparison with the motion, and the pose is then estimated
+//! (`anatomy::rest_from_motion`). Never fails where it can estimate: a pose with a warning is more useful than an error.
+//! Space: the file's own world, then Y up and facing +Z. Units: those of the skeleton.
 
 use super::load::{ImportError, ImportOptions, UpAxis};
 use crate::anatomy::{

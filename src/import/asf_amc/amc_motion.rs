@@ -1,8 +1,9 @@
-//! The text of an Acclaim motion (AMC) becomes a skeleton and a clip.
+//! Reads an Acclaim motion (AMC) to a skeleton and a clip.
 //!
-//! A frame is its number alone on a line, then a line for each bone. With `C` the axes of a bone and `M` its turns, X first,
-//! the bone turns by `C M C^-1` from rest, in the axes of the bone above: rest rotations are the identity. Joints stand where
-//! bones start; a leaf's bone is its tip. Bones without a line stay at rest. Space and units: those of the ASF; radians.
+//! A frame is its number alone on a line, then a line for each bone. With `C` the axes of a bone and `M` its rotation, X
+//! first, the bone rotates by `C M C^-1` from rest, in the axes of its parent: rest rotations are the identity. Joints are at
+//! the start of their bones; the bone of a leaf is its tip. Bones without a line stay at rest. Space and units: those of the
+//! ASF; radians.
 
 use super::asf_error::AsfError;
 use super::asf_skeleton::{AmcChannel, AsfBone, AsfSkeleton, about, lines, number};

@@ -1,7 +1,7 @@
-//! An ASF file, or an AMC file with the ASF that belongs to it, becomes an asset.
+//! ASF and AMC as import formats: an ASF file alone, or an AMC file with its ASF file.
 //!
-//! CMU's library names an AMC by subject and take (`01_01.amc`) and the ASF by the subject (`01.asf`). Other files hold
-//! the whole name, or some part of it that ends before a `_`.
+//! CMU's library names an AMC by subject and take (`01_01.amc`) and the ASF by the subject (`01.asf`). Other files share the
+//! whole name, or a part of it that ends before a `_`.
 
 use super::asf_error::AsfError;
 use super::{amc_motion, asf_skeleton};

@@ -1,4 +1,4 @@
-//! What makes text no Acclaim skeleton or motion: each fault with its line, and what to do about it.
+//! Errors of Acclaim skeletons and motions, each with its line and a hint.
 
 use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;

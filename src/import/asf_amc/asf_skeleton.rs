@@ -1,8 +1,8 @@
-//! The text of an Acclaim skeleton (ASF) becomes bones: parents first, each with its own axes.
+//! Reads an Acclaim skeleton (ASF) to bones: parents first, each with its own axes.
 //!
-//! Space: the world at rest, Y up, in which directions are given. Units: those of the file, with how many metres one is;
-//! degrees or radians become radians. Source: the Acclaim format as CMU's library has it (J. Lander 1998, Working with Motion
-//! Capture File Formats).
+//! Space: the world at rest, Y up, in which directions are given. Units: those of the file, with metres per unit; degrees are
+//! converted to radians. Source: the Acclaim format as CMU's library uses it (J. Lander 1998, Working with Motion Capture
+//! File Formats).
 
 use super::asf_error::AsfError;
 use crate::math::{Quat, Vec3};

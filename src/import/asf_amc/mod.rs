@@ -1,7 +1,7 @@
-//! Acclaim skeletons (ASF) and motions (AMC) become assets.
+//! Reads Acclaim skeletons (ASF) and motions (AMC).
 //!
-//! [`asf_skeleton`] reads the one, [`amc_motion`] the other, [`asf_amc_format`] puts both together: an AMC says nothing without its ASF, which
-//! is found beside it.
+//! [`asf_skeleton`] reads skeletons, [`amc_motion`] motions, and [`asf_amc_format`] combines them: an AMC file needs its ASF
+//! file, which is looked up in the same folder.
 
 mod asf_amc_format;
 mod asf_error;

@@ -1,8 +1,8 @@
-//! A value of the `bvh_anim` crate becomes a header, as a scan would give it.
+//! Converts values of the `bvh_anim` crate to BVH headers.
 //!
-//! The crate is for programs that hold such values, and an independent reader to be held against: tests print canonical
-//! headers (names `j0`, `j1`, ..., one keyword on each line) and compare joints, parents, channels and columns with ours.
-//! Files are never given to it: it cuts names at colons and ends the process on a large `Frames:`.
+//! For programs that hold such values, and as an independent reader in tests: they print canonical headers (names `j0`, `j1`,
+//! ..., one keyword per line) and compare joints, parents, channels and columns with ours. Files are never read with the
+//! crate: it cuts names at colons and ends the process on a large `Frames:`.
 
 use super::header_scanner::{BvhChannel, BvhHeader, ScannedJoint};
 use crate::math::Vec3;

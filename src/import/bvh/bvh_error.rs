@@ -1,4 +1,4 @@
-//! What makes bytes no BVH file: each fault with its line and column, and what to do about it.
+//! Errors of BVH files, each with its line and column and a hint.
 
 use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;

@@ -1,6 +1,7 @@
-//! BVH files become assets.
+//! BVH as an import format.
 //!
-//! The format states neither units nor axes: size, up and front are read off the figure, reported, and can be overridden.
+//! BVH files state neither units nor axes: size, up and front are detected from the figure and reported; the user can
+//! override them.
 
 use super::raw_bvh::{self, BvhReadOptions, Normalization};
 use crate::anatomy::{motion_up, orientation};

@@ -1,9 +1,9 @@
-//! Degrees become the sines and cosines of half the angle, many at once.
+//! Sines and cosines of half angles given in degrees, many at once.
 //!
-//! The angle is reduced to within 45 degrees of a multiple of 90 while it is still in degrees, which is exact,
-//! so quarter turns come out exact; then the polynomials of FreeBSD's `k_sin.c` and `k_cos.c` (Sun 1993). Plain
-//! arithmetic without branches, calls or tables: the loop runs in vector lanes and gives the same bits on
-//! every machine, which the sine of a system library does not.
+//! The angle is reduced to within 45 degrees of a multiple of 90 while it is still in degrees, which is exact, so multiples
+//! of 90 degrees give exact results; then the polynomials of FreeBSD's `k_sin.c` and `k_cos.c` (Sun 1993) are evaluated.
+//! Plain arithmetic without branches, calls or tables: the loop is vectorised and gives the same bits on every machine,
+//! unlike the sine of a system library.
 
 /// Above this the reduction would lose digits; the remainder by whole turns, which is exact, comes first.
 const LARGE: f64 = 1e9;

@@ -1,9 +1,9 @@
-//! The hierarchy of a BVH file becomes a list of joints with their channels, and the start of the rows is found.
+//! Parses the hierarchy of a BVH file to a list of joints with their channels, and finds the start of the rows.
 //!
-//! A scanner over bytes: white space and braces may stand anywhere, keywords and channel names in any case, and
-//! names run to the end of their line or to a brace. It keeps its own stack, so depth costs memory and no
-//! recursion. Units and axes: those of the file. Grammar: Meredith and Maddock (2001), "Motion capture file
-//! formats explained", section 4, widened by what files in use do.
+//! Works on bytes: white space and braces may be anywhere, keywords and channel names in any case, and names extend to the
+//! end of their line or to a brace. It has its own stack, so depth costs memory and no recursion. Units and axes: those of
+//! the file. Grammar: Meredith and Maddock (2001), "Motion capture file formats explained", section 4, extended by what real
+//! files contain.
 
 use super::bvh_error::BvhError;
 use super::lexer::{clip, is, keyword, shown, starts_with};

@@ -1,9 +1,8 @@
-//! The rows of a BVH file become rotations and translations, frame by frame, without a copy of the numbers.
+//! Decodes the rows of a BVH file to rotations and translations, frame by frame, without copying the numbers.
 //!
-//! Files as writers make them, one row on each line, are cut into chunks at line ends and the chunks decoded on
-//! all threads. The cuts depend on the text alone, so the result does not depend on the threads. Any other text
-//! (wrapped rows, rows too long, decimal commas, text behind the rows) is read again, line by line and with a
-//! place for each fault.
+//! Regular files, with one row on each line, are cut into chunks at line ends, which are decoded in parallel. The cuts depend
+//! on the text only, so the result does not depend on the number of threads. Any other text is read again by
+//! `irregular_rows`.
 
 use super::bvh_error::BvhError;
 use super::irregular_rows::IrregularRows;

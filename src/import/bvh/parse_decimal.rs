@@ -1,12 +1,13 @@
-//! Decimal text becomes `f64`, rounded as `str::parse` rounds it.
+//! Parses decimal text to `f64` with the rounding of `str::parse`.
 //!
-//! Numbers of at most seven characters before the point and eight behind it, which is nearly all that motion files
-//! hold, are read as two integers of eight bytes: point and end are found by arithmetic on all bytes at once, and a tree
-//! of multiplications adds up the digits (Lemire 2021, "Number parsing at a gigabyte per second", section 3). Mantissa
-//! and power of ten are then both exact in `f64`, so their one division rounds once, and rounds right (Clinger 1990).
-//! Everything else goes to `fast-float2`.
+//! Numbers of at most seven characters before the point and eight after it, which is nearly all that motion files contain,
+//! are read as two integers of eight bytes: point and end are found by arithmetic on all bytes at once, and a tree of
+//! multiplications adds up the digits (Lemire 2021, "Number parsing at a gigabyte per second", section 3). Mantissa and power
+//! of ten are then both exact in `f64`, so their one division rounds once and correctly (Clinger 1990). Everything else goes
+//! to `fast-float2`.
 //!
-//! The end is the first blank, found without asking where the point is: only for it the next number waits.
+//! The end of the number is the first blank, which is found independently of the point, so that the next number waits for
+//! nothing else.
 
 /// The bytes that the short path looks at: a number and what ends it, and the eight behind a point wherever it may be.
 const WINDOW: usize = 16;

@@ -1,10 +1,10 @@
-//! BVH text becomes a skeleton and a clip, first in the file's own units and axes, then in normal form.
+//! Reads BVH text into a skeleton and a clip, first in the file's own units and axes, then in normal form.
 //!
-//! [`read`] is the raw reading: rest rotations are the identity, rest translations the OFFSETs, tips the End
-//! Sites; rotations are the products of the listed channels in order. [`RawBvh::normalize`] then applies what
-//! somebody who understands the figure has found out about its size and axes.
+//! [`read`] returns the file as it is: rest rotations are the identity, rest translations the OFFSETs, tips the End Sites;
+//! rotations are the products of the listed channels in order. [`RawBvh::normalize`] then applies the units and axes that the
+//! caller detected.
 //!
-//! Space: model space of the file, then Y up, facing +Z. Units: the file's, then metres; degrees become
+//! Space: model space of the file, then Y up, facing +Z. Units: the file's, then metres; degrees are converted to
 //! quaternions.
 
 use super::bvh_anim_header;

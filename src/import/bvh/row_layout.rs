@@ -1,9 +1,8 @@
-//! One row of numbers becomes the local rotations and translations of one frame.
+//! Converts one row of numbers to the local rotations and translations of one frame.
 //!
-//! A joint's rotation is the product of its rotation channels in the order the file lists them, each a turn in
-//! degrees about an axis of the joint (Meredith and Maddock 2001): `q = q_1 q_2 q_3`, by half angles. Position
-//! channels are the joint's translation in its parent's space, in the file's units; axes that are not listed
-//! count as 0.
+//! A joint's rotation is the product of its rotation channels in the order of the file, each a rotation in degrees about an
+//! axis of the joint (Meredith and Maddock 2001): `q = q_1 q_2 q_3`, by half angles. Position channels are the joint's
+//! translation in its parent's space, in the file's units; axes without a channel are 0.
 
 use super::bvh_error::BvhError;
 use super::half_angles::half_sin_cos;

@@ -1,7 +1,7 @@
-//! The bytes of an FBX file become a scene, the scene a GLB, the GLB an asset.
+//! FBX as an import format.
 //!
-//! Space: metres, Y up, right-handed, brought there by the reader; lengths and turns go into vertices and
-//! translations, so that no node is left with a scale of 0.01.
+//! Space: metres, Y up, right-handed, converted by the reader; scale and rotation of the conversion are applied to vertices
+//! and translations, so that no node keeps a scale of 0.01.
 
 use super::{fbx_rest_pose, joint_nodes, scene_to_glb};
 use crate::fbx_document::{FbxView, open_fbx};

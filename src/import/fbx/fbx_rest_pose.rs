@@ -1,10 +1,9 @@
-//! The rest pose of a scene: with a skin the one it was saved in, since the skin says where it was bound; without one the
-//! first that stands.
+//! The rest pose of a scene: with a skin the saved pose, since the skin defines the bind pose; without one the first upright
+//! candidate.
 //!
-//! The transforms of an FBX are the pose in which it was saved, mid-stride as often as not. A take without a skin has three
-//! candidates: what its bind poses list, all rotations at zero (Maya's and HumanIK's skeletons stand in a T-pose there), and
-//! the pose it was saved in. Where none stands the last is taken, and the motion has to say how the body stands.
-//! Space: local. Units: metres.
+//! The transforms of an FBX are the pose in which it was saved, often mid-stride. A take without a skin has three candidates:
+//! its bind poses, all rotations at zero (a T-pose in Maya's and HumanIK's skeletons), and the saved pose. If none is upright
+//! the saved pose is used and the reference pose is estimated from the motion. Space: local. Units: metres.
 
 use super::joint_nodes::{JointNodes, index};
 use super::scene_to_glb::{RestPose, bare};

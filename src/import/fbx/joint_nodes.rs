@@ -1,7 +1,7 @@
-//! Which nodes of a scene are joints.
+//! Selects the nodes of a scene that are joints.
 //!
-//! With skins: what a cluster names, what carries a rigid mesh, and the bones above them; without: every bone. Control
-//! rigs, effectors, cameras and nulls that carry nothing are no part of the figure. What lies between two joints becomes one
+//! With skins: the nodes of clusters, the parents of rigid meshes, and the bones above them; without: every bone. Control
+//! rigs, effectors, cameras and nulls without a mesh are not part of the figure. Nodes between two joints also become joints
 //! on import.
 
 use ufbx::{Node, Scene};

@@ -1,7 +1,7 @@
-//! The materials of a scene become those of glTF: base colour, its texture, metal and roughness.
+//! Converts the materials of a scene to glTF materials: base colour, its texture, metalness and roughness.
 //!
-//! A texture is embedded in the file, or lies beside it: under the relative path that the file gives, by its bare name,
-//! or in the `NAME.fbm` or `textures` folder; nothing outside the file's folder is opened.
+//! A texture is embedded in the file or is loaded from the file's folder: by the relative path in the file, by its bare name,
+//! or from the `NAME.fbm` or `textures` folder; nothing outside the file's folder is opened.
 
 use crate::gltf_document::GlbBuilder;
 use crate::report::{Warnings, one_line};

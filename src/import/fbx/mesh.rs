@@ -1,7 +1,7 @@
-//! The meshes of a scene become those of glTF: faces cut into triangles, corners that are the same in everything welded, one
-//! primitive for each material, morph targets, up to eight weights.
+//! Converts the meshes of a scene to glTF meshes: triangulated faces, welded identical corners, one primitive per material,
+//! morph targets, up to eight weights.
 //!
-//! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates count from the upper left.
+//! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
 
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};

@@ -1,6 +1,6 @@
-//! FBX files become assets: the scene is built as a GLB in memory, and that goes through the glTF importer.
+//! Reads FBX files: the scene is converted to a GLB in memory, which the glTF importer reads.
 //!
-//! So bind poses, folded scale, roles, meshes, previews and the lossless way back know one kind of document. The reader is
+//! So bind poses, folded scale, roles, meshes, previews and the lossless export handle one kind of document. The reader is
 //! `ufbx`: FBX 3.0 to 7.7, binary and ASCII; it evaluates pivots, rotation orders, layers, tangents and extrapolation.
 
 mod mesh;

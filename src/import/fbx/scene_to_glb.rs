@@ -1,7 +1,7 @@
-//! A scene becomes a GLB: its nodes in their order, its meshes and skins, every stack an animation.
+//! Converts a scene to a GLB: its nodes in their order, its meshes and skins, every stack as an animation.
 //!
-//! Node n of the GLB is node n of the scene. A skinned mesh is drawn where its joints are: its node moves to the top of
-//! the scene, or, where something hangs on it, a node of its own is added behind the others. Space: the scene's. Units: metres.
+//! Node n of the GLB is node n of the scene. A skinned mesh is drawn where its joints are: its node moves to the top of the
+//! scene, or, if it has children, a node of its own is added after the others. Space: the scene's. Units: metres.
 
 use super::joint_nodes::{JointNodes, index};
 use super::mesh::{self, GlbMesh};

@@ -1,7 +1,8 @@
-//! The weights of a mesh: joints, bind matrices, and where the vertices stood when they were bound.
+//! Skin weights of a mesh: joints, bind matrices, and the vertex positions at binding.
 //!
-//! Where all clusters agree on where the mesh stood, vertices go there and the inverse bind matrices are those of plain joint
-//! poses: then nobody has to guess the space of the skin. Where they do not, vertices stay and each cluster has its own matrix.
+//! If all clusters agree on the mesh's transform at binding, it is applied to the vertices and the inverse bind matrices are
+//! those of plain joint poses: then the space of the skin need not be guessed. Otherwise vertices are kept and each cluster
+//! has its own matrix.
 
 use super::joint_nodes::index;
 use super::mesh::name;

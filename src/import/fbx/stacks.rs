@@ -1,8 +1,8 @@
-//! Every stack of a scene becomes an animation, sampled at the file's frame rate, or at the rate of its keys where one stands
-//! in every frame of another rate: a clip of 120 Hz may have come into a file of 30.
+//! Converts every animation stack of a scene to an animation, sampled at the file's frame rate, or at the rate of its keys if
+//! these are on every frame of another rate: a clip of 120 Hz may have been imported into a file of 30.
 //!
-//! Frame f stands at `begin + f / rate`, so that layers, tangents, extrapolation and Euler angles are the reader's business.
-//! What stays where the rest pose has it gets no channel. Space: local, as the nodes. Units: metres, seconds.
+//! Frame f is at `begin + f / rate`, so the reader evaluates layers, tangents, extrapolation and Euler angles. What stays in
+//! its rest pose gets no channel. Space: local, as the nodes. Units: metres, seconds.
 
 use super::joint_nodes::JointNodes;
 use super::mesh::GlbMeshes;

@@ -1,7 +1,7 @@
-//! Accessors of a glTF document become lists of numbers, every reach checked before it is made.
+//! Reads accessors of a glTF document as lists of numbers; every range is checked before it is read.
 //!
-//! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The
-//! accessor readers of the `gltf` crate panic on data that a hostile file can hold, so this one is our own.
+//! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The accessor readers of
+//! the `gltf` crate panic on data that a hostile file can contain, so this one is our own.
 
 use super::accessor_elements::{ElementLayout, Numbers};
 use super::meshopt::{self, PackedView};

@@ -1,7 +1,6 @@
-//! The animations of a document become clips: sampled at the rate that their keys fit, scale folded.
+//! Converts the animations of a document to clips: sampled at the rate that fits their keys, with scale folded in.
 //!
-//! Space: local, parent joint from joint. Units: metres, seconds.
-//! Source: glTF 2.0 specification, section 3.11.
+//! Space: local, parent joint from joint. Units: metres, seconds. Source: glTF 2.0 specification, section 3.11.
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;

@@ -1,9 +1,9 @@
-//! The lists of a document that can be walked with the `gltf` crate become a [`::gltf::Document`] of their own.
+//! Builds a [`::gltf::Document`] of the meshes and animations of a file that is safe to iterate with the `gltf` crate.
 //!
-//! The crate refuses whole files for one unknown extension or animation pointer, and its document panics on an index
-//! out of range or an unknown word. So this view holds meshes and animations only, with as many empty nodes and
-//! materials as the file has, and is checked where the crate would not: whoever walks it needs no further care.
-//! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
+//! The crate rejects whole files for one unknown extension or animation pointer, and its document panics on an index out of
+//! range or an unknown word. So this one contains meshes and animations only, with as many empty nodes and materials as the
+//! file has, and everything is checked here: callers need no further checks. Source: glTF 2.0 specification (Khronos, ISO/IEC
+//! 12113:2022).
 
 use crate::gltf_document::{GltfError, Json};
 use crate::report::Warnings;

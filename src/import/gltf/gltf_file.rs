@@ -1,11 +1,11 @@
-//! The bytes of a glTF, GLB, VRM or VRM animation file become an asset in normal form.
+//! Reads the bytes of a glTF, GLB, VRM or VRM animation file.
 //!
-//! [`GltfFile::read`] gives everything but the understanding: joints with their rest and bind pose, clips,
-//! meshes, the humanoid map of VRM. Who knows anatomy then names the roles and the turn that makes the character
-//! face +Z, and [`GltfFile::into_asset`] applies both.
+//! [`GltfFile::read`] returns joints with their rest and bind pose, clips, meshes and the humanoid map of VRM. The caller
+//! then detects the roles of the joints and the rotation that makes the character face +Z; [`GltfFile::into_asset`] applies
+//! both.
 //!
-//! Space: until the turn the file's own world (right-handed, Y up), then model space. Units: metres, seconds.
-//! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
+//! Space: the file's own world (right-handed, Y up) until that rotation, then model space. Units: metres, seconds. Source:
+//! glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
 use super::accessors::Accessors;
 use super::node_joints::{Joints, VrmHumanoid};

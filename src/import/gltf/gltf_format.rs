@@ -1,6 +1,6 @@
-//! glTF, GLB, VRM and VRM animation files become assets.
+//! glTF, GLB, VRM and VRM animation as an import format.
 //!
-//! The format states its units and axes (metres, +Y up, +Z front): a figure is only turned to face +Z where it does not.
+//! The format defines its units and axes (metres, +Y up, +Z front): a figure is only rotated to face +Z if it does not.
 
 use super::gltf_file::GltfFile;
 use crate::anatomy::skin_mass;

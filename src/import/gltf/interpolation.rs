@@ -1,7 +1,7 @@
-//! One channel of a glTF animation becomes a value at any time.
+//! Interpolates the keys of a glTF animation channel.
 //!
-//! Source: glTF 2.0 specification, section 3.11 and appendix C (step, linear, spherical linear and cubic
-//! spline interpolation). Units: seconds, metres; rotations of unit length.
+//! Source: glTF 2.0 specification, section 3.11 and appendix C (step, linear, spherical linear and cubic spline
+//! interpolation). Units: seconds, metres; rotations of unit length.
 
 use crate::math::{Quat, RawQuat, Vec3, slerp};
 

@@ -1,8 +1,8 @@
-//! A buffer view that is packed with meshoptimizer becomes the plain bytes that its accessors read.
+//! Decompresses buffer views that are compressed with meshoptimizer.
 //!
-//! The codec is the C++ of meshoptimizer itself, behind the feature `meshopt`; it is made for bytes from anywhere. Sizes are
-//! held against a limit before anything is set aside. Space and units: those of the accessors.
-//! Source: the glTF extensions EXT_meshopt_compression and KHR_meshopt_compression.
+//! The codec is the C++ of meshoptimizer itself, behind the feature `meshopt`; it is safe for untrusted bytes. Sizes are
+//! compared with a limit before memory is allocated. Space and units: those of the accessors. Source: the glTF extensions
+//! EXT_meshopt_compression and KHR_meshopt_compression.
 
 use crate::gltf_document::GltfError;
 use crate::memory_budget::MemoryBudget;

@@ -1,8 +1,8 @@
-//! The nodes of a document become joints: which nodes, in which order, under which names, at which rest.
+//! Selects the nodes of a document that are joints, with their order, names and rest transforms.
 //!
-//! A joint is a node that a skin or a VRM humanoid names, and every node between two such; where a document
-//! names none, every node is one. Scale is folded: the rest pose in model space is the rigid frame of each
-//! node's place in the world, and whatever stands above the top joints ends up in them.
+//! A joint is a node that a skin or a VRM humanoid names, and every node between two of these; where a document names none,
+//! every node is one. Scale is folded: the rest pose in model space is the rigid part of each node's world transform, and the
+//! transforms of nodes above the top joints are included in those.
 //!
 //! Space: the file's own world. Units: metres.
 

@@ -1,8 +1,8 @@
-//! Skinned and jointed primitives of a document become meshes: what pictures, contacts and skin radii need.
+//! Reads skinned and rigidly attached primitives of a document as meshes, for pictures, contacts and skin radii.
 //!
-//! Space: vertices stay in mesh space; `joint_from_mesh` leads to the rigid joint, the scale of its node folded
-//! in, so that the rigid rest pose puts every vertex where the file's own matrices put it. A fault of one mesh
-//! leaves that mesh out, with a warning. Source: glTF 2.0 specification, section 3.7.
+//! Space: vertices stay in mesh space; `joint_from_mesh` maps to the rigid joint, with the scale of its node folded in, so
+//! that the rigid rest pose puts every vertex where the file's own matrices put it. An invalid mesh is left out with a
+//! warning. Source: glTF 2.0 specification, section 3.7.
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;

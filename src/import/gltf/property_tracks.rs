@@ -1,8 +1,8 @@
-//! The channels of an animation that move no joint become tracks that a clip carries along.
+//! Samples the channels of an animation that move no joint as property tracks of the clip.
 //!
-//! Morph weights, and translation, rotation and scale of nodes that are neither joints nor above them. They are sampled at the
-//! frames that the joints' keys gave. A fault costs the channel and not the file. Space and units: the file's.
-//! Source: glTF 2.0 specification, section 3.11.
+//! These are morph weights, and translation, rotation and scale of nodes that are neither joints nor their ancestors, sampled
+//! at the frames of the clip. An invalid channel is left out with a warning. Space and units: the file's. Source: glTF 2.0
+//! specification, section 3.11.
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;

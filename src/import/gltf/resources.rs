@@ -1,7 +1,7 @@
-//! URIs of a glTF document become bytes: data URIs, and files that lie inside the document's own folder.
+//! Loads the URIs of a glTF document: data URIs, and files inside the document's own folder.
 //!
-//! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI
-//! never reaches a file outside the folder, whatever its dots, schemes or symbolic links say.
+//! Source: RFC 3986 for percent-encoding, RFC 2397 for data URIs. A document may come from anywhere, so a URI never reaches a
+//! file outside the folder, whatever dots, schemes or symbolic links it uses.
 
 use crate::gltf_document::GltfError;
 use crate::memory_budget::MemoryBudget;

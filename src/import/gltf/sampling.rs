@@ -1,10 +1,10 @@
-//! The tracks of an animation become the local transforms of joints, frame by frame.
+//! Samples the tracks of an animation to the local transforms of joints, frame by frame.
 //!
-//! A joint that hangs on its parent's node, below scales that are even and stand still, moves as its own channels say:
-//! most joints of most files. For the others the nodes are walked down from the scene, affine places in the world, and
-//! the rigid frames of the joints in them: so animated scale, and whatever is animated above or between joints, is part
-//! of the clip. Where each frame lies among the keys is found once for all tracks that share key times. Blocks of frames are
-//! computed side by side. Space: local, parent joint from joint. Units: metres, seconds.
+//! A joint whose parent joint is its node's parent, below constant uniform scales, is sampled from its own channels: most
+//! joints of most files. For the others the world transforms of the nodes are computed from the scene down, and from them the
+//! rigid frames of the joints: so animated scale, and whatever is animated above or between joints, is part of the clip. The
+//! key positions of each frame are found once for all tracks that share key times. Blocks of frames are computed in parallel.
+//! Space: local, parent joint from joint. Units: metres, seconds.
 
 use super::frame_tile::{TILE, Tile, side_by_side};
 use super::interpolation::{KeyCursor, KeyPosition, KeyTrack};

@@ -1,15 +1,14 @@
-//! The inverse bind matrices of a document become one bind pose in the space of the skeleton.
+//! Combines the inverse bind matrices of a document to one bind pose in the space of the skeleton.
 //!
-//! A skin attaches its vertices in a space of its own: `skin_from_joint = IBM^-1` at the moment of binding. The
-//! node that carries the mesh is ignored by the specification, and quantised meshes put their dequantisation
-//! into the matrices, so skin space and world differ by a similarity that no property of the file states. It is
-//! found from what a pose keeps, the distances between joints (scale), and from the spaces that exporters use:
-//! where all joints agree, the rest pose is the bind pose; else the space of one of the nodes above that is nearest to
-//! what most of the body has turned by. A joint counts as the bones that start at it: two hands have forty joints, and
-//! fists at rest would outvote the body.
+//! A skin attaches its vertices in a space of its own: `skin_from_joint = IBM^-1` at the time of binding. The specification
+//! ignores the transform of the node with the mesh, and quantised meshes put their dequantisation into the matrices, so skin
+//! space and world differ by a similarity that the file does not state. It is estimated from the distances between joints,
+//! which no pose changes (scale), and from the spaces that exporters use: where all joints agree, the rest pose is the bind
+//! pose; otherwise the space of the ancestor that is nearest to the rotation of most of the body. A joint is weighted by the
+//! length of the bones that start at it: two hands have forty joints, and hands closed at rest would outvote the body.
 //!
-//! Several skins: the one with the longest bones is the body. Another that binds shared joints elsewhere, or tears a joint
-//! off the body (a sword that was bound in its own origin), says nothing about it.
+//! Of several skins, the one with the longest bones is the body. Another one that binds shared joints elsewhere, or pulls a
+//! joint off the body (a sword bound at its own origin), is ignored.
 //!
 //! Space: the file's own world. Units: metres.
 

@@ -1,10 +1,10 @@
-//! The arrays of an AMASS take become a skeleton and a clip.
+//! Reads the arrays of an AMASS take to a skeleton and a clip.
 //!
-//! Rotations are axis times angle, joint by joint, from a rest frame in which all are the identity. The body turns about its
-//! rest pelvis `J0`, so the pelvis is at `J0 + trans`, turned upright with the world. Joints that the take turns and the body
-//! model does not have are left out, and counted.
+//! Rotations are axis times angle, joint by joint, from a rest frame in which all are the identity. The body rotates about
+//! its rest pelvis `J0`, so the pelvis is at `J0 + trans`, rotated to Y up with the world. Joints that the take animates and
+//! the body model lacks are left out, with their number in a warning.
 //!
-//! Space: a world with Z up (Y where `input.up` says so) becomes Y up; the rest frame is Y up, facing +Z, already. Units:
+//! Space: a world with Z up (Y with `input.up`) is converted to Y up; the rest frame already is Y up, facing +Z. Units:
 //! metres, radians. Source: Mahmood et al. 2019 (AMASS); Loper et al. 2015 (SMPL).
 
 use super::npy_array::{NpyArray, shape};

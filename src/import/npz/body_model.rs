@@ -1,7 +1,7 @@
-//! The body model of the SMPL family that a user has becomes the places of its joints for one body shape.
+//! Joint positions of a user-supplied SMPL body model for one body shape.
 //!
-//! `J = R (v + S b)`: the regressor times the mean body plus its shape directions times the coefficients of the take.
-//! Space: the model's rest frame, Y up, facing +Z. Units: metres. Source: Loper et al. 2015, equations 8 and 10.
+//! `J = R (v + S b)`: the regressor times the mean body plus its shape directions times the coefficients of the take. Space:
+//! the model's rest frame, Y up, facing +Z. Units: metres. Source: Loper et al. 2015, equations 8 and 10.
 
 use super::npy_array::{NpyArray, shape};
 use super::npz_archive::NpzArchive;

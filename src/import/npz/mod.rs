@@ -1,7 +1,8 @@
-//! Archives of numpy arrays (`.npz`) that hold the motion of an SMPL body become assets.
+//! Reads archives of numpy arrays (`.npz`) with the motion of an SMPL body.
 //!
-//! [`archive`] opens the zip and reads arrays by name, [`amass`] finds the motion among them, [`names`] knows the joints,
-//! [`lengths`] where they rest: from a body model that the user has ([`body_model`]), else a neutral figure.
+//! [`npz_archive`] opens the zip and reads arrays by name, [`amass`] finds the motion among them, [`smpl_joints`] lists the
+//! joints and [`rest_joints`] their rest positions: from a body model of the user ([`body_model`]), else from a neutral
+//! figure.
 
 mod amass;
 mod npz_archive;

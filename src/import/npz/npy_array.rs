@@ -1,8 +1,8 @@
-//! One `.npy` array becomes numbers.
+//! Reads one `.npy` array.
 //!
-//! Versions 1 to 3, little and big end first, C and Fortran order, any number of dimensions. Shapes are held against the bytes
-//! that are there before anything is set aside, and numbers are made as they are unpacked.
-//! Source: NumPy Enhancement Proposal 1 (the `.npy` format).
+//! Versions 1 to 3, little and big endian, C and Fortran order, any number of dimensions. Shapes are compared with the
+//! available bytes before memory is allocated, and numbers are converted while they are decompressed. Source: NumPy
+//! Enhancement Proposal 1 (the `.npy` format).
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! A zip of `.npy` files, read by name: only what is asked for is unpacked.
+//! A zip of `.npy` files, read by name: only requested arrays are decompressed.
 
 use super::npy_array::{NpyArray, NpyHeader, shape};
 use super::npz_error::NpzError;

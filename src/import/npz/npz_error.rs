@@ -1,4 +1,4 @@
-//! What makes bytes no motion of an SMPL body: each fault with the array that it lies in, and what to do about it.
+//! Errors of SMPL motion archives, each with its array and a hint.
 
 use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;

@@ -1,10 +1,10 @@
-//! Where the joints of an SMPL body rest: as its body model says, else as those of a neutral figure.
+//! Rest positions of the joints of an SMPL body: from its body model, else from a neutral figure.
 //!
-//! The neutral figure is ours and of nobody's body model: heights and lengths as shares of the stature after Drillis and
-//! Contini 1966 (in Winter, Biomechanics and Motor Control of Human Movement, figure 4.1); what they do not give (the parts
-//! of the trunk, fingers, the distance of the hip joints) is our own. A T-pose, palms down.
+//! The neutral figure is our own and derived from no body model: heights and lengths as fractions of the stature after
+//! Drillis and Contini 1966 (in Winter, Biomechanics and Motor Control of Human Movement, figure 4.1); what these omit (the
+//! parts of the trunk, fingers, the distance of the hip joints) is our own. A T-pose, palms down.
 //!
-//! Space: Y up, facing +Z. Units: shares of the stature become metres.
+//! Space: Y up, facing +Z. Units: fractions of the stature, converted to metres.
 
 use super::body_model;
 use super::npz_error::NpzError;

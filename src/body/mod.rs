@@ -24,7 +24,7 @@ pub use character_body::CharacterBody;
 pub(crate) use hand_targets::HandTargets;
 pub(crate) use height::COMMON_HEIGHT;
 pub(crate) use mobility::ToldMobility;
-pub(crate) use point_masses::PointMass;
+pub use point_masses::PointMass;
 pub(crate) use range_of_motion::{MotionRange, range_of_motion};
 #[cfg(feature = "physics")]
 pub(crate) use segment_table::{body_mass, segment_of};

@@ -5,11 +5,11 @@
 //! slides and two-axis joints are bounded in the programme; balls are brought inside after the step. A
 //! [`super::Goal::Balance`] among the tasks keeps the centre of mass over the support. Units: metres, radians.
 
-use super::dense::Stack;
 use super::jacobian::iterate;
 use super::limit::Limit;
 use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
+use super::stacked_jacobian::StackedTasks;
 use super::task::Task;
 use crate::math::{DMatrix, DVector};
 use crate::model::Pose;
@@ -51,7 +51,7 @@ impl Solver for Boxed {
 }
 
 impl Boxed {
-    fn step(&self, mechanism: &Mechanism, pose: &Pose, s: &Stack) -> DVector<f64> {
+    fn step(&self, mechanism: &Mechanism, pose: &Pose, s: &StackedTasks) -> DVector<f64> {
         let n = mechanism.dofs();
         let mut low = DVector::repeat(n, -self.longest_step);
         let mut high = DVector::repeat(n, self.longest_step);

@@ -2,10 +2,11 @@
 //! the line from itself to the target (Wang and Chen 1991). Joints above several effectors turn by the weighted mean.
 //! Space: model space. Units: metres, radians.
 
-use super::mechanism::{Freedom, Mechanism};
+use super::freedom::Freedom;
+use super::joint_rotation::{Wish, move_joint, rotate_joint, sweeps};
+use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
 use super::task::{Goal, Task};
-use super::turning::{Wish, move_joint, sweeps, turn_joint};
 use crate::math::{Vec3, log};
 use crate::model::{JointId, ModelPose, Pose};
 
@@ -70,7 +71,7 @@ impl Ccd {
                 _ => {}
             }
         }
-        let mut moved = turn_joint(mechanism, pose, model, id, &wishes, self.most);
+        let mut moved = rotate_joint(mechanism, pose, model, id, &wishes, self.most);
         let range = mechanism.dofs_of(id);
         let mut step = vec![0.0; mechanism.dofs()];
         if spins > 0.0 && matches!(mechanism.freedom(id), Freedom::Ball | Freedom::Free) {

@@ -3,10 +3,11 @@
 //! out, every joint turns by the least rotation that points its bones at the pulled places, inside its freedom and
 //! limit. Bone lengths hold exactly, as positions are always those of turned joints. Space: model space.
 
-use super::mechanism::{Freedom, Mechanism};
+use super::freedom::Freedom;
+use super::joint_rotation::{Wish, move_joint, rotate_joint, sweeps};
+use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
 use super::task::{Goal, Task};
-use super::turning::{Wish, move_joint, sweeps, turn_joint};
 use crate::math::{Vec3, log};
 use crate::model::{JointId, ModelPose, Pose};
 
@@ -66,7 +67,7 @@ fn pull(mechanism: &Mechanism, tasks: &[Task], model: &ModelPose) -> Vec<Option<
     pulled
 }
 
-/// Turns all joints from the root out towards the pulled places; whether one moved.
+/// RotationErrors all joints from the root out towards the pulled places; whether one moved.
 fn reach(
     mechanism: &Mechanism,
     tasks: &[Task],
@@ -100,13 +101,13 @@ fn reach(
                 wishes.push((model.joint(id).vector(point), target - x, task.weight));
             }
         }
-        moved |= turn_joint(mechanism, pose, model, id, &wishes, std::f64::consts::PI);
+        moved |= rotate_joint(mechanism, pose, model, id, &wishes, std::f64::consts::PI);
         moved |= orient(mechanism, tasks, pose, model, id);
     }
     moved
 }
 
-/// Turns a joint with an orientation task to its target.
+/// RotationErrors a joint with an orientation task to its target.
 fn orient(
     mechanism: &Mechanism,
     tasks: &[Task],

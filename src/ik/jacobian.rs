@@ -5,10 +5,11 @@
 //! cost; Siciliano and Slotine (1991) for priorities through null spaces. Errors are cut to a length before the step,
 //! and the best pose met is the answer. Units: metres, radians.
 
-use super::dense::{Stack, stack};
 use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop, all_reached};
-use super::task::{Rows, Task};
+use super::stacked_jacobian::{StackedTasks, stack};
+use super::task::Task;
+use super::task_rows::TaskRows;
 use crate::math::{DMatrix, DVector};
 use crate::model::{ModelPose, Pose};
 
@@ -65,7 +66,7 @@ impl Jacobian {
         ]
     }
 
-    fn step(&self, tasks: &[Task], mut s: Stack) -> DVector<f64> {
+    fn step(&self, tasks: &[Task], mut s: StackedTasks) -> DVector<f64> {
         let mut first = 0;
         for &end in &s.ends {
             let mut part = s.error.rows_mut(first, end - first);
@@ -109,7 +110,7 @@ impl Solver for Jacobian {
 
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         let by_level = matches!(self.method, Method::Priority { .. });
-        let measure = |s: &Stack| if by_level { level_cost(tasks, s) } else { s.error.norm_squared() };
+        let measure = |s: &StackedTasks| if by_level { level_cost(tasks, s) } else { s.error.norm_squared() };
         iterate(mechanism, tasks, pose, stop, measure, |_, s| self.step(tasks, s))
     }
 }
@@ -128,13 +129,13 @@ pub(super) fn iterate(
     tasks: &[Task],
     pose: &mut Pose,
     stop: &Stop,
-    measure: impl Fn(&Stack) -> f64,
-    step: impl Fn(&Pose, Stack) -> DVector<f64>,
+    measure: impl Fn(&StackedTasks) -> f64,
+    step: impl Fn(&Pose, StackedTasks) -> DVector<f64>,
 ) -> Progress {
     let skeleton = mechanism.skeleton();
     mechanism.enforce(pose);
     let mut model = ModelPose::of(skeleton, pose);
-    let mut rows = Rows::default();
+    let mut rows = TaskRows::default();
     let mut best = (f64::INFINITY, pose.clone());
     let (mut idle, mut iterations) = (0, 0);
     let stationary = loop {
@@ -174,7 +175,7 @@ pub(super) fn iterate(
 }
 
 /// The squared errors, each later priority counting a ten-thousandth of the one before.
-fn level_cost(tasks: &[Task], s: &Stack) -> f64 {
+fn level_cost(tasks: &[Task], s: &StackedTasks) -> f64 {
     let mut first = 0;
     let mut cost = 0.0;
     for (task, &end) in tasks.iter().zip(&s.ends) {
@@ -206,7 +207,7 @@ fn pseudoinverse(m: &DMatrix<f64>, damping: f64) -> DMatrix<f64> {
 }
 
 /// Selectively damped least squares.
-fn selective(s: &Stack) -> DVector<f64> {
+fn selective(s: &StackedTasks) -> DVector<f64> {
     let n = s.jacobian.ncols();
     let mut total = DVector::zeros(n);
     let Some(svd) = s.jacobian.clone().try_svd(true, true, 1e-14, 1000) else { return total };
@@ -238,7 +239,7 @@ fn selective(s: &Stack) -> DVector<f64> {
 }
 
 /// Steps by priority: each level's step lies in the null space of all earlier levels.
-fn by_priority(tasks: &[Task], s: &Stack, damping: f64) -> DVector<f64> {
+fn by_priority(tasks: &[Task], s: &StackedTasks, damping: f64) -> DVector<f64> {
     let n = s.jacobian.ncols();
     let mut levels: Vec<u8> = tasks.iter().map(|t| t.priority).collect();
     levels.sort_unstable();

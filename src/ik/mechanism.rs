@@ -5,46 +5,16 @@
 //! fixed in its own space; a two-axis joint about one axis fixed in the parent and one fixed in itself. A limited
 //! coordinate is read off the current rotation. Space: local poses, model-space axes. Units: metres, radians.
 
+use super::freedom::Freedom;
 use super::limit::Limit;
 use crate::body::range_of_motion;
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::model::{JointId, ModelPose, Pose, Rig, Skeleton};
 
-/// How a joint may move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Freedom {
-    /// Not at all.
-    Fixed,
-    /// About one axis, a unit vector in joint space.
-    Hinge(Vec3),
-    /// About a first axis fixed in the joint's rest frame, then about a second one fixed in the joint itself: two
-    /// unit vectors in joint space, perpendicular to each other.
-    TwoAxis(Vec3, Vec3),
-    /// About every axis.
-    Ball,
-    /// Along one axis, a unit vector in the joint's rest frame (a prismatic joint).
-    Slide(Vec3),
-    /// About and along every axis; only the root, a ball elsewhere.
-    Free,
-}
-
-impl Freedom {
-    /// How many numbers a step of this joint has.
-    pub fn dofs(&self) -> usize {
-        match self {
-            Freedom::Fixed => 0,
-            Freedom::Hinge(_) | Freedom::Slide(_) => 1,
-            Freedom::TwoAxis(..) => 2,
-            Freedom::Ball => 3,
-            Freedom::Free => 6,
-        }
-    }
-}
-
 /// What a unit step of one degree of freedom does: an angular velocity and the velocity of the joint's own
 /// position, both in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis {
+pub struct DofAxis {
     /// Radians per unit.
     pub angular: Vec3,
     /// Metres per unit.
@@ -156,11 +126,11 @@ impl Mechanism {
     }
 
     /// The degrees of freedom of one joint at the pose `model`, in the order of [`Mechanism::dofs_of`].
-    pub(crate) fn axes(&self, model: &ModelPose, id: JointId) -> impl Iterator<Item = Axis> + use<> {
+    pub(crate) fn axes(&self, model: &ModelPose, id: JointId) -> impl Iterator<Item = DofAxis> + use<> {
         let world = model.joint(id).rotation;
         let unit = |k: usize| Vec3::from_fn(|r, _| if r == k { 1.0 } else { 0.0 });
         let zero = Vec3::zeros();
-        let mut axes = [Axis { angular: zero, linear: zero }; 6];
+        let mut axes = [DofAxis { angular: zero, linear: zero }; 6];
         match self.freedoms[id.index()] {
             Freedom::Fixed => {}
             Freedom::Hinge(a) => axes[0].angular = world * a,

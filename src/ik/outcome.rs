@@ -1,7 +1,8 @@
 //! What every solver is asked and what it answers: one signature, one outcome, never a number that is none.
 
 use super::mechanism::Mechanism;
-use super::task::{Rows, Task};
+use super::task::Task;
+use super::task_rows::TaskRows;
 use crate::model::{ModelPose, Pose};
 
 /// When a solver may stop.
@@ -56,7 +57,7 @@ pub struct Outcome {
     pub converged: bool,
     /// Steps made.
     pub iterations: usize,
-    /// The root of the weighted sum of squared residuals; infinite where the question was not finite.
+    /// The root of the weighted sum of squared residuals; infinite where the problem was not finite.
     pub residual: f64,
     /// One for every task, in their order.
     pub effectors: Vec<Effector>,
@@ -124,7 +125,7 @@ pub trait Solver {
 
     /// Moves `pose` so that the tasks are met as well as can be, and says how well.
     ///
-    /// Unreachable targets and singular poses are answers. Where a number of the question is not finite the pose
+    /// Unreachable targets and singular poses are answers. Where a number of the problem is not finite the pose
     /// stays as it is.
     ///
     /// # Panics
@@ -165,7 +166,7 @@ pub(super) fn judge(
 ) -> Outcome {
     let skeleton = mechanism.skeleton();
     let model = ModelPose::of(skeleton, pose);
-    let mut rows = Rows::default();
+    let mut rows = TaskRows::default();
     let mut cost = 0.0;
     let mut effectors = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -207,7 +208,7 @@ pub(super) fn all_reached(
     pose: &Pose,
     model: &ModelPose,
     stop: &Stop,
-    rows: &mut Rows,
+    rows: &mut TaskRows,
 ) -> bool {
     let parents = mechanism.skeleton().parents();
     let posture = |task: &Task| matches!(task.goal, super::task::Goal::Posture { .. });

@@ -78,7 +78,7 @@ impl Reaching {
         root + towards.unwrap_or_else(Vec3::x) * distance
     }
 
-    /// Turns and bends the limb of a pose, of which `model` is the model pose, so that its end is at a place.
+    /// RotationErrors and bends the limb of a pose, of which `model` is the model pose, so that its end is at a place.
     ///
     /// The place is one of `Reaching::place`; a limb without two bones stays as it is.
     pub fn bend(&self, skeleton: &Skeleton, pose: &mut Pose, model: &ModelPose, place: &Vec3) {

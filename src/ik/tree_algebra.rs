@@ -53,7 +53,7 @@ pub(super) fn none<T: Real>() -> M<T> {
 
 /// The quaternion of a rotation vector of at most a radian, by its series: of length one to 1e-10.
 #[inline(always)]
-pub(super) fn turn<T: Real>(v: V<T>) -> Q<T> {
+pub(super) fn small_rotation<T: Real>(v: V<T>) -> Q<T> {
     let c = T::splat;
     let u = dot(v, v) * c(0.25);
     let sine = c(0.5)
@@ -72,7 +72,7 @@ pub(super) fn renormalize<T: Real>(q: Q<T>) -> Q<T> {
 
 /// The quaternion of the same rotation on the near hemisphere.
 #[inline(always)]
-pub(super) fn near<T: Real>(q: Q<T>) -> Q<T> {
+pub(super) fn near_hemisphere<T: Real>(q: Q<T>) -> Q<T> {
     let far = q[0].less(T::splat(0.0));
     [
         (-q[0]).select(far, q[0]),
@@ -108,7 +108,7 @@ pub(super) fn over_sine<T: Real>(w: T, square: T) -> T {
 /// `J^T J = across + (1 - across) n n^T` written as `across + along v v^T` for the imaginary part `v`; `ratio` is its
 /// [`over_sine`].
 #[inline(always)]
-pub(super) fn turn_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
+pub(super) fn rotation_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
     let c = T::splat;
     let v = [gap[1], gap[2], gap[3]];
     let v2 = dot(v, v);
@@ -118,12 +118,12 @@ pub(super) fn turn_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
     (scaled(v, ratio + ratio), across, along)
 }
 
-/// The quaternion on the near hemisphere, and its [`turn_error`].
+/// The quaternion on the near hemisphere, and its [`rotation_error`].
 #[inline(always)]
-pub(super) fn turn_of<T: Real>(q: Q<T>) -> (Q<T>, (V<T>, T, T)) {
-    let gap = near(q);
+pub(super) fn rotation_gap<T: Real>(q: Q<T>) -> (Q<T>, (V<T>, T, T)) {
+    let gap = near_hemisphere(q);
     let square = gap[1] * gap[1] + gap[2] * gap[2] + gap[3] * gap[3];
-    (gap, turn_error(gap, over_sine(gap[0], square)))
+    (gap, rotation_error(gap, over_sine(gap[0], square)))
 }
 
 /// `P (P^T H P + damping)^-1 P^T` for two columns of `P`.
@@ -154,13 +154,13 @@ mod tests {
             for sign in [1.0, -1.0] {
                 let q: Quat = exp(&vector);
                 let raw = [q.w, q.i, q.j, q.k].map(|x| x * sign);
-                let (_, (r, across, along)) = turn_of::<f64>(raw);
+                let (_, (r, across, along)) = rotation_gap::<f64>(raw);
                 let gap = (Vec3::from(r) - vector).norm();
                 assert!(gap < 1e-13, "{angle}: {gap:e}");
                 let half = 0.5 * vector.norm();
                 let exact = (half / half.sin()).powi(2);
                 assert!((across - exact).abs() < 1e-12 * exact && along.is_finite());
-                let (_, (lanes, ..)) = turn_of::<RealX4>(raw.map(RealX4::splat));
+                let (_, (lanes, ..)) = rotation_gap::<RealX4>(raw.map(RealX4::splat));
                 assert!((0..3).all(|c| (lanes[c].lane(2) - r[c]).abs() < 1e-15));
             }
         }

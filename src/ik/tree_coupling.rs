@@ -4,9 +4,10 @@
 
 use super::mechanism::Mechanism;
 use super::outcome::Stop;
-use super::task::{Goal, Rows, Task, Term};
+use super::task::{Goal, Task};
+use super::task_rows::{TaskRows, Term};
 use super::tree_algebra::{splat, zero};
-use super::tree_kernel::{Plan, Step};
+use super::tree_kernel::{TreePlan, TreeStep};
 use crate::math::{DMatrix, DVector, Real, Triple as V, Vec3, scaled, sum};
 use crate::model::{ModelPose, Pose, Skeleton};
 
@@ -24,7 +25,7 @@ pub(super) struct Coupling {
     /// The pose at which the tasks are taken.
     pub pose: Pose,
     model: ModelPose,
-    rows: Rows,
+    rows: TaskRows,
     coupled: Vec<Coupled>,
 }
 
@@ -39,7 +40,7 @@ impl Coupling {
         Self {
             pose: skeleton.rest_pose(),
             model: skeleton.rest_model_pose(),
-            rows: Rows::default(),
+            rows: TaskRows::default(),
             coupled: Vec::new(),
         }
     }
@@ -52,7 +53,7 @@ impl Coupling {
         tasks: &[Task],
         stop: &Stop,
         slot_of: &[usize],
-        step: &mut Step<T>,
+        step: &mut TreeStep<T>,
         squares: &mut [T],
     ) -> (f64, bool) {
         let skeleton = mechanism.skeleton();
@@ -98,7 +99,7 @@ impl Coupling {
     }
 
     /// Corrects the step for rows that several slots move: `x + Y (W^-1 + C Y)^-1 (e - C x)`, `Y = H^-1 C^T`.
-    pub fn correct<T: Real>(&self, plan: &Plan, step: &mut Step<T>) {
+    pub fn correct<T: Real>(&self, plan: &TreePlan, step: &mut TreeStep<T>) {
         if self.coupled.is_empty() {
             return;
         }

@@ -21,7 +21,7 @@ const ALIKE: f64 = 8.7e-4;
 
 /// A pose as it came and as it was answered.
 #[derive(Clone, Debug)]
-struct Answered {
+struct SolvedFrame {
     given: Pose,
     answer: Pose,
 }
@@ -44,7 +44,7 @@ impl TreeSolver {
         stop: &Stop,
     ) -> Vec<Outcome> {
         let given = frames.to_vec();
-        let solve = |range: std::ops::Range<usize>, before: Option<Answered>| {
+        let solve = |range: std::ops::Range<usize>, before: Option<SolvedFrame>| {
             self.follow(mechanism, &given, range, &tasks, stop, before)
         };
         // The frame before the chunk as the lead-in answers it, and the chunk.
@@ -66,7 +66,7 @@ impl TreeSolver {
                     let (meeting, longer) = led_in(first, LEAD_INS[1]);
                     answers = longer;
                     if !meets(&meeting) {
-                        let before = Answered { given: given[first - 1].clone(), answer: end.clone() };
+                        let before = SolvedFrame { given: given[first - 1].clone(), answer: end.clone() };
                         answers = solve(first..(first + CHUNK).min(given.len()), Some(before));
                     }
                 }
@@ -88,7 +88,7 @@ impl TreeSolver {
         range: std::ops::Range<usize>,
         tasks: &(impl Fn(usize) -> Vec<Task> + Sync),
         stop: &Stop,
-        mut before: Option<Answered>,
+        mut before: Option<SolvedFrame>,
     ) -> Answers {
         let mut room = Workspace::new(mechanism);
         let mut answers = Vec::with_capacity(range.len());
@@ -99,7 +99,7 @@ impl TreeSolver {
             }
             let mut outcome = Outcome::default();
             self.solve_from(&mut room, &tasks(frame), &mut pose, &given[frame], stop, &mut outcome);
-            before = Some(Answered { given: given[frame].clone(), answer: pose.clone() });
+            before = Some(SolvedFrame { given: given[frame].clone(), answer: pose.clone() });
             answers.push((pose, outcome));
         }
         answers
@@ -107,7 +107,7 @@ impl TreeSolver {
 }
 
 /// Changes a pose as the frame before was changed by its answer.
-fn carry(before: &Answered, pose: &mut Pose) {
+fn carry(before: &SolvedFrame, pose: &mut Pose) {
     let changes = before.given.local().iter().zip(before.answer.local());
     for (local, (given, answer)) in pose.local_mut().iter_mut().zip(changes) {
         let turned = given.rotation.inverse() * answer.rotation;

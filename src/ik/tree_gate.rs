@@ -5,8 +5,10 @@
 //! the twist is inside `+-d` where `w^2 >= cos^2(d / 2) n^2`, and the swing is at most `s` where `n^2 >= cos^2(s / 2)`; the
 //! ellipse of swings holds the circle of its shortest half axis. Units: radians.
 
-use super::limit::{Limit, Range};
-use super::mechanism::{Freedom, Mechanism};
+use super::freedom::Freedom;
+use super::limit::Limit;
+use super::mechanism::Mechanism;
+use super::range::Range;
 use super::tree_algebra::{Q, multiply};
 use crate::math::{Quat, Real, Vec3};
 use crate::model::JointId;

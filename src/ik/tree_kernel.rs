@@ -10,13 +10,14 @@
 
 #![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
 
-use super::mechanism::Freedom;
+use super::freedom::Freedom;
 use super::tree_algebra::*;
-use crate::math::{Real, SYMMETRIC3_ENTRIES, Symmetric3, Triple as V, cross, difference, dot, scaled, sum};
+use super::tree_quadratic::Quadratic;
+use crate::math::{Real, Symmetric3, Triple as V, cross, difference, dot, scaled, sum};
 
 /// The compiled topology: only the joints that a task is on or below, parents first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct TreePlan {
     /// The joint of every slot.
     pub joints: Vec<usize>,
     /// The slot of every joint's parent; its own for the first.
@@ -27,84 +28,21 @@ pub(super) struct Plan {
     pub freedom: Vec<Freedom>,
 }
 
-/// A quadratic on a twist: angular-angular, angular-linear, linear-linear, and the two linear parts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Quadratic<T> {
-    aa: Symmetric3<T>,
-    al: M<T>,
-    ll: Symmetric3<T>,
-    a: V<T>,
-    l: V<T>,
-}
-
-impl<T: Real> Quadratic<T> {
-    #[inline(always)]
-    fn zero() -> Self {
-        let z = Symmetric3::zero();
-        Self { aa: z, al: none(), ll: z, a: zero(), l: zero() }
-    }
-
-    /// Adds a position task: the point `y`, relative to the root, is off by `r`.
-    #[inline(always)]
-    pub fn add_position(&mut self, y: V<T>, r: V<T>, weight: T) {
-        let wy = scaled(y, weight);
-        let [xx, yy, zz] = [wy[0] * y[0], wy[1] * y[1], wy[2] * y[2]];
-        // -w Y Y, w Y, w 1 for Y = hat(y).
-        let square = [yy + zz, xx + zz, xx + yy, -(wy[0] * y[1]), -(wy[0] * y[2]), -(wy[1] * y[2])];
-        self.aa = self.aa.plus(&Symmetric3(square));
-        self.al[0][1] -= wy[2];
-        self.al[0][2] += wy[1];
-        self.al[1][0] += wy[2];
-        self.al[1][2] -= wy[0];
-        self.al[2][0] -= wy[1];
-        self.al[2][1] += wy[0];
-        self.ll = self.ll.plus_diagonal(weight);
-        let force = scaled(r, weight);
-        self.a = sum(self.a, cross(y, force));
-        self.l = sum(self.l, force);
-    }
-
-    /// Adds an orientation task: the turn `r` is left, whose `J^T J` is `across + along v v^T`.
-    #[inline(always)]
-    pub fn add_orientation(&mut self, gap: Q<T>, (across, along): (T, T), r: V<T>, weight: T) {
-        add_turn(&mut self.aa, gap, across * weight, along * weight);
-        self.a = sum(self.a, scaled(r, weight));
-    }
-
-    /// Adds one row.
-    pub fn add_row(&mut self, moment: V<T>, force: V<T>, error: T, weight: T) {
-        self.aa = self.aa.plus_outer(scaled(moment, weight), moment);
-        for k in 0..3 {
-            self.al[k] = sum(self.al[k], scaled(force, moment[k] * weight));
-        }
-        self.ll = self.ll.plus_outer(scaled(force, weight), force);
-        self.a = sum(self.a, scaled(moment, error * weight));
-        self.l = sum(self.l, scaled(force, error * weight));
-    }
-}
-
-/// Adds `across + along v v^T` for the imaginary part of a rotation.
-#[inline(always)]
-pub(super) fn add_turn<T: Real>(m: &mut Symmetric3<T>, gap: Q<T>, across: T, along: T) {
-    let v = [gap[1], gap[2], gap[3]];
-    *m = m.plus_outer(scaled(v, along), v).plus_diagonal(across);
-}
-
 /// What one slot knows during a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot<T> {
+pub(super) struct TreeSlot<T> {
     /// Position and rotation in model space.
     pub x: V<T>,
     pub g: Q<T>,
     /// The one axis of a hinge or slide as a twist about the root's position.
-    column: [V<T>; 2],
+    pub column: [V<T>; 2],
     /// The quadratic on the slot's twist, of itself and of all below.
-    all: Quadratic<T>,
+    pub all: Quadratic<T>,
     /// Factors: `A S`, the inverse, the joint's force. A joint of one axis uses the first row and number of each.
-    u0: M<T>,
-    u1: M<T>,
-    inverse: Symmetric3<T>,
-    force: V<T>,
+    pub u0: M<T>,
+    pub u1: M<T>,
+    pub inverse: Symmetric3<T>,
+    pub force: V<T>,
     /// Answers: the twist of the slot, and the joint's own turn (of one axis: the amount, first).
     pub twist: [V<T>; 2],
     pub delta: V<T>,
@@ -112,7 +50,7 @@ pub(super) struct Slot<T> {
 
 /// What holds one joint's own turn: a quadratic with its linear part (posture), and a prescribed turn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hold<T> {
+pub(super) struct JointHold<T> {
     pub stiff: Symmetric3<T>,
     pub pull: V<T>,
     /// The turn in the lanes of `locked` (of one axis: the amount, first).
@@ -120,7 +58,7 @@ pub(super) struct Hold<T> {
     pub locked: u32,
 }
 
-impl<T: Real> Hold<T> {
+impl<T: Real> JointHold<T> {
     #[inline(always)]
     fn none() -> Self {
         Self { stiff: Symmetric3::zero(), pull: zero(), prescribed: zero(), locked: 0 }
@@ -129,29 +67,29 @@ impl<T: Real> Hold<T> {
 
 /// The numbers of one step.
 #[derive(Clone, Debug)]
-pub(super) struct Step<T> {
-    pub slots: Vec<Slot<T>>,
+pub(super) struct TreeStep<T> {
+    pub slots: Vec<TreeSlot<T>>,
     /// The tasks of every slot, and the slots that have some.
     pub loads: Vec<Quadratic<T>>,
     loaded: Vec<usize>,
-    is_loaded: Vec<bool>,
+    pub is_loaded: Vec<bool>,
     /// The slots that have changed since they were eliminated, or one below has.
     pub stale: Vec<bool>,
     /// Whether anything is in `holds`.
     pub held: bool,
-    pub holds: Vec<Hold<T>>,
+    pub holds: Vec<JointHold<T>>,
     /// The free root's Cholesky factor.
-    root: [[T; 6]; 6],
+    pub root: [[T; 6]; 6],
     /// Posture of a free root's place: stiffness and force.
     pub root_stiff: T,
     pub root_pull: V<T>,
 }
 
-impl<T: Real> Step<T> {
+impl<T: Real> TreeStep<T> {
     /// A step of a tree of so many slots, of which `loaded` have tasks.
     pub fn new(slots: usize, loaded: Vec<usize>) -> Self {
         let z = T::splat(0.0);
-        let slot = Slot {
+        let slot = TreeSlot {
             x: zero(),
             g: [T::splat(1.0), z, z, z],
             column: [zero(); 2],
@@ -170,7 +108,7 @@ impl<T: Real> Step<T> {
             loaded,
             stale: vec![true; slots],
             held: false,
-            holds: vec![Hold::none(); slots],
+            holds: vec![JointHold::none(); slots],
             root: [[z; 6]; 6],
             root_stiff: z,
             root_pull: zero(),
@@ -179,7 +117,7 @@ impl<T: Real> Step<T> {
 
     /// Model-space positions, rotations and single axes of all slots.
     #[inline(always)]
-    pub fn forward(&mut self, plan: &Plan, rotations: &[Q<T>], translations: &[V<T>]) {
+    pub fn forward(&mut self, plan: &TreePlan, rotations: &[Q<T>], translations: &[V<T>]) {
         for i in 0..self.slots.len() {
             let (x, g) = if i == 0 {
                 (translations[0], rotations[0])
@@ -208,7 +146,7 @@ impl<T: Real> Step<T> {
             self.loads[i] = Quadratic::zero();
         }
         if self.held {
-            self.holds.fill(Hold::none());
+            self.holds.fill(JointHold::none());
             self.held = false;
         }
         self.root_stiff = T::splat(0.0);
@@ -216,7 +154,7 @@ impl<T: Real> Step<T> {
     }
 
     /// Prescribes the turn (of one axis: the amount, first) of a slot's joint in these lanes.
-    pub fn lock(&mut self, plan: &Plan, i: usize, lanes: u32, turn: V<T>) {
+    pub fn lock(&mut self, plan: &TreePlan, i: usize, lanes: u32, turn: V<T>) {
         let hold = &mut self.holds[i];
         hold.prescribed = std::array::from_fn(|c| turn[c].select(lanes, hold.prescribed[c]));
         hold.locked |= lanes;
@@ -229,192 +167,15 @@ impl<T: Real> Step<T> {
     }
 
     #[inline(always)]
-    fn parent_axis(&self, plan: &Plan, i: usize, a: [f64; 3]) -> V<T> {
+    fn parent_axis(&self, plan: &TreePlan, i: usize, a: [f64; 3]) -> V<T> {
         if i == 0 { splat(a) } else { rotate(self.slots[plan.parent[i]].g, splat(a)) }
     }
 
     /// The two axes of a slot's joint in model space.
     #[inline(always)]
-    fn two_axes(&self, plan: &Plan, i: usize) -> [V<T>; 2] {
+    pub fn two_axes(&self, plan: &TreePlan, i: usize) -> [V<T>; 2] {
         let Freedom::TwoAxis(a, b) = plan.freedom[i] else { return [zero(); 2] };
         [self.parent_axis(plan, i, a.into()), rotate(self.slots[i].g, splat(b.into()))]
-    }
-
-    /// Leaf to root: every joint minimises over its own step, where something has changed at or below it or beside it.
-    /// Factors stay for [`Step::respond`].
-    #[inline(always)]
-    pub fn eliminate(&mut self, plan: &Plan, damping: T) {
-        for i in (0..self.slots.len()).rev() {
-            // What is as it was is handed up again where the parent begins anew.
-            if !self.stale[i] && !self.stale[plan.parent[i]] {
-                continue;
-            }
-            // Right before the first addition to it, a quadratic begins with the slot's own tasks.
-            for j in [i, plan.parent[i]] {
-                if plan.last_child[j] == i && self.stale[j] {
-                    self.slots[j].all = if self.is_loaded[j] { self.loads[j] } else { Quadratic::zero() };
-                }
-            }
-            match plan.freedom[i] {
-                Freedom::Free => self.factor_root(damping),
-                Freedom::Fixed => self.pass_on(plan, i),
-                Freedom::Hinge(_) | Freedom::Slide(_) => self.eliminate_column(plan, i, damping),
-                Freedom::TwoAxis(..) | Freedom::Ball => self.eliminate_turn(plan, i, damping),
-            }
-        }
-        self.stale.fill(false);
-    }
-
-    /// A joint that does not move hands everything to its parent.
-    #[inline(always)]
-    fn pass_on(&mut self, plan: &Plan, i: usize) {
-        if i == 0 {
-            return;
-        }
-        let q = self.slots[i].all;
-        let p = &mut self.slots[plan.parent[i]].all;
-        p.aa = p.aa.plus(&q.aa);
-        p.ll = p.ll.plus(&q.ll);
-        (0..3).for_each(|k| p.al[k] = sum(p.al[k], q.al[k]));
-        p.a = sum(p.a, q.a);
-        p.l = sum(p.l, q.l);
-    }
-
-    /// A joint of one axis: `A_p += A - u u^T / h`, `b_p += b - u f / h`.
-    #[inline(always)]
-    fn eliminate_column(&mut self, plan: &Plan, i: usize, damping: T) {
-        let (head, tail) = self.slots.split_at_mut(i);
-        let s = &mut tail[0];
-        let [a, m] = s.column;
-        let q = &s.all;
-        let ua = sum(q.aa.times(a), apply(&q.al, m));
-        let ul = sum(apply_transposed(&q.al, a), q.ll.times(m));
-        let mut h = dot(a, ua) + dot(m, ul) + damping;
-        let (mut ba, mut bl) = (q.a, q.l);
-        let mut force = dot(a, ba) + dot(m, bl);
-        let mut inverse = T::splat(1.0) / h;
-        if self.held {
-            let hold = &self.holds[i];
-            h += dot(a, hold.stiff.times(a));
-            inverse = T::splat(1.0) / h;
-            force += dot(a, hold.pull);
-            if hold.locked != 0 {
-                inverse = T::splat(0.0).select(hold.locked, inverse);
-                let way = hold.prescribed[0];
-                ba = difference(ba, scaled(ua, way));
-                bl = difference(bl, scaled(ul, way));
-            }
-        }
-        (s.u0[0], s.u1[0], s.inverse.0[0], s.force[0]) = (ua, ul, inverse, force);
-        if i == 0 {
-            return;
-        }
-        let p = &mut head[plan.parent[i]].all;
-        let (wa, wl) = (scaled(ua, inverse), scaled(ul, inverse));
-        for (k, (r, c)) in SYMMETRIC3_ENTRIES.into_iter().enumerate() {
-            p.aa.0[k] += q.aa.0[k] - wa[r] * ua[c];
-            p.ll.0[k] += q.ll.0[k] - wl[r] * ul[c];
-        }
-        for r in 0..3 {
-            for c in 0..3 {
-                p.al[r][c] += q.al[r][c] - wa[r] * ul[c];
-            }
-        }
-        p.a = sum(p.a, difference(ba, scaled(wa, force)));
-        p.l = sum(p.l, difference(bl, scaled(wl, force)));
-    }
-
-    /// A joint of two or three axes: `A_p += A - U inverse U^T`, `b_p += b - U inverse force`.
-    #[inline(always)]
-    fn eliminate_turn(&mut self, plan: &Plan, i: usize, damping: T) {
-        let axes = self.two_axes(plan, i);
-        let origin = self.slots[0].x;
-        let (head, tail) = self.slots.split_at_mut(i);
-        let s = &mut tail[0];
-        let q = &s.all;
-        let xi = difference(s.x, origin);
-        // U0 = A00 + A01 X, U1 = A01^T + A11 X, H = U0 - X U1 for X = hat(xi); m X has the rows m_k x xi.
-        let (aa, ll) = (q.aa.rows(), q.ll.rows());
-        let u0: M<T> = std::array::from_fn(|r| sum(aa[r], cross(q.al[r], xi)));
-        let u1: M<T> = std::array::from_fn(|r| sum([q.al[0][r], q.al[1][r], q.al[2][r]], cross(ll[r], xi)));
-        let [x, y, z] = xi;
-        let mut h = Symmetric3([
-            u0[0][0] + z * u1[1][0] - y * u1[2][0],
-            u0[1][1] + x * u1[2][1] - z * u1[0][1],
-            u0[2][2] + y * u1[0][2] - x * u1[1][2],
-            u0[0][1] + z * u1[1][1] - y * u1[2][1],
-            u0[0][2] + z * u1[1][2] - y * u1[2][2],
-            u0[1][2] + x * u1[2][2] - z * u1[0][2],
-        ]);
-        let (mut ba, mut bl) = (q.a, q.l);
-        let mut force = sum(ba, cross(bl, xi));
-        if self.held {
-            h = h.plus(&self.holds[i].stiff);
-        }
-        let mut invert = if plan.freedom[i] == Freedom::Ball {
-            h.plus_diagonal(damping).inverse()
-        } else {
-            restricted(&h, axes, damping)
-        };
-        if self.held {
-            let hold = &self.holds[i];
-            if hold.locked != 0 {
-                invert = Symmetric3(invert.0.map(|v| T::splat(0.0).select(hold.locked, v)));
-                ba = difference(ba, apply(&u0, hold.prescribed));
-                bl = difference(bl, apply(&u1, hold.prescribed));
-                force = sum(ba, cross(bl, xi));
-            }
-            force = sum(force, hold.pull);
-        }
-        (s.u0, s.u1, s.inverse, s.force) = (u0, u1, invert, force);
-        if i == 0 {
-            return;
-        }
-        let p = &mut head[plan.parent[i]].all;
-        let inverse = invert.rows();
-        let w0: M<T> = std::array::from_fn(|r| apply(&inverse, u0[r]));
-        let w1: M<T> = std::array::from_fn(|r| apply(&inverse, u1[r]));
-        for (k, (r, c)) in SYMMETRIC3_ENTRIES.into_iter().enumerate() {
-            p.aa.0[k] += q.aa.0[k] - dot(w0[r], u0[c]);
-            p.ll.0[k] += q.ll.0[k] - dot(w1[r], u1[c]);
-        }
-        for r in 0..3 {
-            for c in 0..3 {
-                p.al[r][c] += q.al[r][c] - dot(w0[r], u1[c]);
-            }
-            p.a[r] += ba[r] - dot(w0[r], force);
-            p.l[r] += bl[r] - dot(w1[r], force);
-        }
-    }
-
-    /// The Cholesky factor of the free root's 6 x 6 matrix, with the inverse of its diagonal.
-    #[inline(always)]
-    fn factor_root(&mut self, damping: T) {
-        let q = &self.slots[0].all;
-        let (aa, ll, stiff) = (q.aa.rows(), q.ll.rows(), self.holds[0].stiff.rows());
-        let mut m = [[T::splat(0.0); 6]; 6];
-        for r in 0..3 {
-            for c in 0..3 {
-                m[r][c] = aa[r][c] + stiff[r][c];
-                m[r + 3][c] = q.al[c][r];
-                m[r + 3][c + 3] = ll[r][c];
-            }
-        }
-        for (k, row) in m.iter_mut().enumerate() {
-            row[k] += if k < 3 { damping } else { damping + self.root_stiff };
-        }
-        for k in 0..6 {
-            for j in 0..=k {
-                let mut sum = m[k][j];
-                for l in 0..j {
-                    sum -= m[k][l] * m[j][l];
-                }
-                // Rounding can leave a tiny negative pivot where the matrix is nearly singular.
-                m[k][j] =
-                    if j == k { T::splat(1.0) / sum.max(T::splat(1e-30)).sqrt() } else { sum * m[j][j] };
-            }
-        }
-        self.root = m;
     }
 
     #[inline(always)]
@@ -442,7 +203,7 @@ impl<T: Real> Step<T> {
     #[inline(always)]
     fn descend(
         &self,
-        plan: &Plan,
+        plan: &TreePlan,
         i: usize,
         above: [V<T>; 2],
         force: V<T>,
@@ -477,7 +238,7 @@ impl<T: Real> Step<T> {
 
     /// Root to leaf: the twists and turns of the step.
     #[inline(always)]
-    pub fn substitute(&mut self, plan: &Plan) {
+    pub fn substitute(&mut self, plan: &TreePlan) {
         for i in 0..self.slots.len() {
             let s = &self.slots[i];
             let (twist, delta) = if plan.freedom[i] == Freedom::Free {
@@ -495,7 +256,7 @@ impl<T: Real> Step<T> {
     }
 
     /// The response of the factorised tree to wrenches on slots: twists and turns, written over `answer`.
-    pub fn respond(&self, plan: &Plan, wrenches: &mut [[V<T>; 2]], answer: &mut [([V<T>; 2], V<T>)]) {
+    pub fn respond(&self, plan: &TreePlan, wrenches: &mut [[V<T>; 2]], answer: &mut [([V<T>; 2], V<T>)]) {
         let origin = self.slots[0].x;
         for i in (0..self.slots.len()).rev() {
             let s = &self.slots[i];
@@ -535,7 +296,7 @@ impl<T: Real> Step<T> {
     }
 
     /// The amounts of a two-axis joint's turn about its two axes.
-    pub fn two_amounts(&self, plan: &Plan, i: usize, delta: V<T>) -> [T; 2] {
+    pub fn two_amounts(&self, plan: &TreePlan, i: usize, delta: V<T>) -> [T; 2] {
         let [a, b] = self.two_axes(plan, i);
         let (da, db, ab) = (dot(a, delta), dot(b, delta), dot(a, b));
         let d = T::splat(1.0) / (T::splat(1.0) - ab * ab);

@@ -3,19 +3,20 @@
 //! Made once for tasks of one shape; nothing is allocated from then on, but for tasks that couple branches. Space: local
 //! poses, targets in model space. Units: metres, radians.
 
-use super::mechanism::{Freedom, Mechanism};
+use super::freedom::Freedom;
+use super::mechanism::Mechanism;
 use super::outcome::{Effector, Outcome, Progress, Reach, Stop};
 use super::task::{Goal, Task};
 use super::tree_algebra::{
-    Q, add_scaled, conjugate, multiply, renormalize, rotate, splat, turn, turn_of, zero,
+    Q, add_scaled, conjugate, multiply, renormalize, rotate, rotation_gap, small_rotation, splat, zero,
 };
 use super::tree_coupling::{Coupling, is_quick};
 use super::tree_gate::Gate;
-use super::tree_kernel::{Plan, Step, add_turn};
-use super::tree_solver::TreeSolver;
+use super::tree_kernel::{TreePlan, TreeStep};
+use super::tree_quadratic::add_rotation;
 use super::tree_targets::Targets;
 use crate::math::{
-    Quat, RawQuat, Real, Transform, Triple as V, Vec3, difference, dot, in_wide_registers, log, scaled, sum,
+    Quat, RawQuat, Real, Transform, Triple as V, Vec3, difference, dot, in_wide_registers, scaled, sum,
 };
 use crate::model::{JointId, Pose};
 
@@ -36,17 +37,17 @@ type Locals<T> = (Vec<Q<T>>, Vec<V<T>>);
 
 /// The buffers of a solve.
 #[derive(Clone, Debug)]
-pub(super) struct Run<T> {
-    pub plan: Plan,
+pub(super) struct TreeRun<T> {
+    pub plan: TreePlan,
     /// Tasks of the shape it was made for.
     pub shape: Vec<Task>,
-    pub step: Step<T>,
+    pub step: TreeStep<T>,
     slot_of: Vec<usize>,
-    gates: Vec<Gate>,
+    pub gates: Vec<Gate>,
     targets: Targets<T>,
-    now: Locals<T>,
+    pub now: Locals<T>,
     /// Where the step leads.
-    next: Locals<T>,
+    pub next: Locals<T>,
     /// The pose that the posture holds to.
     reference: Locals<T>,
     before: Locals<T>,
@@ -55,15 +56,18 @@ pub(super) struct Run<T> {
 
 /// What is asked: how it is solved, what moves, the tasks of every lane, when to stop.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'a> {
-    pub solver: &'a TreeSolver,
+pub(super) struct Problem<'a> {
+    /// As [`TreeSolver::damping`](super::TreeSolver::damping).
+    pub damping: f64,
+    /// As [`TreeSolver::posture`](super::TreeSolver::posture).
+    pub posture: f64,
     pub mechanism: &'a Mechanism,
     pub tasks: &'a [&'a [Task]],
     pub stop: &'a Stop,
 }
 
 /// Takes the local transforms of all lanes in.
-fn read<T: Real>(plan: &Plan, poses: &[Pose], (rotations, translations): &mut Locals<T>) {
+fn read<T: Real>(plan: &TreePlan, poses: &[Pose], (rotations, translations): &mut Locals<T>) {
     for (i, &j) in plan.joints.iter().enumerate() {
         let local = |k: usize| &poses[k].local()[j];
         rotations[i] = [3, 0, 1, 2].map(|c| T::from_lanes(|k| local(k).rotation.coords[c]));
@@ -72,13 +76,13 @@ fn read<T: Real>(plan: &Plan, poses: &[Pose], (rotations, translations): &mut Lo
 }
 
 /// The local transform of one slot in one lane.
-fn local<T: Real>(q: &Q<T>, t: &V<T>, lane: usize) -> Transform {
+pub(super) fn local<T: Real>(q: &Q<T>, t: &V<T>, lane: usize) -> Transform {
     let [w, x, y, z] = q.map(|c| c.lane(lane));
     let rotation = Quat::new_normalize(RawQuat::new(w, x, y, z));
     Transform::new(rotation, Vec3::from(t.map(|c| c.lane(lane))))
 }
 
-impl<T: Real> Run<T> {
+impl<T: Real> TreeRun<T> {
     /// All lanes, as bits.
     const ALL: u32 = (1 << T::LANES) - 1;
 
@@ -89,7 +93,7 @@ impl<T: Real> Run<T> {
         for id in tasks.iter().flat_map(Task::joints) {
             skeleton.path_to_root(id).for_each(|j| active[j.index()] = true);
         }
-        let mut plan = Plan::default();
+        let mut plan = TreePlan::default();
         let mut slot_of = vec![usize::MAX; skeleton.len()];
         for id in skeleton.ids().filter(|id| active[id.index()]) {
             slot_of[id.index()] = plan.joints.len();
@@ -120,7 +124,7 @@ impl<T: Real> Run<T> {
         let targets = Targets::new(tasks, &slot_of);
         let coupling = tasks.iter().any(|t| !is_quick(&t.goal)).then(|| Coupling::new(skeleton));
         Self {
-            step: Step::new(n, loaded),
+            step: TreeStep::new(n, loaded),
             plan,
             shape: tasks.to_vec(),
             slot_of,
@@ -152,8 +156,8 @@ impl<T: Real> Run<T> {
 
     /// Forward kinematics and all tasks at the current poses: the cost of every lane, and the lanes that have reached
     /// every target. Without `build` the step is left as it is.
-    pub fn assemble(&mut self, question: Question<'_>, build: bool) -> (T, u32) {
-        let Question { solver, mechanism, tasks, stop } = question;
+    pub fn assemble(&mut self, problem: Problem<'_>, build: bool) -> (T, u32) {
+        let Problem { posture, mechanism, tasks, stop, .. } = problem;
         let Self { plan, step, targets, now, reference, .. } = self;
         let (mut cost, mut missed) = in_wide_registers(
             #[inline(always)]
@@ -165,19 +169,19 @@ impl<T: Real> Run<T> {
                 targets.assemble(step, stop, build)
             },
         );
-        if solver.posture > 0.0 {
-            let weight = T::splat(solver.posture);
+        if posture > 0.0 {
+            let weight = T::splat(posture);
             step.held |= build;
             for i in 0..plan.joints.len() {
                 let gap = multiply(reference.0[i], conjugate(now.0[i]));
                 // The turn's vector part goes to model axes with the parent.
                 let v = [gap[1], gap[2], gap[3]];
                 let v = if i == 0 { v } else { rotate(step.slots[plan.parent[i]].g, v) };
-                let (gap, (r, across, along)) = turn_of([gap[0], v[0], v[1], v[2]]);
+                let (gap, (r, across, along)) = rotation_gap([gap[0], v[0], v[1], v[2]]);
                 cost += weight * dot(r, r);
                 if build {
                     let hold = &mut step.holds[i];
-                    add_turn(&mut hold.stiff, gap, across * weight, along * weight);
+                    add_rotation(&mut hold.stiff, gap, across * weight, along * weight);
                     hold.pull = sum(hold.pull, scaled(r, weight));
                 }
             }
@@ -236,60 +240,17 @@ impl<T: Real> Run<T> {
             Freedom::TwoAxis(a, b) => {
                 let [first, second] = self.step.two_amounts(&self.plan, i, s.delta);
                 let (a, b) = (cut(scaled(splat(a.into()), first)), cut(scaled(splat(b.into()), second)));
-                (renormalize(multiply(multiply(turn(a), q), turn(b))), t)
+                (renormalize(multiply(multiply(small_rotation(a), q), small_rotation(b))), t)
             }
             Freedom::Hinge(a) => {
-                (renormalize(multiply(q, turn(cut(scaled(splat(a.into()), s.delta[0]))))), t)
+                (renormalize(multiply(q, small_rotation(cut(scaled(splat(a.into()), s.delta[0]))))), t)
             }
             freedom => {
                 let own = cut(rotate(conjugate(s.g), s.delta));
                 let t = if freedom == Freedom::Free { sum(t, s.twist[1]) } else { t };
-                (renormalize(multiply(q, turn(own))), t)
+                (renormalize(multiply(q, small_rotation(own))), t)
             }
         }
-    }
-
-    /// Stops joints whose step leaves their limit at the nearest place inside; whether there is a new one.
-    fn stop_at_limits(&mut self, mechanism: &Mechanism, lanes: u32) -> bool {
-        let mut stopped = false;
-        for g in 0..self.gates.len() {
-            let Gate { slot: i, joint: id, .. } = self.gates[g];
-            if self.plan.freedom[i] == Freedom::Free {
-                continue;
-            }
-            let (q, t) = (self.next.0[i], self.next.1[i]);
-            let doubtful = lanes & !self.step.holds[i].locked & !self.gates[g].inside(q);
-            if doubtful == 0 {
-                continue;
-            }
-            let mut new = 0;
-            let mut ways = [Vec3::zeros(); 32];
-            for k in (0..T::LANES).filter(|k| doubtful & 1 << k != 0) {
-                let there = local(&q, &t, k);
-                let inside = mechanism.limited(id, &there);
-                if inside == there {
-                    continue;
-                }
-                let here = local(&self.now.0[i], &self.now.1[i], k);
-                ways[k] = match self.plan.freedom[i] {
-                    Freedom::Slide(a) => Vec3::new(a.dot(&(inside.translation - here.translation)), 0.0, 0.0),
-                    Freedom::Hinge(a) => {
-                        Vec3::new(a.dot(&log(&(here.rotation.inverse() * inside.rotation))), 0.0, 0.0)
-                    }
-                    _ => log(&(inside.rotation * here.rotation.inverse())),
-                };
-                new |= 1 << k;
-            }
-            if new == 0 {
-                continue;
-            }
-            stopped = true;
-            let way: V<T> = std::array::from_fn(|c| T::from_lanes(|k| ways[k][c]));
-            let one = matches!(self.plan.freedom[i], Freedom::Slide(_) | Freedom::Hinge(_));
-            let way = if i == 0 || one { way } else { rotate(self.step.slots[self.plan.parent[i]].g, way) };
-            self.step.lock(&self.plan, i, new, way);
-        }
-        stopped
     }
 
     /// Makes the step in the lanes of `lanes`, and brings every limited joint inside exactly.
@@ -301,26 +262,6 @@ impl<T: Real> Run<T> {
         self.enforce(mechanism, lanes);
     }
 
-    fn enforce(&mut self, mechanism: &Mechanism, lanes: u32) {
-        for gate in &self.gates {
-            let (i, q) = (gate.slot, self.now.0[gate.slot]);
-            let doubtful = lanes & !gate.inside(q);
-            for k in (0..T::LANES).filter(|k| doubtful & 1 << k != 0) {
-                let here = local(&self.now.0[i], &self.now.1[i], k);
-                let inside = mechanism.limited(gate.joint, &here);
-                if inside == here {
-                    continue;
-                }
-                let (q, t) = (inside.rotation.coords, inside.translation);
-                let own = 1 << k;
-                for (c, from) in [3, 0, 1, 2].into_iter().enumerate() {
-                    self.now.0[i][c] = T::splat(q[from]).select(own, self.now.0[i][c]);
-                }
-                (0..3).for_each(|c| self.now.1[i][c] = T::splat(t[c]).select(own, self.now.1[i][c]));
-            }
-        }
-    }
-
     /// Takes the step back in the lanes of `lanes`.
     fn retreat(&mut self, lanes: u32) {
         for i in 0..self.plan.joints.len() {
@@ -330,15 +271,15 @@ impl<T: Real> Run<T> {
     }
 
     /// Solves what is loaded, one frame a lane.
-    pub fn solve(&mut self, question: Question<'_>) -> [Progress; 32] {
-        let Question { solver, mechanism, stop, .. } = question;
+    pub fn solve(&mut self, problem: Problem<'_>) -> [Progress; 32] {
+        let Problem { mechanism, stop, .. } = problem;
         let mut progress = [Progress { iterations: 0, stationary: false }; 32];
         let mut rounds = [0; 32];
         let pinned = self.targets.are_pinned();
         self.enforce(mechanism, Self::ALL);
-        let least = T::splat(solver.damping.max(1e-12));
+        let least = T::splat(problem.damping.max(1e-12));
         let mut damping = least;
-        let (mut cost, mut reached) = self.assemble(question, true);
+        let (mut cost, mut reached) = self.assemble(problem, true);
         let mut open = Self::ALL & !reached;
         for n in 1..=stop.iterations {
             if open == 0 {
@@ -350,7 +291,7 @@ impl<T: Real> Run<T> {
             self.advance(mechanism, open);
             // After the last step only the cost is wanted.
             let more = n < stop.iterations;
-            let (new, now) = self.assemble(question, more);
+            let (new, now) = self.assemble(problem, more);
             let unpinned = if pinned && more { self.targets.unpinned(stop) } else { 0 };
             let (mut worse, mut harder, lanes) = (0, 0, open);
             for k in (0..T::LANES).filter(|k| lanes & 1 << k != 0) {
@@ -376,11 +317,11 @@ impl<T: Real> Run<T> {
             (cost, reached) = (new, now);
             if worse != 0 {
                 self.retreat(worse);
-                (cost, reached) = self.assemble(question, more);
+                (cost, reached) = self.assemble(problem, more);
             }
             if harder != 0 {
                 self.targets.pull_harder(&self.step, harder);
-                (cost, reached) = self.assemble(question, more);
+                (cost, reached) = self.assemble(problem, more);
             }
             open &= !reached;
         }
@@ -427,8 +368,8 @@ impl<T: Real> Run<T> {
     }
 
     /// What became of every task in one lane, written over `outcome`.
-    pub fn tell(&self, lane: usize, question: Question<'_>, progress: Progress, outcome: &mut Outcome) {
-        let Question { mechanism, tasks, stop, .. } = question;
+    pub fn report(&self, lane: usize, problem: Problem<'_>, progress: Progress, outcome: &mut Outcome) {
+        let Problem { mechanism, tasks, stop, .. } = problem;
         outcome.effectors.clear();
         outcome.iterations = progress.iterations;
         let mut cost = 0.0;

@@ -6,11 +6,12 @@
 //! rounds. Hard tasks are pins: what they are off by is summed up and pulls along (augmented Lagrangian, Hestenes 1969,
 //! Powell 1969). An answer is a function of its own frame alone. Units: metres, radians.
 
-use super::mechanism::{Freedom, Mechanism};
+use super::freedom::Freedom;
+use super::mechanism::Mechanism;
 use super::outcome::{Effector, Outcome, Progress, Reach, Solver, Stop};
 use super::task::{Goal, Task};
 use super::tree_coupling::is_quick;
-use super::tree_run::{Question, Run};
+use super::tree_run::{Problem, TreeRun};
 use crate::math::{Real, RealX4, Transform};
 use crate::model::{JointId, Pose};
 use rayon::prelude::*;
@@ -37,8 +38,8 @@ impl Default for TreeSolver {
 #[derive(Clone, Debug)]
 pub struct Workspace<'m> {
     mechanism: &'m Mechanism,
-    one: Option<Run<f64>>,
-    four: Option<Run<RealX4>>,
+    one: Option<TreeRun<f64>>,
+    four: Option<TreeRun<RealX4>>,
 }
 
 impl<'m> Workspace<'m> {
@@ -50,14 +51,14 @@ impl<'m> Workspace<'m> {
 
 /// The run in `slot` where it was made for tasks of this shape, else a new one.
 fn fitting<'r, T: Real>(
-    slot: &'r mut Option<Run<T>>,
+    slot: &'r mut Option<TreeRun<T>>,
     mechanism: &Mechanism,
     tasks: &[Task],
-) -> &'r mut Run<T> {
+) -> &'r mut TreeRun<T> {
     if !slot.as_ref().is_some_and(|run| same_shape(&run.shape, tasks)) {
         *slot = None;
     }
-    slot.get_or_insert_with(|| Run::new(mechanism, tasks))
+    slot.get_or_insert_with(|| TreeRun::new(mechanism, tasks))
 }
 
 impl Solver for TreeSolver {
@@ -70,10 +71,11 @@ impl Solver for TreeSolver {
     }
 
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
-        let question = Question { solver: self, mechanism, tasks: &[tasks], stop };
-        let mut run = Run::<f64>::new(mechanism, tasks);
-        run.load(std::slice::from_ref(pose), None, question.tasks);
-        let progress = run.solve(question)[0];
+        let problem =
+            Problem { damping: self.damping, posture: self.posture, mechanism, tasks: &[tasks], stop };
+        let mut run = TreeRun::<f64>::new(mechanism, tasks);
+        run.load(std::slice::from_ref(pose), None, problem.tasks);
+        let progress = run.solve(problem)[0];
         if run.finite() == 1 {
             run.write(0, pose);
         }
@@ -138,28 +140,29 @@ impl TreeSolver {
             outcome.residual = f64::INFINITY;
             return;
         }
-        let question = Question { solver: self, mechanism, tasks: &[tasks], stop };
+        let problem =
+            Problem { damping: self.damping, posture: self.posture, mechanism, tasks: &[tasks], stop };
         let run = fitting(&mut room.one, mechanism, tasks);
-        run.load(std::slice::from_ref(pose), posture.map(std::slice::from_ref), question.tasks);
-        let progress = run.solve(question)[0];
-        self.finish(run, (0, run.finite() == 1), question, progress, pose, outcome);
+        run.load(std::slice::from_ref(pose), posture.map(std::slice::from_ref), problem.tasks);
+        let progress = run.solve(problem)[0];
+        self.finish(run, (0, run.finite() == 1), problem, progress, pose, outcome);
     }
 
     /// Writes the answer of one lane and its outcome; tries again from a bent pose where it was stuck from the start.
     fn finish<T: Real>(
         &self,
-        run: &Run<T>,
+        run: &TreeRun<T>,
         (lane, finite): (usize, bool),
-        question: Question<'_>,
+        problem: Problem<'_>,
         progress: Progress,
         pose: &mut Pose,
         outcome: &mut Outcome,
     ) {
-        let Question { mechanism, tasks, stop, .. } = question;
+        let Problem { mechanism, tasks, stop, .. } = problem;
         if finite {
             run.write(lane, pose);
         }
-        run.tell(lane, question, progress, outcome);
+        run.report(lane, problem, progress, outcome);
         if !finite || progress.stationary && progress.iterations <= 1 && !outcome.converged {
             let progress = self.escape(mechanism, tasks[lane], pose, stop, progress);
             *outcome = super::outcome::judge(mechanism, tasks[lane], pose, stop, progress);
@@ -170,10 +173,16 @@ impl TreeSolver {
     /// no task sees do not move.
     pub fn single_step(&self, mechanism: &Mechanism, tasks: &[Task], pose: &Pose) -> Vec<f64> {
         let poses = std::slice::from_ref(pose);
-        let question = Question { solver: self, mechanism, tasks: &[tasks], stop: &Stop::default() };
-        let mut run = Run::<f64>::new(mechanism, tasks);
-        run.load(poses, None, question.tasks);
-        run.assemble(question, true);
+        let problem = Problem {
+            damping: self.damping,
+            posture: self.posture,
+            mechanism,
+            tasks: &[tasks],
+            stop: &Stop::default(),
+        };
+        let mut run = TreeRun::<f64>::new(mechanism, tasks);
+        run.load(poses, None, problem.tasks);
+        run.assemble(problem, true);
         run.linear_step(self.damping);
         let mut step = vec![0.0; mechanism.dofs()];
         for (i, &joint) in run.plan.joints.iter().enumerate() {
@@ -264,13 +273,14 @@ impl TreeSolver {
                 continue;
             }
             let lanes: [&[Task]; LANES] = std::array::from_fn(|k| tasks[k].as_slice());
-            let question = Question { solver: self, mechanism, tasks: &lanes, stop };
+            let problem =
+                Problem { damping: self.damping, posture: self.posture, mechanism, tasks: &lanes, stop };
             let run = fitting(&mut room.four, mechanism, &tasks[0]);
             run.load(frames, None, &lanes);
-            let progress = run.solve(question);
+            let progress = run.solve(problem);
             let finite = run.finite();
             for (k, (pose, outcome)) in frames.iter_mut().zip(outcomes).enumerate() {
-                self.finish(run, (k, finite >> k & 1 == 1), question, progress[k], pose, outcome);
+                self.finish(run, (k, finite >> k & 1 == 1), problem, progress[k], pose, outcome);
             }
         }
     }

@@ -5,9 +5,9 @@
 use super::outcome::Stop;
 use super::task::{Goal, Task};
 use super::tree_algebra::{
-    Q, conjugate, multiply, near, over_sine, rotate, splat, turn_error, turn_of, zero,
+    Q, conjugate, multiply, near_hemisphere, over_sine, rotate, rotation_error, rotation_gap, splat, zero,
 };
-use super::tree_kernel::{Slot, Step};
+use super::tree_kernel::{TreeSlot, TreeStep};
 use crate::math::{Real, Triple as V, Vec3, difference, dot, sum};
 
 /// How much stiffer a pin becomes every time it pulls harder: what it is off by falls faster than by pulling alone where
@@ -38,7 +38,7 @@ impl<T: Real> Pin<T> {
 
 /// A position task, its target in every lane.
 #[derive(Clone, Debug)]
-struct Place<T> {
+struct PositionTarget<T> {
     task: usize,
     slot: usize,
     point: Option<V<T>>,
@@ -47,10 +47,10 @@ struct Place<T> {
     pin: Option<Pin<T>>,
 }
 
-impl<T: Real> Place<T> {
+impl<T: Real> PositionTarget<T> {
     /// Where the point is.
     #[inline(always)]
-    fn at(&self, slot: &Slot<T>) -> V<T> {
+    fn at(&self, slot: &TreeSlot<T>) -> V<T> {
         match self.point {
             Some(point) => sum(slot.x, rotate(slot.g, point)),
             None => slot.x,
@@ -60,7 +60,7 @@ impl<T: Real> Place<T> {
 
 /// An orientation task, its target in every lane.
 #[derive(Clone, Debug)]
-struct Facing<T> {
+struct OrientationTarget<T> {
     task: usize,
     slot: usize,
     target: Q<T>,
@@ -70,7 +70,7 @@ struct Facing<T> {
 
 /// The turns that are left of all orientation tasks, number by number, so that several tasks share a register.
 #[derive(Clone, Debug)]
-struct Turns<T> {
+struct RotationErrors<T> {
     gaps: Vec<Q<T>>,
     cosines: Vec<T>,
     squares: Vec<T>,
@@ -85,13 +85,13 @@ fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>
     (r, weight * pin.stiffer, dot(r, r))
 }
 
-impl<T: Real> Turns<T> {
+impl<T: Real> RotationErrors<T> {
     #[inline(always)]
-    fn find(&mut self, facings: &[Facing<T>], slots: &[Slot<T>]) {
+    fn find(&mut self, orientations: &[OrientationTarget<T>], slots: &[TreeSlot<T>]) {
         let Self { gaps, cosines, squares, ratios } = self;
         let places = gaps.iter_mut().zip(cosines.iter_mut()).zip(squares.iter_mut());
-        for (facing, ((gap, cosine), square)) in facings.iter().zip(places) {
-            *gap = near(multiply(facing.target, conjugate(slots[facing.slot].g)));
+        for (orientation, ((gap, cosine), square)) in orientations.iter().zip(places) {
+            *gap = near_hemisphere(multiply(orientation.target, conjugate(slots[orientation.slot].g)));
             (*cosine, *square) = (gap[0], gap[1] * gap[1] + gap[2] * gap[2] + gap[3] * gap[3]);
         }
         for ((ratio, cosine), square) in ratios.iter_mut().zip(cosines).zip(squares) {
@@ -103,16 +103,16 @@ impl<T: Real> Turns<T> {
 /// All position and orientation tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Targets<T> {
-    places: Vec<Place<T>>,
-    facings: Vec<Facing<T>>,
-    turns: Turns<T>,
+    places: Vec<PositionTarget<T>>,
+    orientations: Vec<OrientationTarget<T>>,
+    turns: RotationErrors<T>,
     /// How far every task is off, squared; other tasks have their place here, too.
     pub squares: Vec<T>,
 }
 
 impl<T: Real> Targets<T> {
     pub fn new(tasks: &[Task], slot_of: &[usize]) -> Self {
-        let (mut places, mut facings) = (Vec::new(), Vec::new());
+        let (mut places, mut orientations) = (Vec::new(), Vec::new());
         for (number, task) in tasks.iter().enumerate() {
             let weight = T::splat(task.weight);
             let pin = task.hard.then(Pin::fresh);
@@ -120,20 +120,21 @@ impl<T: Real> Targets<T> {
                 Goal::Position { joint, point, .. } => {
                     let point = (*point != Vec3::zeros()).then(|| splat((*point).into()));
                     let slot = slot_of[joint.index()];
-                    places.push(Place { task: number, slot, point, target: zero(), weight, pin });
+                    places.push(PositionTarget { task: number, slot, point, target: zero(), weight, pin });
                 }
                 Goal::Orientation { joint, .. } => {
                     let slot = slot_of[joint.index()];
                     let target = [T::splat(0.0); 4];
-                    facings.push(Facing { task: number, slot, target, weight, pin });
+                    orientations.push(OrientationTarget { task: number, slot, target, weight, pin });
                 }
                 _ => {}
             }
         }
-        let (z, n) = (T::splat(0.0), facings.len());
+        let (z, n) = (T::splat(0.0), orientations.len());
         let (gaps, numbers) = (vec![[z; 4]; n], vec![z; n]);
-        let turns = Turns { gaps, cosines: numbers.clone(), squares: numbers.clone(), ratios: numbers };
-        Self { places, facings, turns, squares: vec![z; tasks.len()] }
+        let turns =
+            RotationErrors { gaps, cosines: numbers.clone(), squares: numbers.clone(), ratios: numbers };
+        Self { places, orientations, turns, squares: vec![z; tasks.len()] }
     }
 
     /// Takes in the targets of all lanes, and forgets what pins were off by.
@@ -147,21 +148,21 @@ impl<T: Real> Targets<T> {
             });
             place.pin = place.pin.map(|_| Pin::fresh());
         }
-        for facing in &mut self.facings {
-            facing.target = [3, 0, 1, 2].map(|c| {
-                T::from_lanes(|k| match &tasks[k][facing.task].goal {
+        for orientation in &mut self.orientations {
+            orientation.target = [3, 0, 1, 2].map(|c| {
+                T::from_lanes(|k| match &tasks[k][orientation.task].goal {
                     Goal::Orientation { target, .. } => target.coords[c],
                     _ => 0.0,
                 })
             });
-            facing.pin = facing.pin.map(|_| Pin::fresh());
+            orientation.pin = orientation.pin.map(|_| Pin::fresh());
         }
     }
 
     /// The cost of every lane where the slots are now, and the lanes that miss a target. With `build` the step receives
     /// the quadratics.
     #[inline(always)]
-    pub fn assemble(&mut self, step: &mut Step<T>, stop: &Stop, build: bool) -> (T, u32) {
+    pub fn assemble(&mut self, step: &mut TreeStep<T>, stop: &Stop, build: bool) -> (T, u32) {
         let origin = step.slots[0].x;
         let mut cost = T::splat(0.0);
         let mut missed = 0;
@@ -177,16 +178,18 @@ impl<T: Real> Targets<T> {
                 step.loads[place.slot].add_position(difference(y, origin), r, weight);
             }
         }
-        self.turns.find(&self.facings, &step.slots);
-        for ((facing, gap), ratio) in self.facings.iter().zip(&self.turns.gaps).zip(&self.turns.ratios) {
-            let (r, across, along) = turn_error(*gap, *ratio);
+        self.turns.find(&self.orientations, &step.slots);
+        for ((orientation, gap), ratio) in
+            self.orientations.iter().zip(&self.turns.gaps).zip(&self.turns.ratios)
+        {
+            let (r, across, along) = rotation_error(*gap, *ratio);
             let square = dot(r, r);
-            self.squares[facing.task] = square;
+            self.squares[orientation.task] = square;
             missed |= T::splat(stop.angle * stop.angle).less(square);
-            let (r, weight, square) = pulled(&facing.pin, r, facing.weight, square);
+            let (r, weight, square) = pulled(&orientation.pin, r, orientation.weight, square);
             cost += weight * square;
             if build {
-                step.loads[facing.slot].add_orientation(*gap, (across, along), r, weight);
+                step.loads[orientation.slot].add_orientation(*gap, (across, along), r, weight);
             }
         }
         (cost, missed)
@@ -194,26 +197,27 @@ impl<T: Real> Targets<T> {
 
     /// Whether a task is a pin.
     pub fn are_pinned(&self) -> bool {
-        self.places.iter().any(|p| p.pin.is_some()) || self.facings.iter().any(|f| f.pin.is_some())
+        self.places.iter().any(|p| p.pin.is_some()) || self.orientations.iter().any(|f| f.pin.is_some())
     }
 
     /// The lanes in which a pin is not reached.
     pub fn unpinned(&self, stop: &Stop) -> u32 {
         let off = |task: usize, within: f64| T::splat(within * within).less(self.squares[task]);
         let places = self.places.iter().filter(|p| p.pin.is_some()).map(|p| off(p.task, stop.position));
-        let facings = self.facings.iter().filter(|f| f.pin.is_some()).map(|f| off(f.task, stop.angle));
-        places.chain(facings).fold(0, |lanes, more| lanes | more)
+        let orientations =
+            self.orientations.iter().filter(|f| f.pin.is_some()).map(|f| off(f.task, stop.angle));
+        places.chain(orientations).fold(0, |lanes, more| lanes | more)
     }
 
     /// Pins pull harder by what they are off, in the lanes of `lanes`.
-    pub fn pull_harder(&mut self, step: &Step<T>, lanes: u32) {
+    pub fn pull_harder(&mut self, step: &TreeStep<T>, lanes: u32) {
         for place in &mut self.places {
             let r = difference(place.target, place.at(&step.slots[place.slot]));
             place.pin.iter_mut().for_each(|pin| pin.pull_harder(r, lanes));
         }
-        for facing in &mut self.facings {
-            let gap = multiply(facing.target, conjugate(step.slots[facing.slot].g));
-            facing.pin.iter_mut().for_each(|pin| pin.pull_harder(turn_of(gap).1.0, lanes));
+        for orientation in &mut self.orientations {
+            let gap = multiply(orientation.target, conjugate(step.slots[orientation.slot].g));
+            orientation.pin.iter_mut().for_each(|pin| pin.pull_harder(rotation_gap(gap).1.0, lanes));
         }
     }
 }

@@ -69,7 +69,7 @@ pub struct Limb {
 
 /// Where the joints of a limb come to lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bent {
+pub struct LimbPose {
     /// The middle joint.
     pub middle: Vec3,
     /// The end.
@@ -130,19 +130,19 @@ fn bend<T: Real>(
 impl Limb {
     /// Where the joints come to lie for a target: the bones keep their lengths, and an end that cannot be at the
     /// target is on the line to it.
-    pub fn bend(&self, target: &Vec3) -> Bent {
+    pub fn bend(&self, target: &Vec3) -> LimbPose {
         let v = |v: Vec3| -> V<f64> { v.into() };
         let (middle, end, miss) =
             bend(v(self.root), self.lengths, [v(self.pole), v(self.spare_pole)], self.softness, v(*target));
         let reached = miss <= 2.0 * SHY * (self.lengths[0] + self.lengths[1]);
-        Bent { middle: middle.into(), end: end.into(), reached }
+        LimbPose { middle: middle.into(), end: end.into(), reached }
     }
 
     /// As [`Limb::bend`] for many limbs and targets, four side by side, written over `bent`.
     ///
     /// # Panics
     /// Where the three lists differ in length.
-    pub fn bend_all(limbs: &[Limb], targets: &[Vec3], bent: &mut [Bent]) {
+    pub fn bend_all(limbs: &[Limb], targets: &[Vec3], bent: &mut [LimbPose]) {
         assert!(limbs.len() == targets.len() && limbs.len() == bent.len(), "one target and one place a limb");
         const LANES: usize = RealX4::LANES;
         for ((limbs, targets), bent) in
@@ -160,7 +160,7 @@ impl Limb {
                 bend(vector(&|k| limbs[k].root), lengths, poles, softness, vector(&|k| targets[k]));
             for (k, bent) in bent.iter_mut().enumerate() {
                 let length = limbs[k].lengths[0] + limbs[k].lengths[1];
-                *bent = Bent {
+                *bent = LimbPose {
                     middle: Vec3::from(middle.map(|c| c.lane(k))),
                     end: Vec3::from(end.map(|c| c.lane(k))),
                     reached: miss.lane(k) <= 2.0 * SHY * length,

@@ -13,7 +13,7 @@ mod monotone;
 mod polynomial;
 mod rate;
 mod resample;
-mod rotation;
+mod smoothing;
 mod spans;
 mod whittaker;
 
@@ -27,6 +27,6 @@ pub(crate) use polynomial::{Parabola, SavitzkyGolay};
 pub use rate::Rate;
 pub(crate) use resample::RotationInterpolation;
 pub(crate) use resample::{Resampling, hermite, resample};
-pub(crate) use rotation::{smooth_positions, smooth_rotations};
+pub(crate) use smoothing::{smooth_positions, smooth_rotations};
 pub(crate) use spans::spans;
 pub(crate) use whittaker::{Difference, whittaker, whittaker_penalty};

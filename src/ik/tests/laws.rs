@@ -1,6 +1,6 @@
 //! Laws of inverse kinematics: Jacobians, solvers on one table of scenes, the tree recursion, limits.
 
-use crate::ik::dense::stack;
+use crate::ik::stacked_jacobian::stack;
 use crate::ik_scenes::*;
 use posemill::ik::*;
 use posemill::math::{DMatrix, DVector, Vec2, Vec3, exp};
@@ -19,7 +19,7 @@ fn every_task(skeleton: &Skeleton, random: &mut Random) -> Vec<Task> {
     let up = |j: JointId| skeleton.parent(j).unwrap();
     let masses: Arc<[PointMass]> = skeleton
         .ids()
-        .map(|joint| PointMass { joint, point: Vec3::new(0.01, 0.05, 0.0), mass: 1.0 + joint.index() as f64 })
+        .map(|joint| PointMass { joint, at: Vec3::new(0.01, 0.05, 0.0), mass: 1.0 + joint.index() as f64 })
         .collect();
     let far: Arc<[Vec2<f64>]> = Arc::new([(1.0, 1.0), (2.0, 1.0), (1.5, 2.0)].map(|(x, z)| Vec2::new(x, z)));
     let side: Arc<[Vec2<f64>]> =
@@ -244,7 +244,7 @@ fn later_priorities_do_not_disturb_earlier_ones() {
 fn balance_brings_the_mass_over_the_support() {
     let (skeleton, _) = body(false);
     let mechanism = Mechanism::floating(&skeleton);
-    let mass = |joint| PointMass { joint, point: Vec3::zeros(), mass: 1.0 };
+    let mass = |joint| PointMass { joint, at: Vec3::zeros(), mass: 1.0 };
     let masses: Arc<[PointMass]> = skeleton.ids().map(mass).collect();
     let corners = [(0.3, -0.1), (0.5, -0.1), (0.5, 0.1), (0.3, 0.1)].map(|(x, z)| Vec2::new(x, z));
     let tasks = [Task::new(Goal::Balance { masses: Arc::clone(&masses), support: Arc::new(corners) })];

@@ -1,6 +1,6 @@
 //! Laws of the whole-body solver: the tree recursion, lanes, limits, pins, frames that follow each other.
 
-use crate::ik::tree_run::{Question, Run};
+use crate::ik::tree_run::{Problem, TreeRun};
 use crate::ik_scenes::*;
 use posemill::ik::*;
 use posemill::math::Vec3;
@@ -158,10 +158,16 @@ fn what_is_not_eliminated_again_is_as_it_was() {
     let place = |e: &usize| Task::position(id(*e), rest.position(id(*e)) + Vec3::new(0.1, -0.05, 0.2));
     let tasks: Vec<Task> = effectors.iter().map(place).collect();
     let (solver, stop) = (TreeSolver::default(), Stop::default());
-    let question = Question { solver: &solver, mechanism: &mechanism, tasks: &[&tasks], stop: &stop };
-    let mut run = Run::<f64>::new(&mechanism, &tasks);
-    run.load(&[skeleton.rest_pose()], None, question.tasks);
-    run.assemble(question, true);
+    let problem = Problem {
+        damping: solver.damping,
+        posture: solver.posture,
+        mechanism: &mechanism,
+        tasks: &[&tasks],
+        stop: &stop,
+    };
+    let mut run = TreeRun::<f64>::new(&mechanism, &tasks);
+    run.load(&[skeleton.rest_pose()], None, problem.tasks);
+    run.assemble(problem, true);
     run.linear_step(1e-6);
     let free: Vec<_> = run.step.slots.iter().map(|s| s.twist).collect();
     for i in 1..run.plan.joints.len() {

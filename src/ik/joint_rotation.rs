@@ -1,9 +1,11 @@
 //! One joint turns so that directions seen from it meet wanted ones, as far as its freedom and limit let it: the
 //! step that the geometric solvers repeat. Space: model space. Units: metres, radians.
 
-use super::mechanism::{Freedom, Mechanism};
+use super::freedom::Freedom;
+use super::mechanism::Mechanism;
 use super::outcome::{Progress, Stop, all_reached};
-use super::task::{Rows, Task};
+use super::task::Task;
+use super::task_rows::TaskRows;
 use crate::math::{Vec3, arc, log};
 use crate::model::{JointId, ModelPose, Pose};
 
@@ -17,7 +19,7 @@ pub(super) fn sweeps(
 ) -> Progress {
     mechanism.enforce(pose);
     let mut model = ModelPose::of(mechanism.skeleton(), pose);
-    let mut rows = Rows::default();
+    let mut rows = TaskRows::default();
     for iterations in 0..stop.iterations {
         if all_reached(mechanism, tasks, pose, &model, stop, &mut rows) {
             return Progress { iterations, stationary: false };
@@ -32,9 +34,9 @@ pub(super) fn sweeps(
 /// A direction from the joint, where it shall point, and how much that matters.
 pub(super) type Wish = (Vec3, Vec3, f64);
 
-/// Turns one joint towards the weighted mean of the wishes by at most `most` radians, and brings it inside its limit.
+/// RotationErrors one joint towards the weighted mean of the wishes by at most `most` radians, and brings it inside its limit.
 /// Returns whether it moved by more than a picoradian. Slides and fixed joints stay.
-pub(super) fn turn_joint(
+pub(super) fn rotate_joint(
     mechanism: &Mechanism,
     pose: &mut Pose,
     model: &mut ModelPose,

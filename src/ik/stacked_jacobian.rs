@@ -1,17 +1,18 @@
 //! Tasks become one matrix: the stacked, weighted Jacobian that the classic solvers decompose.
 //!
-//! Rows are tasks in order, columns the degrees of freedom of the mechanism. The tree solver never builds it; it is
+//! TaskRows are tasks in order, columns the degrees of freedom of the mechanism. The tree solver never builds it; it is
 //! held against this in tests. Space: model space. Units: metres and radians.
 
 use super::mechanism::Mechanism;
-use super::task::{Rows, Task};
+use super::task::Task;
+use super::task_rows::TaskRows;
 use crate::math::{DMatrix, DVector, Vec3};
 use crate::model::{ModelPose, Pose};
 
 /// The stacked rows of tasks at one pose, each multiplied by the root of its weight.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stack {
-    /// Rows by degrees of freedom.
+pub struct StackedTasks {
+    /// TaskRows by degrees of freedom.
     pub jacobian: DMatrix<f64>,
     /// Target minus current.
     pub error: DVector<f64>,
@@ -20,9 +21,9 @@ pub struct Stack {
 }
 
 /// Stacks tasks at a pose given in local and model space.
-pub fn stack(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, model: &ModelPose) -> Stack {
+pub fn stack(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, model: &ModelPose) -> StackedTasks {
     let skeleton = mechanism.skeleton();
-    let mut rows = Rows::default();
+    let mut rows = TaskRows::default();
     let (mut errors, mut ends, mut entries) = (Vec::new(), Vec::new(), Vec::new());
     for task in tasks {
         task.linearize(skeleton.parents(), pose, model, &Vec3::zeros(), &mut rows);
@@ -46,10 +47,10 @@ pub fn stack(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, model: &ModelPo
     for (row, dof, value) in entries {
         jacobian[(row, dof)] += value;
     }
-    Stack { jacobian, error: DVector::from_vec(errors), ends }
+    StackedTasks { jacobian, error: DVector::from_vec(errors), ends }
 }
 
-impl Stack {
+impl StackedTasks {
     /// The damped least-squares step `(J^T J + damping)^-1 J^T e`, by Cholesky's factor of the smaller matrix.
     pub fn damped_step(&self, damping: f64) -> DVector<f64> {
         let (j, n) = (&self.jacobian, self.jacobian.ncols());
@@ -70,7 +71,7 @@ impl Stack {
     }
 
     /// The rows of the tasks of one priority.
-    pub fn of_priority(&self, tasks: &[Task], priority: u8) -> Stack {
+    pub fn of_priority(&self, tasks: &[Task], priority: u8) -> StackedTasks {
         let mut rows = Vec::new();
         let (mut first, mut ends) = (0, Vec::new());
         for (task, &end) in tasks.iter().zip(&self.ends) {
@@ -81,6 +82,6 @@ impl Stack {
             first = end;
         }
         let jacobian = self.jacobian.select_rows(&rows);
-        Stack { jacobian, error: self.error.select_rows(&rows), ends }
+        StackedTasks { jacobian, error: self.error.select_rows(&rows), ends }
     }
 }

@@ -1,9 +1,9 @@
-//! Inverse kinematics as optimisation with bounds: `min |J d - e|^2 + damping |d|^2` with `low <= d <= high`.
+//! Bounded least squares: each step minimises `|J d - e|^2 + damping |d|^2` with `low <= d <= high`.
 //!
-//! The quadratic programme of one step is solved by an active set: degrees of freedom that would leave their bound
-//! stand at it, and are released when the gradient pulls them back inside (Nocedal and Wright 2006, 16.5). Hinges,
-//! slides and two-axis joints are bounded in the programme; balls are brought inside after the step. A
-//! [`super::Goal::Balance`] among the tasks keeps the centre of mass over the support. Units: metres, radians.
+//! The quadratic program is solved by an active-set method: a degree of freedom that would exceed a bound is fixed at
+//! it, and released when the gradient points back inside (Nocedal and Wright 2006, 16.5). Limits of hinges, slides and
+//! two-axis joints are constraints of the program; ball joints are projected into their limit after the step. A
+//! [`super::Goal::Balance`] task keeps the centre of mass over the support. Units: metres, radians.
 
 use super::jacobian::iterate;
 use super::limit::Limit;
@@ -14,12 +14,12 @@ use super::task::Task;
 use crate::math::{DMatrix, DVector};
 use crate::model::Pose;
 
-/// The solver with bounds.
+/// Damped least squares with joint limits as bounds of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boxed {
-    /// Added to the normal matrix, in units of weight times square metres.
+    /// Added to the diagonal of the normal matrix, in units of weight times square metres.
     pub damping: f64,
-    /// The most radians or metres of one degree of freedom in one step.
+    /// Largest change of one degree of freedom in one step, radians or metres.
     pub longest_step: f64,
 }
 
@@ -77,7 +77,7 @@ impl Boxed {
     }
 }
 
-/// The `x` within bounds that minimises `x^T H x / 2 - g^T x`, for a positive definite `H`.
+/// Minimises `x^T H x / 2 - g^T x` within bounds, for a positive definite `H`.
 pub fn bounded_minimum(
     h: &DMatrix<f64>,
     g: &DVector<f64>,
@@ -87,7 +87,7 @@ pub fn bounded_minimum(
     let n = g.len();
     let mut x = DVector::zeros(n).zip_zip_map(low, high, |v: f64, a: f64, b: f64| v.max(a).min(b));
     let mut held = vec![false; n];
-    // Each round holds or releases at least one variable; the bound only guards against rounding.
+    // Each round fixes or releases at least one variable; the limit only guards against rounding.
     for _ in 0..4 * n + 8 {
         let free: Vec<usize> = (0..n).filter(|&i| !held[i]).collect();
         let slope = g - h * &x;
@@ -116,7 +116,7 @@ pub fn bounded_minimum(
             held[i] = true;
             continue;
         }
-        // At the minimum over the free ones: release the held one that is pulled inside hardest.
+        // At the minimum over the free variables: release the fixed one with the steepest gradient towards the inside.
         let slope = g - h * &x;
         let inward = |i: usize| if x[i] <= low[i] { slope[i] } else { -slope[i] };
         let worst =

@@ -1,5 +1,5 @@
-//! Cyclic coordinate descent: one joint after another, tip to root, turns the line from itself to the effector into
-//! the line from itself to the target (Wang and Chen 1991). Joints above several effectors turn by the weighted mean.
+//! Cyclic coordinate descent (Wang and Chen 1991): one joint after the other, tip to root, rotates so that the direction to
+//! the effector becomes the direction to the target. Joints above several effectors rotate by the weighted mean.
 //! Space: model space. Units: metres, radians.
 
 use super::freedom::Freedom;
@@ -13,7 +13,7 @@ use crate::model::{JointId, ModelPose, Pose};
 /// Cyclic coordinate descent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ccd {
-    /// The most radians that one joint turns at once; less spreads the bend over the chain and takes longer.
+    /// Largest rotation of a joint per visit, radians; less distributes the bend over the chain and takes longer.
     pub most: f64,
 }
 

@@ -1,7 +1,9 @@
-//! Forward and backward reaching (Aristidou and Lasenby 2011), for trees: joints are pulled from the effectors to the
-//! root by their bones' lengths, a joint between branches going to the centroid of the proposals; then, from the root
-//! out, every joint turns by the least rotation that points its bones at the pulled places, inside its freedom and
-//! limit. Bone lengths hold exactly, as positions are always those of turned joints. Space: model space.
+//! FABRIK, forward and backward reaching inverse kinematics (Aristidou and Lasenby 2011), for trees.
+//!
+//! Backward: from effectors to root, each joint moves to its bone's length from its child; a branching joint moves to
+//! the centroid of the proposals. Forward: from the root outwards, every joint rotates by the smallest rotation that
+//! points its bones at these positions, within its freedom and limit. Bone lengths are exact because only
+//! rotations change. Space: model space.
 
 use super::freedom::Freedom;
 use super::joint_rotation::{Wish, move_joint, rotate_joint, sweeps};
@@ -11,7 +13,7 @@ use super::task::{Goal, Task};
 use crate::math::{Vec3, log};
 use crate::model::{JointId, ModelPose, Pose};
 
-/// Forward and backward reaching.
+/// Forward and backward reaching (FABRIK).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fabrik;
 
@@ -32,7 +34,7 @@ impl Solver for Fabrik {
     }
 }
 
-/// Where every joint is pulled to, from the effectors up; `None` where nothing pulls.
+/// Backward pass: the position proposed for every joint; `None` for joints without an effector below.
 fn pull(mechanism: &Mechanism, tasks: &[Task], model: &ModelPose) -> Vec<Option<Vec3>> {
     let skeleton = mechanism.skeleton();
     let mut sums = vec![(Vec3::zeros(), 0.0); skeleton.len()];
@@ -52,22 +54,22 @@ fn pull(mechanism: &Mechanism, tasks: &[Task], model: &ModelPose) -> Vec<Option<
         if weight <= 0.0 {
             continue;
         }
-        let place = sum / weight;
-        pulled[id.index()] = Some(place);
+        let position = sum / weight;
+        pulled[id.index()] = Some(position);
         if let Some(parent) = skeleton.parent(id) {
-            // The parent comes along the line between its place and the pulled one, at the bone's length.
+            // The parent moves along the line to the child's new position, to the bone's length from it.
             let p = model.position(parent);
             let length = (x - p).norm();
-            let back = (p - place).try_normalize(1e-12).unwrap_or_default();
+            let back = (p - position).try_normalize(1e-12).unwrap_or_default();
             let entry = &mut sums[parent.index()];
-            entry.0 += (place + back * length) * weight;
+            entry.0 += (position + back * length) * weight;
             entry.1 += weight;
         }
     }
     pulled
 }
 
-/// RotationErrors all joints from the root out towards the pulled places; whether one moved.
+/// Forward pass: rotates all joints towards the proposed positions; returns whether any moved.
 fn reach(
     mechanism: &Mechanism,
     tasks: &[Task],
@@ -78,11 +80,11 @@ fn reach(
     let skeleton = mechanism.skeleton();
     let mut moved = false;
     for id in skeleton.ids() {
-        let Some(place) = pulled[id.index()] else { continue };
+        let Some(position) = pulled[id.index()] else { continue };
         let mut step = vec![0.0; mechanism.dofs()];
         let axes: Vec<_> = mechanism.axes(model, id).collect();
         for (dof, axis) in mechanism.dofs_of(id).zip(axes) {
-            step[dof] = axis.linear.dot(&(place - model.position(id)));
+            step[dof] = axis.linear.dot(&(position - model.position(id)));
         }
         if step.iter().any(|s| *s != 0.0) {
             moved |= move_joint(mechanism, pose, model, id, &step);
@@ -107,7 +109,7 @@ fn reach(
     moved
 }
 
-/// RotationErrors a joint with an orientation task to its target.
+/// Rotates a joint with an orientation task to its target.
 fn orient(
     mechanism: &Mechanism,
     tasks: &[Task],

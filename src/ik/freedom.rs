@@ -2,26 +2,26 @@
 
 use crate::math::Vec3;
 
-/// How a joint may move.
+/// The degrees of freedom of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Freedom {
-    /// Not at all.
+    /// None.
     Fixed,
-    /// About one axis, a unit vector in joint space.
+    /// Rotation about one axis, a unit vector in joint space.
     Hinge(Vec3),
-    /// About a first axis fixed in the joint's rest frame, then about a second one fixed in the joint itself: two
-    /// unit vectors in joint space, perpendicular to each other.
+    /// Rotation about a first axis fixed in the joint's rest frame, then about a second one fixed in the joint: two
+    /// perpendicular unit vectors in joint space.
     TwoAxis(Vec3, Vec3),
-    /// About every axis.
+    /// Rotation about every axis.
     Ball,
-    /// Along one axis, a unit vector in the joint's rest frame (a prismatic joint).
+    /// Translation along one axis, a unit vector in the joint's rest frame (a prismatic joint).
     Slide(Vec3),
-    /// About and along every axis; only the root, a ball elsewhere.
+    /// Rotation and translation; for the root only, treated as [`Freedom::Ball`] elsewhere.
     Free,
 }
 
 impl Freedom {
-    /// How many numbers a step of this joint has.
+    /// Number of degrees of freedom.
     pub fn dofs(&self) -> usize {
         match self {
             Freedom::Fixed => 0,

@@ -1,9 +1,9 @@
-//! The classic solvers by one Jacobian matrix: transpose, pseudoinverse, damped and selectively damped least squares,
+//! Classic Jacobian solvers: transpose, pseudoinverse, damped and selectively damped least squares,
 //! Levenberg-Marquardt, task priority.
 //!
 //! Buss (2009) for the first three; Buss and Kim (2005) for selective damping; Sugihara (2011) for damping by the
-//! cost; Siciliano and Slotine (1991) for priorities through null spaces. Errors are cut to a length before the step,
-//! and the best pose met is the answer. Units: metres, radians.
+//! cost; Siciliano and Slotine (1991) for priorities through null spaces. Errors are clamped before each step, and the
+//! best pose found is the result. Units: metres, radians.
 
 use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop, all_reached};
@@ -13,43 +13,43 @@ use super::task_rows::TaskRows;
 use crate::math::{DMatrix, DVector};
 use crate::model::{ModelPose, Pose};
 
-/// How the step follows from the Jacobian and the error.
+/// How a step is computed from the Jacobian and the error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// `a J^T e` with the `a` that is best for the linear model.
+    /// `a J^T e`, with `a` optimal for the linear model.
     Transpose,
-    /// `J^+ e` by singular values; those below a ten-thousandth of the largest count as 0.
+    /// `J^+ e` by singular value decomposition; singular values below 1e-4 of the largest count as 0.
     Pseudoinverse,
     /// `(J^T J + damping^2)^-1 J^T e`.
     Damped {
         /// The damping, in roots of weight times metres.
         damping: f64,
     },
-    /// Every singular direction is damped by how far it would move the effectors for how much it turns the joints.
+    /// Each singular direction is damped by the ratio of effector motion to joint motion.
     SelectivelyDamped,
     /// `(J^T J + e^T e / 2 + bias)^-1 J^T e`.
     Sugihara {
-        /// The least damping.
+        /// Minimum damping.
         bias: f64,
     },
-    /// Later priorities in the null space of earlier ones, each damped.
+    /// Later priorities in the null space of earlier ones, each with damping.
     Priority {
         /// The damping, in roots of weight times metres.
         damping: f64,
     },
 }
 
-/// A classic solver.
+/// A classic Jacobian solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jacobian {
-    /// How the step follows from the Jacobian.
+    /// How a step is computed.
     pub method: Method,
-    /// The most that the error of one task counts in one step, in its own unit.
+    /// Clamp on the error of one task per step, in the task's unit.
     pub longest_error: f64,
 }
 
 impl Jacobian {
-    /// A solver of this method that lets an error count up to half a metre or radian a step.
+    /// A solver of this method with errors clamped to half a metre or radian per step.
     pub fn new(method: Method) -> Self {
         Self { method, longest_error: 0.5 }
     }
@@ -115,15 +115,15 @@ impl Solver for Jacobian {
     }
 }
 
-/// Steps without a better pose after which a solver gives up.
+/// The solver stops after this many steps without improvement.
 const PATIENCE: usize = 12;
-/// The most radians or metres of one degree of freedom in one step.
+/// Largest change of one degree of freedom in one step, radians or metres.
 const LONGEST_STEP: f64 = std::f64::consts::FRAC_PI_4;
 
-/// The same for levels of priority after the first.
+/// [`LONGEST_STEP`] for priority levels after the first.
 const SHORT_STEP: f64 = 0.05;
 
-/// The loop that all Jacobian solvers share: linearise, step, keep limits, remember the best pose.
+/// The iteration shared by all Jacobian solvers: linearise, step, apply limits, keep the best pose.
 pub(super) fn iterate(
     mechanism: &Mechanism,
     tasks: &[Task],
@@ -174,7 +174,7 @@ pub(super) fn iterate(
     Progress { iterations, stationary }
 }
 
-/// The squared errors, each later priority counting a ten-thousandth of the one before.
+/// The sum of squared errors; each priority weighs a ten-thousandth of the previous one.
 fn level_cost(tasks: &[Task], s: &StackedTasks) -> f64 {
     let mut first = 0;
     let mut cost = 0.0;
@@ -185,7 +185,7 @@ fn level_cost(tasks: &[Task], s: &StackedTasks) -> f64 {
     cost
 }
 
-/// The pseudoinverse by singular values, `s / (s^2 + damping^2)` in place of `1 / s`.
+/// The pseudoinverse by singular value decomposition, with `s / (s^2 + damping^2)` in place of `1 / s`.
 fn pseudoinverse(m: &DMatrix<f64>, damping: f64) -> DMatrix<f64> {
     let none = || DMatrix::zeros(m.ncols(), m.nrows());
     if m.is_empty() {
@@ -221,7 +221,7 @@ fn selective(s: &StackedTasks) -> DVector<f64> {
     };
     let spans: Vec<(usize, usize)> =
         s.ends.iter().scan(0, |first, &end| Some((std::mem::replace(first, end), end))).collect();
-    // How far the effectors move for a unit of each degree of freedom.
+    // Effector displacement per unit of each degree of freedom.
     let reach: Vec<f64> = (0..n)
         .map(|j| spans.iter().map(|&(a, b)| s.jacobian.view((a, j), (b - a, 1)).norm()).sum())
         .collect();
@@ -231,14 +231,14 @@ fn selective(s: &StackedTasks) -> DVector<f64> {
         }
         let gain = u.column(i).dot(&s.error);
         let moves: f64 = spans.iter().map(|&(a, b)| u.view((a, i), (b - a, 1)).norm()).sum();
-        let turns: f64 = (0..n).map(|j| v[(i, j)].abs() * reach[j]).sum::<f64>() / sigma;
-        let most = LONGEST_STEP * (moves / turns.max(1e-300)).min(1.0);
+        let joint_motion: f64 = (0..n).map(|j| v[(i, j)].abs() * reach[j]).sum::<f64>() / sigma;
+        let most = LONGEST_STEP * (moves / joint_motion.max(1e-300)).min(1.0);
         total += clamp(v.row(i).transpose() * (gain / sigma), most);
     }
     clamp(total, LONGEST_STEP)
 }
 
-/// Steps by priority: each level's step lies in the null space of all earlier levels.
+/// The step by priority: each level's step lies in the null space of all earlier levels.
 fn by_priority(tasks: &[Task], s: &StackedTasks, damping: f64) -> DVector<f64> {
     let n = s.jacobian.ncols();
     let mut levels: Vec<u8> = tasks.iter().map(|t| t.priority).collect();
@@ -254,12 +254,12 @@ fn by_priority(tasks: &[Task], s: &StackedTasks, damping: f64) -> DVector<f64> {
         let inside = &part.jacobian * &free;
         let gap = &part.error - &part.jacobian * &step;
         let mut more = &free * (pseudoinverse(&inside, damping) * gap);
-        // What a long step of a later level bends is more than its null space: it goes in short ones.
+        // Nonlinearity makes long steps of later levels leave the null space, so they are kept short.
         if level > 0 && more.amax() > SHORT_STEP {
             more *= SHORT_STEP / more.amax();
         }
         step += more;
-        // The projector itself must be exact, or later levels disturb earlier ones.
+        // The projector must be exact (undamped), or later levels disturb earlier ones.
         free -= pseudoinverse(&inside, 0.0) * &inside;
     }
     step

@@ -1,5 +1,6 @@
-//! One joint turns so that directions seen from it meet wanted ones, as far as its freedom and limit let it: the
-//! step that the geometric solvers repeat. Space: model space. Units: metres, radians.
+//! Rotation of one joint towards target directions within its freedom and limit: the step that CCD and FABRIK repeat.
+//!
+//! Space: model space. Units: metres, radians.
 
 use super::freedom::Freedom;
 use super::mechanism::Mechanism;
@@ -9,7 +10,7 @@ use super::task_rows::TaskRows;
 use crate::math::{Vec3, arc, log};
 use crate::model::{JointId, ModelPose, Pose};
 
-/// Sweeps over the joints until every task is reached or a sweep moves nothing; `sweep` says whether it moved one.
+/// Repeats `sweep` until every task is reached or `sweep` returns false (no joint moved).
 pub(super) fn sweeps(
     mechanism: &Mechanism,
     tasks: &[Task],
@@ -31,11 +32,11 @@ pub(super) fn sweeps(
     Progress { iterations: stop.iterations, stationary: false }
 }
 
-/// A direction from the joint, where it shall point, and how much that matters.
+/// Current direction from the joint, target direction, and weight.
 pub(super) type Wish = (Vec3, Vec3, f64);
 
-/// RotationErrors one joint towards the weighted mean of the wishes by at most `most` radians, and brings it inside its limit.
-/// Returns whether it moved by more than a picoradian. Slides and fixed joints stay.
+/// Rotates one joint towards the weighted mean of `wishes` by at most `most` radians and applies its limit.
+/// Returns whether it moved by more than a picoradian. Slides and fixed joints do not move.
 pub(super) fn rotate_joint(
     mechanism: &Mechanism,
     pose: &mut Pose,
@@ -56,7 +57,7 @@ pub(super) fn rotate_joint(
         let spin = cut(spin / total, most);
         step[range][..3].copy_from_slice(spin.as_slice());
     } else {
-        // The angle that brings the parts across the axis together best: both sums are those of least squares.
+        // Least-squares angle between the components perpendicular to the axis.
         for (dof, axis) in range.zip(mechanism.axes(model, id)) {
             let a = axis.angular;
             let (mut sine, mut cosine) = (0.0, 0.0);
@@ -72,7 +73,7 @@ pub(super) fn rotate_joint(
     move_joint(mechanism, pose, model, id, &step)
 }
 
-/// Makes a step of one joint and brings it inside its limit; whether it moved.
+/// Applies a step to one joint and then its limit; returns whether it moved.
 pub(super) fn move_joint(
     mechanism: &Mechanism,
     pose: &mut Pose,
@@ -89,7 +90,7 @@ pub(super) fn move_joint(
         || (inside.translation - before.translation).norm() > 1e-12
 }
 
-/// A vector of at most this length.
+/// The vector, shortened to at most this length.
 pub(super) fn cut(v: Vec3, most: f64) -> Vec3 {
     let n = v.norm();
     if n > most { v * (most / n) } else { v }

@@ -1,28 +1,27 @@
-//! Bounds of joints: a transform of a joint becomes the nearest one inside.
+//! Joint limits: projection of a joint transform to the nearest one within the limit.
 //!
-//! Hinges, two-axis joints and slides have boxes. Balls have a twist about the bone and a swing away from it
-//! (Dobrowolski 2015, eq. 9): the twist angle keeps to an interval, the swing's rotation vector to an ellipse whose
-//! half axes differ by quadrant (Baerlocher and Boulic 2000). Space: local transforms. Units: radians, metres.
+//! Hinges, slides and two-axis joints have intervals, ball joints a swing-twist limit. Space: local transforms. Units:
+//! radians, metres.
 
 use super::freedom::Freedom;
 use super::range::{Range, nearest_angle};
 use super::swing_twist::{SwingTwist, nearest_in_ellipse};
 use crate::math::{Quat, Transform, Vec3, exp, twist_angle};
 
-/// A bound of one joint.
+/// The limit of one joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// The angle of a hinge away from the rest rotation, or the way of a slide from the rest translation.
+    /// The angle of a hinge from the rest rotation, or the displacement of a slide from the rest translation.
     Range(Range),
     /// The two angles of a two-axis joint.
     Ranges([Range; 2]),
-    /// Swing and twist of a ball, or of the rotation of a free root.
+    /// Swing and twist of a ball joint, or of the rotation of a free root.
     SwingTwist(SwingTwist),
 }
 
 impl Limit {
-    /// The nearest transform inside the bound: exactly `local` where it is inside, and where the kind of limit
-    /// does not fit the kind of joint.
+    /// The nearest transform within the limit; exactly `local` if it is inside, or if the kind of limit does not match
+    /// the kind of joint.
     pub fn project(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Transform {
         let relative = rest.rotation.inverse() * local.rotation;
         let mut nearest = *local;
@@ -36,16 +35,16 @@ impl Limit {
             }
             (Limit::Range(range), Freedom::Slide(axis)) => {
                 let axis = rest.rotation * axis;
-                let way = axis.dot(&(local.translation - rest.translation));
-                nearest.translation += axis * (range.clamp(way) - way);
+                let offset = axis.dot(&(local.translation - rest.translation));
+                nearest.translation += axis * (range.clamp(offset) - offset);
             }
             (Limit::Ranges(ranges), Freedom::TwoAxis(a, b)) => {
                 let [first, second] = two_angles(&relative, a, b);
                 let bounded = [nearest_angle(&ranges[0], first), nearest_angle(&ranges[1], second)];
                 if bounded != [first, second] {
-                    let turned =
+                    let bounded =
                         exp(&(a * (bounded[0] - first))) * relative * exp(&(b * (bounded[1] - second)));
-                    nearest.rotation = rest.rotation * turned;
+                    nearest.rotation = rest.rotation * bounded;
                 }
             }
             (Limit::SwingTwist(limit), Freedom::Ball | Freedom::Free) => {
@@ -56,21 +55,21 @@ impl Limit {
         nearest
     }
 
-    /// The bounded numbers of a local transform: an angle, a way, two angles, or swing and twist; none where the kind
-    /// of limit does not fit the kind of joint.
+    /// The limited coordinates of a local transform: an angle, an offset, two angles, or swing and twist; none if the
+    /// kind of limit does not match the kind of joint.
     pub fn coordinates(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> Vec<f64> {
         let (values, count) = self.values(freedom, rest, local);
         values[..count].to_vec()
     }
 
-    /// As [`Limit::coordinates`], with how many there are.
+    /// As [`Limit::coordinates`], as a fixed array with the count.
     fn values(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> ([f64; 3], usize) {
         let relative = rest.rotation.inverse() * local.rotation;
         match (self, freedom) {
             (Limit::Range(_), Freedom::Hinge(axis)) => ([twist_angle(&relative, axis), 0.0, 0.0], 1),
             (Limit::Range(_), Freedom::Slide(axis)) => {
-                let way = (rest.rotation * axis).dot(&(local.translation - rest.translation));
-                ([way, 0.0, 0.0], 1)
+                let offset = (rest.rotation * axis).dot(&(local.translation - rest.translation));
+                ([offset, 0.0, 0.0], 1)
             }
             (Limit::Ranges(_), Freedom::TwoAxis(a, b)) => {
                 let [first, second] = two_angles(&relative, a, b);
@@ -81,8 +80,9 @@ impl Limit {
         }
     }
 
-    /// Whether a transform that keeps the bound stands at its edge, to within a microradian or micrometre.
+    /// Whether a transform within the limit is at its edge, to within a microradian or micrometre.
     pub fn at_edge(&self, freedom: &Freedom, rest: &Transform, local: &Transform) -> bool {
+        /// Tolerance in radians or metres: well above rounding, far below anything visible.
         const EDGE: f64 = 1e-6;
         let at = |r: &Range, x: f64| x <= r.low + EDGE || x >= r.high - EDGE;
         let ([x, y, z], count) = self.values(freedom, rest, local);
@@ -100,8 +100,8 @@ impl Limit {
 
 /// The angles of `relative = exp(a s) exp(b t)` for perpendicular unit axes.
 fn two_angles(relative: &Quat, a: &Vec3, b: &Vec3) -> [f64; 2] {
-    let turned = relative * b;
-    let first = libm::atan2(a.dot(&b.cross(&turned)), b.dot(&turned));
+    let rotated = relative * b;
+    let first = libm::atan2(a.dot(&b.cross(&rotated)), b.dot(&rotated));
     [first, twist_angle(&(exp(&(a * -first)) * relative), b)]
 }
 
@@ -136,8 +136,8 @@ mod tests {
             prop_assert!(!(-0.1..=2.0).contains(&x) || inside == hinge);
             let slide = Transform::new(rest.rotation, rest.translation + rest.rotation * Vec3::y() * x);
             let inside = limit.project(&Freedom::Slide(Vec3::y()), &rest, &slide);
-            let way = (rest.rotation * Vec3::y()).dot(&(inside.translation - rest.translation));
-            prop_assert!((way - x.clamp(-0.1, 2.0)).abs() < 1e-12);
+            let offset = (rest.rotation * Vec3::y()).dot(&(inside.translation - rest.translation));
+            prop_assert!((offset - x.clamp(-0.1, 2.0)).abs() < 1e-12);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A skeleton whose joints have degrees of freedom and limits: what every solver moves.
+//! A skeleton with degrees of freedom and joint limits: the model that every solver moves.
 //!
-//! Increments are taken at the current pose, in world axes where an axis is needed, so that no parametrisation
-//! becomes singular: a ball turns by a rotation vector, `R <- exp(delta) R`; a hinge by an angle about an axis
-//! fixed in its own space; a two-axis joint about one axis fixed in the parent and one fixed in itself. A limited
-//! coordinate is read off the current rotation. Space: local poses, model-space axes. Units: metres, radians.
+//! Increments are relative to the current pose, in model axes where an axis is needed, so that no parametrisation is
+//! singular: a ball joint rotates by a rotation vector, `R <- exp(delta) R`; a hinge by an angle about an axis fixed in
+//! joint space; a two-axis joint about one axis fixed in the parent and one fixed in the joint. Limited coordinates are
+//! computed from the current rotation. Space: local poses, model-space axes. Units: metres, radians.
 
 use super::freedom::Freedom;
 use super::limit::Limit;
@@ -11,8 +11,8 @@ use crate::body::range_of_motion;
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::model::{JointId, ModelPose, Pose, Rig, Skeleton};
 
-/// What a unit step of one degree of freedom does: an angular velocity and the velocity of the joint's own
-/// position, both in model space.
+/// The effect of a unit step of one degree of freedom: angular velocity, and linear velocity of the joint's position,
+/// in model space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DofAxis {
     /// Radians per unit.
@@ -34,7 +34,7 @@ pub struct Mechanism {
 impl Mechanism {
     /// A mechanism of these freedoms, in joint order, without limits; joints beyond the list are fixed.
     ///
-    /// Axes are brought to length one; a hinge or a slide whose axis has no direction is fixed.
+    /// Axes are normalised; a hinge or slide with a zero axis becomes fixed.
     pub fn new(skeleton: &Skeleton, freedoms: impl IntoIterator<Item = Freedom>) -> Self {
         let unit = |v: Vec3| v.try_normalize(1e-12);
         let mut freedoms: Vec<Freedom> = freedoms.into_iter().take(skeleton.len()).collect();
@@ -61,19 +61,19 @@ impl Mechanism {
         Self { skeleton: skeleton.clone(), limits: vec![None; freedoms.len()], freedoms, first_dof, dofs }
     }
 
-    /// A root that moves freely and balls everywhere else.
+    /// A free root and ball joints everywhere else.
     pub fn floating(skeleton: &Skeleton) -> Self {
         Self::new(skeleton, std::iter::once(Freedom::Free).chain(std::iter::repeat(Freedom::Ball)))
     }
 
-    /// Balls everywhere, the root too: it turns and stays where it is.
+    /// Ball joints everywhere, including the root, which rotates but does not translate.
     pub fn anchored(skeleton: &Skeleton) -> Self {
         Self::new(skeleton, std::iter::repeat(Freedom::Ball))
     }
 
-    /// A body that moves freely: balls everywhere, with the published ranges of motion for every role that has one.
+    /// A free root and ball joints, with the published ranges of motion for every role that has one.
     ///
-    /// `rest` is the calibration pose in model space, normal form.
+    /// `rest` is the calibration pose in model space.
     pub fn humanoid(rig: &Rig, rest: &ModelPose) -> Self {
         let free = Self::floating(rig.skeleton());
         rig.skeleton().ids().fold(free, |mechanism, id| match range_of_motion(rig, rest, id) {
@@ -104,7 +104,7 @@ impl Mechanism {
         &self.skeleton
     }
 
-    /// How a joint may move.
+    /// The freedom of a joint.
     pub fn freedom(&self, id: JointId) -> Freedom {
         self.freedoms[id.index()]
     }
@@ -114,12 +114,12 @@ impl Mechanism {
         self.limits[id.index()].as_ref()
     }
 
-    /// How many numbers a step of the whole mechanism has.
+    /// Total number of degrees of freedom.
     pub fn dofs(&self) -> usize {
         self.dofs
     }
 
-    /// Where the numbers of one joint stand in a step.
+    /// The indices of one joint's degrees of freedom in a step.
     pub fn dofs_of(&self, id: JointId) -> std::ops::Range<usize> {
         let first = self.first_dof[id.index()];
         first..first + self.freedoms[id.index()].dofs()
@@ -148,16 +148,16 @@ impl Mechanism {
         axes.into_iter().take(self.freedoms[id.index()].dofs())
     }
 
-    /// The rotation from the joint's rest frame, carried by the current parent, to model space.
+    /// Model space from the joint's rest frame attached to its current parent.
     fn rest_in_model(&self, model: &ModelPose, id: JointId) -> Quat {
         let rest = self.skeleton.joint(id).rest.rotation;
         self.skeleton.parent(id).map_or(rest, |p| model.joint(p).rotation * rest)
     }
 
-    /// Moves `pose` by `step`, whose numbers multiply the axes at the pose `model` (the same pose in model space).
+    /// Moves `pose` by `step`, the coefficients of the axes at `model` (the same pose in model space).
     ///
     /// # Panics
-    /// Where the step has another length than [`Mechanism::dofs`], or a pose belongs to another skeleton.
+    /// If the length of `step` is not [`Mechanism::dofs`], or a pose belongs to another skeleton.
     pub fn step(&self, pose: &mut Pose, model: &ModelPose, step: &[f64]) {
         assert_eq!(step.len(), self.dofs, "a step belongs to its mechanism");
         for id in self.skeleton.ids() {
@@ -174,8 +174,8 @@ impl Mechanism {
                 Freedom::Ball | Freedom::Free => {
                     let parent =
                         self.skeleton.parent(id).map_or(Quat::identity(), |p| model.joint(p).rotation);
-                    let turn = exp(&(parent.inverse() * Vec3::new(s[0], s[1], s[2])));
-                    local.rotation = turn * local.rotation;
+                    let delta = exp(&(parent.inverse() * Vec3::new(s[0], s[1], s[2])));
+                    local.rotation = delta * local.rotation;
                     if s.len() == 6 {
                         local.translation += Vec3::new(s[3], s[4], s[5]);
                     }
@@ -185,7 +185,7 @@ impl Mechanism {
         }
     }
 
-    /// The nearest local transform of one joint that keeps its limit; the same one where it does already.
+    /// The nearest local transform of one joint within its limit; the same if it is inside.
     pub fn limited(&self, id: JointId, local: &Transform) -> Transform {
         let rest = &self.skeleton.joint(id).rest;
         match &self.limits[id.index()] {
@@ -199,13 +199,13 @@ impl Mechanism {
         self.skeleton.ids().filter(|id| self.limits[id.index()].is_some())
     }
 
-    /// By how many radians (metres for slides) one joint is outside its limit; 0 inside.
+    /// Distance of one joint from its limit range, in radians (metres for slides); 0 inside.
     pub fn excess(&self, id: JointId, local: &Transform) -> f64 {
         let nearest = self.limited(id, local);
         nearest.rotation.angle_to(&local.rotation).max((nearest.translation - local.translation).norm())
     }
 
-    /// Brings every joint of `pose` into its limit and says how many were outside by more than a nanoradian.
+    /// Brings every joint of `pose` into its limit and returns how many were outside by more than a nanoradian.
     pub fn enforce(&self, pose: &mut Pose) -> usize {
         let mut outside = 0;
         for id in self.joints_with_limits() {

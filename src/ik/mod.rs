@@ -1,7 +1,7 @@
-//! Inverse kinematics: where effectors shall be becomes how joints turn.
+//! Inverse kinematics: joint rotations from effector targets.
 //!
-//! A [`Mechanism`] is a skeleton whose joints have degrees of freedom and limits; a [`Task`] is a goal as error,
-//! Jacobian and weight; every [`Solver`] takes both, moves a pose, and says in an [`Outcome`] what it reached.
+//! A [`Mechanism`] is a skeleton with degrees of freedom and joint limits; a [`Task`] is a goal with error, Jacobian
+//! and weight; every [`Solver`] takes both, changes a pose and reports in an [`Outcome`] which tasks are reached.
 //! Space: local poses, targets in model space. Units: metres, radians.
 //!
 #![doc = include_str!("scenes.md")]

@@ -1,4 +1,4 @@
-//! What every solver is asked and what it answers: one signature, one outcome, never a number that is none.
+//! The common interface of all solvers: stopping criteria, outcome per task, and the solver trait. Results are never NaN.
 
 use super::mechanism::Mechanism;
 use super::task::Task;
@@ -12,7 +12,7 @@ pub struct Stop {
     pub position: f64,
     /// An orientation, an aim or a pole is reached within this many radians.
     pub angle: f64,
-    /// The most steps (sweeps for the geometric solvers).
+    /// Maximum number of steps (sweeps for the geometric solvers).
     pub iterations: usize,
 }
 
@@ -30,71 +30,71 @@ impl Stop {
     }
 }
 
-/// How one task ended.
+/// Whether a task was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Within its tolerance.
     Reached,
-    /// Not within its tolerance, and no step of the solver brings it nearer.
+    /// Not within its tolerance, and no step of the solver reduces the error.
     Unreachable,
-    /// Not within its tolerance when the steps ran out.
+    /// Not within its tolerance after the maximum number of steps.
     Unfinished,
 }
 
-/// How one task ended, and how far off.
+/// Result of one task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effector {
-    /// How it ended. Postures have no tolerance and are always reached.
+    /// Whether it was reached. Postures have no tolerance and always count as reached.
     pub reach: Reach,
-    /// The distance that is left, in metres or radians.
+    /// The remaining error, in metres or radians.
     pub residual: f64,
 }
 
-/// What a solver has to say.
+/// Result of a solve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Whether every task is reached.
     pub converged: bool,
-    /// Steps made.
+    /// Number of steps.
     pub iterations: usize,
-    /// The root of the weighted sum of squared residuals; infinite where the problem was not finite.
+    /// Square root of the weighted sum of squared residuals; infinite if the input was not finite.
     pub residual: f64,
-    /// One for every task, in their order.
+    /// One result per task, in task order.
     pub effectors: Vec<Effector>,
-    /// How many joints stand at the edge of their limit.
+    /// Number of joints at the edge of their limit.
     pub limited: usize,
 }
 
 impl Outcome {
-    /// The outcome of a pose that was found in so many steps and is the answer: what is not reached cannot be.
+    /// The outcome of a final pose found in `iterations` steps: tasks not reached count as unreachable.
     pub fn of(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, stop: &Stop, iterations: usize) -> Self {
         judge(mechanism, tasks, pose, stop, Progress { iterations, stationary: true })
     }
 }
 
-/// Steps made, and whether the last one changed nothing any more.
+/// Number of steps, and whether the solver converged to a stationary pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Steps made.
+    /// Number of steps.
     pub iterations: usize,
-    /// Whether the solver stopped where no step of it helps.
+    /// Whether the solver stopped at a pose that none of its steps improves.
     pub stationary: bool,
 }
 
-/// A way to move a mechanism so that tasks are met.
+/// A method that moves a mechanism towards tasks.
 pub trait Solver {
-    /// What people call it.
+    /// The usual name of the method.
     fn name(&self) -> &'static str;
 
-    /// Whether joints keep their limits in every answer.
+    /// Whether every result keeps the joint limits.
     fn keeps_limits(&self) -> bool;
 
-    /// Moves `pose`; called with finite numbers only.
+    /// Moves `pose`; all input is finite.
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress;
 
-    /// Tries once more from a slightly bent pose where the first step already led nowhere: a straight limb that points
-    /// at its target has no first-order step, but an answer. The bent start must pay by a tenth of the residual, so
-    /// that limbs stretched after unreachable targets stay as they are.
+    /// Retries from a perturbed pose if the solver was stationary at the first step: a straight limb that points at its
+    /// target has a zero gradient although a solution exists. The retry is used only if it reduces the residual by a
+    /// tenth, so that limbs stretched towards unreachable targets stay straight.
     fn escape(
         &self,
         mechanism: &Mechanism,
@@ -112,24 +112,23 @@ pub trait Solver {
         }
         let skeleton = mechanism.skeleton();
         let model = ModelPose::of(skeleton, pose);
-        let mut bent = pose.clone();
+        let mut perturbed = pose.clone();
         let step: Vec<f64> = (0..mechanism.dofs()).map(|k| if k % 2 == 0 { NUDGE } else { -NUDGE }).collect();
-        mechanism.step(&mut bent, &model, &step);
-        let again = self.run(mechanism, tasks, &mut bent, stop);
-        if judge(mechanism, tasks, &bent, stop, again).residual < 0.9 * here.residual {
-            *pose = bent;
+        mechanism.step(&mut perturbed, &model, &step);
+        let again = self.run(mechanism, tasks, &mut perturbed, stop);
+        if judge(mechanism, tasks, &perturbed, stop, again).residual < 0.9 * here.residual {
+            *pose = perturbed;
             return again;
         }
         found
     }
 
-    /// Moves `pose` so that the tasks are met as well as can be, and says how well.
+    /// Moves `pose` as close to the tasks as possible and reports the result.
     ///
-    /// Unreachable targets and singular poses are answers. Where a number of the problem is not finite the pose
-    /// stays as it is.
+    /// Unreachable targets and singular poses are valid input. If any number is not finite, the pose is unchanged.
     ///
     /// # Panics
-    /// Where the pose or a task belongs to another skeleton.
+    /// If the pose or a task belongs to another skeleton.
     fn solve(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Outcome {
         assert_eq!(pose.local().len(), mechanism.skeleton().len(), "a pose belongs to its skeleton");
         let finite = |pose: &Pose| pose.local().iter().all(|t| t.is_finite());
@@ -153,10 +152,10 @@ pub trait Solver {
     }
 }
 
-/// How far a pose that a solver is stuck at is bent to get it off, in radians or metres a degree of freedom.
+/// Perturbation of a stationary pose, in radians or metres per degree of freedom.
 const NUDGE: f64 = 0.05;
 
-/// The outcome of an answer: how far every task is off by forward kinematics.
+/// The outcome of a result: the error of every task by forward kinematics.
 pub(super) fn judge(
     mechanism: &Mechanism,
     tasks: &[Task],
@@ -191,7 +190,7 @@ pub(super) fn judge(
     }
 }
 
-/// How many joints stand at the edge of their limit: a small turn in some direction leads outside.
+/// Number of joints at the edge of their limit: a small rotation in some direction leads outside.
 fn limited_joints(mechanism: &Mechanism, pose: &Pose) -> usize {
     let skeleton = mechanism.skeleton();
     let at_edge = |id: &crate::model::JointId| {

@@ -3,14 +3,14 @@
 /// A closed interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// The least value.
+    /// Lower bound.
     pub low: f64,
-    /// The greatest value.
+    /// Upper bound.
     pub high: f64,
 }
 
 impl Range {
-    /// From one number to another; the two in the wrong order are one point between.
+    /// The interval from `low` to `high`; if `low > high`, their mean as a single point.
     pub fn new(low: f64, high: f64) -> Self {
         if low <= high {
             Self { low, high }
@@ -19,7 +19,7 @@ impl Range {
         }
     }
 
-    /// The nearest value inside; `low` for what is not a number.
+    /// The nearest value inside; `low` for NaN.
     pub fn clamp(&self, x: f64) -> f64 {
         if x >= self.low { x.min(self.high) } else { self.low }
     }
@@ -27,14 +27,14 @@ impl Range {
 
 /// The angle inside the range that is nearest to `angle` on the circle.
 pub(super) fn nearest_angle(range: &Range, angle: f64) -> f64 {
-    let turn = std::f64::consts::TAU;
-    // A range may run past half a turn; the angle is the same one a turn further.
-    if [angle, angle + turn, angle - turn].iter().any(|a| range.low <= *a && *a <= range.high) {
+    const TURN: f64 = std::f64::consts::TAU;
+    // A range may extend beyond 180 degrees, where the same angle is written one full turn further.
+    if [angle, angle + TURN, angle - TURN].iter().any(|a| range.low <= *a && *a <= range.high) {
         return angle;
     }
     let away = |bound: f64| {
-        let d = (angle - bound).abs() % turn;
-        d.min(turn - d)
+        let d = (angle - bound).abs() % TURN;
+        d.min(TURN - d)
     };
     if away(range.low) < away(range.high) { range.low } else { range.high }
 }

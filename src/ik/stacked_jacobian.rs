@@ -1,7 +1,7 @@
-//! Tasks become one matrix: the stacked, weighted Jacobian that the classic solvers decompose.
+//! Stacked, weighted Jacobian of all tasks, which the classic solvers decompose.
 //!
-//! TaskRows are tasks in order, columns the degrees of freedom of the mechanism. The tree solver never builds it; it is
-//! held against this in tests. Space: model space. Units: metres and radians.
+//! Rows are tasks in order, columns the degrees of freedom of the mechanism. The tree solver never builds it; tests
+//! compare that solver with it. Space: model space. Units: metres and radians.
 
 use super::mechanism::Mechanism;
 use super::task::Task;
@@ -9,18 +9,18 @@ use super::task_rows::TaskRows;
 use crate::math::{DMatrix, DVector, Vec3};
 use crate::model::{ModelPose, Pose};
 
-/// The stacked rows of tasks at one pose, each multiplied by the root of its weight.
+/// The stacked rows of all tasks at one pose, each multiplied by the square root of its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackedTasks {
-    /// TaskRows by degrees of freedom.
+    /// Rows by degrees of freedom.
     pub jacobian: DMatrix<f64>,
     /// Target minus current.
     pub error: DVector<f64>,
-    /// Where the rows of every task end.
+    /// The end of the rows of each task.
     pub ends: Vec<usize>,
 }
 
-/// Stacks tasks at a pose given in local and model space.
+/// Stacks the rows of tasks at a pose, given in local and model space.
 pub fn stack(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, model: &ModelPose) -> StackedTasks {
     let skeleton = mechanism.skeleton();
     let mut rows = TaskRows::default();
@@ -33,7 +33,7 @@ pub fn stack(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, model: &ModelPo
             for id in skeleton.path_to_root(term.joint) {
                 let x = model.position(id);
                 for (dof, axis) in mechanism.dofs_of(id).zip(mechanism.axes(model, id)) {
-                    // The twist about the model's origin: the point there moves with v - w x x.
+                    // The twist about the model's origin: the point there has the velocity v - w x x.
                     let moved = axis.linear - axis.angular.cross(&x);
                     let value = term.moment.dot(&axis.angular) + term.force.dot(&moved);
                     entries.push((first + term.row, dof, value * root(term.row)));
@@ -51,14 +51,14 @@ pub fn stack(mechanism: &Mechanism, tasks: &[Task], pose: &Pose, model: &ModelPo
 }
 
 impl StackedTasks {
-    /// The damped least-squares step `(J^T J + damping)^-1 J^T e`, by Cholesky's factor of the smaller matrix.
+    /// The damped least-squares step `(J^T J + damping)^-1 J^T e`, by Cholesky factorisation of the smaller matrix.
     pub fn damped_step(&self, damping: f64) -> DVector<f64> {
         let (j, n) = (&self.jacobian, self.jacobian.ncols());
         let m = j.nrows();
         let square = if m <= n { j * j.transpose() } else { j.transpose() * j };
         let size = square.nrows();
         let factor = |damping: f64| (&square + DMatrix::identity(size, size) * damping).cholesky();
-        // Without damping a singular matrix has no factor; a little of it always helps.
+        // Without damping the factorisation of a singular matrix fails; a little damping prevents that.
         let tiny = 1e-12 * (1.0 + square.diagonal().amax());
         let Some(factor) = factor(damping).or_else(|| factor(damping + tiny)) else {
             return DVector::zeros(n);

@@ -6,10 +6,9 @@
 
 use super::range::{Range, nearest_angle};
 use crate::body::MotionRange;
-use crate::math::twist_angle;
-use crate::math::{Quat, Vec2, Vec3, exp, log, swing_twist};
+use crate::math::{Quat, Vec2, Vec3, exp, log, swing_twist, twist_angle};
 
-/// The bound of a ball: how far it may swing off its bone axis, and twist about it.
+/// The limit of a ball joint: its swing away from the bone axis and its twist about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwingTwist {
     /// The local rotation from which swing and twist are measured: parent space from joint space.
@@ -19,11 +18,11 @@ pub struct SwingTwist {
     /// The first swing axis, a unit vector in joint space perpendicular to the bone; the second one is
     /// `axis x first`.
     pub first: Vec3,
-    /// How far it swings about the first and the second axis: `low <= 0 <= high`, radians.
+    /// Swing about the first and the second axis: `low <= 0 <= high`, radians.
     pub swing: [Range; 2],
-    /// How far it twists, radians.
+    /// Twist, radians.
     pub twist: Range,
-    /// Whether it twists before it swings: the swing axes are then those that the twist has turned.
+    /// Whether the twist comes before the swing: the swing axes are then rotated by the twist.
     pub twist_first: bool,
 }
 
@@ -36,13 +35,13 @@ impl From<MotionRange> for SwingTwist {
 }
 
 impl SwingTwist {
-    /// Swing about the first and second axis, and twist, of a local rotation, in radians.
+    /// Swing about the first and second axis, and twist, of a local rotation; radians.
     pub fn angles(&self, local: &Quat) -> [f64; 3] {
         let relative = self.reference.inverse() * local;
-        let (swing, turned) = swing_twist(&relative, &self.axis);
+        let (swing, twist) = swing_twist(&relative, &self.axis);
         let mut swing = log(&swing);
         if self.twist_first {
-            swing = turned.inverse() * swing;
+            swing = twist.inverse() * swing;
         }
         let second = self.axis.cross(&self.first);
         [swing.dot(&self.first), swing.dot(&second), twist_angle(&relative, &self.axis)]
@@ -55,11 +54,11 @@ impl SwingTwist {
         self.reference * if self.twist_first { twist * swing } else { swing * twist }
     }
 
-    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` from twice that on.
+    /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` from `2 least` on.
     ///
-    /// In between it bends more and more, and the swing aside fades out: what is nearly straight has no side of its own, and
-    /// whatever bends it on would throw its side about.
-    pub fn bent(&self, local: &Quat, least: f64) -> Quat {
+    /// Below that the swing is increased smoothly and the swing about the second axis fades out: a nearly straight joint
+    /// has no well-defined bend direction, which would jump when the joint is bent further.
+    pub fn with_least_bend(&self, local: &Quat, least: f64) -> Quat {
         let [first, second, twist] = self.angles(local);
         if first >= 2.0 * least {
             return *local;
@@ -70,24 +69,23 @@ impl SwingTwist {
         self.rotation([bend, aside, twist])
     }
 
-    /// The nearest angles inside, those of [`SwingTwist::angles`]; the twist counts on past half a turn.
+    /// The nearest angles within the limit, in the form of [`SwingTwist::angles`]; the twist is not wrapped at 180 degrees.
     pub fn nearest(&self, [first, second, twist]: [f64; 3]) -> [f64; 3] {
         let [first, second] = nearest_in_ellipse(&self.swing, first, second);
         [first, second, self.twist.clamp(twist)]
     }
 
-    /// The nearest rotation inside, twist and swing each on its own; exactly `local` where it is inside.
+    /// The nearest rotation within the limit, twist and swing separately; exactly `local` if it is inside.
     pub fn project(&self, local: &Quat) -> Quat {
         if self.plainly_holds(local) { *local } else { self.nearest_to(local) }
     }
 
-    /// Whether the rotation is inside, told without angles: where it is so by what they are at most. What is near the bound
-    /// is not told.
+    /// Fast conservative test that the rotation is inside, by upper bounds on its angles; false near the limit.
     fn plainly_holds(&self, local: &Quat) -> bool {
         let relative = self.reference.inverse() * local;
         let (w, v) = (relative.w, relative.imag());
         let along = v.dot(&self.axis);
-        // The cosine of half the swing; near half a turn nothing tells the twist.
+        // The cosine of half the swing; near a swing of 180 degrees the twist is undefined.
         let cosine = (w * w + along * along).sqrt();
         if cosine < 1e-3 {
             return false;
@@ -97,7 +95,7 @@ impl SwingTwist {
         let half = along / cosine * w.signum();
         let twist = [2.0 * half.abs(), most(half.abs())];
         let [low, high] = if half < 0.0 { [-twist[1], -twist[0]] } else { twist };
-        // The sine of half the swing about either axis, as swing_twist has it.
+        // The sine of half the swing about each axis, as of swing_twist.
         let second = self.axis.cross(&self.first);
         let (a, b) = (v.dot(&self.first), v.dot(&second));
         let (mut x, mut y) = ((w * a - along * b) / cosine, (w * b + along * a) / cosine);
@@ -107,12 +105,12 @@ impl SwingTwist {
         }
         let sine = (x * x + y * y).sqrt();
         let grown = if sine > 0.0 { most(sine.min(1.0)) / sine } else { 2.0 };
-        let share = |way: f64, r: &Range| way * grown / if way < 0.0 { -r.low } else { r.high };
+        let share = |s: f64, r: &Range| s * grown / if s < 0.0 { -r.low } else { r.high };
         let (x, y) = (share(x, &self.swing[0]), share(y, &self.swing[1]));
         x * x + y * y < 1.0 - ROUNDED && self.twist.low < low - ROUNDED && high + ROUNDED < self.twist.high
     }
 
-    /// The nearest rotation inside.
+    /// The nearest rotation within the limit.
     fn nearest_to(&self, local: &Quat) -> Quat {
         let [first, second, twist] = self.angles(local);
         let swing = nearest_in_ellipse(&self.swing, first, second);
@@ -124,10 +122,10 @@ impl SwingTwist {
     }
 }
 
-/// More than rounding can make of an angle or a share.
+/// Larger than the rounding error of an angle (radians) or a share.
 const ROUNDED: f64 = 1e-9;
 
-/// The point of an ellipse with half axes by quadrant that is nearest to `(x, y)`; the point itself inside.
+/// The point nearest to `(x, y)` of an ellipse whose half axes differ by quadrant; the point itself if inside.
 ///
 /// One coordinate's multiplier `t` solves `(a x / (t + a^2))^2 + (b y / (t + b^2))^2 = 1`; the left side falls and is
 /// convex for `t >= 0`, so Newton's method from 0 climbs to the root without overshooting.
@@ -154,7 +152,7 @@ pub(super) fn nearest_in_ellipse(half: &[Range; 2], x: f64, y: f64) -> [f64; 2] 
         }
     }
     let p = Vec2::new(a * a * x / (t + a * a), b * b * y / (t + b * b));
-    // What is left of the iteration's error is taken out along the ray from the middle.
+    // The remaining error of the iteration is removed along the ray from the centre.
     let p = p / size(p).sqrt();
     [p.x, p.y]
 }
@@ -195,10 +193,10 @@ mod tests {
             prop_assert!(limit.project(&inside).angle_to(&inside) < 1e-9);
         }
 
-        /// What is told without angles is what the angles tell, and rotations well inside are told.
+        /// The fast test agrees with the angles, and accepts rotations well inside.
         #[test]
         fn what_plainly_holds_is_its_own_nearest(
-            x in -1.5..1.5f64, y in -0.9..0.9f64, t in -3.1..3.1f64, share in 0.0..0.8f64, turn in 0.0..6.3f64,
+            x in -1.5..1.5f64, y in -0.9..0.9f64, t in -3.1..3.1f64, share in 0.0..0.8f64, direction in 0.0..6.3f64,
             twist_first: bool, negated: bool,
         ) {
             let limit = SwingTwist { twist_first, ..shoulder() };
@@ -207,23 +205,23 @@ mod tests {
             if limit.plainly_holds(&q) {
                 prop_assert_eq!(limit.nearest_to(&q), q);
             }
-            let (a, b) = (share * turn.cos(), share * turn.sin());
+            let (a, b) = (share * direction.cos(), share * direction.sin());
             let (x, y) = (a * if a < 0.0 { 0.4 } else { 1.3 }, b * if b < 0.0 { 0.2 } else { 0.7 });
             let t = if t < 0.0 { 0.45 * t / 3.1 } else { 0.75 * t / 3.1 };
             prop_assert!(limit.plainly_holds(&sign(limit.rotation([x, y, t]))));
         }
 
-        /// LimbPose enough it stays, else it bends by at least the least, and moves on smoothly through straight.
+        /// A joint bent far enough is unchanged, else it gets the minimum bend, smoothly through straight.
         #[test]
-        fn straight_joints_start_bent_the_way_they_bend(x in -0.6..0.6f64, y in -0.3..0.3f64, t in -0.4..0.8f64) {
+        fn straight_joints_get_a_least_bend_towards_their_side(x in -0.6..0.6f64, y in -0.3..0.3f64, t in -0.4..0.8f64) {
             let limit = shoulder();
             let at = |x: f64| limit.rotation([x, y, t]);
-            let bent = |x: f64| limit.bent(&at(x), 0.1);
-            let [first, second, twist] = limit.angles(&bent(x));
+            let bend = |x: f64| limit.with_least_bend(&at(x), 0.1);
+            let [first, second, twist] = limit.angles(&bend(x));
             prop_assert!(first > 0.1 - 1e-9 && second.abs() <= y.abs() + 1e-9 && (twist - t).abs() < 1e-9);
-            prop_assert!(x < 0.2 || bent(x) == at(x));
+            prop_assert!(x < 0.2 || bend(x) == at(x));
             prop_assert!(x > 0.0 || second.abs() < 1e-9);
-            prop_assert!(bent(x).angle_to(&bent(x + 1e-3)) < 5e-3);
+            prop_assert!(bend(x).angle_to(&bend(x + 1e-3)) < 5e-3);
         }
 
         #[test]

@@ -1,9 +1,6 @@
-//! A goal becomes an error and a Jacobian: all that a solver knows of it (Caron et al., pink; Zakka, mink).
+//! Tasks: goals with weight and priority, which solvers see as an error and a Jacobian (Caron et al., pink; Zakka, mink).
 //!
-//! The error says how far off, the Jacobian how the quantity changes with the joints, so that `J step = error` closes
-//! the gap. A Jacobian row is a list of wrenches on joints: a joint that moves with the twist `(w, v)` about the
-//! common point `origin` changes the row by `moment . w + force . v`. Dense solvers sum them over the joints below
-//! each axis, the tree solver never leaves this form. Space: model space. Units: metres and radians.
+//! Space: model space. Units: metres and radians.
 
 use super::task_rows::{TaskRows, aim, balance, centre_of_mass, point_rows, pole, posture, rotation_error};
 use crate::body::PointMass;
@@ -11,37 +8,37 @@ use crate::math::{Quat, Transform, Vec2, Vec3};
 use crate::model::{JointId, ModelPose, Pose};
 use std::sync::Arc;
 
-/// What shall be reached. Points and directions are in joint space, targets in model space.
+/// What is to be reached. Points and directions are in joint space, targets in model space.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Goal {
-    /// A point of a joint shall be at a place.
+    /// A point of a joint at a position.
     Position {
         /// The effector.
         joint: JointId,
         /// The point in joint space.
         point: Vec3,
-        /// The place.
+        /// The position.
         target: Vec3,
     },
-    /// A joint shall be turned as given.
+    /// A joint in an orientation.
     Orientation {
         /// The effector.
         joint: JointId,
         /// Model space from joint space.
         target: Quat,
     },
-    /// An axis of a joint shall point at a place.
+    /// An axis of a joint pointing at a position.
     Aim {
         /// The effector.
         joint: JointId,
-        /// Where the axis starts, in joint space.
+        /// The origin of the axis, in joint space.
         point: Vec3,
         /// The axis, a unit vector in joint space.
         axis: Vec3,
-        /// The place to look at.
+        /// The position to point at.
         target: Vec3,
     },
-    /// The middle joint of a limb shall lie in the half plane through the limb's ends and a place.
+    /// The middle joint of a limb in the half plane through the limb's ends and a pole position.
     Pole {
         /// The limb's first joint.
         root: JointId,
@@ -49,86 +46,87 @@ pub enum Goal {
         middle: JointId,
         /// The limb's last joint.
         end: JointId,
-        /// The place.
+        /// The pole position.
         target: Vec3,
     },
-    /// A point of one joint shall be away from a point of another as given.
+    /// A point of one joint at an offset from a point of another.
     Relative {
-        /// The joint and the point in its space that are placed.
+        /// The placed joint and the point in its space.
         placed: (JointId, Vec3),
-        /// The joint and the point in its space they are placed against.
+        /// The reference joint and the point in its space.
         against: (JointId, Vec3),
         /// From the second point to the first, model axes.
         offset: Vec3,
     },
-    /// The centre of all masses shall be at a place.
+    /// The centre of mass at a position.
     CentreOfMass {
         /// The masses.
         masses: Arc<[PointMass]>,
-        /// The place.
+        /// The position.
         target: Vec3,
     },
-    /// The centre of all masses shall be above a polygon on the ground.
+    /// The centre of mass above a support polygon on the ground.
     Balance {
         /// The masses.
         masses: Arc<[PointMass]>,
-        /// The corners of a convex polygon, (X, Z), in either sense of rotation.
+        /// The corners of a convex polygon, (X, Z), clockwise or counter-clockwise.
         support: Arc<[Vec2<f64>]>,
     },
-    /// Joints shall be turned, and free or sliding ones placed, as in a pose.
+    /// Joint rotations, and the root's translation, as in a reference pose.
     Posture {
         /// The pose.
         reference: Arc<Pose>,
-        /// How much each joint matters, in joint order, as a factor on the weight.
+        /// Factor on the weight per joint, in joint order.
         stiffness: Arc<[f64]>,
     },
 }
 
-/// A goal and how much it matters.
+/// A goal with weight and priority.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// What shall be reached.
+    /// The goal.
     pub goal: Goal,
-    /// The factor on the squared error (of metres or radians); at least 0.
+    /// Factor on the squared error (metres or radians); at least 0.
     pub weight: f64,
-    /// 0 is served first; solvers with priorities serve later ones as far as earlier ones allow, others weigh only.
+    /// 0 is the highest priority. Solvers with priorities solve lower ones in the null space of higher ones; other solvers
+    /// use weights only.
     pub priority: u8,
-    /// Whether it is a pin: the whole-body solver pulls until it is reached, whatever softer tasks of whatever weight
-    /// say; others weigh only.
+    /// Whether it is a hard constraint (pin): the whole-body solver enforces it regardless of the weights of other tasks;
+    /// other solvers use the weight only.
     pub hard: bool,
 }
 
 impl Task {
-    /// A task of weight 1, served first.
+    /// A task of weight 1 and priority 0.
     pub fn new(goal: Goal) -> Self {
         Self { goal, weight: 1.0, priority: 0, hard: false }
     }
 
-    /// A joint's own position as an effector.
+    /// A position task for a joint's own position.
     pub fn position(joint: JointId, target: Vec3) -> Self {
         Self::new(Goal::Position { joint, point: Vec3::zeros(), target })
     }
 
-    /// A joint's orientation as an effector.
+    /// An orientation task.
     pub fn orientation(joint: JointId, target: Quat) -> Self {
         Self::new(Goal::Orientation { joint, target })
     }
 
-    /// The same task with another weight; what is negative or no number counts as 0.
+    /// The same task with another weight; negative and non-finite weights count as 0.
     #[must_use]
     pub fn weigh(mut self, weight: f64) -> Self {
         self.weight = if weight.is_finite() { weight.max(0.0) } else { 0.0 };
         self
     }
 
-    /// The same task, served later.
+    /// The same task with another priority.
     #[must_use]
     pub fn after(mut self, priority: u8) -> Self {
         self.priority = priority;
         self
     }
 
-    /// The same task as a pin, see [`Task::hard`]. Positions and orientations can be pins, other goals weigh.
+    /// The same task as a hard constraint, see [`Task::hard`]; only positions and orientations can be hard.
     #[must_use]
     pub fn pinned(mut self) -> Self {
         self.hard = true;
@@ -165,7 +163,7 @@ impl Task {
             }
     }
 
-    /// The joints whose motion the task sees.
+    /// The joints that the task depends on.
     pub fn joints(&self) -> Vec<JointId> {
         match &self.goal {
             Goal::Position { joint, .. } | Goal::Orientation { joint, .. } | Goal::Aim { joint, .. } => {
@@ -182,7 +180,7 @@ impl Task {
         }
     }
 
-    /// Error and Jacobian at a pose, given in local and in model space, written over `rows`.
+    /// Writes error and Jacobian at a pose (given in local and in model space) into `rows`.
     ///
     /// `parents` are those of the skeleton; wrenches are about `origin`.
     pub fn linearize(
@@ -230,7 +228,7 @@ impl Task {
         }
     }
 
-    /// How far off, in metres or radians: the length of the error.
+    /// The length of the error, in metres or radians.
     pub fn distance(
         &self,
         parents: &[Option<JointId>],

@@ -1,4 +1,9 @@
-//! HEAD
+//! Errors and Jacobian rows of the task goals.
+//!
+//! `J step = error` closes the error. A Jacobian row is a list of wrenches on joints: a joint that moves with the twist
+//! `(w, v)` about the common point `origin` changes the row by `moment . w + force . v`. Dense solvers sum the wrenches
+//! over the joints below each axis; the tree solver uses them in this form. Space: model space. Units: metres and
+//! radians.
 
 use crate::body::PointMass;
 use crate::math::{Mat3, Quat, Vec2, Vec3, hat, log};
@@ -9,11 +14,11 @@ use crate::model::{JointId, ModelPose, Pose};
 pub struct Term {
     /// The row.
     pub row: usize,
-    /// The joint whose twist it multiplies.
+    /// The joint whose twist it applies to.
     pub joint: JointId,
-    /// What multiplies the angular velocity.
+    /// Coefficient of the angular velocity.
     pub moment: Vec3,
-    /// What multiplies the velocity of the point of the joint's space that is at the common origin.
+    /// Coefficient of the linear velocity of the joint-fixed point at the common origin.
     pub force: Vec3,
 }
 
@@ -22,7 +27,7 @@ pub struct Term {
 pub struct TaskRows {
     /// The error of each row: target minus current.
     pub error: Vec<f64>,
-    /// The factor of each row on the weight of the task.
+    /// Factor of each row on the task's weight.
     pub factor: Vec<f64>,
     /// The Jacobian.
     pub terms: Vec<Term>,
@@ -35,7 +40,7 @@ impl TaskRows {
         self.error.len() - 1
     }
 
-    /// The row grows by `direction . velocity` of the point `y` of a joint.
+    /// Adds `direction . velocity` of the point `y` of a joint to a row.
     fn point(&mut self, row: usize, joint: JointId, y: &Vec3, direction: &Vec3) {
         self.terms.push(Term { row, joint, moment: y.cross(direction), force: *direction });
     }
@@ -45,7 +50,7 @@ impl TaskRows {
     }
 }
 
-/// Three rows for a point that moves as the weighted sum of points of joints (given about the origin).
+/// Three rows for a point that moves as the weighted sum of joint-fixed points (relative to the origin).
 pub(super) fn point_rows(rows: &mut TaskRows, error: &Vec3, moved: &[(JointId, Vec3, f64)]) {
     for k in 0..3 {
         let row = rows.row(error[k]);
@@ -56,7 +61,7 @@ pub(super) fn point_rows(rows: &mut TaskRows, error: &Vec3, moved: &[(JointId, V
     }
 }
 
-/// The rotation vector `r` of `gap`, and how it shrinks with a world turn of the joint: `J_r^-1(r)`.
+/// The rotation vector `r` of `gap`, and its derivative with respect to a rotation of the joint in model axes: `J_r^-1(r)`.
 ///
 /// `J_r^-1(r) = 1 + hat(r)/2 + (1 - (t/2) cot(t/2)) hat(n)^2`
 /// for the angle `t` about the unit axis `n`.
@@ -71,8 +76,8 @@ pub(super) fn rotation_error(gap: &Quat) -> (Vec3, Mat3<f64>) {
     (r, Mat3::identity() + n * half + n * n * (1.0 - half / libm::tan(half)))
 }
 
-/// The chord between the axis and the direction to the target: `d* - d` on unit vectors, whose length is
-/// `2 sin(angle / 2)` and falls all the way from 180 degrees.
+/// The chord between the axis and the direction to the target: `d* - d` on unit vectors, whose length
+/// `2 sin(angle / 2)` decreases monotonically from 180 degrees to 0.
 pub(super) fn aim(
     rows: &mut TaskRows,
     model: &ModelPose,
@@ -106,7 +111,7 @@ pub(super) fn pole(rows: &mut TaskRows, model: &ModelPose, origin: &Vec3, limb: 
     let (a, b) = (f.cross(&g), h.cross(&g));
     let length = g.norm();
     let (a2, b2) = (a.norm_squared(), b.norm_squared());
-    // Straighter than half a degree or so the bend side means nothing.
+    // Straighter than about half a degree, the bend direction is undefined.
     let straight = |side2: f64, arm: &Vec3| side2 < 1e-4 * arm.norm_squared() * length * length;
     if length < 1e-9 || straight(a2, &f) || straight(b2, &h) {
         return;
@@ -125,7 +130,7 @@ pub(super) fn pole(rows: &mut TaskRows, model: &ModelPose, origin: &Vec3, limb: 
     }
 }
 
-/// The centre of mass, and the shares of the masses in its motion.
+/// The centre of mass, and the share of each mass in its motion.
 pub(super) fn centre_of_mass(
     masses: &[PointMass],
     model: &ModelPose,
@@ -142,7 +147,7 @@ pub(super) fn centre_of_mass(
     (centre, moved)
 }
 
-/// Two rows, X and Z, that bring the centre of mass to the nearest point of the support.
+/// Two rows, X and Z, that move the centre of mass to the nearest point of the support.
 pub(super) fn balance(
     rows: &mut TaskRows,
     model: &ModelPose,
@@ -153,7 +158,7 @@ pub(super) fn balance(
     let (centre, moved) = centre_of_mass(masses, model, origin);
     let c = Vec2::new(centre.x, centre.z);
     let Some((nearest, normal)) = nearest_of_polygon(support, &c) else { return };
-    // On an edge only the way across it counts; at a corner both.
+    // At an edge only the direction across it counts; at a corner both.
     for k in 0..2 {
         let along = match normal {
             Some(n) => n * n[k],
@@ -166,8 +171,8 @@ pub(super) fn balance(
     }
 }
 
-/// The point of a convex polygon nearest to `c`, and the unit normal of the edge it lies on, `None` at a corner;
-/// nothing where `c` is inside or the polygon has no corner.
+/// The point of a convex polygon nearest to `c`, and the unit normal of its edge (`None` at a corner); `None` if `c` is
+/// inside or the polygon is empty.
 fn nearest_of_polygon(corners: &[Vec2<f64>], c: &Vec2<f64>) -> Option<(Vec2<f64>, Option<Vec2<f64>>)> {
     let n = corners.len();
     let cross = |a: Vec2<f64>, b: Vec2<f64>| a.x * b.y - a.y * b.x;
@@ -187,7 +192,8 @@ fn nearest_of_polygon(corners: &[Vec2<f64>], c: &Vec2<f64>) -> Option<(Vec2<f64>
     edges.map(on_edge).min_by(|p, q| (p.0 - c).norm().total_cmp(&(q.0 - c).norm()))
 }
 
-/// Three rows a joint: the turn from the local rotation to the reference's, in the parent's axes; three more for the root's place.
+/// Three rows per joint: the rotation from the local rotation to the reference's, in parent axes; three more for the
+/// root's position.
 pub(super) fn posture(
     rows: &mut TaskRows,
     parents: &[Option<JointId>],
@@ -204,7 +210,7 @@ pub(super) fn posture(
         let joint = JointId::new(j);
         let parent_world = parent.map_or(Quat::identity(), |p| model.joint(p).rotation);
         let gap = reference.joint(joint).rotation * pose.joint(joint).rotation.inverse();
-        // In the parent's axes, which the joint's own turn does not move.
+        // In the parent's axes, which are independent of the joint's own rotation.
         let (error, jacobian) = rotation_error(&gap);
         for k in 0..3 {
             let row = rows.row(error[k]);

@@ -1,4 +1,4 @@
-//! Vectors, matrices and quaternions as plain arrays: one number or several side by side, whatever [`Real`] is.
+//! Vectors, matrices and quaternions as plain arrays, generic over scalars and lanes ([`Real`]).
 
 use crate::math::{Real, Symmetric3, Triple as V, cross, dot, scaled, sum};
 
@@ -51,7 +51,7 @@ pub(super) fn none<T: Real>() -> M<T> {
     [zero(); 3]
 }
 
-/// The quaternion of a rotation vector of at most a radian, by its series: of length one to 1e-10.
+/// The quaternion of a rotation vector of at most one radian, by power series; normalised to within 1e-10.
 #[inline(always)]
 pub(super) fn small_rotation<T: Real>(v: V<T>) -> Q<T> {
     let c = T::splat;
@@ -62,7 +62,7 @@ pub(super) fn small_rotation<T: Real>(v: V<T>) -> Q<T> {
     let cosine = c(1.0) - u * (c(0.5) - u * (c(1.0 / 24.0) - u * (c(1.0 / 720.0) - u * c(1.0 / 40_320.0))));
     [cosine, sine * v[0], sine * v[1], sine * v[2]]
 }
-/// Brings a quaternion that is nearly of length one nearer: one step of Newton's method for the root.
+/// Renormalises a nearly normalised quaternion by one Newton step for the inverse square root.
 #[inline(always)]
 pub(super) fn renormalize<T: Real>(q: Q<T>) -> Q<T> {
     let length = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
@@ -70,7 +70,7 @@ pub(super) fn renormalize<T: Real>(q: Q<T>) -> Q<T> {
     q.map(|x| x * s)
 }
 
-/// The quaternion of the same rotation on the near hemisphere.
+/// The quaternion of the same rotation with `w >= 0`.
 #[inline(always)]
 pub(super) fn near_hemisphere<T: Real>(q: Q<T>) -> Q<T> {
     let far = q[0].less(T::splat(0.0));
@@ -82,8 +82,7 @@ pub(super) fn near_hemisphere<T: Real>(q: Q<T>) -> Q<T> {
     ]
 }
 
-/// Half the angle over the sine of half the angle, `atan2(s, w) / s`, from the cosine `w`, not negative, and the sine's
-/// square.
+/// `atan2(s, w) / s`, half the angle over its sine, from the cosine `w >= 0` and the square of the sine `s`.
 ///
 /// The half angle's tangent is halved three times, `t / (1 + sqrt(1 + t^2))`, until the series of the arc tangent
 /// converges in eleven terms. Nothing divides by `s`.
@@ -104,8 +103,8 @@ pub(super) fn over_sine<T: Real>(w: T, square: T) -> T {
     c(8.0) * series * first * second * third
 }
 
-/// The rotation vector of a quaternion on the near hemisphere, and the two numbers of
-/// `J^T J = across + (1 - across) n n^T` written as `across + along v v^T` for the imaginary part `v`; `ratio` is its
+/// The rotation vector of a quaternion with `w >= 0`, and the coefficients of
+/// `J^T J = across + (1 - across) n n^T = across + along v v^T`, with the imaginary part `v`; `ratio` is its
 /// [`over_sine`].
 #[inline(always)]
 pub(super) fn rotation_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
@@ -118,7 +117,7 @@ pub(super) fn rotation_error<T: Real>(gap: Q<T>, ratio: T) -> (V<T>, T, T) {
     (scaled(v, ratio + ratio), across, along)
 }
 
-/// The quaternion on the near hemisphere, and its [`rotation_error`].
+/// The quaternion with `w >= 0` and its [`rotation_error`].
 #[inline(always)]
 pub(super) fn rotation_gap<T: Real>(q: Q<T>) -> (Q<T>, (V<T>, T, T)) {
     let gap = near_hemisphere(q);
@@ -134,7 +133,7 @@ pub(super) fn restricted<T: Real>(h: &Symmetric3<T>, [a, b]: [V<T>; 2], damping:
     let (p, q, r) = (dot(a, ha) + damping, dot(a, hb), dot(b, hb) + damping);
     let d = T::splat(1.0) / (p * r - q * q);
     let (aa, bb) = (square(a, r * d), square(b, p * d));
-    // a b^T + b a^T is the square of the sum less the squares.
+    // a b^T + b a^T is the outer square of the sum minus the outer squares.
     let both = square(sum(a, b), q * d);
     let (a2, b2) = (square(a, q * d), square(b, q * d));
     Symmetric3(std::array::from_fn(|k| aa[k] + bb[k] - (both[k] - a2[k] - b2[k])))
@@ -145,9 +144,9 @@ mod tests {
     use super::*;
     use crate::math::{Quat, RealX4, Vec3, exp};
 
-    /// The rotation vector found agrees with the one that made the quaternion, in every lane, at every angle.
+    /// The rotation vector is that of the quaternion, in every lane and at every angle.
     #[test]
-    fn turn_errors_are_those_of_the_logarithm() {
+    fn rotation_errors_are_those_of_the_logarithm() {
         for k in 0..400 {
             let angle = if k < 20 { 10f64.powi(k - 16) } else { f64::from(k) * std::f64::consts::PI / 400.0 };
             let vector = Vec3::new(0.48, -0.6, 0.64) * angle.min(3.1);

@@ -1,6 +1,7 @@
-//! Tasks that are neither positions nor orientations: rows on one joint join its quadratic, rows that couple branches
-//! (poles, relative placements, centres of mass) enter by a low-rank correction of the factorised tree (Woodbury 1950).
-//! Space: model space. Units: metres, radians.
+//! Tasks other than positions and orientations in the tree solver.
+//!
+//! Rows on one joint are added to its quadratic; rows that couple branches (poles, relative positions, centres of mass)
+//! enter by a low-rank correction of the factorised tree (Woodbury 1950). Space: model space. Units: metres, radians.
 
 use super::mechanism::Mechanism;
 use super::outcome::Stop;
@@ -11,7 +12,7 @@ use super::tree_kernel::{TreePlan, TreeStep};
 use crate::math::{DMatrix, DVector, Real, Triple as V, Vec3, scaled, sum};
 use crate::model::{ModelPose, Pose, Skeleton};
 
-/// A row that several slots move.
+/// A row that depends on several slots.
 #[derive(Clone, Debug)]
 struct Coupled {
     error: f64,
@@ -19,23 +20,23 @@ struct Coupled {
     terms: Vec<(usize, V<f64>, V<f64>)>,
 }
 
-/// The pose of the first lane, and the rows of its general tasks.
+/// The pose of the first lane and the rows of its general tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
-    /// The pose at which the tasks are taken.
+    /// The pose at which the tasks are evaluated.
     pub pose: Pose,
     model: ModelPose,
     rows: TaskRows,
     coupled: Vec<Coupled>,
 }
 
-/// Whether a goal is a position or an orientation, which need no rows.
+/// Whether a goal is a position or an orientation, which needs no rows.
 pub(super) fn is_quick(goal: &Goal) -> bool {
     matches!(goal, Goal::Position { .. } | Goal::Orientation { .. })
 }
 
 impl Coupling {
-    /// For poses of this skeleton.
+    /// Buffers for poses of this skeleton.
     pub fn new(skeleton: &Skeleton) -> Self {
         Self {
             pose: skeleton.rest_pose(),
@@ -45,8 +46,8 @@ impl Coupling {
         }
     }
 
-    /// Adds the general tasks to a step at the pose; their cost, and whether all are reached. `squares` receives the
-    /// squared distance of each.
+    /// Adds the general tasks to a step at the pose; returns their cost and whether all are reached. `squares` receives
+    /// the squared error of each.
     pub fn assemble<T: Real>(
         &mut self,
         mechanism: &Mechanism,
@@ -98,7 +99,7 @@ impl Coupling {
         (cost, all)
     }
 
-    /// Corrects the step for rows that several slots move: `x + Y (W^-1 + C Y)^-1 (e - C x)`, `Y = H^-1 C^T`.
+    /// Corrects the step for rows that depend on several slots: `x + Y (W^-1 + C Y)^-1 (e - C x)`, `Y = H^-1 C^T`.
     pub fn correct<T: Real>(&self, plan: &TreePlan, step: &mut TreeStep<T>) {
         if self.coupled.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! HEAD
+//! Leaf-to-root elimination of the tree solver, and the factor of the free root.
 
 #![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
 
@@ -9,16 +9,16 @@ use super::tree_quadratic::Quadratic;
 use crate::math::{Real, SYMMETRIC3_ENTRIES, Symmetric3, cross, difference, dot, scaled, sum};
 
 impl<T: Real> TreeStep<T> {
-    /// Leaf to root: every joint minimises over its own step, where something has changed at or below it or beside it.
-    /// Factors stay for [`TreeStep::respond`].
+    /// Leaf to root: eliminates every joint's own step, where the joint, a descendant or a sibling has changed. Factors are
+    /// kept for [`TreeStep::respond`].
     #[inline(always)]
     pub fn eliminate(&mut self, plan: &TreePlan, damping: T) {
         for i in (0..self.slots.len()).rev() {
-            // What is as it was is handed up again where the parent begins anew.
+            // An unchanged slot is passed up again if its parent is rebuilt.
             if !self.stale[i] && !self.stale[plan.parent[i]] {
                 continue;
             }
-            // Right before the first addition to it, a quadratic begins with the slot's own tasks.
+            // Before the first addition to it, a quadratic is reset to the slot's own tasks.
             for j in [i, plan.parent[i]] {
                 if plan.last_child[j] == i && self.stale[j] {
                     self.slots[j].all = if self.is_loaded[j] { self.loads[j] } else { Quadratic::zero() };
@@ -34,7 +34,7 @@ impl<T: Real> TreeStep<T> {
         self.stale.fill(false);
     }
 
-    /// A joint that does not move hands everything to its parent.
+    /// A fixed joint passes its quadratic to its parent.
     #[inline(always)]
     fn pass_on(&mut self, plan: &TreePlan, i: usize) {
         if i == 0 {
@@ -69,9 +69,9 @@ impl<T: Real> TreeStep<T> {
             force += dot(a, hold.pull);
             if hold.locked != 0 {
                 inverse = T::splat(0.0).select(hold.locked, inverse);
-                let way = hold.prescribed[0];
-                ba = difference(ba, scaled(ua, way));
-                bl = difference(bl, scaled(ul, way));
+                let amount = hold.prescribed[0];
+                ba = difference(ba, scaled(ua, amount));
+                bl = difference(bl, scaled(ul, amount));
             }
         }
         (s.u0[0], s.u1[0], s.inverse.0[0], s.force[0]) = (ua, ul, inverse, force);

@@ -1,8 +1,8 @@
-//! Frames that start from the answer of the frame before, in chunks that threads share without a trace in the result.
+//! Warm-started frames: each starts from the previous frame's result, in chunks solved in parallel.
 //!
-//! Chunks are of a fixed length. Each is led in by a few frames before its first that are solved and thrown away; where
-//! the lead-in has not come to where the chunk before ended, a longer one is tried, and then the chunk starts from the
-//! very end of the one before. So the answer is that of one thread, whatever computed it. Units: metres, radians.
+//! Chunks have a fixed length. Each has a lead-in of a few preceding frames that are solved and discarded. If the
+//! lead-in does not converge to the end of the previous chunk, a longer one is tried, and finally the chunk starts from
+//! that end itself. The result does not depend on the number of threads. Units: metres, radians.
 
 use super::mechanism::Mechanism;
 use super::outcome::{Outcome, Stop};
@@ -11,31 +11,32 @@ use super::tree_solver::{TreeSolver, Workspace};
 use crate::model::{ModelPose, Pose};
 use rayon::prelude::*;
 
-/// Frames of a chunk.
+/// Frames per chunk.
 const CHUNK: usize = 64;
-/// Frames of the lead-in, tried in this order.
+/// Lengths of the lead-in in frames, tried in this order.
 const LEAD_INS: [usize; 2] = [8, 32];
-/// How near a lead-in must come to the chunk before: a tenth of a millimetre and a twentieth of a degree.
+/// Largest position difference between a lead-in and the end of the previous chunk: a tenth of a millimetre.
 const NEAR: f64 = 1e-4;
+/// Largest rotation difference, radians: a twentieth of a degree.
 const ALIKE: f64 = 8.7e-4;
 
-/// A pose as it came and as it was answered.
+/// A pose before and after solving.
 #[derive(Clone, Debug)]
 struct SolvedFrame {
     given: Pose,
     answer: Pose,
 }
 
-/// The answers of consecutive frames.
+/// The results of consecutive frames.
 type Answers = Vec<(Pose, Outcome)>;
 
 impl TreeSolver {
-    /// As [`TreeSolver::solve_frames`], each frame from the answer of the one before: fewer steps where targets are far
-    /// from the poses that came, and the same bend from frame to frame. The answers are the same for every number of
+    /// As [`TreeSolver::solve_frames`], each frame starting from the previous result: needs fewer steps if targets are far
+    /// from the given poses, and keeps the bend direction from frame to frame. The results do not depend on the number of
     /// threads.
     ///
     /// # Panics
-    /// Where a pose belongs to another skeleton.
+    /// If a pose belongs to another skeleton.
     pub fn follow_frames(
         &self,
         mechanism: &Mechanism,
@@ -47,7 +48,7 @@ impl TreeSolver {
         let solve = |range: std::ops::Range<usize>, before: Option<SolvedFrame>| {
             self.follow(mechanism, &given, range, &tasks, stop, before)
         };
-        // The frame before the chunk as the lead-in answers it, and the chunk.
+        // The frame before the chunk as solved by the lead-in, and the chunk.
         let led_in = |first: usize, lead_in: usize| {
             let from = first - lead_in.min(first);
             let mut answers = solve(from..(first + CHUNK).min(given.len()), None);
@@ -80,7 +81,7 @@ impl TreeSolver {
         frames.iter_mut().zip(all).map(place).collect()
     }
 
-    /// Solves frames in order, the first from the answer `before` it.
+    /// Solves frames in order, the first starting from the result `before` it.
     fn follow(
         &self,
         mechanism: &Mechanism,
@@ -95,7 +96,7 @@ impl TreeSolver {
         for frame in range {
             let mut pose = given[frame].clone();
             if let Some(before) = &before {
-                carry(before, &mut pose);
+                apply_change(before, &mut pose);
             }
             let mut outcome = Outcome::default();
             self.solve_from(&mut room, &tasks(frame), &mut pose, &given[frame], stop, &mut outcome);
@@ -106,18 +107,18 @@ impl TreeSolver {
     }
 }
 
-/// Changes a pose as the frame before was changed by its answer.
-fn carry(before: &SolvedFrame, pose: &mut Pose) {
+/// Applies the change that solving made to the previous frame.
+fn apply_change(before: &SolvedFrame, pose: &mut Pose) {
     let changes = before.given.local().iter().zip(before.answer.local());
     for (local, (given, answer)) in pose.local_mut().iter_mut().zip(changes) {
-        let turned = given.rotation.inverse() * answer.rotation;
-        local.rotation *= turned;
+        let delta = given.rotation.inverse() * answer.rotation;
+        local.rotation *= delta;
         local.rotation.renormalize();
         local.translation += answer.translation - given.translation;
     }
 }
 
-/// Whether every joint of the tasks is at the same place in two poses, turned alike.
+/// Whether every joint of the tasks has the same position and rotation in two poses.
 fn agree(mechanism: &Mechanism, tasks: &[Task], a: &Pose, b: &Pose) -> bool {
     let [a, b] = [a, b].map(|pose| ModelPose::of(mechanism.skeleton(), pose));
     tasks.iter().flat_map(Task::joints).all(|id| {

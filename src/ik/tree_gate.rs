@@ -1,6 +1,6 @@
-//! A quick look whether a limited joint is well inside its limit, for one frame or several side by side: most are, and
-//! only the others need their angles.
+//! Fast test whether a limited joint is well inside its limit, for one frame or several in lanes.
 //!
+//! Most joints are, and only the others need their angles.
 //! For a rotation `q = (w, v)` away from the middle of a twist range about the unit axis `a`, with `n^2 = w^2 + (v . a)^2`:
 //! the twist is inside `+-d` where `w^2 >= cos^2(d / 2) n^2`, and the swing is at most `s` where `n^2 >= cos^2(s / 2)`; the
 //! ellipse of swings holds the circle of its shortest half axis. Units: radians.
@@ -13,10 +13,10 @@ use super::tree_algebra::{Q, multiply};
 use crate::math::{Quat, Real, Vec3};
 use crate::model::JointId;
 
-/// How far inside counts as well inside.
+/// Distance from the limit that counts as well inside, radians.
 const MARGIN: f64 = 1e-5;
 
-/// A limited joint of the plan.
+/// The test of one limited joint.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
     /// Its slot.
@@ -28,7 +28,7 @@ pub(super) struct Gate {
 
 #[derive(Clone, Debug)]
 struct Test {
-    /// From the middle of the twist range back to zero.
+    /// Inverse of the rotation at the middle of the twist range.
     unreference: [f64; 4],
     axis: [f64; 3],
     /// Squared cosines of half the twist and half the swing.
@@ -37,7 +37,7 @@ struct Test {
 }
 
 impl Gate {
-    /// The gate of a joint that has a limit.
+    /// The test of a joint that has a limit.
     pub fn new(mechanism: &Mechanism, slot: usize, joint: JointId) -> Self {
         let rest = mechanism.skeleton().joint(joint).rest.rotation;
         let test = match (mechanism.limit(joint), mechanism.freedom(joint)) {
@@ -72,7 +72,7 @@ impl Test {
         if half <= 0.0 || swing <= 0.0 {
             return None;
         }
-        // Taken out on the left, the middle of the twist turns the axis of the swing and leaves its angle alone.
+        // Removing the middle of the twist on the left rotates the swing axis and leaves the swing angle unchanged.
         let middle = crate::math::exp(&(axis * (0.5 * (twist.low + twist.high))));
         let cosine = |angle: f64| libm::cos(0.5 * angle).powi(2);
         let q = (reference * middle).inverse();
@@ -80,7 +80,7 @@ impl Test {
             unreference: [q.w, q.i, q.j, q.k],
             axis: axis.into(),
             twist: if half < std::f64::consts::PI { cosine(half) } else { 0.0 },
-            // A rotation by half a turn off the axis has no twist to look at.
+            // At a swing of 180 degrees the twist is undefined.
             swing: if swing < std::f64::consts::PI { cosine(swing).max(1e-12) } else { 1e-12 },
         })
     }
@@ -95,9 +95,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A joint that the gate lets pass is inside by its limit's own word, and most that are inside pass.
+        /// A joint that passes the test is inside its limit, and most joints inside pass.
         #[test]
-        fn what_passes_is_inside(v in [-3.0..3.0f64, -3.0..3.0f64, -3.0..3.0f64], low in -2.0..0.0f64, high in 0.1..2.5f64) {
+        fn joints_that_pass_are_inside(v in [-3.0..3.0f64, -3.0..3.0f64, -3.0..3.0f64], low in -2.0..0.0f64, high in 0.1..2.5f64) {
             let rest = Transform::from_rotation(exp(&Vec3::new(0.3, -0.2, 0.5)));
             let skeleton = Skeleton::new(vec![Joint::new("a", None, rest)]).unwrap();
             let joint = JointId::new(0);

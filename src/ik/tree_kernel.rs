@@ -1,12 +1,12 @@
-//! One damped Gauss-Newton step of a whole skeleton by tree recursion, for one frame or several side by side.
+//! One damped Gauss-Newton step of a whole skeleton by tree recursion, for one frame or several in lanes.
 //!
-//! The normal matrix `J^T W J + D` is never formed: every task is a quadratic on the twist of its joint, every joint
-//! a link `V_child = V_parent + S delta`, and joints are eliminated leaf to root like the bodies of an articulated
-//! chain (Featherstone 1983; as a Riccati sweep for inverse kinematics Wingo et al., LoIK, 2024): tasks are masses,
-//! errors are forces. Cost: O(joints). Twists are about the root's position, in model axes. A joint of one axis has a
-//! column for `S`, one of two a matrix `P (P^T H P)^-1 P^T` in place of `H^-1`; a joint at its limit has none and a
-//! prescribed step. Symmetric matrices stay symmetric: they are stored so. What a step does is inlined, for the registers
-//! of its caller. Space: model space. Units: metres, radians.
+//! The normal matrix `J^T W J + D` is never formed: every task is a quadratic in the twist of its joint, every joint
+//! a link `V_child = V_parent + S delta`, and joints are eliminated leaf to root as in the articulated-body algorithm
+//! (Featherstone 1983; as a Riccati sweep for inverse kinematics Wingo et al., LoIK, 2024): tasks act as masses, errors
+//! as forces. Cost: O(joints). Twists are about the root's position, in model axes. `S` is a column for a joint of one
+//! axis; a joint of two axes has `P (P^T H P)^-1 P^T` in place of `H^-1`; a joint stopped at its limit has a prescribed
+//! step instead. All functions are inlined, so that they are compiled for the caller's register width. Space: model
+//! space. Units: metres, radians.
 
 #![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
 
@@ -15,20 +15,20 @@ use super::tree_algebra::*;
 use super::tree_quadratic::Quadratic;
 use crate::math::{Real, Symmetric3, Triple as V, cross, difference, dot, scaled, sum};
 
-/// The compiled topology: only the joints that a task is on or below, parents first.
+/// The joint tree reduced to the joints that tasks depend on and their ancestors, parents first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TreePlan {
-    /// The joint of every slot.
+    /// The joint of each slot.
     pub joints: Vec<usize>,
-    /// The slot of every joint's parent; its own for the first.
+    /// The slot of each slot's parent; the first is its own parent.
     pub parent: Vec<usize>,
-    /// The last child of every slot; itself for one without.
+    /// The last child of each slot; the slot itself if it has none.
     pub last_child: Vec<usize>,
-    /// How the joint of a slot moves; first axes of two-axis joints and slides in parent space.
+    /// The freedom of each slot's joint; first axes of two-axis joints and slide axes in parent space.
     pub freedom: Vec<Freedom>,
 }
 
-/// What one slot knows during a step.
+/// The state of one slot during a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TreeSlot<T> {
     /// Position and rotation in model space.
@@ -36,24 +36,24 @@ pub(super) struct TreeSlot<T> {
     pub g: Q<T>,
     /// The one axis of a hinge or slide as a twist about the root's position.
     pub column: [V<T>; 2],
-    /// The quadratic on the slot's twist, of itself and of all below.
+    /// The quadratic in the slot's twist, of the slot and all its descendants.
     pub all: Quadratic<T>,
-    /// Factors: `A S`, the inverse, the joint's force. A joint of one axis uses the first row and number of each.
+    /// Factors: `A S`, the inverse, the joint's force. A joint of one axis uses the first row or number of each.
     pub u0: M<T>,
     pub u1: M<T>,
     pub inverse: Symmetric3<T>,
     pub force: V<T>,
-    /// Answers: the twist of the slot, and the joint's own turn (of one axis: the amount, first).
+    /// Results: the twist of the slot, and the joint's own rotation vector (for one axis: the amount, first).
     pub twist: [V<T>; 2],
     pub delta: V<T>,
 }
 
-/// What holds one joint's own turn: a quadratic with its linear part (posture), and a prescribed turn.
+/// Terms on one joint's own motion: a quadratic with its linear part (posture), and a prescribed step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JointHold<T> {
     pub stiff: Symmetric3<T>,
     pub pull: V<T>,
-    /// The turn in the lanes of `locked` (of one axis: the amount, first).
+    /// The prescribed step in the lanes of `locked` (for one axis: the amount, first).
     pub prescribed: V<T>,
     pub locked: u32,
 }
@@ -65,28 +65,28 @@ impl<T: Real> JointHold<T> {
     }
 }
 
-/// The numbers of one step.
+/// The data of one step.
 #[derive(Clone, Debug)]
 pub(super) struct TreeStep<T> {
     pub slots: Vec<TreeSlot<T>>,
-    /// The tasks of every slot, and the slots that have some.
+    /// The task quadratics of every slot, and the slots that have tasks.
     pub loads: Vec<Quadratic<T>>,
     loaded: Vec<usize>,
     pub is_loaded: Vec<bool>,
-    /// The slots that have changed since they were eliminated, or one below has.
+    /// The slots that changed, or have a descendant that changed, since their elimination.
     pub stale: Vec<bool>,
-    /// Whether anything is in `holds`.
+    /// Whether any of `holds` is set.
     pub held: bool,
     pub holds: Vec<JointHold<T>>,
     /// The free root's Cholesky factor.
     pub root: [[T; 6]; 6],
-    /// Posture of a free root's place: stiffness and force.
+    /// Posture of a free root's position: stiffness and force.
     pub root_stiff: T,
     pub root_pull: V<T>,
 }
 
 impl<T: Real> TreeStep<T> {
-    /// A step of a tree of so many slots, of which `loaded` have tasks.
+    /// A step of a tree of `slots` slots, of which `loaded` have tasks.
     pub fn new(slots: usize, loaded: Vec<usize>) -> Self {
         let z = T::splat(0.0);
         let slot = TreeSlot {
@@ -138,7 +138,7 @@ impl<T: Real> TreeStep<T> {
         }
     }
 
-    /// Forgets all tasks and postures.
+    /// Removes all tasks and postures.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.stale.fill(true);
@@ -153,10 +153,10 @@ impl<T: Real> TreeStep<T> {
         self.root_pull = zero();
     }
 
-    /// Prescribes the turn (of one axis: the amount, first) of a slot's joint in these lanes.
-    pub fn lock(&mut self, plan: &TreePlan, i: usize, lanes: u32, turn: V<T>) {
+    /// Prescribes the step of a slot's joint (for one axis: the amount, first) in these lanes.
+    pub fn lock(&mut self, plan: &TreePlan, i: usize, lanes: u32, delta: V<T>) {
         let hold = &mut self.holds[i];
-        hold.prescribed = std::array::from_fn(|c| turn[c].select(lanes, hold.prescribed[c]));
+        hold.prescribed = std::array::from_fn(|c| delta[c].select(lanes, hold.prescribed[c]));
         hold.locked |= lanes;
         self.held = true;
         let mut up = i;
@@ -199,7 +199,7 @@ impl<T: Real> TreeStep<T> {
         [[y[0], y[1], y[2]], [y[3], y[4], y[5]]]
     }
 
-    /// The twist and turn of slot `i` from its parent's twist and its own force.
+    /// The twist and step of slot `i` from its parent's twist and its own force.
     #[inline(always)]
     fn descend(
         &self,
@@ -213,13 +213,14 @@ impl<T: Real> TreeStep<T> {
         match plan.freedom[i] {
             Freedom::Fixed => (above, zero()),
             Freedom::Hinge(_) | Freedom::Slide(_) => {
-                let mut way = s.inverse.0[0] * (force[0] - dot(s.u0[0], above[0]) - dot(s.u1[0], above[1]));
+                let mut amount =
+                    s.inverse.0[0] * (force[0] - dot(s.u0[0], above[0]) - dot(s.u1[0], above[1]));
                 if let Some(prescribed) = prescribed {
-                    way += prescribed[0];
+                    amount += prescribed[0];
                 }
                 let z = T::splat(0.0);
                 let [a, m] = s.column;
-                ([add_scaled(above[0], a, way), add_scaled(above[1], m, way)], [way, z, z])
+                ([add_scaled(above[0], a, amount), add_scaled(above[1], m, amount)], [amount, z, z])
             }
             _ => {
                 let t = difference(
@@ -236,7 +237,7 @@ impl<T: Real> TreeStep<T> {
         }
     }
 
-    /// Root to leaf: the twists and turns of the step.
+    /// Root to leaf: the twists and steps of all joints.
     #[inline(always)]
     pub fn substitute(&mut self, plan: &TreePlan) {
         for i in 0..self.slots.len() {
@@ -255,14 +256,14 @@ impl<T: Real> TreeStep<T> {
         }
     }
 
-    /// The response of the factorised tree to wrenches on slots: twists and turns, written over `answer`.
+    /// The response of the factorised tree to wrenches on slots: twists and steps, written to `answer`.
     pub fn respond(&self, plan: &TreePlan, wrenches: &mut [[V<T>; 2]], answer: &mut [([V<T>; 2], V<T>)]) {
         let origin = self.slots[0].x;
         for i in (0..self.slots.len()).rev() {
             let s = &self.slots[i];
             let [a, l] = wrenches[i];
             let z = T::splat(0.0);
-            // What the joint takes of the wrench, and what its step hands up for it.
+            // The joint's share of the wrench, and the part that its step removes from the wrench passed to the parent.
             let (force, down) = match plan.freedom[i] {
                 Freedom::Free => continue,
                 Freedom::Fixed => (zero(), [zero(); 2]),
@@ -295,7 +296,7 @@ impl<T: Real> TreeStep<T> {
         }
     }
 
-    /// The amounts of a two-axis joint's turn about its two axes.
+    /// The components of a two-axis joint's step about its two axes.
     pub fn two_amounts(&self, plan: &TreePlan, i: usize, delta: V<T>) -> [T; 2] {
         let [a, b] = self.two_axes(plan, i);
         let (da, db, ab) = (dot(a, delta), dot(b, delta), dot(a, b));

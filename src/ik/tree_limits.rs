@@ -1,4 +1,4 @@
-//! HEAD
+//! Joint limits within the steps of the whole-body solver.
 
 use super::freedom::Freedom;
 use super::mechanism::Mechanism;
@@ -8,7 +8,7 @@ use super::tree_run::{TreeRun, local};
 use crate::math::{Real, Triple as V, Vec3, log};
 
 impl<T: Real> TreeRun<T> {
-    /// Stops joints whose step leaves their limit at the nearest place inside; whether there is a new one.
+    /// Stops joints whose step would leave their limit at the nearest position inside; returns whether any is new.
     pub(super) fn stop_at_limits(&mut self, mechanism: &Mechanism, lanes: u32) -> bool {
         let mut stopped = false;
         for g in 0..self.gates.len() {
@@ -22,7 +22,7 @@ impl<T: Real> TreeRun<T> {
                 continue;
             }
             let mut new = 0;
-            let mut ways = [Vec3::zeros(); 32];
+            let mut deltas = [Vec3::zeros(); 32];
             for k in (0..T::LANES).filter(|k| doubtful & 1 << k != 0) {
                 let there = local(&q, &t, k);
                 let inside = mechanism.limited(id, &there);
@@ -30,7 +30,7 @@ impl<T: Real> TreeRun<T> {
                     continue;
                 }
                 let here = local(&self.now.0[i], &self.now.1[i], k);
-                ways[k] = match self.plan.freedom[i] {
+                deltas[k] = match self.plan.freedom[i] {
                     Freedom::Slide(a) => Vec3::new(a.dot(&(inside.translation - here.translation)), 0.0, 0.0),
                     Freedom::Hinge(a) => {
                         Vec3::new(a.dot(&log(&(here.rotation.inverse() * inside.rotation))), 0.0, 0.0)
@@ -43,14 +43,16 @@ impl<T: Real> TreeRun<T> {
                 continue;
             }
             stopped = true;
-            let way: V<T> = std::array::from_fn(|c| T::from_lanes(|k| ways[k][c]));
+            let delta: V<T> = std::array::from_fn(|c| T::from_lanes(|k| deltas[k][c]));
             let one = matches!(self.plan.freedom[i], Freedom::Slide(_) | Freedom::Hinge(_));
-            let way = if i == 0 || one { way } else { rotate(self.step.slots[self.plan.parent[i]].g, way) };
-            self.step.lock(&self.plan, i, new, way);
+            let delta =
+                if i == 0 || one { delta } else { rotate(self.step.slots[self.plan.parent[i]].g, delta) };
+            self.step.lock(&self.plan, i, new, delta);
         }
         stopped
     }
 
+    /// Projects every limited joint into its limit, in the lanes of `lanes`.
     pub(super) fn enforce(&mut self, mechanism: &Mechanism, lanes: u32) {
         for gate in &self.gates {
             let (i, q) = (gate.slot, self.now.0[gate.slot]);

@@ -1,9 +1,9 @@
-//! HEAD
+//! Quadratic cost of tasks in the twist of one joint. Space: model axes about the root. Units: metres, radians.
 
 use super::tree_algebra::{M, Q, none, zero};
 use crate::math::{Real, Symmetric3, Triple as V, cross, scaled, sum};
 
-/// A quadratic on a twist: angular-angular, angular-linear, linear-linear, and the two linear parts.
+/// A quadratic in a twist: angular-angular, angular-linear and linear-linear blocks, and the two linear terms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quadratic<T> {
     pub aa: Symmetric3<T>,
@@ -20,7 +20,7 @@ impl<T: Real> Quadratic<T> {
         Self { aa: z, al: none(), ll: z, a: zero(), l: zero() }
     }
 
-    /// Adds a position task: the point `y`, relative to the root, is off by `r`.
+    /// Adds a position task with error `r` at the point `y` relative to the root.
     #[inline(always)]
     pub fn add_position(&mut self, y: V<T>, r: V<T>, weight: T) {
         let wy = scaled(y, weight);
@@ -40,14 +40,14 @@ impl<T: Real> Quadratic<T> {
         self.l = sum(self.l, force);
     }
 
-    /// Adds an orientation task: the turn `r` is left, whose `J^T J` is `across + along v v^T`.
+    /// Adds an orientation task with the rotation vector `r` as error, whose `J^T J` is `across + along v v^T`.
     #[inline(always)]
     pub fn add_orientation(&mut self, gap: Q<T>, (across, along): (T, T), r: V<T>, weight: T) {
         add_rotation(&mut self.aa, gap, across * weight, along * weight);
         self.a = sum(self.a, scaled(r, weight));
     }
 
-    /// Adds one row.
+    /// Adds one Jacobian row.
     pub fn add_row(&mut self, moment: V<T>, force: V<T>, error: T, weight: T) {
         self.aa = self.aa.plus_outer(scaled(moment, weight), moment);
         for k in 0..3 {

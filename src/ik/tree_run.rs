@@ -1,6 +1,6 @@
-//! Gauss-Newton steps of one frame a lane, with limits and pins: the loop of the whole-body solver and its buffers.
+//! Iteration of the whole-body solver and its buffers: Gauss-Newton steps with limits and pins, one frame per lane.
 //!
-//! Made once for tasks of one shape; nothing is allocated from then on, but for tasks that couple branches. Space: local
+//! Created once for tasks of one shape; no allocations afterwards, except for tasks that couple branches. Space: local
 //! poses, targets in model space. Units: metres, radians.
 
 use super::freedom::Freedom;
@@ -20,16 +20,17 @@ use crate::math::{
 };
 use crate::model::{JointId, Pose};
 
-/// How much the cost adds to the damping.
+/// Factor of the cost in the damping.
 const COST_DAMPING: f64 = 0.05;
-/// The most rounds in which joints are stopped at their limits within one step.
+/// Maximum number of rounds per step in which joints are stopped at their limits.
 const LIMIT_ROUNDS: usize = 3;
-/// A step of one joint is cut to one radian: the linear model means nothing further out.
+/// Longest rotation of one joint per step, radians: the linear model is not valid beyond.
 const LONGEST_TURN: f64 = 1.0;
-/// A solver rests where a step lowers the cost by less than this share.
+/// The solver is stationary if a step lowers the cost by less than this share.
 const SMALL_GAIN: f64 = 1e-6;
-/// Pins pull harder where a step lowers the cost by less than this share, so many times.
+/// Pins are tightened if a step lowers the cost by less than this share.
 const PIN_GAIN: f64 = 0.1;
+/// Maximum number of times that pins are tightened in a solve: by then their weight has grown 3^12-fold.
 const PIN_ROUNDS: u8 = 12;
 
 /// Local rotations and translations of all slots.
@@ -39,22 +40,22 @@ type Locals<T> = (Vec<Q<T>>, Vec<V<T>>);
 #[derive(Clone, Debug)]
 pub(super) struct TreeRun<T> {
     pub plan: TreePlan,
-    /// Tasks of the shape it was made for.
+    /// Tasks of the shape it was created for.
     pub shape: Vec<Task>,
     pub step: TreeStep<T>,
     slot_of: Vec<usize>,
     pub gates: Vec<Gate>,
     targets: Targets<T>,
     pub now: Locals<T>,
-    /// Where the step leads.
+    /// The pose after the step.
     pub next: Locals<T>,
-    /// The pose that the posture holds to.
+    /// The reference pose of the posture.
     reference: Locals<T>,
     before: Locals<T>,
     coupling: Option<Coupling>,
 }
 
-/// What is asked: how it is solved, what moves, the tasks of every lane, when to stop.
+/// The input of a solve: settings, mechanism, the tasks of every lane, stopping criteria.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     /// As [`TreeSolver::damping`](super::TreeSolver::damping).
@@ -66,7 +67,7 @@ pub(super) struct Problem<'a> {
     pub stop: &'a Stop,
 }
 
-/// Takes the local transforms of all lanes in.
+/// Reads the local transforms of all lanes.
 fn read<T: Real>(plan: &TreePlan, poses: &[Pose], (rotations, translations): &mut Locals<T>) {
     for (i, &j) in plan.joints.iter().enumerate() {
         let local = |k: usize| &poses[k].local()[j];
@@ -99,7 +100,7 @@ impl<T: Real> TreeRun<T> {
             slot_of[id.index()] = plan.joints.len();
             plan.parent.push(skeleton.parent(id).map_or(0, |p| slot_of[p.index()]));
             plan.joints.push(id.index());
-            // Axes fixed in the rest frame are carried to parent space once and for all.
+            // Axes fixed in the rest frame are converted to parent space once.
             let rest = skeleton.joint(id).rest.rotation;
             plan.freedom.push(match mechanism.freedom(id) {
                 Freedom::TwoAxis(a, b) => Freedom::TwoAxis(rest * a, b),
@@ -138,7 +139,7 @@ impl<T: Real> TreeRun<T> {
         }
     }
 
-    /// Takes in the poses, those that the posture holds to where they are others, and the targets of all lanes.
+    /// Loads the poses, the posture's reference poses (by default the same) and the targets of all lanes.
     pub fn load(&mut self, poses: &[Pose], references: Option<&[Pose]>, tasks: &[&[Task]]) {
         read(&self.plan, poses, &mut self.now);
         match references {
@@ -154,8 +155,8 @@ impl<T: Real> TreeRun<T> {
         }
     }
 
-    /// Forward kinematics and all tasks at the current poses: the cost of every lane, and the lanes that have reached
-    /// every target. Without `build` the step is left as it is.
+    /// Evaluates forward kinematics and all tasks at the current poses: the cost of every lane, and the lanes in which
+    /// every target is reached. Without `build` the step is not changed.
     pub fn assemble(&mut self, problem: Problem<'_>, build: bool) -> (T, u32) {
         let Problem { posture, mechanism, tasks, stop, .. } = problem;
         let Self { plan, step, targets, now, reference, .. } = self;
@@ -174,7 +175,7 @@ impl<T: Real> TreeRun<T> {
             step.held |= build;
             for i in 0..plan.joints.len() {
                 let gap = multiply(reference.0[i], conjugate(now.0[i]));
-                // The turn's vector part goes to model axes with the parent.
+                // The vector part is rotated from parent to model axes.
                 let v = [gap[1], gap[2], gap[3]];
                 let v = if i == 0 { v } else { rotate(step.slots[plan.parent[i]].g, v) };
                 let (gap, (r, across, along)) = rotation_gap([gap[0], v[0], v[1], v[2]]);
@@ -206,7 +207,7 @@ impl<T: Real> TreeRun<T> {
         (cost, Self::ALL & !missed)
     }
 
-    /// Eliminates and substitutes what is assembled.
+    /// Solves the assembled linear system.
     pub fn linear_step(&mut self, damping: T) {
         let Self { plan, step, .. } = self;
         in_wide_registers(
@@ -221,7 +222,7 @@ impl<T: Real> TreeRun<T> {
         }
     }
 
-    /// Where a slot's step leads.
+    /// The local rotation and translation of a slot after the step.
     #[inline(always)]
     fn moved(&self, i: usize) -> (Q<T>, V<T>) {
         let s = &self.step.slots[i];
@@ -253,7 +254,7 @@ impl<T: Real> TreeRun<T> {
         }
     }
 
-    /// Makes the step in the lanes of `lanes`, and brings every limited joint inside exactly.
+    /// Applies the step in the lanes of `lanes`, and projects every limited joint into its limit.
     fn advance(&mut self, mechanism: &Mechanism, lanes: u32) {
         for i in 0..self.plan.joints.len() {
             self.now.0[i] = std::array::from_fn(|c| self.next.0[i][c].select(lanes, self.now.0[i][c]));
@@ -262,7 +263,7 @@ impl<T: Real> TreeRun<T> {
         self.enforce(mechanism, lanes);
     }
 
-    /// Takes the step back in the lanes of `lanes`.
+    /// Reverts the step in the lanes of `lanes`.
     fn retreat(&mut self, lanes: u32) {
         for i in 0..self.plan.joints.len() {
             self.now.0[i] = std::array::from_fn(|c| self.before.0[i][c].select(lanes, self.now.0[i][c]));
@@ -270,7 +271,7 @@ impl<T: Real> TreeRun<T> {
         }
     }
 
-    /// Solves what is loaded, one frame a lane.
+    /// Solves the loaded frames, one per lane.
     pub fn solve(&mut self, problem: Problem<'_>) -> [Progress; 32] {
         let Problem { mechanism, stop, .. } = problem;
         let mut progress = [Progress { iterations: 0, stationary: false }; 32];
@@ -289,7 +290,7 @@ impl<T: Real> TreeRun<T> {
             self.before.1.copy_from_slice(&self.now.1);
             self.make_step(mechanism, damping + cost * T::splat(COST_DAMPING), open);
             self.advance(mechanism, open);
-            // After the last step only the cost is wanted.
+            // After the last step only the cost is needed.
             let more = n < stop.iterations;
             let (new, now) = self.assemble(problem, more);
             let unpinned = if pinned && more { self.targets.unpinned(stop) } else { 0 };
@@ -297,17 +298,17 @@ impl<T: Real> TreeRun<T> {
             for k in (0..T::LANES).filter(|k| lanes & 1 << k != 0) {
                 progress[k].iterations += 1;
                 let (old, new) = (cost.lane(k), new.lane(k));
-                // A cost that is no number counts as worse.
+                // A NaN cost counts as worse.
                 if new > old || new.is_nan() {
                     worse |= 1 << k;
                 }
                 let gain = (old - new).abs();
-                let rests = gain <= SMALL_GAIN * old || damping.lane(k) > 1e6;
-                let slow = rests || worse & 1 << k == 0 && gain <= PIN_GAIN * old;
+                let stationary = gain <= SMALL_GAIN * old || damping.lane(k) > 1e6;
+                let slow = stationary || worse & 1 << k == 0 && gain <= PIN_GAIN * old;
                 if unpinned & 1 << k != 0 && rounds[k] < PIN_ROUNDS && slow {
                     harder |= 1 << k;
                     rounds[k] += 1;
-                } else if rests && now & 1 << k == 0 {
+                } else if stationary && now & 1 << k == 0 {
                     progress[k].stationary = true;
                     open &= !(1 << k);
                 }
@@ -320,7 +321,7 @@ impl<T: Real> TreeRun<T> {
                 (cost, reached) = self.assemble(problem, more);
             }
             if harder != 0 {
-                self.targets.pull_harder(&self.step, harder);
+                self.targets.tighten_pins(&self.step, harder);
                 (cost, reached) = self.assemble(problem, more);
             }
             open &= !reached;
@@ -328,19 +329,19 @@ impl<T: Real> TreeRun<T> {
         progress
     }
 
-    /// The step from what is assembled, in rounds that stop joints at their limits.
+    /// Computes the step, in rounds that stop joints at their limits.
     fn make_step(&mut self, mechanism: &Mechanism, damping: T, lanes: u32) {
-        self.lead(damping);
+        self.solve_step(damping);
         for _ in 0..LIMIT_ROUNDS {
             if !self.stop_at_limits(mechanism, lanes) {
                 return;
             }
-            self.lead(damping);
+            self.solve_step(damping);
         }
     }
 
-    /// Solves for the step, and where it leads.
-    fn lead(&mut self, damping: T) {
+    /// Solves for the step and the resulting pose.
+    fn solve_step(&mut self, damping: T) {
         self.linear_step(damping);
         in_wide_registers(
             #[inline(always)]
@@ -352,7 +353,7 @@ impl<T: Real> TreeRun<T> {
         );
     }
 
-    /// The lanes whose answer is numbers all through.
+    /// The lanes whose result is finite.
     pub fn finite(&self) -> u32 {
         let mut sum = T::splat(0.0);
         let all = self.now.0.iter().flatten().chain(self.now.1.iter().flatten());
@@ -360,14 +361,14 @@ impl<T: Real> TreeRun<T> {
         sum.less(T::splat(1.0))
     }
 
-    /// Writes the answer of one lane over a pose.
+    /// Writes the result of one lane to a pose.
     pub fn write(&self, lane: usize, pose: &mut Pose) {
         for (i, &j) in self.plan.joints.iter().enumerate() {
             pose.local_mut()[j] = local(&self.now.0[i], &self.now.1[i], lane);
         }
     }
 
-    /// What became of every task in one lane, written over `outcome`.
+    /// Writes the result of every task in one lane to `outcome`.
     pub fn report(&self, lane: usize, problem: Problem<'_>, progress: Progress, outcome: &mut Outcome) {
         let Problem { mechanism, tasks, stop, .. } = problem;
         outcome.effectors.clear();

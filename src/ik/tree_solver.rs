@@ -1,10 +1,10 @@
 //! The whole-body solver: damped Gauss-Newton steps by tree recursion, O(joints) each.
 //!
-//! Steps are accepted where the true cost falls, else taken back and damped more (Levenberg 1944, Marquardt 1963).
-//! Damping also follows the cost, so that unreachable targets stay well conditioned (Sugihara 2011). A joint whose
-//! step would leave its limit moves to the nearest place inside, and the others make up for it, in up to three
-//! rounds. Hard tasks are pins: what they are off by is summed up and pulls along (augmented Lagrangian, Hestenes 1969,
-//! Powell 1969). An answer is a function of its own frame alone. Units: metres, radians.
+//! A step is accepted if the true cost falls, else reverted and damped more (Levenberg 1944, Marquardt 1963). Damping
+//! also follows the cost, so that unreachable targets stay well conditioned (Sugihara 2011). A joint whose step would
+//! leave its limit moves to the nearest position inside, and the other joints compensate, in up to three rounds. Hard
+//! tasks (pins) are enforced by an augmented Lagrangian (Hestenes 1969, Powell 1969). The result of a frame depends on
+//! that frame only. Units: metres, radians.
 
 use super::freedom::Freedom;
 use super::mechanism::Mechanism;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// The whole-body solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSolver {
-    /// The least damping of a step, in units of weight times square metres. More is slower and steadier.
+    /// Minimum damping of a step, in units of weight times square metres. More is slower and more stable.
     pub damping: f64,
-    /// How strongly every joint that takes part is held to the pose it came with; 0 holds nothing. A task of weight
-    /// 1 that needs a turn of an angle over a lever is missed by about `posture * angle / lever` metres.
+    /// Stiffness towards the initial pose for every joint involved; 0 disables it. A task of weight 1 that requires a
+    /// rotation by an angle at a lever arm is missed by about `posture * angle / lever` metres.
     pub posture: f64,
 }
 
@@ -33,8 +33,8 @@ impl Default for TreeSolver {
     }
 }
 
-/// The room that solves on one mechanism need: made by the first frame and used again by all frames that ask for the
-/// same of the same joints, without another allocation (tasks that couple branches need some).
+/// Reusable buffers for one mechanism: allocated by the first frame and reused by all frames whose tasks differ in
+/// targets only (tasks that couple branches still allocate).
 #[derive(Clone, Debug)]
 pub struct Workspace<'m> {
     mechanism: &'m Mechanism,
@@ -43,13 +43,13 @@ pub struct Workspace<'m> {
 }
 
 impl<'m> Workspace<'m> {
-    /// Room for solves on this mechanism.
+    /// Empty buffers for this mechanism.
     pub fn new(mechanism: &'m Mechanism) -> Self {
         Self { mechanism, one: None, four: None }
     }
 }
 
-/// The run in `slot` where it was made for tasks of this shape, else a new one.
+/// The run in `slot` if it was created for tasks of this shape, else a new one.
 fn fitting<'r, T: Real>(
     slot: &'r mut Option<TreeRun<T>>,
     mechanism: &Mechanism,
@@ -90,10 +90,10 @@ impl Solver for TreeSolver {
 }
 
 impl TreeSolver {
-    /// As [`Solver::solve`], in room that is there already and with the outcome written over `outcome`.
+    /// As [`Solver::solve`] with reused buffers and outcome.
     ///
     /// # Panics
-    /// Where the pose or a task belongs to another skeleton than the workspace's.
+    /// If the pose or a task belongs to another skeleton than the workspace's.
     pub fn solve_in(
         &self,
         room: &mut Workspace<'_>,
@@ -105,7 +105,7 @@ impl TreeSolver {
         self.solve_held(room, tasks, pose, None, stop, outcome);
     }
 
-    /// As [`TreeSolver::solve_in`], where the posture holds to another pose than the solve starts from.
+    /// As [`TreeSolver::solve_in`] with a posture reference other than the initial pose.
     ///
     /// # Panics
     /// As there.
@@ -148,7 +148,7 @@ impl TreeSolver {
         self.finish(run, (0, run.finite() == 1), problem, progress, pose, outcome);
     }
 
-    /// Writes the answer of one lane and its outcome; tries again from a bent pose where it was stuck from the start.
+    /// Writes the pose and outcome of one lane; retries from a perturbed pose if the solver was stationary at once.
     fn finish<T: Real>(
         &self,
         run: &TreeRun<T>,
@@ -169,8 +169,8 @@ impl TreeSolver {
         }
     }
 
-    /// One step without acceptance, limits or cost damping: the numbers that [`Mechanism::step`] takes. Joints that
-    /// no task sees do not move.
+    /// One step without acceptance test, limits or cost damping, as input for [`Mechanism::step`]. Joints that no task
+    /// depends on do not move.
     pub fn single_step(&self, mechanism: &Mechanism, tasks: &[Task], pose: &Pose) -> Vec<f64> {
         let poses = std::slice::from_ref(pose);
         let problem = Problem {
@@ -202,13 +202,13 @@ impl TreeSolver {
         step
     }
 
-    /// Solves many frames, each on its own, on all threads: `tasks` gives those of a frame.
+    /// Solves many frames independently, on all threads; `tasks` gives the tasks of a frame.
     ///
-    /// Four frames are computed side by side where all tasks are positions and orientations and differ in their
-    /// targets only; the answers are the same either way, to 1e-12, and for every number of threads.
+    /// Four frames are computed in SIMD lanes if all tasks are positions and orientations and differ in targets only;
+    /// the results agree to 1e-12 and do not depend on the number of threads.
     ///
     /// # Panics
-    /// Where a pose belongs to another skeleton.
+    /// If a pose belongs to another skeleton.
     pub fn solve_frames(
         &self,
         mechanism: &Mechanism,
@@ -225,7 +225,7 @@ impl TreeSolver {
         chunks.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// Solves frames in order on this thread, four side by side where they can be.
+    /// Solves frames in order on this thread, four at a time where possible.
     ///
     /// # Panics
     /// Where a pose belongs to another skeleton.
@@ -241,10 +241,10 @@ impl TreeSolver {
         outcomes
     }
 
-    /// As [`TreeSolver::solve_chunk`], in room that is there already and with the outcomes written over `outcomes`.
+    /// As [`TreeSolver::solve_chunk`] with reused buffers and outcomes.
     ///
     /// # Panics
-    /// Where a pose belongs to another skeleton, or the three lists differ in length.
+    /// If a pose belongs to another skeleton, or the three lists differ in length.
     pub fn solve_chunk_in(
         &self,
         room: &mut Workspace<'_>,
@@ -253,6 +253,7 @@ impl TreeSolver {
         stop: &Stop,
         outcomes: &mut [Outcome],
     ) {
+        /// Frames that are solved together.
         const LANES: usize = RealX4::LANES;
         assert!(
             frames.len() == tasks.len() && frames.len() == outcomes.len(),
@@ -290,7 +291,7 @@ fn is_finite(pose: &Pose) -> bool {
     pose.local().iter().all(Transform::is_finite)
 }
 
-/// Whether two lists of tasks ask for the same of the same joints, and differ in their targets only.
+/// Whether two task lists differ in their targets only.
 fn same_shape(a: &[Task], b: &[Task]) -> bool {
     let same = |(a, b): (&Task, &Task)| {
         let goals = match (&a.goal, &b.goal) {

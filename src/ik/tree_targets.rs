@@ -1,5 +1,6 @@
-//! The positions and orientations that frames are solved for, one frame a lane: how far off they are, and what they add
-//! to a step. Pins are among them: what they are off by is summed up and pulls along.
+//! Position and orientation targets of the tree solver, one frame per lane: their errors and quadratics, and pins.
+//!
+//! A pin accumulates its error and adds it to later errors (augmented Lagrangian).
 //! Space: model space. Units: metres, radians.
 
 use super::outcome::Stop;
@@ -10,16 +11,16 @@ use super::tree_algebra::{
 use super::tree_kernel::{TreeSlot, TreeStep};
 use crate::math::{Real, Triple as V, Vec3, difference, dot, sum};
 
-/// How much stiffer a pin becomes every time it pulls harder: what it is off by falls faster than by pulling alone where
-/// soft tasks weigh more than it does.
+/// Factor on a pin's weight each time it is tightened: where soft tasks have larger weights, its error falls faster than
+/// by the accumulated error alone.
 const STIFFER: f64 = 3.0;
 
-/// What a hard task has gathered.
+/// The state of a hard task.
 #[derive(Clone, Copy, Debug)]
 struct Pin<T> {
-    /// What it was off by, summed up: the multiplier over the weight.
+    /// The accumulated error: the Lagrange multiplier divided by the weight.
     sum: V<T>,
-    /// The factor on its weight.
+    /// Factor on its weight.
     stiffer: T,
 }
 
@@ -28,15 +29,15 @@ impl<T: Real> Pin<T> {
         Self { sum: zero(), stiffer: T::splat(1.0) }
     }
 
-    /// Pulls harder by what it is off, in the lanes of `lanes`.
-    fn pull_harder(&mut self, r: V<T>, lanes: u32) {
+    /// Adds the error `r` and increases the weight, in the lanes of `lanes`.
+    fn tighten(&mut self, r: V<T>, lanes: u32) {
         let share = T::splat(1.0 / STIFFER);
         self.sum = std::array::from_fn(|c| ((self.sum[c] + r[c]) * share).select(lanes, self.sum[c]));
         self.stiffer = (self.stiffer * T::splat(STIFFER)).select(lanes, self.stiffer);
     }
 }
 
-/// A position task, its target in every lane.
+/// A position task with its target in every lane.
 #[derive(Clone, Debug)]
 struct PositionTarget<T> {
     task: usize,
@@ -48,7 +49,7 @@ struct PositionTarget<T> {
 }
 
 impl<T: Real> PositionTarget<T> {
-    /// Where the point is.
+    /// The current position of the point.
     #[inline(always)]
     fn at(&self, slot: &TreeSlot<T>) -> V<T> {
         match self.point {
@@ -58,7 +59,7 @@ impl<T: Real> PositionTarget<T> {
     }
 }
 
-/// An orientation task, its target in every lane.
+/// An orientation task with its target in every lane.
 #[derive(Clone, Debug)]
 struct OrientationTarget<T> {
     task: usize,
@@ -68,7 +69,7 @@ struct OrientationTarget<T> {
     pin: Option<Pin<T>>,
 }
 
-/// The turns that are left of all orientation tasks, number by number, so that several tasks share a register.
+/// The errors of all orientation tasks as arrays per component, so that several tasks share a register.
 #[derive(Clone, Debug)]
 struct RotationErrors<T> {
     gaps: Vec<Q<T>>,
@@ -77,7 +78,7 @@ struct RotationErrors<T> {
     ratios: Vec<T>,
 }
 
-/// The error, the weight and the squared length of the error with what a pin adds.
+/// The error, the weight and the squared length of the error, including a pin's contribution.
 #[inline(always)]
 fn pulled<T: Real>(pin: &Option<Pin<T>>, r: V<T>, weight: T, square: T) -> (V<T>, T, T) {
     let Some(pin) = pin else { return (r, weight, square) };
@@ -89,8 +90,8 @@ impl<T: Real> RotationErrors<T> {
     #[inline(always)]
     fn find(&mut self, orientations: &[OrientationTarget<T>], slots: &[TreeSlot<T>]) {
         let Self { gaps, cosines, squares, ratios } = self;
-        let places = gaps.iter_mut().zip(cosines.iter_mut()).zip(squares.iter_mut());
-        for (orientation, ((gap, cosine), square)) in orientations.iter().zip(places) {
+        let positions = gaps.iter_mut().zip(cosines.iter_mut()).zip(squares.iter_mut());
+        for (orientation, ((gap, cosine), square)) in orientations.iter().zip(positions) {
             *gap = near_hemisphere(multiply(orientation.target, conjugate(slots[orientation.slot].g)));
             (*cosine, *square) = (gap[0], gap[1] * gap[1] + gap[2] * gap[2] + gap[3] * gap[3]);
         }
@@ -103,16 +104,16 @@ impl<T: Real> RotationErrors<T> {
 /// All position and orientation tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Targets<T> {
-    places: Vec<PositionTarget<T>>,
+    positions: Vec<PositionTarget<T>>,
     orientations: Vec<OrientationTarget<T>>,
-    turns: RotationErrors<T>,
-    /// How far every task is off, squared; other tasks have their place here, too.
+    errors: RotationErrors<T>,
+    /// The squared error of every task, including tasks that are neither positions nor orientations.
     pub squares: Vec<T>,
 }
 
 impl<T: Real> Targets<T> {
     pub fn new(tasks: &[Task], slot_of: &[usize]) -> Self {
-        let (mut places, mut orientations) = (Vec::new(), Vec::new());
+        let (mut positions, mut orientations) = (Vec::new(), Vec::new());
         for (number, task) in tasks.iter().enumerate() {
             let weight = T::splat(task.weight);
             let pin = task.hard.then(Pin::fresh);
@@ -120,7 +121,7 @@ impl<T: Real> Targets<T> {
                 Goal::Position { joint, point, .. } => {
                     let point = (*point != Vec3::zeros()).then(|| splat((*point).into()));
                     let slot = slot_of[joint.index()];
-                    places.push(PositionTarget { task: number, slot, point, target: zero(), weight, pin });
+                    positions.push(PositionTarget { task: number, slot, point, target: zero(), weight, pin });
                 }
                 Goal::Orientation { joint, .. } => {
                     let slot = slot_of[joint.index()];
@@ -132,21 +133,21 @@ impl<T: Real> Targets<T> {
         }
         let (z, n) = (T::splat(0.0), orientations.len());
         let (gaps, numbers) = (vec![[z; 4]; n], vec![z; n]);
-        let turns =
+        let errors =
             RotationErrors { gaps, cosines: numbers.clone(), squares: numbers.clone(), ratios: numbers };
-        Self { places, orientations, turns, squares: vec![z; tasks.len()] }
+        Self { positions, orientations, errors, squares: vec![z; tasks.len()] }
     }
 
-    /// Takes in the targets of all lanes, and forgets what pins were off by.
+    /// Loads the targets of all lanes and resets pins.
     pub fn load(&mut self, tasks: &[&[Task]]) {
-        for place in &mut self.places {
-            place.target = std::array::from_fn(|c| {
-                T::from_lanes(|k| match &tasks[k][place.task].goal {
+        for position in &mut self.positions {
+            position.target = std::array::from_fn(|c| {
+                T::from_lanes(|k| match &tasks[k][position.task].goal {
                     Goal::Position { target, .. } => target[c],
                     _ => 0.0,
                 })
             });
-            place.pin = place.pin.map(|_| Pin::fresh());
+            position.pin = position.pin.map(|_| Pin::fresh());
         }
         for orientation in &mut self.orientations {
             orientation.target = [3, 0, 1, 2].map(|c| {
@@ -159,28 +160,28 @@ impl<T: Real> Targets<T> {
         }
     }
 
-    /// The cost of every lane where the slots are now, and the lanes that miss a target. With `build` the step receives
-    /// the quadratics.
+    /// The cost of every lane at the current slots, and the lanes in which a target is missed. With `build`, adds the
+    /// quadratics to the step.
     #[inline(always)]
     pub fn assemble(&mut self, step: &mut TreeStep<T>, stop: &Stop, build: bool) -> (T, u32) {
         let origin = step.slots[0].x;
         let mut cost = T::splat(0.0);
         let mut missed = 0;
-        for place in &self.places {
-            let y = place.at(&step.slots[place.slot]);
-            let r = difference(place.target, y);
+        for position in &self.positions {
+            let y = position.at(&step.slots[position.slot]);
+            let r = difference(position.target, y);
             let square = dot(r, r);
-            self.squares[place.task] = square;
+            self.squares[position.task] = square;
             missed |= T::splat(stop.position * stop.position).less(square);
-            let (r, weight, square) = pulled(&place.pin, r, place.weight, square);
+            let (r, weight, square) = pulled(&position.pin, r, position.weight, square);
             cost += weight * square;
             if build {
-                step.loads[place.slot].add_position(difference(y, origin), r, weight);
+                step.loads[position.slot].add_position(difference(y, origin), r, weight);
             }
         }
-        self.turns.find(&self.orientations, &step.slots);
+        self.errors.find(&self.orientations, &step.slots);
         for ((orientation, gap), ratio) in
-            self.orientations.iter().zip(&self.turns.gaps).zip(&self.turns.ratios)
+            self.orientations.iter().zip(&self.errors.gaps).zip(&self.errors.ratios)
         {
             let (r, across, along) = rotation_error(*gap, *ratio);
             let square = dot(r, r);
@@ -195,29 +196,29 @@ impl<T: Real> Targets<T> {
         (cost, missed)
     }
 
-    /// Whether a task is a pin.
+    /// Whether any task is a pin.
     pub fn are_pinned(&self) -> bool {
-        self.places.iter().any(|p| p.pin.is_some()) || self.orientations.iter().any(|f| f.pin.is_some())
+        self.positions.iter().any(|p| p.pin.is_some()) || self.orientations.iter().any(|f| f.pin.is_some())
     }
 
     /// The lanes in which a pin is not reached.
     pub fn unpinned(&self, stop: &Stop) -> u32 {
         let off = |task: usize, within: f64| T::splat(within * within).less(self.squares[task]);
-        let places = self.places.iter().filter(|p| p.pin.is_some()).map(|p| off(p.task, stop.position));
+        let positions = self.positions.iter().filter(|p| p.pin.is_some()).map(|p| off(p.task, stop.position));
         let orientations =
             self.orientations.iter().filter(|f| f.pin.is_some()).map(|f| off(f.task, stop.angle));
-        places.chain(orientations).fold(0, |lanes, more| lanes | more)
+        positions.chain(orientations).fold(0, |lanes, more| lanes | more)
     }
 
-    /// Pins pull harder by what they are off, in the lanes of `lanes`.
-    pub fn pull_harder(&mut self, step: &TreeStep<T>, lanes: u32) {
-        for place in &mut self.places {
-            let r = difference(place.target, place.at(&step.slots[place.slot]));
-            place.pin.iter_mut().for_each(|pin| pin.pull_harder(r, lanes));
+    /// Tightens all pins by their current errors, in the lanes of `lanes`.
+    pub fn tighten_pins(&mut self, step: &TreeStep<T>, lanes: u32) {
+        for position in &mut self.positions {
+            let r = difference(position.target, position.at(&step.slots[position.slot]));
+            position.pin.iter_mut().for_each(|pin| pin.tighten(r, lanes));
         }
         for orientation in &mut self.orientations {
             let gap = multiply(orientation.target, conjugate(step.slots[orientation.slot].g));
-            orientation.pin.iter_mut().for_each(|pin| pin.pull_harder(rotation_gap(gap).1.0, lanes));
+            orientation.pin.iter_mut().for_each(|pin| pin.tighten(rotation_gap(gap).1.0, lanes));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Limbs of two bones in closed form: in the plane, in space with a pole, one at a time or four side by side.
+//! Closed-form two-bone IK: in the plane, in space with a pole vector, one limb at a time or four in lanes.
 //!
 //! In the plane (law of cosines): `cos t2 = (D^2 - l1^2 - l2^2) / (2 l1 l2)`, and `t1 = atan2(Y, X) - g` for `t2 > 0`,
 //! `atan2(Y, X) + g` for `t2 < 0`, with `cos g = (l1^2 + D^2 - l2^2) / (2 l1 D)`. In space the middle joint lies in the
-//! half plane through the line to the target and the pole. Soft reach bends a limb that is about to become straight
-//! ever less instead of snapping (Harrison 2009). Space: model space. Units: metres, radians.
+//! half plane through the line to the target and the pole. Soft reach straightens a nearly straight limb gradually, which
+//! avoids popping (Harrison 2009). Space: model space. Units: metres, radians.
 
 use super::mechanism::Mechanism;
 use super::outcome::{Progress, Solver, Stop};
@@ -11,7 +11,7 @@ use super::task::{Goal, Task};
 use crate::math::{Mat3, Quat, Real, RealX4, Triple as V, Vec3, difference, dot, from_columns, scaled, sum};
 use crate::model::{JointId, ModelPose, Pose, Skeleton};
 
-/// Which way the second link turns against the first.
+/// The sign of the second link's angle relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elbow {
     /// The second angle is positive.
@@ -25,13 +25,13 @@ pub enum Elbow {
 pub struct Planar {
     /// Both angles.
     pub angles: [f64; 2],
-    /// Whether the tip is at the target: otherwise the arm points at it, stretched or folded.
+    /// Whether the tip is at the target; otherwise the arm points at it, stretched or folded.
     pub reached: bool,
 }
 
-/// The angles with which an arm of two links of these lengths, from the origin, reaches `(x, y)`.
+/// The joint angles of a planar two-link arm at the origin that reaches `(x, y)`.
 ///
-/// At the origin itself every direction will do; the first link then keeps to the X axis.
+/// For a target at the origin every direction is a solution; the first link is then along the X axis.
 pub fn planar(lengths: [f64; 2], target: [f64; 2], elbow: Elbow) -> Planar {
     let ([l1, l2], [x, y]) = (lengths.map(f64::abs), target);
     let distance = libm::hypot(x, y);
@@ -39,12 +39,12 @@ pub fn planar(lengths: [f64; 2], target: [f64; 2], elbow: Elbow) -> Planar {
         return Planar { angles: [0.0; 2], reached: false };
     }
     let nearest = distance.clamp((l1 - l2).abs(), l1 + l2);
-    // The half-angle form keeps its digits where the arm is nearly straight or folded, where acos loses half of them.
+    // The half-angle form stays accurate for a nearly straight or folded arm, where acos loses half the digits.
     let over = (nearest - (l1 - l2)) * (nearest + (l1 - l2));
     let under = (l1 + l2 - nearest) * (l1 + l2 + nearest);
     let sign = if elbow == Elbow::Positive { 1.0 } else { -1.0 };
     let second = 2.0 * libm::atan2(under.max(0.0).sqrt(), over.max(0.0).sqrt());
-    // From the second angle, so that the rounding of both cancels at the tip.
+    // Computed from the second angle, so that rounding errors cancel at the tip.
     let lift =
         if nearest > 0.0 { libm::atan2(l2 * libm::sin(second), l1 + l2 * libm::cos(second)) } else { 0.0 };
     let heading = if distance > 0.0 { libm::atan2(y, x) } else { 0.0 };
@@ -52,7 +52,7 @@ pub fn planar(lengths: [f64; 2], target: [f64; 2], elbow: Elbow) -> Planar {
     Planar { angles: [heading - sign * lift, sign * second], reached }
 }
 
-/// A limb in space: where it starts, how long its bones are, and how it bends.
+/// A limb in space: start, bone lengths and bend direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limb {
     /// The first joint.
@@ -61,13 +61,13 @@ pub struct Limb {
     pub lengths: [f64; 2],
     /// The direction in which the middle joint leaves the line from the first joint to the target.
     pub pole: Vec3,
-    /// The direction that stands in where the pole lies along that line.
+    /// The fallback where the pole is parallel to that line.
     pub spare_pole: Vec3,
-    /// The share of the length over which reaching becomes soft: 0 is exact, 0.02 keeps knees from popping.
+    /// The share of the length over which reach is soft: 0 is exact, 0.02 keeps knees from popping.
     pub softness: f64,
 }
 
-/// Where the joints of a limb come to lie.
+/// The resulting joint positions of a limb.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbPose {
     /// The middle joint.
@@ -78,7 +78,7 @@ pub struct LimbPose {
     pub reached: bool,
 }
 
-/// How near to straight or folded a limb may come, as a share of its length.
+/// Margin from the straight and from the folded limb, as a share of its length.
 const SHY: f64 = 1e-6;
 
 #[inline(always)]
@@ -94,7 +94,7 @@ fn bend<T: Real>(
     let length = l1 + l2;
     let distance = dot(n, n).sqrt().max(c(1e-12));
     let e = scaled(n, c(1.0) / distance);
-    // Soft reach: from (1 - softness) of the length on, what is left shrinks exponentially.
+    // Soft reach: beyond (1 - softness) of the length, the remaining length is approached exponentially.
     let soft = T::from_lanes(|k| {
         let (d, l, s) = (distance.lane(k), length.lane(k), softness.lane(k) * length.lane(k));
         if s > 0.0 && d > l - s { l - s * libm::exp(-(d - (l - s)) / s) } else { d }
@@ -111,7 +111,7 @@ fn bend<T: Real>(
     let lanes = |m: &dyn Fn(usize) -> bool| (0..T::LANES).fold(0, |mask, k| mask | u32::from(m(k)) << k);
     let good = lanes(&|k| f2.lane(k) > 1e-8 * dot(poles[0], poles[0]).lane(k) && f2.lane(k) > 1e-300);
     let spare = lanes(&|k| s2.lane(k) > 1e-8 * dot(poles[1], poles[1]).lane(k) && s2.lane(k) > 1e-300);
-    // The last resort is perpendicular to the axis that the line is least along.
+    // Last resort: the component perpendicular to the line of the coordinate axis least parallel to it.
     let any: V<T> = {
         let axis = std::array::from_fn(|r| {
             T::from_lanes(|k| {
@@ -128,8 +128,8 @@ fn bend<T: Real>(
 }
 
 impl Limb {
-    /// Where the joints come to lie for a target: the bones keep their lengths, and an end that cannot be at the
-    /// target is on the line to it.
+    /// The joint positions for a target: the bones keep their lengths, and an end that cannot reach the target is on the
+    /// line to it.
     pub fn bend(&self, target: &Vec3) -> LimbPose {
         let v = |v: Vec3| -> V<f64> { v.into() };
         let (middle, end, miss) =
@@ -138,15 +138,19 @@ impl Limb {
         LimbPose { middle: middle.into(), end: end.into(), reached }
     }
 
-    /// As [`Limb::bend`] for many limbs and targets, four side by side, written over `bent`.
+    /// As [`Limb::bend`] for many limbs and targets, four in lanes, written to `results`.
     ///
     /// # Panics
-    /// Where the three lists differ in length.
-    pub fn bend_all(limbs: &[Limb], targets: &[Vec3], bent: &mut [LimbPose]) {
-        assert!(limbs.len() == targets.len() && limbs.len() == bent.len(), "one target and one place a limb");
+    /// If the three lists differ in length.
+    pub fn bend_all(limbs: &[Limb], targets: &[Vec3], results: &mut [LimbPose]) {
+        assert!(
+            limbs.len() == targets.len() && limbs.len() == results.len(),
+            "one target and one result per limb"
+        );
+        /// Limbs that are computed together.
         const LANES: usize = RealX4::LANES;
-        for ((limbs, targets), bent) in
-            limbs.chunks(LANES).zip(targets.chunks(LANES)).zip(bent.chunks_mut(LANES))
+        for ((limbs, targets), results) in
+            limbs.chunks(LANES).zip(targets.chunks(LANES)).zip(results.chunks_mut(LANES))
         {
             let own = |k: usize| &limbs[k.min(limbs.len() - 1)];
             let lanes = |f: &dyn Fn(&Limb) -> f64| RealX4::from_lanes(|k| f(own(k)));
@@ -158,9 +162,9 @@ impl Limb {
             let softness = lanes(&|l| l.softness);
             let (middle, end, miss) =
                 bend(vector(&|k| limbs[k].root), lengths, poles, softness, vector(&|k| targets[k]));
-            for (k, bent) in bent.iter_mut().enumerate() {
+            for (k, result) in results.iter_mut().enumerate() {
                 let length = limbs[k].lengths[0] + limbs[k].lengths[1];
-                *bent = LimbPose {
+                *result = LimbPose {
                     middle: Vec3::from(middle.map(|c| c.lane(k))),
                     end: Vec3::from(end.map(|c| c.lane(k))),
                     reached: miss.lane(k) <= 2.0 * SHY * length,
@@ -170,21 +174,21 @@ impl Limb {
     }
 }
 
-/// The rotation that takes a bone and the axis it bends about to new ones; `None` where a pair of them is parallel.
+/// The rotation that maps a bone and its bend axis to new ones; `None` if either pair is parallel.
 pub fn reframe(bone: &Vec3, axis: &Vec3, new_bone: &Vec3, new_axis: &Vec3) -> Option<Quat> {
     let frame = |x: &Vec3, n: &Vec3| {
         let x = x.try_normalize(1e-9)?;
         let n = (n - x * x.dot(n)).try_normalize(1e-9)?;
         Some(Mat3::from_columns(&[x, n, x.cross(&n)]))
     };
-    let turn = frame(new_bone, new_axis)? * frame(bone, axis)?.transpose();
-    Some(from_columns(&turn.column(0).into(), &turn.column(1).into(), &turn.column(2).into()))
+    let m = frame(new_bone, new_axis)? * frame(bone, axis)?.transpose();
+    Some(from_columns(&m.column(0).into(), &m.column(1).into(), &m.column(2).into()))
 }
 
-/// Bends the limb of a pose that ends at `end` so that the end is at `target`; the end keeps its world rotation.
+/// Bends the limb that ends at `end` so that the end is at `target`; the end keeps its world rotation.
 ///
 /// The limb is `end`, its parent and its grandparent. The pole is a direction in model space; without one the limb
-/// keeps the side to which it is bent. Returns whether the target is reached; a limb without two bones is not moved.
+/// keeps its bend direction. Returns whether the target is reached; a limb without two bones is not moved.
 pub fn bend_limb(
     skeleton: &Skeleton,
     pose: &mut Pose,
@@ -204,26 +208,26 @@ pub fn bend_limb(
     }
     let line = (c - a).try_normalize(1e-9).unwrap_or(upper / lengths[0]);
     let bulge = upper - line * upper.dot(&line);
-    // A straight limb shows no side: some direction fixed in the upper bone stands in.
+    // A straight limb has no bend direction: a direction fixed in the upper bone is used.
     let own = model.joint(root).vector(&Vec3::z());
     let spare = if bulge.norm() > 1e-4 * lengths[0] { bulge } else { own };
     let limb = Limb { root: a, lengths, pole: pole.unwrap_or(spare), spare_pole: spare, softness };
-    let bent = limb.bend(target);
+    let result = limb.bend(target);
     let axis = if bulge.norm() > 1e-4 * lengths[0] { line.cross(&bulge) } else { line.cross(&limb.pole) };
-    let new_line = bent.end - a;
-    let new_axis = new_line.cross(&(bent.middle - a));
-    let turns = (
-        reframe(&upper, &axis, &(bent.middle - a), &new_axis),
-        reframe(&lower, &axis, &(bent.end - bent.middle), &new_axis),
+    let new_line = result.end - a;
+    let new_axis = new_line.cross(&(result.middle - a));
+    let rotations = (
+        reframe(&upper, &axis, &(result.middle - a), &new_axis),
+        reframe(&lower, &axis, &(result.end - result.middle), &new_axis),
     );
-    let (Some(first), Some(second)) = turns else { return false };
+    let (Some(first), Some(second)) = rotations else { return false };
     let above = skeleton.parent(root).map_or(Quat::identity(), |p| model.joint(p).rotation);
     let worlds = [first * model.joint(root).rotation, second * model.joint(middle).rotation];
     let local = pose.local_mut();
     local[root.index()].rotation = above.inverse() * worlds[0];
     local[middle.index()].rotation = worlds[0].inverse() * worlds[1];
     local[end.index()].rotation = worlds[1].inverse() * model.joint(end).rotation;
-    bent.reached
+    result.reached
 }
 
 /// The closed form as a solver: every position task bends the limb that ends at its joint, in order.
@@ -255,10 +259,10 @@ impl Solver for TwoBone {
         for task in tasks {
             let Goal::Position { joint, point, target } = &task.goal else { continue };
             let model = ModelPose::of(skeleton, pose);
-            let place = target - model.joint(*joint).vector(point);
-            bend_limb(skeleton, pose, *joint, &place, pole_of(*joint, &model), self.softness);
+            let position = target - model.joint(*joint).vector(point);
+            bend_limb(skeleton, pose, *joint, &position, pole_of(*joint, &model), self.softness);
         }
-        // A turned end joint changes nothing above it.
+        // Rotating an end joint does not move its ancestors.
         for task in tasks {
             let Goal::Orientation { joint, target } = &task.goal else { continue };
             let model = ModelPose::of(skeleton, pose);
@@ -298,21 +302,21 @@ mod tests {
             let (target, pole) = (Vec3::from(t), Vec3::from(p));
             let root = Vec3::new(0.1, 0.2, 0.3);
             let limb = Limb { root, lengths: [0.4, 0.35], pole, spare_pole: Vec3::z(), softness };
-            let bent = limb.bend(&target);
-            prop_assert!(((bent.middle - root).norm() - 0.4).abs() < 1e-9);
-            prop_assert!(((bent.end - bent.middle).norm() - 0.35).abs() < 1e-9);
+            let result = limb.bend(&target);
+            prop_assert!(((result.middle - root).norm() - 0.4).abs() < 1e-9);
+            prop_assert!(((result.end - result.middle).norm() - 0.35).abs() < 1e-9);
             let d = (target - root).norm();
             if (0.0501..0.749 * (1.0 - softness)).contains(&d) {
-                prop_assert!(bent.reached && (bent.end - target).norm() < 1e-9);
+                prop_assert!(result.reached && (result.end - target).norm() < 1e-9);
             }
             let n = (target - root).cross(&pole);
             if n.norm() > 1e-2 {
-                prop_assert!((bent.middle - root).dot(&n).abs() < 1e-9);
-                prop_assert!(n.cross(&(target - root)).dot(&(bent.middle - root)) > -1e-9);
+                prop_assert!((result.middle - root).dot(&n).abs() < 1e-9);
+                prop_assert!(n.cross(&(target - root)).dot(&(result.middle - root)) > -1e-9);
             }
             let limbs = [limb; 6];
             let targets: [Vec3; 6] = std::array::from_fn(|k| target * (k as f64 * 0.3));
-            let mut all = [bent; 6];
+            let mut all = [result; 6];
             Limb::bend_all(&limbs, &targets, &mut all);
             for (found, target) in all.iter().zip(&targets) {
                 let expected = limb.bend(target);
@@ -324,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_at_the_root_is_an_answer() {
+    fn a_target_at_the_root_has_a_solution() {
         let Planar { angles, reached } = planar([1.0, 1.0], [0.0, 0.0], Elbow::Positive);
         assert!(reached && (angles[1] - std::f64::consts::PI).abs() < 1e-12);
         assert!(!planar([1.0, 0.5], [0.0, 0.0], Elbow::Negative).reached);

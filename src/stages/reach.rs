@@ -128,7 +128,7 @@ impl Way {
     fn unlock(&self, pose: &mut Pose, share: f64) {
         for (id, way) in &self.bends {
             let local = &mut pose.local_mut()[id.index()].rotation;
-            *local = way.bent(local, STRAIGHT * share);
+            *local = way.with_least_bend(local, STRAIGHT * share);
         }
     }
 
@@ -264,12 +264,12 @@ impl Ways {
             };
             let others: Vec<Vec3> = shifts.iter().filter(|(o, _)| *o != n).map(|(_, s)| *s).collect();
             let target = match way.limb.filter(|_| way.help == 0.0) {
-                Some(limb) => limb.place(&arrived, &target),
+                Some(limb) => limb.reachable(&arrived, &target),
                 None => way.within(&arrived, &target, &others),
             };
             all.extend(placed(&asked[n].tasks, target));
             if asked[n].share > 0.0 {
-                let at = way.limb.map(|limb| (limb, limb.place(&arrived, &target)));
+                let at = way.limb.map(|limb| (limb, limb.reachable(&arrived, &target)));
                 way.unlock(pose, asked[n].share);
                 if let Some((limb, at)) = at {
                     model.set(skeleton, pose);
@@ -321,7 +321,7 @@ impl Ways {
             };
             let places = match (way.limb, place(&asked.tasks)) {
                 (Some(limb), Some(target)) if asked.share > 0.0 => {
-                    let at = limb.place(&model, &target);
+                    let at = limb.reachable(&model, &target);
                     way.unlock(pose, asked.share);
                     model.set(skeleton, pose);
                     limb.bend(skeleton, pose, &model, &at);

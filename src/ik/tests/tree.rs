@@ -77,7 +77,7 @@ fn limited_bodies_keep_their_limits_and_still_reach() {
 }
 
 /// A pinned task is reached where softer ones pull, however strongly: an elbow against its hand, and feet against a hand that
-/// stretches the whole body, where no leg can give way any more and the last tenths of a millimetre come slowly.
+/// stretches the whole body, where no leg can yield any more and the last tenths of a millimetre converge slowly.
 #[test]
 fn pins_are_reached_whatever_softer_tasks_say() {
     let (skeleton, effectors) = body(false);
@@ -133,7 +133,7 @@ fn frames_that_follow_each_other_are_the_same_for_every_number_of_threads() {
     let (frames, outcomes) = follow(1);
     assert_eq!((&frames, &outcomes), (&follow(2).0, &follow(3).1));
     assert!(outcomes.iter().all(|o| o.converged));
-    // No seam: from frame to frame every joint turns about as far as elsewhere, at the chunks' ends too.
+    // No seam: the rotation from frame to frame at the ends of chunks is similar to that elsewhere.
     let jump = |f: usize| {
         let pairs = frames[f].local().iter().zip(frames[f - 1].local());
         pairs.map(|(a, b)| a.rotation.angle_to(&b.rotation)).fold(0.0, f64::max)
@@ -146,7 +146,7 @@ fn frames_that_follow_each_other_are_the_same_for_every_number_of_threads() {
     assert!(steps(&outcomes) < steps(&from_rest));
 }
 
-/// A joint that is stopped changes what is eliminated above it alone, and beside it what is handed up again.
+/// Stopping a joint changes the elimination of its ancestors only; its siblings are passed up again unchanged.
 #[test]
 fn what_is_not_eliminated_again_is_as_it_was() {
     let (skeleton, effectors) = body(false);

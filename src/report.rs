@@ -1,27 +1,27 @@
-//! Warnings and measurements as values: what a run has to say, for people and for scripts.
+//! Warnings, measurements and findings of a run as values, for users and scripts.
 
 use serde::Serialize;
 
-/// A survivable fact: what was met and bent, how often, and where first.
+/// A recoverable problem: what was found and changed, how often, and where first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
-    /// A stable word for scripts, such as `bvh-row-count`.
+    /// A stable identifier for scripts, such as `bvh-row-count`.
     pub code: &'static str,
-    /// One sentence for people: what was found and what was done about it.
+    /// One sentence for users: what was found and what was done about it.
     pub message: String,
-    /// Where it was met first: `line 12`, `nodes[3]`, `frame 7, joint Hips`.
+    /// The first location: `line 12`, `nodes[3]`, `frame 7, joint Hips`.
     pub first: String,
-    /// How often it was met.
+    /// Number of occurrences.
     pub count: usize,
-    /// Whether there is little doubt about it: then it is told only to those who ask for everything.
+    /// Whether it is almost certainly right: then it is shown in verbose output only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sure: bool,
-    /// The lines of a joint map that mend it, where lines can.
+    /// The lines of a joint map that fix it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
 }
 
-/// What the system says, in the style of this program's messages: without the number, in lower case.
+/// The system's error message in the style of this program: without the error number, in lower case.
 pub fn io_reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -30,8 +30,8 @@ pub fn io_reason(error: &std::io::Error) -> String {
     first + letters.as_str()
 }
 
-/// The text as it may stand in a message or in a line of a file: control characters, and those that turn the writing
-/// direction or end a line, are written as escapes, so that no name can add a line or command a terminal.
+/// Escapes control characters, line separators and characters that change the writing direction, so that a name cannot
+/// add a line to a message or file, or control a terminal.
 pub fn one_line(text: &str) -> String {
     let unsafe_here = |c: char| {
         c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -46,7 +46,7 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// The first sixty letters of a text from a file, as [`one_line`] has them: enough to find it by, whatever the file holds.
+/// The first sixty characters of a text from a file, escaped by [`one_line`]: enough to find it.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => one_line(&text[..end]) + "...",
@@ -54,12 +54,12 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// A message of lines, in which nothing that a name smuggled in commands the terminal.
+/// A message of several lines with each line escaped by [`one_line`].
 pub fn printable(text: &str) -> String {
     text.split('\n').map(one_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Warnings in the order they were first met; repeated ones are counted, not repeated.
+/// Warnings in order of first occurrence; repetitions are counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Warnings(Vec<Warning>);
@@ -70,25 +70,25 @@ impl Warnings {
         Self::default()
     }
 
-    /// Adds a fact, or counts it where the code was met before (the first message and place stay).
+    /// Adds a warning, or counts it if its code is present (the first message and location are kept).
     pub fn add(&mut self, code: &'static str, message: impl Into<String>, first: impl Into<String>) {
-        self.put(code, message.into(), first.into(), false);
+        self.add_or_count(code, message.into(), first.into(), false);
     }
 
-    /// Adds a guess about which there is little doubt, as [`Warnings::add`] does a fact.
+    /// As [`Warnings::add`], for a guess that is almost certainly right.
     pub fn guess(&mut self, code: &'static str, message: impl Into<String>, first: impl Into<String>) {
-        self.put(code, message.into(), first.into(), true);
+        self.add_or_count(code, message.into(), first.into(), true);
     }
 
-    fn put(&mut self, code: &'static str, message: String, first: String, sure: bool) {
+    fn add_or_count(&mut self, code: &'static str, message: String, first: String, sure: bool) {
         match self.0.iter_mut().find(|w| w.code == code) {
             Some(known) => known.count += 1,
             None => self.0.push(Warning { code, message, first, count: 1, sure, mend: None }),
         }
     }
 
-    /// Adds a fact that stands beside others of its code, and is counted only where the same words were met before.
-    pub fn tell(&mut self, warning: Warning) {
+    /// Adds a warning, or counts it if one with the same code and message is present.
+    pub fn push(&mut self, warning: Warning) {
         match self.0.iter_mut().find(|w| w.code == warning.code && w.message == warning.message) {
             Some(known) => known.count += warning.count,
             None => self.0.push(warning),
@@ -105,8 +105,8 @@ impl Warnings {
         }
     }
 
-    /// Adds all of `other`, which were met in this file: what another file says in the same words is counted, what it says
-    /// in other words stands beside.
+    /// Adds all of `other`, which come from `file`: warnings with the same code and message are counted, others are added
+    /// with the file name in their location.
     pub fn extend_from(&mut self, other: Warnings, file: &str) {
         for mut warning in other.0 {
             match self.0.iter_mut().find(|w| w.code == warning.code && w.message == warning.message) {
@@ -121,17 +121,17 @@ impl Warnings {
         }
     }
 
-    /// The warnings in the order they were first met.
+    /// The warnings in order of first occurrence.
     pub fn iter(&self) -> std::slice::Iter<'_, Warning> {
         self.0.iter()
     }
 
-    /// Whether a warning of this code is there.
+    /// Whether there is a warning with this code.
     pub fn has(&self, code: &str) -> bool {
         self.0.iter().any(|w| w.code == code)
     }
 
-    /// Whether nothing was bent.
+    /// Whether there are no warnings.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -140,70 +140,70 @@ impl Warnings {
 /// A number with a unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metric {
-    /// A stable word for scripts, such as `foot_skate`.
+    /// A stable identifier for scripts, such as `foot_skate`.
     pub name: String,
     /// The value.
     pub value: f64,
     /// The unit: `m`, `rad`, `m/s`, `frames`; `1` for ratios.
     pub unit: &'static str,
-    /// The same measure of the plain copy of the rotations, where there is one to compare with.
+    /// The same measure for direct rotation transfer, if available for comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<f64>,
-    /// The same measure of the take itself, on its own body, where it has one.
+    /// The same measure for the take itself on its own body, if defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<f64>,
-    /// The value that a good clip does not exceed, for measures that have one.
+    /// The limit for a good clip, for measures that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
 }
 
-/// How large a change is: the greatest of all frames and joints, their mean, and where the greatest was met first.
+/// Size of a change: maximum over all frames and joints with its first location, and mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Largest {
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
     /// The mean over all frames and joints.
     pub mean: f64,
-    /// The joint of the greatest.
+    /// The joint of the maximum.
     pub joint: String,
-    /// Its frame.
+    /// The frame of the maximum.
     pub frame: usize,
 }
 
-/// What a stage changed, by comparing the motion before with the motion after.
+/// The change made by a stage, measured between its input and output motion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// The stage, with its number in the pipeline where that is not clear.
+    /// The stage, with its number in the pipeline if ambiguous.
     pub stage: String,
-    /// How far joints moved in model space, metres.
+    /// Displacement of joints in model space, metres.
     pub metres: Largest,
-    /// How far joints turned against their parents, degrees.
+    /// Change of local joint rotations, degrees.
     pub degrees: Largest,
 }
 
-/// A fault of a take that was looked for and found: what, where, how large, and what became of it.
+/// A capture error found in a take: kind, location, size, and whether it was fixed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// A stable word for scripts, such as `spike`.
+    /// A stable identifier for scripts, such as `spike`.
     pub fault: &'static str,
-    /// The joint, where it is the fault of one.
+    /// The joint, if the error concerns a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joint: Option<String>,
-    /// The first frame and the one behind the last.
+    /// First frame and exclusive end.
     pub frames: [usize; 2],
     /// The unit of `before` and `after`, as of [`Metric`].
     pub unit: &'static str,
-    /// How large it was.
+    /// Size before the fix.
     pub before: f64,
-    /// How large it is now.
+    /// Size after the fix.
     pub after: f64,
-    /// Why it was left as it is, for people; none where it was mended.
+    /// Why it was not fixed, as text for the user; `None` if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
 }
 
 impl Finding {
-    /// The fault in words for people.
+    /// The name of the error for users.
     pub fn name(&self) -> String {
         match self.fault {
             "held" => "held frames".to_owned(),
@@ -216,33 +216,33 @@ impl Finding {
 /// A number with a unit for every frame of a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// A stable word for scripts, such as `left_heel_height`.
+    /// A stable identifier for scripts, such as `left_heel_height`.
     pub name: String,
     /// The unit, as of [`Metric`].
     pub unit: &'static str,
     /// One value for each frame.
     pub values: Vec<f64>,
-    /// The frames in which the part that is measured rests, as first frame and the one behind the last.
+    /// The intervals in which the measured part is in contact, as first frame and exclusive end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resting: Vec<[usize; 2]>,
 }
 
-/// One joint of the target and what drives it, in words.
+/// One joint of the target and its source, as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappedJoint {
-    /// The role that both play, such as `left_foot`; empty for joints paired by name alone.
+    /// The common role, such as `left_foot`; empty for joints paired by name only.
     pub role: String,
-    /// The joint of the source; two joined by ` + ` where they are blended.
+    /// The source joint; two joined by ` + ` if blended.
     pub source: String,
-    /// The joint of the target.
+    /// The target joint.
     pub target: String,
     /// From 0 to 1.
     pub confidence: f64,
-    /// Why.
+    /// The evidence.
     pub reason: String,
 }
 
-/// What was mapped to what, in words: the joint map as people read it.
+/// The joint map as text for users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapping {
     /// The source character.
@@ -251,29 +251,29 @@ pub struct Mapping {
     pub target: String,
     /// Every target joint that is driven, in joint order.
     pub joints: Vec<MappedJoint>,
-    /// Source joints that drive nothing.
+    /// Unmapped source joints.
     pub source_only: Vec<String>,
-    /// Target joints that rest.
+    /// Target joints without a source, which keep their rest pose.
     pub target_only: Vec<String>,
 }
 
-/// All that one run over one file has to say.
+/// Report of one run on one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// What was bent.
+    /// Warnings.
     pub warnings: Warnings,
-    /// What was measured.
+    /// Measurements.
     pub metrics: Vec<Metric>,
-    /// What was measured in every frame.
+    /// Measurements per frame.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
-    /// What each stage changed, in the order of the stages.
+    /// The change made by each stage, in stage order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
-    /// Faults of the take, in the order in which they were looked for.
+    /// Capture errors, in the order of the detectors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// What was mapped to what, each mapping once. For people only: scripts read it from `posemill map`.
+    /// Joint maps, each once. Not serialised: scripts use `posemill map`.
     #[serde(skip)]
     pub mappings: Vec<Mapping>,
 }
@@ -284,7 +284,7 @@ impl Report {
         self.metrics.push(Metric { name: name.into(), value, unit, copy: None, take: None, at_most: None });
     }
 
-    /// Adds a mapping, unless it is there: takes of one skeleton share theirs.
+    /// Adds a mapping unless present: takes of one skeleton share theirs.
     pub fn mapped(&mut self, mapping: &Mapping) {
         if !self.mappings.contains(mapping) {
             self.mappings.push(mapping.clone());
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_files_say_in_other_words_is_told_apart() {
+    fn different_messages_of_files_are_kept_apart() {
         let of = |message: &str| {
             let mut warnings = Warnings::new();
             warnings.add("unit", message, "line 1");
@@ -324,7 +324,7 @@ mod tests {
         for (file, message) in [("a", "metres"), ("b", "inches"), ("c", "metres")] {
             all.extend_from(of(message), file);
         }
-        let told: Vec<_> = all.iter().map(|w| (w.message.as_str(), w.first.as_str(), w.count)).collect();
-        assert_eq!(told, [("metres", "a: line 1", 2), ("inches", "b: line 1", 1)]);
+        let found: Vec<_> = all.iter().map(|w| (w.message.as_str(), w.first.as_str(), w.count)).collect();
+        assert_eq!(found, [("metres", "a: line 1", 2), ("inches", "b: line 1", 1)]);
     }
 }

@@ -1,21 +1,20 @@
-//! Weighted means of directions and rotations that outliers do not pull: in the sense of L1, by reweighting.
+//! Robust weighted means (geometric medians) of directions and rotations, by iterative reweighting.
 //!
-//! The mean minimises the weighted sum of distances, not of their squares (Weiszfeld 1937, on the sphere and on the
-//! rotations): a third of the values may say something else altogether. Each round is a weighted mean in the sense of
-//! L2, of rotations the one of Markley and others (2007): the eigenvector of the largest eigenvalue of
-//! `sum w q q^T`.
+//! They minimise the weighted sum of distances, not of squared distances (Weiszfeld 1937, on the sphere and on the
+//! rotations), and tolerate a third of outliers. Each iteration is a weighted L2 mean; for rotations that of Markley and
+//! others (2007): the eigenvector of the largest eigenvalue of `sum w q q^T`.
 
 use super::{Quat, RawQuat, Vec3};
 use nalgebra::{Matrix4, SymmetricEigen, Vector4};
 
-/// Rounds of reweighting: each about halves what is left, and 15 leave less than measurements do.
+/// Iterations: each about halves the remaining error, and after 15 it is below that of measurements.
 const ROUNDS: usize = 15;
-/// Below this distance (of unit vectors) a direction weighs no more: what is nearer is noise.
+/// Distance of unit vectors below which the weight no longer grows: smaller distances are noise.
 const DIRECTION_FLOOR: f64 = 0.03;
-/// The same of rotations, in radians (2 degrees).
+/// The same for rotations, in radians (2 degrees).
 const ROTATION_FLOOR: f64 = 2.0 * std::f64::consts::PI / 180.0;
 
-/// The direction nearest to the unit vectors `v` with the weights `w`; `None` where they cancel out.
+/// The robust mean of the unit vectors `v` with the weights `w`; `None` if they cancel out.
 pub fn mean_direction(v: &[Vec3], w: &[f64]) -> Option<Vec3> {
     let weighted = |near: Option<&Vec3>| {
         let mut sum = Vec3::zeros();
@@ -36,12 +35,12 @@ pub fn mean_direction(v: &[Vec3], w: &[f64]) -> Option<Vec3> {
     Some(mean)
 }
 
-/// The rotation nearest to the rotations `q` with the weights `w`; the identity where there are none.
+/// The robust mean of the rotations `q` with the weights `w`; the identity without rotations.
 pub fn mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
     median_rotation(q, w, plain_mean_rotation(q, w))
 }
 
-/// As [`mean_rotation`], from a first guess of one's own: where the values fall into camps, it ends in that of the guess.
+/// As [`mean_rotation`] with an initial guess: if the values form clusters, the result is in the cluster of the guess.
 pub fn median_rotation(q: &[Quat], w: &[f64], start: Quat) -> Quat {
     let mut mean = start;
     let mut weights = vec![0.0; w.len()];
@@ -59,7 +58,7 @@ pub fn median_rotation(q: &[Quat], w: &[f64], start: Quat) -> Quat {
     mean
 }
 
-/// The mean in the sense of L2: least squares of the rotation matrices.
+/// The L2 mean: least squares of the rotation matrices.
 pub fn plain_mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
     let mut sum = Matrix4::zeros();
     for (q, w) in q.iter().zip(w) {
@@ -71,14 +70,14 @@ pub fn plain_mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
     }
     let eigen = SymmetricEigen::new(sum);
     let axis: Vector4<f64> = eigen.eigenvectors.column(eigen.eigenvalues.imax()).into_owned();
-    // One of two signs, so that equal inputs give equal outputs.
+    // A definite sign, so that equal inputs give equal outputs.
     let axis = if axis.w < 0.0 { -axis } else { axis };
     Quat::new_normalize(RawQuat::from(axis))
 }
 
 /// The angle between two rotations in radians, 0 to pi.
 ///
-/// By the sine for small angles, where the cosine has no digits left.
+/// Uses the sine for small angles, where the cosine loses precision.
 pub fn rotation_between(a: &Quat, b: &Quat) -> f64 {
     let between = a.coords.dot(&b.coords).abs();
     if between < 0.9 {
@@ -94,7 +93,7 @@ mod tests {
     use crate::math::exp;
 
     #[test]
-    fn a_third_of_the_values_may_say_something_else() {
+    fn a_third_of_the_values_may_be_outliers() {
         let near = Vec3::new(0.1, 1.0, 0.0).normalize();
         let v = [near, near, Vec3::x()];
         assert!((mean_direction(&v, &[1.0; 3]).unwrap() - near).norm() < 0.02);

@@ -1,11 +1,11 @@
-//! Eight transforms side by side in `f32`: the same joint in eight frames, computed at once.
+//! Eight transforms in `f32` SIMD lanes: the same joint in eight frames, computed at once.
 //!
-//! Frames are the lanes, never joints: a joint waits for its parent, a frame waits for nothing. All of it is inlined,
-//! for the registers of its caller.
+//! The lanes are frames, not joints: a joint depends on its parent, frames are independent. All functions are inlined, so
+//! that they are compiled for the caller's register width.
 
 use super::{Quat, RawQuat, Real, RealX8, Transform, Triple, Vec3, cross, sum};
 
-/// How many numbers one lane value holds.
+/// Numbers per lane value.
 pub(crate) const LANES: usize = RealX8::LANES;
 /// Eight vectors.
 pub(crate) type LaneVec3 = Triple<RealX8>;
@@ -20,16 +20,16 @@ pub struct LaneTransform {
 }
 
 impl LaneTransform {
-    /// Eight times the transform that moves nothing.
+    /// Eight identity transforms.
     pub(crate) fn identity() -> Self {
         let [zero, one] = [0.0, 1.0].map(RealX8::splat);
         Self { rotation: [zero, zero, zero, one], translation: [zero; 3] }
     }
 
-    /// One of the eight transforms, in `f64` and with its rotation normalised again.
+    /// One of the eight transforms in `f64`, with its rotation renormalised.
     ///
     /// # Panics
-    /// Where `lane` is not below [`LANES`].
+    /// If `lane` is not below [`LANES`].
     pub(crate) fn lane(&self, lane: usize) -> Transform {
         let [x, y, z, w] = self.rotation.map(|c| c.lane(lane));
         Transform::new(Quat::new_normalize(RawQuat::new(w, x, y, z)), self.position(lane))
@@ -43,15 +43,15 @@ impl LaneTransform {
         self.translation.map(|c| c.lane(lane)).into()
     }
 
-    /// Where the transforms carry eight points: `t + q p q*`, with `q p q* = p + w c + v x c`, `c = 2 v x p`.
+    /// Maps eight points by the transforms: `t + q p q*`, with `q p q* = p + w c + v x c`, `c = 2 v x p`.
     #[inline(always)]
     pub(crate) fn point(&self, p: LaneVec3) -> LaneVec3 {
         let [x, y, z, w] = self.rotation;
         let half = cross([x, y, z], p);
         let c = sum(half, half);
         let d = cross([x, y, z], c);
-        let turned = [c[0] * w + d[0] + p[0], c[1] * w + d[1] + p[1], c[2] * w + d[2] + p[2]];
-        sum(self.translation, turned)
+        let rotated = [c[0] * w + d[0] + p[0], c[1] * w + d[1] + p[1], c[2] * w + d[2] + p[2]];
+        sum(self.translation, rotated)
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn quat_product<T: Real>([ax, ay, az, aw]: [T; 4], [bx, by, bz, bw]: 
     ]
 }
 
-/// The rotations at this place of eight lists side by side.
+/// The rotations at the index `at` of eight lists, as lanes.
 #[inline(always)]
 pub(crate) fn lane_quat(lists: &[&[Quat]; LANES], at: usize) -> [RealX8; 4] {
     let mut rows = [[0.0; LANES]; 4];
@@ -90,14 +90,14 @@ pub(crate) fn lane_quat(lists: &[&[Quat]; LANES], at: usize) -> [RealX8; 4] {
     [rows[0].into(), rows[1].into(), rows[2].into(), rows[3].into()]
 }
 
-/// The vectors at this place of eight lists side by side.
+/// The vectors at the index `at` of eight lists, as lanes.
 #[inline(always)]
 pub(crate) fn lane_vec3(lists: &[&[Vec3]; LANES], at: usize) -> LaneVec3 {
     let of = |c: usize| RealX8::from_lanes(|lane| lists[lane][at][c]);
     [of(0), of(1), of(2)]
 }
 
-/// The same vector eight times.
+/// The same vector in all lanes.
 pub(crate) fn splat_vec3(v: &Vec3) -> LaneVec3 {
     [v.x, v.y, v.z].map(RealX8::splat)
 }

@@ -1,6 +1,6 @@
-//! One number or several side by side, so that one piece of arithmetic serves one frame or a batch of frames.
+//! Scalars and SIMD lanes behind one trait, so that the same code computes one frame or several.
 //!
-//! Branches become [`Real::select`] by a bit mask with one bit a lane; a scalar has lane 0 only.
+//! Branches are written as [`Real::select`] with a bit mask, one bit per lane; a scalar has lane 0 only.
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
@@ -19,12 +19,12 @@ pub trait Real:
     + AddAssign
     + SubAssign
 {
-    /// How many numbers stand side by side, at most 32.
+    /// Number of lanes, at most 32.
     const LANES: usize;
 
     /// The same number in every lane.
     fn splat(x: f64) -> Self;
-    /// The number that `value` gives for every lane.
+    /// The number `value(k)` in lane k.
     fn from_lanes(value: impl FnMut(usize) -> f64) -> Self;
     /// The number in one lane.
     ///
@@ -37,7 +37,7 @@ pub trait Real:
     fn select(self, mask: u32, other: Self) -> Self;
     /// The greater of two, lane by lane.
     fn max(self, other: Self) -> Self;
-    /// The lanes, as bits, in which `self` is less than `other`.
+    /// Bit mask of the lanes in which `self` is less than `other`.
     fn less(self, other: Self) -> u32;
 }
 
@@ -90,7 +90,7 @@ macro_rules! side_by_side {
     ($(#[$meta:meta])* $name:ident, $number:ty, $count:literal, [$($k:tt)*]) => {
         $(#[$meta])*
         ///
-        /// A plain array: the compiler keeps it in the registers of whatever processor the code around it is for.
+        /// A plain array, which the compiler maps to registers of the target features of the surrounding code.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(align(32))]
         pub struct $name([$number; $count]);
@@ -171,11 +171,11 @@ macro_rules! side_by_side {
 }
 
 side_by_side!(
-    /// Four `f64` numbers side by side.
+    /// Four lanes of `f64`.
     RealX4, f64, 4, [0 1 2 3]
 );
 side_by_side!(
-    /// Eight `f32` numbers side by side.
+    /// Eight lanes of `f32`.
     RealX8, f32, 8, [0 1 2 3 4 5 6 7]
 );
 

@@ -1,13 +1,13 @@
-//! Arithmetic in the registers of the processor at hand.
+//! Runtime dispatch to code for wider SIMD registers.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Does `work` by code for registers of 256 bits where the processor has them. The arithmetic is the same, and so are
-/// the bits. The closure and all that it calls are to be `#[inline(always)]`: what stands by itself is compiled for the
-/// oldest processor, whoever calls it.
+/// Runs `work` compiled for 256-bit registers if the processor has them. The arithmetic and the resulting bits are the
+/// same. The closure and everything it calls must be `#[inline(always)]`: a separate function is compiled for the
+/// baseline processor.
 ///
-/// Not for wider ones: there the compiler puts unlike numbers of plain arrays together in one register and moves them
-/// about for three times as long as it computes (measured for forward kinematics).
+/// 512-bit registers are not used: the compiler then packs unrelated array elements into one register and spends three
+/// times as long on shuffles as on arithmetic (measured for forward kinematics).
 #[inline(always)]
 pub(crate) fn in_wide_registers<R>(work: impl FnMut() -> R) -> R {
     match Arch::new() {
@@ -17,8 +17,7 @@ pub(crate) fn in_wide_registers<R>(work: impl FnMut() -> R) -> R {
     }
 }
 
-/// A closure that is called in place: one that is given away is called through a function of its own, which stands by
-/// itself.
+/// Wraps a closure so that it is inlined: passed by value it would be called through a separate function.
 struct InPlace<F>(F);
 
 impl<R, F: FnMut() -> R> WithSimd for InPlace<F> {

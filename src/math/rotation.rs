@@ -1,4 +1,4 @@
-//! Rotations from axes, vectors and matrices, with every degenerate case answered.
+//! Rotations from axes, vectors and matrices, defined for every degenerate input.
 //!
 //! Sources: Rodrigues' formula for [`exp`]; the swing-twist decomposition as in Dobrowolski (2015),
 //! eq. 9; the closest rotation to a matrix by polar decomposition (Higham 1986).
@@ -27,17 +27,17 @@ pub fn log(q: &Quat) -> Vec3 {
     v * (2.0 * libm::atan2(s, w) / s)
 }
 
-/// The angle between two vectors in radians, 0 to pi; 0 where one of them has no direction.
+/// The angle between two vectors in radians, 0 to pi; 0 if one of them is zero.
 ///
 /// By `atan2`, which keeps its precision near 0 and pi where `acos` of the dot product loses half the digits.
 pub fn angle_between(a: &Vec3, b: &Vec3) -> f64 {
     libm::atan2(a.cross(b).norm(), a.dot(b))
 }
 
-/// The smallest rotation that turns the direction of `from` into the direction of `to`.
+/// The smallest rotation that maps the direction of `from` to the direction of `to`.
 ///
-/// Opposite vectors leave the axis open: it is then the part of `hint` perpendicular to `from`, or any
-/// perpendicular where the hint gives none. A vector without direction gives the identity.
+/// For opposite vectors the axis is the part of `hint` perpendicular to `from`, or any perpendicular if that is zero. A
+/// zero vector gives the identity.
 pub fn arc(from: &Vec3, to: &Vec3, hint: &Vec3) -> Quat {
     let (Some(a), Some(b)) = (from.try_normalize(1e-12), to.try_normalize(1e-12)) else {
         return Quat::identity();
@@ -62,10 +62,10 @@ pub fn any_perpendicular(a: &Vec3) -> Vec3 {
     a.cross(&axis).normalize()
 }
 
-/// `q` split as `swing * twist`: the twist turns about the unit vector `axis`, the swing about an axis
-/// perpendicular to it.
+/// Decomposes `q` into `swing * twist`: the twist is about the unit vector `axis`, the swing about an axis perpendicular
+/// to it.
 ///
-/// A swing by 180 degrees leaves the twist open; it is then the identity.
+/// At a swing of 180 degrees the twist is undefined and returned as the identity.
 pub fn swing_twist(q: &Quat, axis: &Vec3) -> (Quat, Quat) {
     let along = q.imag().dot(axis);
     if q.w * q.w + along * along < 1e-12 {
@@ -111,7 +111,7 @@ pub fn slerp(a: &Quat, b: &Quat, t: f64) -> Quat {
 
 /// The rotation whose matrix has the given orthonormal, right-handed columns.
 ///
-/// Closed form (Shepperd 1978): nothing iterates, so nearly equal inputs give nearly equal outputs.
+/// Closed form (Shepperd 1978), without iteration: nearly equal inputs give nearly equal outputs.
 pub fn from_columns(x: &Vec3, y: &Vec3, z: &Vec3) -> Quat {
     let m = Mat3::from_columns(&[*x, *y, *z]);
     let trace = m.trace();
@@ -132,9 +132,9 @@ pub fn from_columns(x: &Vec3, y: &Vec3, z: &Vec3) -> Quat {
     Quat::new_normalize(RawQuat::from_parts(w, v))
 }
 
-/// The rotation closest to `m` (polar decomposition), and whether `m` mirrors (negative determinant).
+/// The rotation closest to `m` (polar decomposition), and whether `m` is a reflection (negative determinant).
 ///
-/// A mirroring matrix is negated first, so the rotation is that of `-m`. `None` where `m` is singular or not finite.
+/// A reflection is negated first, so the rotation is that of `-m`. `None` if `m` is singular or not finite.
 pub fn nearest_rotation(m: &Mat3<f64>) -> Option<(Quat, bool)> {
     let det = m.determinant();
     let size = m.norm();
@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn arc_carries_one_direction_to_the_other(a in vector(), b in vector()) {
+        fn arc_maps_one_direction_to_the_other(a in vector(), b in vector()) {
             prop_assume!(a.norm() > 1e-3 && b.norm() > 1e-3);
             let q = arc(&a, &b, &Vec3::y());
             prop_assert!(angle_between(&(q * a), &b) < 1e-9);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn opposite_vectors_turn_about_the_hint() {
+    fn opposite_vectors_rotate_about_the_hint() {
         let q = arc(&Vec3::x(), &-Vec3::x(), &Vec3::z());
         assert!((q * Vec3::x() + Vec3::x()).norm() < 1e-12);
         assert!((q * Vec3::z() - Vec3::z()).norm() < 1e-12);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_without_direction_turns_nothing() {
+    fn a_zero_vector_gives_the_identity() {
         assert_eq!(arc(&Vec3::zeros(), &Vec3::x(), &Vec3::y()), Quat::identity());
     }
 }

@@ -16,7 +16,7 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// The transform that moves nothing.
+    /// The identity.
     pub fn identity() -> Self {
         Self { rotation: Quat::identity(), translation: Vec3::zeros() }
     }
@@ -36,20 +36,20 @@ impl Transform {
         Self { rotation, translation: Vec3::zeros() }
     }
 
-    /// The transform that undoes this one.
+    /// The inverse transform.
     #[inline]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.inverse();
         Self { rotation, translation: -(rotation * self.translation) }
     }
 
-    /// Where the point `p` goes.
+    /// Maps the point `p`.
     #[inline]
     pub fn point(&self, p: &Vec3) -> Vec3 {
         self.rotation * p + self.translation
     }
 
-    /// Where the free vector `v` goes: turned, not moved.
+    /// Maps the free vector `v`: rotated, not translated.
     pub fn vector(&self, v: &Vec3) -> Vec3 {
         self.rotation * v
     }

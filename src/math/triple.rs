@@ -1,4 +1,4 @@
-//! Vectors of three numbers that may be lanes: what kernels over several frames or skeletons at once are written in.
+//! 3-vectors of scalars or lanes, for kernels over several frames or skeletons at once.
 
 use super::Real;
 

@@ -323,7 +323,7 @@ pub fn warnings(gaps: &[Gap]) -> Warnings {
     let mut all = Warnings::new();
     for gap in gaps {
         let code = if gap.guess.is_some() { "retarget-guess" } else { "retarget-missing" };
-        all.tell(Warning {
+        all.push(Warning {
             code,
             message: one_line(&gap.message),
             first: String::new(),

@@ -1,14 +1,14 @@
-//! Symmetric systems whose unknowns meet only their neighbours: a matrix of few bands becomes its factor, and that solves.
+//! Solver for symmetric banded linear systems.
 //!
-//! The matrix is a diagonal plus `sum w r r'` over columns `r` of up to B neighbouring entries, as sums of squares of
-//! differences give it. It is factored as `L D L'` without exchanges (Golub and Van Loan, Matrix Computations, 2013,
-//! section 4.3), which a positive matrix allows; time and space grow with the unknowns. Units: those of the entries.
+//! The matrix is a diagonal plus `sum w r r'` over columns `r` of up to B neighbouring entries, as in penalised least
+//! squares of differences. It is factored as `L D L'` without pivoting (Golub and Van Loan, Matrix Computations, 2013,
+//! section 4.3), which is stable for positive definite matrices; time and memory are linear in the unknowns. Units: those of the entries.
 
 use crate::math::in_wide_registers;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The second difference of three neighbours: how a channel bends.
+/// The second difference of three neighbours: curvature.
 pub const BEND: [f64; 3] = [1.0, -2.0, 1.0];
 
 /// The third difference of four neighbours: its jerk.
@@ -17,19 +17,19 @@ pub const JERK: [f64; 4] = [-1.0, 3.0, -3.0, 1.0];
 /// A symmetric matrix with B bands, the diagonal and those on one side of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bands<const B: usize> {
-    /// Of each row: the diagonal, and the entries to the right of it.
+    /// Per row: the diagonal entry and those to the right of it.
     rows: Vec<[f64; B]>,
 }
 
 impl<const B: usize> Bands<B> {
-    /// A matrix with nothing beside its diagonal.
+    /// A diagonal matrix.
     pub fn diagonal(entries: impl IntoIterator<Item = f64>) -> Self {
         let row = |entry| std::array::from_fn(|k| if k == 0 { entry } else { 0.0 });
         Self { rows: entries.into_iter().map(row).collect() }
     }
 
-    /// Adds `weight r r'`, where `r` is `row` from entry `first` on and zero elsewhere; what of the row lies beyond the
-    /// ends is left out.
+    /// Adds `weight r r'`, where `r` is `row` from entry `first` on and zero elsewhere; entries of the row beyond the ends
+    /// are ignored.
     pub fn add<const N: usize>(&mut self, first: isize, row: [f64; N], weight: f64) {
         const { assert!(N <= B, "a row as wide as the bands") };
         let n = self.rows.len();
@@ -51,14 +51,14 @@ impl<const B: usize> Bands<B> {
     }
 }
 
-/// Of each row the diagonal and the entries to the right of it; what stands beyond the last row is left out.
+/// From rows of the diagonal entry and those to the right of it; entries beyond the last column are ignored.
 impl<const B: usize> From<Vec<[f64; B]>> for Bands<B> {
     fn from(rows: Vec<[f64; B]>) -> Self {
         Self { rows }
     }
 }
 
-/// Makes the first `count` rows of a matrix columns of its factor; the rows behind them are what is left of theirs.
+/// Factors the first `count` rows in place into columns of the factor; the rows after them become the Schur complement.
 fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
     in_wide_registers(
         #[inline(always)]
@@ -67,7 +67,7 @@ fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
                 let (head, tail) = rows[f..].split_first_mut().expect("a row that is there");
                 let column = *head;
                 for (i, row) in (1..B).zip(tail) {
-                    // What is nothing takes nothing away.
+                    // A zero entry changes nothing.
                     if column[i] == 0.0 {
                         continue;
                     }
@@ -85,15 +85,15 @@ fn factor<const B: usize>(rows: &mut [[f64; B]], count: usize) {
 /// [`Bands`] as `L D L'`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactoredBands<const B: usize> {
-    /// Of each column: the pivot, and what stands below it over the pivot.
+    /// Per column: the pivot, and the entries below it divided by the pivot.
     columns: Vec<[f64; B]>,
 }
 
 impl<const B: usize> FactoredBands<B> {
-    /// Solves for K right-hand sides side by side, in place.
+    /// Solves for K right-hand sides at once, in place.
     ///
     /// # Panics
-    /// Where there are not as many values as rows.
+    /// If the number of values differs from the number of rows.
     pub fn solve<const K: usize>(&self, x: &mut [[f64; K]]) {
         assert_eq!(x.len(), self.columns.len(), "a value for every row");
         forward(&self.columns, x);
@@ -101,29 +101,29 @@ impl<const B: usize> FactoredBands<B> {
     }
 }
 
-/// One end of a matrix of B bands that is never whole: its rows are told when they are asked for, and factored block by
+/// One end of a matrix of B bands that is never stored as a whole: rows are generated on demand and factored block by
 /// block.
 #[derive(Debug)]
-struct End<const B: usize, F> {
-    /// How many rows are this end's, and rows of a block.
+struct MatrixEnd<const B: usize, F> {
+    /// The number of rows of this end, and of a block.
     rows: usize,
     block: usize,
-    /// How many rows behind its own it reaches into.
+    /// The number of following rows that it is coupled to.
     reach: usize,
     of: F,
 }
 
-/// Rows that are factored together: they fit a core's own cache.
+/// Rows that are factored together: they fit into the cache of one core.
 const BLOCK: usize = 1024;
 
-impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> End<B, F> {
+impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> MatrixEnd<B, F> {
     /// The rows of its blocks.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
         (0..self.rows).step_by(self.block).map(|first| first..(first + self.block).min(self.rows))
     }
 
-    /// The columns of the factor of a block, given what the blocks before left of the rows that they reach into, which
-    /// become those that this one leaves; the columns are followed by these.
+    /// The factor's columns of a block, followed by the updated rows that it is coupled to. `left` is the same output of
+    /// the previous block: the updated first rows of this one.
     fn factored(&self, rows: &Range<usize>, left: &[[f64; B]]) -> Vec<[f64; B]> {
         let mut window = left.to_vec();
         window.extend((self.of)(rows.start + left.len()..rows.end + self.reach));
@@ -131,8 +131,8 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> End<B, F> {
         window
     }
 
-    /// Takes the unknowns of this end from the side of those behind it, and what it leaves of their rows; what every block
-    /// found left, the last one's last.
+    /// Forward elimination of this end, with its effect on the right-hand side of the following unknowns. Returns the
+    /// updated rows before each block, and after the last one.
     fn down(&self, x: &mut [[f64; 1]]) -> Vec<Vec<[f64; B]>> {
         let mut left = vec![(self.of)(0..self.reach)];
         for rows in self.blocks() {
@@ -143,10 +143,10 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> End<B, F> {
         left
     }
 
-    /// Solves for the unknowns of this end, those behind it known.
+    /// Back substitution for the unknowns of this end, the following ones being known.
     fn up(&self, left: &[Vec<[f64; B]>], x: &mut [[f64; 1]]) {
         let blocks: Vec<Range<usize>> = self.blocks().collect();
-        // A few blocks at a time: they do not wait for each other.
+        // A few blocks at a time: their factors are independent.
         let wave = 2 * rayon::current_num_threads();
         for blocks in blocks.iter().zip(left).collect::<Vec<_>>().rchunks(wave) {
             let columns: Vec<_> = blocks.par_iter().map(|(rows, left)| self.factored(rows, left)).collect();
@@ -157,7 +157,7 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> End<B, F> {
     }
 }
 
-/// Takes what is known of earlier unknowns from the side of these columns and of those that they reach.
+/// Forward substitution for these columns and the rows that they are coupled to.
 fn forward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
     in_wide_registers(
         #[inline(always)]
@@ -172,9 +172,10 @@ fn forward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; 
     );
 }
 
-/// Solves for the unknowns of these columns, those behind them known. What they take away is summed in four parts, which
-/// do not wait for each other.
+/// Back substitution for these columns, the following unknowns being known. The sum is split into four independent parts
+/// for instruction-level parallelism.
 fn backward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
+    /// Independent partial sums.
     const PARTS: usize = 4;
     in_wide_registers(
         #[inline(always)]
@@ -202,12 +203,13 @@ fn backward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64;
     );
 }
 
-/// Solves for one right-hand side, in place, a matrix of B bands of which `of` gives ranges of rows, whole periods of so
-/// many: it is told and factored twice, so that next to nothing of it is kept, and from both ends at once, to the rows in
-/// the middle that both reach into.
+/// Solves a system of B bands for one right-hand side, in place, with little memory.
+///
+/// `of` generates ranges of rows, in multiples of `period`. Every row is generated and factored twice instead of stored,
+/// and elimination proceeds from both ends in parallel to the middle rows that both are coupled to.
 ///
 /// # Panics
-/// Where a block of rows is told that has another length than its range.
+/// If `of` returns another number of rows than requested.
 pub fn solve_once<const B: usize>(
     x: &mut [f64],
     period: usize,
@@ -217,23 +219,23 @@ pub fn solve_once<const B: usize>(
     let x = x.as_chunks_mut::<1>().0;
     let reach = (B - 1).next_multiple_of(period).min(n);
     let first = (n - reach) / 2 / period * period;
-    let front = End { rows: first, block, reach, of: &of };
-    // The other end, with rows and unknowns in reverse: what stands to the left of the diagonal stands in rows before.
+    let front = MatrixEnd { rows: first, block, reach, of: &of };
+    // The other end, with rows and unknowns reversed: entries left of the diagonal are those of earlier rows.
     let reversed = |rows: Range<usize>| -> Vec<[f64; B]> {
         let own = n - rows.end..n - rows.start;
         let start = own.start.saturating_sub(reach);
-        let told = of(start..own.end);
-        let entry = |i: usize, k: usize| if k <= i { told[i - k - start][k] } else { 0.0 };
+        let rows = of(start..own.end);
+        let entry = |i: usize, k: usize| if k <= i { rows[i - k - start][k] } else { 0.0 };
         own.rev().map(|i| std::array::from_fn(|k| entry(i, k))).collect()
     };
-    let back = End { rows: n - reach - first, block, reach, of: reversed };
+    let back = MatrixEnd { rows: n - reach - first, block, reach, of: reversed };
     let (near, far) = x.split_at_mut(first + reach);
-    let mut turned = vec![[0.0]; back.rows + reach];
-    turned.iter_mut().zip(far.iter().rev()).for_each(|(turned, far)| *turned = *far);
+    let mut reversed_x = vec![[0.0]; back.rows + reach];
+    reversed_x.iter_mut().zip(far.iter().rev()).for_each(|(reversed_x, far)| *reversed_x = *far);
 
-    let (from_front, from_back) = rayon::join(|| front.down(near), || back.down(&mut turned));
+    let (from_front, from_back) = rayon::join(|| front.down(near), || back.down(&mut reversed_x));
     let middle = &mut near[first..];
-    middle.iter_mut().zip(turned[back.rows..].iter().rev()).for_each(|(x, taken)| x[0] += taken[0]);
+    middle.iter_mut().zip(reversed_x[back.rows..].iter().rev()).for_each(|(x, taken)| x[0] += taken[0]);
     let mut rows = of(first..first + reach);
     let (a, b) = (&from_front[from_front.len() - 1], &from_back[from_back.len() - 1]);
     for (i, row) in rows.iter_mut().enumerate() {
@@ -242,9 +244,9 @@ pub fn solve_once<const B: usize>(
         }
     }
     Bands::from(rows).factored().solve(middle);
-    turned[back.rows..].iter_mut().zip(middle.iter().rev()).for_each(|(turned, x)| *turned = *x);
-    rayon::join(|| front.up(&from_front, near), || back.up(&from_back, &mut turned));
-    far.iter_mut().zip(turned[..back.rows].iter().rev()).for_each(|(far, turned)| *far = *turned);
+    reversed_x[back.rows..].iter_mut().zip(middle.iter().rev()).for_each(|(reversed_x, x)| *reversed_x = *x);
+    rayon::join(|| front.up(&from_front, near), || back.up(&from_back, &mut reversed_x));
+    far.iter_mut().zip(reversed_x[..back.rows].iter().rev()).for_each(|(far, reversed_x)| *far = *reversed_x);
 }
 
 #[cfg(test)]

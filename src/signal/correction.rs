@@ -1,25 +1,26 @@
-//! The least and smoothest change of a channel that brings it into bounds.
+//! Smallest and smoothest correction that brings a channel into per-frame bounds.
 //!
 //! Minimises `sum |y_f|^2 + lambda sum |y_{f+3} - 3 y_{f+2} + 3 y_{f+1} - y_f|^2` over changes `y_f` of K numbers
-//! subject to `y_f` in `C_f`, closed convex sets that are told by their nearest points: the change has little jerk of
-//! its own and leaves that of the channel alone. Solved by the alternating direction method of multipliers (Boyd,
+//! subject to `y_f` in `C_f`, closed convex sets given by their projections: the correction has little jerk and does
+//! not change that of the channel. Solved by the alternating direction method of multipliers (Boyd,
 //! Parikh, Chu, Peleato and Eckstein 2011, Foundations and Trends in Machine Learning 3:1, section 5; over-relaxed by
 //! 1.6), whose linear step is one factorisation with four bands. Units: hertz; the channel in any unit.
 
 use super::banded::{Bands, FactoredBands, JERK};
 use std::ops::Range;
 
-/// Rounds at most, and how near the two copies of the change come to each other, in units of the channel.
+/// Maximum number of iterations; 20 to 180 are usual.
 const ROUNDS: usize = 400;
+/// The iteration stops when its two copies of the correction differ by less than this, in units of the channel.
 const NEAR: f64 = 2e-5;
-/// How many periods of the cutoff a change may begin before it is needed.
+/// Periods of the cutoff by which a correction may start before it is needed.
 const AHEAD: f64 = 2.0;
 
-/// The changes that bring a channel of so many `frames` into its bounds, with their frames in order; a frame that is not
-/// there is far from every one of those in which a change is `needed` (ascending), and stays to the bit.
+/// The corrections that bring a channel of `frames` frames into its bounds, with their frames in order. Frames that are
+/// far from all those where a correction is `needed` (ascending) are not listed and remain unchanged, bit for bit.
 ///
-/// `nearest` gives for a frame the allowed change that is nearest to a wished one; changes are no quicker than `cutoff`
-/// hertz for channels at `sample_rate` hertz.
+/// `nearest` projects a correction of a frame to the nearest allowed one; corrections are low-pass with `cutoff` hertz
+/// for channels at `sample_rate` hertz.
 pub fn corrections<const K: usize>(
     needed: &[usize],
     frames: usize,
@@ -38,7 +39,7 @@ pub fn corrections<const K: usize>(
     spans(needed, frames, ahead).into_iter().flat_map(of_span).collect()
 }
 
-/// The parts of a clip around the frames that need a change.
+/// The intervals of a clip around the frames that need a correction.
 fn spans(needed: &[usize], frames: usize, ahead: usize) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     for &f in needed {
@@ -58,17 +59,17 @@ fn correction_penalty(cutoff: f64, sample_rate: f64) -> f64 {
     s.powi(-6)
 }
 
-/// The change of every frame: inside the bounds exactly, smooth to within 2e-5.
+/// The correction of every frame: exactly within the bounds, smooth to within [`NEAR`].
 ///
-/// `nearest` gives for a frame the allowed change that is nearest to a wished one. Where an end is `held`, the change
-/// fades into the zeros beyond it.
+/// `nearest` projects a correction of a frame to the nearest allowed one. At an end that is `held`, the correction fades
+/// to zero.
 fn least_correction<const K: usize>(
     frames: usize,
     held: [bool; 2],
     penalty: f64,
     nearest: impl Fn(usize, [f64; K]) -> [f64; K],
 ) -> Vec<[f64; K]> {
-    // The step of the multipliers; found by trying bumps at 30 to 120 Hz, where it ends after 20 to 180 rounds.
+    // Penalty parameter, tuned on bumps at 30 to 120 Hz, where 20 to 180 iterations suffice.
     let rho = 8.0 * libm::pow(penalty, 1.0 / 6.0);
     let factor = factor(frames, held, penalty, 1.0 + rho);
     let mut inside: Vec<[f64; K]> = (0..frames).map(|f| nearest(f, [0.0; K])).collect();

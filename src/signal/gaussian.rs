@@ -1,22 +1,22 @@
-//! A series over time becomes its mean under a bell.
+//! Gaussian filter over time.
 
 use rayon::prelude::*;
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-/// So many standard deviations of a Gaussian are its reach.
+/// Standard deviations at which the kernel is truncated.
 const REACH: f64 = 4.0;
 
-/// Below this width a Gaussian lies within its own frame.
+/// Below this standard deviation, in frames, the kernel lies within one frame and the values are unchanged.
 const NARROW: f64 = 0.3;
 
-/// Means that are summed side by side, each in the order of time.
+/// Results that are summed in parallel lanes, each in time order.
 const LANES: usize = 8;
 
-/// Means that one thread makes at a time; fewer are not worth a second thread.
+/// Results per task of a thread; fewer are not worth a second thread.
 const BLOCK: usize = 64 * LANES;
 
-/// The Gaussian mean over time of standard deviation `sigma`, in frames; at the ends over what is there.
+/// The Gaussian mean over time with standard deviation `sigma` in frames; renormalised at the ends.
 pub fn gaussian<T>(values: &[T], sigma: f64) -> Vec<T>
 where
     T: Copy + Mul<f64, Output = T> + Add<Output = T> + Sum + Send + Sync,
@@ -35,7 +35,7 @@ where
     if inner == 0 {
         return (0..values.len()).map(mean).collect();
     }
-    // Frames whose whole reach is there have the same shares.
+    // Frames with the full kernel share the same weights.
     let whole: f64 = (0..=2 * reach).map(|k| weight[k.abs_diff(reach)]).sum();
     let shares: Vec<f64> = (0..=2 * reach).map(|k| weight[k.abs_diff(reach)] / whole).collect();
     let none = || std::iter::empty().sum::<T>();

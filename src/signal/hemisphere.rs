@@ -1,22 +1,22 @@
-//! Quaternion signs become continuous from frame to frame.
+//! Continuous quaternion signs from frame to frame.
 //!
-//! `q` and `-q` are the same rotation; between two of opposite signs an interpolation takes the long way round.
+//! `q` and `-q` are the same rotation; interpolation between opposite signs takes the long arc.
 
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{Clip, Motion, Pose};
 use rayon::prelude::*;
 
-/// Frames whose signs are made continuous together, side by side with others.
+/// Frames per block that is processed in parallel with others.
 const BLOCK: usize = 256;
 
-/// Gives every rotation the sign that lies nearest to the one before it; the first frame stays.
+/// Gives every rotation the sign nearest to the previous frame's; the first frame is unchanged.
 ///
-/// No rotation changes, and where the signs were continuous, no bit. After half a turn, which has no nearer sign, a rotation
-/// keeps its own.
+/// No rotation changes; continuous signs remain unchanged, bit for bit. After a rotation by 180 degrees, where neither
+/// sign is nearer, the sign is kept.
 pub fn fix_hemispheres(clip: &mut Clip) {
     let joints = clip.joints();
     let rotations = clip.all_rotations_mut();
-    // Each block by itself, with the joints and rows of it that keep their sign whatever lies before.
+    // Each block separately, with the joints and rows whose sign does not depend on the previous frame.
     let own = |rotations: &mut [Quat]| -> Vec<(usize, usize)> {
         let mut kept = Vec::new();
         for k in joints..rotations.len() {
@@ -30,7 +30,7 @@ pub fn fix_hemispheres(clip: &mut Clip) {
         kept
     };
     let kept: Vec<_> = rotations.par_chunks_mut(BLOCK * joints).map(own).collect();
-    // Then one after the other.
+    // Then the blocks in order.
     for (number, kept) in kept.iter().enumerate().skip(1) {
         let (before, block) = rotations.split_at_mut(number * BLOCK * joints);
         let before = &before[before.len() - joints..];
@@ -49,7 +49,7 @@ fn flipped(q: &Quat) -> Quat {
     Quat::new_unchecked(-q.into_inner())
 }
 
-/// The motion with these poses in place of its own, frame by frame, their signs continuous.
+/// The motion with its poses replaced, with continuous signs.
 pub fn with_poses(motion: &Motion, poses: &[Pose]) -> Motion {
     let like = &motion.clip;
     let mut clip = Clip::from_poses(like.name.clone(), like.sample_rate, motion.character.skeleton(), poses);

@@ -1,9 +1,9 @@
-//! A channel becomes a smoother one, without delay: the zero-phase Butterworth low-pass.
+//! Zero-phase Butterworth low-pass filter.
 //!
 //! Second-order section by the bilinear transform with `K = tan(pi fc / fs) / C`, run forwards and backwards.
 //! `C = (2^(1/n) - 1)^(1/4)` with `n = 2` passes makes the total gain at `fc` exactly `1 / sqrt 2`
 //! (Winter, Biomechanics and Motor Control, 4th ed., sec. 3.4.4.2; Robertson and Dowling 2003). The ends are
-//! continued by odd reflection and the section starts in its steady state, so constants and ends stay.
+//! continued by odd reflection and the section starts in its steady state, so constants and end values are preserved.
 //! Units: hertz; the channel in any unit.
 
 /// The zero-phase low-pass for one cutoff and one sample rate.
@@ -17,8 +17,7 @@ pub struct Butterworth {
 impl Butterworth {
     /// The filter whose two passes together halve the power at `cutoff` (hertz) of channels at `sample_rate` (hertz).
     ///
-    /// `None` where the cutoff is not below half the sample rate, or not a positive number: nothing is there to
-    /// be removed, or everything.
+    /// `None` if the cutoff is not positive (everything would be removed) or not below half the sample rate (nothing would).
     pub fn new(cutoff: f64, sample_rate: f64) -> Option<Self> {
         if !(cutoff > 0.0 && cutoff < 0.5 * sample_rate && sample_rate.is_finite()) {
             return None;
@@ -29,8 +28,8 @@ impl Butterworth {
         let norm = 1.0 + std::f64::consts::SQRT_2 * k + k * k;
         let b0 = k * k / norm;
         let a = [2.0 * (k * k - 1.0) / norm, (1.0 - std::f64::consts::SQRT_2 * k + k * k) / norm];
-        // Three periods of the cutoff; near half the rate the poles approach the unit circle, and it takes until
-        // their radius `sqrt a2` has shrunk the start to a millionth.
+        // Three periods of the cutoff; near half the rate the poles approach the unit circle, and the padding lasts until
+        // their radius `sqrt a2` has damped the initial transient to a millionth.
         let forgotten = libm::log(1e-6f64) / (0.5 * libm::log(a[1]));
         let padding = (3.0 * sample_rate / cutoff).max(forgotten).ceil() as usize;
         Some(Self { b: [b0, 2.0 * b0, b0], a, padding })

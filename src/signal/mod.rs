@@ -1,8 +1,7 @@
-//! Channels over time become smoother channels, or the same channels at another rate.
+//! Filters and resampling of time series of positions and rotations.
 //!
-//! Positions are filtered as numbers and rotations in the logarithm around a slowly varying base, never as
-//! angles. Every clip that leaves keeps its quaternions in one hemisphere from frame to frame.
-//! Space: whatever the channel is in. Units: metres, radians, seconds, hertz.
+//! Positions are filtered per coordinate, rotations as rotation vectors relative to a slowly varying base, never as
+//! Euler angles. Every resulting clip has quaternions of continuous sign. Space: that of the channel. Units: metres, radians, seconds, hertz.
 
 mod banded;
 mod correction;

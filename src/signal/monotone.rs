@@ -1,10 +1,10 @@
-//! Scattered keys become a smooth way between them that never goes beyond two neighbours.
+//! Monotone cubic interpolation of keyframes: never overshoots two neighbouring keys.
 //!
-//! Cubic Hermite pieces whose slope at a key is the weighted harmonic mean of the slopes on both sides, and zero where these
+//! Cubic Hermite pieces; the slope at a key is the weighted harmonic mean of the slopes on both sides, or zero where these
 //! differ in sign (Fritsch and Butland 1984, SIAM Journal on Scientific and Statistical Computing 5:300); at the ends it is
-//! that of a parabola. Before the first key and after the last nothing moves. Units: seconds; the value in any unit.
+//! that of a parabola. Constant before the first key and after the last. Units: seconds; the value in any unit.
 
-/// The value at `time` between keys, given by their times, which ascend, and their values; nothing without keys.
+/// The value at `time` between keys (time, value), whose times ascend; `None` without keys.
 pub fn monotone<const N: usize>(keys: &[(f64, [f64; N])], time: f64) -> Option<[f64; N]> {
     let behind = keys.partition_point(|key| key.0 <= time);
     let (Some(before), Some(behind_key)) = (behind.checked_sub(1), keys.get(behind)) else {
@@ -22,7 +22,7 @@ pub fn monotone<const N: usize>(keys: &[(f64, [f64; N])], time: f64) -> Option<[
 
 /// The slope at a key.
 fn slope<const N: usize>(keys: &[(f64, [f64; N])], k: usize, axis: usize) -> f64 {
-    // The length of the piece that begins at a key, and its slope.
+    // Duration and slope of the piece that starts at a key.
     let piece = |k: usize| {
         let (from, to) = (keys.get(k)?, keys.get(k + 1)?);
         let h = to.0 - from.0;
@@ -40,8 +40,7 @@ fn slope<const N: usize>(keys: &[(f64, [f64; N])], k: usize, axis: usize) -> f64
     }
 }
 
-/// The slope at the end of a piece, seen from its neighbour: that of the parabola through both, within what goes beyond
-/// no key.
+/// The slope at the outer end of a piece: that of the parabola through it and its neighbour, limited to avoid overshoot.
 fn end_slope((h, a): (f64, f64), next: Option<(f64, f64)>) -> f64 {
     let Some((g, b)) = next else { return a };
     let found = ((2.0 * h + g) * a - h * b) / (h + g);

@@ -1,13 +1,13 @@
-//! A channel becomes the values of polynomials fitted to a sliding window (Savitzky and Golay 1964), or one parabola.
+//! Savitzky-Golay filter (1964) and least-squares parabola.
 //!
 //! The fitted values of a window are `H x` with `H = V (V^T V)^-1 V^T`, `V` the Vandermonde matrix of the window;
-//! with a thin `V = Q R` that is `H = Q Q^T`; their slopes are `V' R^-1 Q^T x`. The inner samples take the middle row,
+//! with a thin `V = Q R` that is `H = Q Q^T`; the slopes are `V' R^-1 Q^T x`. Inner samples use the middle row,
 //! the ends the outer rows of the end windows. Parabolas are sums of the polynomials `1, x, x^2 - (n^2 - 1) / 12`, which
 //! are orthogonal over `n` samples around their middle. Units: frames; the channel in any unit.
 
 use crate::math::{DMatrix, Vec3};
 
-/// Polynomials of one degree over windows of one size.
+/// A Savitzky-Golay filter of one degree and window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavitzkyGolay {
     half: usize,
@@ -17,7 +17,7 @@ pub struct SavitzkyGolay {
     slope: DMatrix<f64>,
 }
 
-/// A window that no polynomial can be fitted to.
+/// An invalid window.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SavitzkyGolayError {
@@ -41,7 +41,7 @@ impl SavitzkyGolay {
     /// Polynomials of `degree` over windows of `window` frames.
     ///
     /// # Errors
-    /// A [`SavitzkyGolayError`] where the window is even or not longer than the degree plus one.
+    /// A [`SavitzkyGolayError`] if the window is even or not longer than the degree plus one.
     pub fn new(window: usize, degree: usize) -> Result<Self, SavitzkyGolayError> {
         if window.is_multiple_of(2) {
             return Err(SavitzkyGolayError::Even { window });
@@ -62,8 +62,8 @@ impl SavitzkyGolay {
         Ok(Self { half, degree, fit: &q * q.transpose(), slope: slopes * coefficients })
     }
 
-    /// Smooths `channel` in place. A channel shorter than the window is fitted as one window of its own length,
-    /// or stays where even that is not longer than the degree plus one.
+    /// Smooths `channel` in place. A channel shorter than the window is fitted as one window of its own length, or is
+    /// unchanged if that is not longer than the degree plus one.
     pub fn apply(&self, channel: &mut [f64]) {
         let n = channel.len();
         let window = 2 * self.half + 1;
@@ -96,27 +96,26 @@ impl SavitzkyGolay {
     }
 }
 
-/// Slides a window over `from`: the row of `answers` that belongs to a sample's place in its window.
-fn slide(answers: &DMatrix<f64>, from: &[f64], to: &mut [f64]) {
-    let window = answers.ncols();
-    let rows: Vec<Vec<f64>> = answers.row_iter().map(|row| row.iter().copied().collect()).collect();
+/// Slides a window over `from`, with the row of `filters` for the sample's position in its window.
+fn slide(filters: &DMatrix<f64>, from: &[f64], to: &mut [f64]) {
+    let window = filters.ncols();
+    let rows: Vec<Vec<f64>> = filters.row_iter().map(|row| row.iter().copied().collect()).collect();
     for (k, x) in to.iter_mut().enumerate() {
         let start = k.saturating_sub(window / 2).min(from.len() - window);
         *x = rows[k - start].iter().zip(&from[start..]).map(|(h, x)| h * x).sum();
     }
 }
 
-/// The parabola of least squares through evenly spaced values.
+/// The least-squares parabola of evenly spaced values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parabola {
     count: usize,
-    /// The shares of the orthogonal polynomials.
+    /// The coefficients of the orthogonal polynomials.
     parts: [Vec3; 3],
 }
 
 impl Parabola {
-    /// The parabola through these values, nearest to them where they are more than three; through fewer values the line
-    /// or the constant.
+    /// Fits the values: least squares for more than three, exact for three; a line or constant for fewer.
     pub fn through(values: &[Vec3]) -> Self {
         let count = values.len();
         let mut parts = [(Vec3::zeros(), 0.0); 3];

@@ -1,4 +1,4 @@
-//! Sample rates become ratios of whole numbers, so that no time drifts however long the clip is.
+//! Sample rates as ratios of whole numbers, so that times do not drift in long clips.
 
 /// A sample rate as a ratio of whole numbers, in hertz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Rate {
     pub seconds: u64,
 }
 
-/// Numerators and denominators stay below this, so that a frame number times two of them fits 128 bits.
+/// Upper bound of numerators and denominators, so that a frame number times two of them fits 128 bits.
 const LARGEST: u64 = 1 << 32;
 
 impl Rate {
@@ -22,7 +22,7 @@ impl Rate {
         }
         for whole in [24u64, 30, 60, 120] {
             let exact = whole as f64 * 1000.0 / 1001.0;
-            // `29.97` and its like lie 1.0e-6 away from the rate that they mean.
+            // Rounded rates such as `29.97` differ by 1.0e-6 from the exact ones.
             if (hz / exact - 1.0).abs() < 1.1e-6 {
                 return Some(Self { frames: whole * 1000, seconds: 1001 });
             }
@@ -49,15 +49,15 @@ impl Rate {
         self.frames as f64 / self.seconds as f64
     }
 
-    /// Where frame `k` of this rate lies between the frames of `other`: the frame before it, and how far it is
-    /// from there to the next one, 0 to below 1. Computed in whole numbers: 0 is exactly 0.
+    /// The position of frame `k` of this rate among the frames of `other`: the preceding frame and the fraction to the next
+    /// one, from 0 to below 1. Computed in whole numbers: 0 is exact.
     pub fn locate(self, k: usize, other: Rate) -> (usize, f64) {
         let above = k as u128 * u128::from(self.seconds) * u128::from(other.frames);
         let below = u128::from(self.frames) * u128::from(other.seconds);
         ((above / below) as usize, (above % below) as f64 / below as f64)
     }
 
-    /// How many frames of this rate lie within a span of `frames` frames of `other`, both ends counted.
+    /// The number of frames of this rate within `frames` frames of `other`, both ends included.
     pub fn count(self, frames: usize, other: Rate) -> usize {
         match frames.checked_sub(1) {
             None => 0,

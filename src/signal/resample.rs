@@ -1,31 +1,31 @@
-//! A clip becomes the same motion at another rate.
+//! Resampling of a clip to another rate.
 //!
-//! Positions: cubic Hermite through the samples with Catmull-Rom tangents (one-sided at the ends); going down,
-//! a low-pass at 0.45 of the new rate first, where it is wanted. Rotations: squad (Shoemake 1987) with
-//! `s_i = q_i exp(-(log q_i^-1 q_i+1 + log q_i^-1 q_i-1) / 4)`, or slerp. A new frame that falls on an old one
-//! takes its rotation bit by bit. Nothing is mixed across a cut: a new frame there is the nearer of the two old ones.
-//! Times are ratios of whole numbers and do not drift. Units: hertz, metres.
+//! Positions: cubic Hermite with Catmull-Rom tangents (one-sided at the ends), optionally after a low-pass at 0.45 of
+//! the new rate if that is lower. Rotations: squad (Shoemake 1987) with
+//! `s_i = q_i exp(-(log q_i^-1 q_i+1 + log q_i^-1 q_i-1) / 4)`, or slerp. A new frame at the time of an
+//! old one has exactly its rotation. Nothing is interpolated across a cut: a new frame there is a copy of the nearer old
+//! one. Times are ratios of whole numbers and do not drift. Units: hertz, metres.
 
 use super::{Butterworth, Rate, fix_hemispheres, smooth_positions};
 use crate::math::{Quat, Vec3, exp, log, same_hemisphere, slerp};
 use crate::model::Clip;
 
-/// What lies between two rotations.
+/// Interpolation between two rotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RotationInterpolation {
     /// Squad: the angular velocity is continuous.
     #[default]
     Smooth,
-    /// Slerp: the shortest arc at constant speed from sample to sample, as most players show a clip.
+    /// Slerp: the shortest arc at constant speed, as in most players.
     Linear,
 }
 
-/// How a clip is resampled.
+/// Resampling settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resampling {
-    /// What lies between two rotations.
+    /// Interpolation between two rotations.
     pub rotations: RotationInterpolation,
-    /// Whether positions are low-passed at 0.45 of the new rate when that is lower.
+    /// Whether positions are low-pass filtered at 0.45 of the new rate if that is lower.
     pub band_limit: bool,
 }
 
@@ -35,13 +35,13 @@ impl Default for Resampling {
     }
 }
 
-/// The part of the new rate that positions keep when going down: just below the half that a rate can carry.
+/// Cutoff for positions as a share of a lower new rate: just below the Nyquist frequency at 0.5.
 const BAND: f64 = 0.45;
 
-/// `clip` at the rate `to`, over the same span of time: the last frame may lie up to one new frame before the old end.
+/// Resamples `clip` to the rate `to` over the same duration: the last frame may be up to one new frame before the old end.
 /// `cuts` are the frames that follow a cut, ascending.
 ///
-/// A clip that has the rate already comes back bit by bit, as does one whose own rate is out of the range of [`Rate`].
+/// A clip that already has the rate, or whose own rate is outside the range of [`Rate`], is returned unchanged.
 pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip {
     let Some(from) = Rate::from_hz(clip.sample_rate).filter(|&from| from != to) else { return clip.clone() };
     let frames = to.count(clip.frames(), from);
@@ -49,15 +49,15 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
     let mut rotations = Vec::with_capacity(frames * joints);
     let mut translations = Vec::with_capacity(frames * tracks);
     let source = positions(clip, from, to, how, cuts);
-    // The old frame that a new one comes behind, and the part of the way to the next.
-    let place = |k: usize| match to.locate(k, from) {
+    // The old frame before a new one, and the fraction to the next.
+    let locate = |k: usize| match to.locate(k, from) {
         (frame, part) if part > 0.0 && cuts.binary_search(&(frame + 1)).is_ok() => {
             (if part < 0.5 { frame } else { frame + 1 }, 0.0)
         }
-        place => place,
+        other => other,
     };
     for k in 0..frames {
-        let (frame, part) = place(k);
+        let (frame, part) = locate(k);
         if part == 0.0 {
             rotations.extend_from_slice(clip.rotations(frame));
             translations.extend_from_slice(&source[frame * tracks..][..tracks]);
@@ -80,13 +80,13 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
     let mut new = Clip::new(clip.name.clone(), to.hz(), joints, rotations, translated, translations);
     new.start = clip.start;
     new.tolerance = clip.tolerance;
-    let places = || (0..frames).map(|k| (place(k).0 as f64) + place(k).1);
-    new.property_tracks = clip.property_tracks.iter().map(|c| c.between(places())).collect();
+    let times = || (0..frames).map(|k| (locate(k).0 as f64) + locate(k).1);
+    new.property_tracks = clip.property_tracks.iter().map(|c| c.between(times())).collect();
     fix_hemispheres(&mut new);
     new
 }
 
-/// The translations to sample from: those of the clip, low-passed where the new rate cannot carry them.
+/// The translations to sample from: those of the clip, low-pass filtered if the new rate is lower.
 fn positions(clip: &Clip, from: Rate, to: Rate, how: Resampling, cuts: &[usize]) -> Vec<Vec3> {
     let mut all = clip.all_translations().to_vec();
     let going_down = to.hz() < from.hz();
@@ -104,7 +104,7 @@ fn positions(clip: &Clip, from: Rate, to: Rate, how: Resampling, cuts: &[usize])
     all
 }
 
-/// The cubic from `p1` to `p2` that begins with the tangent `start` and ends with `end`, at `t` in 0 to 1.
+/// The cubic Hermite curve from `p1` to `p2` with the tangents `start` and `end`, at `t` from 0 to 1.
 pub fn hermite(p1: &Vec3, start: &Vec3, p2: &Vec3, end: &Vec3, t: f64) -> Vec3 {
     let (t2, t3) = (t * t, t * t * t);
     p1 * (2.0 * t3 - 3.0 * t2 + 1.0)
@@ -113,7 +113,7 @@ pub fn hermite(p1: &Vec3, start: &Vec3, p2: &Vec3, end: &Vec3, t: f64) -> Vec3 {
         + end * (t3 - t2)
 }
 
-/// The rotation between the second and the third of four consecutive ones.
+/// Interpolates between the second and third of four consecutive rotations.
 fn between(q: &[Quat; 4], t: f64, how: RotationInterpolation) -> Quat {
     match how {
         RotationInterpolation::Linear => slerp(&q[1], &q[2], t),

@@ -1,18 +1,18 @@
-//! Rotations of one joint become smoother ones, filtered as vectors around a slowly varying base.
+//! Applies scalar filters to positions and rotations; rotations as rotation vectors relative to a slowly varying base.
 //!
 //! The base `b(f)` is the mean of the rotations within a Gaussian window, the dominant eigenvector of
-//! `sum w q q^T` (Markley et al. 2007); `log(b^-1 q)` is filtered as a vector and put back. Constants stay, and
-//! the result commutes with a constant rotation applied after all of them. Positions are filtered as they are.
+//! `sum w q q^T` (Markley et al. 2007); `log(b^-1 q)` is filtered as a vector and recombined with the base. Constants
+//! are preserved, and the result commutes with a constant rotation on the left. Positions are filtered directly.
 //! Units: seconds, hertz, radians.
 
 use super::fix_sequence;
 use crate::math::{Mat4, Quat, RawQuat, Vec3, exp, log, same_hemisphere};
 
-/// The width of the window of the base, in seconds: long against the motion that is filtered away, short
-/// against a turn of the body.
+/// Window of the base, in seconds: long compared with the noise that is removed, short compared with a rotation of the
+/// whole body.
 const BASE_WINDOW: f64 = 0.5;
-/// Steps towards the dominant eigenvector; within a window rotations lie close together, and each step gains
-/// at least one digit there.
+/// Power iterations for the dominant eigenvector; rotations within a window are close together, so that each step gains
+/// at least one digit.
 const POWER_STEPS: usize = 8;
 
 /// Filters the positions of one joint, coordinate by coordinate.
@@ -25,9 +25,9 @@ pub fn smooth_positions(positions: &mut [Vec3], filter: impl Fn(&mut [f64])) {
     }
 }
 
-/// Filters the rotations of one joint, sampled at `sample_rate` hertz, by a `filter` of numbers.
+/// Filters the rotations of one joint, sampled at `sample_rate` hertz, with a scalar `filter`.
 ///
-/// The signs of the result are continuous and the first lies in the hemisphere of the first given one.
+/// The signs of the result are continuous, starting in the hemisphere of the first input.
 pub fn smooth_rotations(rotations: &mut [Quat], sample_rate: f64, filter: impl Fn(&mut [f64])) {
     let Some(&first) = rotations.first() else { return };
     fix_sequence(rotations);
@@ -45,7 +45,7 @@ pub fn smooth_rotations(rotations: &mut [Quat], sample_rate: f64, filter: impl F
 /// The windowed mean of every frame.
 fn base(rotations: &[Quat], sample_rate: f64) -> Vec<Quat> {
     let half = (0.5 * BASE_WINDOW * sample_rate).round() as usize;
-    // The window ends at two and a half standard deviations.
+    // The window is truncated at two and a half standard deviations.
     let deviation = (half as f64 / 2.5).max(1e-9);
     let weight = |distance: usize| libm::exp(-0.5 * (distance as f64 / deviation).powi(2));
     let weights: Vec<f64> = (0..=half.min(rotations.len())).map(weight).collect();
@@ -70,12 +70,12 @@ fn base(rotations: &[Quat], sample_rate: f64) -> Vec<Quat> {
     (0..rotations.len()).map(mean).collect()
 }
 
-/// Replaces rotation vectors by the equal ones (one turn further) that lie nearest to the one before.
+/// Replaces each rotation vector by the equivalent one (by multiples of a full turn) nearest to its predecessor.
 fn unwrap(vectors: &mut [Vec3]) {
     for k in 1..vectors.len() {
         let (before, v) = (vectors[k - 1], vectors[k]);
-        let turn = v.try_normalize(1e-6).map_or(Vec3::zeros(), |axis| axis * std::f64::consts::TAU);
-        let nearest = [v, v - turn, v + turn]
+        let full_turn = v.try_normalize(1e-6).map_or(Vec3::zeros(), |axis| axis * std::f64::consts::TAU);
+        let nearest = [v, v - full_turn, v + full_turn]
             .into_iter()
             .min_by(|a, b| (a - before).norm_squared().total_cmp(&(b - before).norm_squared()));
         vectors[k] = nearest.unwrap_or(v);

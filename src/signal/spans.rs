@@ -1,8 +1,8 @@
-//! Something that holds in some frames becomes the stretches in which it does.
+//! Intervals of consecutive frames that satisfy a condition.
 
 use std::ops::Range;
 
-/// The longest stretches of frames within `frames` in which `holds`, ascending.
+/// The maximal intervals within `frames` in which `holds` is true, ascending.
 pub fn spans(frames: Range<usize>, holds: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for f in frames.filter(|f| holds(*f)) {

@@ -1,18 +1,18 @@
-//! Scattered values of differing weight become a smooth channel: the penalised least squares of Whittaker.
+//! Whittaker smoother: penalised least squares of weighted values.
 //!
 //! Minimises `sum w_f (x_f - y_f)^2 + lambda sum (D x)_f^2` with `D` the second or third difference (Whittaker 1923;
-//! Eilers 2003, Analytical Chemistry 75:3631) by one factorisation with few bands, so values without weight are
-//! interpolated and nothing is delayed. With all weights 1 the gain at `cutoff` is one half. Units: hertz; the
+//! Eilers 2003, Analytical Chemistry 75:3631) by one banded factorisation. Values with zero weight are
+//! interpolated; there is no delay. With all weights 1 the gain at `cutoff` is one half. Units: hertz; the
 //! channel in any unit.
 
 use super::banded::{BEND, Bands, JERK};
 
-/// What a smooth channel has little of.
+/// The penalised derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Acceleration: gaps are bridged by lines, and lines go on at the ends.
+    /// Acceleration: gaps are filled with lines, and the ends are extrapolated linearly.
     Second,
-    /// Jerk: gaps are bridged by parabolas.
+    /// Jerk: gaps are filled with parabolas.
     Third,
 }
 
@@ -26,19 +26,19 @@ pub fn whittaker_penalty(difference: Difference, cutoff: f64, sample_rate: f64) 
     })
 }
 
-/// The smooth channel nearest to `values`, whose weights are not negative; where all weights are 0, zeros.
+/// The smoothed channel of `values` with weights of at least 0; zeros if all weights are 0.
 ///
 /// # Panics
-/// Where the lists differ in length.
+/// If the lists differ in length.
 pub fn whittaker(difference: Difference, weights: &[f64], values: &[f64], penalty: f64) -> Vec<f64> {
     assert_eq!(weights.len(), values.len(), "a weight for every value");
     let n = values.len();
     if weights.iter().all(|&w| w <= 0.0) {
         return vec![0.0; n];
     }
-    // The matrix W + lambda D'D; a trace of weight keeps it definite where the data leaves it open.
-    let trace = 1e-9;
-    let mut matrix = Bands::<4>::diagonal(weights.iter().map(|w| w + trace));
+    // The matrix W + lambda D'D; a tiny weight everywhere keeps it definite.
+    let tiny = 1e-9;
+    let mut matrix = Bands::<4>::diagonal(weights.iter().map(|w| w + tiny));
     match difference {
         Difference::Second => {
             (0..n.saturating_sub(2)).for_each(|f| matrix.add(f as isize, BEND, penalty));

@@ -156,7 +156,7 @@ impl Stage for RetargetStage {
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
         report.mapped(&self.mapping);
         for warning in self.told.iter() {
-            report.warnings.tell(warning.clone());
+            report.warnings.push(warning.clone());
         }
         let cuts = cuts(&motion);
         if let [first, rest @ ..] = &cuts[..] {

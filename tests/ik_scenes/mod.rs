@@ -196,8 +196,8 @@ pub fn cells(scene: &Scene, solver: &dyn Solver, outcome: &Outcome) -> ([String;
     let reached = outcome.effectors.iter().filter(|e| e.reach == Reach::Reached).count();
     let why = match (outcome.converged, scene.solvable) {
         (true, _) => "",
-        (false, false) => "there is no answer",
-        (false, true) => reason(solver.name(), scene.name).unwrap_or("not known"),
+        (false, false) => "no solution exists",
+        (false, true) => reason(solver.name(), scene.name).unwrap_or("unknown"),
     };
     let reached = format!("{reached}/{}", scene.tasks.len());
     let (iterations, residual) = (outcome.iterations.to_string(), format!("{:.1e}", outcome.residual));
@@ -208,11 +208,15 @@ pub fn cells(scene: &Scene, solver: &dyn Solver, outcome: &Outcome) -> ([String;
 pub fn reason(solver: &str, scene: &str) -> Option<&'static str> {
     let (arm, body) = (scene.starts_with("arm"), scene.starts_with("humanoid"));
     match solver {
-        "two-bone" if !scene.starts_with("planar") => Some("moves one limb of two bones, not this"),
-        "transpose" if arm || body => Some("follows the gradient: ever slower near the target"),
-        "ccd" if scene.contains("orientation") => Some("a hinge turned for the place undoes the orientation"),
-        "fabrik" if arm => Some("pulls joints off their hinges' planes, and they fall back"),
-        "ccd" | "fabrik" if body => Some("effectors that share joints meet at their mean: ever slower"),
+        "two-bone" if !scene.starts_with("planar") => Some("solves limbs of two bones only"),
+        "transpose" if arm || body => Some("gradient descent converges slowly near the target"),
+        "ccd" if scene.contains("orientation") => {
+            Some("rotating a hinge for the position undoes the orientation")
+        }
+        "fabrik" if arm => Some("proposed positions leave the hinges' planes"),
+        "ccd" | "fabrik" if body => {
+            Some("shared joints move to the mean of their effectors: slow convergence")
+        }
         _ => None,
     }
 }

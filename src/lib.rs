@@ -1,5 +1,5 @@
-//! posemill carries motion from one skeleton to another: a take (BVH, glTF) and a rigged character (glTF, VRM)
-//! go in, the character performing the take comes out.
+//! posemill retargets motion from one skeleton to another: from a take (such as BVH or glTF) and a rigged character (such
+//! as glTF or VRM) it produces an animation of the character.
 //!
 //! # The flow
 //!
@@ -7,15 +7,15 @@
 //! bytes --import--> Asset --> Motion --stage--> Motion --stage--> Motion --export--> bytes
 //! ```
 //!
-//! [`import::load`] turns a file into a [`model::Asset`]: one [`model::Character`] and any number of [`model::Clip`]s,
+//! [`import::load`] reads a file into a [`model::Asset`]: one [`model::Character`] and any number of [`model::Clip`]s,
 //! in normal form (metres, seconds, radians; right-handed, Y up, facing +Z; one root, parents first, unique names,
-//! uniform frames). A character and a clip that plays on it are a [`model::Motion`], the one value that flows.
-//! Every stage is a pure function from motion to motion; [`export::save`] makes bytes again. Whatever had to be bent on the
-//! way is a [`report::Warning`] with a count and the first place.
+//! uniform frames). A character and a clip that plays on it form a [`model::Motion`], which is passed from stage to stage.
+//! Every stage is a pure function from motion to motion; [`export::save`] serialises the result. Every change that had to
+//! be made to the data is recorded as a [`report::Warning`] with a count and its first location.
 //!
-//! # A take onto a character
+//! # Retargeting a take
 //!
-//! [`pipeline::Pipeline::standard`] is what `posemill retarget` does, to the byte where it writes:
+//! [`pipeline::Pipeline::standard`] is the pipeline of `posemill retarget` and writes the same bytes:
 //!
 //! ```
 //! use posemill::export::{self, Format};
@@ -29,26 +29,26 @@
 //! // posemill retarget data/walk.bvh --onto data/robot.glb -o robot_walk.glb
 //! pipeline.run("data/walk.bvh", &output)?;
 //!
-//! // The same without writing: a motion in, a motion and what there is to say about it out.
+//! // The same without writing: from a motion to a motion and a report.
 //! let (take, _) = pipeline.load("data/walk.bvh")?;
-//! let (performed, report) = pipeline.apply(take)?;
+//! let (motion, report) = pipeline.apply(take)?;
 //! assert!(report.warnings.is_empty());
-//! assert_eq!(performed.character.name, "robot");
+//! assert_eq!(motion.character.name, "robot");
 //!
 //! let options = export::ExportOptions { stem: "robot_walk".into(), ..export::ExportOptions::default() };
-//! let (files, warnings) = export::save(&[performed], Format::BVH, &options)?;
+//! let (files, warnings) = export::save(&[motion], Format::BVH, &options)?;
 //! assert_eq!(files[0].name, "robot_walk.bvh");
 //! assert!(warnings.is_empty());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The folder `examples/` goes on from there: a stage and a measure of one's own, inverse kinematics, rigid bodies.
+//! The folder `examples/` has more: custom stages and measures, inverse kinematics, rigid bodies.
 //!
-//! # Where things are
+//! # Modules
 //!
-//! From the ground up; a module imports only what stands above it in this list, and siblings never import each other
-//! (`tests/layering.rs` holds the plan).
+//! Modules form layers, listed in `docs/ARCHITECTURE.md` and below from the lowest to the highest. A module imports only
+//! from lower layers, never from its own; `tests/layering.rs` checks it.
 
 pub mod math;
 pub mod report;
@@ -69,8 +69,6 @@ pub mod ik;
 #[cfg(feature = "physics")]
 pub mod dynamics;
 pub mod legs;
-pub mod retarget;
-pub mod repair;
 pub mod measure;
 pub mod limits;
 pub mod placement;
@@ -78,10 +76,12 @@ pub mod placement;
 pub mod visible;
 #[cfg(feature = "render")]
 pub mod render;
-#[cfg(feature = "physics")]
-pub mod settle;
+pub mod retarget;
+pub mod repair;
 #[cfg(feature = "render")]
 pub(crate) mod page;
+#[cfg(feature = "physics")]
+pub mod settle;
 pub mod stages;
 pub mod pipeline;
 pub mod batch;
@@ -91,7 +91,7 @@ mod cli;
 #[cfg(feature = "cli")]
 pub use cli::program;
 
-// What tests of the library share with those in `tests/`, which know the crate by its name.
+// Helpers shared by unit tests and the tests in `tests/`, which refer to the crate by its name.
 #[cfg(test)]
 extern crate self as posemill;
 #[cfg(test)]

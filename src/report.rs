@@ -17,8 +17,8 @@ pub struct Warning {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sure: bool,
     /// The lines of a joint map that fix it, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mend: Option<String>,
+    #[serde(rename = "mend", skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
 }
 
 /// The system's error message in the style of this program: without the error number, in lower case.
@@ -83,7 +83,7 @@ impl Warnings {
     fn add_or_count(&mut self, code: &'static str, message: String, first: String, sure: bool) {
         match self.0.iter_mut().find(|w| w.code == code) {
             Some(known) => known.count += 1,
-            None => self.0.push(Warning { code, message, first, count: 1, sure, mend: None }),
+            None => self.0.push(Warning { code, message, first, count: 1, sure, fix: None }),
         }
     }
 

@@ -329,7 +329,7 @@ pub fn warnings(gaps: &[Gap]) -> Warnings {
             first: String::new(),
             count: 1,
             sure: false,
-            mend: gap.fix.clone(),
+            fix: gap.fix.clone(),
         });
     }
     all

@@ -230,7 +230,7 @@ fn names_add_no_line_to_a_map_file() {
     assert_eq!(left, []);
     for warning in warnings(&found(&armless, &robot)).iter() {
         assert!(!warning.message.contains(['\n', '\u{1b}', '\u{202e}']), "{}", warning.message);
-        assert_eq!(warning.mend.as_ref().unwrap().lines().count(), 1);
+        assert_eq!(warning.fix.as_ref().unwrap().lines().count(), 1);
     }
 }
 

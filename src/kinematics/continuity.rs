@@ -1,7 +1,7 @@
-//! A motion becomes where it is cut and whether it is a cycle: what nobody may filter, pin or average across.
+//! Finds cuts and cycles; filters, pins and averages must not cross a cut.
 //!
-//! A cut is an edge between two frames over which the whole body jumps, compared with itself shortly before and after;
-//! a fast take has no cuts, however fast it is. Space: model space. Units: radians, shares of the body's size.
+//! A cut is an edge (a pair of consecutive frames) over which the whole body jumps, compared with the edges shortly before
+//! and after: fast motion alone is not a cut. Space: model space. Units: radians, fractions of the body's size.
 
 use super::{Block, Forward};
 use crate::math::{LANES, Quat, Vec3, median};
@@ -9,22 +9,24 @@ use crate::model::{Clip, ModelPose, Motion};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Over a cut the median joint moves by at least this share of the body's size. At half of it the fastest kicks of
-/// captures at 30 Hz come near, at double of it cuts between two takes of the same standing person are missed.
+/// Over a cut the median joint moves by at least this fraction of the body's size. The fastest kicks of captures at 30 Hz
+/// come near half of it; with twice the value, cuts between two takes of the same standing person are missed.
 const JUMP: f64 = 0.03;
-/// Over a cut joints turn by at least this in the mean, radians; half and double as above.
+/// Over a cut the mean rotation of the joints is at least this, radians; half and twice the value as for [`JUMP`].
 const TURN: f64 = 6.0 * std::f64::consts::PI / 180.0;
-/// And by so many times what they do over the two edges before and after: 2 takes stamps for cuts, 8 misses cuts in a run.
+/// Over a cut both are at least this multiple of the largest value over the two edges before and the two after: with 2,
+/// stamping feet count as cuts, with 8, cuts within a run are missed.
 const SUDDEN: f64 = 4.0;
-/// Clips of fewer frames have no neighbourhood to compare an edge with.
+/// The fewest frames of a clip with cuts: shorter clips have too few edges to compare with.
 const SHORTEST: usize = 9;
-/// The last frame of a cycle is its first once more within this, radians and shares of the body's size.
+/// The last frame of a cycle repeats the first within this: radians of any joint, and fraction of the body's size of the
+/// height.
 const CLOSED: (f64, f64) = (std::f64::consts::PI / 180.0, 0.01);
 
-/// Edges that are looked at together: what their joints do fits a core's own cache.
+/// Edges per unit of work: their joint paths fit the cache of a core.
 const CHUNK: usize = 256;
 
-/// The frames that follow a cut, ascending: between each of them and the one before it lies one.
+/// The frames that follow a cut, ascending: the cut is between such a frame and the one before it.
 pub fn cuts(motion: &Motion) -> Vec<usize> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     if clip.frames() < SHORTEST {
@@ -40,12 +42,12 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
         let around = || around.into_iter().flatten().filter(|g| *g < edges).map(step);
         own > least && own > SUDDEN * around().fold(1e-9_f64, f64::max)
     };
-    // The edges over which joints move too far, and those over which they may turn too far.
+    // The edges with a jump (true), and those whose rotation may exceed the limit (false).
     let of_chunk = |(block, ways): &mut (Block, Ways), chunk: usize| -> Vec<(usize, bool)> {
         let (first, end) = (chunk * CHUNK, edges.min((chunk + 1) * CHUNK));
         ways.read(&forward, block, first.saturating_sub(2), (end + 2).min(edges));
         let moved = |edge: usize| ways.median_step(edge) / size;
-        // Nearly no edge comes near a limit, and that is told without roots and medians.
+        // Almost no edge comes near a limit, and a test without roots and medians rejects those that do not.
         let far = ways.far((JUMP * size * NEARLY) as f32);
         let few = known_turning(clip, first);
         let told = |edge: usize| {
@@ -64,14 +66,14 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
     cuts.into_iter().map(|(edge, _)| edge + 1).collect()
 }
 
-/// The stretches of frames between cuts, ascending; none of a clip without frames.
+/// The ranges of frames between cuts, ascending; none for a clip without frames.
 pub fn shots(motion: &Motion) -> Vec<Range<usize>> {
     let mut start = 0;
     let ends = cuts(motion).into_iter().chain([motion.clip.frames()]);
     ends.map(|end| std::mem::replace(&mut start, end)..end).filter(|shot| !shot.is_empty()).collect()
 }
 
-/// Whether the last frame is the first once more: every joint turned alike, the root at the same height.
+/// Whether the last frame repeats the first: all joints with the same rotation, at the same median height.
 pub fn is_cycle(motion: &Motion) -> bool {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     let Some(last) = clip.frames().checked_sub(1).filter(|last| *last > 2) else { return false };
@@ -83,7 +85,7 @@ pub fn is_cycle(motion: &Motion) -> bool {
     most < CLOSED.0 && (root[0] - root[1]).abs() < CLOSED.1 * size(&skeleton.rest_model_pose())
 }
 
-/// The joints that turn at all over a clip that has frames, as places in joint order.
+/// The indices of the joints whose local rotation changes over a clip; the clip must have frames.
 pub fn turning(clip: &Clip) -> Vec<usize> {
     let first = clip.rotations(0);
     let rests = |rotations: &[Quat]| {
@@ -98,43 +100,43 @@ pub fn turning(clip: &Clip) -> Vec<usize> {
     (0..clip.joints()).filter(|j| still.iter().any(|still| still.binary_search(j).is_err())).collect()
 }
 
-/// The mean turn over an edge of `alive`, the joints that turn at all: fingers that stand still say nothing.
+/// The mean rotation angle over an edge of the joints `alive`, those that rotate at all; static fingers do not count.
 fn mean_turn(clip: &Clip, alive: &[usize], edge: usize) -> f64 {
     let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
-    // By the chord of the half angle, which is the arc to a hundredth up to 60 degrees and less beyond.
+    // From the chord of the half angle: exact to one percent up to 60 degrees, smaller than the angle beyond.
     let turn = |j: &usize| 2.0 * (2.0 - 2.0 * from[*j].coords.dot(&to[*j].coords).abs().min(1.0)).sqrt();
     alive.iter().map(turn).sum::<f64>() / alive.len().max(1) as f64
 }
 
-/// What is below a limit by this share is below it, however it was rounded.
+/// A value below this fraction of a limit is below the limit regardless of rounding.
 const NEARLY: f64 = 1.0 - 1e-4;
 
-/// How many joints turn at the least: those that do so between the first frame and this one.
+/// A lower bound for the number of rotating joints: those that differ between the first frame and this one.
 fn known_turning(clip: &Clip, frame: usize) -> usize {
     let pairs = clip.rotations(0).iter().zip(clip.rotations(frame));
     pairs.filter(|(a, b)| a != b).count().max(1)
 }
 
-/// Whether the mean turn over an edge may be above [`TURN`] where at least so many joints turn at all: a mean of roots is
-/// at most the root of the mean.
+/// Whether the mean rotation over an edge may exceed [`TURN`] if at least `joints` joints rotate: a mean of roots is at most
+/// the root of the mean.
 fn may_turn(clip: &Clip, joints: usize, edge: usize) -> bool {
     let pairs = clip.rotations(edge).iter().zip(clip.rotations(edge + 1));
     let sum: f64 = pairs.map(|(a, b)| (1.0 - a.coords.dot(&b.coords).abs()).max(0.0)).sum();
     8.0 * sum >= joints as f64 * (TURN * NEARLY).powi(2)
 }
 
-/// Where every joint is over some frames, to seven digits: a jump is told from a step by the first of them.
+/// The position of every joint over some frames, in `f32`: jumps and steps differ in the leading digits.
 #[derive(Default)]
 struct Ways {
-    /// The first frame, and how many there are.
+    /// The first frame, and the number of frames.
     first: usize,
     frames: usize,
-    /// For each joint its x, y and z, each frame by frame.
+    /// For each joint the x of all frames, then y, then z.
     at: Vec<f32>,
 }
 
 impl Ways {
-    /// Reads the edges `first..end`.
+    /// Computes the positions for the edges `first..end`.
     fn read(&mut self, forward: &Forward<'_>, block: &mut Block, first: usize, end: usize) {
         let blocks = first / LANES..end / LANES + 1;
         (self.first, self.frames) = (blocks.start * LANES, blocks.len() * LANES);
@@ -150,7 +152,7 @@ impl Ways {
         }
     }
 
-    /// How many joints move by more than this over every edge from the first frame on.
+    /// For each edge from the first frame on, the number of joints that move by more than `least`.
     fn far(&self, least: f32) -> Vec<u32> {
         let mut far = vec![0; self.frames - 1];
         for ways in self.at.chunks_exact(3 * self.frames) {
@@ -163,7 +165,7 @@ impl Ways {
         far
     }
 
-    /// The median over the joints of their ways over an edge.
+    /// The median over the joints of their displacement over an edge.
     fn median_step(&self, edge: usize) -> f64 {
         let at = edge - self.first;
         let of = |ways: &[f32]| {
@@ -178,7 +180,7 @@ fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (b - a) * (b - a)).sum::<f32>().sqrt()
 }
 
-/// How far the joints of a pose lie apart: half the diagonal of the box around them, about the leg of a person.
+/// The size of a body: half the diagonal of the bounding box of its joints, about the length of a person's leg.
 pub fn size(rest: &ModelPose) -> f64 {
     let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
     for joint in rest.joints() {

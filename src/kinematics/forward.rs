@@ -1,9 +1,9 @@
-//! Forward kinematics: a frame, or all frames of a clip, from local to model space.
+//! Forward kinematics: one frame, or all frames of a clip, from local to model space.
 //!
-//! One pass in joint order, parents first: `Q_i = Q_p q_i`, `x_i = x_p + Q_p o_i`. [`forward`] is the exact door
-//! for one frame, `map_frames` for all of them. [`Forward`] computes eight frames at once in `f32` lanes (positions within 1e-5 of the exact
-//! ones, relative to their distance from the model's origin and the size of the character) and shows each
-//! block to a consumer while it lies in the cache: results of whole clips are consumed, not stored.
+//! One pass in joint order, parents first: `Q_i = Q_p q_i`, `x_i = x_p + Q_p o_i`. [`forward`] is exact, for one frame;
+//! `map_frames` is the same for all frames. [`Forward`] computes eight frames at once in `f32` lanes (positions within 1e-5
+//! of the exact ones, relative to their distance from the model's origin and the size of the character) and passes each
+//! block to a consumer while it is in the cache; results of whole clips are not stored.
 //! Space: model space from joint space. Units: metres.
 
 use crate::math::{
@@ -26,7 +26,7 @@ pub fn forward(skeleton: &Skeleton, clip: &Clip, frame: usize, scratch: &mut Pos
     model.set(skeleton, scratch);
 }
 
-/// What `of` makes of every frame of `clip` in model space, in order, computed on all threads: the exact poses.
+/// Maps `of` over the exact model-space poses of all frames of `clip`, in order, computed on all threads.
 ///
 /// # Panics
 /// Where the clip belongs to another skeleton.
@@ -43,7 +43,7 @@ pub fn map_frames<T: Send>(
     (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
 }
 
-/// As `map_frames`, for poses in which nothing counts but `wanted` and what lies above them; other joints rest.
+/// As `map_frames`, but computes only `wanted` and their ancestors; other joints stay at rest.
 ///
 /// # Panics
 /// Where the clip belongs to another skeleton.
@@ -63,7 +63,7 @@ pub fn map_frames_towards<T: Send>(
     (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
 }
 
-/// Some joints of a skeleton and what lies above them, for poses in which nothing else counts.
+/// Some joints of a skeleton and their ancestors, for poses in which no other joint is needed.
 #[derive(Clone, Debug)]
 pub struct Towards<'a> {
     skeleton: &'a Skeleton,
@@ -71,7 +71,7 @@ pub struct Towards<'a> {
 }
 
 impl<'a> Towards<'a> {
-    /// These joints and what lies above them.
+    /// The joints `wanted` and their ancestors.
     pub fn new(skeleton: &'a Skeleton, wanted: impl IntoIterator<Item = JointId>) -> Self {
         let needed = up_to_the_root(skeleton, wanted);
         Self { skeleton, joints: skeleton.ids().filter(|id| needed[id.index()]).collect() }
@@ -82,7 +82,7 @@ impl<'a> Towards<'a> {
         &self.joints
     }
 
-    /// The model-space pose of a local one, as [`ModelPose::set`] gives it; other joints of `model` stay as they are.
+    /// Computes the model-space pose of a local one, as [`ModelPose::set`]; other joints of `model` are unchanged.
     ///
     /// # Panics
     /// Where one of the poses belongs to another skeleton.
@@ -91,7 +91,7 @@ impl<'a> Towards<'a> {
     }
 }
 
-/// Whether each joint is one of these or above one of them.
+/// For each joint whether it is in `wanted` or an ancestor of one of them.
 fn up_to_the_root(skeleton: &Skeleton, wanted: impl IntoIterator<Item = JointId>) -> Vec<bool> {
     let mut needed = vec![false; skeleton.len()];
     wanted.into_iter().for_each(|id| needed[id.index()] = true);
@@ -117,7 +117,7 @@ impl Block {
         self.first
     }
 
-    /// How many lanes hold frames, 1 to 8; the lanes behind them repeat the last frame.
+    /// The number of lanes with frames, 1 to 8; the remaining lanes repeat the last frame.
     pub fn frames(&self) -> usize {
         self.frames
     }
@@ -156,7 +156,7 @@ struct Link {
     joint: usize,
     parent: Option<usize>,
     rest: LaneVec3,
-    /// The position among the clip's translated joints.
+    /// The index among the clip's translated joints.
     track: Option<usize>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Forward<'a> {
         Self::towards(skeleton, clip, skeleton.ids())
     }
 
-    /// Prepares `clip` for these joints and what lies above them; blocks hold nothing of use for the others.
+    /// Prepares `clip` for these joints and their ancestors; blocks are undefined for the others.
     ///
     /// # Panics
     /// Where the clip belongs to another skeleton.
@@ -186,7 +186,7 @@ impl<'a> Forward<'a> {
         Self { clip, joints: skeleton.len(), links }
     }
 
-    /// How many blocks the clip has.
+    /// The number of blocks of the clip.
     pub fn blocks(&self) -> usize {
         self.clip.frames().div_ceil(LANES)
     }
@@ -196,7 +196,7 @@ impl<'a> Forward<'a> {
         Block { first: 0, frames: 0, joints: vec![LaneTransform::identity(); self.joints] }
     }
 
-    /// Computes the block of this number into `block`, to the same bits on every processor; nothing is allocated.
+    /// Computes the block of this number into `block`, bit-identical on every processor, without allocation.
     ///
     /// # Panics
     /// Where there is no such block, or the workspace belongs to another skeleton.
@@ -221,7 +221,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Shows every block to `consume`, in order.
+    /// Calls `consume` with every block, in order.
     pub fn for_each(&self, mut consume: impl FnMut(&Block)) {
         let mut block = self.workspace();
         for number in 0..self.blocks() {
@@ -231,7 +231,7 @@ impl<'a> Forward<'a> {
     }
 }
 
-/// The links in order, from these frames of the clip to these joints in model space.
+/// The inputs and the output of one block: links, frames of the clip, joints in model space.
 struct Composition<'a> {
     links: &'a [Link],
     rotations: [&'a [Quat]; LANES],
@@ -242,7 +242,7 @@ struct Composition<'a> {
 impl Composition<'_> {
     #[inline(always)]
     fn compose(&mut self) {
-        // All of one length: whether a joint is within it is asked once, not eight times.
+        // Slices of equal length: the bounds check of a joint is made once, not eight times.
         let joints = self.joints.len();
         let mut rotations = self.rotations;
         for list in &mut rotations {

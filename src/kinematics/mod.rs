@@ -1,5 +1,4 @@
-//! Local rotations become model-space transforms, one pose at a time or a clip in batches of frames;
-//! a clip becomes where it is cut and whether it is a cycle.
+//! Forward kinematics of single poses and of clips in batches of frames; detection of cuts and cycles.
 //!
 //! Space: local in, model space out. Units: metres, radians.
 

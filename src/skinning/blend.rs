@@ -1,25 +1,25 @@
-//! Bound vertices become moved ones: linear blend skinning.
+//! Linear blend skinning.
 //!
-//! `v' = sum_i w_i M_i v` with `M_i = model_from_joint * joint_from_mesh`, blended as one 3x4 matrix a vertex.
-//! Normals turn with the inverse transpose of that matrix, so that stretched and scaled bindings keep them upright.
+//! `v' = sum_i w_i M_i v` with `M_i = model_from_joint * joint_from_mesh`, blended as one 3x4 matrix per vertex. Normals are
+//! transformed by the inverse transpose of that matrix, so that they stay perpendicular under stretched and scaled bindings.
 //! Space: mesh space in, model space out. Units: metres out; `f32` vertices.
 
 use super::blend_kernel::{Block, Columns, Lanes, Share, WIDTH, blend};
 use crate::math::{Mat4, Transform};
 use crate::model::{Binding, Mesh, ModelPose};
 
-/// The moved vertices of one mesh in model space, in metres. Kept by the caller, so that a clip allocates once.
+/// The skinned vertices of one mesh in model space, metres. The caller reuses it, so that a clip allocates once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skin {
-    /// One position a vertex.
+    /// One position per vertex.
     pub positions: Vec<[f32; 3]>,
-    /// One unit normal a vertex; empty where the mesh has none.
+    /// One unit normal per vertex; empty where the mesh has none.
     pub normals: Vec<[f32; 3]>,
 }
 
-/// A mesh prepared for linear blending at many poses: its vertices side by side, in their order.
+/// A mesh prepared for linear blending at many poses: its vertices in blocks of lanes, in their order.
 ///
-/// Neighbours in a mesh mostly move with the same joints, so that those of a block are loaded once for all of it.
+/// Neighbouring vertices mostly have the same joints, whose matrices are then loaded once per block.
 #[derive(Clone, Debug)]
 pub struct LinearBlend {
     vertices: usize,
@@ -49,8 +49,8 @@ impl LinearBlend {
         Self { vertices, has_normals, bindings: mesh.bindings.clone(), blocks, shares }
     }
 
-    /// Moves the vertices at the pose `model`, written over `skin`, to the same bits on every processor. What a vertex
-    /// becomes does not depend on its neighbours.
+    /// Skins the vertices at the pose `model` into `skin`, bit-identical on every processor. The result for a vertex does not
+    /// depend on its neighbours.
     ///
     /// # Panics
     /// Where the mesh belongs to another skeleton.
@@ -66,7 +66,7 @@ impl LinearBlend {
     }
 }
 
-/// Moves the vertices of `mesh` by linear blending at one pose, written over `skin`: [`LinearBlend`] for many.
+/// Skins `mesh` by linear blending at one pose into `skin`; use [`LinearBlend`] for many poses.
 ///
 /// # Panics
 /// Where the mesh breaks its promises (`Motion::check`) or belongs to another skeleton.
@@ -74,7 +74,7 @@ pub fn linear_blend(mesh: &Mesh, model: &ModelPose, skin: &mut Skin) {
     LinearBlend::new(mesh).skin(model, skin);
 }
 
-/// These numbers side by side; missing vertices are zeros.
+/// The coordinates of some vertices as lanes; missing vertices are zeros.
 fn lanes(all: &[[f32; 3]], some: &[usize]) -> [Lanes; 3] {
     let mut lanes = [[0.0; WIDTH]; 3];
     for (lane, &vertex) in some.iter().enumerate() {
@@ -85,7 +85,7 @@ fn lanes(all: &[[f32; 3]], some: &[usize]) -> [Lanes; 3] {
     lanes
 }
 
-/// What moves these vertices, in the order of the bindings: the sum over them is then the same in any company.
+/// The influences on these vertices, in the order of the bindings: the sum over them is then independent of the block.
 fn shares_of(mesh: &Mesh, some: &[usize]) -> Vec<Share> {
     let influences = |v: usize| mesh.joints[v].into_iter().zip(mesh.weights[v]).filter(|(_, w)| *w != 0.0);
     let mut bindings: Vec<u16> =
@@ -102,13 +102,13 @@ fn shares_of(mesh: &Mesh, some: &[usize]) -> Vec<Share> {
     bindings.into_iter().map(share).collect()
 }
 
-/// Model space from mesh space, for every binding.
+/// Model space from mesh space for every binding.
 pub(super) fn matrices(bindings: &[Binding], model: &ModelPose) -> impl Iterator<Item = Mat4<f64>> {
     let of = |t: &Transform| t.to_matrix();
     bindings.iter().map(move |b| of(model.joint(b.joint)) * b.joint_from_mesh)
 }
 
-/// Model space from mesh space for one binding, in `f32`: three rows of its matrix, for the fourth is never used.
+/// Model space from mesh space for one binding, in `f32`: the upper three rows of its matrix; the fourth is not used.
 fn columns(binding: &Binding, model: &ModelPose) -> Columns {
     let joint = model.joint(binding.joint);
     let turn = joint.rotation.to_rotation_matrix();

@@ -1,43 +1,42 @@
-//! Linear blending of sixteen vertices side by side, for the registers of the processor at hand.
+//! SIMD kernel of linear blend skinning: sixteen vertices at once, with the registers of the processor.
 //!
-//! Vertices are the lanes, so that one part of the body is loaded once for all of them. Nothing is fused or reordered:
-//! every processor gives the same bits. All of it is inlined into one function, for the registers of its caller.
+//! Vertices are the lanes, so that the matrix of a joint is loaded once for all of them. No operation is fused or
+//! reordered: every processor gives the same bits. All functions are inlined into one, compiled for each register width.
 //! Space and units as in [`super::LinearBlend`].
 
 use pulp::{Arch, Scalar128b, Simd, WithSimd};
 use std::ops::{Add, Div, Mul, Range, Sub};
 
-/// How many vertices stand side by side: the `f32` numbers of one register of AVX-512, and two of AVX2, whose long
-/// chains of roots and quotients then overlap. Of real meshes, sixteen neighbours hang on 1.0 to 1.3 times as many
-/// joints as eight do.
+/// Vertices per block: the `f32` lanes of one AVX-512 register, or of two AVX2 registers, whose long latencies of roots and
+/// quotients then overlap. In real meshes sixteen neighbours have 1.0 to 1.3 times as many joints as eight.
 pub(super) const WIDTH: usize = 16;
 
-/// A number of each of the vertices that stand side by side.
+/// One number for each vertex of a block.
 pub(super) type Lanes = [f32; WIDTH];
 
-/// The same of three numbers, vertex by vertex.
+/// Three coordinates for each vertex of a block.
 pub(super) type Vertices = [[f32; 3]; WIDTH];
 
-/// Model space from mesh space: three columns that turn and stretch, then one that shifts.
+/// Model space from mesh space: three columns of the linear part, then the translation.
 pub(super) type Columns = [[f32; 3]; 4];
 
-/// Vertices side by side, in mesh space.
+/// A block of vertices in mesh space.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// Which of the [`Share`]s of the mesh are theirs.
+    /// The range of the block's entries in the [`Share`]s of the mesh.
     pub(super) shares: Range<usize>,
     pub(super) positions: [Lanes; 3],
     pub(super) normals: [Lanes; 3],
 }
 
-/// How much one binding moves each vertex of a block.
+/// The weights of one binding for the vertices of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     pub(super) binding: u16,
     pub(super) weights: Lanes,
 }
 
-/// Moves the vertices of all blocks: `positions` has one entry a block, `normals` as many or none.
+/// Skins all blocks: `positions` has one entry per block, `normals` as many or none.
 pub(super) fn blend(
     blocks: &[Block],
     shares: &[Share],
@@ -47,7 +46,7 @@ pub(super) fn blend(
 ) {
     let work = Work { blocks, shares, bindings, positions, normals };
     match Arch::new() {
-        // One number at a time would be a third as fast: every processor has four lanes.
+        // Four lanes even without SIMD instructions: single numbers would be a third as fast.
         Arch::Scalar => Scalar128b.vectorize(work),
         arch => arch.dispatch(work),
     }
@@ -64,7 +63,7 @@ struct Work<'a> {
 impl WithSimd for Work<'_> {
     type Output = ();
 
-    // No closures here: they would be functions of their own, without the registers.
+    // No closures here: they would be separate functions, not compiled for the wide registers.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         const { assert!(WIDTH.is_multiple_of(S::F32_LANES), "registers divide a block") };
@@ -88,7 +87,7 @@ impl WithSimd for Work<'_> {
     }
 }
 
-/// Numbers in one register.
+/// The numbers in one register.
 #[derive(Clone, Copy)]
 struct Number<S: Simd> {
     simd: S,
@@ -119,7 +118,7 @@ fn splat<S: Simd>(simd: S, x: f32) -> Number<S> {
     Number { simd, lanes: simd.splat_f32s(x) }
 }
 
-/// The register of this number in a block.
+/// Register `at` of the lanes of a block.
 #[inline(always)]
 fn part<S: Simd>(simd: S, lanes: &Lanes, at: usize) -> Number<S> {
     Number { simd, lanes: S::as_simd_f32s(lanes).0[at] }
@@ -185,8 +184,8 @@ fn dot<S: Simd>(a: Triple<S>, b: Triple<S>) -> Number<S> {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The normal by the cofactors of the matrix, which are its inverse transpose up to the determinant. Where the
-/// matrix flattens space the normal stays as it was.
+/// The normal transformed by the cofactors of the matrix, which are its inverse transpose times the determinant. Where the
+/// matrix is singular the normal is unchanged.
 #[inline(always)]
 fn normal<S: Simd>(m: &[Triple<S>; 4], n: &Triple<S>) -> Triple<S> {
     let [a, b, c, _] = *m;
@@ -197,7 +196,7 @@ fn normal<S: Simd>(m: &[Triple<S>; 4], n: &Triple<S>) -> Triple<S> {
     let sign = simd.and_f32s(dot(bc, a).lanes, simd.splat_f32s(-0.0));
     let upright = simd.greater_than_f32s(length, simd.splat_f32s(f32::MIN_POSITIVE));
     let length = Number { simd, lanes: simd.or_f32s(length, sign) };
-    // One quotient and three products: a quotient takes as long as eight products.
+    // One quotient and three products: a quotient costs as much as eight products.
     let shrink = splat(simd, 1.0) / length;
     let mut unit = *n;
     for (unit, turned) in unit.iter_mut().zip(turned) {

@@ -1,4 +1,4 @@
-//! Bound vertices become moved ones: dual quaternion skinning, which does not collapse at twisted joints.
+//! Dual quaternion skinning, which does not collapse at twisted joints.
 //!
 //! Kavan, Collins, Zara and O'Sullivan (2008), sec. 4: each binding's matrix is split into a stretch and a rigid
 //! part; the stretch is blended linearly and applied first, the rigid parts are blended as
@@ -21,7 +21,7 @@ impl Part {
     fn of(m: &Mat4<f64>) -> Self {
         let linear: Mat3<f64> = m.fixed_view::<3, 3>(0, 0).into_owned();
         let t = m.fixed_view::<3, 1>(0, 3).into_owned();
-        // A flattening binding has no rotation of its own: all of it counts as stretch.
+        // A singular matrix has no unique rotation: all of it counts as stretch.
         let q = nearest_rotation(&linear).map_or(Quat::identity(), |(q, _)| q);
         let stretch = q.inverse().to_rotation_matrix().into_inner() * linear;
         let real = q.into_inner();
@@ -29,7 +29,7 @@ impl Part {
     }
 }
 
-/// Moves the vertices of `mesh` by blended dual quaternions at the pose `model`, written over `skin`.
+/// Skins `mesh` by blended dual quaternions at the pose `model` into `skin`.
 ///
 /// # Panics
 /// Where the mesh breaks its promises (`Motion::check`) or belongs to another skeleton.

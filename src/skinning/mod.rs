@@ -1,6 +1,6 @@
-//! Poses become moved vertices: the transforms of a skin, linear blending, dual quaternions.
+//! Skinning of meshes: skinning transforms, linear blend, dual quaternions.
 //!
-//! Space: mesh space in, model space out. Units: metres out; the mesh may be in any unit, its bindings say which.
+//! Space: mesh space in, model space out. Units: metres out; the mesh may be in any unit, which its bindings convert.
 
 mod blend;
 mod blend_kernel;

@@ -1,4 +1,4 @@
-//! A pose becomes the transforms that carry rest-pose points with their joints.
+//! Skinning transforms: for each joint the transform of its rest-pose points to a pose.
 //!
 //! Jacobson (2013), "Implementing forward kinematics for linear blend skinning", corrected: with the rest position
 //! `x_i` of joint `i`, its local rotation relative to rest in rest-model axes `r_i = Q0_i delta_i Q0_i^-1`, and the
@@ -6,8 +6,8 @@
 //! `Q_i = Q_p r_i`, `t_i = t_p + (Q_p - Q_i) x_i + Q_p do_i`.
 //!
 //! The printed `t_i = -Q_i x_i + Q_p x_i - Q_p x_p + x_p` replaces `t_p` by its value at a root and so fails below
-//! depth 1: joints at (0,0), (1,0), (2,0), the first turned by 90 degrees, give `t_2 = (1, -1)` where all three
-//! turn together and `t_2 = (0, 0)`. The printed `Q_i = q_i Q_p` turns about axes that do not follow the parent.
+//! depth 1: joints at (0,0), (1,0), (2,0), the first rotated by 90 degrees, give `t_2 = (1, -1)` although all three rotate
+//! together and `t_2 = (0, 0)`. The printed `Q_i = q_i Q_p` rotates about axes that do not follow the parent.
 //! Space: model space from rest-pose model space. Units: metres.
 
 use crate::math::Transform;

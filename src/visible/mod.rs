@@ -1,7 +1,6 @@
-//! A recording of rigid bodies becomes a motion of visible solids, for export and for pictures.
+//! Visualisation of a simulation: converts a recording into a motion with meshes, for export and pictures.
 //!
-//! Dynamics knows no skeletons and export no bodies; here every body becomes a joint with a mesh bound to it alone, so
-//! that whatever plays skinned characters plays simulations.
+//! Every body is a joint with a rigidly bound mesh, so that software for skinned characters can play simulations.
 
 mod performance;
 mod solid;

@@ -1,7 +1,7 @@
-//! A recording becomes a motion: every body a joint below one that stands still, with the solid that is drawn for it.
+//! Converts a recording into a motion: each body is a child joint of a static root, with a mesh of its shape.
 //!
 //! Bodies are drawn by their shapes, or by the ellipsoid of their inertia; hinges as cylinders, sliders as bars, rigid
-//! links as boxes, balls and universal joints as spheres: the drawings of J. Hakenberg, "Animation of Skeletons with
+//! links as boxes, balls and universal joints as spheres, as in the drawings of J. Hakenberg, "Animation of Skeletons with
 //! Hinges and Spherical Joints". Space: in, the world of the scene; out, model space, Y up. Units: metres, seconds.
 
 use super::solid::Solid;
@@ -12,7 +12,7 @@ use crate::model::{
 };
 use std::sync::Arc;
 
-/// The colours of bodies, taken in turn, so that neighbours differ.
+/// Base colours (linear RGBA) of bodies, used cyclically so that neighbours differ.
 const BODIES: [[f32; 4]; 6] = [
     [0.22, 0.42, 0.69, 1.0],
     [0.80, 0.47, 0.13, 1.0],
@@ -21,13 +21,15 @@ const BODIES: [[f32; 4]; 6] = [
     [0.45, 0.36, 0.62, 1.0],
     [0.72, 0.62, 0.24, 1.0],
 ];
+/// Base colour of the drawn constraints: near black, distinct from all bodies.
 const LINKS: [f32; 4] = [0.10, 0.10, 0.11, 1.0];
+/// Base colour of ground planes: neutral grey, so that the bodies stand out.
 const GROUND: [f32; 4] = [0.52, 0.54, 0.56, 1.0];
 
 /// The motion of a recording: its bodies in their order, at the output rate.
 ///
 /// # Errors
-/// A [`SkeletonError`] where the bodies' names are not what names of joints are: unique and not empty.
+/// A [`SkeletonError`] where the names of the bodies are not unique or empty.
 pub fn motion(recording: &Recording) -> Result<Motion, SkeletonError> {
     let model_from_scene = arc(&recording.up, &Vec3::y(), &Vec3::x());
     let poses = poses(recording, &model_from_scene);
@@ -57,8 +59,8 @@ pub fn motion(recording: &Recording) -> Result<Motion, SkeletonError> {
     Ok(Motion::new(Arc::new(character), clip))
 }
 
-/// Model space from body, by frame at the output rate. Where the steps of the simulation do not meet a frame's time,
-/// the bodies are between the two recorded instants around it.
+/// Model space from body, for each frame at the output rate. Where the time of a frame falls between recorded frames, the
+/// bodies are interpolated between the two around it.
 fn poses(recording: &Recording, model_from_scene: &Quat) -> Vec<Vec<Transform>> {
     let frames = &recording.frames;
     let end = frames.last().map_or(0.0, |f| f.time);
@@ -103,7 +105,7 @@ fn between(a: &Frame, b: &Frame, time: f64) -> Vec<Transform> {
     }
 }
 
-/// One mesh a body, one for all links, one for the ground.
+/// One mesh per body, one for all constraints, one for the ground.
 fn meshes(
     recording: &Recording,
     poses: &[Vec<Transform>],
@@ -153,7 +155,7 @@ fn add(mesh: &mut Mesh, joint: usize, solid: &Solid, model_from_solid: &Transfor
     mesh.triangles.extend(solid.triangles.iter().map(|t| t.map(|i| first + i)));
 }
 
-/// Half the least width of a body as drawn: what links it to another is drawn a little thicker.
+/// Half the smallest width of a body: constraints are drawn slightly thicker than the bodies they connect.
 fn thickness(recording: &Recording, body: usize) -> f64 {
     match recording.geometry[body].shape {
         Shape::Plane => 0.0,
@@ -164,7 +166,7 @@ fn thickness(recording: &Recording, body: usize) -> f64 {
 }
 
 fn link_solid(link: &ConstraintGeometry, thick: f64) -> (Solid, Transform) {
-    // A link without an axis has a zero vector, which turns nothing.
+    // The axis of a kind without one is zero, which gives the identity.
     let along = arc(&Vec3::z(), &link.axis, &Vec3::x());
     let solid = match link.kind {
         ConstraintKind::Hinge => Solid::cylinder(0.45 * thick, 2.5 * thick),
@@ -177,7 +179,7 @@ fn link_solid(link: &ConstraintGeometry, thick: f64) -> (Solid, Transform) {
     (solid, Transform::new(along, link.anchor))
 }
 
-/// The middle and half the side of the square of a plane below all that happens, in its own axes.
+/// Centre and half side of the square of a plane that covers the bodies of all frames, in the axes of the plane.
 fn covered(recording: &Recording, poses: &[Vec<Transform>], model_from_plane: &Transform) -> (Vec3, f64) {
     let plane_from_model = model_from_plane.inverse();
     let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));

@@ -1,14 +1,14 @@
-//! Shapes become triangles: surfaces of revolution about z, and boxes.
+//! Triangle meshes of shapes: surfaces of revolution about z, and boxes.
 //!
-//! Space: the shape's own axes. Units: metres. Corners are counter-clockwise seen from outside.
+//! Space: the shape's own axes. Units: metres. Triangles are counter-clockwise seen from outside.
 
 use crate::dynamics::Shape;
 use crate::math::Vec3;
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// Steps around the axis of a round shape.
+/// Segments around the axis of a round shape: looks round at the size of a limb.
 const AROUND: usize = 24;
-/// Steps from pole to equator.
+/// Segments from pole to equator: the same angle per segment as around the axis.
 const TO_EQUATOR: usize = 6;
 
 /// A closed surface.
@@ -19,11 +19,11 @@ pub(super) struct Solid {
     pub(super) triangles: Vec<[u32; 3]>,
 }
 
-/// A point of a profile that turns about z: distance from the axis, height, and the normal in the same two.
+/// A point of the profile of a surface of revolution about z: radius, height, and the normal in the same two directions.
 type Profile = (f64, f64, f64, f64);
 
 impl Solid {
-    /// The surface of a shape; empty for a plane, which has no end.
+    /// The surface of a shape; empty for a plane, which is infinite.
     pub(super) fn of(shape: &Shape) -> Self {
         match shape {
             Shape::Plane => Self::default(),
@@ -44,7 +44,7 @@ impl Solid {
     fn capsule(radius: f64, length: f64) -> Self {
         let arc = |k: usize, shift: f64| {
             let (sine, cosine) = libm::sincos(k as f64 / TO_EQUATOR as f64 * FRAC_PI_2);
-            // A pole lies on the axis exactly: the cosine of a rounded right angle does not.
+            // A pole is exactly on the axis; the cosine of a rounded right angle is not exactly zero.
             let cosine = if k == TO_EQUATOR { 0.0 } else { cosine };
             let s = shift.signum();
             (radius * cosine, shift + s * radius * sine, cosine, s * sine)
@@ -67,7 +67,7 @@ impl Solid {
         ])
     }
 
-    /// The surface of a profile that goes from bottom to top.
+    /// The surface of revolution of a profile from bottom to top.
     fn turned(profile: &[Profile]) -> Self {
         let mut solid = Self::default();
         for &(r, z, nr, nz) in profile {
@@ -78,7 +78,7 @@ impl Solid {
             }
         }
         for (i, pair) in profile.windows(2).enumerate() {
-            // Two points in one place with different normals make an edge, not a band.
+            // Two points at the same position with different normals are a sharp edge, not a band.
             if pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The `[[body]]` and `[[plane]]` entries of a scene file become bodies, first instants, what is drawn and what collides.
+//! Reads the `[[body]]` and `[[plane]]` entries of a scene file: bodies, initial states, displayed shapes, colliders.
 //!
 //! Space: world for positions and rotations, a body's axes for its shape. Units: SI.
 
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Ok((body, state, geometry, collider))
     }
 
-    /// The shape of a body and its inertia, where it has one.
+    /// The shape of a body and the inertia of that shape; `None` for a body without a shape.
     fn shape(&self, entry: &BodyEntry, mass: f64) -> Result<(Option<Shape>, Option<Mat3<f64>>), SceneError> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         let must = "positive and finite";
@@ -130,7 +130,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Above 1 a bounce would give energy.
+    /// A restitution from 0 to 1: above 1 a bounce would add energy.
     fn restitution(&self, value: &Option<Spanned<f64>>) -> Result<f64, SceneError> {
         let within = |x: f64| (0.0..=1.0).contains(&x);
         value.as_ref().map_or(Ok(0.0), |v| self.number("restitution", v, within, "a number from 0 to 1"))

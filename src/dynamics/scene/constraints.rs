@@ -1,6 +1,6 @@
-//! The `[[constraint]]` entries of a scene file become constraints and what drives them: motors, limits, springs.
+//! Reads the `[[constraint]]` entries of a scene file: constraints with their motors, limits and springs.
 //!
-//! Space: anchors and axes in world coordinates of the first instant. Units: SI.
+//! Space: anchors and axes in world coordinates of the initial state. Units: SI.
 
 use super::error::SceneError;
 use super::file::ConstraintEntry;
@@ -12,13 +12,13 @@ use crate::math::Vec3;
 use std::f64::consts::PI;
 use toml::Spanned;
 
-/// What moves or bounds the constraints of a scene.
+/// Motors, limits and springs of a scene.
 #[derive(Default)]
 pub(super) struct Drives {
     pub(super) motors: Vec<Motor>,
     pub(super) limits: Vec<CoordinateLimit>,
     pub(super) springs: Vec<Spring>,
-    /// By motor: the name of its constraint.
+    /// For each motor the name of its constraint.
     pub(super) motor_names: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Ok(c)
     }
 
-    /// Adds what drives the constraint at position `k`.
+    /// Adds motor, limits and spring of constraint `k`.
     pub(super) fn drives(
         &self,
         (k, kind): (usize, ConstraintKind),

@@ -1,4 +1,4 @@
-//! A scene as it is written: the keys of `SCENE.toml`, each with its place in the file.
+//! The keys of a scene file (`SCENE.toml`) for serde, with their positions in the text.
 //!
 //! Units: SI; positions, rotations and velocities in the world, angular velocities in object axes.
 

@@ -1,8 +1,8 @@
-//! The keys of a scene file in words: what the help lists, and what a fault about one of them says.
+//! Descriptions of the keys of a scene file, for the help and for error messages.
 //!
-//! Units: as each line says; SI throughout, angles in radians.
+//! Units: SI, angles in radians; each line gives its own.
 
-/// By section: its keys with what they mean; the first section is the top of the file.
+/// For each section its keys with their descriptions; the first section is the top level of the file.
 pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
     ("", &[("name", "the title; else that of the file")]),
     (
@@ -88,12 +88,12 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
     ),
 ];
 
-/// What the key means where it is called `key`; the same in every section that has it, but for `name`.
+/// The description of a key, from the first section that has it.
 pub(super) fn meaning(key: &str) -> Option<&'static str> {
     SCENE_KEYS.iter().flat_map(|s| s.1).find(|k| k.0 == key).map(|k| k.1)
 }
 
-/// The fault of the file's syntax in this program's words: numbers instead of types, and the nearest key.
+/// Rewords a syntax error of the TOML parser: numbers instead of Rust types, and the most similar key.
 pub(super) fn plainly(message: &str, line: &str) -> String {
     if let Some(rest) = message.strip_prefix("unknown field `")
         && let Some((found, list)) = rest.split_once('`')

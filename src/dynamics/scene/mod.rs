@@ -1,7 +1,6 @@
-//! A scene file becomes a world that can be simulated; every fault names its line.
+//! Reads scene files (`SCENE.toml`) into worlds that can be simulated; every error has its line.
 //!
-//! `file` holds the keys as they are written, `keys` says in words what they mean, `reader` makes numbers and names of them, the other files what the entries
-//! stand for.
+//! Entries are deserialised first, then checked and converted section by section.
 
 mod bodies;
 mod constraints;

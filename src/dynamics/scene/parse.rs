@@ -1,7 +1,7 @@
-//! A scene file becomes a world that can be simulated; every fault names its line.
+//! The scene: a world with its time step, method and controller, read from the text of a scene file.
 //!
-//! Space: world, right-handed, `up` says which axis points up; angular velocities in object axes. Units: SI.
-//! Anchors and axes are written in world coordinates of the first instant, so that constraints hold there.
+//! Space: world, right-handed, with `up` as the upward axis; angular velocities in object axes. Units: SI. Anchors and axes
+//! are in world coordinates of the initial state, so that constraints hold there.
 
 use super::constraints::Drives;
 use super::error::{SceneError, SceneFault};
@@ -15,12 +15,12 @@ use crate::dynamics::shape::Shape;
 use crate::dynamics::world::{World, WorldSettings};
 use crate::math::{Transform, Vec3};
 
-/// How a scene is carried through time.
+/// The time-stepping method of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// The velocity-level step of [`World`]: contacts, motors, limits, springs, rules.
     World,
-    /// One of the steps for articulations without contacts.
+    /// An integrator for articulations without contacts.
     Stepper(Integrator, System, Stabilization),
 }
 
@@ -29,7 +29,7 @@ pub enum Method {
 pub struct BodyGeometry {
     /// The shape.
     pub shape: Shape,
-    /// Places it in the body's axes.
+    /// Its position in the body's axes.
     pub body_from_shape: Transform,
 }
 
@@ -38,17 +38,17 @@ pub struct BodyGeometry {
 pub struct Scene {
     /// The title.
     pub name: String,
-    /// Seconds a step.
+    /// The time step, seconds.
     pub step: f64,
-    /// Seconds in all.
+    /// The simulated time, seconds.
     pub duration: f64,
-    /// Recorded frames a second.
+    /// Recorded frames per second.
     pub output_rate: f64,
     /// The direction that points up.
     pub up: Vec3,
-    /// How it is carried through time.
+    /// The time-stepping method.
     pub method: Method,
-    /// Bodies, constraints, colliders and the first instant.
+    /// Bodies, constraints, colliders and the initial state.
     pub world: World,
     /// Sensors and rules.
     pub controller: Controller,
@@ -56,9 +56,9 @@ pub struct Scene {
     pub geometry: Vec<BodyGeometry>,
 }
 
-/// More steps than this are a mistake in the step or the duration.
+/// The most steps of a scene: more are a mistake in the step or the duration.
 const STEP_LIMIT: f64 = 1e7;
-/// More bodies than this would exhaust memory before they moved.
+/// The most bodies of a scene: contact search is quadratic in them, and more would exhaust memory.
 const BODY_LIMIT: usize = 10_000;
 
 impl Scene {
@@ -70,11 +70,11 @@ impl Scene {
         Self::parse_with(text, None)
     }
 
-    /// [`Scene::parse`] with this integrator instead of the scene's.
+    /// [`Scene::parse`] with this integrator instead of the one in the file.
     ///
     /// # Errors
-    /// [`SceneError`] with the line of the first fault; that of the scene's own integrator where this one cannot do what
-    /// the scene asks for.
+    /// [`SceneError`] with the line of the first fault; that of the key `integrator` where this one does not support a
+    /// feature of the scene.
     pub fn parse_with(text: &str, integrator: Option<&str>) -> Result<Self, SceneError> {
         let mut file: SceneFile = toml::from_str(text).or_else(|e| {
             let at = e.span().map_or(1, |s| line(text, &s));

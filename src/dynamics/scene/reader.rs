@@ -1,6 +1,6 @@
-//! Values of a scene file become numbers, vectors and names that can be used; every fault names its line.
+//! Checks and converts the values of a scene file: numbers, vectors, names. Every error has its line.
 //!
-//! Units: as the keys of the file say.
+//! Units: those of the keys.
 
 use super::error::{SceneError, SceneFault};
 use crate::math::Vec3;
@@ -11,12 +11,12 @@ pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
     1 + text.bytes().take(span.start).filter(|b| *b == b'\n').count()
 }
 
-/// The text that the spans point into.
+/// The text of a scene file; spans of its values index into it.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
 }
 
-/// Names, and what they are names of.
+/// The names of a list, and what they are names of (`body`, `motor`).
 pub(super) type Named<'a> = (&'a [String], &'static str);
 
 impl Reader<'_> {

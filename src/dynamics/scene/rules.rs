@@ -1,6 +1,6 @@
-//! The `[[sensor]]` and `[[rule]]` entries of a scene file become sensors and rules.
+//! Reads the `[[sensor]]` and `[[rule]]` entries of a scene file.
 //!
-//! Units: as the motors that the rules set.
+//! Units: those of the motors that the rules set.
 
 use super::error::{SceneError, SceneFault};
 use super::file::{SceneFile, SensorEntry, SetPointEntry};

@@ -5,8 +5,7 @@ use crate::model::{JointId, ModelPose, Rig, Role, Side};
 
 /// Distance of two joints, as a share of the figure's size, below which they coincide.
 const COINCIDENT: f64 = 1e-3;
-/// Cosine between shin and up axis that is assumed at least (60 degrees): the ankle of a leg that lies flat must not count
-/// infinitely.
+/// Least cosine between shin and up axis that is assumed (60 degrees): bounds the ankle height of a leg that lies flat.
 const FLATTEST_SHIN: f64 = 0.5;
 /// Cosine between trunk and legs (45 degrees) above which they are in line.
 const IN_LINE: f64 = 0.7;

@@ -4,8 +4,8 @@ use super::figure_measures::middle;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side};
 
-/// Least share of the line between the hip joints that must be perpendicular to the up axis: else the figure lies on its
-/// side with respect to that axis, and the front is undefined.
+/// Least share of the line between the hip joints that is perpendicular to the up axis: else the figure lies on its side,
+/// and the front is undefined.
 const LEAST_SIDEWAYS: f64 = 0.2;
 /// Frames of a clip that are sampled for its up axis: an average does not change with more.
 const SAMPLES: usize = 64;
@@ -29,9 +29,9 @@ pub struct Orientation {
 
 /// Detects up axis and front of a rest pose with unknown axes; `None` without legs.
 ///
-/// `up` is the up axis where the format or the user defines it; a detected one is rounded to the file's axes. The front is
-/// exactly perpendicular to the line of the hip joints, or rounded to the file's axes with `snap`: for formats that define
-/// a front, where a small angle is a property of the figure.
+/// `up` is the up axis where the format or the user defines it; a detected one is rounded to the file's axes. The
+/// front is exactly perpendicular to the line of the hip joints, or rounded to the file's axes with `snap`: for formats
+/// that define a front, where a small angle is a property of the figure.
 pub fn orientation(rig: &Rig, rest: &ModelPose, up: Option<Vec3>, snap: bool) -> Option<Orientation> {
     let position = |role| rig.joint(role).map(|id| rest.position(id));
     let mean = |role| middle(rig, rest, role);
@@ -65,8 +65,8 @@ pub(super) fn nearest_axis(v: &Vec3) -> Vec3 {
 /// motion over Y-up offsets.
 ///
 /// The axes of the rest pose are kept unless the figure clearly stands along another axis: on average over the clip the
-/// direction of its legs has a component of at least 0.75 along that axis, of at most 0.5 along the rest pose's up axis, and
-/// its lower foot stays near one height. A lying or crawling take fails the last test.
+/// direction of its legs has a component of at least 0.75 along that axis and of at most 0.5 along the rest pose's up
+/// axis, and its lower foot stays near one height. A lying or crawling take fails the last test.
 pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
     let skeleton = rig.skeleton();
     let ids = |role: fn(Side) -> Role| Some([rig.joint(role(Side::Left))?, rig.joint(role(Side::Right))?]);

@@ -150,7 +150,7 @@ fn fix_scale(take: &mut WorkingTake, positions: &[Vec3], scale: f64, log: &mut F
     log.record_fixed("path_scale", None, frames, "1", [1.0 / (1.0 - scale), 1.0]);
 }
 
-/// Tests for a drift, given how well stances agree about it and how many there are, and removes it; true if there was one.
+/// Tests for a drift, given the agreement of the stances and their number, and removes it; true if there was one.
 fn test_drift(
     take: &mut WorkingTake,
     positions: &[Vec3],

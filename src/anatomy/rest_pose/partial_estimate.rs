@@ -50,9 +50,7 @@ impl PartialEstimate {
     pub(super) fn relative_rotation(&self, e: &MotionSamples, above: &[Quat], role: Role) -> (Quat, bool) {
         let relative: Vec<Quat> =
             above.iter().zip(e.at(role)).map(|(a, s)| a.inverse() * s.rotation).collect();
-        let mean = mean_rotation(&relative, &self.weights);
-        let rigid = self.moves && spread(&mean, &relative) < RIGID;
-        (mean, rigid)
+        self.mean_and_rigidity(&relative, &self.weights)
     }
 
     /// The average of relative rotations, and whether they are constant.

@@ -35,26 +35,20 @@ impl Limb {
     /// The best reading of the twins.
     pub fn of(tree: &Tree, twin: &Twin, kind: LimbKind) -> Option<Limb> {
         let n = twin.paths[0].len().min(MOST);
-        let mut best: Option<Limb> = None;
+        let mut best: Option<(f64, usize, usize, Option<usize>)> = None;
         for upper in 0..n {
             for lower in upper + 1..n {
                 for end in (lower + 1..n).map(Some).chain([None]) {
                     let Some(points) = score(tree, twin, kind, upper, lower, end) else { continue };
-                    if best.as_ref().is_none_or(|b| points > b.points) {
-                        best = Some(Limb {
-                            twin: twin.clone(),
-                            upper,
-                            lower,
-                            end,
-                            loose: [None; 2],
-                            length: twin.length,
-                            points,
-                        });
+                    if best.is_none_or(|b| points > b.0) {
+                        best = Some((points, upper, lower, end));
                     }
                 }
             }
         }
-        let mut limb = best.filter(|b| b.points > LEAST)?;
+        let (points, upper, lower, end) = best.filter(|b| b.0 > LEAST)?;
+        let (twin, length) = (twin.clone(), twin.length);
+        let mut limb = Limb { twin, upper, lower, end, loose: [None; 2], length, points };
         if limb.end.is_none() {
             limb.loose = loose_ends(tree, &limb);
             let lower = limb.joint(0, limb.lower);
@@ -100,7 +94,7 @@ impl Limb {
     }
 }
 
-/// Distance of a loose hand or foot from the tip of the branch, in lengths of the lower bone, below which it belongs there.
+/// Largest distance of a loose hand or foot from the tip of the branch, in lengths of the lower bone.
 const AT_TIP: f64 = 0.1;
 /// Logarithm of the ratio of both bones (a factor of 2.2) up to which a loose end is accepted without a tip.
 const BONES_DIFFER: f64 = 0.8;

@@ -57,28 +57,22 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let mut hips = top;
     if !is_hips(top) {
         // A root on the floor: the hips are the trunk joint nearest to the thighs.
-        let k = (0..path.len()).min_by(|&a, &b| {
-            let far = |k: usize| (tree.at[path[k]] - hip).norm();
-            far(a).total_cmp(&far(b))
-        });
-        if let Some(k) = k.filter(|&k| (tree.at[path[k]] - hip).norm() < (tree.at[top] - hip).norm()) {
+        let k = nearest(tree, &path, hip);
+        if path.get(k).is_some_and(|&k| (tree.at[k] - hip).norm() < (tree.at[top] - hip).norm()) {
             hips = path[k];
             path.drain(..=k);
         }
     }
     let taken = [arms.joint(0, 0), arms.joint(1, 0), legs.joint(0, 0), legs.joint(1, 0)];
     let trunk = (shoulder - tree.at[hips]).try_normalize(1e-12).unwrap_or_else(Vec3::y);
-    let beyond = up_to_the_head(tree, chest, &taken, trunk, legs);
-    let (head, neck) = match beyond.split_last() {
-        Some((head, neck)) => (Some(*head), neck.to_vec()),
-        None => (None, Vec::new()),
-    };
+    let mut neck = up_to_the_head(tree, chest, &taken, trunk, legs);
+    let head = neck.pop();
     let tail =
         tail(tree, hips, &taken, path.first().copied().or(neck.first().copied()).or(head), trunk, body);
     Some(TrunkLine { hips, spine: path, neck, head, tail, sure: true })
 }
 
-/// The index of the joint of `chain` nearest to `point`.
+/// The index of the joint of `chain` nearest to `point`; 0 in an empty chain.
 fn nearest(tree: &Tree, chain: &[usize], point: Vec3) -> usize {
     let far = |k: usize| (tree.at[chain[k]] - point).norm();
     (0..chain.len()).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap_or(0)
@@ -97,11 +91,8 @@ fn distance(tree: &Tree, chain: &[usize], point: Vec3) -> f64 {
 fn split(tree: &Tree, hips: usize, path: &[usize], shoulder: Vec3) -> TrunkLine {
     let up = shoulder - tree.at[hips];
     let at = path.iter().position(|&k| (tree.at[k] - shoulder).dot(&up) > 0.0).unwrap_or(path.len());
-    let above = cut_tip(tree, path[at..].to_vec());
-    let (head, neck) = match above.split_last() {
-        Some((head, neck)) => (Some(*head), neck.to_vec()),
-        None => (None, Vec::new()),
-    };
+    let mut neck = cut_tip(tree, path[at..].to_vec());
+    let head = neck.pop();
     TrunkLine { hips, spine: path[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
 }
 

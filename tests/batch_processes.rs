@@ -193,7 +193,7 @@ mod linux {
         assert!(code == 1 && err.ends_with("2 written, 1 failed\n"), "{err}");
         assert!(
             err.contains(
-                "the process that worked on it was killed, as the system does where memory runs out\n"
+                "the process that worked on it was killed, as the system does when memory runs out\n"
             ),
             "{err}"
         );

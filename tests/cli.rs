@@ -444,7 +444,7 @@ fn files_of_the_wrong_kind_are_told_what_they_are() {
     let (exit, text) = said(&["inspect", "note.txt"]);
     assert!(exit == 1 && text.contains("`note.txt` cannot be read: its format is not known\n"), "{text}");
     let (exit, text) = said(&["run", "scene.toml"]);
-    assert!(exit == 2 && text.contains("this is a scene: `posemill simulate` carries it out"), "{text}");
+    assert!(exit == 2 && text.contains("this is a scene: use `posemill simulate`"), "{text}");
     assert_eq!(text.matches("error:").count(), 1, "{text}");
     write(&studio, "in/p.toml", "[input]\nmotion = [\"takes/*.bvh\"]\n");
     let text = said(&["run", "in/p.toml"]).1;
@@ -612,10 +612,7 @@ fn a_hint_is_called_one_once_and_a_line_to_copy_stands_alone() {
     assert!(pointer.contains("\n  hint: run `git lfs pull`"), "{pointer}");
     let hero = concat!(env!("CARGO_MANIFEST_DIR"), "/data/robot.glb");
     let map = said(&["map", "stick.bvh", hero]);
-    assert!(
-        map.contains("\n  hint: what was printed holds these lines and the joints to choose from"),
-        "{map}"
-    );
+    assert!(map.contains("\n  hint: what was printed has these lines and the candidate joints"), "{map}");
     assert!(map.contains("\n    source_roles.hips = \"JOINT\""), "{map}");
 }
 

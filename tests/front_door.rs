@@ -183,7 +183,7 @@ fn a_character_that_was_not_named_is_told_how_to_name() {
         let output = posemill(folder.path(), &[&["retarget"], typed].concat(), b"");
         assert_eq!(output.status.code(), Some(2));
         let told = stderr(&output);
-        let tip = format!("tip: the rigged character stands behind `--onto`: `posemill retarget {line}`\n");
+        let tip = format!("tip: name the rigged character with `--onto`: `posemill retarget {line}`\n");
         assert!(told.contains(&tip), "{told}");
     }
     // Who named it is told of nothing else than what is missing.

@@ -62,7 +62,7 @@ fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
 
     let table = posemill(&studio, &["measure", "hero_walk.glb"]);
     let table = text(&table.stdout);
-    assert!(table.contains("contacts found on the result itself"), "{table}");
+    assert!(table.contains("contacts detected on the result itself"), "{table}");
     assert!(table.contains("foot_skate_p95") && !table.contains("mpjpe"), "{table}");
 }
 

@@ -183,7 +183,7 @@ fn what_cannot_start_says_why_and_where_and_leaves_the_old_file() {
     };
     let cyclic = format!("{FALL}{}{}", tie("first"), tie("second"));
     let pipeline = "[input]\nmotion = \"walk.bvh\"\n";
-    says(pipeline, &out, 2, "help: this is a pipeline: `posemill run` carries it out");
+    says(pipeline, &out, 2, "help: this is a pipeline: use `posemill run`");
     says(&cyclic, &out, 2, "error: constraint `second` closes a loop\n  --> s.toml:18:1");
     says(
         FALL,

@@ -85,6 +85,9 @@ class Pipeline:
         shard: str | None = None,
         force: bool = False,
         dry_run: bool = False,
+        timeout: str | None = None,
+        memory: str | None = None,
+        program: _Path | None = None,
     ) -> list[Outcome]: ...
     @property
     def text(self) -> str: ...

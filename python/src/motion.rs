@@ -6,9 +6,9 @@ use crate::words::sets;
 use posemill::export;
 use posemill::import;
 use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
-use posemill::measure::{MetricContext, MEASURES};
+use posemill::measure::{MEASURES, MetricContext};
 use posemill::model::{self, Asset, JointId};
-use posemill::pipeline::{ReferenceMotion, PipelineConfig, assess_alone, find_clip};
+use posemill::pipeline::{PipelineConfig, ReferenceMotion, assess_alone, find_clip};
 use posemill::report::{Metric, Warnings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -175,7 +175,9 @@ impl Motion {
     /// When which part rests, a truth value for each frame: `{"left_heel": array}`; `None` where that is not known.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(contacts) = &self.inner.contacts else { return Ok(None) };
+        let Some(contacts) = &self.inner.contacts else {
+            return Ok(None);
+        };
         let found = PyDict::new(py);
         for part in contacts.parts() {
             let mut rests = vec![false; self.frames()];

@@ -3,16 +3,19 @@
 use crate::error::{fault, released};
 use crate::motion::{Motion, words};
 use crate::words::{stage_sets, value};
+use posemill::batch::{
+    BatchOptions, Destination, JobLimits, JobOutcome, Jobs, PipelineSpec, PlannedBatch, RunOptions, Shard,
+    Timeout, WorkerProgram, find_takes, run_batches,
+};
 use posemill::model;
-use posemill::batch::{Batch, BatchOptions, Destination, JobOutcome, Jobs, Manifest, OutcomeSpool, PathOwnership, Shard, find_takes, run_all, write_reports};
-use posemill::pipeline::{DEFAULT_PIPELINE, OutputFormat, PipelineConfig};
+use posemill::pipeline::{DEFAULT_PIPELINE, Memory, OutputFormat, PipelineConfig};
 use posemill::stages::STAGES;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A pipeline as written, with the characters that it names.
@@ -161,8 +164,10 @@ impl Pipeline {
     /// Runs over takes, files or globs seen from the current folder, else over those of `[input]`, and says what became of
     /// each: a dict with `inputs`, `status`, `outputs`, `warnings`, `metrics` and `error`. A take that fails leaves the others
     /// alone. `output` is a folder, or a file for one take; else that of `[output]`. What is up to date is skipped, and a file
-    /// that posemill did not write is never replaced without `force`.
-    #[pyo3(signature = (takes=None, output=None, *, jobs=0, shard=None, force=false, dry_run=false))]
+    /// that posemill did not write is never replaced without `force`. With `timeout` (`"60s"`) or `memory` (`"2GB"`, Linux) each
+    /// take runs in a process of its own, and fails if it exceeds the limit; `program` is the path of `posemill`, of the same
+    /// version, which is looked up in `PATH` by default.
+    #[pyo3(signature = (takes=None, output=None, *, jobs=0, shard=None, force=false, dry_run=false, timeout=None, memory=None, program=None))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn run<'py>(
         &self,
@@ -173,14 +178,28 @@ impl Pipeline {
         shard: Option<String>,
         force: bool,
         dry_run: bool,
+        timeout: Option<String>,
+        memory: Option<String>,
+        program: Option<PathBuf>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let timeout = timeout.map(|text| text.parse::<Timeout>().map_err(fault)).transpose()?;
+        let memory = memory.map(|text| text.parse::<Memory>().map_err(fault)).transpose()?;
+        let limits = JobLimits { timeout, memory };
+        let path = program.unwrap_or_else(|| "posemill".into());
+        let workers = limits.are_set().then_some(WorkerProgram { path, limits });
         let shard: Option<Shard> = shard.map(|text| text.parse().map_err(fault)).transpose()?;
         let options = BatchOptions { force, dry_run, ..BatchOptions::default() };
         let stop = AtomicBool::new(false);
         let outcomes = released(py, || {
             std::thread::scope(|scope| {
-                let asked =
-                    Asked { takes: takes.as_deref(), output: output.as_deref(), jobs, shard, options };
+                let asked = Asked {
+                    takes: takes.as_deref(),
+                    output: output.as_deref(),
+                    jobs,
+                    shard,
+                    options,
+                    workers,
+                };
                 let (stop, (beat, heard)) = (&stop, mpsc::channel::<()>());
                 let work = scope.spawn(move || {
                     let _beat = beat;
@@ -235,6 +254,7 @@ struct Asked<'a> {
     jobs: usize,
     shard: Option<Shard>,
     options: BatchOptions,
+    workers: Option<WorkerProgram>,
 }
 
 impl Pipeline {
@@ -266,11 +286,10 @@ impl Pipeline {
             && self.ready.len() == 1
             && !output.is_dir()
             && OutputFormat::of_extension(&extension).is_some();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(asked.jobs).build().map_err(told)?;
-        let mut works = Vec::with_capacity(self.ready.len());
-        for pipeline in &self.ready {
+        let mut planned = Vec::with_capacity(self.ready.len());
+        for (k, pipeline) in self.ready.iter().enumerate() {
             let character = pipeline.character_file.as_deref();
-            let placement = match (file, self.ready.len()) {
+            let destination = match (file, self.ready.len()) {
                 (true, _) => Destination::File(output.clone()),
                 (false, 1) => Destination::Folder(output.clone()),
                 (false, _) => {
@@ -279,48 +298,30 @@ impl Pipeline {
                 }
             };
             let inputs: Vec<PathBuf> = character.into_iter().map(Path::to_owned).collect();
-            works.push((
-                pipeline,
-                Jobs::new(takes.clone(), &config.output.formats, &placement, &inputs).map_err(told)?,
-                placement,
-            ));
+            let jobs =
+                Jobs::new(takes.clone(), &config.output.formats, &destination, &inputs).map_err(told)?;
+            let spec = PipelineSpec {
+                name: self.name.clone(),
+                text: self.text.clone(),
+                sets: self.sets.clone(),
+                folder: self.folder.clone(),
+                character: self.onto.clone().or_else(|| config.input.character.get(k).cloned()),
+                every_page: pipeline.every_page,
+                verdict: pipeline.verdict,
+            };
+            planned.push((pipeline, jobs, spec));
         }
-        let claims = PathOwnership::of(works.iter().map(|work| &work.1));
+        let batches: Vec<PlannedBatch> = (planned.iter())
+            .map(|(pipeline, jobs, spec)| PlannedBatch { pipeline, jobs, spec: Some(spec), repro: None })
+            .collect();
+        let (threads, workers) = (asked.jobs, asked.workers.clone());
+        let options = RunOptions { batch: asked.options, threads, workers, keep_outcomes: true };
+        let kept = run_batches(&batches, &options, stop, &|_, _, _| {}).map_err(told)?;
         let mut outcomes = Vec::new();
-        for (pipeline, jobs, placement) in &works {
-            let manifest = match placement {
-                Destination::File(_) => None,
-                Destination::Folder(folder) if asked.options.dry_run => Some(Manifest::look(folder)),
-                Destination::Folder(folder) => Some(Manifest::open(folder).map_err(told)?),
-            };
-            let ended: Mutex<Vec<Option<JobOutcome>>> = Mutex::new(vec![None; jobs.len()]);
-            let batch = Batch {
-                pipeline,
-                jobs,
-                manifest: manifest.as_ref(),
-                owners: &owners,
-                options: asked.options,
-                stop,
-            };
-            let done = |job: usize, outcome: JobOutcome| {
-                ended.lock().unwrap_or_else(PoisonError::into_inner)[job] = Some(outcome);
-            };
-            pool.install(|| run_all(&batch, &done));
-            let ended: Vec<JobOutcome> =
-                ended.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect();
-            if let (Destination::Folder(folder), Some(manifest), false) =
-                (placement, &manifest, asked.options.dry_run)
-            {
-                if pipeline.report && !stop.load(Ordering::Relaxed) {
-                    let mut rows = OutcomeSpool::new(ended.len()).map_err(told)?;
-                    for (k, outcome) in ended.iter().enumerate() {
-                        rows.put(k, outcome).map_err(told)?;
-                    }
-                    write_reports(folder, &pipeline.name, &mut rows, manifest).map_err(told)?;
-                }
-                manifest.finish().map_err(told)?;
+        for mut spool in kept.into_iter().flatten() {
+            for outcome in spool.each() {
+                outcomes.push(outcome.map_err(told)?);
             }
-            outcomes.extend(ended);
         }
         Ok(outcomes)
     }

@@ -1,13 +1,13 @@
-//! What a take and a character's file hold becomes what is meant by them: which clip, and whether the two are swapped.
+//! Chooses the clip of a file, and detects a take and a character that are swapped.
 
 use crate::model::Asset;
 use crate::report::one_line;
 use crate::stages::keys::nearest;
 
-/// More clips than this are not listed one by one: the list has to fit under the message.
-const LISTED: usize = 12;
+/// Most clips that a message lists, so that the list stays readable.
+const MOST_LISTED: usize = 12;
 
-/// The clip of this name, else of this number from 0.
+/// The number of the clip with this name, otherwise of the clip with this number from 0.
 ///
 /// # Errors
 /// A sentence with a hint that lists the clips.
@@ -26,11 +26,11 @@ pub fn find_clip(asset: &Asset, wanted: &str) -> Result<usize, String> {
     Err(format!("there is no clip `{}`\n{hint}", one_line(wanted)))
 }
 
-/// The names in backticks, the first ones where there are many.
+/// The names in backticks; of many only the first.
 pub fn clip_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(|n| format!("`{}`", one_line(n))).collect();
     match names.len() {
-        n if n > LISTED => format!("{} and {} more", names[..LISTED].join(", "), n - LISTED),
+        n if n > MOST_LISTED => format!("{} and {} more", names[..MOST_LISTED].join(", "), n - MOST_LISTED),
         _ => names.join(", "),
     }
 }
@@ -40,7 +40,7 @@ pub fn is_skinned(asset: &Asset) -> bool {
     !asset.character.meshes.is_empty() || asset.character.bind.is_some()
 }
 
-/// Whether the file holds what takes do: motion, and no skin.
+/// Whether the file is like a take: motion and no skin.
 pub fn is_bare_take(asset: &Asset) -> bool {
     !asset.clips.is_empty() && !is_skinned(asset)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a pipeline file, shown where it stands in the text.
+//! Faults of a pipeline file, shown at their position in the text.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// A text that keys were read from: the pipeline file, or one `--set`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigSource {
-    /// What people call it: the path as the user wrote it, or `--set`.
+    /// Its name in messages: the path as the user wrote it, or `--set`.
     pub name: String,
     /// The text.
     pub text: String,
@@ -19,18 +19,18 @@ pub struct ConfigSource {
 pub struct ConfigFault {
     /// One sentence: the key, the value, what is allowed.
     pub message: String,
-    /// The text it stands in and where, in bytes; `None` where it is about something that is not written.
+    /// The number of the source and the span in it, bytes; `None` for a fault of something that is not written.
     pub place: Option<(usize, Range<usize>)>,
-    /// The text of another file that it is in, which stands then instead of the place where that file is named.
+    /// Another file that contains the fault, with the span in it, shown instead of the place where that file is named.
     pub inside: Option<Box<(ConfigSource, Range<usize>)>>,
-    /// Short advice at the place.
+    /// Short advice at the position.
     pub label: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl ConfigFault {
-    /// A fault at a place of one of the sources.
+    /// A fault at a position in one of the sources.
     pub fn at(source: usize, span: Range<usize>, message: impl Into<String>) -> Self {
         Self { message: message.into(), place: Some((source, span)), inside: None, label: None, hint: None }
     }
@@ -40,40 +40,40 @@ impl ConfigFault {
         Self { message: message.into(), place: None, inside: None, label: None, hint: None }
     }
 
-    /// What an error says that has its hint on lines of its own.
+    /// The fault of an error whose lines after the first are its hint.
     pub(crate) fn from_error(place: Option<(usize, Range<usize>)>, error: &str) -> Self {
         let (message, hint) = error.split_once('\n').map_or((error, None), |(m, h)| (m, Some(h.trim())));
         let hint = hint.map(|h| h.strip_prefix("hint: ").unwrap_or(h).to_owned());
         Self { message: message.to_owned(), place, inside: None, label: None, hint }
     }
 
-    /// With short advice at the place.
+    /// Adds short advice at the position.
     pub fn label(mut self, label: Option<impl Into<String>>) -> Self {
         self.label = label.map(Into::into);
         self
     }
 
-    /// With what to do about it.
+    /// Adds what to do about it.
     pub fn hint(mut self, hint: Option<impl Into<String>>) -> Self {
         self.hint = hint.map(Into::into);
         self
     }
 }
 
-/// Faults that are shown: more push the first, from which the others often follow, far off the screen.
-const SHOWN: usize = 20;
+/// Most faults that are shown: more push the first one off the screen, from which the others often follow.
+const MOST_SHOWN: usize = 20;
 
 /// Every fault of a pipeline file and of what was set on top of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigError {
     /// The texts; the pipeline file first.
     pub sources: Vec<ConfigSource>,
-    /// The faults in the order of the text; never empty.
+    /// The faults in the order of the text; not empty.
     pub faults: Vec<ConfigFault>,
 }
 
 impl ConfigError {
-    /// These faults too, each once and in the order of the text.
+    /// Adds faults, sorted in the order of the text, without duplicates.
     pub fn and(mut self, more: Vec<ConfigFault>) -> Self {
         self.faults.extend(more);
         self.faults.sort_by_key(|f| f.place.as_ref().map(|(source, span)| (*source, span.start)));
@@ -81,13 +81,13 @@ impl ConfigError {
         self
     }
 
-    /// The faults for people, each with its line of text; with colours for a terminal.
+    /// The faults as text, each with its line of the source; with colours for a terminal.
     pub fn render(&self, colors: bool) -> String {
         let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
         let renderer = renderer.decor_style(DecorStyle::Ascii);
         let mut shown: Vec<String> =
-            self.faults.iter().take(SHOWN).map(|f| self.render_one(f, &renderer)).collect();
-        let more = self.faults.len().saturating_sub(SHOWN);
+            self.faults.iter().take(MOST_SHOWN).map(|f| self.render_one(f, &renderer)).collect();
+        let more = self.faults.len().saturating_sub(MOST_SHOWN);
         shown.extend((more > 0).then(|| format!("and {more} more")));
         shown.join("\n\n")
     }

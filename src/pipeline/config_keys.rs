@@ -8,36 +8,36 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A key, its value, and the text both stand in.
+/// A key and its value, with their source.
 pub(super) struct SourcedKey<'i> {
     pub(super) written: WrittenKey<'i>,
     pub(super) span: Range<usize>,
     pub(super) source: usize,
 }
 
-/// A section or a stage while its keys are collected.
+/// The keys of a section or a stage.
 #[derive(Default)]
 pub(super) struct SectionKeys<'i> {
     /// `[input]`, `[output]`, or the word behind `use`.
     pub(super) name: String,
     pub(super) keys: Vec<SourcedKey<'i>>,
-    /// The key [`ENABLED`] of a stage, once it is taken from the others.
+    /// The key `enabled` of a stage, after it was removed from `keys`.
     pub(super) enabled: Option<SourcedKey<'i>>,
     /// The header, or the value of `use`.
     pub(super) span: Range<usize>,
 }
 
-/// The keys of every section, before any of them is understood.
+/// The keys of every section.
 #[derive(Default)]
 pub(super) struct CollectedKeys<'i> {
     pub(super) input: SectionKeys<'i>,
     pub(super) output: SectionKeys<'i>,
     pub(super) stages: Vec<SectionKeys<'i>>,
-    /// What `--set input.roles.words.WORD=PART` tells.
+    /// The words of `--set input.roles.words.WORD=PART`.
     pub(super) words: Vec<SetWord>,
 }
 
-/// A word and its part that were set on top of the file.
+/// A word and its part from a `--set`.
 pub(super) struct SetWord {
     pub(super) source: usize,
     pub(super) word: Spanned<String>,
@@ -55,7 +55,7 @@ impl<'i> CollectedKeys<'i> {
             match (key.get_ref().as_ref(), value.into_inner()) {
                 (name, _) if scene => {
                     let fault = ConfigFault::at(0, key.span(), format!("unknown section `{name}`"));
-                    faults.push(fault.hint(Some("this is a scene: `posemill simulate` carries it out")));
+                    faults.push(fault.hint(Some("this is a scene: use `posemill simulate`")));
                     break;
                 }
                 ("input", DeValue::Table(table)) => collected.input.fill(table, span),
@@ -96,7 +96,7 @@ impl<'i> CollectedKeys<'i> {
         collected
     }
 
-    /// Puts one `PATH=VALUE` on top.
+    /// Overrides a key by one `PATH=VALUE`.
     pub(super) fn set(
         &mut self,
         source: usize,
@@ -144,7 +144,7 @@ impl<'i> CollectedKeys<'i> {
             Err(_) => DeValue::String(value.trim().to_owned().into()),
         };
         let value = match parts[..] {
-            // One entry of a table: `input.calibration.frame=12`, `output.npz.up=z`; the others of a format stay.
+            // One entry of a table: `input.calibration.frame=12`, `output.npz.up=z`. The other entries of a format stay.
             ["input", "calibration", inner] | ["output", _, inner] => {
                 let at = path.trim_end().len();
                 let known = section.keys.iter().find(|k| k.written.name == key && parts[0] == "output");
@@ -228,7 +228,7 @@ impl<'i> SectionKeys<'i> {
         self.keys.sort_by_key(|k| k.span.start);
     }
 
-    /// Where the value of a key stands, or the header of the section.
+    /// The position of the value of a key, or of the header of the section.
     pub(super) fn place_of(&self, key: &str) -> (usize, Range<usize>) {
         match self.keys.iter().find(|k| k.written.name == key) {
             Some(key) => (key.source, key.written.value.span()),
@@ -236,7 +236,7 @@ impl<'i> SectionKeys<'i> {
         }
     }
 
-    /// The texts among the values. Places inside a value are known for the file only.
+    /// The strings among the values. Positions inside a value are known only for the file.
     pub(super) fn texts(&self) -> Vec<PlacedText> {
         let mut found = Vec::new();
         for key in &self.keys {
@@ -263,7 +263,7 @@ impl<'i> SectionKeys<'i> {
         let (source, span) = match fault.index.map(|k| &self.keys[k]) {
             None => (0, self.span.clone()),
             Some(key) if fault.at_key => (key.source, key.span.clone()),
-            // A place inside the value is known for the file only: values of `--set` are parsed on their own.
+            // Positions inside a value are known only for the file: values of `--set` are parsed on their own.
             Some(key) => match fault.span {
                 Some(span) if key.source == 0 && !span.is_empty() => (0, span),
                 _ => (key.source, key.written.value.span()),

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use toml::de::DeValue;
 
-/// Stages of which a second one does nothing, or undoes the first.
+/// Reports second stages of a kind that has no effect twice.
 pub(super) fn check_repeated_stages(stages: &[WrittenStageConfig], faults: &mut Vec<ConfigFault>) {
     for (k, again) in stages.iter().enumerate() {
         let Some(why) = again.stage.once() else { continue };
@@ -41,14 +41,15 @@ pub(super) fn read_limits(
     faults: &mut Vec<ConfigFault>,
 ) -> Vec<CharacterLimit> {
     let whole = section.place_of("limits");
-    // A place inside the value is known for the file only.
+    // Positions inside the value are known only for the file.
     let place = |span: Range<usize>| if whole.0 == 0 { (0, span) } else { whole.clone() };
     let mut limits = Vec::new();
     for (character, joints) in written {
         for (name, angles) in joints {
-            let told = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
+            let limits_of_joint =
+                angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
             let read = match name.get_ref().parse::<Role>() {
-                Ok(role) => ToldMobility::read(role, told).map_err(|(at, error)| {
+                Ok(role) => ToldMobility::read(role, limits_of_joint).map_err(|(at, error)| {
                     let word = angles.keys().nth(at).unwrap_or(name);
                     (word.span(), error.to_string())
                 }),
@@ -56,13 +57,9 @@ pub(super) fn read_limits(
             };
             let role = name.get_ref().parse::<Role>();
             match read {
-                Ok(told) => {
+                Ok(mobility) => {
                     let place = place(character.span());
-                    limits.push(CharacterLimit {
-                        character: character.get_ref().clone(),
-                        place,
-                        mobility: told,
-                    });
+                    limits.push(CharacterLimit { character: character.get_ref().clone(), place, mobility });
                 }
                 Err((span, message)) => {
                     let (source, span) = place(span);
@@ -75,7 +72,7 @@ pub(super) fn read_limits(
     limits
 }
 
-/// Checks the words that the file tells, and puts those of `--set` on top of them.
+/// Checks the words of the file and of `--set`, and adds those of `--set`.
 pub(super) fn read_words(
     input: &mut InputSection,
     collected: &CollectedKeys<'_>,
@@ -151,12 +148,11 @@ pub(super) fn read_stage(
         };
         faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
     }
-    // Who sets a key of a stage that the file has switched off wants the stage.
+    // A `--set` of a key has no effect if the file disables the stage: most likely the stage is wanted.
     let off = section.enabled.as_ref().is_some_and(|key| !enabled && key.source == 0);
     for key in section.keys.iter().filter(|key| off && key.source != 0) {
-        let message =
-            format!("{label}: `{}` does nothing, since the stage is switched off", key.written.name);
-        let hint = format!("switch it on: `--set stage.{}.{ENABLED}=true`", entry.name);
+        let message = format!("{label}: `{}` does nothing, since the stage is disabled", key.written.name);
+        let hint = format!("enable it: `--set stage.{}.{ENABLED}=true`", entry.name);
         faults.push(ConfigFault::at(key.source, key.span.clone(), message).hint(Some(hint)));
     }
     let texts = section.texts();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
 
-/// What goes in.
+/// The inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Input")]
@@ -19,49 +19,47 @@ pub struct InputSection {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<String>")]
     pub motion: Vec<String>,
-    /// The rigged character (glTF, GLB, VRM) that shall perform the motion, relative to this file; several may be
-    /// listed, each then gets a sub-folder of the outputs that is named after it. Left out:
-    /// the motion keeps its own skeleton.
+    /// The rigged character (FBX, glTF, GLB, VRM) to retarget onto, relative to this file. Several may be listed; each gets a
+    /// sub-folder of the outputs with its name. Left out: the motion keeps its own skeleton.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<String>")]
     pub character: Vec<String>,
-    /// How far joints of a character turn, in degrees, where that is not as far as people's joints do:
+    /// Overrides of a character's joint limits, in degrees, if they differ from those of people:
     /// `[input.limits.hero.left_lower_arm]` with `flexion = 120` for the character `hero.glb`. The stages `ik` and
-    /// `limits` keep to it. A joint map may tell the same.
+    /// `limits` use them. A joint map may contain the same overrides.
     #[schemars(with = "BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>")]
     pub limits: WrittenLimits,
-    /// What joints are for, where their names do not say so in a word that is known. `[input.roles.words]` with
+    /// Roles of joints whose names contain no known word. `[input.roles.words]` with
     /// `zampa = "hand"` adds the word `zampa`, in names of motion files and characters; `--set
-    /// input.roles.words.zampa=hand` does the same. A word may stand for `hips`, `spine`, `neck`, `head`, `tail`,
+    /// input.roles.words.zampa=hand` does the same. A word may denote `hips`, `spine`, `neck`, `head`, `tail`,
     /// `clavicle`, `upper_arm`, `lower_arm`, `hand`, `upper_leg`, `lower_leg`, `foot`, `toes`, `thumb`, `index`,
     /// `middle`, `ring`, `little`, `finger` (told apart by number), `first` to `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`,
-    /// `helper` (no part of the body) or `noise` (says nothing).
+    /// `helper` (no part of the body) or `noise` (meaningless).
     pub roles: RoleWords,
     /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
     /// from the size of the figure.
     pub units: Option<Units>,
     /// The axis that points up in the motion files. Left out: found from the figure.
     pub up: Option<Up>,
-    /// How many frames a second the motion files have, where they do not say it (AMC).
+    /// Frames per second of motion files that do not contain it (AMC).
     pub rate: Option<FrameRate>,
-    /// The ASF file that tells the skeleton of AMC files, relative to this file. Left out: `01.asf` beside `01_01.amc`.
+    /// The ASF file with the skeleton of AMC files, relative to this file. Left out: `01.asf` next to `01_01.amc`.
     pub skeleton: Option<String>,
-    /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file: it
-    /// gives the bodies of the motion files their lengths. Left out: a neutral figure of 1.70 m.
+    /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file; it
+    /// determines the lengths of their bodies. Left out: a neutral figure of 1.70 m.
     pub body_model: Option<String>,
-    /// What reading one file may take of memory ("2GB", "500MB"). Left out: what its size asks for, at most 4 GB. A
-    /// small file that asks for more is most likely damaged.
+    /// Memory limit for reading one file ("2GB", "500MB"). Left out: a limit that grows with the size of the file, at most 4 GB.
+    /// A small file that needs more is most likely damaged.
     pub memory: Option<Memory>,
-    /// Which clip of a motion file that holds several, by name or number from 0. Left out: all of them.
+    /// The clip of a motion file that holds several, by name or number from 0. Left out: all of them.
     #[serde(deserialize_with = "name_or_number")]
     #[schemars(with = "Option<String>")]
     pub clip: Option<String>,
-    /// How position channels of a BVH file go together with the offset of their joint. Left out: decided from
-    /// the data of each file.
+    /// How position channels of a BVH file combine with the offset of their joint. Left out: decided from the data of each file.
     pub bvh_positions: Option<BvhPositions>,
     /// The pose in which the motion files are compared with a character: "auto" takes the bind pose, else the rest pose
-    /// unless it says nothing of the body, else one that is read off the motion; "bind", "rest" and "motion" insist on
-    /// one; `{ frame = 12 }` takes that frame of each take as it is, `{ file = "rig.pose.bvh" }` the pose of that file
+    /// unless it is degenerate, else one that is estimated from the motion; "bind", "rest" and "motion" force one of these;
+    /// `{ frame = 12 }` uses that frame of each take, `{ file = "rig.pose.bvh" }` the pose of that file
     /// (as `posemill calibrate` writes it), matched by joint names.
     pub calibration: CalibrationChoice,
 }
@@ -85,7 +83,7 @@ pub enum CalibrationChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CalibrationWord {
-    /// What says something of the body.
+    /// The first usable one of bind pose, rest pose and motion.
     Auto,
     /// Where the skin was attached.
     Bind,
@@ -118,7 +116,7 @@ impl Default for CalibrationChoice {
 }
 
 impl CalibrationChoice {
-    /// What the importer calls it, files seen from `folder`.
+    /// The option of the importer; relative paths start from `folder`.
     fn calibrate(&self, folder: &Path) -> import::Calibrate {
         match self {
             CalibrationChoice::Word(CalibrationWord::Auto) => import::Calibrate::Auto,
@@ -135,7 +133,7 @@ impl CalibrationChoice {
 pub type WrittenLimits =
     BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<f64>>>>;
 
-/// What joints are for.
+/// Roles of joints by words in their names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoleWords {
@@ -145,13 +143,13 @@ pub struct RoleWords {
 }
 
 impl InputSection {
-    /// What is told of words in names; faulty ones were told when the section was read.
+    /// The words; invalid ones were reported when the section was read.
     fn words(&self) -> Vec<Word> {
-        let told = self.roles.words.iter();
-        told.filter_map(|(word, part)| Word::new(word.get_ref(), part.get_ref()).ok()).collect()
+        let words = self.roles.words.iter();
+        words.filter_map(|(word, part)| Word::new(word.get_ref(), part.get_ref()).ok()).collect()
     }
 
-    /// What the importer wants to know; files are seen from `folder`, that of the pipeline.
+    /// The options of the importer; relative paths start from `folder`, that of the pipeline.
     pub fn options(&self, folder: &Path) -> import::ImportOptions {
         import::ImportOptions {
             calibration: self.calibration.calibrate(folder),
@@ -173,7 +171,7 @@ impl InputSection {
     }
 }
 
-/// Frames a second.
+/// Frames per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
 #[schemars(with = "f64")]
@@ -186,12 +184,13 @@ impl TryFrom<f64> for FrameRate {
         if (LEAST_RATE..=MOST_RATE).contains(&rate) {
             return Ok(FrameRate(rate));
         }
-        Err(format!("{rate} frames a second, expected {LEAST_RATE} to {MOST_RATE}"))
+        Err(format!("{rate} frames per second, expected {LEAST_RATE} to {MOST_RATE}"))
     }
 }
 
-/// The rates that captures have, Hz, with room on both sides.
+/// Lowest frame rate, Hz, well below that of any capture.
 const LEAST_RATE: f64 = 0.1;
+/// Highest frame rate, Hz, well above that of any capture.
 const MOST_RATE: f64 = 10_000.0;
 
 /// The axis that points up.
@@ -204,7 +203,7 @@ pub enum Up {
     Z,
 }
 
-/// How position channels and offsets of a BVH file go together.
+/// How position channels and offsets of a BVH file combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BvhPositions {

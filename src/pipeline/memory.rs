@@ -1,4 +1,4 @@
-//! `input.memory` as written becomes a number of bytes.
+//! Amounts of memory with units, as in `input.memory` and `--memory`.
 
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
@@ -10,11 +10,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String")]
 pub struct Memory {
-    /// How much it is, bytes.
+    /// The amount, bytes.
     pub bytes: u64,
 }
 
-/// Units and how many bytes each is; the longer of two that end alike first.
+/// Units in bytes. If one unit ends with another, it comes first.
 const UNITS: [(&str, f64); 7] = [
     ("GiB", 1_073_741_824.0),
     ("MiB", 1_048_576.0),
@@ -37,7 +37,7 @@ impl Memory {
     }
 }
 
-/// In the unit that makes the shortest whole number of it.
+/// In the unit with the smallest whole number.
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = UNITS.iter().filter(|(_, size)| self.bytes.is_multiple_of(*size as u64));
@@ -51,8 +51,8 @@ impl FromStr for Memory {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let told = Self::of(text).filter(|_| !text.trim().ends_with(|c: char| c.is_ascii_digit()));
-        told.ok_or_else(|| "an amount of memory has a unit: `2GB`, `500MB`".to_owned())
+        let amount = Self::of(text).filter(|_| !text.trim().ends_with(|c: char| c.is_ascii_digit()));
+        amount.ok_or_else(|| "an amount of memory has a unit: `2GB`, `500MB`".to_owned())
     }
 }
 
@@ -78,8 +78,8 @@ impl<'de> Deserialize<'de> for Memory {
             }
 
             fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Memory, E> {
-                let told = u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
-                let bytes = told.ok_or_else(|| E::invalid_value(de::Unexpected::Signed(bytes), &self))?;
+                let positive = u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
+                let bytes = positive.ok_or_else(|| E::invalid_value(de::Unexpected::Signed(bytes), &self))?;
                 Ok(Memory { bytes })
             }
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A course that nobody draws.
+/// A time series, of which there is none in this build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WorstCourse {}
 
@@ -24,7 +24,7 @@ impl WorstCourse {
     }
 }
 
-/// No preview, which is told where one is asked for.
+/// No preview, and a warning if one is asked for.
 pub(super) fn picture(
     kind: Preview,
     _: &[Motion],

@@ -14,7 +14,7 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// What comes out.
+/// The outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Output")]
@@ -25,22 +25,22 @@ pub struct OutputSection {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<OutputFormat>")]
     pub formats: Vec<OutputFormat>,
-    /// The kind of preview picture to write beside each output.
+    /// The kind of preview picture next to each output.
     pub preview: Preview,
     /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
-    /// every file, and a page with player and plots beside each output (`walk.report.html`).
+    /// every file, and a page with player and plots next to each output (`walk.report.html`).
     pub report: bool,
-    /// Measures that no result may pass, such as `foot_skate_p95>1cm/s`: the run ends with exit code 1 where one does.
+    /// Limits of measures, such as `foot_skate_p95>1cm/s`: the run ends with exit code 1 if a result exceeds one.
     /// `posemill measure --help` lists them.
     #[serde(deserialize_with = "thresholds")]
     #[schemars(with = "OneOrMany<Threshold>")]
     pub fail_on: Vec<Threshold>,
-    /// Whether to write the contact labels of a motion that carries them beside each output, as `NAME.contacts.csv`:
-    /// the table that the stage `contacts` reads.
+    /// Whether to write the contact labels of a motion next to each output, as `NAME.contacts.csv`, the table that the stage
+    /// `contacts` reads.
     pub contacts: bool,
-    /// Whether the animations that the character's file came with are replaced rather than kept.
+    /// Whether the animations in the character's file are replaced rather than kept.
     pub replace_animations: bool,
-    /// What FBX files hold.
+    /// What FBX files contain.
     #[cfg(feature = "formats")]
     pub fbx: FbxOptions,
     /// How `.npz` files are written: NumPy arrays.
@@ -73,7 +73,7 @@ impl Default for OutputSection {
 }
 
 impl OutputSection {
-    /// What the exporter wants to know, but for what depends on the file at hand.
+    /// The options of the exporter, without those that depend on the file.
     pub fn options(&self) -> export::ExportOptions {
         export::ExportOptions {
             replace_animations: self.replace_animations,
@@ -158,7 +158,7 @@ impl JsonSchema for OutputFormat {
     }
 }
 
-/// Thresholds, every bad one told.
+/// Parses thresholds; reports every invalid one.
 fn thresholds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Threshold>, D::Error> {
     let lines: Vec<String> = one_or_many(deserializer)?;
     Threshold::all(&lines).map_err(de::Error::custom)

@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 pub use crate::page::WorstCourse;
 
-/// Clips of one take in its preview: more do not fit on a screen.
+/// Most clips of a take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
 
 /// Poses of the contact sheet on a page, one row of them, and the size of each.
 const PAGE_POSES: (usize, Size) = (6, Size { width: 160, height: 208 });
 
-/// The preview beside `path`. A take that cannot be drawn is worth a warning, not its outputs.
+/// The preview next to `path`. If a take cannot be drawn, that is a warning.
 pub(super) fn picture(
     kind: Preview,
     motions: &[Motion],
@@ -58,22 +58,22 @@ fn marked(mut subject: Subject<'_>, more: Vec<Mark>) -> Subject<'_> {
     subject
 }
 
-/// The page beside `path`, linked to that of the folder where `listed`.
+/// The report page next to `path`, linked to the page of the folder if `listed`.
 pub(super) fn page(
     job: &Job,
     path: &Path,
-    arrived: &[Motion],
+    originals: &[Motion],
     motions: &[Motion],
     report: &mut Report,
     stages: Vec<&'static str>,
     listed: bool,
 ) -> Option<(PathBuf, Vec<u8>)> {
-    // A take that stays with its own body needs no second one beside it.
+    // If the take keeps its character, the source is not shown next to it.
     fn shown<'a>((source, result): (&'a Motion, &'a Motion)) -> Shown<'a> {
         let other = !Arc::ptr_eq(&source.character, &result.character);
         Shown { source: other.then_some(source), result }
     }
-    let clips: Vec<Shown> = arrived.iter().zip(motions).map(shown).collect();
+    let clips: Vec<Shown> = originals.iter().zip(motions).map(shown).collect();
     let (frames, size) = PAGE_POSES;
     let options = PreviewOptions { frames: Some(frames), size: Some(size), ..PreviewOptions::default() };
     fn labelled<'a>(motion: &'a Motion, label: &str) -> Subject<'a> {
@@ -93,7 +93,7 @@ pub(super) fn page(
     let depth = job.takes.first().map_or(0, |t| t.relative.components().count().saturating_sub(1));
     let page = ClipPage {
         title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        // Not where they are: the page of a take is the same wherever it lies.
+        // Relative paths, so that the page does not depend on the folder.
         inputs: job.takes.iter().map(|t| slashed(&t.relative)).collect(),
         clips,
         stages,
@@ -104,7 +104,7 @@ pub(super) fn page(
     Some((path.with_extension(CLIP_PAGE), clip_page(&page).into_bytes()))
 }
 
-/// The course of the measure that is worst, for the record.
+/// The time series of the worst measure, for the manifest.
 pub(super) fn worst(report: &Report, rate: f64) -> Option<Value> {
     worst_course(report, rate).map(|worst| json!(worst))
 }

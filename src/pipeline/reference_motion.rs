@@ -1,4 +1,4 @@
-//! A finished motion is measured: alone, or beside the take that it was made from.
+//! Measures a finished motion, alone or in comparison with the take that it was made from.
 
 use crate::contacts::{Options, detect};
 use crate::kinematics::cuts;
@@ -8,10 +8,10 @@ use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
 use std::sync::Arc;
 
-/// The measures that hold labels against labels.
+/// The measures that compare contact labels with contact labels.
 const AGREEMENT: [&str; 3] = ["contact_precision", "contact_recall", "contact_f1"];
 
-/// A take at the rate of a result, with its contacts, and its plain rotation copy on the result's character.
+/// A take at the rate of a result, with its contacts, and its direct rotation transfer to the result's character.
 #[derive(Clone, Debug)]
 pub struct ReferenceMotion {
     take: Motion,
@@ -22,7 +22,7 @@ impl ReferenceMotion {
     /// The take that `result` was made from.
     ///
     /// # Errors
-    /// A [`MapError`] where the two bodies have nothing in common.
+    /// A [`MapError`] if the two bodies have no joints in common.
     pub fn of(mut take: Motion, result: &Motion) -> Result<Self, MapError> {
         let (rate, wanted) = (take.clip.sample_rate, result.clip.sample_rate);
         if (rate - wanted).abs() > 1e-6 * wanted
@@ -62,12 +62,12 @@ impl ReferenceMotion {
 pub fn assess_alone(context: &MetricContext, result: &Motion, ground: f64) -> Assessment {
     let contacts = detect(result, &Options { ground: Some(ground), ..Options::default() });
     let mut made = assess(context, result, Some(&contacts), None);
-    // Labels agree with themselves: that is no measure.
+    // The labels are those of the result: agreement would always be complete.
     made.metrics.retain(|m| !AGREEMENT.contains(&m.name.as_str()));
     made
 }
 
-/// Whether a clip of one character means the same on the other: the same joints, resting alike.
+/// Whether a clip has the same meaning on both characters: equal joints with equal rest transforms.
 fn alike(a: &Character, b: &Character) -> bool {
     let (a, b) = (a.skeleton(), b.skeleton());
     let same = |id| {

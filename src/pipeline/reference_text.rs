@@ -1,5 +1,5 @@
-//! The registry becomes text: help for one stage, a complete commented pipeline, a JSON Schema. All of it comes
-//! from the doc comments and defaults of the configuration structs.
+//! Text about the stages: help for one stage, a complete commented pipeline, a JSON Schema. All of it is generated from the doc
+//! comments and defaults of the configuration structs.
 
 use super::config::ENABLED;
 use super::input_section::InputSection;
@@ -9,7 +9,7 @@ use crate::stages::keys::{inlined_schema, properties};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The width of comments and help.
+/// Width of comments and help, characters.
 const WIDTH: usize = 96;
 
 /// The first sentence of every stage.
@@ -52,8 +52,8 @@ fn or_default(property: &Value) -> String {
 /// A pipeline with every section, stage and key at its default, each with its comment.
 pub fn reference(registry: &[Entry]) -> String {
     let mut text = String::new();
-    let opening = "Every section, stage and key of a pipeline, each at its default. Stages run in the order in \
-        which they stand; a pipeline names those it needs, as often as it needs them.";
+    let opening = "Every section, stage and key of a pipeline, each at its default. Stages run in the order of \
+        the file; a pipeline lists the stages it needs, as often as it needs them.";
     paragraph(&mut text, "# ", opening);
     paragraph(
         &mut text,

@@ -16,10 +16,10 @@ pub enum RunError {
     /// The take cannot be read.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// The file has a skeleton only.
+    /// The file has a skeleton without motion.
     #[error("the file holds no motion\n`posemill inspect` shows what it holds")]
     NoClip,
-    /// The take is a character, and what stands as the character is a take.
+    /// The take is a character, and the character is a take.
     #[error(
         "the file holds a skin and no motion, `{character}` motion and no skin: take and character are swapped\n\
          try `posemill retarget {character} --onto {take}`"
@@ -30,7 +30,7 @@ pub enum RunError {
         /// What was given as the character.
         character: String,
     },
-    /// The clip that was asked for is not there.
+    /// The clip that was asked for does not exist.
     #[error("{0}")]
     Clip(String),
     /// A stage cannot handle this take.
@@ -43,15 +43,14 @@ pub enum RunError {
         /// What is wrong.
         error: StageError,
     },
-    /// A stage broke a promise of the normal form: a mistake of the program. In debug builds it is found after every
-    /// stage, else after the last.
+    /// A stage broke the normal form, a bug of the program. Debug builds check after every stage, others after the last.
     #[error("stage {number} (`{name}`) broke the motion: {fault}")]
     Broken {
         /// The position of the stage, from 1.
         number: usize,
         /// Its name.
         name: &'static str,
-        /// The promise.
+        /// The rule that is broken.
         fault: Fault,
     },
     /// A motion that no stage has changed breaks the normal form.
@@ -66,16 +65,16 @@ pub enum RunError {
     /// Two takes would go to one file.
     #[error(transparent)]
     Collision(#[from] Collision),
-    /// The output is no file that can be written, or the take itself.
+    /// The output has an unknown format, or is an input.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A file beside the output is already that of another take.
+    /// A file next to the output belongs to another take of the run.
     #[error(
         "`{path}` beside the output is a file of another take of this run\ngive the takes different names or folders",
         path = .0.display()
     )]
     Claimed(PathBuf),
-    /// A file beside the output is that of an output of an earlier run.
+    /// A file next to the output belongs to an output of an earlier run.
     #[error(
         "`{path}` beside the output belongs to `{of}` too, which would no longer be what it was\n\
          give this pipeline a folder of its own; `--force` replaces the file",
@@ -87,13 +86,13 @@ pub enum RunError {
         /// The output that refers to it as it is.
         of: PathBuf,
     },
-    /// An output is not what the pipeline makes.
+    /// An output differs from the result of the pipeline.
     #[error("`{path}` is not what this pipeline makes of the take\n`--force` makes it anew", path = .0.display())]
     Differs(PathBuf),
-    /// An output is not there.
+    /// An output does not exist.
     #[error("`{path}` is not there\n`posemill run` makes it", path = .0.display())]
     Absent(PathBuf),
-    /// An output would replace a file that is not this program's.
+    /// An output would replace a file that this program did not write.
     #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
     Foreign(PathBuf),
     /// The error that a worker process reported.
@@ -110,10 +109,10 @@ pub enum RunError {
     /// A worker process cannot be started.
     #[error("no process can be started to work on it: {0}")]
     NoWorker(String),
-    /// Another pipeline was found where that of the run is.
+    /// A worker process loaded another pipeline than the run.
     #[error("the program, or a file that the pipeline names, changed while the run went on\nstart it again")]
     Changed,
-    /// The program made a mistake on this take.
+    /// A bug of the program.
     #[error("internal error: {0}\nthe other files are not affected; please report this one")]
     Panic(String),
 }

@@ -30,7 +30,7 @@ impl<'de> Deserialize<'de> for Units {
 
 struct UnitsVisitor;
 
-/// The longest unit, metres: a gigametre, a thousandth of the farthest that anything may be.
+/// Longest unit, metres: a gigametre, a thousandth of the largest coordinate allowed.
 const MOST_METRES: f64 = 1e9;
 
 impl Visitor<'_> for UnitsVisitor {
@@ -65,7 +65,7 @@ impl Visitor<'_> for UnitsVisitor {
     }
 }
 
-/// A name, or a number that stands for one.
+/// A name or a number, as text.
 pub(super) fn name_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct NameOrNumber;
 
@@ -91,7 +91,7 @@ pub(super) fn name_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     deserializer.deserialize_any(NameOrNumber)
 }
 
-/// What editors are told of a list, or one value that stands for a list of one.
+/// The schema of a list, or of one value in place of a list.
 pub(super) struct OneOrMany<T>(std::marker::PhantomData<T>);
 
 impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
@@ -109,7 +109,7 @@ impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
     }
 }
 
-/// A list, or one value that stands for a list of one.
+/// A list, or one value in place of a list.
 pub(super) fn one_or_many<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {

@@ -80,11 +80,12 @@ impl Pipeline {
     }
 }
 
-/// Writes motions that share one character into the file at `path`, in the format of its extension, with the files that
-/// belong beside it; what is there is replaced, whole or not at all.
+/// Writes motions that share one character to the file at `path`, in the format of its extension, with the files that it refers
+/// to. Existing files are replaced atomically.
 ///
 /// # Errors
-/// A [`RunError`] for an extension of no format, a format that cannot hold the motions, and a file that cannot be written.
+/// A [`RunError`] for an unknown extension, an invalid motion, a format that cannot hold the motions, and a file that cannot be
+/// written.
 pub fn save(
     motions: &[Motion],
     path: impl AsRef<Path>,
@@ -96,7 +97,7 @@ pub fn save(
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (files, warnings) =
         export::save(motions, *format, &export::ExportOptions { stem, ..options.clone() })?;
-    // The main file comes first, and is written last: whoever sees it finds what it refers to.
+    // The main file comes first, and is written last, so that a reader finds the files that it refers to.
     for file in files.iter().rev() {
         whole(&path.with_file_name(&file.name), &file.bytes)?;
     }

@@ -251,7 +251,7 @@ fn a_key_of_a_stage_that_is_switched_off_is_not_set_in_vain() {
     let off = "[[stage]]\nuse = \"hasten\"\nenabled = false\n";
     let told = faults(off, &["stage.hasten.factor=2.0"]);
     assert!(
-        told.contains("stage 1 (`hasten`): `factor` does nothing, since the stage is switched off"),
+        told.contains("stage 1 (`hasten`): `factor` does nothing, since the stage is disabled"),
         "{told}"
     );
     assert!(told.contains("--set:1:14") && told.contains("`--set stage.hasten.enabled=true`"), "{told}");

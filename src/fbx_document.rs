@@ -1,33 +1,32 @@
-//! An FBX file opened by the reader `ufbx`, the same way for import and export: node n is node n at both ends.
+//! Opens FBX files with `ufbx`, with the same settings for import and export, so that node indices agree.
 //!
-//! Space: metres, Y up, right-handed. Units: metres.
+//! Space: right-handed, Y up. Units: metres.
 
 use ufbx::{
     AllocatorOpts, CoordinateAxes, GeometryTransformHandling, InheritModeHandling, LoadOpts, PivotHandling,
     SceneRoot, SpaceConversion,
 };
 
-/// How deep nodes may be nested.
+/// Maximum nesting depth of nodes.
 const DEPTH: u32 = 2000;
 
-/// How the nodes of an FBX file are seen.
+/// How the transforms of an FBX file are converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FbxView {
-    /// As they are imported: units and axes are worked into vertices and translations, so that no node is left with a
-    /// scale of 0.01.
+    /// As for import: units and axes are applied to vertices and translations, so that no node keeps a scale of 0.01.
     Imported,
-    /// The same, with the records that each node came from.
+    /// The same, with the source records of each node.
     ImportedWithRecords,
-    /// With the file's own local transforms below one root that turns and scales, and with records.
+    /// The file's own local transforms, below one root with the conversion of axes and units, and with source records.
     Own,
 }
 
-/// The scene of a file.
+/// Reads the scene of a file.
 ///
-/// `memory` is what may be taken while it is read, and as much again for what stays of it, bytes.
+/// `memory` limits the temporary memory, bytes, and separately the memory of the result.
 ///
 /// # Errors
-/// What the reader says.
+/// The message of the reader.
 pub fn open_fbx(bytes: &[u8], view: FbxView, memory: u64) -> Result<SceneRoot, String> {
     let memory_limit = usize::try_from(memory).unwrap_or(usize::MAX);
     let limit = || AllocatorOpts { memory_limit, ..AllocatorOpts::default() };
@@ -37,14 +36,14 @@ pub fn open_fbx(bytes: &[u8], view: FbxView, memory: u64) -> Result<SceneRoot, S
             GeometryTransformHandling::Preserve,
             InheritModeHandling::Preserve,
         ),
-        // Bones that do not inherit scale: exact, with a nameless node added only where scale is animated or uneven.
+        // For bones that do not inherit scale: exact; an unnamed node is added only if scale is animated or non-uniform.
         _ => (
             SpaceConversion::ModifyGeometry,
             GeometryTransformHandling::ModifyGeometry,
             InheritModeHandling::Compensate,
         ),
     };
-    let how = LoadOpts {
+    let options = LoadOpts {
         target_axes: CoordinateAxes::right_handed_y_up(),
         target_unit_meters: 1.0,
         space_conversion: space,
@@ -60,7 +59,7 @@ pub fn open_fbx(bytes: &[u8], view: FbxView, memory: u64) -> Result<SceneRoot, S
         result_allocator: limit(),
         ..LoadOpts::default()
     };
-    ufbx::load_memory(bytes, how).map_err(|error| {
+    ufbx::load_memory(bytes, options).map_err(|error| {
         let info = error.info();
         let info = if info.is_empty() { String::new() } else { format!(" ({info})") };
         format!("{}{info}", error.description.to_lowercase())

@@ -1,11 +1,10 @@
-//! A motion of a body becomes a VRM animation: a GLB with human bones alone, resting in a T-pose without rotations.
+//! Writes a VRM animation: a GLB of human bones with a T-pose without rotations as rest pose.
 //!
-//! With `T` the rotation of a bone in the T-pose and `W` that in a frame, both in model space, `D = W T^-1` is how far the
-//! bone has turned; the file gets `D(above)^-1 D(bone)`, with the nearest bone above that is in the file, and for the hips
-//! their place. A VRM rests in its T-pose by definition; what stands in another pose is turned into it part by part
-//! (`anatomy::TPose`). Space: model space, Y up, facing +Z; where the T-pose
-//! is made here, its soles are at height 0 and its hips over the origin. Units: metres,
-//! seconds. Source: VRMC_vrm_animation 1.0 (VRM Consortium).
+//! With `T` the rotation of a bone in the T-pose and `W` that in a frame, both in model space, `D = W T^-1` is the rotation
+//! from the T-pose. The file gets `D(parent)^-1 D(bone)`, with the nearest ancestor that is in the file as parent, and the
+//! position of the hips. The rest pose of a VRM is a T-pose by definition; other characters are brought into it limb by limb
+//! (`anatomy::TPose`). Space: model space, Y up, facing +Z; if the T-pose is computed here, its soles are at height 0 and its
+//! hips above the origin. Units: metres, seconds. Source: VRMC_vrm_animation 1.0 (VRM Consortium).
 
 use super::format::Format;
 use super::gltf::has_extension;
@@ -26,8 +25,8 @@ use std::sync::Arc;
 /// VRM animation.
 pub const FORMAT: Format = Format {
     name: "vrma",
-    about: "VRM animation, which any VRM plays",
-    loses: "what is no human bone, places of all joints but the hips; one clip a file",
+    about: "VRM animation, playable by any VRM",
+    loses: "joints that are not human bones, translations of all joints except the hips; one clip a file",
     several: false,
     write: |motions, options: &ExportOptions| {
         let file = |motion| -> Result<OutputFile, ExportError> {
@@ -37,12 +36,12 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// How VRM animations are written (`[output.vrma]`).
+/// Options of VRM animations (`[output.vrma]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VrmaOptions {
-    /// Whether `.vrma` files have the bone `upperChest`. An avatar without it loses what that bone turns; `false` puts it into
-    /// the bones that hang from it.
+    /// Whether `.vrma` files have the bone `upperChest`. An avatar without that bone loses its rotation; with `false`, the
+    /// rotation is added to its child bones.
     pub upper_chest: bool,
 }
 
@@ -52,8 +51,8 @@ impl Default for VrmaOptions {
     }
 }
 
-/// Bones that every VRM animation has.
-const NEEDED: [&str; 15] = [
+/// Bones that every VRM animation must have.
+const REQUIRED: [&str; 15] = [
     "hips",
     "spine",
     "head",
@@ -71,13 +70,13 @@ const NEEDED: [&str; 15] = [
     "rightHand",
 ];
 
-/// Documents that rest in a T-pose by their specification have one of these extensions.
-const RESTS_IN_T: [&str; 3] = ["VRM", "VRMC_vrm", "VRMC_vrm_animation"];
+/// glTF extensions whose specification requires a T-pose as rest pose.
+const T_POSE_EXTENSIONS: [&str; 3] = ["VRM", "VRMC_vrm", "VRMC_vrm_animation"];
 
 /// The VRM animation of a motion.
 ///
 /// # Errors
-/// [`ExportError::HumanBones`] where bones are missing that the format asks for, [`ExportError::Empty`] without a frame.
+/// [`ExportError::HumanBones`] if required bones are missing, [`ExportError::Empty`] for a clip without frames.
 pub fn write(motion: &Motion, options: &VrmaOptions) -> Result<Vec<u8>, ExportError> {
     if motion.clip.frames() == 0 {
         return Err(ExportError::Empty);
@@ -92,18 +91,18 @@ struct HumanBone {
     name: String,
     role: Role,
     joint: JointId,
-    /// The number of the nearest bone above.
-    above: Option<usize>,
+    /// The index of the nearest ancestor bone.
+    parent: Option<usize>,
 }
 
-/// The bones that a character has, those above before those below.
+/// The bones that a character has, parents first.
 fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<HumanBone>, ExportError> {
     let rig = &character.rig;
     let spine = rig.chain(Role::Spine).len();
     let named = |role| Some((role, bone_name(role, spine, options.upper_chest)?));
     let names: BTreeMap<Role, String> = rig.assignments().filter_map(|(role, _)| named(role)).collect();
     let missing: Vec<&str> =
-        NEEDED.iter().copied().filter(|bone| !names.values().any(|name| name == bone)).collect();
+        REQUIRED.iter().copied().filter(|bone| !names.values().any(|name| name == bone)).collect();
     if !missing.is_empty() {
         return Err(ExportError::HumanBones { missing: missing.join(", ") });
     }
@@ -111,25 +110,25 @@ fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<HumanBone>,
         std::iter::successors(parent_role(rig, role), |r| parent_role(rig, *r))
             .find(|r| names.contains_key(r))
     };
-    // As many bones as there are above one: whoever is carried comes later.
+    // Sorted by the number of ancestors.
     let depth = |role: &Role| std::iter::successors(Some(*role), |r| above(*r)).count();
     let mut ordered: Vec<Role> = names.keys().copied().collect();
     ordered.sort_by_key(|role| (depth(role), *role));
     let bone = |role: &Role| {
-        let above = above(*role).and_then(|up| ordered.iter().position(|r| *r == up));
-        Some(HumanBone { name: names.get(role)?.clone(), role: *role, joint: rig.joint(*role)?, above })
+        let parent = above(*role).and_then(|up| ordered.iter().position(|r| *r == up));
+        Some(HumanBone { name: names.get(role)?.clone(), role: *role, joint: rig.joint(*role)?, parent })
     };
     Ok(ordered.iter().filter_map(bone).collect())
 }
 
-/// The name of the bone of a role, in a body with so many joints of the spine.
+/// The bone name of a role, in a body with `spine` spine joints.
 fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
     let side = |side: Side| if side == Side::Left { "left" } else { "right" };
     Some(match role {
         Role::Hips => "hips".to_owned(),
         Role::Spine(n) => match usize::from(n) {
             0 => "spine".to_owned(),
-            // Of more joints than the format has, the first, the middle and the last.
+            // Of more joints than the format has: the first, the middle and the last.
             n if n == spine / 2 => "chest".to_owned(),
             n if n + 1 == spine && upper_chest => "upperChest".to_owned(),
             _ => return None,
@@ -158,38 +157,38 @@ fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
     })
 }
 
-/// The motion of the bones, which rest in the T-pose without rotations.
+/// The motion of the bones, relative to the T-pose.
 fn human(motion: &Motion, bones: &[HumanBone]) -> Result<(Skeleton, Clip), ExportError> {
     let (character, clip) = (&motion.character, &motion.clip);
     let pose = character.calibration_pose();
-    let turned = if rests_in_t(character)? { None } else { TPose::of(&character.rig, &pose) };
-    let turns: Vec<Quat> =
-        bones.iter().map(|b| turned.as_ref().map_or_else(Quat::identity, |t| t.rotation(b.role))).collect();
-    let mut places = places(bones, &turns, &pose);
-    let place = match (&turned, bones.first()) {
-        (Some(_), _) => Vec3::y() * -lowest(character, bones, &places, &turns, &pose),
-        // Whoever plays the file measures the hips of an avatar where that rests.
+    let t_pose = if rest_pose_is_t_pose(character)? { None } else { TPose::of(&character.rig, &pose) };
+    let t_rotations: Vec<Quat> =
+        bones.iter().map(|b| t_pose.as_ref().map_or_else(Quat::identity, |t| t.rotation(b.role))).collect();
+    let mut positions = positions(bones, &t_rotations, &pose);
+    let shift = match (&t_pose, bones.first()) {
+        (Some(_), _) => Vec3::y() * -lowest(character, bones, &positions, &t_rotations, &pose),
+        // Players scale by the height of the hips of the avatar in its rest pose.
         (None, first) => first.map_or_else(Vec3::zeros, |hips| pose.position(hips.joint)),
     };
-    places.iter_mut().for_each(|p| *p += place);
-    let joint = |(bone, place): (&HumanBone, &Vec3)| {
-        let above = bone.above.map_or_else(Vec3::zeros, |up| places[up]);
-        let rest = Transform::from_translation(place - above);
-        Joint::new(bone.name.clone(), bone.above.map(JointId::new), rest)
+    positions.iter_mut().for_each(|p| *p += shift);
+    let joint = |(bone, position): (&HumanBone, &Vec3)| {
+        let above = bone.parent.map_or_else(Vec3::zeros, |up| positions[up]);
+        let rest = Transform::from_translation(position - above);
+        Joint::new(bone.name.clone(), bone.parent.map(JointId::new), rest)
     };
-    let skeleton = Skeleton::new(bones.iter().zip(&places).map(joint).collect())
+    let skeleton = Skeleton::new(bones.iter().zip(&positions).map(joint).collect())
         .map_err(|e| GltfError::value("nodes", e.to_string()))?;
 
     let model_from_t: Vec<Quat> =
-        bones.iter().zip(&turns).map(|(b, t)| (t * pose.joint(b.joint).rotation).inverse()).collect();
+        bones.iter().zip(&t_rotations).map(|(b, t)| (t * pose.joint(b.joint).rotation).inverse()).collect();
     let mut rotations: Vec<Quat> = Vec::with_capacity(clip.frames() * bones.len());
     let mut hips = Vec::with_capacity(clip.frames());
     for frame in 0..clip.frames() {
         let now = motion.model_pose(frame);
-        let turned: Vec<Quat> =
+        let deltas: Vec<Quat> =
             bones.iter().zip(&model_from_t).map(|(b, t)| now.joint(b.joint).rotation * t).collect();
-        for (bone, d) in bones.iter().zip(&turned) {
-            let local = bone.above.map_or(*d, |up| turned[up].inverse() * d);
+        for (bone, d) in bones.iter().zip(&deltas) {
+            let local = bone.parent.map_or(*d, |up| deltas[up].inverse() * d);
             let before = rotations.len().checked_sub(bones.len()).map(|k| rotations[k]);
             rotations.push(before.map_or(local, |before| same_hemisphere(local, &before)));
         }
@@ -201,44 +200,44 @@ fn human(motion: &Motion, bones: &[HumanBone]) -> Result<(Skeleton, Clip), Expor
     Ok((skeleton, human))
 }
 
-fn rests_in_t(character: &Character) -> Result<bool, ExportError> {
+fn rest_pose_is_t_pose(character: &Character) -> Result<bool, ExportError> {
     let document = character.document.as_ref();
-    Ok(document.map(|d| has_extension(&d.bytes, &RESTS_IN_T)).transpose()?.unwrap_or(false))
+    Ok(document.map(|d| has_extension(&d.bytes, &T_POSE_EXTENSIONS)).transpose()?.unwrap_or(false))
 }
 
-/// Where the bones are in the T-pose, seen from the hips.
-fn places(bones: &[HumanBone], turns: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
-    let mut places: Vec<Vec3> = Vec::with_capacity(bones.len());
+/// The positions of the bones in the T-pose, relative to the hips.
+fn positions(bones: &[HumanBone], t_rotations: &[Quat], pose: &ModelPose) -> Vec<Vec3> {
+    let mut positions: Vec<Vec3> = Vec::with_capacity(bones.len());
     for bone in bones {
-        places.push(bone.above.map_or_else(Vec3::zeros, |up| {
+        positions.push(bone.parent.map_or_else(Vec3::zeros, |up| {
             let offset = pose.position(bone.joint) - pose.position(bones[up].joint);
-            places[up] + turns[up] * offset
+            positions[up] + t_rotations[up] * offset
         }));
     }
-    places
+    positions
 }
 
 /// The height of the lowest point of the feet in the T-pose.
 fn lowest(
     character: &Arc<Character>,
     bones: &[HumanBone],
-    places: &[Vec3],
-    turns: &[Quat],
+    positions: &[Vec3],
+    t_rotations: &[Quat],
     pose: &ModelPose,
 ) -> f64 {
     let body = CharacterBody::new(character);
     let soles = Side::BOTH.into_iter().flat_map(|side| body.foot_support(side));
     let height = |&(joint, point): &(JointId, Vec3)| {
         let k = bones.iter().position(|b| b.joint == joint)?;
-        Some((places[k] + turns[k] * (pose.joint(joint).rotation * point)).y)
+        Some((positions[k] + t_rotations[k] * (pose.joint(joint).rotation * point)).y)
     };
-    let feet = bones.iter().zip(places).filter(|(b, _)| matches!(b.role, Role::Foot(_) | Role::Toes(_)));
-    let joints = feet.map(|(_, place)| place.y);
+    let feet = bones.iter().zip(positions).filter(|(b, _)| matches!(b.role, Role::Foot(_) | Role::Toes(_)));
+    let joints = feet.map(|(_, position)| position.y);
     let low = soles.filter_map(height).chain(joints).fold(f64::INFINITY, f64::min);
     if low.is_finite() { low } else { 0.0 }
 }
 
-/// The file of a clip of bones.
+/// The GLB of a clip of bones.
 fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
     let single = |numbers: &[f64]| numbers.iter().map(|x| f64::from(*x as f32)).collect::<Vec<f64>>();
     let node = |id: JointId| {
@@ -279,7 +278,7 @@ fn glb(skeleton: &Skeleton, clip: &Clip) -> Result<Vec<u8>, ExportError> {
     Ok(buffer.glb(json)?)
 }
 
-/// The tracks of an animation; equal key times are written once.
+/// The tracks of an animation; tracks with equal key times share them.
 struct VrmaTracks<'a> {
     buffer: GlbBuilder,
     times: BTreeMap<Vec<usize>, usize>,
@@ -289,7 +288,7 @@ struct VrmaTracks<'a> {
 }
 
 impl VrmaTracks<'_> {
-    /// Adds the values of `node` at these frames; one that holds throughout is written at both ends.
+    /// Adds the values of `node` at these frames; a constant value is written at both ends.
     fn add<const N: usize>(
         &mut self,
         node: JointId,

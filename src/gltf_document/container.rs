@@ -1,14 +1,18 @@
-//! File bytes become chunks, and chunks a file: the GLB container (glTF 2.0 specification, section 4) or bare JSON.
+//! Reads and writes the container of a glTF file: GLB (glTF 2.0 specification, section 4), or plain JSON for reading.
 //!
-//! Read by hand: the `gltf` crate refuses GLB files with unknown chunks, which the specification tells readers
-//! to skip, drops chunks behind `BIN`, and underflows on a header length below 12.
+//! Own code: the `gltf` crate rejects GLB files with unknown chunks, which readers have to ignore by the specification, drops
+//! chunks after `BIN`, and underflows on a header length below 12.
 
 use super::GltfError;
 use std::ops::Range;
 
+/// Length of the GLB header, bytes.
 const HEADER: usize = 12;
+/// Length of a chunk header, bytes: length and type.
 const CHUNK: usize = 8;
+/// Type of the JSON chunk.
 const JSON: &[u8] = b"JSON";
+/// Type of the binary chunk.
 const BIN: &[u8] = b"BIN\0";
 
 /// The parts of a glTF file, borrowed from its bytes.
@@ -18,14 +22,15 @@ pub struct Chunks<'a> {
     pub glb: bool,
     /// The JSON text, without a byte order mark.
     pub json: &'a str,
-    /// Where the JSON text begins in the file.
+    /// The offset of the JSON text in the file, bytes.
     pub json_offset: usize,
     /// The content of the `BIN` chunk.
     pub bin: Option<&'a [u8]>,
-    /// Whole chunks behind the first and the `BIN` chunk, headers included, as they lie in the file.
+    /// All chunks after the JSON and `BIN` chunks, with their headers.
     pub others: &'a [u8],
 }
 
+/// The 32-bit number at an offset.
 fn word(bytes: &[u8], at: usize) -> u32 {
     let mut four = [0; 4];
     four.copy_from_slice(&bytes[at..at + 4]);
@@ -33,10 +38,10 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl<'a> Chunks<'a> {
-    /// The parts of the file `bytes`.
+    /// Parses the file `bytes`.
     ///
     /// # Errors
-    /// A [`GltfError`] for a Git LFS pointer, another format or version, or a file that was cut.
+    /// A [`GltfError`] for a Git LFS pointer, another format or version, or a truncated file.
     pub fn open(bytes: &'a [u8]) -> Result<Self, GltfError> {
         if bytes.starts_with(b"version https://git-lfs") {
             return Err(GltfError::LfsPointer);
@@ -119,10 +124,10 @@ fn text(bytes: &[u8], offset: usize) -> Result<&str, GltfError> {
     })
 }
 
-/// A GLB of this JSON text, this binary buffer and these further chunks (headers included).
+/// A GLB of this JSON text, this binary buffer and these further chunks (with headers).
 ///
 /// # Errors
-/// [`GltfError::Limit`] where the file would pass the 4 GiB that a GLB can hold.
+/// [`GltfError::Limit`] if the file would exceed 4 GiB, the limit of a GLB.
 pub fn write_glb(json: &str, bin: Option<&[u8]>, others: &[u8]) -> Result<Vec<u8>, GltfError> {
     let (mut file, room) = glb_with_room(json, bin.map(<[u8]>::len), others)?;
     if let Some(bin) = bin {
@@ -131,8 +136,8 @@ pub fn write_glb(json: &str, bin: Option<&[u8]>, others: &[u8]) -> Result<Vec<u8
     Ok(file)
 }
 
-/// A GLB of this JSON text, a binary buffer of `bin` zeros and these further chunks (headers included), and where
-/// the binary buffer lies in it: to be filled in place.
+/// A GLB of this JSON text, a binary buffer of `bin` zeros and these further chunks (with headers), and the byte range of the
+/// binary buffer, which the caller fills.
 ///
 /// # Errors
 /// As `write_glb`.
@@ -150,7 +155,7 @@ pub fn glb_with_room(
         found: found as u64,
     };
     let total32 = u32::try_from(total).map_err(|_| limit(total))?;
-    // Zeros that nobody wrote cost nothing until somebody does.
+    // Zeroed memory has no cost until it is written.
     let mut file = vec![0; total];
     let mut at = 0;
     let mut put = |bytes: &[u8]| {
@@ -160,7 +165,7 @@ pub fn glb_with_room(
     put(b"glTF");
     put(&2u32.to_le_bytes());
     put(&total32.to_le_bytes());
-    // The total fits 32 bits, so each part does.
+    // The total fits 32 bits, so every part does.
     put(&(padded(json.len()) as u32).to_le_bytes());
     put(JSON);
     put(json.as_bytes());
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_glb_is_an_error() {
+    fn every_truncated_glb_is_an_error() {
         let file = write_glb("{\"a\":1}", Some(&[7, 8, 9, 10]), &[]).unwrap();
         for cut in 0..file.len() {
             assert!(Chunks::open(&file[..cut]).is_err(), "cut at {cut}");

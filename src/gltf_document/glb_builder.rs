@@ -1,4 +1,4 @@
-//! A glTF document that is made here: lists become the binary chunk, its views and accessors, and all of it a GLB.
+//! Builds a GLB: binary chunk, buffer views and accessors.
 //!
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022), sections 3.6 and 4.
 
@@ -12,7 +12,7 @@ pub const UNSIGNED_SHORT: u32 = 5123;
 /// The component type of 32-bit unsigned integers.
 pub const UNSIGNED_INT: u32 = 5125;
 
-/// The binary chunk and what says how to read it.
+/// The binary chunk with its buffer views and accessors.
 #[derive(Debug, Default)]
 pub struct GlbBuilder {
     bytes: Vec<u8>,
@@ -21,8 +21,8 @@ pub struct GlbBuilder {
 }
 
 impl GlbBuilder {
-    /// Adds bytes with a view of their own, at a multiple of four; `target` says what they are for, where viewers like to
-    /// know. Gives the view.
+    /// Adds bytes as a new buffer view, aligned to four bytes; `target` is the intended use of a view in the format. Returns the
+    /// index of the view.
     pub fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
@@ -34,17 +34,17 @@ impl GlbBuilder {
         self.views.len() - 1
     }
 
-    /// Adds a list with a view of its own; `accessor` says everything but the view. Gives the accessor.
+    /// Adds bytes as a new view and accessor; `accessor` is complete except for the view. Returns the index of the accessor.
     pub fn push(&mut self, bytes: &[u8], target: Option<u32>, mut accessor: Value) -> usize {
         accessor["bufferView"] = self.view(bytes, target).into();
         self.accessors.push(accessor);
         self.accessors.len() - 1
     }
 
-    /// The GLB of the document `json`, which names neither buffers, views and accessors nor its `asset`.
+    /// The GLB of the document `json`; buffers, views, accessors and `asset` are added.
     ///
     /// # Errors
-    /// A [`GltfError`] where it is larger than the format allows.
+    /// A [`GltfError`] if it exceeds the size limit of the format.
     pub fn glb(self, mut json: Value) -> Result<Vec<u8>, GltfError> {
         json["asset"] =
             json!({"version": "2.0", "generator": concat!("posemill ", env!("CARGO_PKG_VERSION"))});
@@ -58,7 +58,7 @@ impl GlbBuilder {
     }
 }
 
-/// Tuples of floats as the bytes of a list.
+/// Tuples of floats as little-endian bytes.
 pub fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
     values.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect()
 }

@@ -1,25 +1,27 @@
-//! What can be wrong with a glTF file, with the place in it.
+//! Errors of glTF files, with their location.
 
 /// Why a glTF file cannot be read or written back.
 ///
-/// Places are JSON paths such as `nodes[3].children[0]`, or byte offsets from the start of the file.
+/// Locations are JSON paths such as `nodes[3].children[0]`, or byte offsets from the start of the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GltfError {
-    /// A text that stands in for the file until Git LFS fetches it.
-    #[error("this is a Git LFS pointer, not the model\nhint: run `git lfs pull` where the file comes from")]
+    /// The file is a Git LFS pointer, a placeholder for the content.
+    #[error(
+        "this is a Git LFS pointer, not the model\nhint: run `git lfs pull` in the repository of the file"
+    )]
     LfsPointer,
     /// Neither a GLB nor JSON.
     #[error(
         "byte 0: neither `glTF` nor a JSON object begins here\nhint: is it a glTF file, and whole? copy or export it again"
     )]
     NotGltf,
-    /// The file ends before what it promises.
+    /// The file is shorter than stated in it.
     #[error(
         "byte {offset}: the {what} needs {expected} bytes, the file has {found}\nhint: the end is missing: copy or export the file again"
     )]
     Truncated {
-        /// Where the part begins.
+        /// The offset of the part.
         offset: usize,
         /// Which part.
         what: &'static str,
@@ -28,12 +30,12 @@ pub enum GltfError {
         /// What is left of the file.
         found: u64,
     },
-    /// A GLB whose header gives it no room.
-    #[error("byte 8: the GLB is {stated} bytes long as its header says, and the header alone needs {needed}")]
+    /// A GLB with a stated length below that of its header.
+    #[error("byte 8: the header states a length of {stated} bytes, and the header alone needs {needed}")]
     Length {
-        /// Its length as stated.
+        /// The stated length.
         stated: u64,
-        /// The least that it can be.
+        /// The minimum length.
         needed: u64,
     },
     /// A GLB whose first chunk is not JSON.
@@ -50,10 +52,10 @@ pub enum GltfError {
     Json {
         /// Where the JSON text begins in the file.
         offset: usize,
-        /// What the parser says, with line and column within that text.
+        /// The message of the parser, with line and column within that text.
         reason: String,
     },
-    /// A value that is not what the specification asks for.
+    /// A value that violates the specification.
     #[error("`{path}`: {reason}")]
     Value {
         /// The JSON path.
@@ -79,7 +81,7 @@ pub enum GltfError {
         /// The node.
         node: usize,
     },
-    /// A node that two nodes, or one node twice, call their child.
+    /// A node with two parents, or twice with the same parent.
     #[error("`nodes[{node}]` is a child of `nodes[{first}]` and of `nodes[{second}]`")]
     TwoParents {
         /// The child.
@@ -89,24 +91,24 @@ pub enum GltfError {
         /// The second parent.
         second: usize,
     },
-    /// An accessor or a buffer view that reaches past its bytes.
+    /// An accessor or a buffer view beyond the end of its bytes.
     #[error("`{path}`: it ends at byte {end} of {length}")]
     Bounds {
         /// The JSON path.
         path: String,
-        /// One past its last byte; `u64::MAX` where that overflows.
+        /// One past its last byte; `u64::MAX` on overflow.
         end: u64,
-        /// The bytes there are.
+        /// The number of bytes available.
         length: u64,
     },
-    /// An accessor of another type than its use asks for.
+    /// An accessor of another type than its use requires.
     #[error("`{path}`: {found} where {expected} is needed")]
     Element {
         /// The JSON path of the accessor.
         path: String,
-        /// What the use asks for.
+        /// The required type.
         expected: &'static str,
-        /// What is there.
+        /// The type found.
         found: String,
     },
     /// A number that is infinite or not a number.
@@ -117,7 +119,7 @@ pub enum GltfError {
         /// The element within it.
         item: usize,
     },
-    /// More of something than this program takes on.
+    /// A limit of this program was exceeded.
     #[error("`{path}`: {found} exceeds the limit {limit_name} of {limit}")]
     Limit {
         /// The JSON path.
@@ -126,25 +128,25 @@ pub enum GltfError {
         limit_name: &'static str,
         /// Its value.
         limit: u64,
-        /// What was asked for.
+        /// The number found.
         found: u64,
     },
-    /// More memory than the file may take.
+    /// The memory budget of the file was exceeded.
     #[error(transparent)]
     Memory(#[from] crate::memory_budget::OverBudget),
-    /// A file that the document names and that cannot be had.
+    /// A file that the document names and that cannot be read.
     #[error("`{path}`: `{uri}` {reason}")]
     Resource {
         /// The JSON path.
         path: String,
         /// The URI, shortened.
         uri: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Data that an extension packs in a way that this program does not unpack.
+    /// Data in a compression that this program does not decode.
     #[error(
-        "`{path}`: packed by `{extension}`\nhint: unpack the file first, for instance with `gltf-transform copy`"
+        "`{path}`: compressed with `{extension}`\nhint: decompress the file first, for example with `gltf-transform copy`"
     )]
     Compressed {
         /// The JSON path of the buffer view.
@@ -152,13 +154,13 @@ pub enum GltfError {
         /// The extension's name.
         extension: &'static str,
     },
-    /// Nothing in the file can move.
+    /// The file has no nodes.
     #[error("`nodes`: the file has no nodes")]
     NoNodes,
 }
 
 impl GltfError {
-    /// The error where it is about memory: what else may be left out, that has to end the reading.
+    /// `Err` if the error is about memory, else `Ok`: other errors may be tolerated, but this one has to end the reading.
     ///
     /// # Errors
     /// Itself.
@@ -166,8 +168,8 @@ impl GltfError {
         if matches!(self, Self::Memory(_)) { Err(self) } else { Ok(self) }
     }
 
-    /// A [`GltfError::Value`]. Readers of JSON quote what they found, which may be a buffer of megabytes: of a long reason the
-    /// start and the end are told.
+    /// A [`GltfError::Value`]. JSON parsers quote what they found, which may be a buffer of megabytes: a long reason is shortened to
+    /// its start and end.
     pub fn value(path: impl Into<String>, reason: impl Into<String>) -> Self {
         let mut reason: String = reason.into();
         let cut = |n: usize| reason.char_indices().nth(n).map(|at| at.0);
@@ -184,16 +186,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_does_not_grow_with_what_it_quotes() {
-        let said = |n: usize| {
+    fn a_message_does_not_grow_with_the_quoted_text() {
+        let message = |n: usize| {
             let quoted = "\u{e4}".repeat(n);
             let reason = format!("invalid type: string \"{quoted}\", expected struct Buffer");
             GltfError::value("buffers[0]", reason).to_string()
         };
-        assert!(said(100).contains(&"\u{e4}".repeat(100)));
+        assert!(message(100).contains(&"\u{e4}".repeat(100)));
         assert!(
-            said(100_000).chars().count() < 400 && said(100_000).starts_with("`buffers[0]`: invalid type: ")
+            message(100_000).chars().count() < 400
+                && message(100_000).starts_with("`buffers[0]`: invalid type: ")
         );
-        assert!(said(100_000).ends_with("\u{e4}\", expected struct Buffer"));
+        assert!(message(100_000).ends_with("\u{e4}\", expected struct Buffer"));
     }
 }

@@ -1,6 +1,6 @@
-//! JSON text becomes raw values by top-level key, and typed items with their JSON path in every error.
+//! Parses the JSON text of a glTF document: raw values by top-level key, typed items, and errors with JSON paths.
 //!
-//! The values stay borrowed slices of the text, so that export can replace some and leave every other byte.
+//! Raw values are borrowed slices of the text, so that export can replace some and preserve every other byte.
 
 use super::GltfError;
 use indexmap::IndexMap;
@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The member of an animation's extras that says that posemill added it.
+/// The member of an animation's `extras` that marks it as added by this program.
 pub const ADDED: &str = "posemill";
 
-/// Properties that hold indices, or lists or maps of them: checked as `u64` before the typed reading, which
-/// would keep the lower 32 bits without a word.
+/// Properties that contain indices, or lists or maps of indices. They are checked as `u64` before the typed parsing, which would
+/// silently keep the lower 32 bits.
 const INDICES: &[&str] = &[
     "attributes",
     "buffer",
@@ -44,7 +44,7 @@ impl<'a> Json<'a> {
     /// Parses the top level of `text`, which begins at byte `offset` of its file.
     ///
     /// # Errors
-    /// [`GltfError::Json`] where the text is no JSON object.
+    /// [`GltfError::Json`] if the text is not a JSON object.
     pub fn parse(text: &'a str, offset: usize) -> Result<Self, GltfError> {
         let top =
             serde_json::from_str(text).map_err(|e| GltfError::Json { offset, reason: e.to_string() })?;
@@ -61,16 +61,16 @@ impl<'a> Json<'a> {
         self.top.get(key).map(|v| v.get())
     }
 
-    /// Where `part`, a slice of the text that this value gave out, lies in it.
+    /// The byte range of `part`, which is a slice of the text.
     pub fn range(&self, part: &str) -> std::ops::Range<usize> {
         let begin = part.as_ptr() as usize - self.text.as_ptr() as usize;
         begin..begin + part.len()
     }
 
-    /// The raw texts of the items of the list `key`; none where the key is missing.
+    /// The raw texts of the items of the list `key`; empty if the key is missing.
     ///
     /// # Errors
-    /// [`GltfError::Value`] where it is no list.
+    /// [`GltfError::Value`] if it is not a list.
     pub fn items(&self, key: &'static str) -> Result<Vec<&'a str>, GltfError> {
         let Some(raw) = self.raw(key) else { return Ok(Vec::new()) };
         let list: Vec<&'a RawValue> =
@@ -78,25 +78,25 @@ impl<'a> Json<'a> {
         Ok(list.into_iter().map(RawValue::get).collect())
     }
 
-    /// One top-level value, `None` where the key is missing or does not parse.
+    /// One top-level value; `None` if the key is missing or its value does not parse.
     pub fn value(&self, key: &str) -> Option<Value> {
         serde_json::from_str(self.raw(key)?).ok()
     }
 
-    /// The items of the list `key`, each a `T`, after `tidy` had a chance to bend it.
+    /// The items of the list `key`, parsed as `T` after `edit` was applied.
     ///
     /// # Errors
-    /// [`GltfError::Value`] with the path of the first item that is no `T` or holds an index past 32 bits.
+    /// [`GltfError::Value`] with the path of the first item that is not a `T` or contains an index of more than 32 bits.
     pub fn list_with<T: DeserializeOwned>(
         &self,
         key: &'static str,
-        mut tidy: impl FnMut(&str, &mut Value),
+        mut edit: impl FnMut(&str, &mut Value),
     ) -> Result<Vec<T>, GltfError> {
         let item = |(i, raw): (usize, &str)| {
             let path = format!("{key}[{i}]");
             let bad = |e: serde_json::Error| GltfError::value(path.clone(), e.to_string());
             let mut value: Value = serde_json::from_str(raw).map_err(bad)?;
-            tidy(&path, &mut value);
+            edit(&path, &mut value);
             check_indices(&value, &path)?;
             serde_json::from_value(value).map_err(bad)
         };
@@ -134,7 +134,7 @@ fn check_indices(value: &Value, path: &str) -> Result<(), GltfError> {
 fn check_index(value: &Value, path: &str) -> Result<(), GltfError> {
     match value {
         Value::Number(n) if n.as_u64().is_none_or(|n| n >= u64::from(u32::MAX)) => {
-            Err(GltfError::value(path, format!("{n} is no index")))
+            Err(GltfError::value(path, format!("{n} is not a valid index")))
         }
         Value::Array(list) => list.iter().try_for_each(|v| check_index(v, path)),
         Value::Object(map) => map.values().try_for_each(|v| check_index(v, path)),
@@ -147,10 +147,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_past_32_bits_is_refused_by_path() {
+    fn an_index_of_more_than_32_bits_is_refused_with_its_path() {
         let json = Json::parse(r#"{"nodes":[{},{"children":[4294967297]}]}"#, 0).unwrap();
         let error = json.list::<gltf::json::Node>("nodes").unwrap_err();
-        assert_eq!(error, GltfError::value("nodes[1].children", "4294967297 is no index"));
+        assert_eq!(error, GltfError::value("nodes[1].children", "4294967297 is not a valid index"));
     }
 
     #[test]

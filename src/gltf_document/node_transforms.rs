@@ -1,13 +1,13 @@
-//! GltfNode transforms (translation, rotation, scale, or a matrix) become affine maps and the rigid frames in them.
+//! Transforms of glTF nodes (translation, rotation, scale, or a matrix) as affine maps, with their rigid parts.
 //!
-//! Space: parent from node, or the file's world from node. Units: metres. The rigid frame of an affine map is
-//! its translation and the rotation nearest to its linear part (polar decomposition, Higham 1986).
+//! Space: parent from node, or the file's world from node. Units: metres. The rigid part of an affine map is its translation and
+//! the rotation nearest to its linear part (polar decomposition, Higham 1986).
 
 use crate::math::{Mat3, Mat4, Quat, Transform, Vec3, nearest_rotation};
 use std::ops::Mul;
 
-/// Scales that differ by less, relative to their size, count as uniform. Exporters write ones that are off by up to
-/// twenty units in the last place of `f32`; what hangs below then turns by 1.3e-6 radians at most.
+/// Relative tolerance within which scale counts as uniform. Exporters write scales of 1 that are off by up to twenty units in the
+/// last place of `f32`; ignoring that rotates child nodes by at most 1.3e-6 radians.
 const UNIFORM: f64 = 2.5e-6;
 
 /// `p -> linear * p + translation`.
@@ -20,7 +20,7 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// The map that moves nothing.
+    /// The identity map.
     pub fn identity() -> Self {
         Self { linear: Mat3::identity(), translation: Vec3::zeros() }
     }
@@ -41,7 +41,7 @@ impl Affine {
         m
     }
 
-    /// The map that undoes this one; `None` where the linear part is singular or not finite.
+    /// The inverse map; `None` if the linear part is singular or not finite.
     pub fn inverse(&self) -> Option<Self> {
         let size = self.linear.norm();
         let det = self.linear.determinant();
@@ -52,7 +52,7 @@ impl Affine {
         Some(Self { linear, translation: -(linear * self.translation) })
     }
 
-    /// Where the point `p` goes.
+    /// The image of the point `p`.
     pub fn point(&self, p: &Vec3) -> Vec3 {
         self.linear * p + self.translation
     }
@@ -76,9 +76,9 @@ impl Mul for Affine {
 pub struct LocalTransform {
     /// The translation in metres.
     pub translation: Vec3,
-    /// The rotation; for a matrix the nearest one.
+    /// The rotation; for a matrix, the nearest rotation.
     pub rotation: Quat,
-    /// The scale along the node's axes; for a matrix the lengths of its columns.
+    /// The scale along the node's axes; for a matrix, the lengths of its columns.
     pub scale: Vec3,
     /// The linear part of a node given as `matrix`.
     pub matrix: Option<Mat3<f64>>,
@@ -105,7 +105,7 @@ impl LocalTransform {
         })
     }
 
-    /// The scale where it is the same positive number along every axis, so that it turns nothing.
+    /// The scale if it is uniform and positive, so that it does not affect rotations.
     fn uniform(&self) -> Option<f64> {
         let s = &self.scale;
         let even = s.max() - s.min() <= UNIFORM * s.max() && s.min() > 0.0;
@@ -113,41 +113,42 @@ impl LocalTransform {
     }
 }
 
-/// Where a node is: world from node, kept as a similarity for as long as no scale above it is uneven.
+/// The world transform of a node, a similarity unless some scale above it is non-uniform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldTransform {
     /// The origin of the node in metres.
     pub translation: Vec3,
     rotation: Quat,
     scale: f64,
-    uneven: Option<Mat3<f64>>,
+    /// The linear part, if some scale is non-uniform.
+    non_uniform: Option<Mat3<f64>>,
 }
 
 impl WorldTransform {
-    /// The world itself.
+    /// The identity.
     pub fn identity() -> Self {
-        Self { translation: Vec3::zeros(), rotation: Quat::identity(), scale: 1.0, uneven: None }
+        Self { translation: Vec3::zeros(), rotation: Quat::identity(), scale: 1.0, non_uniform: None }
     }
 
-    /// The world seen from a place of this scale at its origin.
+    /// A uniform scale about the origin.
     pub fn scaled(scale: f64) -> Self {
         Self { scale, ..Self::identity() }
     }
 
-    /// The scale from here to the world, where it is the same along every axis.
+    /// The scale from the node to the world, if it is uniform.
     pub fn uniform_scale(&self) -> Option<f64> {
-        self.uneven.is_none().then_some(self.scale)
+        self.non_uniform.is_none().then_some(self.scale)
     }
 
-    /// The place of a child with this local transform.
+    /// The world transform of a child with this local transform.
     pub fn child(&self, local: &LocalTransform) -> Self {
         let rotation = self.rotation * local.rotation;
-        match (self.uneven, local.uniform()) {
+        match (self.non_uniform, local.uniform()) {
             (None, Some(scale)) => Self {
                 translation: self.translation + self.rotation * (local.translation * self.scale),
                 rotation,
                 scale: self.scale * scale,
-                uneven: None,
+                non_uniform: None,
             },
             _ => {
                 let linear = self.linear();
@@ -155,7 +156,7 @@ impl WorldTransform {
                     translation: self.translation + linear * local.translation,
                     rotation,
                     scale: self.scale,
-                    uneven: Some(linear * local.linear()),
+                    non_uniform: Some(linear * local.linear()),
                 }
             }
         }
@@ -163,7 +164,7 @@ impl WorldTransform {
 
     /// The linear part.
     pub fn linear(&self) -> Mat3<f64> {
-        self.uneven.unwrap_or_else(|| self.rotation.to_rotation_matrix().into_inner() * self.scale)
+        self.non_uniform.unwrap_or_else(|| self.rotation.to_rotation_matrix().into_inner() * self.scale)
     }
 
     /// The whole map.
@@ -171,34 +172,33 @@ impl WorldTransform {
         Affine { linear: self.linear(), translation: self.translation }
     }
 
-    /// Whether some scale on the way is not the same along every axis.
-    pub fn is_uneven(&self) -> bool {
-        self.uneven.is_some()
+    /// Whether some scale between the node and the world is non-uniform.
+    pub fn is_non_uniform(&self) -> bool {
+        self.non_uniform.is_some()
     }
 
-    /// Where the free vector `v` of this place points in the world.
+    /// The free vector `v` of the node in the world.
     pub fn vector(&self, v: &Vec3) -> Vec3 {
-        match &self.uneven {
+        match &self.non_uniform {
             None => self.rotation * (v * self.scale),
             Some(m) => m * v,
         }
     }
 
-    /// The point of this place that lies at `p` in the world; `None` where the map is singular.
+    /// The point of the node that is at `p` in the world; `None` if the map is singular.
     pub fn inverse_point(&self, p: &Vec3) -> Option<Vec3> {
         let v = p - self.translation;
-        match &self.uneven {
+        match &self.non_uniform {
             None => Some(self.rotation.inverse() * v / self.scale),
             Some(_) => Some(self.affine().inverse()?.linear * v),
         }
     }
 
-    /// The rigid frame of this place, and whether the map mirrors.
+    /// The rigid part, and whether the map mirrors.
     ///
-    /// A singular map (a joint scaled to nothing) has no nearest rotation; the product of the rotations on the
-    /// way stands in.
+    /// A singular map (a joint with scale zero) has no nearest rotation; the product of the node rotations is used instead.
     pub fn rigid(&self) -> (Transform, bool) {
-        let (rotation, mirrored) = match &self.uneven {
+        let (rotation, mirrored) = match &self.non_uniform {
             None => (self.rotation, false),
             Some(m) => nearest_rotation(m).unwrap_or((self.rotation, false)),
         };

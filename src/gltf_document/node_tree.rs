@@ -1,18 +1,18 @@
-//! The node list of a document becomes a checked tree with local transforms; parents are found before children.
+//! Reads the nodes of a glTF document as a validated tree with local transforms.
 //!
-//! Space: `local` is parent from node, `world` the file's world from node. Units: metres.
+//! Space: `local` is parent from node, `world` is the file's world from node. Units: metres.
 
 use super::{GltfError, Json, LocalTransform, WorldTransform};
 use crate::math::{Mat4, Quat, RawQuat, Vec3};
 use crate::report::Warnings;
 
-/// Nodes of one file: far above any character, and low enough that a small hostile file costs little.
+/// Maximum number of nodes in a file: far more than any character has, and small enough to bound the cost of a hostile file.
 const MAX_NODES: usize = 1 << 18;
 
 /// One node.
 #[derive(Clone, Debug)]
 pub struct GltfNode {
-    /// The name, where the file gives one.
+    /// The name, if the file states one.
     pub name: Option<String>,
     /// The parent node.
     pub parent: Option<usize>,
@@ -20,9 +20,9 @@ pub struct GltfNode {
     pub children: Vec<usize>,
     /// Parent from node.
     pub local: LocalTransform,
-    /// The mesh it carries.
+    /// The index of its mesh.
     pub mesh: Option<usize>,
-    /// The skin of that mesh.
+    /// The index of the skin of that mesh.
     pub skin: Option<usize>,
 }
 
@@ -34,7 +34,7 @@ pub struct NodeTree {
 }
 
 impl NodeTree {
-    /// The tree of the document.
+    /// Reads the tree of a document.
     ///
     /// # Errors
     /// A [`GltfError`] for an index out of range, a cycle, a second parent or a number that is not finite.
@@ -48,7 +48,7 @@ impl NodeTree {
                 found: count as u64,
             });
         }
-        // Cameras, extensions and morph weights are no business of the tree; a fault there is none here.
+        // Cameras, extensions and morph weights are irrelevant for the tree; errors in them are ignored here.
         let strip = |_: &str, value: &mut serde_json::Value| {
             if let Some(map) = value.as_object_mut() {
                 for key in ["camera", "extensions", "extras", "weights"] {
@@ -89,7 +89,7 @@ impl NodeTree {
             next += 1;
         }
         if order.len() < count {
-            // Whoever is not below a top node sits on, or below, a cycle.
+            // A node that is not below a top node is on a cycle or below one.
             let mut reached = vec![false; count];
             order.iter().for_each(|&i| reached[i] = true);
             let mut node = reached.iter().position(|r| !r).unwrap_or(0);
@@ -122,7 +122,7 @@ impl NodeTree {
         std::iter::successors(Some(i), |&i| self.nodes[i].parent)
     }
 
-    /// Where every node is at rest.
+    /// The world transform of every node in the rest pose.
     pub fn worlds(&self) -> Vec<WorldTransform> {
         let mut worlds = vec![WorldTransform::identity(); self.nodes.len()];
         for &i in &self.order {
@@ -133,6 +133,7 @@ impl NodeTree {
     }
 }
 
+/// The local transform of a node.
 fn local(node: &gltf::json::Node, i: usize, warnings: &mut Warnings) -> Result<LocalTransform, GltfError> {
     let finite = |values: &[f32], property: &str| match values.iter().position(|x| !x.is_finite()) {
         Some(item) => Err(GltfError::NotFinite { path: format!("nodes[{i}].{property}"), item }),
@@ -179,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn parents_come_first_whatever_the_file_order() {
+    fn parents_come_first_in_any_file_order() {
         let tree = read(r#"{"nodes":[{},{"children":[0]},{"children":[1]}]}"#).unwrap();
         assert_eq!(tree.order(), [2, 1, 0]);
         assert_eq!(tree.path_to_top(0).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]
-    fn a_tree_that_is_none_is_refused() {
+    fn invalid_trees_are_refused() {
         let two = read(r#"{"nodes":[{},{"children":[0]},{"children":[0]}]}"#).unwrap_err();
         assert_eq!(two, GltfError::TwoParents { node: 0, first: 1, second: 2 });
         let cycle = read(r#"{"nodes":[{"children":[1]},{"children":[0]},{}]}"#).unwrap_err();

@@ -282,7 +282,7 @@ pub fn documents() -> Vec<Hostile> {
             document(&members, &[])
         }, &[Inspect], Read),
         file("a-ring-of-nodes.gltf", br#"{"asset":{"version":"2.0"},"nodes":[{"children":[1]},{"children":[0]}]}"#.to_vec(), ALL, Refused("its own ancestor")),
-        file("an-index-past-32-bits.gltf", br#"{"asset":{"version":"2.0"},"nodes":[{"children":[4294967297]}]}"#.to_vec(), ALL, Refused("is no index")),
+        file("an-index-past-32-bits.gltf", br#"{"asset":{"version":"2.0"},"nodes":[{"children":[4294967297]}]}"#.to_vec(), ALL, Refused("is not a valid index")),
         file("brackets-in-brackets.gltf", format!(r#"{{"asset":{{"version":"2.0"}},"nodes":{}"#, "[".repeat(900_000)).into_bytes(), ALL, Refused("")),
         file("a-chunk-longer-than-its-file.glb", {
             let mut bytes = document(&nodes(1, |_| "{}".into()), &[]);

@@ -1,52 +1,53 @@
-//! What joints do in a clip becomes a stack with one layer, curve nodes and curves.
+//! Writes a clip as an FBX animation stack with one layer, curve nodes and curves.
 //!
-//! A curve that never leaves its value keeps one key; all others have a key at every frame, joined by straight lines.
-//! Angles go on from those of the frame before, so that no line between two frames turns a joint the long way round.
+//! A constant curve has one key; all others have a key at every frame, with linear interpolation. Angles are continuous from
+//! frame to frame, so that interpolation never takes the long way around.
 //!
-//! Space: each joint in its parent, as the file has it. Units: degrees, the length unit of the file, ticks.
+//! Space: each joint in its parent, as in the file. Units: degrees, the length unit of the file, ticks.
 
 use super::record_properties::{self, object, properties, row, time_row};
 use super::records::FbxRecord;
 use crate::export::euler_angles::{self, RotationOrder};
 use crate::math::Quat;
 
-/// What is no movement, in degrees: what the quaternions of a glTF file, of 32 bits, leave open.
+/// Angles that differ by less count as constant, degrees: the precision of the 32-bit quaternions of a glTF file.
 const STEADY: f64 = 2e-5;
-/// What is no movement, in metres.
+/// Translations that differ by less count as constant, metres.
 pub(super) const STEADY_METRES: f64 = 1e-7;
-/// What keys are joined by: straight lines.
+/// Key attribute flag: linear interpolation.
 const LINEAR: i32 = 4;
 
-/// A clip in the terms of the file.
+/// A clip in the units and angles of the file.
 pub(super) struct AnimationStack {
-    /// The name, one that no other stack of the file has.
+    /// The name, unique in the file.
     pub(super) name: String,
-    /// The frames a second.
+    /// Frames per second.
     pub(super) rate: f64,
-    /// The time of each frame; at least one.
+    /// The time of each frame, at least one, ticks.
     pub(super) ticks: Vec<i64>,
+    /// The animation of each joint.
     pub(super) tracks: Vec<JointCurves>,
 }
 
-/// What one joint does.
+/// The animation of one joint.
 pub(super) struct JointCurves {
-    /// The object that stands for the joint.
+    /// The object id of the joint.
     pub(super) model: i64,
     /// `Lcl Rotation` in every frame.
     pub(super) degrees: Vec<[f64; 3]>,
     /// `Lcl Translation` in every frame, for joints that move.
-    pub(super) places: Option<Vec<[f64; 3]>>,
+    pub(super) translations: Option<Vec<[f64; 3]>>,
 }
 
-/// A stack as it goes into a file.
+/// The records of a stack.
 pub(super) struct StackRecords {
     pub(super) objects: Vec<FbxRecord<'static>>,
     pub(super) connections: Vec<FbxRecord<'static>>,
     pub(super) take: FbxRecord<'static>,
 }
 
-/// The angles of rotations about X, Y and Z in degrees, in the order in which the file multiplies them, the first near
-/// `start` and each near the one before.
+/// The Euler angles of rotations about X, Y and Z in degrees, for the rotation order of the file. The first are near `start`, the
+/// others near those before.
 pub(super) fn degrees(
     rotations: impl Iterator<Item = Quat>,
     order: RotationOrder,
@@ -66,7 +67,7 @@ pub(super) fn degrees(
     angles
 }
 
-/// A name that none of `taken` is: the one asked for, else with a number behind it.
+/// `name`, with a number appended if it is one of `taken`.
 pub(super) fn free_name(name: &str, taken: &[String]) -> String {
     let name = match record_properties::plain(name) {
         empty if empty.trim().is_empty() => "Take".to_owned(),
@@ -77,17 +78,17 @@ pub(super) fn free_name(name: &str, taken: &[String]) -> String {
     std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or(name)
 }
 
-/// A connection of two objects.
+/// A connection between two objects.
 pub(super) fn connection(from: i64, to: i64) -> FbxRecord<'static> {
     FbxRecord::new("C").string("OO").long(from).long(to)
 }
 
-/// A connection of an object with a property of another.
+/// A connection from an object to a property of another.
 pub(super) fn property_connection(from: i64, to: i64, property: &str) -> FbxRecord<'static> {
     FbxRecord::new("C").string("OP").long(from).long(to).string(property)
 }
 
-/// The records of a stack; `new` gives ids that no object has.
+/// The records of a stack; `new` returns unused ids.
 pub(super) fn write(
     stack: &AnimationStack,
     new: &mut impl FnMut() -> i64,
@@ -113,7 +114,7 @@ pub(super) fn write(
             .string("")
             .add(properties(rows)),
     );
-    // Without the room for records inside one reader drops every animation.
+    // The layer needs an empty block of child records: without it, one reader drops every animation.
     writer.out.objects.push(
         FbxRecord::new("AnimationLayer")
             .long(layer)
@@ -123,9 +124,9 @@ pub(super) fn write(
     );
     writer.out.connections.push(connection(layer, top));
     for track in &stack.tracks {
-        if let Some(places) = &track.places {
+        if let Some(translations) = &track.translations {
             let steady = STEADY_METRES / metres_per_unit;
-            writer.curves(new, layer, track.model, ("T", "Lcl Translation"), places, steady);
+            writer.curves(new, layer, track.model, ("T", "Lcl Translation"), translations, steady);
         }
         writer.curves(new, layer, track.model, ("R", "Lcl Rotation"), &track.degrees, STEADY);
     }
@@ -137,9 +138,10 @@ pub(super) fn write(
     writer.out
 }
 
+/// Collects the records of a stack.
 struct CurveWriter {
     out: StackRecords,
-    /// The times of all frames and of the first, as they stand in the file.
+    /// The encoded times of all frames, and of the first one only.
     times: [Vec<u8>; 2],
 }
 
@@ -154,6 +156,7 @@ impl CurveWriter {
         values: &[[f64; 3]],
         steady: f64,
     ) {
+        /// Names of the components in a curve node.
         const AXES: [&str; 3] = ["d|X", "d|Y", "d|Z"];
         let Some(first) = values.first() else { return };
         let node = new();
@@ -168,8 +171,8 @@ impl CurveWriter {
         self.out.connections.push(connection(node, layer));
         self.out.connections.push(property_connection(node, model, property));
         for (k, axis) in AXES.iter().enumerate() {
-            let still = values.iter().all(|v| (v[k] - first[k]).abs() <= steady);
-            let kept = if still { &values[..1] } else { values };
+            let constant = values.iter().all(|v| (v[k] - first[k]).abs() <= steady);
+            let kept = if constant { &values[..1] } else { values };
             let keys: Vec<f32> = kept.iter().map(|v| v[k] as f32).collect();
             let curve = new();
             self.out.objects.push(
@@ -179,7 +182,7 @@ impl CurveWriter {
                     .string("")
                     .add(FbxRecord::new("Default").double(first[k]))
                     .add(FbxRecord::new("KeyVer").int(4008))
-                    .add(FbxRecord::new("KeyTime").property(&self.times[usize::from(still)]))
+                    .add(FbxRecord::new("KeyTime").property(&self.times[usize::from(constant)]))
                     .add(FbxRecord::new("KeyValueFloat").floats(&keys))
                     .add(FbxRecord::new("KeyAttrFlags").ints(&[LINEAR]))
                     .add(FbxRecord::new("KeyAttrDataFloat").floats(&[0.0; 4]))
@@ -196,9 +199,9 @@ mod tests {
     use crate::math::{Vec3, exp};
 
     #[test]
-    fn angles_multiply_to_the_rotation_and_go_on_past_half_a_turn() {
-        let turns = (0..40).map(|n| exp(&(Vec3::z() * (0.2 * f64::from(n)))));
-        let angles = degrees(turns, RotationOrder::Zyx, [0.0; 3]);
+    fn angles_reproduce_the_rotation_and_continue_past_180_degrees() {
+        let rotations = (0..40).map(|n| exp(&(Vec3::z() * (0.2 * f64::from(n)))));
+        let angles = degrees(rotations, RotationOrder::Zyx, [0.0; 3]);
         for (n, [x, y, z]) in angles.into_iter().enumerate() {
             assert!(x.abs() < 1e-9 && y.abs() < 1e-9);
             assert!((z - (0.2 * n as f64).to_degrees()).abs() < 1e-9, "{n}: {z}");
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_free() {
+    fn names_are_unique() {
         let taken = ["walk".to_owned(), "walk_1".to_owned()];
         assert_eq!(free_name("walk", &taken), "walk_2");
         assert_eq!((free_name("run", &taken), free_name(" ", &[])), ("run".to_owned(), "Take".to_owned()));
@@ -214,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_steady_curve_keeps_one_key() {
-        let track = JointCurves { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], places: None };
+        let track =
+            JointCurves { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], translations: None };
         let stack = AnimationStack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track] };
         let mut id = 10;
         let written = write(

@@ -1,10 +1,10 @@
-//! Clips are added to a binary FBX file; every record that was there keeps its bytes.
+//! Adds clips to a binary FBX file; the bytes of every existing record are preserved.
 //!
-//! Objects, connections and takes are appended, the counts of `Definitions` raised. Two things only the vendor's library
-//! asks for, and silently loses animations otherwise: the first bytes of the footer, which belong to the file's own
-//! `FileId` and `CreationTime`, stay; and new ids lie above every id of the file, also those in `Documents`.
+//! Objects, connections and takes are appended, and the counts in `Definitions` increased. Autodesk's FBX SDK silently loses
+//! animations unless two more conditions hold: the first bytes of the footer, which are derived from the file's own `FileId`
+//! and `CreationTime`, are kept; and new ids are above every id of the file, including those in `Documents`.
 //!
-//! Space: each joint in its parent, as the file has it. Units: those of the file, degrees, ticks.
+//! Space: each joint in its parent, as in the file. Units: those of the file, degrees, ticks.
 
 use super::animation_stack::{self, AnimationStack, StackRecords};
 use super::record_properties::{Property, row};
@@ -13,12 +13,12 @@ use super::templates;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// The kinds of objects that make up animations.
+/// Object types of animations.
 const ANIMATIONS: [&[u8]; 4] =
     [b"AnimationStack", b"AnimationLayer", b"AnimationCurveNode", b"AnimationCurve"];
-/// Room for new ids that a file has to leave: more than any file has objects.
+/// Ids that must be free above those of the file: more than any file has objects.
 const IDS: i64 = 1 << 40;
-/// New ids begin here at least.
+/// Lower bound of new ids.
 const FIRST_ID: i64 = 1_000_000;
 
 /// Why clips cannot be added to a file.
@@ -26,9 +26,9 @@ const FIRST_ID: i64 = 1_000_000;
 pub(super) enum FbxSpliceError {
     #[error(transparent)]
     Records(#[from] FbxRecordError),
-    #[error("it has no record `{0}`")]
+    #[error("the file has no record `{0}`")]
     Missing(&'static str),
-    #[error("its ids leave no room for new ones")]
+    #[error("the ids of the file leave no room for new ones")]
     Ids,
 }
 
@@ -36,16 +36,17 @@ pub(super) enum FbxSpliceError {
 pub(super) struct FbxSplice<'a> {
     file: FbxFile<'a>,
     last_id: i64,
+    /// The names of all animation stacks.
     names: Vec<String>,
-    /// Whether the clips that were there are gone.
+    /// Whether the existing clips were removed and no new one has become the active one yet.
     replaced: bool,
 }
 
 impl<'a> FbxSplice<'a> {
-    /// The file, without its clips where they are replaced.
+    /// Opens a file; with `replace`, its clips are removed.
     ///
     /// # Errors
-    /// A [`FbxSpliceError`] where it is no binary file of version 7, or misses what clips are added to.
+    /// A [`FbxSpliceError`] if it is not a binary file of version 7, or lacks a record to which clips are added.
     pub(super) fn open(bytes: &'a [u8], replace: bool) -> Result<Self, FbxSpliceError> {
         let file = records::parse(bytes)?;
         let mut splice = Self { file, last_id: FIRST_ID, names: Vec::new(), replaced: replace };
@@ -74,22 +75,24 @@ impl<'a> FbxSplice<'a> {
         Ok(splice)
     }
 
+    /// The top-level record of this name.
     fn top(&mut self, name: &'static str) -> Result<&mut FbxRecord<'a>, FbxSpliceError> {
         let found = self.file.records.iter_mut().find(|r| *r.name == *name.as_bytes());
         found.ok_or(FbxSpliceError::Missing(name))
     }
 
     fn remove_animations(&mut self) -> Result<(), FbxSpliceError> {
-        let mut gone = BTreeSet::new();
+        let mut removed = BTreeSet::new();
         let mut counts = [0; ANIMATIONS.len()];
         self.top("Objects")?.children.retain(|object| {
             let Some(kind) = ANIMATIONS.iter().position(|kind| *object.name == **kind) else { return true };
             counts[kind] -= 1;
-            gone.extend(object.get_int(0));
+            removed.extend(object.get_int(0));
             false
         });
-        let within = |record: &FbxRecord, place| record.get_int(place).is_some_and(|id| gone.contains(&id));
-        self.top("Connections")?.children.retain(|c| !within(c, 1) && !within(c, 2));
+        let refers =
+            |record: &FbxRecord, place| record.get_int(place).is_some_and(|id| removed.contains(&id));
+        self.top("Connections")?.children.retain(|c| !refers(c, 1) && !refers(c, 2));
         if let Ok(takes) = self.top("Takes") {
             takes.children.retain(|take| *take.name != *b"Take");
         }
@@ -99,7 +102,7 @@ impl<'a> FbxSplice<'a> {
         Ok(())
     }
 
-    /// More or fewer objects of a kind.
+    /// Changes the number of objects of a type in `Definitions`.
     fn count(&mut self, kind: &[u8], more: i32) -> Result<(), FbxSpliceError> {
         if more == 0 {
             return Ok(());
@@ -121,7 +124,7 @@ impl<'a> FbxSplice<'a> {
         Ok(())
     }
 
-    /// A name for a clip that no other has, and that no later one gets.
+    /// A unique name for a clip; it is reserved.
     pub(super) fn free_name(&mut self, name: &str) -> String {
         let free = animation_stack::free_name(name, &self.names);
         self.names.push(free.clone());
@@ -131,7 +134,7 @@ impl<'a> FbxSplice<'a> {
     /// Adds a clip.
     ///
     /// # Errors
-    /// A [`FbxSpliceError`]; never for a file that could be opened.
+    /// A [`FbxSpliceError`], which does not occur for a file that could be opened.
     pub(super) fn add(&mut self, stack: &AnimationStack, metres_per_unit: f64) -> Result<(), FbxSpliceError> {
         let mut last = self.last_id;
         let mut new = || {
@@ -151,27 +154,27 @@ impl<'a> FbxSplice<'a> {
                     list.children.extend(records);
                     list.block = true;
                 }
-                // Files without takes are files; the stack says all that a take does.
+                // Files without takes are valid; the stack has the same information.
                 Err(_) if list == "Takes" => {}
                 Err(missing) => return Err(missing),
             }
         }
         if std::mem::take(&mut self.replaced) {
-            self.show(&stack.name);
+            self.activate(&stack.name);
         }
         Ok(())
     }
 
-    /// Shows a clip where the file named one that is gone.
-    fn show(&mut self, name: &str) {
+    /// Makes a clip the active one, instead of a removed one.
+    fn activate(&mut self, name: &str) {
         if let Some(current) = self.top("Takes").ok().and_then(|takes| takes.child_mut(b"Current")) {
             *current = FbxRecord::new("Current").string(name);
         }
         let Ok(documents) = self.top("Documents") else { return };
         for document in &mut documents.children {
             let rows = document.child_mut(b"Properties70").into_iter().flat_map(|p| &mut p.children);
-            for shown in rows.filter(|r| r.get(0) == Some(Property::Text(b"ActiveAnimStackName"))) {
-                *shown = row("ActiveAnimStackName", "KString", "", "").string(name);
+            for active in rows.filter(|r| r.get(0) == Some(Property::Text(b"ActiveAnimStackName"))) {
+                *active = row("ActiveAnimStackName", "KString", "", "").string(name);
             }
         }
     }
@@ -185,7 +188,7 @@ impl<'a> FbxSplice<'a> {
     }
 }
 
-/// A record that holds a count, raised.
+/// Increases the count in a record.
 fn raise(count: &mut FbxRecord, more: i32) {
     let now = count.get_int(0).and_then(|n| i32::try_from(n).ok()).unwrap_or_default();
     let raised = FbxRecord::new("Count").int(now.saturating_add(more).max(0));
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn added_clips_are_counted_and_named_apart() {
+    fn added_clips_are_counted_and_have_unique_names() {
         let bytes = file(&["walk"]);
         let mut splice = FbxSplice::open(&bytes, false).unwrap();
         let name = splice.free_name("walk");
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_leaves_as_if_there_had_been_no_other_clip() {
+    fn a_replaced_clip_leaves_no_trace() {
         let bytes = file(&["a", "b"]);
         let mut splice = FbxSplice::open(&bytes, true).unwrap();
         splice.add(&stack("c"), 0.01).unwrap();

@@ -1,8 +1,8 @@
-//! Objects and connections become a whole new file: header, settings, definitions, objects, connections, takes.
+//! Assembles a new FBX file: header, settings, definitions, objects, connections, takes.
 //!
-//! Space: right-handed, Y up, +Z front. Units: centimetres (`UnitScaleFactor` 1, what other programs take for granted),
-//! degrees, ticks. Time stamps and ids are always the same, so that equal input gives equal bytes; the first bytes of the
-//! footer are those that belong to these stamps. Source: files of the vendor's library of version 7.4.
+//! Space: right-handed, Y up, +Z front. Units: centimetres (`UnitScaleFactor` 1, which other programs assume), degrees, ticks.
+//! Time stamps and ids are constant, so that equal input gives equal bytes; the first bytes of the footer are derived from the
+//! time stamp. Source: files written by version 7.4 of Autodesk's FBX SDK.
 
 use super::animation_stack::{self, AnimationStack, StackRecords};
 use super::record_properties::{int_row, object, properties, row, time_row, triple_row};
@@ -10,45 +10,53 @@ use super::records::{FbxFile, FbxRecord, FbxRecordError};
 use super::templates;
 use super::ticks;
 
-/// The version of new files, and the one for those that are too large for its numbers.
+/// Version of new files: 7.4, with 32-bit offsets.
 const VERSION: u32 = 7400;
+/// Version of files that are too large for 32-bit offsets: 7.5.
 const LARGE_VERSION: u32 = 7500;
-/// What is written with 64-bit numbers: other readers take the 32-bit ones as signed.
+/// Size above which [`LARGE_VERSION`] is written, bytes: some readers take 32-bit offsets as signed.
 const LARGE: usize = i32::MAX as usize;
+/// Creation time in every file.
 const CREATED: &str = "1970-01-01 10:00:00:000";
+/// File ID in every file.
 const FILE_ID: [u8; 16] =
     [0x28, 0xb3, 0x2a, 0xeb, 0xb6, 0x24, 0xcc, 0xc2, 0xbf, 0xc8, 0xb0, 0x2a, 0xa9, 0x2b, 0xfc, 0xf1];
-/// What belongs to [`CREATED`] and [`FILE_ID`].
+/// First bytes of the footer, which are derived from [`CREATED`] and [`FILE_ID`].
 const CODE: [u8; 16] =
     [0xfa, 0xbc, 0xab, 0x09, 0xd0, 0xc8, 0xd4, 0x66, 0xb1, 0x76, 0xfb, 0x83, 0x1c, 0xf7, 0x26, 0x7e];
+/// Name of the program in the header.
 const CREATOR: &str = "posemill";
-/// The id of the first object.
+/// Object ids start above this.
 const FIRST_ID: i64 = 1_000_000;
-/// The id of the scene itself, which objects at the top are connected to.
+/// Id of the scene, to which top-level objects are connected.
 pub(super) const SCENE: i64 = 0;
+/// Name of the set of texture coordinates.
+pub(super) const UV_SET: &str = "UVMap";
 /// Metres in one unit of a new file.
 pub(super) const METRES_PER_UNIT: f64 = 0.01;
 
-/// A file in the making.
+/// A new file under construction.
 #[derive(Default)]
 pub(super) struct FbxBuilder {
+    /// The number of ids in use.
     ids: i64,
     objects: Vec<FbxRecord<'static>>,
     connections: Vec<FbxRecord<'static>>,
     takes: Vec<FbxRecord<'static>>,
-    /// The name of the first stack, its rate, and the span of all.
-    shown: Option<(String, f64)>,
+    /// The name and rate of the first animation stack, which is the active one.
+    active: Option<(String, f64)>,
+    /// The time span of all stacks, ticks.
     span: Option<(i64, i64)>,
 }
 
 impl FbxBuilder {
-    /// An id that no object has.
+    /// A new id.
     pub(super) fn id(&mut self) -> i64 {
         self.ids += 1;
         FIRST_ID + self.ids
     }
 
-    /// An object, its details to be added.
+    /// An object record; its content is added by the caller.
     pub(super) fn object(
         kind: &'static str,
         id: i64,
@@ -59,7 +67,7 @@ impl FbxBuilder {
         FbxRecord::new(kind).long(id).string(&object(name, class)).string(sort)
     }
 
-    /// Adds a thing of the scene with these properties.
+    /// Adds a scene node (`Model`) with these properties.
     pub(super) fn add_model(
         &mut self,
         id: i64,
@@ -71,7 +79,7 @@ impl FbxBuilder {
             Self::object("Model", id, name, "Model", sort)
                 .add(FbxRecord::new("Version").int(232))
                 .add(properties(rows))
-                .add(FbxRecord::new("Shading").truth(true))
+                .add(FbxRecord::new("Shading").boolean(true))
                 .add(FbxRecord::new("Culling").string("CullingOff")),
         );
     }
@@ -81,12 +89,12 @@ impl FbxBuilder {
         self.objects.push(object);
     }
 
-    /// Connects an object with the one it belongs to.
+    /// Connects an object to its owner.
     pub(super) fn connect(&mut self, from: i64, to: i64) {
         self.connections.push(animation_stack::connection(from, to));
     }
 
-    /// Connects an object with a property of another.
+    /// Connects an object to a property of another.
     pub(super) fn connect_property(&mut self, from: i64, to: i64, property: &str) {
         self.connections.push(animation_stack::property_connection(from, to, property));
     }
@@ -98,7 +106,7 @@ impl FbxBuilder {
         self.objects.extend(objects);
         self.connections.extend(connections);
         self.takes.push(take);
-        self.shown.get_or_insert_with(|| (stack.name.clone(), stack.rate));
+        self.active.get_or_insert_with(|| (stack.name.clone(), stack.rate));
         let ends = stack.ticks.first().copied().zip(stack.ticks.last().copied());
         self.span = match (self.span, ends) {
             (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
@@ -126,12 +134,13 @@ impl FbxBuilder {
             FbxRecord::new("Objects").all(self.objects),
             FbxRecord::new("Connections").all(self.connections),
             FbxRecord::new("Takes")
-                .add(FbxRecord::new("Current").string(self.shown.as_ref().map_or("", |(name, _)| name)))
+                .add(FbxRecord::new("Current").string(self.active.as_ref().map_or("", |(name, _)| name)))
                 .all(self.takes),
         ];
         FbxFile { version, records, code: CODE }.to_bytes()
     }
 
+    /// The record `GlobalSettings`.
     fn settings(&self) -> FbxRecord<'static> {
         let axes = [
             ("UpAxis", 1),
@@ -143,7 +152,7 @@ impl FbxBuilder {
             ("OriginalUpAxis", 1),
             ("OriginalUpAxisSign", 1),
         ];
-        let rate = self.shown.as_ref().map_or(30.0, |(_, rate)| *rate);
+        let rate = self.active.as_ref().map_or(30.0, |(_, rate)| *rate);
         let mode = ticks::mode(rate);
         let (start, stop) = self.span.unwrap_or_default();
         let number = |name, value| row(name, "double", "Number", "").double(value);
@@ -164,11 +173,12 @@ impl FbxBuilder {
         FbxRecord::new("GlobalSettings").add(FbxRecord::new("Version").int(1000)).add(properties(rows))
     }
 
+    /// The record `Documents`.
     fn documents(&self, id: i64) -> FbxRecord<'static> {
-        let shown = self.shown.as_ref().map_or("", |(name, _)| name);
+        let active = self.active.as_ref().map_or("", |(name, _)| name);
         let rows = [
             row("SourceObject", "object", "", ""),
-            row("ActiveAnimStackName", "KString", "", "").string(shown),
+            row("ActiveAnimStackName", "KString", "", "").string(active),
         ];
         let document = FbxRecord::new("Document").long(id).string("Scene").string("Scene");
         let document = document.add(properties(rows)).add(FbxRecord::new("RootNode").long(SCENE));
@@ -176,6 +186,7 @@ impl FbxBuilder {
     }
 }
 
+/// The record `FBXHeaderExtension`.
 fn header(version: u32, file_name: &str) -> FbxRecord<'static> {
     let stamp = [("Year", 1970), ("Month", 1), ("Day", 1), ("Hour", 10), ("Minute", 0), ("Second", 0)];
     let stamp = stamp.map(|(name, value)| FbxRecord::new(name).int(value));

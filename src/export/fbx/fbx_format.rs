@@ -1,6 +1,6 @@
-//! Motions become a file: the one their character came in, with clips added, or a new one.
+//! The format `fbx`: writes the character's own file with clips added, or else a new file.
 //!
-//! Which of the two, and why it is not the first, is decided here. Units and space: those of the parts.
+//! Here is decided which of the two, and a new file is reported with the reason.
 
 use super::fbx_builder::FbxBuilder;
 use super::material::FbxMaterials;
@@ -19,18 +19,18 @@ use serde::{Deserialize, Serialize};
 /// FBX.
 pub const FORMAT: Format = Format {
     name: "fbx",
-    about: "binary FBX: a new file, or an FBX character's own with clips added",
-    loses: "of other than FBX characters all but skin, base colours, their textures and the clips that are written",
+    about: "binary FBX: a new file, or the FBX character's own file with clips added",
+    loses: "for characters not from FBX: everything except skin, base colours with textures, and the written clips",
     several: true,
     write: save,
 };
 
-/// What FBX files shall hold.
+/// Content of FBX files (`[output.fbx]`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FbxOptions {
-    /// Whether the character's meshes, materials and textures are written; without them the file is a skeleton and its
-    /// clips, also where the character came as FBX.
+    /// Whether the character's meshes, materials and textures are written. Without them the file has only a skeleton and its
+    /// clips, also for a character that was read from FBX.
     pub skin: bool,
 }
 
@@ -43,29 +43,32 @@ impl Default for FbxOptions {
 fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
     let document = motions.first().and_then(|m| m.character.document.as_ref());
     let own = document.and_then(|d| d.fbx.as_deref().map(|bytes| (d, bytes))).filter(|_| options.fbx.skin);
-    let Some((document, bytes)) = own else { return fresh(motions, options) };
+    let Some((document, bytes)) = own else { return new_file(motions, options) };
     if options.clips_inside {
         return Ok((
             vec![OutputFile { name: options.file(FORMAT.name), bytes: bytes.to_vec() }],
             Warnings::new(),
         ));
     }
-    match spliced(motions, document, bytes, options) {
+    match own_file(motions, document, bytes, options) {
         Ok(written) => Ok(written),
         Err(why) => {
-            let (files, mut warnings) = fresh(motions, options)?;
-            let said = format!(
-                "the character's own file could not take the clips: {why}; a new file holds its skin, base colours and textures"
+            let (files, mut warnings) = new_file(motions, options)?;
+            let message = format!(
+                "the clips could not be added to the character's own file: {why}; a new file has its skin, base colours and textures"
             );
-            warnings.add("fbx-rebuilt", said, "the character");
+            warnings.add("fbx-rebuilt", message, "the character");
             Ok((files, warnings))
         }
     }
 }
 
-/// The file that the character came in, with the clips added; a sentence where it cannot take them.
+/// The character's own file with the clips added.
+///
+/// # Errors
+/// A message if clips cannot be added to it.
 #[cfg(feature = "fbx")]
-fn spliced(
+fn own_file(
     motions: &[Motion],
     document: &Document,
     bytes: &[u8],
@@ -75,35 +78,35 @@ fn spliced(
     let character = &first.character;
     let mut splice =
         append_clips::FbxSplice::open(bytes, options.replace_animations).map_err(|e| e.to_string())?;
-    let native = original_nodes::OriginalFile::open(bytes, document)?;
+    let original = original_nodes::OriginalFile::open(bytes, document)?;
     let mut warnings = Warnings::new();
     let mut clips = Vec::new();
     for clip in motions.iter().map(|m| &m.clip).filter(|c| c.frames() > 0) {
         let name = splice.free_name(&clip.name);
-        let stack = native.stack(character, document, clip, name.clone())?;
-        if (stack.rate / native.rate - 1.0).abs() > 1e-4 {
-            let said = format!(
-                "the character's file runs at {} frames a second and the clip at {}: it keeps its time, and keys stand between frames",
-                native.rate, stack.rate
+        let stack = original.stack(character, document, clip, name.clone())?;
+        if (stack.rate / original.rate - 1.0).abs() > 1e-4 {
+            let message = format!(
+                "the character's file has {} frames per second and the clip {}: times are kept, so keys lie between frames",
+                original.rate, stack.rate
             );
-            warnings.add("fbx-rate", said, format!("clip `{name}`"));
+            warnings.add("fbx-rate", message, format!("clip `{name}`"));
         }
-        splice.add(&stack, native.metres_per_unit).map_err(|e| e.to_string())?;
+        splice.add(&stack, original.metres_per_unit).map_err(|e| e.to_string())?;
         clips.push((clip, name));
     }
     let written = splice.to_bytes().map_err(|e| e.to_string())?;
-    native.check(&written, character, document, &clips)?;
+    original.check(&written, character, document, &clips)?;
     Ok((vec![OutputFile { name: options.file(FORMAT.name), bytes: written }], warnings))
 }
 
-/// Without the reader nothing is known of the file's own transforms.
+/// Without the reader the transforms of the file are unknown.
 #[cfg(not(feature = "fbx"))]
-fn spliced(_: &[Motion], _: &Document, _: &[u8], _: &ExportOptions) -> Result<Written, String> {
-    Err("this program was built without the reader of FBX".to_owned())
+fn own_file(_: &[Motion], _: &Document, _: &[u8], _: &ExportOptions) -> Result<Written, String> {
+    Err("this program was built without the FBX reader".to_owned())
 }
 
 /// A new file.
-fn fresh(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
+fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
     let name = options.file(FORMAT.name);
@@ -111,17 +114,17 @@ fn fresh(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportE
     let meshes = if options.fbx.skin { character.meshes.as_slice() } else { &[] };
     let at_rest = character.bind.as_ref().is_none_or(|bind| bind.joints()[0] == Transform::identity());
     let synthetic_root = |clip: &&Clip| has_synthetic_root(character.skeleton(), clip);
-    let left_out = at_rest && !clips.is_empty() && clips.iter().all(synthetic_root);
+    let omit_root = at_rest && !clips.is_empty() && clips.iter().all(synthetic_root);
     let mut document = FbxBuilder::default();
-    let bones = limb_nodes::write(&mut document, character, left_out);
-    let mut looks = FbxMaterials::default();
-    mesh::write(&mut document, meshes, &bones, &mut looks);
-    let mut taken = Vec::new();
+    let bones = limb_nodes::write(&mut document, character, omit_root);
+    let mut materials = FbxMaterials::default();
+    mesh::write(&mut document, meshes, &bones, &mut materials);
+    let mut names = Vec::new();
     for clip in clips {
-        let free = animation_stack::free_name(&clip.name, &taken);
+        let free = animation_stack::free_name(&clip.name, &names);
         document.add_stack(&bones.stack(clip, free.clone()));
-        taken.push(free);
+        names.push(free);
     }
     let bytes = document.into_bytes(&name).map_err(|e| ExportError::Fbx { reason: e.to_string() })?;
-    Ok((vec![OutputFile { name, bytes }], looks.warnings))
+    Ok((vec![OutputFile { name, bytes }], materials.warnings))
 }

@@ -1,12 +1,12 @@
-//! Joints become nodes with limbs, and clips what these nodes do.
+//! Writes joints as limb nodes, and the animation of these nodes from clips.
 //!
-//! Nodes stand in the bind pose, in the rest pose where there is none. The rotation of that pose is `PreRotation`, so
-//! that every joint has the angles 0 there: `local = Rz Ry Rx(PreRotation) Rz Ry Rx(Lcl Rotation)`.
+//! Nodes are written in the bind pose, or in the rest pose if there is none. The rotation of that pose is `PreRotation`, so that
+//! all angles are 0 in it: `local = Rz Ry Rx(PreRotation) Rz Ry Rx(Lcl Rotation)`.
 //!
-//! A leaf gets no end node: it would be one more joint, and engines take two skeletons for one by their joints.
-//! Blender draws a leaf as long as its parent, Maya and MotionBuilder a ball; its size is told by the file.
+//! A leaf gets no end node: it would be an additional joint, and engines compare skeletons by their joints. Blender draws a leaf
+//! as long as its parent, Maya and MotionBuilder draw a ball whose size is stated in the file.
 //!
-//! Space: each joint in its parent. Units: metres become centimetres, radians degrees.
+//! Space: each joint in its parent. Units: metres are converted to centimetres, radians to degrees.
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
@@ -17,30 +17,32 @@ use crate::export::euler_angles::RotationOrder;
 use crate::math::{Transform, Vec3};
 use crate::model::{Character, Clip, Joint, JointId, ModelPose, Skeleton};
 
-/// How large a joint is drawn, relative to the bones that start there.
+/// Displayed size of a joint, relative to the length of the bones that start there.
 const BALL: f64 = 0.1;
-/// How large a joint without length is drawn, metres.
+/// Minimum displayed size of a joint, metres.
 const SMALLEST_BALL: f64 = 0.002;
-/// The file's order of multiplication, listed from the left.
+/// Order in which the file multiplies rotations, from the left.
 const ORDER: RotationOrder = RotationOrder::Zyx;
+/// Units of the file per metre.
 const UNITS_PER_METRE: f64 = 1.0 / METRES_PER_UNIT;
 
-/// The skeleton of a file in the making.
+/// The skeleton of a new file.
 pub(super) struct LimbNodes<'a> {
     pub(super) skeleton: &'a Skeleton,
-    /// The object of each joint; `None` for a root that says nothing and is left out.
+    /// The object id of each joint; `None` for a synthetic root that is omitted.
     pub(super) models: Vec<Option<i64>>,
-    /// Where the joints stand, in model space.
+    /// The pose of the joints, in model space.
     pub(super) bind: ModelPose,
+    /// The same, relative to the parent joints.
     local: Vec<Transform>,
 }
 
-/// A place in the unit of the file.
-pub(super) fn place(metres: &Vec3) -> [f64; 3] {
+/// A translation in the unit of the file.
+fn file_units(metres: &Vec3) -> [f64; 3] {
     (metres * UNITS_PER_METRE).into()
 }
 
-/// The name as the character's file had it.
+/// The name in the character's file.
 pub(super) fn name(joint: &Joint) -> &str {
     joint.file_name.as_deref().filter(|n| !n.is_empty()).unwrap_or(&joint.name)
 }
@@ -49,21 +51,21 @@ pub(super) fn name(joint: &Joint) -> &str {
 pub(super) fn write<'a>(
     document: &mut FbxBuilder,
     character: &'a Character,
-    left_out: bool,
+    omit_root: bool,
 ) -> LimbNodes<'a> {
     let skeleton = character.skeleton();
     let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
     let local = bind.to_local(skeleton).local().to_vec();
     let mut bones = LimbNodes { skeleton, models: Vec::with_capacity(skeleton.len()), bind, local };
     for id in skeleton.ids() {
-        if left_out && id.index() == 0 {
+        if omit_root && id.index() == 0 {
             bones.models.push(None);
             continue;
         }
         let (attribute, model) = (document.id(), document.id());
         let name = name(skeleton.joint(id));
         let at = &bones.local[id.index()];
-        let turned = animation_stack::degrees(std::iter::once(at.rotation), ORDER, [0.0; 3]);
+        let angles = animation_stack::degrees(std::iter::once(at.rotation), ORDER, [0.0; 3]);
         let limb = [("Size", bones.ball(id)), ("LimbLength", 1.0)];
         let limb = limb.map(|(name, value)| row(name, "double", "Number", "").double(value));
         document.add(
@@ -76,8 +78,8 @@ pub(super) fn write<'a>(
             int_row("InheritType", "enum", "", 1),
             vector_row("ScalingMax", [0.0; 3]),
             int_row("DefaultAttributeIndex", "int", "Integer", 0),
-            vector_row("PreRotation", turned.first().copied().unwrap_or_default()),
-            local_row("Lcl Translation", place(&at.translation)),
+            vector_row("PreRotation", angles.first().copied().unwrap_or_default()),
+            local_row("Lcl Translation", file_units(&at.translation)),
             local_row("Lcl Rotation", [0.0; 3]),
             local_row("Lcl Scaling", [1.0; 3]),
         ];
@@ -91,7 +93,7 @@ pub(super) fn write<'a>(
 }
 
 impl LimbNodes<'_> {
-    /// How large a joint is drawn, in the unit of the file.
+    /// Displayed size of a joint, in the unit of the file.
     fn ball(&self, id: JointId) -> f64 {
         let children = self.skeleton.children(id);
         let sum: f64 = children.iter().map(|c| self.local[c.index()].translation.norm()).sum();
@@ -102,7 +104,7 @@ impl LimbNodes<'_> {
         (BALL * length).max(SMALLEST_BALL) * UNITS_PER_METRE
     }
 
-    /// What the nodes do in a clip of this skeleton with at least one frame.
+    /// The animation of the nodes in a clip of this skeleton with at least one frame.
     pub(super) fn stack(&self, clip: &Clip, name: String) -> AnimationStack {
         let nodes = self.skeleton.ids().filter_map(|id| Some((id, self.models[id.index()]?)));
         let tracks = nodes.map(|(id, model)| self.track(clip, id, model)).collect();
@@ -117,12 +119,16 @@ impl LimbNodes<'_> {
     fn track(&self, clip: &Clip, id: JointId, model: i64) -> JointCurves {
         let at = &self.local[id.index()];
         let frames = 0..clip.frames();
-        let turned = frames.clone().map(|f| at.rotation.inverse() * clip.rotations(f)[id.index()]);
-        let degrees = animation_stack::degrees(turned, ORDER, [0.0; 3]);
-        let places: Vec<Vec3> = frames.map(|f| clip.local(self.skeleton, f, id).translation).collect();
-        // A root is keyed even where it rests: programs take its place from the keys.
+        let rotations = frames.clone().map(|f| at.rotation.inverse() * clip.rotations(f)[id.index()]);
+        let degrees = animation_stack::degrees(rotations, ORDER, [0.0; 3]);
+        let translations: Vec<Vec3> = frames.map(|f| clip.local(self.skeleton, f, id).translation).collect();
+        // A root is keyed even if it is at rest: programs take its position from the keys.
         let root = self.skeleton.parent(id).is_none_or(|p| self.models[p.index()].is_none());
-        let moved = root || places.iter().any(|p| (p - at.translation).amax() > STEADY_METRES);
-        JointCurves { model, degrees, places: moved.then(|| places.iter().map(place).collect()) }
+        let moved = root || translations.iter().any(|p| (p - at.translation).amax() > STEADY_METRES);
+        JointCurves {
+            model,
+            degrees,
+            translations: moved.then(|| translations.iter().map(file_units).collect()),
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! What surfaces look like becomes materials with their textures inside the file.
+//! Writes materials with embedded textures.
 //!
-//! Meshes that look the same share a material, materials with the same picture its texture. Colours are linear, as they
-//! came. PNG and JPEG go in as they are; WebP, which FBX programs cannot open, as PNG.
+//! Meshes with equal materials share one, and materials with the same image share its texture. Colours are linear, as in the
+//! source. PNG and JPEG are embedded unchanged; WebP, which FBX programs cannot open, is converted to PNG.
 
-use super::fbx_builder::FbxBuilder;
+use super::fbx_builder::{FbxBuilder, UV_SET};
 use super::record_properties::{object, properties, row, triple_row};
 use super::records::FbxRecord;
 use crate::model::{Material, Texture};
@@ -12,23 +12,23 @@ use image::ImageFormat;
 use std::borrow::Cow;
 use std::io::Cursor;
 
-/// The materials of a file in the making.
+/// The materials of a new file.
 #[derive(Default)]
 pub(super) struct FbxMaterials<'a> {
     materials: Vec<(&'a Material, i64)>,
-    /// Pictures and their textures; `None` for those that cannot be kept.
+    /// Images and the object ids of their textures; `None` for unsupported images.
     textures: Vec<(&'a Texture, Option<i64>)>,
     pub(super) warnings: Warnings,
 }
 
 impl<'a> FbxMaterials<'a> {
-    /// The object of a material, which is named after the first mesh that has it.
-    pub(super) fn material(&mut self, document: &mut FbxBuilder, look: &'a Material, mesh: &str) -> i64 {
-        if let Some((_, known)) = self.materials.iter().find(|(m, _)| *m == look) {
+    /// The object id of a material, which is named after the first mesh that uses it.
+    pub(super) fn material(&mut self, document: &mut FbxBuilder, source: &'a Material, mesh: &str) -> i64 {
+        if let Some((_, known)) = self.materials.iter().find(|(m, _)| *m == source) {
             return *known;
         }
         let id = document.id();
-        let [r, g, b, alpha] = look.base_color.map(f64::from);
+        let [r, g, b, alpha] = source.base_color.map(f64::from);
         let color = |name, v| triple_row(name, "Color", "", "A", v);
         let number = |name, value| row(name, "Number", "", "A").double(value);
         let rows = [
@@ -47,10 +47,10 @@ impl<'a> FbxMaterials<'a> {
                 .add(FbxRecord::new("MultiLayer").int(0))
                 .add(properties(rows)),
         );
-        if let Some(texture) = look.texture.as_ref().and_then(|t| self.texture(document, t, mesh)) {
+        if let Some(texture) = source.texture.as_ref().and_then(|t| self.texture(document, t, mesh)) {
             document.connect_property(texture, id, "DiffuseColor");
         }
-        self.materials.push((look, id));
+        self.materials.push((source, id));
         id
     }
 
@@ -58,11 +58,11 @@ impl<'a> FbxMaterials<'a> {
         if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
             return *known;
         }
-        let id = match picture(&texture.bytes) {
+        let id = match encoded_image(&texture.bytes) {
             Some((bytes, suffix)) => Some(write(document, &bytes, mesh, suffix)),
             None => {
-                let said = "a texture that is no PNG, JPEG or WebP was left out";
-                self.warnings.add("fbx-texture", said, format!("mesh `{mesh}`"));
+                let message = "a texture that is not PNG, JPEG or WebP was omitted";
+                self.warnings.add("fbx-texture", message, format!("mesh `{mesh}`"));
                 None
             }
         };
@@ -71,14 +71,14 @@ impl<'a> FbxMaterials<'a> {
     }
 }
 
-/// A picture as FBX programs open it, and what its file would be called.
-fn picture(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, &'static str)> {
+/// An image in a format that FBX programs open, and its file extension.
+fn encoded_image(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, &'static str)> {
     match image::guess_format(bytes).ok()? {
         ImageFormat::Png => Some((bytes.into(), "png")),
         ImageFormat::Jpeg => Some((bytes.into(), "jpg")),
         ImageFormat::WebP => {
             let mut reader = image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::WebP);
-            // The crate's own limits: at most half a GiB.
+            // The default limits of the crate: at most half a GiB.
             reader.limits(image::Limits::default());
             let mut png = Cursor::new(Vec::new());
             reader.decode().ok()?.write_to(&mut png, ImageFormat::Png).ok()?;
@@ -90,7 +90,7 @@ fn picture(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, &'static str)> {
 
 fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str) -> i64 {
     let (video, texture) = (document.id(), document.id());
-    // The number keeps names apart that differ only in what a file name cannot hold.
+    // The id distinguishes names that differ only in characters that a file name cannot contain.
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let file = format!("{}_{texture}.{suffix}", name.chars().map(letter).collect::<String>());
     document.add(
@@ -108,7 +108,7 @@ fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str) -> i
             .add(FbxRecord::new("Version").int(202))
             .add(FbxRecord::new("TextureName").string(&object(name, "Texture")))
             .add(properties([
-                row("UVSet", "KString", "", "").string(super::mesh::UV_SET),
+                row("UVSet", "KString", "", "").string(UV_SET),
                 row("UseMaterial", "bool", "", "").int(1),
             ]))
             .add(FbxRecord::new("Media").string(&object(name, "Video")))
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn webp_becomes_png_and_others_stay() {
+    fn webp_is_converted_to_png_and_others_are_unchanged() {
         let pixels =
             image::RgbaImage::from_fn(3, 2, |x, y| image::Rgba([x as u8 * 80, y as u8 * 90, 7, 255]));
         let coded = |format| {
@@ -137,11 +137,11 @@ mod tests {
             bytes.into_inner()
         };
         let (webp, png) = (coded(ImageFormat::WebP), coded(ImageFormat::Png));
-        let (found, suffix) = picture(&webp).unwrap();
+        let (found, suffix) = encoded_image(&webp).unwrap();
         assert_eq!(suffix, "png");
         assert_eq!(image::load_from_memory(&found).unwrap().to_rgba8(), pixels);
-        assert_eq!(picture(&png), Some((Cow::Borrowed(&png[..]), "png")));
-        assert_eq!(picture(b"GIF89a"), None);
-        assert_eq!(picture(&webp[..webp.len() / 2]), None);
+        assert_eq!(encoded_image(&png), Some((Cow::Borrowed(&png[..]), "png")));
+        assert_eq!(encoded_image(b"GIF89a"), None);
+        assert_eq!(encoded_image(&webp[..webp.len() / 2]), None);
     }
 }

@@ -1,16 +1,15 @@
-//! Skinned meshes become geometry at the place where it was bound, with one cluster for each joint.
+//! Writes skinned meshes as geometry in the bind pose, with one cluster for each joint.
 //!
-//! Joints may have been bound to each mesh in another pose. With `P` the place of mesh space in model space as the
-//! heaviest joint was bound, and `B` the matrix that brings mesh space into a joint, vertices become `P v`,
-//! `TransformLink = P B^-1` (where the joint was when this mesh was bound) and `Transform = B P^-1`: whatever the pose, a
-//! vertex comes out where `model_from_joint B v` is.
+//! Each mesh may have been bound in another pose. With `P` the transform from mesh space to model space when the joint with the
+//! most weight was bound, and `B` the matrix from mesh space to a joint, vertices are written as `P v`, `TransformLink = P B^-1`
+//! (where the joint was when this mesh was bound) and `Transform = B P^-1`: in every pose a vertex is at `model_from_joint B v`.
 //!
-//! Vertices that differ only in normal or texture place become one point, so that seams of textures do not tear;
-//! normals and texture places belong to the corners of faces.
+//! Vertices that differ only in normal or texture coordinates are welded to one point, so that texture seams do not split;
+//! normals and texture coordinates are stored per face corner.
 //!
-//! Space: model space. Units: metres become centimetres; matrices stand column by column.
+//! Space: model space. Units: metres are converted to centimetres; matrices are in column-major order.
 
-use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
+use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE, UV_SET};
 use super::limb_nodes::{LimbNodes, name};
 use super::material::FbxMaterials;
 use super::record_properties::int_row;
@@ -19,11 +18,9 @@ use crate::math::{Mat4, Transform, Vec3, nearest_rotation};
 use crate::model::Mesh;
 use std::collections::{HashMap, HashSet};
 
-/// What the only set of texture places is called.
-pub(super) const UV_SET: &str = "UVMap";
-/// Below this share of the cube of its size, a matrix has no inverse: it lays the mesh flat.
-const FLAT: f64 = 1e-12;
-/// How far bind matrices of 32-bit floats are off rotations without meaning it; above, readers that keep it do better.
+/// A matrix whose determinant is below this, relative to the cube of its norm, counts as singular: it flattens the mesh.
+const SINGULAR: f64 = 1e-12;
+/// Deviation from a rotation that counts as rounding noise of 32-bit bind matrices; larger deviations are kept.
 const NOISE: f64 = 1e-4;
 
 /// Adds the meshes, and the pose in which they were bound.
@@ -31,22 +28,22 @@ pub(super) fn write<'a>(
     document: &mut FbxBuilder,
     meshes: &'a [Mesh],
     bones: &LimbNodes,
-    looks: &mut FbxMaterials<'a>,
+    materials: &mut FbxMaterials<'a>,
 ) {
     let mut nodes: Vec<(i64, [f64; 16])> = Vec::new();
-    let mut taken: HashSet<String> = HashSet::new();
+    let mut names_in_use: HashSet<String> = HashSet::new();
     for mesh in meshes.iter().filter(|m| !m.triangles.is_empty() && !m.bindings.is_empty()) {
         let numbered = (1..).map(|n| format!("{}_{n}", mesh.name));
         let mut names = std::iter::once(mesh.name.clone()).chain(numbered);
-        let free = names.find(|name| !name.is_empty() && taken.insert(name.clone()));
+        let free = names.find(|name| !name.is_empty() && names_in_use.insert(name.clone()));
         let name = free.unwrap_or_default();
         match BoundMesh::of(mesh, bones) {
             Some(placed) => {
-                nodes.push((placed.write(document, &name, bones, looks), column(&Mat4::identity())))
+                nodes.push((placed.write(document, &name, bones, materials), column(&Mat4::identity())))
             }
             None => {
-                let said = "a mesh that its bind matrices lay flat was left out";
-                looks.warnings.add("fbx-mesh-flat", said, format!("mesh `{name}`"));
+                let message = "a mesh with singular bind matrices was omitted";
+                materials.warnings.add("fbx-mesh-flat", message, format!("mesh `{name}`"));
             }
         }
     }
@@ -70,7 +67,7 @@ pub(super) fn write<'a>(
     document.add(pose.all(nodes));
 }
 
-/// A matrix of metres, in the unit of the file, column by column.
+/// A matrix with its translation converted to the unit of the file, in column-major order.
 fn column(matrix: &Mat4<f64>) -> [f64; 16] {
     let mut numbers = [0.0; 16];
     numbers.copy_from_slice(matrix.as_slice());
@@ -80,39 +77,40 @@ fn column(matrix: &Mat4<f64>) -> [f64; 16] {
     numbers
 }
 
-/// The inverse of an affine matrix, where it has one.
+/// The inverse of an affine matrix, `None` if it is singular.
 fn inverse(matrix: &Mat4<f64>) -> Option<Mat4<f64>> {
     let linear = matrix.fixed_view::<3, 3>(0, 0).into_owned();
     let size = linear.norm();
-    (linear.determinant().abs() > FLAT * size * size * size).then(|| matrix.try_inverse()).flatten()
+    (linear.determinant().abs() > SINGULAR * size * size * size).then(|| matrix.try_inverse()).flatten()
 }
 
-/// The matrix without what keeps it from being a rotation and a translation, where that is noise: some readers make a
-/// rotation of it themselves, and then noise counts as often as the joint is far from the origin.
-fn straightened(matrix: &Mat4<f64>) -> Mat4<f64> {
+/// The nearest rigid transform, if the difference is noise. Some readers extract the rotation themselves, and then noise is
+/// amplified by the distance of the joint from the origin.
+fn orthonormalised(matrix: &Mat4<f64>) -> Mat4<f64> {
     let linear = matrix.fixed_view::<3, 3>(0, 0).into_owned();
     match nearest_rotation(&linear) {
         Some((rotation, false)) if (rotation.to_rotation_matrix().matrix() - linear).amax() < NOISE => {
-            let place = matrix.fixed_view::<3, 1>(0, 3).into_owned();
-            Transform::new(rotation, place).to_matrix()
+            let translation = matrix.fixed_view::<3, 1>(0, 3).into_owned();
+            Transform::new(rotation, translation).to_matrix()
         }
         _ => *matrix,
     }
 }
 
-/// A mesh brought to where it was bound.
+/// A mesh in its bind pose.
 struct BoundMesh<'a> {
     mesh: &'a Mesh,
     model_from_mesh: Mat4<f64>,
     mesh_from_model: Mat4<f64>,
-    /// The point of each vertex, and the first vertex of each point.
+    /// The point of each vertex.
     points: Vec<u32>,
+    /// The first vertex of each point.
     firsts: Vec<usize>,
     triangles: Vec<[u32; 3]>,
 }
 
 impl<'a> BoundMesh<'a> {
-    /// `None` where the mesh has no extent in some direction that its joints see.
+    /// `None` if the bind matrix is singular.
     fn of(mesh: &'a Mesh, bones: &LimbNodes) -> Option<Self> {
         let mut loads = vec![0.0; mesh.bindings.len()];
         for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
@@ -125,8 +123,8 @@ impl<'a> BoundMesh<'a> {
         let model_from_mesh = bones.bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh;
         let mesh_from_model = inverse(&model_from_mesh)?;
         let mirrored = model_from_mesh.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
-        let turned = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
-        let triangles = mesh.triangles.iter().map(turned).collect();
+        let oriented = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
+        let triangles = mesh.triangles.iter().map(oriented).collect();
         let (points, firsts) = weld(mesh);
         Some(Self { mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
     }
@@ -136,7 +134,7 @@ impl<'a> BoundMesh<'a> {
         document: &mut FbxBuilder,
         mesh_name: &str,
         bones: &LimbNodes,
-        looks: &mut FbxMaterials<'a>,
+        materials: &mut FbxMaterials<'a>,
     ) -> i64 {
         let (geometry, model, skin) = (document.id(), document.id(), document.id());
         document.add(self.geometry(geometry, mesh_name));
@@ -145,12 +143,12 @@ impl<'a> BoundMesh<'a> {
         document.add_model(model, mesh_name, "Mesh", rows);
         document.connect(geometry, model);
         document.connect(model, SCENE);
-        let material = looks.material(document, &self.mesh.material, mesh_name);
+        let material = materials.material(document, &self.mesh.material, mesh_name);
         document.connect(material, model);
         document.add(
             FbxBuilder::object("Deformer", skin, mesh_name, "Deformer", "Skin")
                 .add(FbxRecord::new("Version").int(101))
-                // The name is spelled so in every file.
+                // This is the spelling in the format.
                 .add(FbxRecord::new("Link_DeformAcuracy").double(50.0)),
         );
         document.connect(skin, geometry);
@@ -161,7 +159,7 @@ impl<'a> BoundMesh<'a> {
             };
             let at = bones.bind.joint(binding.joint).to_matrix();
             let transform = binding.joint_from_mesh * self.mesh_from_model;
-            let link = inverse(&transform).map_or(at, |link| straightened(&link));
+            let link = inverse(&transform).map_or(at, |link| orthonormalised(&link));
             let cluster = document.id();
             let joint_name = name(bones.skeleton.joint(binding.joint));
             document.add(
@@ -179,7 +177,7 @@ impl<'a> BoundMesh<'a> {
         model
     }
 
-    /// For each binding the points that it moves, and how much.
+    /// For each binding, the points that it influences and their weights.
     fn influences(&self) -> Vec<(Vec<i32>, Vec<f64>)> {
         let mut all = vec![(Vec::new(), Vec::new()); self.mesh.bindings.len()];
         for (point, &vertex) in self.firsts.iter().enumerate() {
@@ -187,7 +185,7 @@ impl<'a> BoundMesh<'a> {
             for (joint, weight) in slots.filter(|(_, weight)| *weight > 0.0) {
                 let Some((indices, weights)) = all.get_mut(usize::from(joint)) else { continue };
                 match indices.last() {
-                    // A joint may fill two slots of one vertex.
+                    // A vertex may list a joint twice.
                     Some(&last) if last == point as i32 => {
                         *weights.last_mut().unwrap_or(&mut 0.0) += f64::from(weight)
                     }
@@ -205,8 +203,8 @@ impl<'a> BoundMesh<'a> {
         let mesh = self.mesh;
         let vector = |v: &[f32; 3]| Vec3::from(v.map(f64::from));
         let bound = |&vertex: &usize| -> [f64; 3] {
-            let place = self.model_from_mesh.transform_point(&vector(&mesh.positions[vertex]).into());
-            (place.coords / METRES_PER_UNIT).into()
+            let position = self.model_from_mesh.transform_point(&vector(&mesh.positions[vertex]).into());
+            (position.coords / METRES_PER_UNIT).into()
         };
         let vertices: Vec<f64> = self.firsts.iter().flat_map(bound).collect();
         let polygon = |t: &[u32; 3]| {
@@ -236,21 +234,22 @@ impl<'a> BoundMesh<'a> {
                 geometry.children.push(record);
             };
         if !mesh.normals.is_empty() {
-            // Normals turn as the inverse transpose does.
-            let turn = self.mesh_from_model.fixed_view::<3, 3>(0, 0).transpose();
+            // Normals are transformed by the inverse transpose.
+            let normal_matrix = self.mesh_from_model.fixed_view::<3, 3>(0, 0).transpose();
             let normal = |vertex: usize| -> [f64; 3] {
-                let turned = turn * vector(&mesh.normals[vertex]);
-                turned.try_normalize(1e-12).unwrap_or(Vec3::y()).into()
+                let transformed = normal_matrix * vector(&mesh.normals[vertex]);
+                transformed.try_normalize(1e-12).unwrap_or(Vec3::y()).into()
             };
             let normals: Vec<f64> = corners().flat_map(normal).collect();
             let list = vec![FbxRecord::new("Normals").doubles(&normals)];
             element("LayerElementNormal", "", "ByPolygonVertex", "Direct", list);
         }
         if !mesh.texcoords.is_empty() {
-            let places: Vec<f64> =
+            let coordinates: Vec<f64> =
                 mesh.texcoords.iter().flat_map(|[u, v]| [f64::from(*u), 1.0 - f64::from(*v)]).collect();
             let indices: Vec<i32> = corners().map(|vertex| vertex as i32).collect();
-            let lists = vec![FbxRecord::new("UV").doubles(&places), FbxRecord::new("UVIndex").ints(&indices)];
+            let lists =
+                vec![FbxRecord::new("UV").doubles(&coordinates), FbxRecord::new("UVIndex").ints(&indices)];
             element("LayerElementUV", UV_SET, "ByPolygonVertex", "IndexToDirect", lists);
         }
         let first = vec![FbxRecord::new("Materials").ints(&[0])];
@@ -259,11 +258,11 @@ impl<'a> BoundMesh<'a> {
     }
 }
 
-/// What makes two vertices one point: place, joints and weights, bit by bit.
+/// Vertices with equal keys are one point: position, joints and weights, compared bitwise.
 type WeldKey = ([u32; 3], [u16; 4], [u32; 4]);
 
-/// The point of each vertex and the first vertex of each point. All vertices stay where a face would lose a corner or
-/// two faces would become one.
+/// The point of each vertex and the first vertex of each point. Nothing is welded if a face would degenerate or two faces would
+/// become identical.
 fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
     let mut known: HashMap<WeldKey, u32> = HashMap::new();
     let mut firsts = Vec::new();
@@ -315,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_flat_has_no_inverse() {
+    fn a_flattening_matrix_has_no_inverse() {
         let scaled = Mat4::new_nonuniform_scaling(&Vec3::new(1e-4, 1e-4, 1e-4));
         assert!(inverse(&scaled).is_some());
         assert!(inverse(&Mat4::new_nonuniform_scaling(&Vec3::new(1.0, 1.0, 0.0))).is_none());

@@ -1,12 +1,12 @@
-//! A motion in model space becomes what the nodes of its character's own FBX file have to do.
+//! Computes the animation of the nodes of the character's own FBX file from a motion in model space.
 //!
-//! The file is opened twice: as the importer opens it, to know which node became which joint and how it was turned, and
-//! with its own local transforms. With `N` the linear part of a node relative to its joint, which never changes, a
-//! node's is `R N` in a frame where its joint is turned `R`; from the top down that, taken into the node above, gives
-//! `Lcl Rotation = Pre^-1 local Post` in the node's own order, and what is left of the place after offsets and pivots
-//! `Lcl Translation`. Nodes that are no joints stand as the file has them.
+//! The file is opened twice: as the importer opens it, to find the joint of each node and its rotation, and with the file's own
+//! local transforms. With `N` the constant linear part of a node relative to its joint, the node has the linear part `R N` in a
+//! frame where its joint has the rotation `R`. From the top down, relative to the parent node, this gives
+//! `Lcl Rotation = Pre^-1 local Post` in the node's own rotation order; the position minus offsets and pivots gives
+//! `Lcl Translation`. Nodes that are not joints keep the transforms of the file.
 //!
-//! Space: world, metres, Y up; then each node in the one above. Units: those of the file, degrees.
+//! Space: world, metres, Y up; then each node in its parent. Units: those of the file, degrees.
 //! Source: the transform of a node as `ufbx` evaluates it, `T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1`, and its
 //! three ways to inherit scale.
 
@@ -20,58 +20,62 @@ use crate::model::{Character, Clip, Document, ModelPose};
 use std::collections::BTreeMap;
 use ufbx::{EvaluateOpts, InheritMode, Matrix, Node};
 
-/// The unit of a file that tells none.
+/// Unit of a file that states none, metres.
 const CENTIMETRE: f64 = 0.01;
-/// A scale below this hides what it scales, and cannot be divided by.
+/// A smaller scale hides the node and cannot be inverted.
 const NO_SCALE: f64 = 1e-9;
-/// How far joints may be from where they should be, relative to the size of the figure.
-const WRONG: f64 = 1e-4;
+/// Tolerance for joint positions, relative to the size of the figure.
+const POSITION_TOLERANCE: f64 = 1e-4;
 
-/// The FBX file of a character, and how its nodes hang.
+/// The FBX file of a character, with its node hierarchy.
 pub(super) struct OriginalFile {
     nodes: Vec<OriginalNode>,
-    /// Metres in one unit of the file, and its frames a second.
+    /// Metres in one unit of the file.
     pub(super) metres_per_unit: f64,
+    /// Frames per second.
     pub(super) rate: f64,
+    /// The size of the figure, metres.
     size: f64,
 }
 
-/// A node as the file has it.
+/// A node of the file.
 struct OriginalNode {
     id: i64,
     name: String,
     parent: Option<usize>,
     mode: InheritMode,
-    /// The node whose scale is taken over component by component.
+    /// The node whose scale is inherited component by component.
     scale_from: Option<usize>,
-    place: Vec3,
+    translation: Vec3,
     rotation: Quat,
     scale: Vec3,
-    /// What is multiplied around the animated rotation.
+    /// Rotations by which the local rotation is multiplied from the left and the right to get the animated rotation.
     before: Quat,
     after: Quat,
     order: RotationOrder,
-    /// The angles of the file.
+    /// The angles in the file.
     degrees: [f64; 3],
     offset: Vec3,
-    /// What the rotation turns before the offset is added.
+    /// The part of the translation that is rotated before the offset is added.
     arm: Vec3,
     joint: Option<Driven>,
 }
 
-/// What drives a node.
+/// The joint that drives a node.
 struct Driven {
     joint: usize,
     /// The node's linear part relative to its joint.
     linear: Mat3<f64>,
 }
 
-/// Where a node is in a frame.
+/// The world transform of a node in a frame.
 #[derive(Clone)]
 struct NodePlacement {
     linear: Mat3<f64>,
+    /// The linear part without the node's own scale.
     unscaled: Mat3<f64>,
-    place: Vec3,
+    position: Vec3,
+    /// The scale that child nodes inherit.
     inherited: Vec3,
 }
 
@@ -87,7 +91,7 @@ fn linear(m: &Matrix) -> Mat3<f64> {
     Mat3::new(m.m00, m.m01, m.m02, m.m10, m.m11, m.m12, m.m20, m.m21, m.m22)
 }
 
-fn place(m: &Matrix) -> Vec3 {
+fn translation(m: &Matrix) -> Vec3 {
     Vec3::new(m.m03, m.m13, m.m23)
 }
 
@@ -95,7 +99,7 @@ fn index(node: &Node) -> usize {
     node.element.typed_id as usize
 }
 
-/// The number by which the file's records name the node.
+/// The object id of the node in the file.
 fn id(node: &Node) -> Option<i64> {
     node.element.dom_node.as_ref()?.values.first().map(|value| value.value_int)
 }
@@ -105,14 +109,14 @@ fn property(node: &Node, name: &str) -> Vec3 {
     found.map_or(Vec3::zeros(), |v| Vec3::new(v.x, v.y, v.z))
 }
 
-/// The rotation of angles about X, then Y, then Z.
-fn turned(degrees: Vec3) -> Quat {
+/// The rotation about X, then Y, then Z.
+fn from_euler_degrees(degrees: Vec3) -> Quat {
     let [x, y, z] = degrees.map(f64::to_radians).into();
     Quat::from_euler_angles(x, y, z)
 }
 
 fn order(order: ufbx::RotationOrder) -> RotationOrder {
-    // A file lists what is applied first, the model what is multiplied first.
+    // The file lists the axes in the order of application, `RotationOrder` in the order of multiplication.
     match order {
         ufbx::RotationOrder::Xyz | ufbx::RotationOrder::Spheric => RotationOrder::Zyx,
         ufbx::RotationOrder::Xzy => RotationOrder::Yzx,
@@ -124,18 +128,22 @@ fn order(order: ufbx::RotationOrder) -> RotationOrder {
 }
 
 impl OriginalFile {
-    /// The file of a character.
+    /// Opens the file of a character.
     ///
     /// # Errors
-    /// A sentence, where nodes cannot be driven.
+    /// A message if nodes cannot be animated.
     pub(super) fn open(bytes: &[u8], document: &Document) -> Result<Self, String> {
         let own = open_fbx(bytes, FbxView::Own, MAX_MEMORY)?;
-        let seen = open_fbx(bytes, FbxView::ImportedWithRecords, MAX_MEMORY)?;
+        let imported = open_fbx(bytes, FbxView::ImportedWithRecords, MAX_MEMORY)?;
         let mut joints = BTreeMap::new();
         for (joint, node) in document.nodes.iter().enumerate() {
-            let node = node.and_then(|n| seen.nodes.get(n));
+            let node = node.and_then(|n| imported.nodes.get(n));
             let Some((node, id)) = node.and_then(|node| Some((node, id(node)?))) else { continue };
-            joints.entry(id).or_insert((joint, linear(&node.node_to_world), place(&node.node_to_world)));
+            joints.entry(id).or_insert((
+                joint,
+                linear(&node.node_to_world),
+                translation(&node.node_to_world),
+            ));
         }
         if joints.is_empty() {
             return Err("none of its nodes is a joint".to_owned());
@@ -145,7 +153,7 @@ impl OriginalFile {
         for (_, _, at) in joints.values() {
             (low, high) = (low.inf(at), high.sup(at));
         }
-        // One joint alone has no size.
+        // A single joint has no size.
         let size = Some((high - low).norm()).filter(|size| *size > 0.0).unwrap_or(1.0);
         let mut nodes = Vec::with_capacity(own.nodes.len());
         for node in own.nodes.iter() {
@@ -153,15 +161,15 @@ impl OriginalFile {
             nodes.push(OriginalNode::of(node, known, size)?);
         }
         let settings = &own.settings;
-        let told = settings.original_unit_meters;
-        let metres_per_unit = if told > 0.0 { told } else { CENTIMETRE };
+        let stated = settings.original_unit_meters;
+        let metres_per_unit = if stated > 0.0 { stated } else { CENTIMETRE };
         Ok(Self { nodes, metres_per_unit, rate: settings.frames_per_second, size })
     }
 
-    /// A clip of the character, which has at least one frame, in the file's terms.
+    /// The animation of the nodes in a clip of the character, which has at least one frame.
     ///
     /// # Errors
-    /// A sentence, where a node has no inverse.
+    /// A message if the transform of a node is singular.
     pub(super) fn stack(
         &self,
         character: &Character,
@@ -169,34 +177,46 @@ impl OriginalFile {
         clip: &Clip,
         name: String,
     ) -> Result<AnimationStack, String> {
-        let mut turns = vec![Vec::with_capacity(clip.frames()); self.nodes.len()];
-        let mut places = turns.iter().map(|_| Vec::with_capacity(clip.frames())).collect::<Vec<Vec<Vec3>>>();
-        let mut stands: Vec<NodePlacement> = Vec::with_capacity(self.nodes.len());
+        let mut rotations = vec![Vec::with_capacity(clip.frames()); self.nodes.len()];
+        let mut translations =
+            rotations.iter().map(|_| Vec::with_capacity(clip.frames())).collect::<Vec<Vec<Vec3>>>();
+        let mut placements: Vec<NodePlacement> = Vec::with_capacity(self.nodes.len());
         for frame in 0..clip.frames() {
             let wanted = wanted(character, document, clip, frame);
-            stands.clear();
-            for (n, hang) in self.nodes.iter().enumerate() {
-                let above = hang.parent.and_then(|p| stands.get(p));
-                let taken =
-                    hang.scale_from.and_then(|n| stands.get(n)).map_or(Vec3::repeat(1.0), |s| s.inherited);
-                let (rotation, place) = match &hang.joint {
+            placements.clear();
+            for (n, node) in self.nodes.iter().enumerate() {
+                let above = node.parent.and_then(|p| placements.get(p));
+                let inherited = node
+                    .scale_from
+                    .and_then(|n| placements.get(n))
+                    .map_or(Vec3::repeat(1.0), |s| s.inherited);
+                let (rotation, translation) = match &node.joint {
                     Some(driven) => {
-                        let (turn, at) = wanted[driven.joint];
-                        let local =
-                            hang.local(above, &taken, &(turn.to_rotation_matrix() * driven.linear), &at);
-                        let local = local.ok_or_else(|| format!("the node `{}` lies flat", hang.name))?;
-                        turns[n].push(local.0);
-                        places[n].push(local.1);
+                        let (rotation, position) = wanted[driven.joint];
+                        let local = node.local(
+                            above,
+                            &inherited,
+                            &(rotation.to_rotation_matrix() * driven.linear),
+                            &position,
+                        );
+                        let local = local
+                            .ok_or_else(|| format!("the node `{}` has a singular transform", node.name))?;
+                        rotations[n].push(local.0);
+                        translations[n].push(local.1);
                         local
                     }
-                    None => (hang.rotation, hang.place),
+                    None => (node.rotation, node.translation),
                 };
-                stands.push(hang.stand(above, &taken, &rotation, &place));
+                placements.push(node.placement(above, &inherited, &rotation, &translation));
             }
         }
-        let driven = self.nodes.iter().zip(turns).zip(places).filter(|((hang, _), _)| hang.joint.is_some());
-        let tracks =
-            driven.map(|((hang, turns), places)| hang.track(&turns, &places, self.metres_per_unit)).collect();
+        let driven =
+            self.nodes.iter().zip(rotations).zip(translations).filter(|((node, _), _)| node.joint.is_some());
+        let tracks = driven
+            .map(|((node, rotations), translations)| {
+                node.track(&rotations, &translations, self.metres_per_unit)
+            })
+            .collect();
         Ok(AnimationStack {
             name,
             rate: ticks::nominal(clip.sample_rate),
@@ -205,10 +225,10 @@ impl OriginalFile {
         })
     }
 
-    /// Holds a file to which clips were added against what they should be.
+    /// Reads a file to which clips were added and compares joint positions in four frames of each clip with the wanted ones.
     ///
     /// # Errors
-    /// A sentence that names the joint that is farthest off.
+    /// A message with the first joint that is off.
     pub(super) fn check(
         &self,
         bytes: &[u8],
@@ -219,19 +239,20 @@ impl OriginalFile {
         let scene = open_fbx(bytes, FbxView::Own, MAX_MEMORY)?;
         for (clip, name) in clips {
             let stack = scene.anim_stacks.iter().find(|s| *s.element.name == **name);
-            let stack = stack.ok_or_else(|| format!("the clip `{name}` is not found in it again"))?;
+            let stack =
+                stack.ok_or_else(|| format!("the clip `{name}` is missing when the file is read again"))?;
             let last = clip.frames() - 1;
             for frame in [0, last / 3, last / 2, last] {
                 let time = ticks::seconds(ticks::frame_ticks(clip)[frame]);
-                let there = ufbx::evaluate_scene(&scene, &stack.anim, time, EvaluateOpts::default());
-                let there = there.map_err(|error| error.description.to_lowercase())?;
+                let evaluated = ufbx::evaluate_scene(&scene, &stack.anim, time, EvaluateOpts::default());
+                let evaluated = evaluated.map_err(|error| error.description.to_lowercase())?;
                 let wanted = wanted(character, document, clip, frame);
-                for (hang, node) in self.nodes.iter().zip(there.nodes.iter()) {
-                    let Some(driven) = &hang.joint else { continue };
-                    let off = (place(&node.node_to_world) - wanted[driven.joint].1).norm();
-                    // Not a number is wrong, too.
-                    if off.is_nan() || off > WRONG * self.size {
-                        return Err(format!("the joint `{}` would be {:.1} cm off", hang.name, 100.0 * off));
+                for (own, node) in self.nodes.iter().zip(evaluated.nodes.iter()) {
+                    let Some(driven) = &own.joint else { continue };
+                    let off = (translation(&node.node_to_world) - wanted[driven.joint].1).norm();
+                    // NaN is an error too.
+                    if off.is_nan() || off > POSITION_TOLERANCE * self.size {
+                        return Err(format!("the joint `{}` would be {:.1} cm off", own.name, 100.0 * off));
                     }
                 }
             }
@@ -240,12 +261,12 @@ impl OriginalFile {
     }
 }
 
-/// Where the joints are in a frame, in the file's world, metres.
+/// The rotations and positions of the joints in a frame, in the file's world, metres.
 fn wanted(character: &Character, document: &Document, clip: &Clip, frame: usize) -> Vec<(Quat, Vec3)> {
     let skeleton = character.skeleton();
-    let back = document.model_from_file.inverse();
+    let file_from_model = document.model_from_file.inverse();
     let pose = ModelPose::of(skeleton, &clip.pose(skeleton, frame));
-    pose.joints().iter().map(|t| (back * t.rotation, back * t.translation)).collect()
+    pose.joints().iter().map(|t| (file_from_model * t.rotation, file_from_model * t.translation)).collect()
 }
 
 impl OriginalNode {
@@ -253,7 +274,10 @@ impl OriginalNode {
         let name = node.element.name.to_string();
         let local = &node.local_transform;
         let (pre, post) = match node.use_rotation_space {
-            true => (turned(property(node, "PreRotation")), turned(property(node, "PostRotation"))),
+            true => (
+                from_euler_degrees(property(node, "PreRotation")),
+                from_euler_degrees(property(node, "PostRotation")),
+            ),
             false => (Quat::identity(), Quat::identity()),
         };
         let scale = vec3(&local.scale);
@@ -269,8 +293,8 @@ impl OriginalNode {
                 if scale.iter().any(|s| s.abs() < NO_SCALE) || node.has_adjust_transform {
                     return Err(format!("the joint `{name}` has no scale"));
                 }
-                if (place(&node.node_to_world) - at).norm() > WRONG * size {
-                    return Err(format!("the joint `{name}` is not where it was read"));
+                if (translation(&node.node_to_world) - at).norm() > POSITION_TOLERANCE * size {
+                    return Err(format!("the joint `{name}` has another position than the importer read"));
                 }
                 Some(Driven { joint: *joint, linear: rotation.inverse().to_rotation_matrix() * own })
             }
@@ -281,7 +305,7 @@ impl OriginalNode {
             parent: node.parent.as_ref().map(|p| index(p)),
             mode: node.inherit_mode,
             scale_from: node.inherit_scale_node.as_ref().map(|n| index(n)),
-            place: vec3(&local.translation),
+            translation: vec3(&local.translation),
             rotation: quat(&local.rotation),
             scale,
             before: pre.inverse(),
@@ -294,72 +318,79 @@ impl OriginalNode {
         })
     }
 
-    /// The turn and place in the node above of a node that stands so in the world.
+    /// The rotation and translation of the node in its parent, for a linear part and a position in the world.
     fn local(
         &self,
         above: Option<&NodePlacement>,
-        taken: &Vec3,
-        stands: &Mat3<f64>,
-        at: &Vec3,
+        inherited: &Vec3,
+        linear: &Mat3<f64>,
+        position: &Vec3,
     ) -> Option<(Quat, Vec3)> {
-        let Some(above) = above else { return Some((nearest_rotation(stands)?.0, *at)) };
-        let (holder, scale) = match self.mode {
+        let Some(above) = above else { return Some((nearest_rotation(linear)?.0, *position)) };
+        let (parent, scale) = match self.mode {
             InheritMode::Normal => (&above.linear, self.scale),
-            _ => (&above.unscaled, self.scale.component_mul(taken)),
+            _ => (&above.unscaled, self.scale.component_mul(inherited)),
         };
-        let back = holder.try_inverse()?;
-        let unscaled = back * stands * Mat3::from_diagonal(&scale.map(f64::recip));
-        let mut place = back * (at - above.place);
+        let inverse = parent.try_inverse()?;
+        let unscaled = inverse * linear * Mat3::from_diagonal(&scale.map(f64::recip));
+        let mut translation = inverse * (position - above.position);
         if self.mode != InheritMode::Normal {
-            place.component_div_assign(&above.inherited);
+            translation.component_div_assign(&above.inherited);
         }
-        let whole = place.iter().all(|x| x.is_finite());
-        nearest_rotation(&unscaled).filter(|_| whole).map(|(rotation, _)| (rotation, place))
+        let finite = translation.iter().all(|x| x.is_finite());
+        nearest_rotation(&unscaled).filter(|_| finite).map(|(rotation, _)| (rotation, translation))
     }
 
-    /// Where the node is, as the reader evaluates it.
-    fn stand(
+    /// The world transform of the node, as `ufbx` evaluates it.
+    fn placement(
         &self,
         above: Option<&NodePlacement>,
-        taken: &Vec3,
+        inherited: &Vec3,
         rotation: &Quat,
-        place: &Vec3,
+        translation: &Vec3,
     ) -> NodePlacement {
-        let turn = rotation.to_rotation_matrix().into_inner();
-        let scaled = |scale: &Vec3| turn * Mat3::from_diagonal(scale);
+        let linear = rotation.to_rotation_matrix().into_inner();
+        let scaled = |scale: &Vec3| linear * Mat3::from_diagonal(scale);
         let Some(above) = above else {
             return NodePlacement {
                 linear: scaled(&self.scale),
-                unscaled: turn,
-                place: *place,
+                unscaled: linear,
+                position: *translation,
                 inherited: self.scale,
             };
         };
-        let (holder, scale, place) = match self.mode {
-            InheritMode::Normal => (&above.linear, self.scale, *place),
-            _ => (&above.unscaled, self.scale.component_mul(taken), place.component_mul(&above.inherited)),
+        let (parent, scale, translation) = match self.mode {
+            InheritMode::Normal => (&above.linear, self.scale, *translation),
+            _ => (
+                &above.unscaled,
+                self.scale.component_mul(inherited),
+                translation.component_mul(&above.inherited),
+            ),
         };
         NodePlacement {
-            linear: holder * scaled(&scale),
-            unscaled: holder * turn,
-            place: above.place + holder * place,
+            linear: parent * scaled(&scale),
+            unscaled: parent * linear,
+            position: above.position + parent * translation,
             inherited: scale,
         }
     }
 
-    fn track(&self, turns: &[Quat], places: &[Vec3], metres_per_unit: f64) -> JointCurves {
-        let animated = turns.iter().map(|turn| self.before * turn * self.after);
+    fn track(&self, rotations: &[Quat], translations: &[Vec3], metres_per_unit: f64) -> JointCurves {
+        let animated = rotations.iter().map(|rotation| self.before * rotation * self.after);
         let degrees = animation_stack::degrees(animated, self.order, self.degrees);
-        // The file's translation is what is left of the place; with its static rotation that is the file's own.
-        let moved: Vec<Vec3> =
-            places.iter().zip(turns).map(|(place, turn)| place - self.offset - turn * self.arm).collect();
-        let still = self.place - self.offset - self.rotation * self.arm;
+        // `Lcl Translation` is the translation minus offset and rotated pivot; with the rotation in the file it is the file's own.
+        let moved: Vec<Vec3> = translations
+            .iter()
+            .zip(rotations)
+            .map(|(translation, rotation)| translation - self.offset - rotation * self.arm)
+            .collect();
+        let still = self.translation - self.offset - self.rotation * self.arm;
         let steady = STEADY_METRES / metres_per_unit;
-        let moves = moved.iter().any(|place| (place - still).amax() > steady);
+        let moves = moved.iter().any(|translation| (translation - still).amax() > steady);
         JointCurves {
             model: self.id,
             degrees,
-            places: moves.then(|| moved.iter().map(|p| (*p).into()).collect()),
+            translations: moves.then(|| moved.iter().map(|p| (*p).into()).collect()),
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Values become the properties of records, and back.
+//! Encodes and decodes the properties of FBX records.
 //!
-//! Each property is a letter and its value, little-endian; arrays are deflated where that is usual. Texts are UTF-8.
-//! Space and units: those of the caller. Deflate is that of one pure Rust crate, so that equal input gives equal
-//! bytes on every machine.
+//! A property is a type letter and a little-endian value; long arrays are deflated. Texts are UTF-8. Compression is done in pure
+//! Rust, so that equal input gives equal bytes on every machine.
 
 use super::records::FbxRecord;
 use flate2::Compression;
@@ -10,24 +9,24 @@ use flate2::write::ZlibEncoder;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Arrays of more bytes than this are deflated.
+/// Arrays longer than this are deflated, bytes.
 const DEFLATED_ABOVE: usize = 128;
-/// The effort of deflating, 0 to 10.
+/// Compression level, 0 to 10.
 const EFFORT: u32 = 6;
-/// What stands between the name of an object and its class.
+/// Separator between the name of an object and its class.
 const CLASS: &str = "\0\u{1}";
 
-/// The name of an object with its class. Characters that would end a name become underscores.
+/// The name of an object with its class. Control characters, which would end the name, are replaced by underscores.
 pub(super) fn object(name: &str, class: &str) -> String {
     format!("{}{CLASS}{class}", plain(name))
 }
 
-/// A name without control characters.
+/// A name with control characters replaced.
 pub(super) fn plain(name: &str) -> String {
     name.replace(char::is_control, "_")
 }
 
-/// A list of numbers as one property.
+/// An array of numbers as one property.
 fn array<const N: usize>(letter: u8, values: impl ExactSizeIterator<Item = [u8; N]>) -> Vec<u8> {
     let count = values.len() as u32;
     let raw: Vec<u8> = values.flatten().collect();
@@ -44,11 +43,11 @@ fn array<const N: usize>(letter: u8, values: impl ExactSizeIterator<Item = [u8; 
 /// The bytes deflated.
 fn packed(raw: &[u8]) -> Vec<u8> {
     let mut packer = ZlibEncoder::new(Vec::with_capacity(raw.len() / 2), Compression::new(EFFORT));
-    // Memory takes whatever is written to it.
+    // Writing to memory does not fail.
     packer.write_all(raw).and_then(|()| packer.finish()).unwrap_or_default()
 }
 
-/// A list of 64-bit integers as one property, for lists that many records have.
+/// An array of 64-bit integers as one property, encoded once for arrays that many records share.
 pub(super) fn longs(values: &[i64]) -> Vec<u8> {
     array(b'l', values.iter().map(|v| v.to_le_bytes()))
 }
@@ -59,7 +58,7 @@ impl FbxRecord<'static> {
         FbxRecord { name: Cow::Borrowed(name.as_bytes()), ..FbxRecord::default() }
     }
 
-    /// The record with one more property.
+    /// Adds an encoded property.
     #[must_use]
     pub(super) fn property(mut self, bytes: &[u8]) -> Self {
         self.properties.to_mut().extend_from_slice(bytes);
@@ -79,43 +78,43 @@ impl FbxRecord<'static> {
         one
     }
 
-    /// With a truth value.
+    /// Adds a boolean.
     #[must_use]
-    pub(super) fn truth(self, value: bool) -> Self {
+    pub(super) fn boolean(self, value: bool) -> Self {
         self.valued(b'C', &[u8::from(value)])
     }
 
-    /// With an integer of 32 bits.
+    /// Adds a 32-bit integer.
     #[must_use]
     pub(super) fn int(self, value: i32) -> Self {
         self.valued(b'I', &value.to_le_bytes())
     }
 
-    /// With an integer of 64 bits.
+    /// Adds a 64-bit integer.
     #[must_use]
     pub(super) fn long(self, value: i64) -> Self {
         self.valued(b'L', &value.to_le_bytes())
     }
 
-    /// With a number.
+    /// Adds a 64-bit number.
     #[must_use]
     pub(super) fn double(self, value: f64) -> Self {
         self.valued(b'D', &value.to_le_bytes())
     }
 
-    /// With a text.
+    /// Adds a text.
     #[must_use]
     pub(super) fn string(self, value: &str) -> Self {
         self.counted(b'S', value.as_bytes())
     }
 
-    /// With bytes of any kind.
+    /// Adds raw bytes.
     #[must_use]
     pub(super) fn raw(self, value: &[u8]) -> Self {
         self.counted(b'R', value)
     }
 
-    /// With a list of numbers.
+    /// Adds an array of 64-bit numbers.
     #[must_use]
     pub(super) fn doubles(self, values: &[f64]) -> Self {
         self.property(&array(b'd', values.iter().map(|v| v.to_le_bytes())))
@@ -127,13 +126,13 @@ impl FbxRecord<'static> {
         self.property(&array(b'f', values.iter().map(|v| v.to_le_bytes())))
     }
 
-    /// With a list of integers of 32 bits.
+    /// Adds an array of 32-bit integers.
     #[must_use]
     pub(super) fn ints(self, values: &[i32]) -> Self {
         self.property(&array(b'i', values.iter().map(|v| v.to_le_bytes())))
     }
 
-    /// With a record inside.
+    /// Adds a child record.
     #[must_use]
     pub(super) fn add(mut self, child: FbxRecord<'static>) -> Self {
         self.children.push(child);
@@ -141,7 +140,7 @@ impl FbxRecord<'static> {
         self
     }
 
-    /// With records inside.
+    /// Adds child records.
     #[must_use]
     pub(super) fn all(mut self, children: impl IntoIterator<Item = FbxRecord<'static>>) -> Self {
         self.children.extend(children);
@@ -149,7 +148,7 @@ impl FbxRecord<'static> {
         self
     }
 
-    /// With room for records inside, even where there are none.
+    /// Adds the end of child records, even without children.
     #[must_use]
     pub(super) fn block(mut self) -> Self {
         self.block = true;
@@ -157,17 +156,17 @@ impl FbxRecord<'static> {
     }
 }
 
-/// One line of a `Properties70`, its values to be added.
+/// One entry of `Properties70`; its values are added by the caller.
 pub(super) fn row(name: &str, kind: &str, label: &str, flags: &str) -> FbxRecord<'static> {
     FbxRecord::new("P").string(name).string(kind).string(label).string(flags)
 }
 
-/// A line with an integer.
+/// An entry with an integer.
 pub(super) fn int_row(name: &str, kind: &str, label: &str, value: i32) -> FbxRecord<'static> {
     row(name, kind, label, "").int(value)
 }
 
-/// A line with three numbers; what is animated has its own name as its kind.
+/// An entry with three numbers.
 pub(super) fn triple_row(
     name: &str,
     kind: &str,
@@ -178,67 +177,67 @@ pub(super) fn triple_row(
     row(name, kind, label, flags).double(v[0]).double(v[1]).double(v[2])
 }
 
-/// A line with a vector.
+/// An entry with a vector.
 pub(super) fn vector_row(name: &str, v: [f64; 3]) -> FbxRecord<'static> {
     triple_row(name, "Vector3D", "Vector", "", v)
 }
 
-/// A line with a vector that can be animated.
+/// A line with a vector that can be animated; its type is its name.
 pub(super) fn local_row(name: &str, v: [f64; 3]) -> FbxRecord<'static> {
     triple_row(name, name, "", "A", v)
 }
 
-/// A line with a time.
+/// An entry with a time.
 pub(super) fn time_row(name: &str, ticks: i64) -> FbxRecord<'static> {
     row(name, "KTime", "Time", "").long(ticks)
 }
 
-/// A `Properties70` of these lines.
+/// A `Properties70` record with these entries.
 pub(super) fn properties(rows: impl IntoIterator<Item = FbxRecord<'static>>) -> FbxRecord<'static> {
     FbxRecord::new("Properties70").all(rows)
 }
 
-/// One property of a record that came in a file.
+/// A property of a record that was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Property<'a> {
-    /// An integer or a truth value.
+    /// An integer or a boolean.
     Int(i64),
     /// A number.
     Number(f64),
-    /// A text, or bytes of any kind.
+    /// A text or raw bytes.
     Text(&'a [u8]),
-    /// A list, not unpacked.
+    /// An array, not decoded.
     List,
 }
 
 impl FbxRecord<'_> {
-    /// The property at a place, counted from 0; `None` where there is none that can be read.
-    pub(super) fn get(&self, place: usize) -> Option<Property<'_>> {
+    /// The property at an index; `None` if it does not exist or cannot be read.
+    pub(super) fn get(&self, index: usize) -> Option<Property<'_>> {
         let mut rest: &[u8] = &self.properties;
-        for _ in 0..place {
+        for _ in 0..index {
             rest = next(rest)?.1;
         }
         next(rest).map(|(property, _)| property)
     }
 
-    /// The integer at a place.
-    pub(super) fn get_int(&self, place: usize) -> Option<i64> {
-        match self.get(place)? {
+    /// The integer at an index.
+    pub(super) fn get_int(&self, index: usize) -> Option<i64> {
+        match self.get(index)? {
             Property::Int(value) => Some(value),
             _ => None,
         }
     }
 
-    /// The text at a place.
-    pub(super) fn get_text(&self, place: usize) -> Option<&[u8]> {
-        match self.get(place)? {
+    /// The text at an index.
+    pub(super) fn get_text(&self, index: usize) -> Option<&[u8]> {
+        match self.get(index)? {
             Property::Text(text) => Some(text),
             _ => None,
         }
     }
 }
 
-/// The first property and what is behind it.
+/// The first property and the bytes after it.
 fn next(bytes: &[u8]) -> Option<(Property<'_>, &[u8])> {
     fn fixed<const N: usize>(bytes: &[u8]) -> Option<([u8; N], &[u8])> {
         bytes.split_first_chunk::<N>().map(|(value, rest)| (*value, rest))
@@ -275,12 +274,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_are_found_behind_others() {
+    fn properties_are_found_after_others() {
         let record = FbxRecord::new("X")
             .int(-3)
             .longs_for_test(&[1; 30])
             .string("a")
-            .truth(true)
+            .boolean(true)
             .double(0.5)
             .raw(b"zz");
         assert_eq!(record.count, 6);
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_hold_what_ends_them() {
+    fn names_cannot_contain_the_separator() {
         assert_eq!(object("a\0\u{1}Model", "Geometry"), "a__Model\0\u{1}Geometry");
     }
 

@@ -1,41 +1,41 @@
-//! The container of a binary FBX file becomes records and bytes again, every property as it came.
+//! Reads and writes the records of a binary FBX file; the bytes of properties are preserved.
 //!
-//! A record is: where it ends, how many properties, how many bytes they take, a name, the properties, the records
-//! inside, and an empty record that ends those. Up to version 7.4 the three numbers have 32 bits, from 7.5 on 64.
-//! Behind the records stands a footer whose first 16 bytes belong to the file's `FileId` and `CreationTime`.
+//! A record consists of its end offset, the number of its properties, their length in bytes, a name, the properties, the child
+//! records, and an empty record that terminates these. The three numbers have 32 bits up to version 7.4 and 64 bits from 7.5 on.
+//! The records are followed by a footer whose first 16 bytes are derived from the file's `FileId` and `CreationTime`.
 //!
-//! Space and units: none; properties are bytes here. Source: the notes on the format by A. Zimmermann (Blender
-//! developers' blog, 2013), and the files of the vendor's library.
+//! Source: the notes on the format by A. Zimmermann (Blender developers' blog, 2013), and files written by Autodesk's FBX SDK.
 
 use std::borrow::Cow;
 
-/// What a binary file begins with; the last byte is 0 where numbers are little-endian.
+/// First bytes of a binary file; the last byte is 0 for little-endian numbers.
 const MAGIC: &[u8; 23] = b"Kaydara FBX Binary  \0\x1a\0";
-/// What a file ends with.
+/// Last bytes of a file.
 const END: [u8; 16] =
     [0xf8, 0x5a, 0x8c, 0x6a, 0xde, 0xf5, 0xd9, 0x7e, 0xec, 0xe9, 0x0c, 0xe3, 0x75, 0x8f, 0x29, 0x0b];
-/// The zeros before [`END`].
+/// Number of zeros before [`END`].
 const ZEROS: usize = 120;
-/// The first version whose headers have 64-bit numbers.
+/// First version with 64-bit numbers in record headers.
 const WIDE_SINCE: u32 = 7500;
-/// The first and the last version that this knows to be laid out so.
+/// The versions that are known to have this layout.
 const VERSIONS: std::ops::Range<u32> = 7000..8000;
-/// How deep records may lie inside each other; real files stay below 10.
+/// Maximum nesting depth of records; real files stay below 10.
 const DEPTH: usize = 64;
 
 /// One record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FbxRecord<'a> {
     pub(super) name: Cow<'a, [u8]>,
-    /// How many properties there are, and their bytes.
+    /// The number of properties.
     pub(super) count: u64,
+    /// The encoded properties.
     pub(super) properties: Cow<'a, [u8]>,
     pub(super) children: Vec<FbxRecord<'a>>,
-    /// Whether an empty record ends the children; also where there are none.
+    /// Whether an empty record terminates the children; possible without children too.
     pub(super) block: bool,
 }
 
-/// A file in records.
+/// A file as records.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FbxFile<'a> {
     pub(super) version: u32,
@@ -44,31 +44,31 @@ pub(super) struct FbxFile<'a> {
     pub(super) code: [u8; 16],
 }
 
-/// Why bytes are no records, or records no bytes.
+/// Why records cannot be read or written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(super) enum FbxRecordError {
-    #[error("it is no binary FBX of version 7")]
+    #[error("the file is not a binary FBX of version 7")]
     Kind,
     #[error("the record at byte {at} {what}")]
     Damaged { at: usize, what: &'static str },
-    #[error("it would be larger than 4 GiB, which a file of version 7.4 cannot be")]
+    #[error("the file would exceed 4 GiB, the limit of version 7.4")]
     Large,
 }
 
 impl<'a> FbxRecord<'a> {
-    /// The record inside of this name, where there is one.
+    /// The first child record of this name.
     #[cfg(test)]
     pub(super) fn child(&self, name: &[u8]) -> Option<&FbxRecord<'a>> {
         self.children.iter().find(|c| *c.name == *name)
     }
 
-    /// As [`FbxRecord::child`], to be changed.
+    /// The first child record of this name, mutable.
     pub(super) fn child_mut(&mut self, name: &[u8]) -> Option<&mut FbxRecord<'a>> {
         self.children.iter_mut().find(|c| *c.name == *name)
     }
 }
 
-/// The numbers at the start of a record.
+/// The header of a record.
 struct RecordHeader {
     end: usize,
     count: u64,
@@ -104,7 +104,7 @@ impl<'a> RecordParser<'a> {
         })
     }
 
-    /// The record at a place, `None` for an empty one, and the place behind it.
+    /// The record at an offset, `None` for an empty one, and the offset after it.
     fn record(
         &self,
         at: usize,
@@ -120,26 +120,26 @@ impl<'a> RecordParser<'a> {
         }
         let properties = start + name;
         let inside = properties.checked_add(length).filter(|i| *i <= end && end <= limit);
-        let mut place = inside.ok_or_else(|| damaged("ends in the wrong place"))?;
+        let mut offset = inside.ok_or_else(|| damaged("has an invalid end offset"))?;
         if depth == DEPTH {
-            return Err(damaged("lies too deep inside others"));
+            return Err(damaged("is nested too deeply"));
         }
         let mut record = FbxRecord {
             name: Cow::Borrowed(&self.bytes[start..properties]),
             count,
-            properties: Cow::Borrowed(&self.bytes[properties..place]),
+            properties: Cow::Borrowed(&self.bytes[properties..offset]),
             ..FbxRecord::default()
         };
-        while place < end {
+        while offset < end {
             if record.block {
-                return Err(damaged("goes on behind its end"));
+                return Err(damaged("continues after its end"));
             }
-            let (child, next) = self.record(place, end, depth + 1)?;
+            let (child, next) = self.record(offset, end, depth + 1)?;
             match child {
                 Some(child) => record.children.push(child),
                 None => record.block = true,
             }
-            place = next;
+            offset = next;
         }
         Ok((Some(record), end))
     }
@@ -154,18 +154,18 @@ pub(super) fn parse(bytes: &[u8]) -> Result<FbxFile<'_>, FbxRecordError> {
         bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk()).map(|v| u32::from_le_bytes(*v));
     let version = version.filter(|v| VERSIONS.contains(v)).ok_or(FbxRecordError::Kind)?;
     let parser = RecordParser { bytes, wide: version >= WIDE_SINCE };
-    let mut place = MAGIC.len() + 4;
+    let mut offset = MAGIC.len() + 4;
     let mut records = Vec::new();
     loop {
-        let (record, next) = parser.record(place, bytes.len(), 0)?;
-        place = next;
+        let (record, next) = parser.record(offset, bytes.len(), 0)?;
+        offset = next;
         match record {
             Some(record) => records.push(record),
             None => break,
         }
     }
-    let code = bytes[place..].first_chunk();
-    let code = code.ok_or(FbxRecordError::Damaged { at: place, what: "has no footer behind it" })?;
+    let code = bytes[offset..].first_chunk();
+    let code = code.ok_or(FbxRecordError::Damaged { at: offset, what: "is not followed by a footer" })?;
     Ok(FbxFile { version, records, code: *code })
 }
 
@@ -185,7 +185,7 @@ impl FbxFile<'_> {
         out.resize(out.len() + header_size(wide), 0);
         out.extend_from_slice(&self.code);
         out.resize(out.len() + 4, 0);
-        // To the next multiple of 16, by 16 where it is one already.
+        // Padding to the next multiple of 16, at least one byte.
         out.resize((out.len() / 16 + 1) * 16, 0);
         out.extend_from_slice(&self.version.to_le_bytes());
         out.resize(out.len() + ZEROS, 0);
@@ -195,7 +195,7 @@ impl FbxFile<'_> {
 }
 
 impl FbxRecord<'_> {
-    /// How many bytes the record takes.
+    /// The encoded length of the record, bytes.
     pub(super) fn size(&self, wide: bool) -> usize {
         let inside: usize = self.children.iter().map(|c| c.size(wide)).sum();
         let own = header_size(wide) + self.name.len() + self.properties.len();
@@ -215,13 +215,13 @@ impl FbxRecord<'_> {
         }
         let width = if wide { 8 } else { 4 };
         let numbers = [out.len() as u64, self.count, self.properties.len() as u64];
-        for (place, number) in out[at..].chunks_exact_mut(width).zip(numbers) {
+        for (field, number) in out[at..].chunks_exact_mut(width).zip(numbers) {
             if !wide && u32::try_from(number).is_err() {
                 return Err(FbxRecordError::Large);
             }
-            place.copy_from_slice(&number.to_le_bytes()[..width]);
+            field.copy_from_slice(&number.to_le_bytes()[..width]);
         }
-        // Names are written by this crate or came with a length of one byte.
+        // Names are short: they are constants of this crate, or were read with a one-byte length.
         out[at + 3 * width] = u8::try_from(self.name.len()).unwrap_or(u8::MAX);
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! The kinds of objects of a file, how many there are of each, and the values that properties have where none is given.
+//! The record `Definitions` of an FBX file: number of objects by type, and default values of their properties.
 //!
-//! Wrong counts are tolerated by readers, absent templates not by all. Units: centimetres, degrees.
-//! Source: what the vendor's library writes, without the properties that no object here has or lacks.
+//! Readers tolerate wrong counts; not all of them tolerate missing templates. Units: centimetres, degrees.
+//! Source: the templates that Autodesk's FBX SDK writes, without properties that are irrelevant for the objects here.
 
 use super::record_properties::{local_row, properties, row, time_row, triple_row, vector_row};
 use super::records::FbxRecord;
 
-/// Small colour values that the vendor's library gives meshes and bones.
+/// Default colour of meshes and bones in the FBX SDK, RGB.
 const GREY: [f64; 3] = [0.8; 3];
 
 /// The record `Definitions` of these objects.
@@ -27,7 +27,7 @@ pub(super) fn definitions(objects: &[FbxRecord]) -> FbxRecord<'static> {
         .all(kinds.into_iter().map(|(kind, count)| object_type(&String::from_utf8_lossy(kind), count)))
 }
 
-/// One kind of objects.
+/// The record of one object type.
 pub(super) fn object_type(kind: &str, count: i32) -> FbxRecord<'static> {
     let record = FbxRecord::new("ObjectType").string(kind).add(FbxRecord::new("Count").int(count));
     match template(kind) {
@@ -38,38 +38,10 @@ pub(super) fn object_type(kind: &str, count: i32) -> FbxRecord<'static> {
     }
 }
 
+/// The class and the default properties of an object type.
 fn template(kind: &str) -> Option<(&'static str, Vec<FbxRecord<'static>>)> {
-    let int = |name, kind, value| row(name, kind, "", "").int(value);
-    let text = |name, value: &str| row(name, "KString", "", "").string(value);
-    let number = |name, value| row(name, "Number", "", "A").double(value);
-    let zero = |name| vector_row(name, [0.0; 3]);
     Some(match kind {
-        "Model" => (
-            "FbxNode",
-            vec![
-                int("QuaternionInterpolate", "enum", 0),
-                zero("RotationOffset"),
-                zero("RotationPivot"),
-                zero("ScalingOffset"),
-                zero("ScalingPivot"),
-                int("RotationOrder", "enum", 0),
-                int("RotationSpaceForLimitOnly", "bool", 0),
-                zero("PreRotation"),
-                zero("PostRotation"),
-                int("RotationActive", "bool", 0),
-                int("InheritType", "enum", 0),
-                zero("GeometricTranslation"),
-                zero("GeometricRotation"),
-                vector_row("GeometricScaling", [1.0; 3]),
-                int("Show", "bool", 1),
-                int("DefaultAttributeIndex", "int", -1),
-                local_row("Lcl Translation", [0.0; 3]),
-                local_row("Lcl Rotation", [0.0; 3]),
-                local_row("Lcl Scaling", [1.0; 3]),
-                row("Visibility", "Visibility", "", "A").double(1.0),
-                int("Visibility Inheritance", "Visibility Inheritance", 1),
-            ],
-        ),
+        "Model" => ("FbxNode", node()),
         "NodeAttribute" => (
             "FbxSkeleton",
             vec![
@@ -121,4 +93,44 @@ fn template(kind: &str) -> Option<(&'static str, Vec<FbxRecord<'static>>)> {
         "AnimationCurveNode" => ("FbxAnimCurveNode", vec![row("d", "Compound", "", "")]),
         _ => return None,
     })
+}
+
+/// The default properties of a scene node.
+fn node() -> Vec<FbxRecord<'static>> {
+    let zero = |name| vector_row(name, [0.0; 3]);
+    vec![
+        int("QuaternionInterpolate", "enum", 0),
+        zero("RotationOffset"),
+        zero("RotationPivot"),
+        zero("ScalingOffset"),
+        zero("ScalingPivot"),
+        int("RotationOrder", "enum", 0),
+        int("RotationSpaceForLimitOnly", "bool", 0),
+        zero("PreRotation"),
+        zero("PostRotation"),
+        int("RotationActive", "bool", 0),
+        int("InheritType", "enum", 0),
+        zero("GeometricTranslation"),
+        zero("GeometricRotation"),
+        vector_row("GeometricScaling", [1.0; 3]),
+        int("Show", "bool", 1),
+        int("DefaultAttributeIndex", "int", -1),
+        local_row("Lcl Translation", [0.0; 3]),
+        local_row("Lcl Rotation", [0.0; 3]),
+        local_row("Lcl Scaling", [1.0; 3]),
+        row("Visibility", "Visibility", "", "A").double(1.0),
+        int("Visibility Inheritance", "Visibility Inheritance", 1),
+    ]
+}
+
+fn int(name: &str, kind: &str, value: i32) -> FbxRecord<'static> {
+    row(name, kind, "", "").int(value)
+}
+
+fn text(name: &str, value: &str) -> FbxRecord<'static> {
+    row(name, "KString", "", "").string(value)
+}
+
+fn number(name: &str, value: f64) -> FbxRecord<'static> {
+    row(name, "Number", "", "A").double(value)
 }

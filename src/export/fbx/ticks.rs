@@ -1,22 +1,22 @@
-//! Frames become the times of an FBX file: ticks, and the rate that a file says of itself.
+//! Times and frame rates of an FBX file.
 //!
-//! Units: 46186158000 ticks a second, which all usual rates divide. A rate that was worked out from rounded times
-//! (`60.000057` from the 32-bit seconds of a glTF file) is the usual rate next to it.
-//! Source: `KTime` and `FbxTime::EMode` of the vendor's library.
+//! Units: 46186158000 ticks per second, a multiple of all common rates. A rate that was derived from rounded times (`60.000057`
+//! from the 32-bit seconds of a glTF file) is replaced by its nominal rate. Source: `KTime` and `FbxTime::EMode` of Autodesk's
+//! FBX SDK.
 
 pub(super) use crate::export::nominal_rate::nominal;
 use crate::model::Clip;
 
-/// Ticks a second.
+/// Ticks per second.
 const TICKS: f64 = 46_186_158_000.0;
-/// How much of a frame the start of a clip may be off a whole frame that is meant.
+/// Tolerance for snapping the start of a clip to a whole frame, in frames.
 const NEAR_FRAME: f64 = 1e-3;
 
 /// The times of the frames of a clip, in ticks.
 pub(super) fn frame_ticks(clip: &Clip) -> Vec<i64> {
     let rate = nominal(clip.sample_rate);
-    let late = clip.start * clip.sample_rate;
-    let first = if (late - late.round()).abs() < NEAR_FRAME { late.round() } else { late };
+    let start = clip.start * clip.sample_rate;
+    let first = if (start - start.round()).abs() < NEAR_FRAME { start.round() } else { start };
     (0..clip.frames()).map(|frame| ((first + frame as f64) / rate * TICKS).round() as i64).collect()
 }
 
@@ -26,8 +26,9 @@ pub(super) fn seconds(ticks: i64) -> f64 {
     ticks as f64 / TICKS
 }
 
-/// What a file calls a rate; 14 stands for one that is told in `CustomFrameRate`.
+/// The code of a rate (`TimeMode`), [`CUSTOM`] for a rate without one.
 pub(super) fn mode(rate: f64) -> i32 {
+    /// Frames per second and their code in `FbxTime::EMode`.
     const MODES: [(f64, i32); 14] = [
         (120.0, 1),
         (100.0, 2),
@@ -44,10 +45,10 @@ pub(super) fn mode(rate: f64) -> i32 {
         (72.0, 16),
         (60.0 / 1.001, 17),
     ];
-    MODES.iter().find(|(usual, _)| (rate / usual - 1.0).abs() < 1e-9).map_or(CUSTOM, |(_, mode)| *mode)
+    MODES.iter().find(|(common, _)| (rate / common - 1.0).abs() < 1e-9).map_or(CUSTOM, |(_, mode)| *mode)
 }
 
-/// The mode of a rate that is told by its number.
+/// The code of a rate that is stated in `CustomFrameRate`.
 pub(super) const CUSTOM: i32 = 14;
 
 #[cfg(test)]
@@ -56,16 +57,16 @@ mod tests {
     use crate::math::Quat;
 
     #[test]
-    fn rates_are_those_that_are_meant() {
-        for meant in [24.0 / 1.001, 30.0 / 1.001, 60.0 / 1.001] {
-            assert!((nominal(meant * 1.00001) / meant - 1.0).abs() < 1e-12);
-            assert_ne!(mode(nominal(meant)), CUSTOM);
+    fn rates_are_nominal() {
+        for nominal_rate in [24.0 / 1.001, 30.0 / 1.001, 60.0 / 1.001] {
+            assert!((nominal(nominal_rate * 1.00001) / nominal_rate - 1.0).abs() < 1e-12);
+            assert_ne!(mode(nominal(nominal_rate)), CUSTOM);
         }
         assert_eq!((mode(30.0), mode(33.0)), (6, CUSTOM));
     }
 
     #[test]
-    fn frames_stand_on_whole_ticks() {
+    fn frames_are_at_whole_ticks() {
         let mut clip = Clip::new("", 30.000002, 1, vec![Quat::identity(); 3], vec![], vec![]);
         clip.start = f64::from(1.0f32 / 30.0);
         assert_eq!(frame_ticks(&clip), [1_539_538_600, 3_079_077_200, 4_618_615_800]);

@@ -161,7 +161,7 @@ fn play(
     for _ in 0..MAX_CORRECTIONS {
         local.rotation = rotation;
         let played = parent.child(&local);
-        if !played.is_uneven() {
+        if !played.is_non_uniform() {
             break;
         }
         let error = played.rigid().0.rotation.inverse() * wanted.rotation;

@@ -1,7 +1,7 @@
-//! The box that a character never leaves while it moves.
+//! Bounding box of a character over all frames.
 //!
-//! The vertices that a joint moves lie in a box in the joint's axes. A blend of several joints' places lies between them, so
-//! the box around all these boxes, carried by the joints, holds the mesh in every frame. Space: model space. Units: metres.
+//! The vertices of a joint are in a box in the joint's space. A blend of positions by several joints lies between them, so the
+//! bounding box of all these boxes, moved by the joints, contains the mesh in every frame. Space: model space. Units: metres.
 
 use super::mesh_prims::point;
 use crate::math::{Transform, Vec3};
@@ -16,12 +16,13 @@ struct JointBox {
 }
 
 impl JointBox {
-    const NOTHING: JointBox = JointBox {
+    /// The box without points.
+    const EMPTY: JointBox = JointBox {
         low: Vec3::new(f64::MAX, f64::MAX, f64::MAX),
         high: Vec3::new(f64::MIN, f64::MIN, f64::MIN),
     };
 
-    fn take(&mut self, p: &Vec3) {
+    fn include(&mut self, p: &Vec3) {
         (self.low, self.high) = (self.low.inf(p), self.high.sup(p));
     }
 
@@ -33,15 +34,15 @@ impl JointBox {
     }
 }
 
-/// The lowest and the highest corner of the box around a character in all frames of these motions, at rest where there are
-/// none.
+/// The lowest and highest corner of the bounding box of a character in all frames of these motions, or in the rest pose if
+/// there are no frames.
 pub(super) fn of(motions: &[Motion]) -> [[f32; 3]; 2] {
     let Some(first) = motions.first() else { return [[0.0; 3]; 2] };
     let parts = parts(&first.character);
-    let mut whole = JointBox::NOTHING;
+    let mut whole = JointBox::EMPTY;
     let mut pose = |joints: &[Transform]| {
         for (id, part) in &parts {
-            part.corners().iter().for_each(|c| whole.take(&joints[id.index()].point(c)));
+            part.corners().iter().for_each(|c| whole.include(&joints[id.index()].point(c)));
         }
     };
     for motion in motions {
@@ -53,7 +54,7 @@ pub(super) fn of(motions: &[Motion]) -> [[f32; 3]; 2] {
     [whole.low, whole.high].map(|v| <[f64; 3]>::from(v).map(|x| x as f32))
 }
 
-/// What each joint moves, in its axes; of a character without meshes every joint itself.
+/// The box of the vertices of each joint, in the joint's space; for a character without meshes, of the joint itself.
 fn parts(character: &Character) -> BTreeMap<JointId, JointBox> {
     let mut parts = BTreeMap::new();
     for mesh in &character.meshes {
@@ -62,14 +63,14 @@ fn parts(character: &Character) -> BTreeMap<JointId, JointBox> {
             for (b, _) in std::iter::zip(mesh.joints[v], mesh.weights[v]).filter(|(_, weight)| *weight > 0.0)
             {
                 let Some(binding) = mesh.bindings.get(usize::from(b)) else { continue };
-                let part = parts.entry(binding.joint).or_insert(JointBox::NOTHING);
-                part.take(&point(&binding.joint_from_mesh, &position));
+                let part = parts.entry(binding.joint).or_insert(JointBox::EMPTY);
+                part.include(&point(&binding.joint_from_mesh, &position));
             }
         }
     }
     if parts.is_empty() {
-        let mut part = JointBox::NOTHING;
-        part.take(&Vec3::zeros());
+        let mut part = JointBox::EMPTY;
+        part.include(&Vec3::zeros());
         parts.extend(character.skeleton().ids().map(|id| (id, part)));
     }
     parts

@@ -1,9 +1,9 @@
-//! Skinned meshes become Mesh prims on one skeleton, or, where skins were bound in other poses, on a skeleton of their own.
+//! Writes skinned meshes as Mesh prims on the common skeleton, or on an additional one if a mesh was bound in another pose.
 //!
-//! USD has one bind transform `B_j` for each joint and moves a point by the sum of `w J_j B_j^-1 p`; a mesh of the program
-//! has a matrix `K_j` (joint from mesh) of its own for each joint. Where the `M_j = B_j K_j` of a point agree, it is written at
-//! the sum of `w M_j p`. Else the mesh gets a skeleton whose bind transforms are `M K_j^-1`, with the `M` of its first joint,
-//! and its points are `M p`: exact too, and another armature to look at.
+//! USD has one bind transform `B_j` per joint and moves a point to the sum of `w J_j B_j^-1 p`; a mesh here has its own matrix
+//! `K_j` (joint from mesh) for each joint. If the `M_j = B_j K_j` of every point agree, the point is written as the sum of
+//! `w M_j p`. Otherwise the mesh gets a skeleton with the bind transforms `M K_j^-1`, with the `M` of its first joint, and its
+//! points are `M p`. That is exact too, but shows as another armature.
 //! Space: model space of the bind pose. Units: metres.
 
 use super::usda_text::{SingleNumber, UsdaText, list, matrix, tuples};
@@ -13,30 +13,30 @@ use crate::model::{Binding, Character, Mesh, ModelPose};
 use crate::report::Warnings;
 use std::collections::BTreeSet;
 
-/// Places of one point this near to each other, relative to the figure, are the same: half of what USD may be off by. Matrices
-/// of 32 bits in files of several skins differ by 3e-6.
+/// Tolerance within which the positions of a point by different joints agree, relative to the size of the figure: half of the
+/// error that is allowed for USD. 32-bit matrices in files with several skins differ by 3e-6.
 const SAME: f64 = 5e-6;
 
-/// Where meshes were bound.
+/// The meshes of a character in their bind poses.
 pub(super) struct BoundMeshes {
     /// The bind transforms of each skeleton; the first is that of the character.
     pub(super) skeletons: Vec<Vec<Mat4<f64>>>,
-    /// What becomes of each mesh.
+    /// The meshes, in the order of the character.
     pub(super) meshes: Vec<PlacedMesh>,
 }
 
-/// Where a mesh stands.
+/// A mesh in its bind pose.
 pub(super) struct PlacedMesh {
-    /// The number of its skeleton.
+    /// The index of its skeleton.
     skeleton: usize,
-    /// Bind pose from mesh space, as its first joint says.
+    /// Bind pose from mesh space, by its first joint.
     matrix: Mat4<f64>,
     /// Its points in the bind pose.
     points: Vec<Vec3>,
 }
 
 impl BoundMeshes {
-    /// The skeletons and places of a character's meshes.
+    /// The skeletons and meshes of a character.
     pub(super) fn of(character: &Character, warnings: &mut Warnings) -> Self {
         let skeleton = character.skeleton();
         let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
@@ -47,22 +47,23 @@ impl BoundMeshes {
         for mesh in &character.meshes {
             let used = used(mesh);
             let first = used.first().copied().unwrap_or_default();
-            let matrix = mesh.bindings.get(first).map_or_else(Mat4::identity, |b| carry(&bind, b));
-            let (blended, apart) = blended(mesh, &bind);
-            let carried = || mesh.positions.iter().map(|p| point(&matrix, &double(p))).collect();
-            let placed = if apart <= tolerance {
+            let matrix = mesh.bindings.get(first).map_or_else(Mat4::identity, |b| model_from_mesh(&bind, b));
+            let (blended, disagreement) = blended(mesh, &bind);
+            let transformed = || mesh.positions.iter().map(|p| point(&matrix, &double(p))).collect();
+            let placed = if disagreement <= tolerance {
                 PlacedMesh { skeleton: 0, matrix, points: blended }
             } else if let Some(k) = known.iter().position(|b| **b == mesh.bindings) {
-                PlacedMesh { skeleton: k + 1, matrix, points: carried() }
+                PlacedMesh { skeleton: k + 1, matrix, points: transformed() }
             } else if let Some(own) = own(mesh, &used, &matrix, &common) {
-                let said = "meshes that were bound in other poses than the body have skeletons of their own";
-                warnings.add("usd-skeletons", said, mesh.name.clone());
+                let message = "meshes that were bound in another pose than the body have their own skeletons";
+                warnings.add("usd-skeletons", message, mesh.name.clone());
                 known.push(&mesh.bindings);
                 bound.skeletons.push(own);
-                PlacedMesh { skeleton: known.len(), matrix, points: carried() }
+                PlacedMesh { skeleton: known.len(), matrix, points: transformed() }
             } else {
-                let said = "a bind matrix has no inverse: the mesh is written as it lies in the bind pose";
-                warnings.add("usd-singular-bind", said, mesh.name.clone());
+                let message =
+                    "a bind matrix is singular: the mesh is written in the bind pose of the skeleton";
+                warnings.add("usd-singular-bind", message, mesh.name.clone());
                 PlacedMesh { skeleton: 0, matrix, points: blended }
             };
             bound.meshes.push(placed);
@@ -71,36 +72,36 @@ impl BoundMeshes {
     }
 }
 
-/// The bindings that vertices use.
+/// The indices of the bindings that vertices use.
 fn used(mesh: &Mesh) -> Vec<usize> {
     let influences = mesh.joints.as_flattened().iter().zip(mesh.weights.as_flattened());
     let used: BTreeSet<u16> = influences.filter(|(_, w)| **w > 0.0).map(|(j, _)| *j).collect();
     used.into_iter().map(usize::from).collect()
 }
 
-/// Bind pose from mesh space, as one binding says.
-fn carry(bind: &ModelPose, binding: &Binding) -> Mat4<f64> {
+/// Bind pose from mesh space, by one binding.
+fn model_from_mesh(bind: &ModelPose, binding: &Binding) -> Mat4<f64> {
     bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh
 }
 
-/// The points of a mesh blended in the bind pose, and how far their joints disagree about one of them at most.
+/// The points of a mesh blended in the bind pose, and the maximum weighted disagreement between joints about a point, metres.
 fn blended(mesh: &Mesh, bind: &ModelPose) -> (Vec<Vec3>, f64) {
-    let matrices: Vec<Mat4<f64>> = mesh.bindings.iter().map(|b| carry(bind, b)).collect();
-    let mut apart: f64 = 0.0;
+    let matrices: Vec<Mat4<f64>> = mesh.bindings.iter().map(|b| model_from_mesh(bind, b)).collect();
+    let mut disagreement: f64 = 0.0;
     let blend = |(v, p): (usize, &[f32; 3])| {
         let p = double(p);
         let parts = std::iter::zip(mesh.joints[v], mesh.weights[v])
             .filter_map(|(b, w)| Some((point(matrices.get(usize::from(b))?, &p), f64::from(w))));
         let total: f64 = parts.clone().map(|(_, w)| w).sum();
-        let place = parts.clone().map(|(at, w)| at * w).sum::<Vec3>() / total;
-        apart = apart.max(parts.map(|(at, w)| (at - place).norm() * w).sum::<f64>() / total);
-        place
+        let position = parts.clone().map(|(at, w)| at * w).sum::<Vec3>() / total;
+        disagreement = disagreement.max(parts.map(|(at, w)| (at - position).norm() * w).sum::<f64>() / total);
+        position
     };
     let points = mesh.positions.iter().enumerate().map(blend).collect();
-    (points, apart)
+    (points, disagreement)
 }
 
-/// The bind transforms of a skeleton for this mesh alone.
+/// The bind transforms of a skeleton for this mesh alone; `None` if a matrix is singular.
 fn own(mesh: &Mesh, used: &[usize], matrix: &Mat4<f64>, common: &[Mat4<f64>]) -> Option<Vec<Mat4<f64>>> {
     let mut own = common.to_vec();
     for binding in used.iter().filter_map(|b| mesh.bindings.get(*b)) {
@@ -109,6 +110,7 @@ fn own(mesh: &Mesh, used: &[usize], matrix: &Mat4<f64>, common: &[Mat4<f64>]) ->
     Some(own)
 }
 
+/// The image of a point under an affine matrix.
 pub(super) fn point(matrix: &Mat4<f64>, p: &Vec3) -> Vec3 {
     matrix.transform_point(&(*p).into()).coords
 }
@@ -117,7 +119,7 @@ fn double(v: &[f32; 3]) -> Vec3 {
     Vec3::from(v.map(f64::from))
 }
 
-/// The box around points.
+/// The bounding box of points.
 fn extent(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
     let bound = |fold: fn(f32, f32) -> f32| {
         std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
@@ -125,13 +127,13 @@ fn extent(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
     [bound(f32::min), bound(f32::max)]
 }
 
-/// Writes the prim `name` of a mesh that looks like `material` (a path).
+/// Writes the prim `name` of a mesh with the `material` at this path.
 pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name: &str, material: &str) {
     let single = |v: Vec3| <[f64; 3]>::from(v).map(|x| x as f32);
     let points: Vec<[f32; 3]> = placed.points.iter().map(|p| single(*p)).collect();
     let linear = placed.matrix.fixed_view::<3, 3>(0, 0).into_owned();
-    // Normals go by the inverse transpose; mirrored triangles are turned round.
-    let across = linear.try_inverse().unwrap_or_else(crate::math::Mat3::identity).transpose();
+    // Normals are transformed by the inverse transpose; the winding of mirrored triangles is reversed.
+    let normal_matrix = linear.try_inverse().unwrap_or_else(crate::math::Mat3::identity).transpose();
     let mirrored = linear.determinant() < 0.0;
 
     let schemas = r#"prepend apiSchemas = ["SkelBindingAPI", "MaterialBindingAPI"]"#;
@@ -142,7 +144,8 @@ pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name:
     let corners = mesh.triangles.iter().flat_map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
     text.line(&format!("int[] faceVertexIndices = {}", list(corners)));
     if !mesh.normals.is_empty() {
-        let normal = |n: &[f32; 3]| single((across * double(n)).try_normalize(0.0).unwrap_or_default());
+        let normal =
+            |n: &[f32; 3]| single((normal_matrix * double(n)).try_normalize(0.0).unwrap_or_default());
         let normals = tuples(mesh.normals.iter().map(normal));
         text.per_vertex(&format!("normal3f[] normals = {normals}"), None);
     }
@@ -153,7 +156,7 @@ pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name:
         text.per_vertex(&format!("color3f[] primvars:displayColor = {}", tuples(colors)), None);
     }
     if !mesh.texcoords.is_empty() {
-        // The origin of ours is the upper left, of theirs the lower left.
+        // The origin of texture coordinates is the upper left here and the lower left in USD.
         let st = mesh.texcoords.iter().map(|[u, v]| [*u, 1.0 - v]);
         text.per_vertex(&format!("texCoord2f[] primvars:st = {}", tuples(st)), None);
     }
@@ -175,7 +178,7 @@ pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name:
     text.close();
 }
 
-/// The joints that move a vertex and their shares, the largest first.
+/// The joints of a vertex and their normalised weights, in descending order.
 fn influences(mesh: &Mesh, vertex: usize) -> Vec<(usize, f64)> {
     let mut found: Vec<(usize, f64)> = std::iter::zip(mesh.joints[vertex], mesh.weights[vertex])
         .filter(|(_, weight)| *weight > 0.0)

@@ -1,6 +1,6 @@
-//! Materials become UsdPreviewSurface shaders, their textures files.
+//! Writes materials as UsdPreviewSurface shaders, and their textures as files.
 //!
-//! Colours are linear; textures are sRGB and multiplied by the base colour. USD reads PNG and JPEG: WebP becomes PNG.
+//! Colours are linear; textures are sRGB and multiplied by the base colour. USD reads PNG and JPEG: WebP is converted to PNG.
 
 use super::usda_text::{PrimNames, SingleNumber, UsdaText, tuple};
 use crate::export::OutputFile;
@@ -11,33 +11,34 @@ use std::io::Cursor;
 
 /// The prim that holds the materials.
 const ROOT: &str = "/Root/Materials";
-/// How rough every surface is: the models of the program do not say.
+/// Roughness of every surface: materials here have none.
 const ROUGHNESS: f32 = 0.7;
 
-/// The materials of a stage, each once.
+/// The materials of a layer, without duplicates.
 pub(super) struct PreviewMaterials<'a> {
     folder: &'a str,
-    looks: Vec<PreviewMaterial<'a>>,
+    materials: Vec<PreviewMaterial<'a>>,
     textures: Vec<(&'a Texture, Option<usize>)>,
     files: Vec<OutputFile>,
     names: PrimNames,
 }
 
+/// A material of the layer.
 struct PreviewMaterial<'a> {
     material: &'a Material,
-    /// Whether the colour of each vertex counts, which the mesh has multiplied by the base colour.
-    painted: bool,
+    /// Whether vertex colours are used; the mesh has multiplied them by the base colour.
+    vertex_colors: bool,
     name: String,
-    /// The number of its file.
+    /// The index of its texture file.
     texture: Option<usize>,
 }
 
 impl<'a> PreviewMaterials<'a> {
-    /// No materials yet; their textures will lie in `folder`.
+    /// An empty list; textures will be in `folder`.
     pub(super) fn new(folder: &'a str) -> Self {
         Self {
             folder,
-            looks: Vec::new(),
+            materials: Vec::new(),
             textures: Vec::new(),
             files: Vec::new(),
             names: PrimNames::default(),
@@ -49,26 +50,27 @@ impl<'a> PreviewMaterials<'a> {
         let material = &mesh.material;
         let texture = material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
         let texture = texture.and_then(|texture| self.file(texture, &mesh.name, warnings));
-        let painted = !mesh.colors.is_empty() && texture.is_none();
-        if !mesh.colors.is_empty() && !painted {
-            let said = "colours of vertices are written, but a textured material does not show them";
-            warnings.add("usd-colours", said, mesh.name.clone());
+        let vertex_colors = !mesh.colors.is_empty() && texture.is_none();
+        if !mesh.colors.is_empty() && !vertex_colors {
+            let message = "vertex colours are written, but a textured material does not show them";
+            warnings.add("usd-colours", message, mesh.name.clone());
         }
-        let alike =
-            |l: &&PreviewMaterial| l.material == material && l.painted == painted && l.texture == texture;
-        let name = match self.looks.iter().find(alike) {
+        let equal = |l: &&PreviewMaterial| {
+            l.material == material && l.vertex_colors == vertex_colors && l.texture == texture
+        };
+        let name = match self.materials.iter().find(equal) {
             Some(known) => known.name.clone(),
             None => {
                 let name = self.names.fresh("Material");
-                self.looks.push(PreviewMaterial { material, painted, name: name.clone(), texture });
+                self.materials.push(PreviewMaterial { material, vertex_colors, name: name.clone(), texture });
                 name
             }
         };
         format!("{ROOT}/{name}")
     }
 
-    /// The number of the file of a texture.
-    fn file(&mut self, texture: &'a Texture, place: &str, warnings: &mut Warnings) -> Option<usize> {
+    /// The index of the file of a texture; `None` for an unsupported image.
+    fn file(&mut self, texture: &'a Texture, mesh: &str, warnings: &mut Warnings) -> Option<usize> {
         if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
             return *known;
         }
@@ -76,7 +78,7 @@ impl<'a> PreviewMaterials<'a> {
             Ok(ImageFormat::Png) => Some(("png", texture.bytes.to_vec())),
             Ok(ImageFormat::Jpeg) => Some(("jpg", texture.bytes.to_vec())),
             Ok(ImageFormat::WebP) => png(&texture.bytes).map(|bytes| {
-                warnings.add("usd-webp", "WebP textures became PNG", place);
+                warnings.add("usd-webp", "WebP textures were converted to PNG", mesh);
                 ("png", bytes)
             }),
             _ => None,
@@ -87,7 +89,7 @@ impl<'a> PreviewMaterials<'a> {
             number - 1
         });
         if number.is_none() {
-            warnings.add("usd-texture", "a texture that is neither PNG nor JPEG was left out", place);
+            warnings.add("usd-texture", "a texture that is not PNG, JPEG or WebP was omitted", mesh);
         }
         self.textures.push((texture, number));
         number
@@ -95,26 +97,26 @@ impl<'a> PreviewMaterials<'a> {
 
     /// Writes all materials.
     pub(super) fn write(&self, text: &mut UsdaText) {
-        if self.looks.is_empty() {
+        if self.materials.is_empty() {
             return;
         }
         text.open(r#"def Scope "Materials""#, &[]);
-        for look in &self.looks {
-            self.material(text, look);
+        for material in &self.materials {
+            self.write_material(text, material);
         }
         text.close();
     }
 
-    fn material(&self, text: &mut UsdaText, look: &PreviewMaterial) {
-        let path = format!("{ROOT}/{}", look.name);
-        let [r, g, b, alpha] = look.material.base_color;
-        text.open(&format!("def Material \"{}\"", look.name), &[]);
+    fn write_material(&self, text: &mut UsdaText, preview: &PreviewMaterial) {
+        let path = format!("{ROOT}/{}", preview.name);
+        let [r, g, b, alpha] = preview.material.base_color;
+        text.open(&format!("def Material \"{}\"", preview.name), &[]);
         text.line(&format!("token outputs:surface.connect = <{path}/Surface.outputs:surface>"));
         text.open(r#"def Shader "Surface""#, &[]);
         text.line(r#"uniform token info:id = "UsdPreviewSurface""#);
-        if look.texture.is_some() {
+        if preview.texture.is_some() {
             text.line(&format!("color3f inputs:diffuseColor.connect = <{path}/Color.outputs:rgb>"));
-        } else if look.painted {
+        } else if preview.vertex_colors {
             text.line(&format!("color3f inputs:diffuseColor.connect = <{path}/Color.outputs:result>"));
         } else {
             text.line(&format!("color3f inputs:diffuseColor = {}", tuple([r, g, b])));
@@ -124,7 +126,7 @@ impl<'a> PreviewMaterials<'a> {
         text.line(&format!("float inputs:roughness = {}", SingleNumber(ROUGHNESS)));
         text.line("token outputs:surface");
         text.close();
-        if let Some(file) = look.texture.and_then(|t| self.files.get(t)) {
+        if let Some(file) = preview.texture.and_then(|t| self.files.get(t)) {
             text.open(r#"def Shader "Coordinates""#, &[]);
             text.line(r#"uniform token info:id = "UsdPrimvarReader_float2""#);
             text.line(r#"string inputs:varname = "st""#);
@@ -140,7 +142,7 @@ impl<'a> PreviewMaterials<'a> {
             text.line(r#"token inputs:wrapT = "repeat""#);
             text.line("float3 outputs:rgb");
             text.close();
-        } else if look.painted {
+        } else if preview.vertex_colors {
             text.open(r#"def Shader "Color""#, &[]);
             text.line(r#"uniform token info:id = "UsdPrimvarReader_float3""#);
             text.line(r#"string inputs:varname = "displayColor""#);
@@ -156,7 +158,7 @@ impl<'a> PreviewMaterials<'a> {
     }
 }
 
-/// A path in the marks of an asset.
+/// A path as an asset literal.
 fn asset(path: &str) -> String {
     match path.contains('@') {
         true => format!("@@@{}@@@", path.replace("@@@", "\\@@@")),
@@ -164,7 +166,7 @@ fn asset(path: &str) -> String {
     }
 }
 
-/// A WebP image as PNG; `None` where it cannot be read.
+/// A WebP image as PNG; `None` if it cannot be decoded.
 fn png(webp: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let image = image::load_from_memory_with_format(webp, ImageFormat::WebP).ok()?;

@@ -1,9 +1,9 @@
-//! A skeleton and its clips become a Skeleton prim with SkelAnimations.
+//! Writes a skeleton and its clips as a Skeleton prim with SkelAnimations.
 //!
-//! Joints are paths of prim names, parents first; `jointNames` are the names of the skeleton. Bind transforms are in model
+//! Joints are paths of prim names, parents first; `jointNames` are the names in the skeleton. Bind transforms are in model
 //! space, rest transforms and animations local. Units: metres, time codes (frames of the first clip).
 
-use super::usda_text::{PrimNames, UsdaText, matrix, tokens, tuples};
+use super::usda_text::{PrimNames, UsdaText, list, matrix, tokens, tuples};
 use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
@@ -11,15 +11,15 @@ use crate::model::{Clip, Motion, Skeleton};
 /// The prim that holds skeletons and meshes.
 pub(super) const ROOT: &str = "/Root/Character";
 
-/// Writes the prim `name` of a skeleton bound at `bind`, with the clips of `held` in it. The first of `motions`, which the
-/// prim `Skeleton` holds, plays on it.
+/// Writes the prim `name` of a skeleton with the bind transforms `bind` and the clips of `contained`. Its animation is the first
+/// of `motions`, whose clips are in the prim `Skeleton`.
 pub(super) fn write(
     text: &mut UsdaText,
     skeleton: &Skeleton,
     name: &str,
     bind: &[Mat4<f64>],
     motions: &[Motion],
-    held: &[Motion],
+    contained: &[Motion],
     rate: f64,
 ) {
     let joints = tokens(paths(skeleton));
@@ -29,12 +29,9 @@ pub(super) fn write(
         "uniform token[] jointNames = {}",
         tokens(skeleton.joints().iter().map(|j| j.name.as_str()))
     ));
-    text.line(&format!(
-        "uniform matrix4d[] bindTransforms = {}",
-        super::usda_text::list(bind.iter().map(matrix))
-    ));
+    text.line(&format!("uniform matrix4d[] bindTransforms = {}", list(bind.iter().map(matrix))));
     let rest = skeleton.joints().iter().map(|j| matrix(&j.rest.to_matrix()));
-    text.line(&format!("uniform matrix4d[] restTransforms = {}", super::usda_text::list(rest)));
+    text.line(&format!("uniform matrix4d[] restTransforms = {}", list(rest)));
     let mut names = PrimNames::default();
     let named = |m: &Motion| {
         let name = if m.clip.name.is_empty() { "clip" } else { m.clip.name.as_str() };
@@ -44,7 +41,7 @@ pub(super) fn write(
     if let Some(first) = names.iter().flatten().next() {
         text.line(&format!("rel skel:animationSource = <{ROOT}/Skeleton/{first}>"));
     }
-    for (motion, name) in held.iter().zip(&names) {
+    for (motion, name) in contained.iter().zip(&names) {
         if let Some(name) = name {
             animation(text, skeleton, &motion.clip, name, &joints, rate);
         }
@@ -52,25 +49,25 @@ pub(super) fn write(
     text.close();
 }
 
-/// Writes a clip in time codes of `rate`: translations, rotations and scales, for without one of them none counts.
+/// Writes a clip in time codes of `rate`: translations, rotations and scales, which are ignored unless all three are present.
 fn animation(text: &mut UsdaText, skeleton: &Skeleton, clip: &Clip, name: &str, joints: &str, rate: f64) {
     let step = rate / nominal(clip.sample_rate);
     let time = |frame: usize| frame as f64 * step;
-    let places = |frame: usize| {
+    let translations = |frame: usize| {
         let pose = clip.pose(skeleton, frame);
         tuples(pose.local().iter().map(|t| <[f64; 3]>::from(t.translation).map(|x| x as f32)))
     };
-    let turns = |frame: usize| {
+    let rotations = |frame: usize| {
         let wxyz = clip.rotations(frame).iter().map(|q| [q.w, q.i, q.j, q.k].map(|x| x as f32));
         tuples(wxyz)
     };
     text.open(&format!("def SkelAnimation \"{name}\""), &[]);
     text.line(&format!("uniform token[] joints = {joints}"));
     match clip.translated() {
-        [] => text.line(&format!("float3[] translations = {}", places(0))),
-        _ => text.samples("float3[] translations", (0..clip.frames()).map(|f| (time(f), places(f)))),
+        [] => text.line(&format!("float3[] translations = {}", translations(0))),
+        _ => text.samples("float3[] translations", (0..clip.frames()).map(|f| (time(f), translations(f)))),
     }
-    text.samples("quatf[] rotations", (0..clip.frames()).map(|f| (time(f), turns(f))));
+    text.samples("quatf[] rotations", (0..clip.frames()).map(|f| (time(f), rotations(f))));
     text.line(&format!("half3[] scales = {}", tuples(skeleton.ids().map(|_| [1.0; 3]))));
     text.close();
 }

@@ -1,4 +1,4 @@
-//! Motions become the stage of a USD file, by itself or packed with its textures.
+//! The formats `usda` and `usdz`: assembles the layer of a USD file, and packs it with its textures.
 //!
 //! Space: model space, Y up. Units: metres, frames of the first clip.
 
@@ -16,58 +16,58 @@ use crate::report::Warnings;
 /// USD as text.
 pub const USDA: Format = Format {
     name: "usda",
-    about: "USD as text, textures beside it; Blender plays it at 24 frames a second: set its rate",
-    loses: "morphs, cameras, lights, metal and roughness; four joints a vertex",
+    about: "USD as text with separate textures; Blender plays it at 24 frames per second: set its rate",
+    loses: "morphs, cameras, lights, metallic and roughness; four joints per vertex",
     several: true,
     write: |motions, options| {
         let folder = format!("{}_textures", options.stem);
-        let stage = stage(motions, &format!("./{folder}"))?;
-        let mut files = vec![OutputFile { name: options.file("usda"), bytes: stage.text.into_bytes() }];
-        let beside = stage.textures.into_iter();
-        files.extend(beside.map(|t| OutputFile { name: format!("{folder}/{}", t.name), ..t }));
-        Ok((files, stage.warnings))
+        let layer = layer(motions, &format!("./{folder}"))?;
+        let mut files = vec![OutputFile { name: options.file("usda"), bytes: layer.text.into_bytes() }];
+        let textures = layer.textures.into_iter();
+        files.extend(textures.map(|t| OutputFile { name: format!("{folder}/{}", t.name), ..t }));
+        Ok((files, layer.warnings))
     },
 };
 
 /// USD packed with its textures.
 pub const USDZ: Format = Format {
     name: "usdz",
-    about: "USD and its textures in one file; Blender plays it at 24 frames a second: set its rate",
+    about: "USD with textures in one file; Blender plays it at 24 frames per second: set its rate",
     loses: USDA.loses,
     several: true,
     write: packed,
 };
 
-/// Where the content of each file of a package begins, in bytes.
-const MULTIPLE: usize = 64;
-/// The folder of the textures in a package.
+/// Alignment of the files in a package, bytes (usdz specification).
+const ALIGNMENT: usize = 64;
+/// Folder of the textures in a package.
 const TEXTURES: &str = "textures";
 
 fn packed(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
-    let stage = stage(motions, TEXTURES)?;
-    // What comes first is the stage.
-    let mut files = vec![OutputFile { name: "scene.usda".to_owned(), bytes: stage.text.into_bytes() }];
-    let within = stage.textures.into_iter();
-    files.extend(within.map(|t| OutputFile { name: format!("{TEXTURES}/{}", t.name), ..t }));
-    let bytes = archive(&files, Packing::Stored(MULTIPLE))?;
-    Ok((vec![OutputFile { name: options.file("usdz"), bytes }], stage.warnings))
+    let layer = layer(motions, TEXTURES)?;
+    // The layer has to be the first file.
+    let mut files = vec![OutputFile { name: "scene.usda".to_owned(), bytes: layer.text.into_bytes() }];
+    let textures = layer.textures.into_iter();
+    files.extend(textures.map(|t| OutputFile { name: format!("{TEXTURES}/{}", t.name), ..t }));
+    let bytes = archive(&files, Packing::Stored(ALIGNMENT))?;
+    Ok((vec![OutputFile { name: options.file("usdz"), bytes }], layer.warnings))
 }
 
-/// A stage as text, and what it refers to.
+/// A layer as text, with the textures that it refers to.
 struct UsdLayer {
     text: String,
     textures: Vec<OutputFile>,
     warnings: Warnings,
 }
 
-/// The stage of motions of one character, whose textures lie in `folder`.
-fn stage(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
+/// The layer of motions of one character, with textures in `folder`.
+fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
     let mut warnings = Warnings::new();
     let rate = nominal(first.clip.sample_rate);
     let bound = BoundMeshes::of(character, &mut warnings);
-    let mut looks = PreviewMaterials::new(folder);
+    let mut materials = PreviewMaterials::new(folder);
 
     let mut text = UsdaText::new(&[
         r#"defaultPrim = "Root""#.to_owned(),
@@ -90,11 +90,11 @@ fn stage(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
         skeleton_prims::write(&mut text, character.skeleton(), &name, bind, motions, animated, rate);
     }
     for (mesh, placed) in character.meshes.iter().zip(&bound.meshes) {
-        let material = looks.of(mesh, &mut warnings);
+        let material = materials.of(mesh, &mut warnings);
         mesh_prims::write(&mut text, mesh, placed, &names.fresh(&mesh.name), &material);
     }
     text.close();
-    looks.write(&mut text);
+    materials.write(&mut text);
     text.close();
-    Ok(UsdLayer { text: text.finish(), textures: looks.into_files(), warnings })
+    Ok(UsdLayer { text: text.finish(), textures: materials.into_files(), warnings })
 }

@@ -1,12 +1,12 @@
-//! Prims, numbers and names become the lines of a `.usda` file.
+//! Formats prims, numbers and names as the text of a `.usda` file.
 //!
-//! Numbers are the shortest that read back as the same 32 bits (matrices: 64). Source: the text format of Pixar's USD, 1.0.
+//! Numbers have the fewest digits that read back as the same 32 bits (matrices: 64 bits). Source: the text format of Pixar's USD, 1.0.
 
 use crate::math::Mat4;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-/// A file in the making.
+/// A layer under construction.
 pub(super) struct UsdaText {
     out: String,
     depth: usize,
@@ -49,7 +49,7 @@ impl UsdaText {
         self.line("}");
     }
 
-    /// An attribute of a vertex each: metadata tells so, and how many values a vertex has where that is not one.
+    /// Adds an attribute with values per vertex; `size` is the number of values per vertex if it is not one.
     pub(super) fn per_vertex(&mut self, attribute: &str, size: Option<usize>) {
         self.line(&format!("{attribute} ("));
         self.within(|text| {
@@ -61,7 +61,7 @@ impl UsdaText {
         self.line(")");
     }
 
-    /// An attribute with a value at each of these time codes.
+    /// Adds an attribute with a value at each of these time codes.
     pub(super) fn samples(&mut self, attribute: &str, samples: impl Iterator<Item = (f64, String)>) {
         self.line(&format!("{attribute}.timeSamples = {{"));
         self.within(|text| samples.for_each(|(time, value)| text.line(&format!("{time}: {value},"))));
@@ -79,12 +79,12 @@ impl UsdaText {
     }
 }
 
-/// A number of 32 bits.
+/// A 32-bit number.
 pub(super) struct SingleNumber(pub(super) f32);
 
 impl fmt::Display for SingleNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Below, an exponent is shorter than zeros.
+        /// Below this, scientific notation is shorter.
         const SMALL: f32 = 1e-3;
         match self.0 {
             0.0 => f.write_str("0"),
@@ -124,21 +124,21 @@ pub(super) fn tokens<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Stri
     list(values.into_iter().map(|v| format!("\"{}\"", v.as_ref().replace('\\', "\\\\").replace('"', "\\\""))))
 }
 
-/// A matrix for row vectors: its rows are the columns of ours.
+/// A matrix in the row-vector convention of USD: the transpose.
 pub(super) fn matrix(m: &Mat4<f64>) -> String {
-    // Adding 0 takes the sign off a zero.
+    // Adding 0 removes the sign of a negative zero.
     let row = |c: usize| {
         format!("({}, {}, {}, {})", m[(0, c)] + 0.0, m[(1, c)] + 0.0, m[(2, c)] + 0.0, m[(3, c)] + 0.0)
     };
     format!("({}, {}, {}, {})", row(0), row(1), row(2), row(3))
 }
 
-/// The names that are taken among siblings.
+/// The names in use among siblings.
 #[derive(Default)]
 pub(super) struct PrimNames(BTreeSet<String>);
 
 impl PrimNames {
-    /// A name that a prim may have and no sibling has: letters, digits and `_`, no digit first.
+    /// A valid prim name that no sibling has: letters, digits and `_`, not starting with a digit.
     pub(super) fn fresh(&mut self, name: &str) -> String {
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut base: String = name.chars().map(legal).collect();
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_legal_and_their_own() {
+    fn names_are_valid_and_unique() {
         let mut names = PrimNames::default();
         let fresh: Vec<String> =
             ["thigh.L", "thigh-L", "2nd", "頭", "", "thigh_L_2"].map(|n| names.fresh(n)).into();

@@ -4,7 +4,7 @@
 use posemill::model::Motion;
 use posemill::pipeline::{Pipeline, PipelineConfig, save};
 use posemill::report::Report;
-use posemill::stages::{Entry, STAGES, Setting, Stage, StageConfig, StageError};
+use posemill::stages::{STAGES, Setting, Stage, StageConfig, StageEntry, StageError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Writes into `out`.
 pub fn example(out: &Path) -> Result<(), Box<dyn Error>> {
-    let stages: Vec<Entry> = STAGES.iter().copied().chain([Entry::of::<HoldConfig>()]).collect();
+    let stages: Vec<StageEntry> = STAGES.iter().copied().chain([StageEntry::of::<HoldConfig>()]).collect();
     let config = PipelineConfig::parse("on twos", PIPELINE, &[], &stages)?;
     let pipeline = Pipeline::new(&config, Path::new(""), Some("data/robot.glb"))?;
     let (held, _) = pipeline.apply(pipeline.load("data/walk.bvh")?.0)?;

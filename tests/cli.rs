@@ -420,11 +420,7 @@ fn what_was_mended_in_a_take_is_said_and_stands_in_the_report() {
     write(&folder, "p.toml", "[input]\nmotion = [\"walk.bvh\"]\n[[stage]]\nuse = \"repair\"\n");
     let output = posemill(&folder, &["run", "p.toml"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("walk.bvh: faults of the recording were mended: "),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("walk.bvh: capture errors were fixed: "), "{}", stderr(&output));
     let report: Value =
         serde_json::from_slice(&fs::read(folder.path().join("out/report.json")).unwrap()).unwrap();
     let findings = report["files"][0]["findings"].as_array().unwrap();

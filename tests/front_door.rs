@@ -246,7 +246,7 @@ fn a_stage_that_makes_no_sense_twice_is_told() {
                 [[stage]]\nuse = \"retarget\"\n[[stage]]\nuse = \"contacts\"\n[[stage]]\nuse = \"retarget\"\n";
     fs::write(folder.path().join("p.toml"), text).unwrap();
     let told = stderr(&posemill(folder.path(), &["run", "p.toml"], b""));
-    let said = "error: stage 3 (`retarget`) is the second `retarget`: a pipeline carries takes onto one character\n --> p.toml:9:7";
+    let said = "error: stage 3 (`retarget`) is the second `retarget`: a pipeline has one target character\n --> p.toml:9:7";
     assert!(told.contains(said) && told.contains("help: leave one of them out"), "{told}");
 }
 

@@ -7,7 +7,7 @@ use posemill::batch::{
 use posemill::model::Motion;
 use posemill::pipeline::{Pipeline, PipelineConfig, RunError};
 use posemill::report::Report;
-use posemill::stages::{Entry, Setting, Stage, StageConfig, StageError};
+use posemill::stages::{Setting, Stage, StageConfig, StageEntry, StageError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ fn outcomes(
     for name in names {
         fs::write(folder.path().join(name).with_extension("bvh"), TAKE).unwrap();
     }
-    let registry = [Entry::of::<Stumble>()];
+    let registry = [StageEntry::of::<Stumble>()];
     let text = "[[stage]]\nuse = \"stumble\"\n";
     let config = PipelineConfig::parse("p.toml", text, &[], &registry).unwrap();
     let takes = find_takes(folder.path(), &["*.bvh".to_owned()], None).unwrap().takes;

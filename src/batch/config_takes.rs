@@ -2,7 +2,7 @@
 
 use super::take_patterns::{FoundTakes, TakesError, find_all};
 use crate::pipeline::{ConfigError, ConfigFault, Pipeline, PipelineConfig, PlanError};
-use crate::stages::Entry;
+use crate::stages::StageEntry;
 use std::path::Path;
 
 impl PipelineConfig {
@@ -16,7 +16,7 @@ impl PipelineConfig {
         name: &str,
         text: &str,
         sets: &[String],
-        registry: &[Entry],
+        registry: &[StageEntry],
     ) -> Result<Self, ConfigError> {
         let (config, mut faults) = Self::parse_partly(name, text, sets, registry)?;
         if faults.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use crate::stages::keys::{listed, nearest};
+use crate::stages::written_keys::{listed, nearest};
 use clap::Args;
 use clap_complete::Shell;
 

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::pipeline::{reference, schema, stage_help, stage_list};
 use crate::stages::STAGES;
-use crate::stages::keys::{listed, nearest};
+use crate::stages::written_keys::{listed, nearest};
 use clap::Args;
 
 /// List the stages of pipelines, or explain one

@@ -2,7 +2,7 @@
 
 use crate::model::Asset;
 use crate::report::one_line;
-use crate::stages::keys::nearest;
+use crate::stages::written_keys::nearest;
 
 /// Most clips that a message lists, so that the list stays readable.
 const MOST_LISTED: usize = 12;

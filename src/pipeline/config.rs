@@ -9,7 +9,7 @@ use super::config_parts::{check_repeated_stages, read_limits, read_section, read
 use super::input_section::{CalibrationChoice, InputSection};
 use super::output_section::OutputSection;
 use crate::body::ToldMobility;
-use crate::stages::{Entry, WrittenStage};
+use crate::stages::{StageEntry, WrittenStage};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::de::DeTable;
@@ -72,7 +72,12 @@ impl PipelineConfig {
     ///
     /// # Errors
     /// Every fault of the text and of `sets`.
-    pub fn parse(name: &str, text: &str, sets: &[String], registry: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn parse(
+        name: &str,
+        text: &str,
+        sets: &[String],
+        registry: &[StageEntry],
+    ) -> Result<Self, ConfigError> {
         let (config, faults) = Self::parse_partly(name, text, sets, registry)?;
         if faults.is_empty() { Ok(config) } else { Err(config.error(faults)) }
     }
@@ -85,7 +90,7 @@ impl PipelineConfig {
         name: &str,
         text: &str,
         sets: &[String],
-        registry: &[Entry],
+        registry: &[StageEntry],
     ) -> Result<(Self, Vec<ConfigFault>), ConfigError> {
         let file = ConfigSource { name: name.to_owned(), text: text.to_owned() };
         let set = |text: &String| ConfigSource { name: "--set".to_owned(), text: text.clone() };

@@ -2,8 +2,8 @@
 
 use super::config::PlacedText;
 use super::config_error::ConfigFault;
-use crate::stages::Entry;
-use crate::stages::keys::{KeyFault, WrittenKey, listed, nearest};
+use crate::stages::StageEntry;
+use crate::stages::written_keys::{KeyFault, WrittenKey, listed, nearest};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -101,7 +101,7 @@ impl<'i> CollectedKeys<'i> {
         &mut self,
         source: usize,
         text: &'i str,
-        registry: &[Entry],
+        registry: &[StageEntry],
         faults: &mut Vec<ConfigFault>,
     ) {
         let whole = 0..text.len();
@@ -171,7 +171,7 @@ impl<'i> CollectedKeys<'i> {
         &mut self,
         source: usize,
         stage: &str,
-        registry: &[Entry],
+        registry: &[StageEntry],
     ) -> Result<&mut SectionKeys<'i>, ConfigFault> {
         let at = "stage.".len()..("stage.".len() + stage.len());
         let names: Vec<String> = self.stages.iter().map(|s| s.name.clone()).collect();

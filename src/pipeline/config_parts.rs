@@ -7,8 +7,8 @@ use super::input_section::{InputSection, WrittenLimits};
 use crate::anatomy::{Word, WordError};
 use crate::body::ToldMobility;
 use crate::model::Role;
-use crate::stages::keys::{self, listed, nearest};
-use crate::stages::{Entry, WrittenStage};
+use crate::stages::written_keys::{self, listed, nearest};
+use crate::stages::{StageEntry, WrittenStage};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(super) fn read_section<T: DeserializeOwned + JsonSchema + Default>(
     section: &SectionKeys<'_>,
     faults: &mut Vec<ConfigFault>,
 ) -> T {
-    keys::read(&section.written()).unwrap_or_else(|found| {
+    written_keys::read(&section.written()).unwrap_or_else(|found| {
         faults.extend(found.into_iter().map(|f| section.placed(&section.name, f)));
         T::default()
     })
@@ -103,7 +103,7 @@ pub(super) fn read_words(
 pub(super) fn read_stage(
     number: usize,
     section: &SectionKeys<'_>,
-    registry: &[Entry],
+    registry: &[StageEntry],
     faults: &mut Vec<ConfigFault>,
 ) -> Option<WrittenStageConfig> {
     let names = || registry.iter().map(|e| e.name);

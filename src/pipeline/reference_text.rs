@@ -4,8 +4,8 @@
 use super::config::ENABLED;
 use super::input_section::InputSection;
 use super::output_section::OutputSection;
-use crate::stages::Entry;
-use crate::stages::keys::{inlined_schema, properties};
+use crate::stages::StageEntry;
+use crate::stages::written_keys::{inlined_schema, properties};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -13,14 +13,14 @@ use std::fmt::Write;
 const WIDTH: usize = 96;
 
 /// The first sentence of every stage.
-pub fn stage_list(registry: &[Entry]) -> String {
+pub fn stage_list(registry: &[StageEntry]) -> String {
     let width = registry.iter().map(|e| e.name.len()).max().unwrap_or(0);
-    let line = |e: &Entry| format!("{:width$}  {}\n", e.name, first_sentence(&describe(&e.schema())));
+    let line = |e: &StageEntry| format!("{:width$}  {}\n", e.name, first_sentence(&describe(&e.schema())));
     registry.iter().map(line).collect()
 }
 
 /// What a stage does and what each of its keys means.
-pub fn stage_help(entry: &Entry) -> String {
+pub fn stage_help(entry: &StageEntry) -> String {
     let schema = entry.schema();
     let mut text = String::new();
     paragraph(&mut text, "", &format!("{}: {}", entry.name, describe(&schema)));
@@ -50,7 +50,7 @@ fn or_default(property: &Value) -> String {
 }
 
 /// A pipeline with every section, stage and key at its default, each with its comment.
-pub fn reference(registry: &[Entry]) -> String {
+pub fn reference(registry: &[StageEntry]) -> String {
     let mut text = String::new();
     let opening = "Every section, stage and key of a pipeline, each at its default. Stages run in the order of \
         the file; a pipeline lists the stages it needs, as often as it needs them.";
@@ -73,14 +73,14 @@ pub fn reference(registry: &[Entry]) -> String {
 }
 
 /// The JSON Schema of a pipeline file.
-pub fn schema(registry: &[Entry]) -> Value {
+pub fn schema(registry: &[StageEntry]) -> Value {
     let part = |mut schema: Value| {
         if let Some(object) = schema.as_object_mut() {
             object.shift_remove("$schema");
         }
         schema
     };
-    let stage = |entry: &Entry| {
+    let stage = |entry: &StageEntry| {
         let mut schema = part(entry.schema());
         schema["title"] = json!(entry.name);
         schema["required"] = json!(["use"]);

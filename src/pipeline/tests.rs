@@ -6,7 +6,7 @@ use posemill::pipeline::{
     Pipeline, PipelineConfig, PlanError, reference, save, schema, stage_help, stage_list,
 };
 use posemill::report::Report;
-use posemill::stages::{Entry, STAGES, Setting, Stage, StageConfig, StageError};
+use posemill::stages::{STAGES, Setting, Stage, StageConfig, StageEntry, StageError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -63,7 +63,7 @@ impl Stage for Hastening {
     }
 }
 
-const REGISTRY: &[Entry] = &[Entry::of::<Hasten>()];
+const REGISTRY: &[StageEntry] = &[StageEntry::of::<Hasten>()];
 
 fn parse(text: &str, sets: &[&str]) -> Result<PipelineConfig, String> {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();

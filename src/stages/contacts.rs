@@ -83,7 +83,10 @@ impl ContactsConfig {
             Ok(ContactPart::Toe(_)) | Err(_) => {
                 let known = ContactPart::ALL.iter().filter(|p| !matches!(p, ContactPart::Toe(_)));
                 let known = known.map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ");
-                Err(StageError::key("parts", format!("`{name}` is no part with contacts\nknown are {known}")))
+                Err(StageError::key(
+                    "parts",
+                    format!("`{name}` is not a part with contacts\nknown are {known}"),
+                ))
             }
             Ok(part) => Ok(part),
         };
@@ -107,7 +110,7 @@ impl StageConfig for ContactsConfig {
         positive("speed_off_m_s", self.speed_off_m_s, "m/s");
         positive("shortest_s", Some(self.shortest_s), "s");
         if let Some(x) = self.ground_m.filter(|x| !x.is_finite()) {
-            faults.push(StageError::key("ground_m", format!("{x} m is no height")));
+            faults.push(StageError::key("ground_m", format!("{x} m is not a finite height")));
         }
         let pairs = [
             ("height_off_m", self.height_on_m, self.height_off_m),
@@ -148,17 +151,17 @@ impl StageConfig for ContactsConfig {
             let text = std::fs::read_to_string(&path).map_err(|error| fault(error.to_string()))?;
             contacts::read(&text).map_err(|error| fault(error.to_string()))
         });
-        Ok(Box::new(Label { options, labels: labels.transpose()? }))
+        Ok(Box::new(ContactsStage { options, labels: labels.transpose()? }))
     }
 }
 
 #[derive(Debug)]
-struct Label {
+struct ContactsStage {
     options: Options,
     labels: Option<Labels>,
 }
 
-impl Stage for Label {
+impl Stage for ContactsStage {
     fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let found = match &self.labels {
             None => contacts::detect(&motion, &self.options),
@@ -178,17 +181,17 @@ impl Stage for Label {
             && motion.clip.duration() > 1.0
             && !found.parts().any(steps)
         {
-            let message = "no foot ever rests: the take walks on the spot, or its feet slide";
+            let message = "no foot has a contact: the take is a walk on a treadmill, or its feet slide";
             report.warnings.add("contacts", message, motion.clip.name.clone());
         }
-        tell(&found, motion.clip.frames(), report);
+        report_contacts(&found, motion.clip.frames(), report);
         motion.contacts = Some(found);
         Ok(motion)
     }
 }
 
 /// Reports the ground height, and for feet and every other part with contacts the share of frames and the number of holds.
-fn tell(contacts: &Contacts, frames: usize, report: &mut Report) {
+fn report_contacts(contacts: &Contacts, frames: usize, report: &mut Report) {
     report.measure("contacts_ground", contacts.ground, "m");
     for part in contacts.parts() {
         let holds = contacts.holds(part);

@@ -194,23 +194,23 @@ fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
 
 /// The source of a target.
 #[derive(Clone, Debug)]
-enum Source {
+enum TargetSource {
     Constant,
     Keys(Vec<(f64, [f64; 3])>),
     Joint(JointId),
 }
 
-/// Pairs of time and position, with `turn` applied to the positions.
-fn timed(rows: &[[f64; 4]], turn: &Quat) -> Vec<(f64, [f64; 3])> {
-    rows.iter().map(|&[time, x, y, z]| (time, (turn * Vec3::new(x, y, z)).into())).collect()
+/// Pairs of time and position, with `rotation` applied to the positions.
+fn timed(rows: &[[f64; 4]], rotation: &Quat) -> Vec<(f64, [f64; 3])> {
+    rows.iter().map(|&[time, x, y, z]| (time, (rotation * Vec3::new(x, y, z)).into())).collect()
 }
 
 /// A resolved effector.
 #[derive(Clone, Debug)]
-pub(super) struct Effector {
+pub(super) struct ResolvedEffector {
     /// The joint.
     pub joint: JointId,
-    source: Source,
+    source: TargetSource,
     offset: Vec3,
     /// For `aim`: the direction that points at the target, in joint space.
     axis: Vec3,
@@ -218,23 +218,23 @@ pub(super) struct Effector {
     pub config: EffectorConfig,
 }
 
-impl Effector {
+impl ResolvedEffector {
     /// Resolves the names of an effector on the character that will arrive, and reads its file.
-    pub fn find(config: &EffectorConfig, setting: &Setting) -> Result<Self, StageError> {
+    pub fn resolve(config: &EffectorConfig, setting: &Setting) -> Result<Self, StageError> {
         let character = &setting.arriving;
         let joint = find(character, &config.joint)?;
         // A character in a VRM 0 file faces -Z, in model space +Z; targets are given in the world space of the file.
         let model_from_file = character.document.as_ref().map_or_else(Quat::identity, |d| d.model_from_file);
         let source = if !config.follow.is_empty() {
-            Source::Joint(find(character, &config.follow)?)
+            TargetSource::Joint(find(character, &config.follow)?)
         } else if !config.csv.is_empty() {
-            Source::Keys(timed(&read_csv(&setting.folder.join(&config.csv))?, &model_from_file))
+            TargetSource::Keys(timed(&read_csv(&setting.folder.join(&config.csv))?, &model_from_file))
         } else if !config.keys.is_empty() {
-            Source::Keys(timed(&config.keys, &model_from_file))
+            TargetSource::Keys(timed(&config.keys, &model_from_file))
         } else if config.goal == GoalWord::Hold {
-            Source::Joint(joint)
+            TargetSource::Joint(joint)
         } else {
-            Source::Constant
+            TargetSource::Constant
         };
         let offset = model_from_file * Vec3::from(config.target.unwrap_or_default());
         let rest = character.calibration_pose();
@@ -245,9 +245,9 @@ impl Effector {
     /// The target at a time; `model` is the pose that arrives.
     pub fn target(&self, time: f64, model: &ModelPose) -> Vec3 {
         match &self.source {
-            Source::Constant => self.offset,
-            Source::Joint(id) => model.position(*id) + self.offset,
-            Source::Keys(keys) => monotone(keys, time).map_or(self.offset, Vec3::from),
+            TargetSource::Constant => self.offset,
+            TargetSource::Joint(id) => model.position(*id) + self.offset,
+            TargetSource::Keys(keys) => monotone(keys, time).map_or(self.offset, Vec3::from),
         }
     }
 

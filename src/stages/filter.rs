@@ -97,7 +97,7 @@ fn extremities(rig: &Rig) -> Vec<bool> {
 }
 
 /// An in-place filter of a scalar time series.
-type Channel<'a> = Box<dyn Fn(&mut [f64]) + 'a>;
+type ScalarFilter<'a> = Box<dyn Fn(&mut [f64]) + 'a>;
 
 #[derive(Debug)]
 struct Filter {
@@ -108,7 +108,7 @@ struct Filter {
 
 impl Filter {
     /// The scalar filter of one joint; `None` if its cutoff is at half the sample rate or above.
-    fn channel(&self, joint: usize, rate: f64) -> Option<Channel<'_>> {
+    fn channel(&self, joint: usize, rate: f64) -> Option<ScalarFilter<'_>> {
         let config = &self.config;
         match config.kind {
             FilterKind::SavitzkyGolay => Some(Box::new(|x: &mut [f64]| self.fit.apply(x))),
@@ -183,9 +183,9 @@ mod tests {
         let mut motion = walker(40);
         let still = motion.clip.rotations(0).to_vec();
         for frame in 0..40 {
-            let turn = if frame < 20 { Quat::identity() } else { exp(&Vec3::new(0.5, 0.0, 0.0)) };
+            let rotation = if frame < 20 { Quat::identity() } else { exp(&Vec3::new(0.5, 0.0, 0.0)) };
             let row = motion.clip.rotations_mut(frame).iter_mut().zip(&still);
-            row.for_each(|(q, still)| *q = turn * still);
+            row.for_each(|(q, still)| *q = rotation * still);
             let tracks = motion.clip.translations_mut(frame);
             tracks.fill(Vec3::new(0.0, 1.0, if frame < 20 { 0.0 } else { 2.0 }));
         }

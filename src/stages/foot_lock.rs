@@ -31,7 +31,7 @@ impl Stage for FootLock {
         if motion.contacts.is_none() {
             report.warnings.add(
                 "foot-lock-contacts",
-                "nothing is known about contacts, so no foot is locked: put the stage `contacts` before",
+                "the motion has no contact labels, so no foot is locked: put the stage `contacts` before `foot_lock`",
                 "foot_lock",
             );
         }

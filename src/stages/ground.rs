@@ -35,17 +35,17 @@ impl StageConfig for GroundConfig {
     }
 
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        Ok(Box::new(Ground { height: self.height_m }))
+        Ok(Box::new(GroundStage { height: self.height_m }))
     }
 }
 
 /// The resolved stage.
 #[derive(Debug)]
-struct Ground {
+struct GroundStage {
     height: f64,
 }
 
-impl Stage for Ground {
+impl Stage for GroundStage {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let labelled = motion.contacts.is_some();
         let found = motion.contacts.clone().unwrap_or_else(|| contacts::detect(&motion, &Options::default()));

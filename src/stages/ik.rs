@@ -1,8 +1,8 @@
 //! Stage `ik`: moves effectors to their targets, frame by frame, with the whole body if needed.
 
-use super::effector::{Effector, EffectorConfig, GoalWord};
-use super::limits::body;
-use super::reach::{Asked, Passes, Ways};
+use super::effector::{EffectorConfig, GoalWord, ResolvedEffector};
+use super::limits::humanoid;
+use super::reach::{EffectorChains, EffectorTasks, Passes};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields, default)]
 pub struct IkConfig {
     /// Solver: `tree` solves the whole body at once and is the fastest; the others are classic solvers.
-    pub solver: SolverWord,
+    pub solver: SolverName,
     /// Maximum number of iterations per frame; solver `tree` applies it to each of its passes: body, shoulders, arms.
     pub iterations: usize,
     /// Distance in metres within which a position counts as reached.
@@ -39,7 +39,7 @@ pub struct IkConfig {
 /// The solvers by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SolverWord {
+pub enum SolverName {
     /// The whole-body solver.
     #[default]
     Tree,
@@ -66,7 +66,7 @@ pub enum SolverWord {
 impl Default for IkConfig {
     fn default() -> Self {
         Self {
-            solver: SolverWord::Tree,
+            solver: SolverName::Tree,
             iterations: 20,
             tolerance_m: 1e-3,
             posture: 1e-5,
@@ -110,22 +110,24 @@ impl StageConfig for IkConfig {
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let character = &setting.arriving;
-        let find = |e: &EffectorConfig| Effector::find(e, setting);
+        let find = |e: &EffectorConfig| ResolvedEffector::resolve(e, setting);
         let effectors = self.effectors.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        let mechanism = if self.limits { body(character) } else { Mechanism::floating(character.skeleton()) };
+        let mechanism =
+            if self.limits { humanoid(character) } else { Mechanism::floating(character.skeleton()) };
         let mechanism = shorten(mechanism, &effectors);
-        let ways = Ways::new(character, &mechanism, &effectors);
-        Ok(Box::new(IkStage { mechanism, effectors, ways, config: self.clone() }))
+        let chains = EffectorChains::new(character, &mechanism, &effectors);
+        Ok(Box::new(IkStage { mechanism, effectors, chains, config: self.clone() }))
     }
 }
 
 /// The mechanism with all joints fixed that are in no effector's chain.
-fn shorten(mechanism: Mechanism, effectors: &[Effector]) -> Mechanism {
+fn shorten(mechanism: Mechanism, effectors: &[ResolvedEffector]) -> Mechanism {
     if effectors.iter().any(|e| e.config.chain == 0) {
         return mechanism;
     }
     let skeleton = mechanism.skeleton().clone();
-    let moves = |e: &Effector| skeleton.path_to_root(e.joint).take(e.config.chain + 1).collect::<Vec<_>>();
+    let moves =
+        |e: &ResolvedEffector| skeleton.path_to_root(e.joint).take(e.config.chain + 1).collect::<Vec<_>>();
     let moving: Vec<JointId> = effectors.iter().flat_map(moves).collect();
     let still = skeleton.ids().filter(|id| !moving.contains(id));
     still.fold(mechanism, |m, id| m.with_freedom(id, Freedom::Fixed))
@@ -139,8 +141,8 @@ const EXACT: f64 = 1e-2;
 #[derive(Debug)]
 struct IkStage {
     mechanism: Mechanism,
-    effectors: Vec<Effector>,
-    ways: Ways,
+    effectors: Vec<ResolvedEffector>,
+    chains: EffectorChains,
     config: IkConfig,
 }
 
@@ -152,34 +154,34 @@ impl IkStage {
     fn solver(&self) -> Box<dyn Solver + Sync> {
         let classic = |method| Box::new(Jacobian::new(method)) as Box<dyn Solver + Sync>;
         match self.config.solver {
-            SolverWord::Tree => Box::new(self.tree()),
-            SolverWord::TwoBone => Box::new(TwoBone::default()),
-            SolverWord::Ccd => Box::new(Ccd::default()),
-            SolverWord::Fabrik => Box::new(Fabrik),
-            SolverWord::Transpose => classic(Method::Transpose),
-            SolverWord::Pseudoinverse => classic(Method::Pseudoinverse),
-            SolverWord::Damped => classic(Method::Damped { damping: 0.02 }),
-            SolverWord::SelectivelyDamped => classic(Method::SelectivelyDamped),
-            SolverWord::Sugihara => classic(Method::Sugihara { bias: 1e-5 }),
-            SolverWord::Boxed => Box::new(Boxed::default()),
+            SolverName::Tree => Box::new(self.tree()),
+            SolverName::TwoBone => Box::new(TwoBone::default()),
+            SolverName::Ccd => Box::new(Ccd::default()),
+            SolverName::Fabrik => Box::new(Fabrik),
+            SolverName::Transpose => classic(Method::Transpose),
+            SolverName::Pseudoinverse => classic(Method::Pseudoinverse),
+            SolverName::Damped => classic(Method::Damped { damping: 0.02 }),
+            SolverName::SelectivelyDamped => classic(Method::SelectivelyDamped),
+            SolverName::Sugihara => classic(Method::Sugihara { bias: 1e-5 }),
+            SolverName::Boxed => Box::new(Boxed::default()),
         }
     }
 
-    fn solve(&self, poses: &mut [Pose], asked: &[Vec<Asked>]) -> Vec<Outcome> {
+    fn solve(&self, poses: &mut [Pose], asked: &[Vec<EffectorTasks>]) -> Vec<Outcome> {
         let stop =
             Stop { position: self.config.tolerance_m, angle: 1e-2, iterations: self.config.iterations };
-        if self.config.solver == SolverWord::Tree {
+        if self.config.solver == SolverName::Tree {
             let exact = Stop { position: EXACT * stop.position, angle: EXACT * stop.angle, ..stop };
             let passes = Passes { solver: self.tree(), warm: self.config.warm_start, stop: exact };
-            let steps = self.ways.solve(&passes, poses, asked);
-            let judge = |((pose, asked), steps): ((&mut Pose, &Vec<Asked>), usize)| {
+            let steps = self.chains.solve(&passes, poses, asked);
+            let judge = |((pose, asked), steps): ((&mut Pose, &Vec<EffectorTasks>), usize)| {
                 Outcome::of(&self.mechanism, &all(asked), pose, &stop, steps)
             };
             return poses.par_iter_mut().zip(asked).zip(steps).map(judge).collect();
         }
         let solver = self.solver();
-        let one = |(pose, asked): (&mut Pose, &Vec<Asked>)| {
-            self.ways.unlock(pose, asked);
+        let one = |(pose, asked): (&mut Pose, &Vec<EffectorTasks>)| {
+            self.chains.unlock(pose, asked);
             solver.solve(&self.mechanism, &all(asked), pose, &stop)
         };
         poses.par_iter_mut().zip(asked).map(one).collect()
@@ -187,7 +189,7 @@ impl IkStage {
 }
 
 /// All tasks of a frame.
-fn all(asked: &[Asked]) -> Vec<Task> {
+fn all(asked: &[EffectorTasks]) -> Vec<Task> {
     asked.iter().flat_map(|a| a.tasks.iter().cloned()).collect()
 }
 
@@ -222,18 +224,19 @@ impl Stage for IkStage {
         for (frame, pose) in poses.iter().enumerate() {
             model.set(skeleton, pose);
             let time = clip.time(frame) - clip.start;
-            let of_effector = |e: &Effector| Asked { tasks: e.tasks(time, &model), share: e.share(time) };
+            let of_effector =
+                |e: &ResolvedEffector| EffectorTasks { tasks: e.tasks(time, &model), share: e.share(time) };
             asked.push(self.effectors.iter().map(of_effector).collect::<Vec<_>>());
         }
         let outcomes = self.solve(&mut poses, &asked);
-        self.tell(&outcomes, report);
+        self.report_residuals(&outcomes, report);
         Ok(with_poses(&motion, &poses))
     }
 }
 
 impl IkStage {
     /// Reports the residuals of every effector over all frames.
-    fn tell(&self, outcomes: &[Outcome], report: &mut Report) {
+    fn report_residuals(&self, outcomes: &[Outcome], report: &mut Report) {
         let frames = outcomes.len() as f64;
         let mut first = 0;
         for (n, effector) in self.effectors.iter().enumerate() {

@@ -51,7 +51,7 @@ impl StageConfig for LimitsConfig {
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let rig = &setting.arriving.rig;
-        let mechanism = body(&setting.arriving);
+        let mechanism = humanoid(&setting.arriving);
         let named: Vec<String> = self.except.clone();
         let wanted = |id: &JointId| rig.role(*id).is_some_and(|r| !named.contains(&r.to_string()));
         let joints = mechanism.joints_with_limits().filter(wanted).collect();
@@ -61,7 +61,7 @@ impl StageConfig for LimitsConfig {
 }
 
 /// The mechanism of a character with the published ranges of motion, measured from its bind pose, else from its rest pose.
-pub(super) fn body(character: &Character) -> Mechanism {
+pub(super) fn humanoid(character: &Character) -> Mechanism {
     Mechanism::humanoid(&character.rig, &character.calibration_pose())
 }
 
@@ -84,8 +84,8 @@ impl Stage for LimitsStage {
         report.measure("limits_joints_left", kept.left.len() as f64, "joints");
         for &id in &kept.left {
             let name = &self.mechanism.skeleton().joint(id).name;
-            let message = "a joint leaves the range of people by more than people could and is left as it is; \
-                           `except` names it, or tell the character's own range in `[input.limits]`";
+            let message = "a joint exceeds the human range of motion by more than a person can and is not changed: \
+                           name it in `except`, or set the character's own range in `[input.limits]`";
             report.warnings.add("limits_foreign", message, name.clone());
         }
         Ok(motion)

@@ -76,19 +76,19 @@ impl StageConfig for LoopConfig {
         let counts = |role: Role| !matches!(role, Role::Finger(..));
         let joints = rig.assignments().filter(|(role, _)| counts(*role)).map(|(_, a)| a.joint).collect();
         let hips = rig.joint(Role::Hips).unwrap_or(JointId::new(0));
-        Ok(Box::new(Loop { config: self.clone(), joints, hips }))
+        Ok(Box::new(LoopStage { config: self.clone(), joints, hips }))
     }
 }
 
 #[derive(Debug)]
-struct Loop {
+struct LoopStage {
     config: LoopConfig,
     /// The joints that are compared.
     joints: Vec<JointId>,
     hips: JointId,
 }
 
-impl Stage for Loop {
+impl Stage for LoopStage {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
         let rate = clip.sample_rate;
@@ -104,8 +104,8 @@ impl Stage for Loop {
             ));
         }
         let longest = self.config.longest_s.map_or(clip.frames(), |s| ((s * rate) as usize).max(shortest));
-        let seen = Seen::of(&motion, &self.joints, self.hips);
-        let (start, end, miss) = cut(&seen, motion.contacts.as_ref(), shortest, longest);
+        let frames = GroundFrames::of(&motion, &self.joints, self.hips);
+        let (start, end, miss) = cut(&frames, motion.contacts.as_ref(), shortest, longest);
         report.measure("loop_start", clip.time(start), "s");
         report.measure("loop_duration", (end - start) as f64 / rate, "s");
         report.measure("loop_seam", miss, "m");
@@ -129,12 +129,12 @@ fn mover(skeleton: &Skeleton, clip: &Clip, hips: JointId) -> JointId {
 }
 
 /// Positions and velocities of some joints in every frame, relative to the ground frame below the hips.
-struct Seen {
+struct GroundFrames {
     positions: Vec<Vec<Vec3>>,
     velocities: Vec<Vec<Vec3>>,
 }
 
-impl Seen {
+impl GroundFrames {
     fn of(motion: &Motion, joints: &[JointId], hips: JointId) -> Self {
         let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
         let rest = motion.character.calibration_pose().joint(hips).rotation.inverse();
@@ -152,9 +152,9 @@ impl Seen {
         let last = clip.frames() - 1;
         let velocity = |f: usize| {
             let (a, b) = (f.saturating_sub(1), (f + 1).min(last));
-            let turn = grounds[f].rotation.inverse();
+            let to_ground = grounds[f].rotation.inverse();
             let per_second = clip.sample_rate / (b - a).max(1) as f64;
-            positions[a].iter().zip(&positions[b]).map(|(p, q)| turn * (q - p) * per_second).collect()
+            positions[a].iter().zip(&positions[b]).map(|(p, q)| to_ground * (q - p) * per_second).collect()
         };
         let velocities = (0..=last).map(velocity).collect();
         for (ground, positions) in grounds.iter().zip(&mut positions) {
@@ -173,11 +173,16 @@ impl Seen {
 }
 
 /// The first and the last frame of the loop, and their distance in metres.
-fn cut(seen: &Seen, contacts: Option<&Contacts>, shortest: usize, longest: usize) -> (usize, usize, f64) {
-    let last = seen.positions.len() - 1;
+fn cut(
+    frames: &GroundFrames,
+    contacts: Option<&Contacts>,
+    shortest: usize,
+    longest: usize,
+) -> (usize, usize, f64) {
+    let last = frames.positions.len() - 1;
     let cost = |a: usize, b: usize| {
         let differ = contacts.map_or(0, |c| c.parts().filter(|p| c.rests(*p, a) != c.rests(*p, b)).count());
-        seen.distance(a, b) + differ as f64 * CONTACT * CONTACT
+        frames.distance(a, b) + differ as f64 * CONTACT * CONTACT
     };
     let mut best = (f64::INFINITY, 0, last);
     let look = |best: &mut (f64, usize, usize), a: usize, b: usize| {
@@ -200,7 +205,7 @@ fn cut(seen: &Seen, contacts: Option<&Contacts>, shortest: usize, longest: usize
             look(&mut best, a, b);
         }
     }
-    (best.1, best.2, seen.distance(best.1, best.2).sqrt())
+    (best.1, best.2, frames.distance(best.1, best.2).sqrt())
 }
 
 /// A cubic that starts with a value and a slope (per frame) and reaches zero with slope zero after `n` frames (at least
@@ -225,33 +230,33 @@ fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) 
     };
     // The transform over the ground from the first pose to the last.
     let ((parent_first, first), (parent_last, end)) = (above(&ends[0]), above(&ends[3]));
-    let turn = exp(&(Vec3::y() * twist_angle(&(end.rotation * first.rotation.inverse()), &Vec3::y())));
-    let mut way = end.translation - turn * first.translation;
-    way.y = 0.0;
-    let on = parent_last.inverse() * Transform::new(turn, way) * parent_first;
+    let yaw = exp(&(Vec3::y() * twist_angle(&(end.rotation * first.rotation.inverse()), &Vec3::y())));
+    let mut travel = end.translation - yaw * first.translation;
+    travel.y = 0.0;
+    let on = parent_last.inverse() * Transform::new(yaw, travel) * parent_first;
     for id in skeleton.ids() {
         let [a, a_next, b_before, b] = [0, 1, 2, 3].map(|k| {
             let local = ends[k].local()[id.index()];
             if id == mover && k < 2 { on * local } else { local }
         });
-        let carry = if id == mover { on.rotation.inverse() } else { Quat::identity() };
-        let turn = log(&(b.rotation.inverse() * a.rotation));
+        let to_last = if id == mover { on.rotation.inverse() } else { Quat::identity() };
+        let rotation = log(&(b.rotation.inverse() * a.rotation));
         let spin =
             log(&(a.rotation.inverse() * a_next.rotation)) - log(&(b_before.rotation.inverse() * b.rotation));
         let shift = a.translation - b.translation;
         let speed = (a_next.translation - a.translation) - (b.translation - b_before.translation);
-        if turn.norm() + spin.norm() + shift.norm() + speed.norm() == 0.0 {
+        if rotation.norm() + spin.norm() + shift.norm() + speed.norm() == 0.0 {
             continue;
         }
         for k in 0..=blend.min(last) {
             let local = &mut poses[k].local_mut()[id.index()];
             local.rotation = Quat::new_normalize(
-                (local.rotation * exp(&fading(turn * -0.5, spin * -0.5, k, blend))).into_inner(),
+                (local.rotation * exp(&fading(rotation * -0.5, spin * -0.5, k, blend))).into_inner(),
             );
-            local.translation += carry * fading(shift * -0.5, speed * -0.5, k, blend);
+            local.translation += to_last * fading(shift * -0.5, speed * -0.5, k, blend);
             let local = &mut poses[last - k].local_mut()[id.index()];
             local.rotation = Quat::new_normalize(
-                (local.rotation * exp(&fading(turn * 0.5, spin * -0.5, k, blend))).into_inner(),
+                (local.rotation * exp(&fading(rotation * 0.5, spin * -0.5, k, blend))).into_inner(),
             );
             local.translation += fading(shift * 0.5, speed * -0.5, k, blend);
         }
@@ -263,10 +268,10 @@ mod tests {
     use super::super::scenes::{run, walk, walker};
     use super::*;
 
-    fn seen(motion: &Motion) -> Seen {
+    fn frames(motion: &Motion) -> GroundFrames {
         let skeleton = motion.character.skeleton();
         let joints: Vec<JointId> = skeleton.ids().filter(|id| skeleton.joint(*id).name != "camera").collect();
-        Seen::of(motion, &joints[1..], motion.character.rig.joint(Role::Hips).unwrap())
+        GroundFrames::of(motion, &joints[1..], motion.character.rig.joint(Role::Hips).unwrap())
     }
 
     fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
@@ -279,7 +284,7 @@ mod tests {
             let config = LoopConfig { shortest_s: 1.0, ..LoopConfig::default() };
             let looped = run(&config, motion.clone()).unwrap();
             assert!(looped.clip.frames() > 30);
-            let (before, after) = (seen(&motion), seen(&looped));
+            let (before, after) = (frames(&motion), frames(&looped));
             let last = looped.clip.frames() - 1;
             let miss = apart(&after.positions[0], &after.positions[last]);
             assert!(miss < 1e-4, "{miss} m");
@@ -303,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fades_starts_as_told_and_ends_in_nothing() {
+    fn fading_starts_with_value_and_slope_and_ends_at_zero() {
         let (value, slope) = (Vec3::new(1.0, -2.0, 0.5), Vec3::new(0.1, 0.2, -0.3));
         assert_eq!(fading(value, slope, 0, 1000), value);
         assert!((fading(value, slope, 1, 1000) - value - slope).norm() < 1e-2);

@@ -85,7 +85,7 @@ fn by_name(skeleton: &Skeleton, id: JointId) -> Option<JointId> {
 
 /// The mirrored translation of a joint: `rest + matrix (partner's - partner's rest)`.
 #[derive(Debug)]
-struct Shift {
+struct MirroredTranslation {
     source: JointId,
     matrix: Mat3<f64>,
     rest: Vec3,
@@ -98,7 +98,7 @@ struct Mirror {
     partner: Vec<JointId>,
     /// Model-space rotations of the reference pose.
     reference: Vec<Quat>,
-    shifts: Vec<Shift>,
+    shifts: Vec<MirroredTranslation>,
 }
 
 impl Mirror {
@@ -110,7 +110,7 @@ impl Mirror {
         let of = |id: Option<JointId>| {
             id.map_or(Mat3::identity(), |p| reference[p.index()].to_rotation_matrix().into_inner())
         };
-        let carrier = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
+        let hips = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
         let shift = |id: JointId| {
             let other = partner[id.index()];
             let parent = skeleton.parent(id);
@@ -120,10 +120,10 @@ impl Mirror {
             let matrix = of(parent).transpose() * plane * of(skeleton.parent(source));
             let rest = |id: JointId| skeleton.joint(id).rest.translation;
             // From the root to the hips the position itself is mirrored, elsewhere the displacement from rest.
-            let whole = source == id && skeleton.is_ancestor(id, carrier);
+            let whole = source == id && skeleton.is_ancestor(id, hips);
             let (rest, source_rest) =
                 if whole { (Vec3::zeros(), Vec3::zeros()) } else { (rest(id), rest(source)) };
-            Shift { source, matrix, rest, source_rest }
+            MirroredTranslation { source, matrix, rest, source_rest }
         };
         let shifts = skeleton.ids().map(shift).collect();
         Self { parents: skeleton.parents().to_vec(), partner, reference, shifts }
@@ -151,7 +151,7 @@ impl Stage for Mirror {
         let clip = &motion.clip;
         let joints = clip.joints();
         let track = |id: JointId| clip.translated().binary_search(&id).ok();
-        let moving: Vec<(usize, &Shift, usize)> =
+        let moving: Vec<(usize, &MirroredTranslation, usize)> =
             (0..joints).filter_map(|j| Some((j, &self.shifts[j], track(self.shifts[j].source)?))).collect();
         let mut rotations = Vec::with_capacity(clip.all_rotations().len());
         let mut translations = Vec::with_capacity(clip.frames() * moving.len());
@@ -173,8 +173,8 @@ impl Stage for Mirror {
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         (new.start, new.tolerance) = (clip.start, clip.tolerance);
         if let Some(first) = clip.property_tracks.first() {
-            let said = "morph weights and nodes that are no joints are not mirrored and were left out";
-            report.warnings.add("carried-dropped", said, format!("the node {}", first.node));
+            let message = "morph weights and nodes other than joints are not mirrored and are omitted";
+            report.warnings.add("carried-dropped", message, format!("the node {}", first.node));
         }
         fix_hemispheres(&mut new);
         let contacts = motion.contacts.map(|c| c.mirrored());
@@ -216,7 +216,7 @@ mod tests {
             for frame in 0..20 {
                 let old = motion.model_pose(frame);
                 let new = mirrored.model_pose(frame);
-                // The camera stands beside the middle and has no partner.
+                // The camera is off the middle and has no partner.
                 for id in skeleton.ids().filter(|&id| skeleton.joint(id).name != "camera") {
                     let p = old.position(partner[id.index()]);
                     let seen = Vec3::new(-p.x, p.y, p.z);

@@ -7,7 +7,7 @@
 //! moves nothing but itself, an arm that does not reach it points at it, and every solution varies smoothly with its
 //! target. Space: model space. Units: metres, radians.
 
-use super::effector::{Effector, GoalWord};
+use super::effector::{GoalWord, ResolvedEffector};
 use crate::body::range_of_motion;
 use crate::ik::{
     Freedom, Goal, Mechanism, Outcome, Reaching, Stop, SwingTwist, Task, TreeSolver, soft_reach,
@@ -24,12 +24,12 @@ const HELP: f64 = 0.35;
 const FAR: f64 = 0.15;
 
 /// Weight of the goal of a shoulder relative to effectors of weight 1: effectors hardly move for it.
-const CARRY: f64 = 0.1;
+const SHOULDER: f64 = 0.1;
 /// Posture weight while a shoulder is moved. Half moves the trunk wildly for shoulders that cannot reach their goal; twice
 /// leaves a larger part of the displacement.
-const CARRY_POSTURE: f64 = 2e-3;
+const SHOULDER_POSTURE: f64 = 2e-3;
 /// How often the posture reference is renewed: each round reduces the remaining displacement to a fraction.
-const CARRY_ROUNDS: usize = 2;
+const SHOULDER_ROUNDS: usize = 2;
 
 /// The share of a limb's length at the end of its range in which reach is softened: for a limb whose parent joints move
 /// and make up for it, and for a limb alone, which misses its target by the softening.
@@ -43,13 +43,13 @@ const LAST: f64 = 0.005;
 const STRAIGHT: f64 = 0.12;
 
 /// Directions in the middle of the range of arms and legs: outwards, up, ahead of the body.
-const ARM: [f64; 3] = [0.8, -0.3, 0.5];
-/// As [`ARM`], of legs.
-const LEG: [f64; 3] = [0.1, -0.9, 0.4];
+const ARM_CENTRE: [f64; 3] = [0.8, -0.3, 0.5];
+/// As [`ARM_CENTRE`], of legs.
+const LEG_CENTRE: [f64; 3] = [0.1, -0.9, 0.4];
 
 /// The joints that move for an effector, and how far it reaches.
 #[derive(Clone, Debug)]
-struct Way {
+struct EffectorChain {
     /// The effector.
     joint: JointId,
     /// The joint at the start of the chain, and the length of the chain.
@@ -72,8 +72,8 @@ fn count(steps: &mut [usize], frames: impl Iterator<Item = usize>, outcomes: &[O
 
 /// The chains of all effectors and the mechanisms of the three passes.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
-    ways: Vec<Way>,
+pub(super) struct EffectorChains {
+    chains: Vec<EffectorChain>,
     /// Everything but arms, arms alone, and both.
     body: Mechanism,
     arms: Mechanism,
@@ -82,14 +82,14 @@ pub(super) struct Ways {
 
 /// The tasks of an effector in a frame.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct EffectorTasks {
     pub tasks: Vec<Task>,
     /// Its blend weight, 0 to 1.
     pub share: f64,
 }
 
-impl Way {
-    fn of(character: &Character, mechanism: &Mechanism, effector: &Effector) -> Self {
+impl EffectorChain {
+    fn of(character: &Character, mechanism: &Mechanism, effector: &ResolvedEffector) -> Self {
         let (rig, skeleton) = (&character.rig, character.skeleton());
         let moves = |id: JointId| mechanism.freedom(id) != Freedom::Fixed;
         let limb = limb(character, effector.joint).filter(|limb| moves(limb.root));
@@ -103,21 +103,21 @@ impl Way {
         let below = path.iter().take_while(|id| **id != base).count();
         let bones = path[..=below].windows(2).map(|p| (rest.position(p[0]) - rest.position(p[1])).norm());
         let length: f64 = bones.sum();
-        let carried =
+        let base_moves =
             path[below + 1..].iter().any(|id| moves(*id)) || mechanism.freedom(base) == Freedom::Free;
         let calibration = character.calibration_pose();
         let bends = |id: &JointId| {
             let bends = matches!(rig.role(*id), Some(Role::LowerLeg(_) | Role::LowerArm(_)));
-            let way = || Some((*id, range_of_motion(rig, &calibration, *id)?.into()));
-            (bends && moves(*id)).then(way).flatten()
+            let joint = || Some((*id, range_of_motion(rig, &calibration, *id)?.into()));
+            (bends && moves(*id)).then(joint).flatten()
         };
         let bends = path[1..].iter().filter_map(bends).collect();
-        let limb = limb.map(|limb| Reaching { soft: SOFT[usize::from(!carried)], ..limb });
+        let limb = limb.map(|limb| Reaching { soft: SOFT[usize::from(!base_moves)], ..limb });
         Self {
             joint: effector.joint,
             base,
             length,
-            help: if carried { HELP * length } else { 0.0 },
+            help: if base_moves { HELP * length } else { 0.0 },
             arm: upper.is_some(),
             limb,
             bends,
@@ -126,9 +126,9 @@ impl Way {
 
     /// Bends the knees and elbows that are nearly straight.
     fn unlock(&self, pose: &mut Pose, share: f64) {
-        for (id, way) in &self.bends {
+        for (id, direction) in &self.bends {
             let local = &mut pose.local_mut()[id.index()].rotation;
-            *local = way.with_least_bend(local, STRAIGHT * share);
+            *local = direction.with_least_bend(local, STRAIGHT * share);
         }
     }
 
@@ -151,8 +151,8 @@ impl Way {
 fn limb(character: &Character, end: JointId) -> Option<Reaching> {
     let (rig, skeleton) = (&character.rig, character.skeleton());
     let rest = character.calibration_pose();
-    let arm = |s: Side| (Role::UpperArm(s), Role::LowerArm(s), ARM, s);
-    let leg = |s: Side| (Role::UpperLeg(s), Role::LowerLeg(s), LEG, s);
+    let arm = |s: Side| (Role::UpperArm(s), Role::LowerArm(s), ARM_CENTRE, s);
+    let leg = |s: Side| (Role::UpperLeg(s), Role::LowerLeg(s), LEG_CENTRE, s);
     let all = Side::BOTH.into_iter().flat_map(|s| [arm(s), leg(s)]);
     all.into_iter().find_map(|(upper, lower, [out, up, ahead], side)| {
         let (root, middle) = (rig.joint(upper)?, rig.joint(lower)?);
@@ -164,7 +164,7 @@ fn limb(character: &Character, end: JointId) -> Option<Reaching> {
 }
 
 /// The target position of the first position task.
-fn place(tasks: &[Task]) -> Option<Vec3> {
+fn target_position(tasks: &[Task]) -> Option<Vec3> {
     tasks.iter().find_map(|t| match t.goal {
         Goal::Position { target, .. } => Some(target),
         _ => None,
@@ -172,21 +172,22 @@ fn place(tasks: &[Task]) -> Option<Vec3> {
 }
 
 /// The tasks with another target position.
-fn placed(tasks: &[Task], place: Vec3) -> Vec<Task> {
+fn with_target(tasks: &[Task], position: Vec3) -> Vec<Task> {
     let mut tasks = tasks.to_vec();
     for task in &mut tasks {
         if let Goal::Position { target, .. } = &mut task.goal {
-            *target = place;
+            *target = position;
         }
     }
     tasks
 }
 
-impl Ways {
+impl EffectorChains {
     /// The chains of these effectors on a mechanism.
-    pub fn new(character: &Character, mechanism: &Mechanism, effectors: &[Effector]) -> Self {
+    pub fn new(character: &Character, mechanism: &Mechanism, effectors: &[ResolvedEffector]) -> Self {
         let skeleton = character.skeleton();
-        let ways: Vec<Way> = effectors.iter().map(|e| Way::of(character, mechanism, e)).collect();
+        let chains: Vec<EffectorChain> =
+            effectors.iter().map(|e| EffectorChain::of(character, mechanism, e)).collect();
         let fixed = |mechanism: &Mechanism, still: &dyn Fn(JointId) -> bool| {
             skeleton
                 .ids()
@@ -194,43 +195,43 @@ impl Ways {
                 .fold(mechanism.clone(), |m, id| m.with_freedom(id, Freedom::Fixed))
         };
         let moves_arm =
-            |id: JointId| ways.iter().any(|w| w.arm && (id == w.base || skeleton.is_ancestor(w.base, id)));
+            |id: JointId| chains.iter().any(|w| w.arm && (id == w.base || skeleton.is_ancestor(w.base, id)));
         // The pelvis stays if all effectors are arms or aims: otherwise feet would slide.
-        let told = ways.iter().zip(effectors).any(|(w, e)| !w.arm && e.config.goal != GoalWord::Aim);
+        let others = chains.iter().zip(effectors).any(|(w, e)| !w.arm && e.config.goal != GoalWord::Aim);
         let hips = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
-        let pelvis: Vec<JointId> = skeleton.path_to_root(hips).filter(|_| !told).collect();
+        let pelvis: Vec<JointId> = skeleton.path_to_root(hips).filter(|_| !others).collect();
         let body = fixed(mechanism, &|id| moves_arm(id) || pelvis.contains(&id));
         let arms = fixed(mechanism, &|id| !moves_arm(id));
         let whole = fixed(mechanism, &|id| pelvis.contains(&id));
-        Self { ways, body, arms, whole }
+        Self { chains, body, arms, whole }
     }
 
     /// Solves the tasks as well as possible; returns the number of iterations of each frame.
-    pub fn solve(&self, passes: &Passes, poses: &mut [Pose], asked: &[Vec<Asked>]) -> Vec<usize> {
+    pub fn solve(&self, passes: &Passes, poses: &mut [Pose], asked: &[Vec<EffectorTasks>]) -> Vec<usize> {
         let mut steps = vec![0; poses.len()];
         let mut bodies = vec![Vec::new(); poses.len()];
-        if self.ways.iter().any(|w| !w.arm) {
-            let start = |(pose, asked): (&mut Pose, &Vec<Asked>)| self.start(pose, asked);
+        if self.chains.iter().any(|w| !w.arm) {
+            let start = |(pose, asked): (&mut Pose, &Vec<EffectorTasks>)| self.start(pose, asked);
             bodies = poses.par_iter_mut().zip(asked).map(start).collect();
             count(&mut steps, 0.., &passes.run(&self.body, poses, &bodies));
         }
-        let carries = |f: usize| (f, self.carries(&poses[f], &asked[f]));
-        let carries = (0..poses.len()).into_par_iter().map(carries).filter(|(_, c)| !c.is_empty());
-        let (frames, carries): (Vec<usize>, Vec<Vec<Task>>) = carries.unzip();
-        let mut carried: Vec<Pose> = frames.iter().map(|f| poses[*f].clone()).collect();
+        let goals = |f: usize| (f, self.shoulder_goals(&poses[f], &asked[f]));
+        let goals = (0..poses.len()).into_par_iter().map(goals).filter(|(_, g)| !g.is_empty());
+        let (frames, goals): (Vec<usize>, Vec<Vec<Task>>) = goals.unzip();
+        let mut moved: Vec<Pose> = frames.iter().map(|f| poses[*f].clone()).collect();
         let again: Vec<Vec<Task>> = frames.iter().map(|f| bodies[*f].clone()).collect();
         let both: Vec<Vec<Task>> =
-            again.iter().zip(carries).map(|(b, c)| [b.as_slice(), &c].concat()).collect();
+            again.iter().zip(goals).map(|(b, g)| [b.as_slice(), &g].concat()).collect();
         let frames = || frames.iter().copied();
-        for _ in 0..CARRY_ROUNDS {
-            count(&mut steps, frames(), &passes.carrying().run(&self.body, &mut carried, &both));
+        for _ in 0..SHOULDER_ROUNDS {
+            count(&mut steps, frames(), &passes.for_shoulders().run(&self.body, &mut moved, &both));
         }
         if again.iter().any(|tasks| !tasks.is_empty()) {
             let alone = Passes { warm: false, ..*passes };
-            count(&mut steps, frames(), &alone.run(&self.body, &mut carried, &again));
+            count(&mut steps, frames(), &alone.run(&self.body, &mut moved, &again));
         }
-        frames().zip(carried).for_each(|(f, pose)| poses[f] = pose);
-        if self.ways.iter().any(|w| w.arm) {
+        frames().zip(moved).for_each(|(f, pose)| poses[f] = pose);
+        if self.chains.iter().any(|w| w.arm) {
             let reach = |frame| self.reach(frame);
             let (arms, all): (Vec<_>, Vec<_>) = poses.par_iter_mut().zip(asked).map(reach).unzip();
             count(&mut steps, 0.., &passes.run(&self.arms, poses, &arms));
@@ -242,35 +243,36 @@ impl Ways {
     }
 
     /// Bends knees and elbows that are nearly straight, for solvers that start from the pose.
-    pub fn unlock(&self, pose: &mut Pose, asked: &[Asked]) {
-        let acting = self.ways.iter().zip(asked).filter(|(_, a)| a.share > 0.0);
+    pub fn unlock(&self, pose: &mut Pose, asked: &[EffectorTasks]) {
+        let acting = self.chains.iter().zip(asked).filter(|(_, a)| a.share > 0.0);
         acting.for_each(|(w, a)| w.unlock(pose, a.share));
     }
 
     /// Sets the legs in closed form; returns the tasks of the body with their targets within reach.
-    fn start(&self, pose: &mut Pose, asked: &[Asked]) -> Vec<Task> {
+    fn start(&self, pose: &mut Pose, asked: &[EffectorTasks]) -> Vec<Task> {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
         let arrived = model.clone();
-        let shift = |(n, way): (usize, &Way)| {
-            Some((n, place(&asked[n].tasks)? - arrived.position(way.joint))).filter(|_| !way.arm)
+        let shift = |(n, chain): (usize, &EffectorChain)| {
+            Some((n, target_position(&asked[n].tasks)? - arrived.position(chain.joint)))
+                .filter(|_| !chain.arm)
         };
-        let shifts: Vec<(usize, Vec3)> = self.ways.iter().enumerate().filter_map(shift).collect();
+        let shifts: Vec<(usize, Vec3)> = self.chains.iter().enumerate().filter_map(shift).collect();
         let mut all = Vec::new();
-        for (n, way) in self.ways.iter().enumerate().filter(|(_, w)| !w.arm) {
-            let Some(target) = place(&asked[n].tasks) else {
+        for (n, chain) in self.chains.iter().enumerate().filter(|(_, w)| !w.arm) {
+            let Some(target) = target_position(&asked[n].tasks) else {
                 all.extend_from_slice(&asked[n].tasks);
                 continue;
             };
             let others: Vec<Vec3> = shifts.iter().filter(|(o, _)| *o != n).map(|(_, s)| *s).collect();
-            let target = match way.limb.filter(|_| way.help == 0.0) {
+            let target = match chain.limb.filter(|_| chain.help == 0.0) {
                 Some(limb) => limb.reachable(&arrived, &target),
-                None => way.within(&arrived, &target, &others),
+                None => chain.within(&arrived, &target, &others),
             };
-            all.extend(placed(&asked[n].tasks, target));
+            all.extend(with_target(&asked[n].tasks, target));
             if asked[n].share > 0.0 {
-                let at = way.limb.map(|limb| (limb, limb.reachable(&arrived, &target)));
-                way.unlock(pose, asked[n].share);
+                let at = chain.limb.map(|limb| (limb, limb.reachable(&arrived, &target)));
+                chain.unlock(pose, asked[n].share);
                 if let Some((limb, at)) = at {
                     model.set(skeleton, pose);
                     limb.bend(skeleton, pose, &model, &at);
@@ -281,25 +283,25 @@ impl Ways {
     }
 
     /// The goals of shoulders whose arms do not reach their targets.
-    fn carries(&self, pose: &Pose, asked: &[Asked]) -> Vec<Task> {
+    fn shoulder_goals(&self, pose: &Pose, asked: &[EffectorTasks]) -> Vec<Task> {
         let model = ModelPose::of(self.body.skeleton(), pose);
         let mut all = Vec::new();
-        for (n, way) in
-            self.ways.iter().enumerate().filter(|(n, w)| w.arm && w.help > 0.0 && asked[*n].share > 0.0)
+        for (n, chain) in
+            self.chains.iter().enumerate().filter(|(n, w)| w.arm && w.help > 0.0 && asked[*n].share > 0.0)
         {
-            let (Some(limb), Some(target)) = (way.limb, place(&asked[n].tasks)) else { continue };
+            let (Some(limb), Some(target)) = (chain.limb, target_position(&asked[n].tasks)) else { continue };
             let beyond = limb.beyond(&model, &target);
             let far = beyond.norm();
             if far > 0.0 {
-                let more = (far - way.help).max(0.0);
+                let more = (far - chain.help).max(0.0);
                 let go = if more > 0.0 {
-                    let left = FAR * way.length;
-                    left + (way.help - left) * libm::exp(-more / way.help)
+                    let left = FAR * chain.length;
+                    left + (chain.help - left) * libm::exp(-more / chain.help)
                 } else {
                     far
                 };
                 // The weight fades in, so that a target barely out of reach does not outweigh other goals of the trunk.
-                let weight = CARRY * go / (go + 0.1 * way.help);
+                let weight = SHOULDER * go / (go + 0.1 * chain.help);
                 let to = model.position(limb.root) + beyond * (go / far);
                 all.push(Task::position(limb.root, to).weigh(weight));
             }
@@ -309,37 +311,37 @@ impl Ways {
 
     /// Sets the arms in closed form; returns the tasks of arms with their targets within soft reach, and within full
     /// reach.
-    fn reach(&self, (pose, asked): (&mut Pose, &Vec<Asked>)) -> (Vec<Task>, Vec<Task>) {
+    fn reach(&self, (pose, asked): (&mut Pose, &Vec<EffectorTasks>)) -> (Vec<Task>, Vec<Task>) {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
         let (mut soft, mut all) = (Vec::new(), Vec::new());
-        for (way, asked) in self.ways.iter().zip(asked).filter(|(w, _)| w.arm) {
-            let base = model.position(way.base);
+        for (chain, asked) in self.chains.iter().zip(asked).filter(|(w, _)| w.arm) {
+            let base = model.position(chain.base);
             let within = |target: &Vec3, free: f64| {
                 let far = (target - base).norm();
-                base + (target - base) * (soft_reach(far, free, way.length) / far.max(1e-12))
+                base + (target - base) * (soft_reach(far, free, chain.length) / far.max(1e-12))
             };
-            let places = match (way.limb, place(&asked.tasks)) {
+            let places = match (chain.limb, target_position(&asked.tasks)) {
                 (Some(limb), Some(target)) if asked.share > 0.0 => {
                     let at = limb.reachable(&model, &target);
-                    way.unlock(pose, asked.share);
+                    chain.unlock(pose, asked.share);
                     model.set(skeleton, pose);
                     limb.bend(skeleton, pose, &model, &at);
                     model.set(skeleton, pose);
-                    let last = within(&target, (1.0 - LAST) * way.length);
+                    let last = within(&target, (1.0 - LAST) * chain.length);
                     let far = |place: &Vec3| (place - base).norm();
-                    let more = way.help > 0.0 && far(&target) >= far(&at) && far(&last) > far(&at);
+                    let more = chain.help > 0.0 && far(&target) >= far(&at) && far(&last) > far(&at);
                     [at, if more { last } else { at }]
                 }
-                (None, Some(target)) => [within(&target, way.length); 2],
+                (None, Some(target)) => [within(&target, chain.length); 2],
                 _ => {
                     soft.extend_from_slice(&asked.tasks);
                     all.extend_from_slice(&asked.tasks);
                     continue;
                 }
             };
-            soft.extend(placed(&asked.tasks, places[0]));
-            all.extend(placed(&asked.tasks, places[1]));
+            soft.extend(with_target(&asked.tasks, places[0]));
+            all.extend(with_target(&asked.tasks, places[1]));
         }
         (soft, all)
     }
@@ -364,8 +366,8 @@ impl Passes {
     }
 
     /// The settings for the pass that moves shoulders: each frame on its own, with more posture weight.
-    fn carrying(&self) -> Self {
-        let posture = self.solver.posture.max(CARRY_POSTURE);
+    fn for_shoulders(&self) -> Self {
+        let posture = self.solver.posture.max(SHOULDER_POSTURE);
         Self { solver: TreeSolver { posture, ..self.solver }, warm: false, ..*self }
     }
 }

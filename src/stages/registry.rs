@@ -2,7 +2,7 @@
 
 #[cfg(feature = "physics")]
 use super::SettleConfig;
-use super::keys::{self, KeyFault, WrittenKey};
+use super::written_keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig, LoopConfig,
     MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
@@ -14,24 +14,24 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// All stages, in the order in which a pipeline commonly uses them.
-pub static STAGES: &[Entry] = &[
-    Entry::of::<TrimConfig>(),
-    Entry::of::<ResampleConfig>(),
-    Entry::of::<RepairConfig>(),
-    Entry::of::<FilterConfig>(),
-    Entry::of::<MirrorConfig>(),
-    Entry::of::<ContactsConfig>(),
-    Entry::of::<RetargetConfig>(),
-    Entry::of::<GroundConfig>(),
-    Entry::of::<FootLockConfig>(),
-    Entry::of::<IkConfig>(),
-    Entry::of::<SelfContactConfig>(),
-    Entry::of::<LimitsConfig>(),
+pub static STAGES: &[StageEntry] = &[
+    StageEntry::of::<TrimConfig>(),
+    StageEntry::of::<ResampleConfig>(),
+    StageEntry::of::<RepairConfig>(),
+    StageEntry::of::<FilterConfig>(),
+    StageEntry::of::<MirrorConfig>(),
+    StageEntry::of::<ContactsConfig>(),
+    StageEntry::of::<RetargetConfig>(),
+    StageEntry::of::<GroundConfig>(),
+    StageEntry::of::<FootLockConfig>(),
+    StageEntry::of::<IkConfig>(),
+    StageEntry::of::<SelfContactConfig>(),
+    StageEntry::of::<LimitsConfig>(),
     #[cfg(feature = "physics")]
-    Entry::of::<SettleConfig>(),
-    Entry::of::<LoopConfig>(),
-    Entry::of::<RootMotionConfig>(),
-    Entry::of::<ReduceConfig>(),
+    StageEntry::of::<SettleConfig>(),
+    StageEntry::of::<LoopConfig>(),
+    StageEntry::of::<RootMotionConfig>(),
+    StageEntry::of::<ReduceConfig>(),
 ];
 
 /// A stage as written, independent of its type.
@@ -104,7 +104,7 @@ type Read = for<'k, 'i> fn(&'k [WrittenKey<'i>]) -> Result<Box<dyn WrittenStage>
 
 /// One stage of the registry.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct StageEntry {
     /// The name after `use =`.
     pub name: &'static str,
     read: Read,
@@ -112,13 +112,13 @@ pub struct Entry {
     defaults: fn() -> Value,
 }
 
-impl Entry {
+impl StageEntry {
     /// The entry of a stage.
     pub const fn of<C: StageConfig>() -> Self {
         Self {
             name: C::NAME,
-            read: |keys| keys::read::<C>(keys).map(|c| Box::new(c) as Box<dyn WrittenStage>),
-            schema: keys::inlined_schema::<C>,
+            read: |keys| written_keys::read::<C>(keys).map(|c| Box::new(c) as Box<dyn WrittenStage>),
+            schema: written_keys::inlined_schema::<C>,
             defaults: || C::default().canonical(),
         }
     }

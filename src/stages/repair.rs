@@ -47,7 +47,7 @@ struct Repair {
 
 /// One sentence on what was fixed and what was not; `None` if there is neither. Cuts are reported by the stages that they
 /// affect, and an unknown floor is not an error.
-fn told(findings: &[Finding]) -> Option<String> {
+fn summary(findings: &[Finding]) -> Option<String> {
     let counted = |left: bool| {
         let mut counts: Vec<(String, usize)> = Vec::new();
         let own =
@@ -65,22 +65,22 @@ fn told(findings: &[Finding]) -> Option<String> {
         counts.iter().map(word).collect::<Vec<_>>().join(", ")
     };
     match (counted(false), counted(true)) {
-        (mended, left) if mended.is_empty() && left.is_empty() => None,
-        (mended, left) if left.is_empty() => Some(format!("faults of the recording were mended: {mended}")),
-        (mended, left) if mended.is_empty() => Some(format!("faults of the recording were left: {left}")),
-        (mended, left) => Some(format!("faults of the recording were mended: {mended}; left: {left}")),
+        (fixed, left) if fixed.is_empty() && left.is_empty() => None,
+        (fixed, left) if left.is_empty() => Some(format!("capture errors were fixed: {fixed}")),
+        (fixed, left) if fixed.is_empty() => Some(format!("capture errors were not fixed: {left}")),
+        (fixed, left) => Some(format!("capture errors were fixed: {fixed}; not fixed: {left}")),
     }
 }
 
 impl Stage for Repair {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        let mended = repair_motion(motion, &self.faults);
-        if let Some(message) = told(&mended.findings) {
-            let first = mended.findings.iter().map(|f| f.frames[0]).min().unwrap_or_default();
+        let repaired = repair_motion(motion, &self.faults);
+        if let Some(message) = summary(&repaired.findings) {
+            let first = repaired.findings.iter().map(|f| f.frames[0]).min().unwrap_or_default();
             report.warnings.add("take-faults", message, format!("frame {first}"));
         }
-        report.findings.extend(mended.findings);
-        report.metrics.extend(mended.nearest);
-        Ok(mended.motion)
+        report.findings.extend(repaired.findings);
+        report.metrics.extend(repaired.nearest);
+        Ok(repaired.motion)
     }
 }

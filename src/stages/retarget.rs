@@ -20,9 +20,9 @@ pub struct RetargetConfig {
     /// Joint map file as written by `posemill map`, relative to the pipeline file; empty: the joint map is found
     /// automatically.
     pub map: String,
-    /// Scale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
+    /// PathScale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
     /// that factor (1.0 keeps the path). Heights are always scaled by the ratio of leg lengths.
-    pub scale: Scale,
+    pub scale: PathScale,
     /// Whether hands near the body, or near each other, keep their distance to the body surface on bodies of other
     /// proportions: a hand on the hip stays on the hip. Hands away from the body are not changed.
     pub hands: bool,
@@ -30,16 +30,16 @@ pub struct RetargetConfig {
 
 impl Default for RetargetConfig {
     fn default() -> Self {
-        Self { map: String::new(), scale: Scale::default(), hands: true }
+        Self { map: String::new(), scale: PathScale::default(), hands: true }
     }
 }
 
 /// The scale of the root's path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a scale is `legs` or a number")]
-pub enum Scale {
+pub enum PathScale {
     /// A named scale.
-    Word(ScaleWord),
+    Word(NamedScale),
     /// A factor.
     Factor(f64),
 }
@@ -47,24 +47,24 @@ pub enum Scale {
 /// The named scales.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ScaleWord {
+pub enum NamedScale {
     /// The ratio of leg lengths.
     Legs,
 }
 
-impl Default for Scale {
+impl Default for PathScale {
     fn default() -> Self {
-        Scale::Word(ScaleWord::Legs)
+        PathScale::Word(NamedScale::Legs)
     }
 }
 
 impl StageConfig for RetargetConfig {
     const NAME: &'static str = "retarget";
-    const ONCE: Option<&'static str> = Some("a pipeline carries takes onto one character");
+    const ONCE: Option<&'static str> = Some("a pipeline has one target character");
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         match self.scale {
-            Scale::Factor(f) if !(f.is_finite() && f > 0.0) => Err(vec![StageError::key(
+            PathScale::Factor(f) if !(f.is_finite() && f > 0.0) => Err(vec![StageError::key(
                 "scale",
                 format!("`scale` is {f}, allowed is `legs` or a number above 0"),
             )]),
@@ -107,8 +107,8 @@ impl StageConfig for RetargetConfig {
             JointMap::read(&text, &path.display().to_string(), source, target).map_err(fault)?
         };
         let travel = match self.scale {
-            Scale::Word(ScaleWord::Legs) => RootScale::Legs,
-            Scale::Factor(factor) => RootScale::Factor(factor),
+            PathScale::Word(NamedScale::Legs) => RootScale::Legs,
+            PathScale::Factor(factor) => RootScale::Factor(factor),
         };
         // Roles and limits in the map file also apply to the stages that follow.
         let target = match t_rig == target.rig {
@@ -123,9 +123,15 @@ impl StageConfig for RetargetConfig {
         let from = CharacterBody::of(source, &s_rig);
         let retarget = Retarget::between(&from, &body, &map, travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
-        let told = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
+        let left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
         let placement = self.hands.then(|| Placement::new(&from, &body)).flatten();
-        Ok(Box::new(RetargetStage { retarget, mapping: map.mapping(source, &target), told, sure, placement }))
+        Ok(Box::new(RetargetStage {
+            retarget,
+            mapping: map.mapping(source, &target),
+            left_out,
+            sure,
+            placement,
+        }))
     }
 }
 
@@ -135,7 +141,7 @@ struct RetargetStage {
     retarget: Retarget,
     mapping: Mapping,
     /// Warnings on what the map leaves out.
-    told: Warnings,
+    left_out: Warnings,
     sure: f64,
     placement: Option<Placement>,
 }
@@ -155,14 +161,14 @@ impl Stage for RetargetStage {
         report.measure("retarget_lowest_confidence", self.sure, "1");
         report.measure("retarget_leg_ratio", self.retarget.scale(), "1");
         report.mapped(&self.mapping);
-        for warning in self.told.iter() {
+        for warning in self.left_out.iter() {
             report.warnings.push(warning.clone());
         }
         let cuts = cuts(&motion);
         if let [first, rest @ ..] = &cuts[..] {
             let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             let message = format!(
-                "the take is cut at frame {first}{others}: nothing is averaged across, the body jumps there"
+                "the take has a cut at frame {first}{others}: filters do not average across it, and the body jumps there"
             );
             report.warnings.add("take-cut", message, motion.clip.name.clone());
         }

@@ -76,7 +76,7 @@ impl StageConfig for RootMotionConfig {
             ));
         }
         let rest = setting.arriving.calibration_pose().joint(hips).rotation;
-        Ok(Box::new(Carry { config: self.clone(), hips, rest }))
+        Ok(Box::new(MoveTravel { config: self.clone(), hips, rest }))
     }
 }
 
@@ -90,14 +90,14 @@ impl Stage for Keep {
 }
 
 #[derive(Debug)]
-struct Carry {
+struct MoveTravel {
     config: RootMotionConfig,
     hips: JointId,
     /// The hips' model rotation in the calibration pose.
     rest: Quat,
 }
 
-impl Carry {
+impl MoveTravel {
     /// The ground frame of every instant.
     fn ground(&self, models: &[ModelPose], rate: f64) -> Vec<Transform> {
         let up = Vec3::y();
@@ -124,7 +124,7 @@ impl Carry {
     }
 }
 
-impl Stage for Carry {
+impl Stage for MoveTravel {
     fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
         let clip = &motion.clip;
         let skeleton = motion.character.skeleton();
@@ -141,7 +141,7 @@ impl Stage for Carry {
         let above: Vec<JointId> = skeleton.path_to_root(self.hips).skip(1).collect();
         let hangs =
             |id: &JointId| skeleton.parent(*id).is_some_and(|p| above.contains(&p)) && !above.contains(id);
-        let carried: Vec<JointId> = skeleton.ids().filter(hangs).collect();
+        let siblings: Vec<JointId> = skeleton.ids().filter(hangs).collect();
         let change = |(f, mut pose): (usize, Pose)| {
             let (correction, new_root) = match self.config.mode {
                 RootMotionMode::InPlace => (ground[0] * ground[f].inverse(), poses[0].local()[0]),
@@ -154,9 +154,9 @@ impl Stage for Carry {
                 return pose;
             }
             pose.local_mut()[0] = new_root;
-            let carriers = ModelPose::of(skeleton, &pose);
-            for &id in &carried {
-                let parent = skeleton.parent(id).map_or(Transform::identity(), |p| *carriers.joint(p));
+            let parents = ModelPose::of(skeleton, &pose);
+            for &id in &siblings {
+                let parent = skeleton.parent(id).map_or(Transform::identity(), |p| *parents.joint(p));
                 pose.local_mut()[id.index()] = parent.inverse() * correction * *models[f].joint(id);
             }
             pose
@@ -216,17 +216,17 @@ mod tests {
         let new = run(&exact, walker(90)).unwrap();
         let hips = new.character.rig.joint(Role::Hips).unwrap();
         let local_rest = new.character.skeleton().joint(hips).rest.rotation;
-        let mut turned = 0.0;
+        let mut total = 0.0;
         for frame in 0..90 {
             let left = new.clip.rotations(frame)[hips.index()] * local_rest.inverse();
             assert!(twist_angle(&left, &Vec3::y()).abs() < 1e-12);
             if frame > 0 {
                 let step = new.clip.rotations(frame)[0] * new.clip.rotations(frame - 1)[0].inverse();
-                turned += twist_angle(&step, &Vec3::y());
+                total += twist_angle(&step, &Vec3::y());
             }
         }
         // 2.5 rad/s over 89 frames at 30 Hz, give or take the sway of the hips.
-        assert!((turned - 2.5 * 89.0 / 30.0).abs() < 0.8, "{turned}");
+        assert!((total - 2.5 * 89.0 / 30.0).abs() < 0.8, "{total}");
     }
 
     #[test]

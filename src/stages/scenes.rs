@@ -25,12 +25,12 @@ pub fn walker(frames: usize) -> Motion {
 }
 
 /// Name, parent (a leading `_` stands for the own side), offset in model axes, role.
-type Plan = (String, &'static str, [f64; 3], Option<Role>);
+type JointPlan = (String, &'static str, [f64; 3], Option<Role>);
 
 /// The same with or without a joint above the hips.
 pub fn walk(frames: usize, root: bool) -> Motion {
     let v = |s: f64| Vec3::new(libm::sin(3.1 * s), libm::cos(5.3 * s), libm::sin(7.7 * s));
-    let mut plan: Vec<Plan> = Vec::new();
+    let mut plan: Vec<JointPlan> = Vec::new();
     if root {
         plan.push(("root".into(), "", [0.0; 3], None));
     }
@@ -50,7 +50,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     }
     plan.push(("camera".into(), "root", [0.3, 1.5, -2.0], None));
     // The offsets above are in model axes; the rest axes of every joint are rotated arbitrarily.
-    let find = |name: &str, parent: &str, plan: &[Plan]| {
+    let find = |name: &str, parent: &str, plan: &[JointPlan]| {
         let side = name.split('_').next().unwrap_or("");
         let full = if parent.starts_with('_') { format!("{side}{parent}") } else { parent.to_owned() };
         plan.iter().position(|p| p.0 == full)
@@ -67,7 +67,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
     }
     let n = joints.len();
     let skeleton = Skeleton::new(joints).unwrap();
-    let assign = |(i, p): (usize, &Plan)| {
+    let assign = |(i, p): (usize, &JointPlan)| {
         let joint = JointId::new(i);
         Some((p.3?, Assignment::new(joint, 1.0, "by construction")))
     };
@@ -79,7 +79,7 @@ pub fn walk(frames: usize, root: bool) -> Motion {
         let time = frame as f64 / 30.0;
         for (i, joint) in skeleton.joints().iter().enumerate() {
             let swing = exp(&(v(i as f64 * 3.0) * 0.4 * libm::sin(2.0 * time + i as f64)));
-            // The hips turn to the left all the way, further than once around.
+            // The hips rotate to the left by more than a full turn.
             let heading = exp(&Vec3::new(0.0, if i == hips.index() { 2.5 * time } else { 0.0 }, 0.0));
             let still = root && i == 0 || joint.name == "camera";
             rotations.push(if still { joint.rest.rotation } else { heading * joint.rest.rotation * swing });

@@ -32,8 +32,8 @@ impl<'de> Deserialize<'de> for SettleMode {
             "ragdoll" => Ok(Self::Ragdoll),
             "secondary" => Ok(Self::Secondary),
             "track" => Err(D::Error::custom(
-                "`track` is gone, since bodies that follow a clip moved clean takes and mended few\n`flights` \
-                 mends jumps and landings; the stages `repair`, `foot_lock`, `ground` and `limits` mend the rest",
+                "`track` was removed, since bodies that follow a clip changed clean takes and fixed few errors\nuse \
+                 `flights` for jumps and landings, the stages `repair`, `foot_lock`, `ground` and `limits` for the rest",
             )),
             other => Err(D::Error::unknown_variant(other, &["flights", "ragdoll", "secondary"])),
         }
@@ -126,7 +126,7 @@ impl StageConfig for SettleConfig {
             faults.push(StageError::key("hit_impulse_n_s", "an impulse is three finite numbers"));
         }
         if let Some(x) = self.floor_m.filter(|x| !x.is_finite()) {
-            faults.push(StageError::key("floor_m", format!("{x} m is no height")));
+            faults.push(StageError::key("floor_m", format!("{x} m is not a finite height")));
         }
         if self.mode == SettleMode::Secondary && self.chains.is_empty() {
             faults.push(StageError::key("chains", "`secondary` needs the joints that chains start at"));
@@ -151,7 +151,7 @@ impl StageConfig for SettleConfig {
             if let Some(word) = missing {
                 return Err(StageError::key(
                     "hit",
-                    format!("the character has no `{word}` that could be hit"),
+                    format!("the ragdoll has no part `{word}` that can be hit"),
                 ));
             }
         }
@@ -226,7 +226,8 @@ impl SettleStage {
 
     fn flights(&self, motion: Motion, report: &mut Report) -> Motion {
         let Some(settled) = settle_flights(&motion, &self.labels(&motion)) else {
-            let text = "flights are known of bodies with two legs and feet only; this one is left as it is";
+            let text =
+                "flight phases are detected on bodies with two legs and feet only; this one is not changed";
             report.warnings.add("settle-body", text, motion.character.name.clone());
             return motion;
         };
@@ -251,7 +252,7 @@ impl SettleStage {
             step: (1.0 / config.step_hz).min(LetGo::default().step),
         };
         let fallen = let_go(&motion, &how).ok_or_else(|| {
-            let text = format!("the motion ends before {} s, when it is to be let go", config.let_go_s);
+            let text = format!("the motion ends before {} s, the start of the ragdoll", config.let_go_s);
             StageError::key("let_go_s", text)
         })?;
         let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
@@ -264,7 +265,7 @@ impl SettleStage {
             Some(time) => report.measure("ragdoll_rests_after", time, "s"),
             None => report.warnings.add(
                 "ragdoll-restless",
-                "the fall is followed no longer than it lasts",
+                "the simulation ends before the body is at rest",
                 "settle",
             ),
         }
@@ -290,17 +291,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mode_that_is_gone_says_what_to_use() {
-        let told = toml::from_str::<SettleConfig>("mode = \"track\"").unwrap_err().to_string();
-        assert!(told.contains("`track` is gone") && told.contains("`flights`"), "{told}");
-        let told = toml::from_str::<SettleConfig>("mode = \"flight\"").unwrap_err().to_string();
-        assert!(told.contains("unknown variant `flight`, expected one of `flights`"), "{told}");
+    fn a_removed_mode_names_its_replacement() {
+        let error = toml::from_str::<SettleConfig>("mode = \"track\"").unwrap_err().to_string();
+        assert!(error.contains("`track` was removed") && error.contains("`flights`"), "{error}");
+        let error = toml::from_str::<SettleConfig>("mode = \"flight\"").unwrap_err().to_string();
+        assert!(error.contains("unknown variant `flight`, expected one of `flights`"), "{error}");
         let config: SettleConfig = toml::from_str("mode = \"ragdoll\"").unwrap();
         assert_eq!(config.mode, SettleMode::Ragdoll);
     }
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (pattern, name, fits) in [
             ("tail", "tail", true),
             ("tail", "tail_1", false),

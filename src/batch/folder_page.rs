@@ -48,6 +48,6 @@ fn row(folder: &Path, outcome: &JobOutcome) -> BatchRow {
         error: outcome.error.clone(),
         warnings: list(&outcome.warnings).len(),
         measures: list(&outcome.metrics).iter().filter_map(Reading::of_json).collect(),
-        worst_course: outcome.worst_course.clone(),
+        worst_series: outcome.worst_series.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! The result of a job, as scripts and reports get it.
 
-use crate::pipeline::{Job, RunError, WorstCourse};
+use crate::pipeline::{Job, RunError, WorstSeries};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct JobOutcome {
     /// Capture errors of the take, fixed or not, serialised as [`crate::report::Finding`].
     pub findings: Value,
     /// Time series of the measure that exceeds its limit most, or comes nearest to it.
-    pub worst_course: Option<WorstCourse>,
+    pub worst_series: Option<WorstSeries>,
     /// Why it failed.
     pub error: Option<String>,
 }
@@ -65,7 +65,7 @@ impl JobOutcome {
             metrics: part("metrics"),
             changes: part("changes"),
             findings: part("findings"),
-            worst_course: report.and_then(|r| r.get("worst_course")).and_then(WorstCourse::of_json),
+            worst_series: report.and_then(|r| r.get("worst_course")).and_then(WorstSeries::of_json),
             error: None,
         }
     }

@@ -110,7 +110,7 @@ fn sentence(outcome: &JobOutcome, readings: &[Reading]) -> Option<String> {
     let Some(worst) = worst else { return (judged > 0).then(|| "good".to_owned()) };
     let limit =
         worst.at_most.map_or(String::new(), |limit| format!(" (at most {})", shown(limit, &worst.unit)));
-    let place = outcome.worst_course.as_ref().and_then(|course| course.place(&worst.name));
+    let place = outcome.worst_series.as_ref().and_then(|series| series.place(&worst.name));
     let place = place.map_or(String::new(), |place| format!(" {place}"));
     Some(format!("{over} of {judged} over: {} {}{limit}{place}", worst.name, shown(worst.value, &worst.unit)))
 }

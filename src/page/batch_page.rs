@@ -1,9 +1,9 @@
-//! Many outputs become one table, from the worst clip down, each linked to its own page.
+//! Page of a batch: one table of all outputs, the worst first, each linked to its own page.
 //!
-//! The worst stand in the page as rows. All that it lists follow as a list of texts and numbers, of which a script makes
-//! rows when they are scrolled to, searched for or sorted up.
+//! The worst are rows of the HTML. All others follow as data, from which a script makes rows when they are scrolled to, searched
+//! for or sorted up.
 
-use super::measures::WorstCourse;
+use super::measures::WorstSeries;
 use super::quantity::Unit;
 use super::shell::document;
 use super::text::{Text, address, words};
@@ -14,39 +14,39 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Clips that the page lists: a megabyte of text, which a browser has read in a tenth of a second. At double nobody finds
-/// more in it, and the report of a batch takes more memory than the batch; at half a library of ordinary size does not fit.
+/// Most clips that the page lists: a megabyte of text, which a browser reads in a tenth of a second. At double the report
+/// of a batch takes more memory than the batch; at half a library of ordinary size does not fit.
 const LISTED: usize = 10_000;
-/// Rows that stand in the page, with a small plot each, which a browser lays out at once: more than anybody reads without
-/// sorting. The script makes as many at a time.
+/// Rows in the HTML, with a small plot each, which a browser lays out at once: more than anybody reads without sorting. The
+/// script adds as many at a time.
 const ROWS: usize = 200;
-/// Columns for measures.
+/// Most columns for measures.
 const COLUMNS: usize = 8;
 
-/// What became of one clip.
+/// The result of one clip.
 #[derive(Clone, Debug)]
 pub struct BatchRow {
-    /// The name of the output, or of the take where there is none.
+    /// The name of the output, or of the take if there is none.
     pub name: String,
-    /// The page of this clip, relative to that of the batch, where it was written.
+    /// The page of this clip, relative to that of the batch, if it was written.
     pub page: Option<String>,
-    /// Why it failed, for those that did.
+    /// The error, if it failed.
     pub error: Option<String>,
-    /// How many kinds of warnings it has.
+    /// The number of kinds of warnings.
     pub warnings: usize,
-    /// What was measured.
+    /// Its measures.
     pub measures: Vec<Reading>,
-    /// How the worst of them went over the frames.
-    pub worst_course: Option<WorstCourse>,
+    /// The worst of them as a time series.
+    pub worst_series: Option<WorstSeries>,
 }
 
-/// How bad a clip is, and which: worse is less, so that the worst come first.
+/// Sort key of a clip: a worse clip compares as less, so that the worst come first.
 #[derive(Clone, Copy, Debug)]
 struct Rank {
     failed: bool,
-    /// How many measures are over.
+    /// The number of measures over their limits.
     over: u32,
-    /// How far the worst is.
+    /// The worst ratio of a measure to its limit.
     worst: f64,
     warnings: u32,
     number: u32,
@@ -74,18 +74,18 @@ struct Column {
     unit: String,
     largest: f64,
     limited: bool,
-    /// How many clips are over its limit.
+    /// The number of clips over its limit.
     over: usize,
 }
 
-/// What a batch page shows: all clips counted and ranked. The clips themselves are asked for once more when it is written,
-/// so that they need not be held.
+/// Content of a batch page: all clips counted and ranked. The clips themselves are requested again when the page is written, so
+/// that they are not kept in memory.
 #[derive(Clone, Debug)]
 pub struct BatchPage {
     title: String,
     ranks: Vec<Rank>,
     columns: Vec<Column>,
-    courses: bool,
+    has_series: bool,
     failed: usize,
     over: usize,
     warned: usize,
@@ -95,7 +95,7 @@ impl BatchPage {
     /// The page of a pipeline of this name, without clips.
     pub fn new(title: impl Into<String>) -> Self {
         let (title, ranks, columns) = (title.into(), Vec::new(), Vec::new());
-        Self { title, ranks, columns, courses: false, failed: 0, over: 0, warned: 0 }
+        Self { title, ranks, columns, has_series: false, failed: 0, over: 0, warned: 0 }
     }
 
     /// Counts and ranks the next clip.
@@ -104,7 +104,7 @@ impl BatchPage {
         self.failed += usize::from(!fine);
         self.over += usize::from(fine && Verdict::of(&row.measures).over > 0);
         self.warned += usize::from(fine && row.warnings > 0);
-        self.courses |= row.worst_course.is_some();
+        self.has_series |= row.worst_series.is_some();
         self.ranks.push(Rank::of(row, self.ranks.len()));
         for m in &row.measures {
             let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
@@ -120,8 +120,8 @@ impl BatchPage {
         }
     }
 
-    /// The measures that get a column, with its unit: those that are over in most clips, then those with limits, or all where
-    /// none has one, in the order of the catalogue, and what stages tell behind them.
+    /// The measures that get a column, with its unit: those that are over in most clips, then those with limits, or all if
+    /// none has one, in the order of the catalogue, followed by measurements of stages.
     fn shown(&self) -> Vec<(&str, Unit)> {
         let limits = self.columns.iter().any(|c| c.limited);
         let mut shown: Vec<&Column> = self.columns.iter().filter(|c| c.limited || !limits).collect();
@@ -131,7 +131,7 @@ impl BatchPage {
     }
 }
 
-/// Writes the page as one HTML file; `clip` tells the clip of a number, as they were added, from 0.
+/// Writes the page as one HTML file; `clip` returns the clip with an index, in the order in which they were added.
 ///
 /// # Errors
 /// Those of `clip` and of `out`.
@@ -160,7 +160,7 @@ pub fn batch_page(
     body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"batch\" id=\"clips\">\
              <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
              <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
-    if page.courses {
+    if page.has_series {
         body += "<th scope=\"col\">Worst over time</th>";
     }
     for (name, unit) in &columns {
@@ -170,13 +170,13 @@ pub fn batch_page(
     }
     body += "<th scope=\"col\" class=\"n\">Warnings</th></tr></thead><tbody>\n";
     for rank in page.ranks.iter().take(ROWS) {
-        body += &line(&clip(rank.number as usize)?, &columns, page.courses);
+        body += &line(&clip(rank.number as usize)?, &columns, page.has_series);
     }
     let _ = write!(
         body,
         "</tbody></table><button type=\"button\" id=\"more\" hidden></button></div>\n\
          <script type=\"application/json\" id=\"list\" data-rows=\"{ROWS}\" data-courses=\"{}\">[{HERE}]</script>\n",
-        u8::from(page.courses)
+        u8::from(page.has_series)
     );
     if all > ROWS {
         let _ = writeln!(
@@ -202,7 +202,7 @@ pub fn batch_page(
     out.write_all(behind.as_bytes())
 }
 
-/// Where the list goes, which is written without being held: no text of a page has this character.
+/// Placeholder for the list, which is streamed: this character occurs in no text of a page.
 const HERE: char = '\0';
 
 fn summary(all: usize, failed: usize, over: usize) -> String {
@@ -219,7 +219,7 @@ fn summary(all: usize, failed: usize, over: usize) -> String {
     }
 }
 
-/// A word for style sheets and one for people.
+/// The class for the style sheet and the word to show.
 fn verdict(row: &BatchRow) -> (&'static str, String) {
     let verdict = Verdict::of(&row.measures);
     match &row.error {
@@ -229,7 +229,7 @@ fn verdict(row: &BatchRow) -> (&'static str, String) {
     }
 }
 
-fn line(row: &BatchRow, columns: &[(&str, Unit)], courses: bool) -> String {
+fn line(row: &BatchRow, columns: &[(&str, Unit)], has_series: bool) -> String {
     let (class, word) = verdict(row);
     let name = match &row.page {
         Some(page) => format!("<a href=\"{}\">{}</a>", Text(&address(page)), Text(&row.name)),
@@ -240,9 +240,9 @@ fn line(row: &BatchRow, columns: &[(&str, Unit)], courses: bool) -> String {
         let _ = write!(html, "<p class=\"error\">{}</p>", Text(error));
     }
     let _ = write!(html, "</th><td><span class=\"badge {class}\">{word}</span></td>");
-    if courses {
-        let course = row.worst_course.as_ref().map_or_else(String::new, course);
-        let _ = write!(html, "<td>{course}</td>");
+    if has_series {
+        let series = row.worst_series.as_ref().map_or_else(String::new, series_cell);
+        let _ = write!(html, "<td>{series}</td>");
     }
     for (name, unit) in columns {
         let m = row.measures.iter().find(|m| m.name == *name);
@@ -254,8 +254,8 @@ fn line(row: &BatchRow, columns: &[(&str, Unit)], courses: bool) -> String {
     html
 }
 
-/// The same for the script: name, address of the page, class and word of the verdict, error, the measure that is worst over
-/// time, the measures, those over their limits with a mark before them, and warnings.
+/// The row as data for the script: name, URL of the page, class and word of the verdict, error, the worst time series, the
+/// measures (with a mark on those over their limits), and warnings.
 fn listed(row: &BatchRow, columns: &[(&str, Unit)]) -> String {
     let (class, word) = verdict(row);
     let values: Vec<String> = columns
@@ -266,18 +266,18 @@ fn listed(row: &BatchRow, columns: &[(&str, Unit)]) -> String {
         })
         .collect();
     let page = row.page.as_deref().map(address);
-    let course = row.worst_course.as_ref().map(|course| words(&course.name));
-    let told = json!([row.name, page, class, word, row.error, course, values, row.warnings]);
-    // Nothing in it ends a script.
-    told.to_string().replace('<', "\\u003c")
+    let series = row.worst_series.as_ref().map(|series| words(&series.name));
+    let row = json!([row.name, page, class, word, row.error, series, values, row.warnings]);
+    // No text may end the script element.
+    row.to_string().replace('<', "\\u003c")
 }
 
-/// The name of a measure and a small line of how it went.
-fn course(course: &WorstCourse) -> String {
-    let name = words(&course.name);
-    let top = highest(&course.values).map_or(f64::NAN, |h| h.1);
-    let label = format!("{name} over time, highest {}", Unit::of(&course.unit, top).text(top));
-    format!("<small>{}</small><br>{}", Text(&name), sparkline(&course.values, &label))
+/// The name of a measure and its sparkline.
+fn series_cell(series: &WorstSeries) -> String {
+    let name = words(&series.name);
+    let top = highest(&series.values).map_or(f64::NAN, |h| h.1);
+    let label = format!("{name} over time, highest {}", Unit::of(&series.unit, top).text(top));
+    format!("<small>{}</small><br>{}", Text(&name), sparkline(&series.values, &label))
 }
 
 #[cfg(test)]
@@ -299,7 +299,7 @@ mod tests {
             error: error.map(Into::into),
             warnings: 0,
             measures: if error.is_some() { Vec::new() } else { vec![measure] },
-            worst_course: (value > 0.02).then(|| WorstCourse {
+            worst_series: (value > 0.02).then(|| WorstSeries {
                 name: "penetration_max".into(),
                 unit: "m".into(),
                 values: vec![0.0, value, 0.0],
@@ -373,7 +373,7 @@ mod tests {
                 && list.contains("[\"take-10299-\"")
                 && !list.contains("[\"take-8-\"")
         );
-        // Of those few are rows from the start.
+        // Only a few are rows from the start.
         assert_eq!(html.matches("<tr class=").count(), ROWS);
         assert!(html.contains(">take-7-</a>") && !html.contains(">take-10000-</a>"));
         assert!(html.len() < 2_000_000, "{} bytes", html.len());

@@ -1,20 +1,20 @@
-//! What each stage changed becomes a table: how far joints moved and turned, and where the most.
+//! Table of what each stage changed: displacement and rotation of joints, mean and largest.
 
 use super::quantity::Unit;
 use super::text::Text;
 use crate::report::Change;
 use std::fmt::Write as _;
 
-/// The section of these changes; nothing where no stage changed anything.
+/// The section of these changes; nothing if no stage changed anything.
 pub(super) fn changes(all: &[Change]) -> String {
     if all.is_empty() {
         return String::new();
     }
     let mut html = String::from(
         "<section aria-labelledby=\"h-changes\"><h2 id=\"h-changes\">What each stage changed</h2><div class=\"scroll\"><table>\
-         <caption>Joints before and after each stage, the mean over all frames beside the most</caption><thead><tr>\
+         <caption>Joints before and after each stage, the mean over all frames and the largest</caption><thead><tr>\
          <th scope=\"col\">Stage</th><th scope=\"col\" class=\"n\">Moved, mean</th><th scope=\"col\" class=\"n\">Moved, most</th>\
-         <th scope=\"col\">Where</th><th scope=\"col\" class=\"n\">Turned, mean</th><th scope=\"col\" class=\"n\">Turned, most</th>\
+         <th scope=\"col\">Where</th><th scope=\"col\" class=\"n\">Rotated, mean</th><th scope=\"col\" class=\"n\">Rotated, most</th>\
          <th scope=\"col\">Where</th></tr></thead><tbody>",
     );
     for change in all {

@@ -1,4 +1,4 @@
-//! One output becomes its page: the verdict, the player, measures, plots, warnings and what was mapped to what.
+//! Page of one output: verdict, player, measures, plots, warnings and joint map.
 
 use super::changes::changes;
 use super::findings::findings;
@@ -18,24 +18,24 @@ use crate::report::{Report, Series, Warnings};
 use base64::Engine as _;
 use std::fmt::Write as _;
 
-/// Clips of one page: more do not fit into its size.
+/// Most clips on one page: more do not fit into its size.
 pub const CLIPS: usize = 6;
-/// Moments that are pointed at.
+/// Most frames that are linked to.
 const MOMENTS: usize = 8;
-/// Measures over their limits that stand beside the verdict: more push the player off the screen, and all are in the table.
+/// Most measures listed with the verdict: more would push the player off the screen, and all are in the table.
 const BLAMED: usize = 4;
-/// What is shown over time only where a measure of it is over its limit: it says where, and where all is well it is nothing
-/// to look at and a fifth of a page.
+/// Series plotted only if a measure of them exceeds its limit: the plot then shows where, and otherwise it would be an
+/// uninteresting fifth of a page.
 const IF_OVER: [&str; 7] =
     ["float", "flight_error", "flight_spin_drift", "rest_slip", "clearance_error", "knee_jerk", "foot_jerk"];
-/// What a stage changes by more is told beside the verdict, metres and degrees: what one sees without looking for it. At half
-/// of it the ankles of every take that `foot_lock` holds are told; at double a raised hand is not.
+/// Changes by a stage above this are listed with the verdict, metres and degrees: changes that are obvious to the eye. At half
+/// of it the ankles of every take with `foot_lock` are listed; at double a raised hand is not.
 const LARGE: (f64, f64) = (0.1, 30.0);
 
 /// One clip of a page: what came in and what came out.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// The take, where it is another body's.
+    /// The take, if it was recorded on another body.
     pub source: Option<&'a Motion>,
     /// The result.
     pub result: &'a Motion,
@@ -52,11 +52,11 @@ pub struct ClipPage<'a> {
     pub clips: Vec<Shown<'a>>,
     /// The stages of the pipeline, by name.
     pub stages: Vec<&'static str>,
-    /// What the run had to say.
+    /// Warnings and measurements of the run.
     pub report: &'a Report,
-    /// A contact sheet as JPEG, where one could be drawn.
+    /// A contact sheet as JPEG, if one could be drawn.
     pub picture: Option<&'a [u8]>,
-    /// The page of the whole batch, relative to this one, where there is one.
+    /// The page of the whole batch, relative to this one, if there is one.
     pub batch: Option<String>,
 }
 
@@ -152,7 +152,7 @@ fn header(page: &ClipPage, verdict: Verdict, all: &[Reading], series: &[Series])
     )
 }
 
-/// The series of one clip, and how its feet slide; where there are several, a clip's series begin with its name.
+/// The series of one clip, and how its feet slide; if there are several clips, the series of a clip begin with its name.
 fn series_of_clip(report: &Report, shown: &Shown, alone: bool, readings: &[Reading]) -> Vec<Series> {
     let clip = &shown.result.clip;
     let over = |stem: &str| readings.iter().any(|r| r.over() && measures_stem(&r.name, stem));
@@ -172,8 +172,8 @@ fn series_of_clip(report: &Report, shown: &Shown, alone: bool, readings: &[Readi
     all
 }
 
-/// What is over its limit, how it is in the take and its plain copy, when and on which side, and what to try; and what a
-/// stage changed so much that one sees it.
+/// Measures over their limits, their values for the take and its direct transfer, the time and the side, and what to try;
+/// and the obvious changes by stages.
 fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
     let rate = page.clips.first().map_or(1.0, |shown| shown.result.clip.sample_rate);
     let moment = |frame: usize, of: &str| {
@@ -187,23 +187,24 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
     for m in over.iter().take(BLAMED) {
         let sizes = [Some(m.value), m.limit(), m.copy, m.take].into_iter().flatten();
         let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
-        let beside = [("at most", m.limit()), ("plain copy", m.copy), ("take", m.take)];
-        let beside = beside.into_iter().filter_map(|(word, x)| Some(format!("{word} {}", unit.text(x?))));
-        let course = series_of(&m.name, series).and_then(|s| Some((highest(&s.values)?.0, side(s))));
-        let place = course.map_or_else(String::new, |(frame, of)| moment(frame, of));
+        let references = [("at most", m.limit()), ("direct transfer", m.copy), ("take", m.take)];
+        let references =
+            references.into_iter().filter_map(|(word, x)| Some(format!("{word} {}", unit.text(x?))));
+        let worst = series_of(&m.name, series).and_then(|s| Some((highest(&s.values)?.0, side(s))));
+        let place = worst.map_or_else(String::new, |(frame, of)| moment(frame, of));
         let remedy = remedy(&m.name, &page.stages)
             .map_or_else(String::new, |r| format!("<small>Try: {}</small>", coded(&r)));
         items.push(format!(
             "<b>{}</b> {} <span class=\"quiet\">({})</span> {place}{remedy}",
             Text(&words(&m.name)),
             unit.text(m.value),
-            beside.collect::<Vec<_>>().join(", "),
+            references.collect::<Vec<_>>().join(", "),
         ));
     }
     for change in &page.report.changes {
         let (far, wide) = (change.metres.max > LARGE.0, change.degrees.max > LARGE.1);
         let (what, largest, unit) = match (wide, far) {
-            (true, _) => ("turned", &change.degrees, "deg"),
+            (true, _) => ("rotated", &change.degrees, "deg"),
             (_, true) => ("moved", &change.metres, "m"),
             _ => continue,
         };
@@ -219,7 +220,7 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
     if items.is_empty() { items } else { format!("<ul class=\"blame\">{items}</ul>") }
 }
 
-/// Text for people with what is typed between backticks.
+/// Text with code between backticks.
 fn coded(text: &str) -> String {
     let part = |(k, part): (usize, &str)| match k % 2 {
         0 => Text(part).to_string(),
@@ -228,7 +229,7 @@ fn coded(text: &str) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
-/// Where else to look: the joints that leave their ranges.
+/// Links to the frames in which joints leave their ranges.
 fn moments(angles: Option<&Vec<Angle>>) -> String {
     let mut found: Vec<(usize, String)> = Vec::new();
     for angle in angles.into_iter().flatten().filter(|a| a.excess > 0.01) {
@@ -253,7 +254,7 @@ fn moments(angles: Option<&Vec<Angle>>) -> String {
     )
 }
 
-/// The player; its controls work once its script runs.
+/// The player; its controls are enabled by its script.
 fn player(cuts: &[String]) -> String {
     let cuts: String = cuts.iter().map(|c| format!("<p class=\"cut\">{}</p>", Text(c))).collect();
     format!(
@@ -267,9 +268,9 @@ fn warnings(all: &Warnings) -> String {
     let mut html =
         String::from("<section aria-labelledby=\"h-warnings\"><h2 id=\"h-warnings\">Warnings</h2>");
     if all.is_empty() {
-        return html + "<p class=\"quiet\">None: nothing had to be bent.</p></section>\n";
+        return html + "<p class=\"quiet\">None: the importer changed nothing.</p></section>\n";
     }
-    html += "<div class=\"scroll\"><table><caption>What had to be bent, in the order it was met</caption><thead><tr><th scope=\"col\">\
+    html += "<div class=\"scroll\"><table><caption>Changes made by the importer and problems found, in order</caption><thead><tr><th scope=\"col\">\
              What</th><th scope=\"col\">First met</th><th scope=\"col\" class=\"n\">Times</th></tr></thead><tbody>";
     for w in all.iter() {
         let _ = write!(
@@ -294,15 +295,15 @@ mod tests {
 
     const EVIL: &str = "</script><script>x</script>";
 
-    /// A chain of `joints` joints that all turn, `frames` long.
+    /// A chain of `joints` joints that all rotate, `frames` long.
     fn motion(joints: usize, frames: usize) -> Motion {
         let joint = |k: usize| {
             let parent = k.checked_sub(1).map(JointId::new);
             Joint::new(format!("{EVIL}{k}"), parent, Transform::from_translation(Vec3::y() * 0.1))
         };
         let skeleton = Skeleton::new((0..joints).map(joint).collect()).unwrap();
-        let turn = |k: usize| exp(&(Vec3::x() * (0.3 * (k as f64 * 0.7).sin())));
-        let rotations = (0..joints * frames).map(turn).collect();
+        let rotation = |k: usize| exp(&(Vec3::x() * (0.3 * (k as f64 * 0.7).sin())));
+        let rotations = (0..joints * frames).map(rotation).collect();
         let clip = Clip::new(EVIL, 100.0, joints, rotations, Vec::new(), Vec::new());
         let rig = Rig::new(skeleton, []);
         let character = Character::new(EVIL, rig);
@@ -371,13 +372,13 @@ mod tests {
         let report = report();
         let html = page(Some(&motion(4, 50)), &result, &report);
         assert!(html.contains("1 of 1 measures is over its limit.") || html.contains("1 of 1 measures"));
-        let told = "<b>Foot skate p95</b> 30 cm/s <span class=\"quiet\">(at most 1 cm/s, plain copy 20 cm/s)</span> \
+        let expected = "<b>Foot skate p95</b> 30 cm/s <span class=\"quiet\">(at most 1 cm/s, direct transfer 20 cm/s)</span> \
                     <button type=\"button\" class=\"moment\" data-frame=\"33\">left, 0.33 s</button><small>Try: ";
-        assert!(html.contains(told), "{html}");
-        assert!(html.contains("turned <code>arm</code> by 46° <button"), "{html}");
-        assert!(!html.contains("turned <code>toe</code>"));
+        assert!(html.contains(expected), "{html}");
+        assert!(html.contains("rotated <code>arm</code> by 46° <button"), "{html}");
+        assert!(!html.contains("rotated <code>toe</code>"));
         assert_eq!(html.matches("least sure pair has 50 %").count(), 1);
-        // Two scripts and the scene, nothing from names.
+        // Two scripts and the scene; nothing from names.
         assert_eq!(html.matches("</script>").count(), 3);
         assert!(!html.contains(EVIL));
         assert_eq!(html, page(Some(&motion(4, 50)), &result, &report));

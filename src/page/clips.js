@@ -1,5 +1,5 @@
 "use strict";
-// The table of clips: the worst stand in the page as rows; of all others rows are made when they are looked at.
+// The table of clips: the worst are rows of the HTML; rows of the others are made when they become visible.
 (() => {
   const list = document.getElementById("list");
   const clips = JSON.parse(list.textContent);

@@ -1,4 +1,4 @@
-// Figures become lines on a plain canvas, for browsers without WebGL 2: the skeleton over a metre grid.
+// Draws the skeletons as lines on a 2-D canvas over a metre grid, for browsers without WebGL 2.
 (() => {
   "use strict";
   posemill.Drawing2d = class {

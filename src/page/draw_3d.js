@@ -1,4 +1,4 @@
-// Figures become pixels by WebGL 2: floor with a metre grid, shadow, skin, skeleton on top.
+// Draws the figures with WebGL 2: floor with a metre grid, shadow, skin, skeleton on top.
 (() => {
   "use strict";
   const FLOOR = [

@@ -1,13 +1,13 @@
-// Packed clips and skins become joints and vertices at any time.
+// Unpacks clips and skins, and computes joints and vertices at any time.
 (() => {
   "use strict";
   const { store } = posemill;
   const bytes = ([at, length]) => store.slice(at, at + length);
   const f32 = (place) => new Float32Array(bytes(place).buffer);
   const u16 = (place) => new Uint16Array(bytes(place).buffer);
-  // Column by column what each number is off from what was to be expected, low bytes before the others: see `whole` of
-  // the writer. `way`: numbers go on as they went, else they stay.
-  const whole = (place, columns, way) => {
+  // Column by column the difference of each number from its prediction, low bytes before the others: see `whole` of the
+  // writer. With `linear` the prediction extrapolates the last two numbers, else it is the last one.
+  const whole = (place, columns, linear) => {
     const all = bytes(place), n = all.length / 3, rows = n / columns;
     const out = new Int32Array(n);
     for (let column = 0; column < columns; column++) {
@@ -16,7 +16,7 @@
         const k = column * rows + row;
         const folded = all[k] | (all[n + 2 * k] << 8) | (all[n + 2 * k + 1] << 16);
         const now = last + change + ((folded >>> 1) ^ -(folded & 1));
-        change = way && row > 0 ? now - last : 0;
+        change = linear && row > 0 ? now - last : 0;
         last = now;
         out[row * columns + column] = now;
       }
@@ -135,16 +135,16 @@
       return [this.joints[12 * j + 9], this.joints[12 * j + 10], this.joints[12 * j + 11]];
     }
 
-    // The way of the hips, the size of the body and the height of the ground, from a few dozen times.
+    // The linear of the hips, the size of the body and the height of the ground, from a few dozen times.
     measure() {
       const n = Math.min(this.kept, 120);
       const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-      this.way = [];
+      this.linear = [];
       let tall = 0;
       for (let k = 0; k < n; k++) {
         this.move(n > 1 ? (this.duration * k) / (n - 1) : 0);
         const hips = this.position(this.character.hips);
-        this.way.push(hips);
+        this.linear.push(hips);
         let reach = 0;
         for (let j = 0; j < this.character.parents.length; j++) {
           const p = this.position(j);

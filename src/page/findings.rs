@@ -1,24 +1,24 @@
-//! Faults of the take become a table: what was mended and what was left, where, and how large it was and is.
+//! Table of capture errors: what was fixed and what was left, where, and its size before and after.
 
 use super::quantity::Unit;
 use super::text::{Text, words};
 use crate::report::Finding;
 use std::fmt::Write as _;
 
-/// The section of these findings; nothing where none was made.
+/// The section of these findings; nothing if there are none.
 pub(super) fn findings(all: &[Finding]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mended = all.iter().filter(|f| f.left.is_none()).count();
+    let fixed = all.iter().filter(|f| f.left.is_none()).count();
     let mut html = format!(
-        "<section aria-labelledby=\"h-findings\"><h2 id=\"h-findings\">What was mended and what was left</h2>\
-         <p>{mended} mended, {} left as they are.</p><div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
+        "<section aria-labelledby=\"h-findings\"><h2 id=\"h-findings\">Capture errors: what was fixed and what was left</h2>\
+         <p>{fixed} fixed, {} left as they are.</p><div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Faults of the take\"><table><caption>Faults of the take, in the order in which they were looked for\
          </caption><thead><tr><th scope=\"col\">Fault</th><th scope=\"col\">Joint</th><th scope=\"col\">When</th>\
          <th scope=\"col\" class=\"n\">Was</th><th scope=\"col\" class=\"n\">Is</th><th scope=\"col\">Left because</th>\
          </tr></thead><tbody>",
-        all.len() - mended
+        all.len() - fixed
     );
     for finding in all {
         let [first, end] = finding.frames;
@@ -57,7 +57,7 @@ mod tests {
         let cut = Finding { fault: "cut", joint: None, left: Some("not known".into()), ..spike.clone() };
         let html = findings(&[spike, cut]);
         for part in
-            ["a&lt;b", "data-frame=\"12\">frame 12</button> to 13", "8 cm", "1 mended, 1 left", "not known"]
+            ["a&lt;b", "data-frame=\"12\">frame 12</button> to 13", "8 cm", "1 fixed, 1 left", "not known"]
         {
             assert!(html.contains(part), "{part}: {html}");
         }

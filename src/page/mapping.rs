@@ -1,4 +1,4 @@
-//! What was mapped to what becomes a table, with how sure each pair is and why, and what was left out.
+//! Table of the joint map, with confidence and reason of each pair, and the unmapped parts.
 
 use super::text::{Text, words};
 use crate::report::Mapping;

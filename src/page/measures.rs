@@ -1,4 +1,4 @@
-//! Measurements become a table: the value, its limit, the plain copy's value beside, and its course over the frames.
+//! Table of measures: value, limit, value of the direct transfer, and time series.
 
 use super::plots::whose;
 use super::quantity::Unit;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The tables of these measures: those with limits, the worst first, and behind a fold all others.
+/// The tables of these measures: those with limits, the worst first, and all others in a collapsed section.
 pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
     let (mut judged, others): (Vec<&Reading>, Vec<&Reading>) = all.iter().partition(|m| m.limit().is_some());
     let part = |m: &Reading| m.part().unwrap_or(0.0);
@@ -42,7 +42,7 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
     let copies = rows.iter().any(|m| m.copy.is_some());
     let takes = rows.iter().any(|m| m.take.is_some());
     let limits = rows.iter().any(|m| m.at_most.is_some());
-    let courses = rows.iter().any(|m| series_of(&m.name, series).is_some());
+    let has_series = rows.iter().any(|m| series_of(&m.name, series).is_some());
     let mut html = format!(
         "<div class=\"scroll\"><table class=\"measures\"><caption>{caption}</caption><thead><tr>\
          <th scope=\"col\">Measure</th><th scope=\"col\" class=\"n\">Value</th>"
@@ -57,7 +57,7 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
     if takes {
         html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the take itself, on its own body\">Take</abbr></th>";
     }
-    if courses {
+    if has_series {
         html += "<th scope=\"col\">Over time</th>";
     }
     html += "</tr></thead><tbody>";
@@ -88,18 +88,18 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
             let take = m.take.map_or_else(String::new, |x| unit.text(x));
             let _ = write!(html, "<td class=\"n copy\">{take}</td>");
         }
-        if courses {
-            let course = series_of(&m.name, series).map_or_else(String::new, |s| {
+        if has_series {
+            let trace = series_of(&m.name, series).map_or_else(String::new, |s| {
                 sparkline(&s.values, &format!("{} over the frames", words(&s.name)))
             });
-            let _ = write!(html, "<td>{course}</td>");
+            let _ = write!(html, "<td>{trace}</td>");
         }
         html += "</tr>";
     }
     html + "</tbody></table></div>"
 }
 
-/// A bar as long as the value is of its limit; the limit is marked at two thirds.
+/// A bar for the ratio of a value to its limit; the limit is marked at two thirds.
 fn bar(m: &Reading) -> String {
     let Some(part) = m.part() else { return String::new() };
     let percent = if part.is_finite() { format!("{:.0} %", 100.0 * part) } else { "over".to_owned() };
@@ -109,8 +109,8 @@ fn bar(m: &Reading) -> String {
     )
 }
 
-/// The series that a measure was taken from: the one of the longest stem that its name begins with, of both sides the
-/// one that reaches higher.
+/// The series of a measure: the one whose name is the longest prefix of the measure's name; of two sides the one with the
+/// larger maximum.
 pub(super) fn series_of<'a>(measure: &str, series: &'a [Series]) -> Option<&'a Series> {
     let stem = |s: &Series| whose(&s.name).1;
     let related = |s: &&Series| {
@@ -121,38 +121,37 @@ pub(super) fn series_of<'a>(measure: &str, series: &'a [Series]) -> Option<&'a S
     series.iter().filter(related).max_by(better)
 }
 
-/// How a measure went over the frames, in few numbers: the greatest value of each of at most [`WorstCourse::PARTS`]
-/// equal parts of the clip.
+/// Downsampled time series of a measure: the maximum of each of at most [`WorstSeries::PARTS`] equal parts of the clip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WorstCourse {
+pub struct WorstSeries {
     /// The measure.
     pub name: String,
     /// Its unit, as of [`crate::report::Metric`].
     pub unit: String,
     /// The values.
     pub values: Vec<f64>,
-    /// The frame of the greatest of all.
+    /// The frame of the maximum.
     #[serde(default)]
     pub frame: usize,
-    /// The time of that frame since the first, seconds.
+    /// The time of that frame since the first frame, seconds.
     #[serde(default)]
     pub seconds: f64,
-    /// Whose it is, where it is one of two: `left` or `right`.
+    /// The side, if there are two: `left` or `right`.
     #[serde(default)]
     pub of: String,
 }
 
-impl WorstCourse {
-    /// How many values there are at most.
+impl WorstSeries {
+    /// Most values kept.
     pub const PARTS: usize = 60;
 
-    /// Where this measure is worst, if this is its course: `at 0.63 s (frame 38), left`.
+    /// Where this measure is worst, if this is its series: `at 0.63 s (frame 38), left`.
     pub fn place(&self, measure: &str) -> Option<String> {
         let of = if self.of.is_empty() { String::new() } else { format!(", {}", self.of) };
         (self.name == measure).then(|| format!("at {:.2} s (frame {}){of}", self.seconds, self.frame))
     }
 
-    /// A course as it serialises; `None` for anything else.
+    /// Reads the serialised form; `None` for anything else.
     pub fn of_json(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
@@ -167,24 +166,23 @@ pub(super) fn side(series: &Series) -> &'static str {
     }
 }
 
-/// The course of that measure with a limit that is the furthest beyond it, of those that have a course at `rate` frames
-/// a second.
-pub fn worst_course(report: &Report, rate: f64) -> Option<WorstCourse> {
+/// The series of the measure that exceeds its limit the most, among those that have a series, at `rate` frames per second.
+pub fn worst_series(report: &Report, rate: f64) -> Option<WorstSeries> {
     let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
     let slides = slides(&report.series);
-    let course = |m: &Reading| series_of(&m.name, &slides).or_else(|| series_of(&m.name, &report.series));
-    // What is over and has no course shall not lead to another that is good.
+    let series_at = |m: &Reading| series_of(&m.name, &slides).or_else(|| series_of(&m.name, &report.series));
+    // If the worst measure has no series, no other series may stand in for it.
     let over = Verdict::of(&readings).over > 0;
     let of_verdict = readings.iter().filter(|m| m.over() == over);
-    let judged = of_verdict.filter_map(|m| Some((m, m.part()?, course(m)?)));
+    let judged = of_verdict.filter_map(|m| Some((m, m.part()?, series_at(m)?)));
     let (measure, _, series) = judged.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-    let parts = series.values.len().min(WorstCourse::PARTS);
+    let parts = series.values.len().min(WorstSeries::PARTS);
     let part =
         |k: usize| &series.values[k * series.values.len() / parts..(k + 1) * series.values.len() / parts];
     let most = |k: usize| part(k).iter().copied().filter(|v| v.is_finite()).fold(f64::MIN, f64::max);
     let values = (0..parts).map(most).filter(|v| *v > f64::MIN).collect();
     let frame = highest(&series.values).map_or(0, |h| h.0);
-    Some(WorstCourse {
+    Some(WorstSeries {
         name: measure.name.clone(),
         unit: series.unit.to_owned(),
         values,
@@ -199,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_course_of_the_worst_measure_keeps_its_peak() {
+    fn the_series_of_the_worst_measure_keeps_its_peak() {
         let mut values = vec![0.0; 500];
         values[333] = 2.0;
         let series =
@@ -210,16 +208,16 @@ mod tests {
             report.measure(name, 2.0, "m");
             report.metrics.last_mut().unwrap().at_most = Some(limit);
         }
-        let course = worst_course(&report, 100.0).unwrap();
-        assert_eq!(course.place("penetration_max"), Some("at 3.33 s (frame 333)".into()));
-        assert_eq!((course.name.as_str(), course.values.len()), ("penetration_max", WorstCourse::PARTS));
-        assert_eq!((course.values.iter().position(|v| *v == 2.0), course.frame), (Some(40), 333));
-        assert_eq!(WorstCourse::of_json(&serde_json::to_value(&course).unwrap()), Some(course));
-        assert_eq!(worst_course(&Report::default(), 100.0), None);
+        let worst = worst_series(&report, 100.0).unwrap();
+        assert_eq!(worst.place("penetration_max"), Some("at 3.33 s (frame 333)".into()));
+        assert_eq!((worst.name.as_str(), worst.values.len()), ("penetration_max", WorstSeries::PARTS));
+        assert_eq!((worst.values.iter().position(|v| *v == 2.0), worst.frame), (Some(40), 333));
+        assert_eq!(WorstSeries::of_json(&serde_json::to_value(&worst).unwrap()), Some(worst));
+        assert_eq!(worst_series(&Report::default(), 100.0), None);
     }
 
     #[test]
-    fn what_is_over_comes_first_with_its_course() {
+    fn what_is_over_comes_first_with_its_series() {
         let measure = |name: &str, value| Reading {
             name: name.into(),
             value,

@@ -1,7 +1,7 @@
-//! What a run has to say becomes a page that people open: plots, tables, pictures and a player in one file.
+//! Report pages: plots, tables, pictures and a player in one HTML file.
 //!
-//! [`clip_page()`] answers "is this clip good, and if not where" for one output; [`batch_page()`] sorts many of them from
-//! the worst down. Both are one file each that asks nothing of the network. The same input gives the same bytes.
+//! [`clip_page()`] shows for one output whether it is good, and if not, where; [`batch_page()`] lists many outputs, the worst
+//! first. Each is one file that loads nothing from the network. The same input gives the same bytes.
 
 mod text;
 mod quantity;
@@ -24,4 +24,4 @@ mod batch_page;
 
 pub use batch_page::{BatchPage, BatchRow, batch_page};
 pub use clip_page::{ClipPage, Shown, clip_page};
-pub use measures::{WorstCourse, worst_course};
+pub use measures::{WorstSeries, worst_series};

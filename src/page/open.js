@@ -1,4 +1,4 @@
-// The scene and the player itself lie packed in the page: they are unpacked, and the player starts.
+// Unpacks the scene and the player from the page, and starts the player.
 const posemill = {};
 (async () => {
   "use strict";
@@ -13,7 +13,7 @@ const posemill = {};
     const all = new Uint8Array(await new Response(stream).arrayBuffer());
     const length = new DataView(all.buffer).getUint32(0, true);
     posemill.scene = JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + length)));
-    // The numbers of the scene; lists in it say where they begin and how many bytes they have.
+    // The numbers of the scene; lists in it are given by offset and length in bytes.
     posemill.store = all.subarray(4 + length);
   } catch (why) {
     section.textContent = `This browser cannot unpack the motion (${why}): one of 2023 or later can.`;

@@ -1,5 +1,4 @@
-//! Lists of numbers become bytes for the player: little-endian, as wide as they need to be, all in one place that is
-//! compressed once.
+//! Packs lists of numbers for the player: little-endian, as narrow as possible, in one buffer that is compressed once.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,12 +7,11 @@ use flate2::write::ZlibEncoder;
 use serde_json::{Value, json};
 use std::io::Write as _;
 
-/// Where lists of numbers lie one behind the other; in the scene stands for each where it begins and how long it is, both
-/// in bytes.
+/// A buffer of concatenated lists; the scene refers to each by offset and length in bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Store(Vec<u8>);
 
-/// Numbers of a list, quantised to at most 16 bits between the least and the greatest of each component.
+/// A list quantised to at most 16 bits between the minimum and maximum of each component.
 #[derive(Clone, Debug)]
 pub(super) struct Quantised {
     pub(super) low: Vec<f32>,
@@ -21,13 +19,13 @@ pub(super) struct Quantised {
     pub(super) place: Value,
 }
 
-/// Where the next number of a column is expected.
+/// Prediction of the next number of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Near {
-    /// Where the last one was.
+pub(super) enum Prediction {
+    /// Equal to the last one.
     Last,
-    /// As far on from the last one as that was from the one before.
-    Way,
+    /// Linear extrapolation from the last two.
+    Linear,
 }
 
 impl Store {
@@ -46,13 +44,13 @@ impl Store {
         self.bytes(&values.into_iter().flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
     }
 
-    /// Directions, their components in 127 steps to either side.
+    /// Directions, 127 steps per component on either side.
     pub(super) fn directions(&mut self, values: &[[f32; 3]]) -> Value {
         let code = |row: usize, k: usize| (values[row][k].clamp(-1.0, 1.0) * 127.0).round() as i32;
-        self.whole(values.len(), 3, Near::Last, code)
+        self.whole(values.len(), 3, Prediction::Last, code)
     }
 
-    /// Vectors of `N` numbers, each component between its own bounds; in steps of at least `least`.
+    /// Vectors of `N` numbers, each component between its own bounds, in steps of at least `least`.
     pub(super) fn quantised<const N: usize>(&mut self, values: &[[f32; N]], least: f32) -> Quantised {
         let mut low = vec![f32::INFINITY; N];
         let mut high = vec![f32::NEG_INFINITY; N];
@@ -63,30 +61,30 @@ impl Store {
         }
         let step: Vec<f32> = (0..N).map(|k| ((high[k] - low[k]) / 65535.0).max(least)).collect();
         let code = |k: usize, x: f32| if step[k] > 0.0 { ((x - low[k]) / step[k]).round() as u16 } else { 0 };
-        let place = self.whole(values.len(), N, Near::Last, |row, k| i32::from(code(k, values[row][k])));
+        let place =
+            self.whole(values.len(), N, Prediction::Last, |row, k| i32::from(code(k, values[row][k])));
         Quantised { low, step, place }
     }
 
-    /// Numbers from -1 to 1 that change smoothly from row to row, in steps of [`TURN_STEP`], as [`Store::whole`].
-    pub(super) fn courses(
+    /// Numbers from -1 to 1 that change smoothly from row to row, in steps of [`ROTATION_STEP`], as [`Store::whole`].
+    pub(super) fn smooth_columns(
         &mut self,
         rows: usize,
         columns: usize,
         value: impl Fn(usize, usize) -> f64,
     ) -> Value {
         let code =
-            |row: usize, column: usize| (value(row, column).clamp(-1.0, 1.0) / TURN_STEP).round() as i32;
-        self.whole(rows, columns, Near::Way, code)
+            |row: usize, column: usize| (value(row, column).clamp(-1.0, 1.0) / ROTATION_STEP).round() as i32;
+        self.whole(rows, columns, Prediction::Linear, code)
     }
 
-    /// Whole numbers below 2^23 in rows and columns: column by column what each is off from what was to be expected, with the
-    /// sign in the lowest bit, so that most are small; first the low bytes of all and then the others, mostly zero, which
-    /// compress to little.
+    /// Integers below 2^23 in rows and columns: column by column the difference from the prediction, with the sign in the lowest
+    /// bit, so that most are small; first all low bytes, then the others, which are mostly zero and compress well.
     pub(super) fn whole(
         &mut self,
         rows: usize,
         columns: usize,
-        near: Near,
+        near: Prediction,
         value: impl Fn(usize, usize) -> i32,
     ) -> Value {
         let (mut lows, mut highs) = (Vec::new(), Vec::new());
@@ -95,7 +93,7 @@ impl Store {
             for row in 0..rows {
                 let now = value(row, column);
                 let off = now - last - change;
-                change = if row > 0 && near == Near::Way { now - last } else { 0 };
+                change = if row > 0 && near == Prediction::Linear { now - last } else { 0 };
                 last = now;
                 let folded = ((off << 1) ^ (off >> 31)) as u32;
                 lows.push(folded as u8);
@@ -106,7 +104,7 @@ impl Store {
         self.bytes(&lows)
     }
 
-    /// `scene` and all that lies here as one compressed text: the length of the JSON in 4 bytes, the JSON, the numbers.
+    /// `scene` and this buffer as one compressed text: the length of the JSON in 4 bytes, the JSON, the numbers.
     pub(super) fn with(self, scene: &Value) -> String {
         let json = scene.to_string();
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
@@ -118,8 +116,8 @@ impl Store {
     }
 }
 
-/// Of the components of rotations: half of it turns a limb of a metre by a tenth of a millimetre.
-pub(super) const TURN_STEP: f64 = 1.0 / 8191.0;
+/// Step of rotation components: half of it moves the end of a limb of one metre by a tenth of a millimetre.
+pub(super) const ROTATION_STEP: f64 = 1.0 / 8191.0;
 
 #[cfg(test)]
 mod tests {
@@ -131,8 +129,8 @@ mod tests {
         &store.0[at..at + length]
     }
 
-    /// What [`Store::whole`] packed, row by row, as the player reads it.
-    fn unfolded(bytes: &[u8], (rows, columns): (usize, usize), near: Near) -> Vec<i32> {
+    /// Decodes what [`Store::whole`] packed, row by row, as the player does.
+    fn unfolded(bytes: &[u8], (rows, columns): (usize, usize), near: Prediction) -> Vec<i32> {
         let n = rows * columns;
         let mut out = vec![0; n];
         for column in 0..columns {
@@ -142,7 +140,7 @@ mod tests {
                 let high = u16::from_le_bytes([bytes[n + 2 * k], bytes[n + 2 * k + 1]]);
                 let folded = u32::from(bytes[k]) | u32::from(high) << 8;
                 let now = last + change + ((folded >> 1) as i32 ^ -((folded & 1) as i32));
-                change = if row > 0 && near == Near::Way { now - last } else { 0 };
+                change = if row > 0 && near == Prediction::Linear { now - last } else { 0 };
                 last = now;
                 out[row * columns + column] = now;
             }
@@ -156,7 +154,7 @@ mod tests {
         let mut store = Store::default();
         store.bytes(b"before");
         let packed = store.quantised(&values, 0.0);
-        let codes = unfolded(taken(&store, &packed.place), (100, 3), Near::Last);
+        let codes = unfolded(taken(&store, &packed.place), (100, 3), Prediction::Last);
         for (i, v) in values.iter().enumerate() {
             for k in 0..3 {
                 let back = packed.low[k] + packed.step[k] * codes[3 * i + k] as f32;
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn courses_come_back_within_half_a_step() {
+    fn columns_come_back_within_half_a_step() {
         let (rows, columns) = (50, 3);
         let value = |row: usize, column: usize| match column {
             0 => (row as f64 * 0.2).sin(),
@@ -180,12 +178,12 @@ mod tests {
             _ => 0.25,
         };
         let mut store = Store::default();
-        let place = store.courses(rows, columns, value);
+        let place = store.smooth_columns(rows, columns, value);
         let bytes = taken(&store, &place);
         assert_eq!(bytes.len(), 3 * rows * columns);
-        for (k, code) in unfolded(bytes, (rows, columns), Near::Way).into_iter().enumerate() {
-            let off = f64::from(code) * TURN_STEP - value(k / columns, k % columns);
-            assert!(off.abs() <= 0.51 * TURN_STEP, "{k}: {off}");
+        for (k, code) in unfolded(bytes, (rows, columns), Prediction::Linear).into_iter().enumerate() {
+            let off = f64::from(code) * ROTATION_STEP - value(k / columns, k % columns);
+            assert!(off.abs() <= 0.51 * ROTATION_STEP, "{k}: {off}");
         }
     }
 

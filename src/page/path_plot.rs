@@ -1,6 +1,6 @@
-//! Ways over the ground become a map seen from above: one metre is the same along both axes.
+//! Map of paths over the ground, seen from above, with equal scales on both axes.
 //!
-//! Space: model space; ahead (Z) is drawn to the right and the figure's left (X) upwards, as it looks from above. Units:
+//! Space: model space; forward (Z) is drawn to the right and the figure's left (X) upwards. Units:
 //! metres.
 
 use super::quantity::Unit;
@@ -9,28 +9,32 @@ use super::text::Text;
 use super::time_plot::{Who, path, thinned};
 use std::fmt::Write as _;
 
+/// Width of the map, pixels.
 const WIDTH: f64 = 440.0;
+/// Largest height of the map, pixels.
 const TALLEST: f64 = 300.0;
+/// Smallest height of the map, pixels.
 const LEAST: f64 = 120.0;
+/// Margin around the paths, pixels.
 const MARGIN: f64 = 16.0;
-/// More points of a way than this cannot be told apart on the map.
+/// Most points of a path: more cannot be distinguished on the map.
 const POINTS: usize = 600;
-/// Ways of less than this are drawn at the scale of this much, metres.
+/// Smallest extent of the map, metres: shorter paths are not enlarged further.
 const SPAN: f64 = 0.5;
 
-/// A way over the ground: x and z for every frame.
+/// A path over the ground: x and z for every frame.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct PlottedPath {
     pub(super) name: String,
     pub(super) who: Who,
     pub(super) points: Vec<[f64; 2]>,
 }
 
-/// The map of these ways; nothing where no way has two points.
-pub(super) fn path_plot(ways: &[Way]) -> String {
+/// The map of these paths; nothing if no path has two points.
+pub(super) fn path_plot(paths: &[PlottedPath]) -> String {
     let finite = |p: &&[f64; 2]| p.iter().all(|c| c.is_finite());
-    let all = || ways.iter().flat_map(|w| &w.points).filter(finite);
-    if !ways.iter().any(|w| w.points.len() > 1) || all().next().is_none() {
+    let all = || paths.iter().flat_map(|w| &w.points).filter(finite);
+    if !paths.iter().any(|w| w.points.len() > 1) || all().next().is_none() {
         return String::new();
     }
     let extent = |k: usize| {
@@ -60,28 +64,28 @@ pub(super) fn path_plot(ways: &[Way]) -> String {
         }
     }
     let (mut said, mut legend) = (String::new(), String::new());
-    for way in ways {
-        let class = way.who.class();
-        let stride = way.points.len().div_ceil(POINTS).max(1);
-        let last = way.points.last().filter(|_| !(way.points.len() - 1).is_multiple_of(stride));
-        let points = way.points.iter().step_by(stride).chain(last).filter(finite);
+    for plotted in paths {
+        let class = plotted.who.class();
+        let stride = plotted.points.len().div_ceil(POINTS).max(1);
+        let last = plotted.points.last().filter(|_| !(plotted.points.len() - 1).is_multiple_of(stride));
+        let points = plotted.points.iter().step_by(stride).chain(last).filter(finite);
         let points = thinned(&points.map(place).collect::<Vec<_>>());
         let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", path(points));
-        if let Some(first) = way.points.first().filter(finite) {
+        if let Some(first) = plotted.points.first().filter(finite) {
             let [px, py] = place(first);
             let _ = write!(svg, "<circle class=\"start {class}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"4\"/>");
         }
-        let pairs = way.points.windows(2);
+        let pairs = plotted.points.windows(2);
         let length: f64 = pairs.map(|p| libm::hypot(p[1][0] - p[0][0], p[1][1] - p[0][1])).sum();
         let text = Unit::of("m", length.max(1.0)).text(length);
-        let _ = write!(said, "{} goes {text}. ", way.name);
-        let _ = write!(legend, "<span class=\"key {class}\">{}, {text}</span> ", Text(&way.name));
+        let _ = write!(said, "{} goes {text}. ", plotted.name);
+        let _ = write!(legend, "<span class=\"key {class}\">{}, {text}</span> ", Text(&plotted.name));
     }
     let side = Unit::of("m", grid).text(grid);
     format!(
-        "<figure class=\"plot map\"><figcaption><strong>Way of the hips from above</strong> <span class=\"note\">A square is \
+        "<figure class=\"plot map\"><figcaption><strong>Path of the hips from above</strong> <span class=\"note\">A square is \
          {side} wide, the dot is the start, ahead is right.</span><span class=\"legend\">{legend}</span></figcaption>\
-         <svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"Way from above. {}\">{svg}</svg></figure>",
+         <svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"Path from above. {}\">{svg}</svg></figure>",
         Text(said.trim())
     )
 }
@@ -92,13 +96,16 @@ mod tests {
 
     #[test]
     fn ahead_is_right_and_left_is_up() {
-        let way =
-            Way { name: "walk".into(), who: Who::Main, points: vec![[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]] };
-        let html = path_plot(&[way]);
+        let path = PlottedPath {
+            name: "walk".into(),
+            who: Who::Main,
+            points: vec![[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]],
+        };
+        let html = path_plot(&[path]);
         assert!(html.contains("walk goes 3 m"), "{html}");
         let data = html.split(" d=\"").nth(1).unwrap().split('"').next().unwrap();
-        let ways: Vec<&str> = data.split('l').collect();
-        assert!(ways.len() == 3 && ways[1].starts_with("0-") && !ways[2].starts_with('-'), "{data}");
+        let steps: Vec<&str> = data.split('l').collect();
+        assert!(steps.len() == 3 && steps[1].starts_with("0-") && !steps[2].starts_with('-'), "{data}");
         assert_eq!(path_plot(&[]), "");
     }
 }

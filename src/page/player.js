@@ -1,4 +1,4 @@
-// The player: time, camera, keys and pointers; plots and moments of the page follow it and lead it.
+// The player: time, camera, keys and pointers, linked with the plots and frame buttons of the page.
 (() => {
   "use strict";
   const section = document.getElementById("player");
@@ -18,7 +18,7 @@
   let actors = actorsOf(0);
   let drawing;
   const fallBack = (why) => {
-    // A canvas keeps its first kind of context: the plain one needs a fresh canvas.
+    // A canvas keeps its first kind of context, so the 2-D one needs a new canvas.
     const fresh = canvas.cloneNode(true);
     canvas.replaceWith(fresh);
     canvas = fresh;

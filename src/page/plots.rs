@@ -1,9 +1,9 @@
-//! What was measured in every frame becomes the plots of one clip: feet, way, joints against their ranges, the rest.
+//! Plots of one clip: feet, path, joint angles with their ranges, other series.
 //!
-//! Series of both sides share a plot; a `copy_` series lies behind what it is compared with. Space: model space.
+//! Series of both sides share a plot; a `copy_` series is drawn behind the series it is compared with. Space: model space.
 
 use super::clip_page::Shown;
-use super::path_plot::{Way, path_plot};
+use super::path_plot::{PlottedPath, path_plot};
 use super::ranges::Angle;
 use super::text::words;
 use super::time_plot::{Line, TimePlot, Who};
@@ -12,14 +12,14 @@ use crate::measure::Reading;
 use crate::model::{JointId, Motion, Role};
 use crate::report::Series;
 
-/// More plots than this hide each other; what is left out is in the table of measures.
+/// Most plots on a page; the others are in the table of measures.
 const MOST: usize = 16;
 
 /// The plots of one clip, `series` being those of this clip.
 pub(super) fn plots(shown: &Shown, angles: &[Angle], series: &[Series], readings: &[Reading]) -> String {
     let rate = shown.result.clip.sample_rate;
     let mut html = String::from("<div class=\"plots\">");
-    // The height of the hips is shown beside that of the source below.
+    // The height of the hips is shown next to that of the source below.
     let series: Vec<&Series> = series.iter().filter(|s| s.name != "root_height").collect();
     for plot in grouped(&series, rate, readings).iter().take(MOST) {
         html += &plot.html();
@@ -51,14 +51,15 @@ pub(super) fn plots(shown: &Shown, angles: &[Angle], series: &[Series], readings
         allowed: None,
     }
     .html();
-    let way = |name: &str, who, points: &[[f64; 3]]| Way {
+    let path = |name: &str, who, points: &[[f64; 3]]| PlottedPath {
         name: name.into(),
         who,
         points: points.iter().map(|p| [p[0], p[2]]).collect(),
     };
-    let mut ways: Vec<Way> = before.iter().map(|points| way("source", Who::Before, points)).collect();
-    ways.push(way("result", Who::Main, &hips));
-    html += &path_plot(&ways);
+    let mut paths: Vec<PlottedPath> =
+        before.iter().map(|points| path("source", Who::Before, points)).collect();
+    paths.push(path("result", Who::Main, &hips));
+    html += &path_plot(&paths);
     html + "</div>"
 }
 
@@ -74,7 +75,7 @@ fn grouped<'a>(series: &[&'a Series], rate: f64, readings: &[Reading]) -> Vec<Ti
         let entry = Line { name: words(who_word(who)), who, values: &s.values, resting: &s.resting };
         let at = plots.iter().position(|(known, plot)| *known == stem && plot.unit == s.unit);
         match at {
-            // What it is compared with lies behind.
+            // The reference is drawn behind.
             Some(k) if who == Who::Before => plots[k].1.lines.insert(0, entry),
             Some(k) => plots[k].1.lines.push(entry),
             None => {
@@ -108,7 +109,7 @@ fn note(stem: &str, rests: bool) -> &'static str {
         "penetration" => "How deep the deepest foot is under the ground.",
         "limit_violation" => "The joint that is furthest outside its range of motion.",
         "jerk" => "How suddenly hands, feet and head change their acceleration.",
-        "correction" => "How far joints are from the plain copy on average.",
+        "correction" => "How far joints are from the direct transfer on average.",
         "float" => "How high the lowest part is of those that should rest.",
         "rest_slip" => "Against the take's foot while that rests.",
         "clearance_error" => "How far from its usual height above the take's, while that rests.",
@@ -145,7 +146,7 @@ fn who_word(who: Who) -> &'static str {
         Who::Left => "left",
         Who::Right => "right",
         Who::Main => "result",
-        Who::Before => "plain copy",
+        Who::Before => "direct transfer",
     }
 }
 

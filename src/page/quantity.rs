@@ -1,6 +1,6 @@
-//! Numbers with a unit become short text that people read: centimetres, degrees, three digits.
+//! Formats numbers with units as short text: centimetres, degrees, three digits.
 
-/// A unit to show values in: what to multiply by, and what to call it.
+/// A display unit: its factor and its symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) factor: f64,
@@ -10,7 +10,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// The unit in which values up to `largest` of the report's unit `of` read best.
+    /// The display unit for values up to `largest` in the report's unit `of`.
     pub(super) fn of(of: &str, largest: f64) -> Self {
         let largest = largest.abs();
         let unit = |factor, symbol| Unit { factor, symbol, whole: false };
@@ -54,7 +54,7 @@ impl Unit {
         };
         let text = format!("{x:.digits$}");
         let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        // A minus sign is as wide as a plus; nothing is minus zero.
+        // U+2212 is as wide as a plus; minus zero prints as zero.
         match text.strip_prefix('-') {
             Some("0") => "0".to_owned(),
             Some(rest) => format!("\u{2212}{rest}"),
@@ -73,7 +73,7 @@ impl Unit {
     }
 }
 
-/// A length of time as people say it.
+/// A duration as text.
 pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 100.0 => format!("{s:.1} s"),

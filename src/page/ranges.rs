@@ -1,14 +1,13 @@
-//! A motion becomes angles of its joints against the published ranges of motion, those that leave them first.
+//! Joint angles compared with the published ranges of motion; the largest violations first.
 //!
-//! Angles are swings about the two axes of a joint and its twist, of which the one that leaves its range the furthest is
-//! shown. Space: local rotations. Units: radians.
+//! Angles are the two swings and the twist of a joint; the one that leaves its range the furthest is shown. Space: local rotations. Units: radians.
 
 use crate::body::{MotionRange, range_of_motion};
 use crate::ik::SwingTwist;
 use crate::model::{JointId, Motion, Role, Side};
 use rayon::prelude::*;
 
-/// How many joints are shown.
+/// Most joints shown.
 const SHOWN: usize = 4;
 /// An excess below this is rounding, radians.
 const EXACT: f64 = 1e-6;
@@ -21,12 +20,12 @@ pub(super) struct Angle {
     pub(super) what: &'static str,
     pub(super) values: Vec<f64>,
     pub(super) allowed: [f64; 2],
-    /// How far it leaves its range at most, and in which frame.
+    /// The largest violation of its range, and its frame.
     pub(super) excess: f64,
     pub(super) worst: usize,
 }
 
-/// The angles to look at: those that leave their range, the furthest first; knees and elbows where none does.
+/// The angles to show: those that leave their range, the furthest first; knees and elbows if none does.
 pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
     let character = &*motion.character;
     let rig = &character.rig;
@@ -54,7 +53,7 @@ pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
     all
 }
 
-/// The angle of a joint that leaves its range the furthest, or its bend where none does.
+/// The angle of a joint that leaves its range the furthest, or its bend if none does.
 fn worst_of(role: Role, range: &MotionRange, motion: &Motion, joint: usize) -> Angle {
     let limit = SwingTwist::from(*range);
     let frames = motion.clip.frames();

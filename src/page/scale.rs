@@ -1,4 +1,4 @@
-//! Values become places along an axis: round numbers to mark it with, and the way from a value to a pixel.
+//! Axis of a plot: maps values to pixels and chooses round values for its ticks.
 
 /// An axis from `low` to `high`, drawn from one pixel to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,7 +10,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// An axis that holds all of `values`, with a little air; one that is empty or flat is opened.
+    /// An axis that covers all of `values` with a margin; an empty or constant range is widened.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let finite = values.into_iter().filter(|v| v.is_finite());
         let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -22,7 +22,7 @@ impl Scale {
         Self { low, high, from, to }
     }
 
-    /// Where a value lies, in pixels.
+    /// The position of a value, pixels.
     pub(super) fn at(&self, value: f64) -> f64 {
         self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low)
     }

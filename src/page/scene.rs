@@ -1,7 +1,7 @@
-//! Motions become what the player moves: characters once, and for each clip the joints that turn, frame by frame.
+//! Content of the player: characters once, and for each clip the animated joints, frame by frame.
 //!
-//! Local rotations have 14 bits a component and are blended between frames, translations 32 bits. Where a clip would
-//! take more than its share of the page only every n-th frame is kept, and the page says so. Units: metres, seconds.
+//! Local rotations have 14 bits per component and are interpolated between frames, translations 32 bits. If a clip would take
+//! more than its share of the page, only every n-th frame is kept, and the page reports it. Units: metres, seconds.
 
 use super::clip_page::Shown;
 use super::packed::Store;
@@ -12,12 +12,12 @@ use crate::model::{Character, Clip, Motion, Role};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Bytes for all clips together before they are compressed, which leaves about a quarter of them.
+/// Limit of all clips together before compression, bytes; a quarter of that remains.
 const CLIPS: usize = 3_000_000;
-/// Bytes for all skins together before they are compressed, which leaves about half of them.
+/// Limit of all skins together before compression, bytes; half of that remains.
 const SKINS: usize = 2_600_000;
 
-/// The player, which is unpacked with what it shows: half of its letters are blanks and names.
+/// The player's script, which is compressed with its content: half of it is white space and names.
 const SCRIPTS: [&str; 4] = [
     include_str!("figure.js"),
     include_str!("draw_3d.js"),
@@ -25,7 +25,7 @@ const SCRIPTS: [&str; 4] = [
     include_str!("player.js"),
 ];
 
-/// What the player shows, and what had to be left out, in sentences.
+/// The content of the player, and sentences on what had to be omitted.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     /// As [`Store::with`] packs it.
@@ -126,7 +126,7 @@ fn turning(clip: &Clip) -> Vec<usize> {
     if clip.frames() == 0 { Vec::new() } else { (0..clip.joints()).filter(differs).collect() }
 }
 
-/// Joints whose translation changes at all, as places in `clip.translated()`.
+/// Joints whose translation changes at all, as indices of `clip.translated()`.
 fn moving(clip: &Clip) -> Vec<usize> {
     let differs = |k: &usize| {
         let first = clip.translations(0)[*k];
@@ -135,7 +135,7 @@ fn moving(clip: &Clip) -> Vec<usize> {
     if clip.frames() == 0 { Vec::new() } else { (0..clip.translated().len()).filter(differs).collect() }
 }
 
-/// The least n so that every n-th frame fits into `most` bytes.
+/// The smallest n so that every n-th frame fits into `most` bytes.
 fn stride(clip: &Clip, most: usize) -> usize {
     let frame = turning(clip).len() * 12 + moving(clip).len() * 12;
     (clip.frames() * frame).div_ceil(most.max(1)).max(1)
@@ -145,7 +145,7 @@ fn track(clip: &Clip, stride: usize, store: &mut Store) -> Value {
     let (turning, moving) = (turning(clip), moving(clip));
     let kept = || (0..clip.frames()).step_by(stride);
     let four = |q: &Quat| [q.coords.x, q.coords.y, q.coords.z, q.coords.w];
-    // A rotation and its negative are the same: the one that is nearer to the frame before changes less.
+    // A rotation and its negative are the same: the one nearer to the frame before changes less.
     let signs: Vec<Vec<f64>> =
         turning.iter().map(|&j| near_signs(kept().map(|f| clip.rotations(f)[j]))).collect();
     let three = |v: &Vec3| [v.x as f32, v.y as f32, v.z as f32];
@@ -155,8 +155,8 @@ fn track(clip: &Clip, stride: usize, store: &mut Store) -> Value {
     let first_translations = clip.translations(0).iter().flat_map(three);
     json!({
         "rate": clip.sample_rate, "frames": clip.frames(), "stride": stride,
-        "turning": turning, "rotations": store.courses(kept().count(), 4 * turning.len(), component),
-        // What does not change is given once.
+        "turning": turning, "rotations": store.smooth_columns(kept().count(), 4 * turning.len(), component),
+        // Constant values are written once.
         "still": store.f32s(clip.rotations(0).iter().flat_map(four).map(|x| x as f32)),
         "placed": clip.translated().iter().map(|id| id.index()).collect::<Vec<_>>(),
         "places": store.f32s(first_translations),
@@ -165,7 +165,7 @@ fn track(clip: &Clip, stride: usize, store: &mut Store) -> Value {
     })
 }
 
-/// For each rotation 1 or -1, so that times its sign it is nearer to the one before than its negative.
+/// For each rotation the sign, 1 or -1, that makes it nearer to the one before than its negative.
 fn near_signs(rotations: impl Iterator<Item = Quat>) -> Vec<f64> {
     let mut last: Option<Quat> = None;
     let mut sign = 1.0;

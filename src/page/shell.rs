@@ -1,15 +1,15 @@
-//! Sections become one document: the head with its rules, the style, the content, the scripts.
+//! Assembles the HTML document: head with content security policy, style, content, scripts.
 //!
-//! The content security policy lets nothing load but what the page carries itself.
+//! The content security policy allows only what is inside the page.
 
 use super::text::Text;
 
 const STYLE: &str = include_str!("page.css");
-/// Nothing comes from elsewhere: pictures are data, style and scripts stand in the page.
+/// Nothing is loaded from elsewhere: pictures are data URLs, style and scripts are inline.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// The whole document. `scene` is what the player shows, where there is one.
+/// The whole document. `scene` is the content of the player, if there is one.
 pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<&str>) -> String {
     let scene = scene.map_or_else(String::new, |text| {
         format!("<script type=\"text/plain\" id=\"scene\">{text}</script>\n")
@@ -31,7 +31,7 @@ pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<
     )
 }
 
-/// A script or a style without margins and lines that are comments, which are for whoever reads this source.
+/// A script or a style without indentation and comment lines.
 pub(super) fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()

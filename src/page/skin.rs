@@ -1,8 +1,8 @@
-//! The surfaces of a character become what the player draws: packed vertices, weights, triangles and small textures.
+//! Packs the surfaces of a character for the player: vertices, weights, triangles and small textures.
 //!
 //! Space: mesh space with one matrix for each binding, as in [`Mesh`]. Weights have 8 bits, normals 8 bits a component.
 
-use super::packed::{Near, Store};
+use super::packed::{Prediction, Store};
 use crate::model::{Mesh, Motion};
 use crate::render::{figure, small_jpeg, surfaces};
 use base64::Engine as _;
@@ -13,22 +13,22 @@ use std::sync::Arc;
 
 /// The largest side of a texture on a page.
 const TEXTURE_SIDE: u32 = 512;
-/// Steps between the places of vertices along a body: of one of two metres half a millimetre, which is a pixel once the body
-/// is four screens tall. At half of it edges are seen to be uneven close by; at double a page is a thirtieth heavier.
+/// Quantisation steps of vertex positions along a body: half a millimetre for a body of two metres, which is one pixel when the
+/// body is four screens tall. With half as many, edges look uneven up close; with double, a page is a thirtieth larger.
 const PLACES: f32 = 4096.0;
-/// Textures of a page; further surfaces show their plain colour.
+/// Most textures of a page; further surfaces show their plain colour.
 const TEXTURES: usize = 8;
-/// Textures that are decoded for it: some may be damaged.
+/// Most textures decoded, since some may be damaged.
 const TRIED: usize = 2 * TEXTURES;
 
-/// The surfaces of a motion's character in at most `most` bytes, and whether they had to be replaced by a figure.
+/// The surfaces of a motion's character in at most `most` bytes, and whether they were replaced by a figure.
 pub(super) fn skin(motion: &Motion, most: usize, store: &mut Store) -> (Value, bool) {
     let mut meshes = surfaces(motion);
     let too_large = meshes.iter().map(|m| size(m)).sum::<usize>() > most;
     if too_large {
         meshes = vec![Cow::Owned(figure(motion))];
     }
-    // Each image is decoded once, also where that fails.
+    // Each image is decoded once, also if that fails.
     let mut images: Vec<(Arc<[u8]>, Option<usize>)> = Vec::new();
     let mut textures: Vec<Value> = Vec::new();
     let packed: Vec<Value> = meshes
@@ -59,14 +59,14 @@ pub(super) fn skin(motion: &Motion, most: usize, store: &mut Store) -> (Value, b
     (json!({ "meshes": packed, "textures": textures }), too_large)
 }
 
-/// About how many bytes a mesh takes on the page.
+/// Approximate size of a mesh on the page, bytes.
 fn size(mesh: &Mesh) -> usize {
     let vertex = 6 + 3 + if rigid(mesh) { 2 } else { 12 } + if mesh.texcoords.is_empty() { 0 } else { 4 };
     let index = if mesh.positions.len() > 1 << 16 { 12 } else { 6 };
     mesh.positions.len() * vertex + mesh.triangles.len() * index
 }
 
-/// Whether every vertex hangs on one joint.
+/// Whether every vertex is bound to a single joint.
 fn rigid(mesh: &Mesh) -> bool {
     mesh.weights.iter().all(|w| w[0] == 1.0)
 }
@@ -77,7 +77,7 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
         (0..4).flat_map(|c| (0..3).map(move |r| m[(r, c)] as f32)).collect()
     };
     let joints: Vec<usize> = mesh.bindings.iter().map(|b| b.joint.index()).collect();
-    // A binding that mirrors turns triangles inside out.
+    // A binding that mirrors reverses the winding of triangles.
     let mirrored = mesh.bindings[0].joint_from_mesh.determinant() < 0.0;
     let corner = |row: usize, k: usize| mesh.triangles[row][if mirrored { [0, 2, 1][k] } else { k }] as i32;
     let base = mesh.material.base_color;
@@ -85,7 +85,7 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
         "count": mesh.positions.len(),
         "positions": positions.place, "low": positions.low, "step": positions.step,
         "normals": store.directions(&mesh.normals),
-        "triangles": store.whole(mesh.triangles.len(), 3, Near::Last, corner),
+        "triangles": store.whole(mesh.triangles.len(), 3, Prediction::Last, corner),
         "bound": joints,
         "bindings": store.f32s(mesh.bindings.iter().flat_map(|b| matrix(&b.joint_from_mesh))),
         "color": [base[0], base[1], base[2]],
@@ -110,7 +110,7 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
     value
 }
 
-/// How far most vertices are apart along the axis on which that is most: what lies far out does not make all the others coarse.
+/// Extent of most vertices along the longest axis: outliers do not make all others coarse.
 fn breadth(mesh: &Mesh) -> f32 {
     let along = |k: usize| {
         let mut places: Vec<f32> = mesh.positions.iter().map(|p| p[k]).filter(|x| x.is_finite()).collect();
@@ -121,7 +121,7 @@ fn breadth(mesh: &Mesh) -> f32 {
     (0..3).map(along).fold(0.0, f32::max)
 }
 
-/// Four weights as parts of 255 whose sum is 255: what rounding leaves goes to the greatest.
+/// Four weights in units of 1/255 whose sum is 255: the rounding error is added to the largest.
 fn eighths(weights: &[f32; 4]) -> [u8; 4] {
     let mut parts = weights.map(|w| (w.clamp(0.0, 1.0) * 255.0).round() as i32);
     let rest = 255 - parts.iter().sum::<i32>();

@@ -1,9 +1,9 @@
-//! The speeds of feet become how fast they slide while they should rest: what people see first, and where.
+//! Foot sliding per frame: the speed of planted feet.
 
 use crate::report::Series;
 
-/// `left_foot_skate` and `right_foot_skate`: the greatest speed of the points of a foot that rest in a frame; no number in
-/// frames where none does. Nothing for sides that never rest.
+/// `left_foot_skate` and `right_foot_skate`: the largest speed of the contact points of a foot in a frame; NaN in frames
+/// without contact. Nothing for sides that are never in contact.
 pub(super) fn slides(series: &[Series]) -> Vec<Series> {
     let mut found = Vec::new();
     for side in ["left", "right"] {
@@ -16,7 +16,7 @@ pub(super) fn slides(series: &[Series]) -> Vec<Series> {
         let mut values = vec![f64::NAN; frames];
         for point in points {
             for [from, to] in &point.resting {
-                // The speed of a frame is that since the one before: the first of a rest is still arriving.
+                // The speed of a frame is measured since the frame before, so the first frame of a contact still includes the landing.
                 let rest = values.iter_mut().zip(&point.values).take(*to).skip(from + 1);
                 rest.for_each(|(slide, speed)| *slide = slide.max(*speed));
             }

@@ -1,6 +1,6 @@
 "use strict";
-// Tables: a click on a column's head sorts by it, a second one turns the order. `values` tells those of a column, one for
-// each row; `put` brings the rows into the order of these numbers.
+// Sortable tables: a click on a column's header sorts by it, a second one reverses the order. `values` returns those of a
+// column, one per row; `put` arranges the rows in the order of these indices.
 const sortable = (table, values, put) => {
   const compare = (a, b) =>
     typeof a === "number" && typeof b === "number"
@@ -16,7 +16,7 @@ const sortable = (table, values, put) => {
       const found = values(column);
       if (found.length === 0) return;
       const was = head.getAttribute("aria-sort");
-      // Numbers start with the greatest, words with the first.
+      // Numbers sort descending first, words ascending.
       const first = typeof found[0] === "number" ? "descending" : "ascending";
       const order = was === "descending" ? "ascending" : was === "ascending" ? "descending" : first;
       for (const other of heads) other.removeAttribute("aria-sort");

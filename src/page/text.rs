@@ -1,4 +1,4 @@
-//! Text from files becomes text of a page: nothing in it is ever read as markup or script.
+//! Escapes text from files for HTML, so that it cannot act as markup or script.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// A relative path as an address beside the page.
+/// A relative path as a relative URL.
 pub(super) fn address(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.replace('\\', "/").bytes() {
@@ -42,7 +42,7 @@ pub(super) fn address(path: &str) -> String {
     format!("./{out}")
 }
 
-/// A word for scripts as words for people: `left_heel_height` becomes `Left heel height`.
+/// An identifier as words: `left_heel_height` gives `Left heel height`.
 pub(super) fn words(name: &str) -> String {
     let spaced = name.replace('_', " ");
     let mut letters = spaced.chars();

@@ -1,31 +1,35 @@
-//! Values for every frame become a plot over time: lines, the band that is allowed, and when parts rest.
+//! Plot over time: values per frame as lines, the allowed band, and contact spans.
 //!
-//! A line of more frames than pixels keeps the least and the greatest value of every pixel, so that no peak is lost.
-//! Units: values in those of the report, shown in the ones that read best.
+//! A line with more frames than pixels keeps the minimum and maximum of every pixel, so that no peak is lost.
+//! Units: values in those of the report, displayed in the unit that suits their size.
 
 use super::quantity::{Unit, duration};
 use super::scale::Scale;
 use super::text::Text;
 use std::fmt::Write as _;
 
-/// The size of a plot in its own pixels; it is stretched to the width of its column.
+/// Width of a plot in its own pixels; it is scaled to the width of its column.
 const WIDTH: f64 = 440.0;
+/// Height of a plot, pixels.
 const HEIGHT: f64 = 176.0;
-/// Where the axes lie.
+/// Left edge of the plotted area, pixels.
 const LEFT: f64 = 40.0;
+/// Right edge of the plotted area, pixels.
 const RIGHT: f64 = 432.0;
+/// Upper edge of the plotted area, pixels.
 const TOP: f64 = 10.0;
+/// Lower edge of the plotted area, pixels.
 const BOTTOM: f64 = 150.0;
-/// The height of a strip that says when a part rests.
+/// Height of a strip that shows the contacts of a part, pixels.
 const STRIP: f64 = 5.0;
 
-/// Whose values a line shows; each has a colour and a dash of its own in the style sheet.
+/// Which motion a line belongs to; the style sheet gives each a colour and a dash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     Left,
     Right,
     Main,
-    /// What it is compared with: the source, or the plain copy.
+    /// The reference: the source, or the direct transfer.
     Before,
 }
 
@@ -46,7 +50,7 @@ pub(super) struct Line<'a> {
     pub(super) name: String,
     pub(super) who: Who,
     pub(super) values: &'a [f64],
-    /// Frames in which the part rests, as first frame and the one behind the last.
+    /// Frames in which the part is in contact, as half-open ranges.
     pub(super) resting: &'a [[usize; 2]],
 }
 
@@ -60,7 +64,7 @@ pub(super) struct TimePlot<'a> {
     /// Frames per second.
     pub(super) rate: f64,
     pub(super) lines: Vec<Line<'a>>,
-    /// The least and the greatest value that are allowed, where something is.
+    /// The smallest and largest allowed value, if there is a limit.
     pub(super) allowed: Option<[f64; 2]>,
 }
 
@@ -199,14 +203,13 @@ impl TimePlot<'_> {
     }
 }
 
-/// The frame with the greatest value.
+/// The frame with the largest value.
 pub(super) fn highest(values: &[f64]) -> Option<(usize, f64)> {
     let finite = values.iter().copied().enumerate().filter(|v| v.1.is_finite());
     finite.fold(None, |best, v| if best.is_none_or(|b: (usize, f64)| v.1 > b.1) { Some(v) } else { best })
 }
 
-/// The frames and values to draw on `pixels`: all of them, or the least and the greatest of every pixel in the order of
-/// their frames.
+/// The frames and values to draw on `pixels`: all of them, or the minimum and maximum of every pixel in frame order.
 pub(super) fn envelope(values: &[f64], pixels: usize) -> Vec<(usize, f64)> {
     if values.len() <= 2 * pixels {
         return values.iter().copied().enumerate().collect();
@@ -228,10 +231,10 @@ pub(super) fn envelope(values: &[f64], pixels: usize) -> Vec<(usize, f64)> {
     points
 }
 
-/// Pixels that a line may be off where points are left out: less than a line is wide by far.
+/// Largest error of a simplified line, pixels: much less than a line is wide.
 const OFF: f64 = 0.15;
 
-/// Those of the points of a line that it needs to pass within [`OFF`] of all (Douglas and Peucker 1973).
+/// Simplifies a line so that it passes within [`OFF`] of all points (Douglas and Peucker 1973).
 pub(super) fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut kept = vec![false; points.len()];
     let ends = [0, points.len().saturating_sub(1)];
@@ -248,15 +251,16 @@ pub(super) fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     points.iter().zip(kept).filter_map(|(p, kept)| kept.then_some(*p)).collect()
 }
 
-/// How far a point is from the straight way from `a` to `b`.
+/// Distance of a point from the segment from `a` to `b`.
 fn away(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
-    let (way, to) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
-    let square = way[0] * way[0] + way[1] * way[1];
-    let part = if square > 0.0 { ((to[0] * way[0] + to[1] * way[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
-    libm::hypot(to[0] - part * way[0], to[1] - part * way[1])
+    let (segment, to) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
+    let square = segment[0] * segment[0] + segment[1] * segment[1];
+    let part =
+        if square > 0.0 { ((to[0] * segment[0] + to[1] * segment[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
+    libm::hypot(to[0] - part * segment[0], to[1] - part * segment[1])
 }
 
-/// Lines through points; values that are no number leave gaps.
+/// Lines through points; NaN values leave gaps.
 fn polylines(svg: &mut String, class: &str, points: &[(usize, f64)], x: &Scale, y: &Scale) {
     let runs = points.chunk_by(|a, b| a.1.is_finite() == b.1.is_finite());
     for run in runs.filter(|r| r[0].1.is_finite()) {
@@ -264,34 +268,34 @@ fn polylines(svg: &mut String, class: &str, points: &[(usize, f64)], x: &Scale, 
             run.iter().map(|(frame, value)| [x.at(*frame as f64), y.at(*value)]).collect();
         let mut places = thinned(&places);
         if let [[x, y]] = places[..] {
-            // A line of one point would not be seen.
+            // A line of one point would be invisible.
             places.push([x + 0.8, y]);
         }
         let _ = write!(svg, "<path class=\"{class}\" d=\"{}\"/>", path(places));
     }
 }
 
-/// A line through points in as few letters as it takes: the first place, then each way from one to the next, in quarters of
-/// a pixel, which the style sheet makes pixels. Plots are the third of a page.
+/// A compact path through points: the first position, then the displacements, in quarters of a pixel, which the style sheet
+/// scales to pixels. Plots take a third of a page.
 pub(super) fn path(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     let mut data = String::new();
     let mut last = [0; 2];
     for point in points {
         let quarters = point.map(|x| (4.0 * x).round() as i64);
         data += if data.is_empty() { "M" } else { "l" };
-        for (k, way) in [quarters[0] - last[0], quarters[1] - last[1]].into_iter().enumerate() {
-            // A minus sign parts numbers as a space does.
-            if k == 1 && way >= 0 {
+        for (k, step) in [quarters[0] - last[0], quarters[1] - last[1]].into_iter().enumerate() {
+            // A minus sign separates numbers like a space.
+            if k == 1 && step >= 0 {
                 data.push(' ');
             }
-            let _ = write!(data, "{way}");
+            let _ = write!(data, "{step}");
         }
         last = quarters;
     }
     data
 }
 
-/// A line of a table cell's size, without axes.
+/// A line for a table cell, without axes.
 pub(super) fn sparkline(values: &[f64], label: &str) -> String {
     let (wide, high) = (110.0, 22.0);
     if values.len() < 2 {
@@ -363,7 +367,7 @@ mod tests {
         assert!(html.contains("highest 40 cm in frame 1, at 0.1 s"), "{html}");
         assert!(html.contains("class=\"rests left\"") && html.contains("class=\"allowed\""));
         assert_eq!(html.matches("</svg>").count(), 1);
-        // The gap of a value that is no number stays a gap.
+        // The gap of a NaN value stays a gap.
         assert_eq!(html.matches("<path").count(), 2);
         assert!(!html.contains("NaN"));
     }

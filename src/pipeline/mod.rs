@@ -59,7 +59,7 @@ pub use memory::Memory;
 pub use output_section::{OutputFormat, OutputSection, Preview};
 pub use plan::Pipeline;
 pub use plan_error::PlanError;
-pub use preview_output::WorstCourse;
+pub use preview_output::WorstSeries;
 pub use reference_motion::{ReferenceMotion, assess_alone};
 #[cfg(feature = "cli")]
 pub(crate) use reference_text::{reference, schema, stage_help, stage_list};

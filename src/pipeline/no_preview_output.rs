@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// A time series, of which there is none in this build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum WorstCourse {}
+pub enum WorstSeries {}
 
-impl WorstCourse {
+impl WorstSeries {
     /// None.
     pub fn of_json(_: &Value) -> Option<Self> {
         None

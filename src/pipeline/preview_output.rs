@@ -5,14 +5,14 @@ use super::file_names::{CLIP_PAGE, REPORT_PAGE};
 use super::job::Job;
 use super::output_section::Preview;
 use crate::model::{Mark, Motion};
-use crate::page::{ClipPage, Shown, clip_page, worst_course};
+use crate::page::{ClipPage, Shown, clip_page, worst_series};
 use crate::render::{Format, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use crate::page::WorstCourse;
+pub use crate::page::WorstSeries;
 
 /// Most clips of a take in its preview: more do not fit on a screen.
 const PREVIEW_CLIPS: usize = 6;
@@ -106,5 +106,5 @@ pub(super) fn page(
 
 /// The time series of the worst measure, for the manifest.
 pub(super) fn worst(report: &Report, rate: f64) -> Option<Value> {
-    worst_course(report, rate).map(|worst| json!(worst))
+    worst_series(report, rate).map(|worst| json!(worst))
 }

@@ -3,7 +3,7 @@
 
 use posemill::dynamics::{Scene, simulate};
 use posemill::pipeline::save;
-use posemill::visible;
+use posemill::simulation_view;
 use std::error::Error;
 use std::path::Path;
 
@@ -63,6 +63,6 @@ pub fn example(out: &Path) -> Result<f64, Box<dyn Error>> {
         println!("{}: {:.3e} {}", metric.name, metric.value, metric.unit);
     }
     let drift = report.metrics.iter().find(|m| m.name == "energy_drift").map_or(f64::NAN, |m| m.value);
-    save(&[visible::motion(&recording)?], out.join("double_pendulum.glb"), &Default::default())?;
+    save(&[simulation_view::motion(&recording)?], out.join("double_pendulum.glb"), &Default::default())?;
     Ok(drift)
 }

@@ -73,7 +73,7 @@ pub mod measure;
 pub mod limits;
 pub mod placement;
 #[cfg(feature = "physics")]
-pub mod visible;
+pub mod simulation_view;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod retarget;

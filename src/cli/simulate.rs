@@ -9,7 +9,7 @@ use crate::pipeline::{
     ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
 use crate::report::io_reason;
-use crate::visible;
+use crate::simulation_view;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -217,7 +217,7 @@ fn recorded(scene: &Scene, name: &str, console: &Console) -> Result<Recording, F
 
 /// The bytes of the animation, one self-contained file.
 fn animation(recording: &Recording, format: Format) -> Result<Vec<u8>, Failure> {
-    let motion = visible::motion(recording).map_err(|e| Failure::Argument(e.to_string()))?;
+    let motion = simulation_view::motion(recording).map_err(|e| Failure::Argument(e.to_string()))?;
     let options = export::ExportOptions::default();
     let (mut files, _) =
         export::save(&[motion], format, &options).map_err(|e| Failure::Argument(e.to_string()))?;

@@ -4,8 +4,8 @@
 //! recursions over the tree, and Hakenberg's statement about the rank, hold for trees only. Momenta and energies follow
 //! the note, section "Generic equations of motion".
 
-use super::body::{Body, BodyForce, BodyState};
 use super::constraint::{Constraint, ConstraintKind, of, slide_rate};
+use super::rigid_body::{Body, BodyForce, BodyState};
 use crate::math::Vec3;
 
 /// Why bodies and constraints form no articulation.

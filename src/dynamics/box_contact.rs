@@ -2,14 +2,14 @@
 //!
 //! Sources: separating axes (Gottschalk 1996), face clipping (Sutherland, Hodgman 1974). Space: world. Units: metres.
 
-use super::contact::Touch;
+use super::contact_point::Touch;
 use crate::math::{Transform, Vec3};
 
 /// The overlap along an edge direction must be smaller than along the best face by this much, metres: faces give more
 /// stable contacts.
 const FACE_PREFERENCE: f64 = 1e-4;
 
-type Placed<'a> = (&'a Transform, &'a Vec3);
+type PlacedBox<'a> = (&'a Transform, &'a Vec3);
 
 fn axes(t: &Transform) -> [Vec3; 3] {
     [t.rotation * Vec3::x(), t.rotation * Vec3::y(), t.rotation * Vec3::z()]
@@ -21,7 +21,7 @@ fn extent(axes: &[Vec3; 3], half: &Vec3, along: &Vec3) -> f64 {
 }
 
 /// Contacts of box `a` on box `b`, normals from `b` to `a`.
-pub(super) fn cuboid_cuboid(a: Placed, b: Placed, margin: f64, out: &mut Vec<Touch>) {
+pub(super) fn cuboid_cuboid(a: PlacedBox, b: PlacedBox, margin: f64, out: &mut Vec<Touch>) {
     let (axes_a, axes_b) = (axes(a.0), axes(b.0));
     let apart = a.0.translation - b.0.translation;
     let depth = |n: &Vec3| extent(&axes_a, a.1, n) + extent(&axes_b, b.1, n) - apart.dot(n).abs();
@@ -69,8 +69,8 @@ pub(super) fn cuboid_cuboid(a: Placed, b: Placed, margin: f64, out: &mut Vec<Tou
 /// `outward` is the outward direction of the reference face, `normal` the contact normal from b to a.
 #[allow(clippy::too_many_arguments)]
 fn faces(
-    (reference, ref_axes): (Placed, &[Vec3; 3]),
-    (incident, inc_axes): (Placed, &[Vec3; 3]),
+    (reference, ref_axes): (PlacedBox, &[Vec3; 3]),
+    (incident, inc_axes): (PlacedBox, &[Vec3; 3]),
     axis: usize,
     outward: &Vec3,
     base: u32,
@@ -123,8 +123,8 @@ fn clip(polygon: &[(Vec3, u32)], plane: &Vec3, limit: f64, id: u32) -> Vec<(Vec3
 
 /// The closest points of the two crossing edges.
 fn edges(
-    (a, axes_a): (Placed, &[Vec3; 3]),
-    (b, axes_b): (Placed, &[Vec3; 3]),
+    (a, axes_a): (PlacedBox, &[Vec3; 3]),
+    (b, axes_b): (PlacedBox, &[Vec3; 3]),
     code: usize,
     normal: &Vec3,
     depth: f64,
@@ -132,12 +132,12 @@ fn edges(
 ) {
     let (i, j) = (code / 3, code % 3);
     // Midpoint of the edge of each box that is nearest to the other box.
-    let middle = |placed: &Placed, axes: &[Vec3; 3], skip: usize, towards: &Vec3| {
+    let middle = |placed_box: &PlacedBox, axes: &[Vec3; 3], skip: usize, towards: &Vec3| {
         let side = |k: usize| {
             let sign = if axes[k].dot(towards) > 0.0 { 1.0 } else { -1.0 };
-            axes[k] * (placed.1[k] * sign)
+            axes[k] * (placed_box.1[k] * sign)
         };
-        placed.0.translation + (0..3).filter(|&k| k != skip).map(side).sum::<Vec3>()
+        placed_box.0.translation + (0..3).filter(|&k| k != skip).map(side).sum::<Vec3>()
     };
     let (p, q) = (middle(&a, axes_a, i, &-normal), middle(&b, axes_b, j, normal));
     let (d, e, r) = (axes_a[i], axes_b[j], p - q);

@@ -21,12 +21,12 @@ pub enum Condition {
     /// The sensor has touched at any time.
     Touched(usize),
     /// A quantity compared with a number.
-    Compare(Quantity, Comparison, f64),
+    Compare(ConditionQuantity, Comparison, f64),
 }
 
 /// A quantity that can be compared with a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quantity {
+pub enum ConditionQuantity {
     /// Seconds since the start of the scene.
     Time,
     /// Seconds since the first touch of a sensor.
@@ -87,7 +87,7 @@ impl Condition {
     /// # Errors
     /// [`ConditionError`] where the text is not a condition or contains an unknown name.
     pub fn parse(text: &str, sensors: &[String], constraints: &[String]) -> Result<Self, ConditionError> {
-        let mut parser = Parser { rest: text.trim_start(), sensors, constraints, depth: 0 };
+        let mut parser = ConditionParser { rest: text.trim_start(), sensors, constraints, depth: 0 };
         let condition = parser.any()?;
         if parser.rest.is_empty() { Ok(condition) } else { Err(parser.unexpected("`and`, `or` or the end")) }
     }
@@ -104,10 +104,10 @@ impl Condition {
                 let constraints = world.articulation.constraints();
                 // Before the first touch every comparison is false.
                 let value = match quantity {
-                    Quantity::Time => Some(world.time),
-                    Quantity::Since(s) => sensors[*s].first_touch.map(|t| world.time - t),
-                    Quantity::Position(k) => Some(constraints[*k].coordinate(&world.states)),
-                    Quantity::Speed(k) => Some(constraints[*k].rate(&world.states)),
+                    ConditionQuantity::Time => Some(world.time),
+                    ConditionQuantity::Since(s) => sensors[*s].first_touch.map(|t| world.time - t),
+                    ConditionQuantity::Position(k) => Some(constraints[*k].coordinate(&world.states)),
+                    ConditionQuantity::Speed(k) => Some(constraints[*k].rate(&world.states)),
                 };
                 value.is_some_and(|v| match comparison {
                     Comparison::Less => v < *limit,
@@ -120,14 +120,14 @@ impl Condition {
     }
 }
 
-struct Parser<'a> {
+struct ConditionParser<'a> {
     rest: &'a str,
     sensors: &'a [String],
     constraints: &'a [String],
     depth: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ConditionParser<'a> {
     fn unexpected(&self, expected: &'static str) -> ConditionError {
         ConditionError::Unexpected { expected, found: self.rest.chars().take(24).collect() }
     }
@@ -198,11 +198,11 @@ impl<'a> Parser<'a> {
         }
         self.take(word);
         let quantity = match word {
-            "time" => Quantity::Time,
+            "time" => ConditionQuantity::Time,
             "touched" => return Ok(Condition::Touched(self.argument("sensor")?)),
-            "since" => Quantity::Since(self.argument("sensor")?),
-            "position" => Quantity::Position(self.argument("constraint")?),
-            "speed" => Quantity::Speed(self.argument("constraint")?),
+            "since" => ConditionQuantity::Since(self.argument("sensor")?),
+            "position" => ConditionQuantity::Position(self.argument("constraint")?),
+            "speed" => ConditionQuantity::Speed(self.argument("constraint")?),
             name => return Ok(Condition::On(self.find("sensor", name)?)),
         };
         let comparison = if self.take("<=") {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn and_binds_tighter_than_or() {
-        let time = |c, x| Condition::Compare(Quantity::Time, c, x);
+        let time = |c, x| Condition::Compare(ConditionQuantity::Time, c, x);
         assert_eq!(
             parse("time >= 0.2 and thumb or not (touched(index) and time<1)").unwrap(),
             Condition::Any(vec![
@@ -266,7 +266,7 @@ mod tests {
         );
         assert_eq!(
             parse("position(palm) < -0.12").unwrap(),
-            Condition::Compare(Quantity::Position(0), Comparison::Less, -0.12)
+            Condition::Compare(ConditionQuantity::Position(0), Comparison::Less, -0.12)
         );
     }
 

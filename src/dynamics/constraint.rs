@@ -5,7 +5,8 @@
 //! Space: anchors and axes in object axes of their body, from its centre of mass; for the world, world
 //! coordinates. Units: SI.
 
-use super::body::BodyState;
+use super::rigid_body::BodyState;
+use super::spatial::Twist;
 use crate::math::{DMatrix, DVector, Mat3, Quat, Vec3, hat, log};
 
 /// The kind of a constraint, by the relative motions that it allows.
@@ -110,8 +111,8 @@ impl Constraint {
                 (a.orientation * self.axis_a).dot(&apart)
             }
             ConstraintKind::Hinge => {
-                let turn = a.orientation.inverse() * b.orientation * self.a_from_b.inverse();
-                crate::math::twist_angle(&turn, &self.axis_a)
+                let rotation = a.orientation.inverse() * b.orientation * self.a_from_b.inverse();
+                crate::math::twist_angle(&rotation, &self.axis_a)
             }
             _ => 0.0,
         }
@@ -134,9 +135,9 @@ impl Constraint {
     }
 
     /// The rows of this constraint in the given pose.
-    pub(super) fn block(&self, states: &[BodyState]) -> Block {
+    pub(super) fn block(&self, states: &[BodyState]) -> ConstraintRows {
         let (a, b) = (of(states, self.a), of(states, self.b));
-        let mut block = Block::new(self.kind.rows());
+        let mut block = ConstraintRows::new(self.kind.rows());
         match self.kind {
             ConstraintKind::Slider => self.slider_rows(&a, &b, &mut block),
             _ => self.anchor_rows(&a, &b, &mut block),
@@ -151,7 +152,7 @@ impl Constraint {
         block
     }
 
-    fn anchor_rows(&self, a: &BodyState, b: &BodyState, block: &mut Block) {
+    fn anchor_rows(&self, a: &BodyState, b: &BodyState, block: &mut ConstraintRows) {
         let side = |s: &BodyState, l: &Vec3| {
             let r = matrix(&s.orientation);
             let (w, arm) = (s.angular_velocity, r * l);
@@ -163,7 +164,7 @@ impl Constraint {
         block.rest3(0, &(ga - gb), &(xa - xb));
     }
 
-    fn hinge_rows(&self, a: &BodyState, b: &BodyState, block: &mut Block) {
+    fn hinge_rows(&self, a: &BodyState, b: &BodyState, block: &mut ConstraintRows) {
         let side = |s: &BodyState, z: &Vec3| {
             let w = s.angular_velocity;
             let r = matrix(&s.orientation);
@@ -177,7 +178,7 @@ impl Constraint {
         }
     }
 
-    fn universal_row(&self, a: &BodyState, b: &BodyState, block: &mut Block) {
+    fn universal_row(&self, a: &BodyState, b: &BodyState, block: &mut ConstraintRows) {
         let (xa, xb) = (a.orientation * self.axis_a, b.orientation * self.axis_b);
         let (wa, wb) = (a.world_angular_velocity(), b.world_angular_velocity());
         let k = xa.cross(&xb);
@@ -187,14 +188,14 @@ impl Constraint {
         block.rest(3, dk.dot(&(wa - wb)), xa.dot(&xb));
     }
 
-    fn orientation_rows(&self, a: &BodyState, b: &BodyState, from: usize, block: &mut Block) {
+    fn orientation_rows(&self, a: &BodyState, b: &BodyState, from: usize, block: &mut ConstraintRows) {
         let (ra, rb) = (matrix(&a.orientation), matrix(&b.orientation));
         block.put3(from, &Mat3::zeros(), &ra, &Mat3::zeros(), &-rb);
         let apart = log(&(a.orientation * self.a_from_b * b.orientation.inverse()));
         block.rest3(from, &Vec3::zeros(), &apart);
     }
 
-    fn slider_rows(&self, a: &BodyState, b: &BodyState, block: &mut Block) {
+    fn slider_rows(&self, a: &BodyState, b: &BodyState, block: &mut ConstraintRows) {
         let (wa, wb) = (a.world_angular_velocity(), b.world_angular_velocity());
         let (arm_a, arm_b) = (a.orientation * self.anchor_a, b.orientation * self.anchor_b);
         let apart = b.position + arm_b - a.position - arm_a;
@@ -210,6 +211,36 @@ impl Constraint {
             block.rest(k, gamma, n.dot(&apart));
         }
     }
+}
+
+/// The motion of the child, relative to its parent, that closes the constraint to first order.
+pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bool) -> Twist {
+    let (a, b) = (of(states, c.a), of(states, c.b));
+    let sign = if child_is_a { -1.0 } else { 1.0 };
+    let mut linear = (a.point(&c.anchor_a) - b.point(&c.anchor_b)) * sign;
+    let angular = match c.kind {
+        ConstraintKind::Ball => Vec3::zeros(),
+        // The rotation of b that aligns its axis with that of a.
+        ConstraintKind::Hinge => (b.orientation * c.axis_b).cross(&(a.orientation * c.axis_a)) * sign,
+        ConstraintKind::Universal => {
+            let (xa, xb) = (a.orientation * c.axis_a, b.orientation * c.axis_b);
+            let k = xa.cross(&xb);
+            k * (xa.dot(&xb) / k.norm_squared() * sign)
+        }
+        ConstraintKind::Slider | ConstraintKind::Fixed => {
+            log(&(a.orientation * c.a_from_b * b.orientation.inverse())) * sign
+        }
+    };
+    if c.kind == ConstraintKind::Slider {
+        let axis = a.orientation * c.axis_a;
+        let open = linear;
+        linear -= axis * axis.dot(&open);
+        // The displacement of `b` relative to `a` is measured at the anchor of `b`.
+        if child_is_a {
+            linear -= angular.cross(&open);
+        }
+    }
+    Twist { angular, linear }
 }
 
 /// The velocity of the anchor of `b` relative to the material point of `a` at the same place, world.
@@ -241,14 +272,14 @@ pub(super) fn plane_basis(z: &Vec3) -> [Vec3; 2] {
 /// The rows of one constraint: Jacobians with respect to (world velocity, object angular velocity) of both
 /// bodies, the velocity products `gamma`, and the residual at position level.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct ConstraintRows {
     pub(super) jacobian_a: DMatrix<f64>,
     pub(super) jacobian_b: DMatrix<f64>,
     pub(super) gamma: DVector<f64>,
     pub(super) residual: DVector<f64>,
 }
 
-impl Block {
+impl ConstraintRows {
     fn new(rows: usize) -> Self {
         Self {
             jacobian_a: DMatrix::zeros(rows, 6),

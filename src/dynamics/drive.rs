@@ -1,15 +1,13 @@
 //! Motors, limits and springs of constraints, PD drives of ball joints, and bounded forces towards a target velocity.
 //!
-//! A `Drive` is a spring and damper between the orientation of a ball joint and a moving target, integrated implicitly
+//! A `BallDrive` is a spring and damper between the orientation of a ball joint and a moving target, integrated implicitly
 //! (Tan, Liu, Turk, "Stable Proportional-Derivative Controllers", 2011): `L = g (rate - w) - h kp e` with
 //! `g = h (kd + h kp)`, so that it is stable at any stiffness and does not lag behind a target of constant velocity. A
 //! `Pull` is one auxiliary row. Space: world, unless noted otherwise. Units: SI.
 
+use super::articulated_solver::Resistance;
 use super::constraint::{Constraint, of};
-use super::lcp::Bound;
-use super::rows::{PULL, Row};
-use super::tree::Resistance;
-use super::world::World;
+use super::rigid_body::BodyState;
 use crate::math::{Quat, Vec3, log};
 
 /// Drives the velocity of `b` relative to `a` of a hinge (rad/s) or slider (m/s), with a bounded torque or force.
@@ -51,7 +49,7 @@ pub struct Spring {
 
 /// Rotates a ball joint towards a moving target orientation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drive {
+pub struct BallDrive {
     /// Index of the constraint, a ball.
     pub constraint: usize,
     /// N m/rad.
@@ -64,18 +62,18 @@ pub struct Drive {
     pub rate: Vec3,
 }
 
-impl Drive {
+impl BallDrive {
     /// Adds the resistance and the driving impulse of one step of `h` seconds; `child_is_a` tells which side of the
     /// constraint is the child.
     pub(super) fn resist(
         &self,
-        world: &World,
+        states: &[BodyState],
         c: &Constraint,
         child_is_a: bool,
         h: f64,
         to: &mut Resistance,
     ) {
-        let (a, b) = (of(&world.states, c.a), of(&world.states, c.b));
+        let (a, b) = (of(states, c.a), of(states, c.b));
         let back = log(&(a.orientation * self.target * b.orientation.inverse()));
         let gain = h * (self.damping + h * self.stiffness);
         let sign = if child_is_a { -1.0 } else { 1.0 };
@@ -109,19 +107,18 @@ pub struct Pull {
     pub high: f64,
 }
 
-impl Pull {
-    pub(super) fn row(&self, world: &World, h: f64) -> Row {
-        let end =
-            |body: usize, sign: f64| world.at_link(body, &self.point, self.about * sign, self.along * sign);
-        Row {
-            ends: [Some(end(self.body, 1.0)), self.against.map(|i| end(i, -1.0))]
-                .into_iter()
-                .flatten()
-                .collect(),
-            target: self.speed,
-            compliance: self.compliance,
-            bound: Bound::Box { low: self.low * h, high: self.high * h },
-            key: (PULL, self.id, 0, 0),
-        }
-    }
+/// A point supported by immovable ground: the weighted mean of points on several bodies, as a vertex of linear-blend
+/// skin is. The force on it is distributed by the same weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Support {
+    /// Identifies the support from step to step, so that a step starts from the impulse of the last one.
+    pub id: usize,
+    /// The bodies: index, weight, and the position of the point on that body, world.
+    pub bodies: Vec<(usize, f64, Vec3)>,
+    /// Away from the ground, unit length, world.
+    pub normal: Vec3,
+    /// Depth below the ground, metres; negative above it.
+    pub depth: f64,
+    /// Coulomb's coefficient.
+    pub friction: f64,
 }

@@ -2,14 +2,14 @@
 //!
 //! See [`World`] for sources, space and units.
 
+use super::articulated_solver::Resistance;
 use super::articulation::Link;
-use super::body::Body;
 use super::constraint::{ConstraintKind, of};
+use super::constraint_projection::momentum;
+use super::impulse_rows::{ImpulseRow, contact_rows, limit_rows, motor_row, pull_row, support_rows};
 use super::lcp::BoxedProblem;
-use super::project::momentum;
-use super::rows::{Row, contact_rows, limit_rows, motor_row};
+use super::rigid_body::Body;
 use super::spatial::Wrench;
-use super::tree::Resistance;
 use super::world::World;
 use crate::math::{Mat3, Vec3, hat, log};
 use std::ops::Range;
@@ -47,7 +47,7 @@ impl World {
         };
         for drive in &self.drives {
             let k = drive.constraint;
-            drive.resist(self, &constraints[k], child_is_a(k), h, &mut all[k]);
+            drive.resist(&self.states, &constraints[k], child_is_a(k), h, &mut all[k]);
         }
         for spring in &self.springs {
             let c = &constraints[spring.constraint];
@@ -67,8 +67,8 @@ impl World {
         all
     }
 
-    pub(super) fn rows(&self, h: f64) -> Vec<Row> {
-        let mut rows: Vec<Row> = self.pulls.iter().map(|pull| pull.row(self, h)).collect();
+    pub(super) fn rows(&self, h: f64) -> Vec<ImpulseRow> {
+        let mut rows: Vec<ImpulseRow> = self.pulls.iter().map(|pull| pull_row(self, pull, h)).collect();
         for motor in &self.motors {
             rows.extend(motor_row(self, motor, h));
         }
@@ -79,7 +79,7 @@ impl World {
             contact_rows(self, contact, h, &mut rows);
         }
         for support in &self.supports {
-            support.rows(self, h, &mut rows);
+            support_rows(self, support, h, &mut rows);
         }
         rows
     }
@@ -91,12 +91,12 @@ impl World {
         (link, Wrench { moment, force }.about(&(point - reference)))
     }
 
-    /// The velocity along a row after the last call of [`Solver::respond`](super::Solver).
-    pub(super) fn rate(&self, row: &Row) -> f64 {
+    /// The velocity along a row after the last call of [`ArticulationSolver::respond`](super::ArticulationSolver).
+    pub(super) fn rate(&self, row: &ImpulseRow) -> f64 {
         row.ends.iter().map(|(link, wrench)| self.solver.motion(*link).dot(wrench)).sum()
     }
 
-    pub(super) fn problem(&mut self, rows: &[Row], free: &[f64]) -> BoxedProblem {
+    pub(super) fn problem(&mut self, rows: &[ImpulseRow], free: &[f64]) -> BoxedProblem {
         let mut of_tree: Vec<Vec<usize>> = vec![Vec::new(); self.trees.len()];
         let mut problem = BoxedProblem {
             rows: vec![Vec::new(); rows.len()],

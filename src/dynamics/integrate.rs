@@ -2,16 +2,16 @@
 //!
 //! Sources: the step of Hakenberg's note; the classic fourth-order Runge-Kutta method on `(p, q, v, omega)`. The
 //! variational step is in `variational.rs`. After a step the pose is projected onto the constraints and the velocities onto
-//! their tangent space (`project.rs`); momenta and energy of a free articulation may be restored (`restore.rs`). Space
+//! their tangent space (`constraint_projection.rs`); momenta and energy of a free articulation may be restored (`conservation.rs`). Space
 //! and units as in [`BodyState`].
 
+use super::articulated_solver::ArticulationSolver;
 use super::articulation::Articulation;
-use super::blocks::solve_blocks;
-use super::body::{BodyAcceleration, BodyForce, BodyState};
-use super::dense::{knows_note, solve_note};
-use super::project::{project_positions, project_velocities};
-use super::restore::Conserved;
-use super::tree::Solver;
+use super::block_elimination::solve_blocks;
+use super::conservation::Conserved;
+use super::constraint_projection::{project_positions, project_velocities};
+use super::note_system::{knows_note, solve_note};
+use super::rigid_body::{BodyAcceleration, BodyForce, BodyState};
 use crate::math::{Quat, RawQuat, Vec3, in_wide_registers};
 
 /// The integration method of one step.
@@ -30,12 +30,12 @@ pub enum Integrator {
 /// The method that computes the accelerations of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum System {
-    /// The O(n) kernel, [`Solver`].
+    /// The O(n) kernel, [`ArticulationSolver`].
     #[default]
     Kernel,
     /// Equation (6) of the note, dense, by its pseudoinverse ([`solve_note`]): hinges and balls only. For comparison.
     Note,
-    /// Block elimination over the tree ([`solve_blocks`]). For comparison.
+    /// ConstraintRows elimination over the tree ([`solve_blocks`]). For comparison.
     Blocks,
 }
 
@@ -54,7 +54,7 @@ pub enum Stabilization {
 /// Integrates the states of one articulation.
 #[derive(Clone, Debug)]
 pub struct Stepper {
-    pub(super) solver: Solver,
+    pub(super) solver: ArticulationSolver,
     integrator: Integrator,
     system: System,
     stabilization: Stabilization,
@@ -76,7 +76,7 @@ impl Stepper {
         let hold = stabilization == Stabilization::Restore && articulation.floats_as_one();
         let conserved = hold.then(|| Conserved::of(articulation, states));
         Self {
-            solver: Solver::new(articulation),
+            solver: ArticulationSolver::new(articulation),
             integrator,
             system: System::Kernel,
             stabilization,
@@ -105,7 +105,9 @@ impl Stepper {
             project_positions(&mut self.solver, articulation, states);
             project_velocities(&mut self.solver, articulation, states);
         }
-        self.restore(articulation, states, h);
+        if let Some(conserved) = &mut self.conserved {
+            self.refused_scalings += usize::from(conserved.restore(articulation, states, h));
+        }
     }
 
     pub(super) fn accelerate(&mut self, articulation: &Articulation, states: &[BodyState]) {
@@ -140,12 +142,12 @@ impl Stepper {
 
     fn runge_kutta(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
         let start = states.to_vec();
-        let mut sum = vec![Rate::zero(); states.len()];
+        let mut sum = vec![StateDerivative::zero(); states.len()];
         let mut stage = start.clone();
         for (weight, next) in [(1.0, Some(0.5)), (2.0, Some(0.5)), (2.0, Some(1.0)), (1.0, None)] {
             self.accelerate(articulation, &stage);
             for i in 0..stage.len() {
-                let rate = Rate::of(&stage[i], &self.accelerations[i]);
+                let rate = StateDerivative::of(&stage[i], &self.accelerations[i]);
                 sum[i].add(&rate, weight / 6.0);
                 if let Some(c) = next {
                     stage[i] = rate.applied(&start[i], c * h);
@@ -160,22 +162,22 @@ impl Stepper {
 
 /// The time derivative of a [`BodyState`].
 #[derive(Clone, Copy)]
-struct Rate {
+struct StateDerivative {
     velocity: Vec3,
     quaternion: RawQuat,
     linear: Vec3,
     angular: Vec3,
 }
 
-impl Rate {
+impl StateDerivative {
     fn zero() -> Self {
         let z = Vec3::zeros();
-        Rate { velocity: z, quaternion: RawQuat::from_parts(0.0, z), linear: z, angular: z }
+        StateDerivative { velocity: z, quaternion: RawQuat::from_parts(0.0, z), linear: z, angular: z }
     }
 
     fn of(state: &BodyState, acceleration: &BodyAcceleration) -> Self {
         let half = RawQuat::from_parts(0.0, state.angular_velocity * 0.5);
-        Rate {
+        StateDerivative {
             velocity: state.velocity,
             quaternion: state.orientation.into_inner() * half,
             linear: acceleration.linear,
@@ -183,7 +185,7 @@ impl Rate {
         }
     }
 
-    fn add(&mut self, other: &Rate, k: f64) {
+    fn add(&mut self, other: &StateDerivative, k: f64) {
         self.velocity += other.velocity * k;
         self.quaternion += other.quaternion * k;
         self.linear += other.linear * k;
@@ -204,6 +206,6 @@ impl Rate {
 pub fn accelerations(articulation: &Articulation, states: &[BodyState]) -> Vec<BodyAcceleration> {
     let forces: Vec<BodyForce> = articulation.applied_forces(states);
     let mut out = Vec::new();
-    Solver::new(articulation).accelerations(articulation, states, &forces, &mut out);
+    ArticulationSolver::new(articulation).accelerations(articulation, states, &forces, &mut out);
     out
 }

@@ -12,7 +12,7 @@ use crate::math::{DMatrix, DVector};
 
 /// The bounds of one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
+pub enum ImpulseBound {
     /// Constant bounds; infinite ones are allowed.
     Box {
         /// The lower bound.
@@ -39,7 +39,7 @@ pub struct BoxedProblem {
     /// For each row the velocity without impulses minus the target velocity.
     pub b: Vec<f64>,
     /// The bounds.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<ImpulseBound>,
 }
 
 /// Problems with more rows are not polished: the polish solves dense systems, with a cost cubic in the rows.
@@ -60,8 +60,8 @@ impl BoxedProblem {
 
     fn limits(&self, row: usize, x: &[f64]) -> (f64, f64) {
         match self.bounds[row] {
-            Bound::Box { low, high } => (low, high),
-            Bound::Friction { normal, coefficient, .. } => {
+            ImpulseBound::Box { low, high } => (low, high),
+            ImpulseBound::Friction { normal, coefficient, .. } => {
                 let most = coefficient * x[normal].max(0.0);
                 (-most, most)
             }
@@ -76,7 +76,7 @@ impl BoxedProblem {
         for sweep in 0..sweeps {
             let (mut change, mut largest) = (0.0f64, 0.0f64);
             for i in 0..self.len() {
-                if let Bound::Friction { normal, coefficient, partner: Some(other) } = self.bounds[i] {
+                if let ImpulseBound::Friction { normal, coefficient, partner: Some(other) } = self.bounds[i] {
                     // Both rows of a pair are updated at its second row: a gradient step, then a projection onto the disc.
                     if other < i {
                         let before = [x[i], x[other]];
@@ -151,7 +151,7 @@ impl BoxedProblem {
             }
             if settled {
                 let slides = |i: &usize| {
-                    matches!(self.bounds[*i], Bound::Friction { partner: Some(_), .. }) && set[*i] != 0
+                    matches!(self.bounds[*i], ImpulseBound::Friction { partner: Some(_), .. }) && set[*i] != 0
                 };
                 return if (0..n).any(|i| slides(&i)) { None } else { Some(y) };
             }
@@ -175,8 +175,8 @@ impl BoxedProblem {
             a[(i, i)] = 1.0;
             let sign = f64::from(set[i]);
             match self.bounds[i] {
-                Bound::Box { low, high } => rhs[i] = if sign < 0.0 { low } else { high },
-                Bound::Friction { normal, coefficient, .. } => a[(i, normal)] -= sign * coefficient,
+                ImpulseBound::Box { low, high } => rhs[i] = if sign < 0.0 { low } else { high },
+                ImpulseBound::Friction { normal, coefficient, .. } => a[(i, normal)] -= sign * coefficient,
             }
         }
         let y = a.lu().solve(&rhs)?;

@@ -3,9 +3,9 @@
 //! Space: world of the scene. Units: SI. Frames follow the output rate; each is the first step at or after its time, so
 //! that a step that divides the frame time gives exact times.
 
-use super::body::BodyState;
 use super::constraint::ConstraintKind;
-use super::contact::Contact;
+use super::contact_point::Contact;
+use super::rigid_body::BodyState;
 use super::scene::BodyGeometry;
 use crate::math::{Transform, Vec3};
 use crate::report::{Report, Warnings};

@@ -4,9 +4,9 @@
 //! the constraints at both ends. Space and units as in [`BodyState`].
 
 use super::articulation::Articulation;
-use super::body::BodyState;
+use super::constraint_projection::{PROJECTION_TOLERANCE, project_velocities};
 use super::integrate::Stepper;
-use super::project::{PROJECTION_TOLERANCE, project_velocities};
+use super::rigid_body::BodyState;
 use super::spatial::Wrench;
 use crate::math::{Mat3, Vec3, exp, hat};
 
@@ -32,14 +32,15 @@ impl Stepper {
         let start = states.to_vec();
         self.solver.factor(articulation, &start, &[]);
         let nothing = vec![Wrench::zero(); states.len()];
-        let mut turns = vec![Vec3::zeros(); states.len()];
+        let mut rotations = vec![Vec3::zeros(); states.len()];
         let mut best = f64::INFINITY;
         for _ in 0..VARIATIONAL_ROUNDS {
             for (i, state) in states.iter_mut().enumerate() {
                 let (linear, angular) = half[i];
-                turns[i] = discrete_turn(&bodies[i].inertia, &bodies[i].inverse_inertia, &(angular * h));
+                rotations[i] =
+                    discrete_rotation(&bodies[i].inertia, &bodies[i].inverse_inertia, &(angular * h));
                 state.position = start[i].position + linear * (h / bodies[i].mass);
-                state.orientation = start[i].orientation * exp(&turns[i]);
+                state.orientation = start[i].orientation * exp(&rotations[i]);
             }
             let error = articulation.constraint_error(states);
             // The iteration contracts down to rounding: it has converged when the error stops falling.
@@ -53,17 +54,17 @@ impl Stepper {
                 // The displacement that closes the constraints, as a change of the momenta at half the step.
                 let shift = self.solver.center_motion(k);
                 let i = link.body;
-                let turn = start[i].orientation.inverse_transform_vector(&shift.angular);
+                let rotation = start[i].orientation.inverse_transform_vector(&shift.angular);
                 half[i].0 += shift.linear * (bodies[i].mass / h);
-                half[i].1 += bodies[i].inertia * turn / h;
+                half[i].1 += bodies[i].inertia * rotation / h;
             }
         }
         for (i, state) in states.iter_mut().enumerate() {
             let b = &bodies[i];
             state.orientation.renormalize();
             state.velocity = half[i].0 / b.mass;
-            let carried = exp(&turns[i]).inverse_transform_vector(&half[i].1);
-            state.angular_velocity = b.inverse_inertia * carried;
+            let momentum = exp(&rotations[i]).inverse_transform_vector(&half[i].1);
+            state.angular_velocity = b.inverse_inertia * momentum;
         }
         let forces = articulation.applied_forces(states);
         for (i, state) in states.iter_mut().enumerate() {
@@ -75,7 +76,7 @@ impl Stepper {
 }
 
 /// The rotation vector `f` of one step with `sin|f|/|f| I f + (1 - cos|f|)/|f|^2 f x I f = h pi` (Newton).
-fn discrete_turn(inertia: &Mat3<f64>, inverse: &Mat3<f64>, h_pi: &Vec3) -> Vec3 {
+fn discrete_rotation(inertia: &Mat3<f64>, inverse: &Mat3<f64>, h_pi: &Vec3) -> Vec3 {
     let mut f = inverse * h_pi;
     for _ in 0..30 {
         let square = f.norm_squared();

@@ -1,21 +1,21 @@
 //! Velocity-level time stepping: constraint trees are solved exactly, contacts, limits and motors by bounded impulses.
 //!
 //! Sources: K. Durikovic and K. Numata, "Human Hand Model based on Rigid Body Dynamics", 2004 (velocity-level rows with
-//! bounds, motors as rows, ERP and CFM with the sign corrected, see [`BoxedProblem`](super::BoxedProblem)); D. Baraff 1996 for
+//! bounds, motors as rows, ERP and CFM with the sign corrected, see [`BoxedProblem`](super::lcp::BoxedProblem)); D. Baraff 1996 for
 //! splitting tree rows from the rest; friction and springs of constraints as implicit resistances, stable at any step
 //! (Tan, Liu, Turk 2011). Steps: contacts; the tree factorised once; velocities without auxiliary impulses; one
 //! response per auxiliary row; the boxed problem, warm-started by feature; velocities, positions, projection onto the
 //! constraints. Space: world. Units: SI; impulses are forces times the step.
 
+use super::articulated_solver::ArticulationSolver;
 use super::articulation::Articulation;
-use super::body::BodyState;
 use super::constraint::{Constraint, of};
-use super::contact::{Contact, contacts_of_pair};
-use super::drive::{CoordinateLimit, Drive, Motor, Pull, Spring};
-use super::project::close_constraints;
-use super::rows::Support;
+use super::constraint_projection::close_constraints;
+use super::contact_point::Contact;
+use super::drive::{BallDrive, CoordinateLimit, Motor, Pull, Spring, Support};
+use super::rigid_body::BodyState;
 use super::shape::{Collider, Shape};
-use super::tree::Solver;
+use super::shape_contact::contacts_of_pair;
 use crate::math::Transform;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -77,7 +77,7 @@ pub struct World {
     /// The springs.
     pub springs: Vec<Spring>,
     /// The drives of ball joints; their targets may change between steps.
-    pub drives: Vec<Drive>,
+    pub drives: Vec<BallDrive>,
     /// The pulls; they may change between steps.
     pub pulls: Vec<Pull>,
     /// Points supported by immovable ground, in addition to the contacts; they may change between steps.
@@ -87,7 +87,7 @@ pub struct World {
     /// Seconds since the start.
     pub time: f64,
     contacts: Vec<Contact>,
-    pub(super) solver: Solver,
+    pub(super) solver: ArticulationSolver,
     /// The links of every tree.
     pub(super) trees: Vec<Range<usize>>,
     /// For each link the index of its tree.
@@ -111,7 +111,7 @@ impl World {
         colliders: Vec<Collider>,
         settings: WorldSettings,
     ) -> Self {
-        let solver = Solver::new(&articulation);
+        let solver = ArticulationSolver::new(&articulation);
         let mut trees: Vec<Range<usize>> = Vec::new();
         let mut tree_of = Vec::new();
         for (i, link) in articulation.links().iter().enumerate() {

@@ -148,11 +148,11 @@ impl Block {
 pub struct Forward<'a> {
     clip: &'a Clip,
     joints: usize,
-    links: Vec<Link>,
+    links: Vec<PreparedJoint>,
 }
 
 #[derive(Clone, Debug)]
-struct Link {
+struct PreparedJoint {
     joint: usize,
     parent: Option<usize>,
     rest: LaneVec3,
@@ -176,7 +176,7 @@ impl<'a> Forward<'a> {
     pub fn towards(skeleton: &Skeleton, clip: &'a Clip, wanted: impl IntoIterator<Item = JointId>) -> Self {
         assert_eq!(clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
         let needed = up_to_the_root(skeleton, wanted);
-        let link = |id: JointId| Link {
+        let link = |id: JointId| PreparedJoint {
             joint: id.index(),
             parent: skeleton.parent(id).map(JointId::index),
             rest: splat_vec3(&skeleton.joint(id).rest.translation),
@@ -233,7 +233,7 @@ impl<'a> Forward<'a> {
 
 /// The inputs and the output of one block: links, frames of the clip, joints in model space.
 struct Composition<'a> {
-    links: &'a [Link],
+    links: &'a [PreparedJoint],
     rotations: [&'a [Quat]; LANES],
     translations: [&'a [Vec3]; LANES],
     joints: &'a mut [LaneTransform],
@@ -281,9 +281,9 @@ mod tests {
             let rotations = proptest::collection::vec(vector(3.0), n * frames);
             let translations = proptest::collection::vec(vector(5.0), 2 * frames);
             (joints, rotations, translations).prop_map(move |(joints, rotations, translations)| {
-                let joint = |(i, (offset, turn, parent)): (usize, &(Vec3, Vec3, prop::sample::Index))| {
+                let joint = |(i, (offset, rotation, parent)): (usize, &(Vec3, Vec3, prop::sample::Index))| {
                     let parent = (i > 0).then(|| JointId::new(parent.index(i)));
-                    Joint::new(format!("j{i}"), parent, Transform::new(exp(turn), *offset))
+                    Joint::new(format!("j{i}"), parent, Transform::new(exp(rotation), *offset))
                 };
                 let skeleton = Skeleton::new(joints.iter().enumerate().map(joint).collect()).unwrap();
                 let rotations: Vec<Quat> = rotations.iter().map(exp).collect();
@@ -335,7 +335,7 @@ mod tests {
         }
 
         #[test]
-        fn the_scalar_door_is_the_exact_pose((skeleton, clip) in scene()) {
+        fn a_single_frame_is_the_exact_pose((skeleton, clip) in scene()) {
             let mut scratch = skeleton.rest_pose();
             let mut model = skeleton.rest_model_pose();
             for frame in 0..clip.frames() {

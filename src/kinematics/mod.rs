@@ -2,12 +2,12 @@
 //!
 //! Space: local in, model space out. Units: metres, radians.
 
-mod continuity;
+mod cuts;
 mod figure_size;
 mod forward;
 
-pub(crate) use continuity::is_cycle;
-pub(crate) use continuity::{cuts, shots, size, turning};
+pub(crate) use cuts::is_cycle;
+pub(crate) use cuts::{cuts, shots, size, turning};
 pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};

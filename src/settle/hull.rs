@@ -126,7 +126,7 @@ impl Hull {
         };
         Support {
             id: k,
-            carriers: knob.held.iter().map(carrier).collect(),
+            bodies: knob.held.iter().map(carrier).collect(),
             normal: Vec3::y(),
             depth: self.ground + knob.radius - at.y - knob.allowed,
             friction: self.friction,

@@ -10,7 +10,7 @@ use super::course::Course;
 use super::hull::Hull;
 use super::ragdoll::{Part, Ragdoll};
 use crate::body::COMMON_HEIGHT;
-use crate::dynamics::{Drive, Solver, World, WorldSettings, project_velocities};
+use crate::dynamics::{ArticulationSolver, BallDrive, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Vec3, slerp, smoothstep};
 use crate::measure::GRAVITY;
@@ -122,7 +122,7 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
         states[body].velocity += impulse / ragdoll.parts[body].mass;
     }
     let articulation = ragdoll.articulation(skeleton, &model);
-    project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
+    project_velocities(&mut ArticulationSolver::new(&articulation), &articulation, &mut states);
     let bounds = Bounds::new(&ragdoll, &mechanism, skeleton, &model);
     let settings = WorldSettings { erp: 0.05, sweeps: SWEEPS, passive: true, ..WorldSettings::default() };
     let mut hull = Hull::of(character, &ragdoll, &model, &states, (how.ground, how.friction));
@@ -180,14 +180,14 @@ pub fn let_go(motion: &Motion, how: &LetGo) -> Option<Fallen> {
 
 /// Friction in every joint, as implicit damping. Bodies of any size fall alike, in a time that grows as the root of their
 /// height (Froude).
-fn brakes(ragdoll: &Ragdoll, resistance: f64) -> Vec<Drive> {
+fn brakes(ragdoll: &Ragdoll, resistance: f64) -> Vec<BallDrive> {
     let slower = (ragdoll.height / COMMON_HEIGHT).sqrt();
     let brake = |(k, part): (usize, &Part)| {
         part.parent?;
         let swing = part.carried * part.bone.norm().max(0.05) * GRAVITY;
         let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
         let damping = resistance * swing * slower + toes;
-        Some(Drive {
+        Some(BallDrive {
             constraint: k - 1,
             stiffness: 0.0,
             damping,

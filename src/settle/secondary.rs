@@ -6,7 +6,7 @@
 
 use super::course::Course;
 use crate::dynamics::{
-    Articulation, Body, BodyState, Constraint, ConstraintKind, Drive, World, WorldSettings, solid,
+    Articulation, BallDrive, Body, BodyState, Constraint, ConstraintKind, World, WorldSettings, solid,
 };
 use crate::math::{Quat, Vec3, arc, log};
 use crate::measure::GRAVITY;
@@ -95,7 +95,7 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
         let omega = std::f64::consts::TAU * how.frequency;
         let drive = |(k, rod): (usize, &Rod)| {
             let (now, next) = (animated(from, rod), animated(to, rod));
-            Drive {
+            BallDrive {
                 constraint: k,
                 stiffness: rod.inertia * omega * omega,
                 damping: rod.inertia * 2.0 * how.damping * omega,

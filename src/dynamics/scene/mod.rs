@@ -2,16 +2,16 @@
 //!
 //! Entries are deserialised first, then checked and converted section by section.
 
-mod bodies;
-mod constraints;
-mod error;
-mod file;
-mod keys;
+mod body_entries;
+mod constraint_entries;
+mod scene_error;
+mod scene_entries;
+mod scene_keys;
 mod parse;
 mod reader;
-mod rules;
+mod rule_entries;
 
-pub use error::{SceneError, SceneFault};
+pub use parse::{BodyGeometry, Scene, SteppingMethod};
+pub use scene_error::{SceneError, SceneFault};
 #[cfg(feature = "cli")]
-pub use keys::SCENE_KEYS;
-pub use parse::{BodyGeometry, Method, Scene};
+pub use scene_keys::SCENE_KEYS;

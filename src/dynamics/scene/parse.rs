@@ -3,21 +3,21 @@
 //! Space: world, right-handed, with `up` as the upward axis; angular velocities in object axes. Units: SI. Anchors and axes
 //! are in world coordinates of the initial state, so that constraints hold there.
 
-use super::constraints::Drives;
-use super::error::{SceneError, SceneFault};
-use super::file::{SceneFile, SimulationEntry};
-use super::keys::plainly;
-use super::reader::{Reader, line};
+use super::constraint_entries::Drives;
+use super::reader::{SceneReader, line};
+use super::scene_entries::{SceneFile, SimulationEntry};
+use super::scene_error::{SceneError, SceneFault};
+use super::scene_keys::reworded;
 use crate::dynamics::articulation::{Articulation, ArticulationError};
+use crate::dynamics::controller::Controller;
 use crate::dynamics::integrate::{Integrator, Stabilization, System};
-use crate::dynamics::sensor::Controller;
 use crate::dynamics::shape::Shape;
 use crate::dynamics::world::{World, WorldSettings};
 use crate::math::{Transform, Vec3};
 
 /// The time-stepping method of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Method {
+pub enum SteppingMethod {
     /// The velocity-level step of [`World`]: contacts, motors, limits, springs, rules.
     World,
     /// An integrator for articulations without contacts.
@@ -47,7 +47,7 @@ pub struct Scene {
     /// The direction that points up.
     pub up: Vec3,
     /// The time-stepping method.
-    pub method: Method,
+    pub method: SteppingMethod,
     /// Bodies, constraints, colliders and the initial state.
     pub world: World,
     /// Sensors and rules.
@@ -79,16 +79,16 @@ impl Scene {
         let mut file: SceneFile = toml::from_str(text).or_else(|e| {
             let at = e.span().map_or(1, |s| line(text, &s));
             let written = text.lines().nth(at - 1).unwrap_or_default();
-            SceneFault::Syntax(plainly(e.message(), written)).on(at)
+            SceneFault::Syntax(reworded(e.message(), written)).on(at)
         })?;
         if let Some(name) = integrator {
             *file.simulation.integrator.get_mut() = name.to_owned();
         }
-        Reader { text }.scene(&file)
+        SceneReader { text }.scene(&file)
     }
 }
 
-impl Reader<'_> {
+impl SceneReader<'_> {
     fn scene(&self, file: &SceneFile) -> Result<Scene, SceneError> {
         let s = &file.simulation;
         let step = self.positive("step", &s.step)?;
@@ -191,7 +191,7 @@ impl Reader<'_> {
         s: &SimulationEntry,
         file: &SceneFile,
         needs: &[(&'static str, bool)],
-    ) -> Result<Method, SceneError> {
+    ) -> Result<SteppingMethod, SceneError> {
         let unknown = |what: &'static str, line: usize| {
             SceneFault::Integrator { integrator: s.integrator.get_ref().clone(), what }.on(line)
         };
@@ -199,7 +199,7 @@ impl Reader<'_> {
             "world" => {
                 return match &s.stabilization {
                     Some(given) => unknown("`stabilization`", self.line(given)),
-                    None => Ok(Method::World),
+                    None => Ok(SteppingMethod::World),
                 };
             }
             "rk4" => (Integrator::RungeKutta4, System::Kernel),
@@ -242,6 +242,6 @@ impl Reader<'_> {
                 }
             },
         };
-        Ok(Method::Stepper(integrator, system, stabilization))
+        Ok(SteppingMethod::Stepper(integrator, system, stabilization))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Units: those of the keys.
 
-use super::error::{SceneError, SceneFault};
+use super::scene_error::{SceneError, SceneFault};
 use crate::math::Vec3;
 use std::ops::Range;
 use toml::Spanned;
@@ -12,14 +12,14 @@ pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
 }
 
 /// The text of a scene file; spans of its values index into it.
-pub(super) struct Reader<'a> {
+pub(super) struct SceneReader<'a> {
     pub(super) text: &'a str,
 }
 
 /// The names of a list, and what they are names of (`body`, `motor`).
-pub(super) type Named<'a> = (&'a [String], &'static str);
+pub(super) type NameList<'a> = (&'a [String], &'static str);
 
-impl Reader<'_> {
+impl SceneReader<'_> {
     pub(super) fn line<T>(&self, value: &Spanned<T>) -> usize {
         line(self.text, &value.span())
     }
@@ -85,7 +85,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn find(&self, (names, what): Named, name: &str, line: usize) -> Result<usize, SceneError> {
+    pub(super) fn find(&self, (names, what): NameList, name: &str, line: usize) -> Result<usize, SceneError> {
         names.iter().position(|n| n == name).map_or_else(
             || {
                 let score = |n: &&String| strsim::jaro_winkler(n, name);

@@ -30,7 +30,7 @@ impl Builder {
         Self { bodies: vec![], states: vec![], colliders: vec![floor(friction, restitution)] }
     }
 
-    fn add(&mut self, shape: Shape, mass: f64, position: Vec3, turn: Vec3, friction: f64) -> usize {
+    fn add(&mut self, shape: Shape, mass: f64, position: Vec3, rotation: Vec3, friction: f64) -> usize {
         let i = self.bodies.len();
         let inertia = match shape {
             Shape::Sphere { radius } => solid::sphere(mass, radius),
@@ -39,7 +39,7 @@ impl Builder {
             _ => panic!("no solid"),
         };
         self.bodies.push(Body::new(format!("b{i}"), mass, inertia).unwrap());
-        self.states.push(BodyState::at_rest(position, exp(&turn)));
+        self.states.push(BodyState::at_rest(position, exp(&rotation)));
         let restitution = self.colliders[0].restitution;
         let body_from_shape = Transform::identity();
         self.colliders.push(Collider { body: Some(i), shape, body_from_shape, friction, restitution });
@@ -119,7 +119,7 @@ fn weight_on_a_chain(angle: f64) -> World {
 
 #[test]
 fn a_weight_a_thousand_times_as_heavy_swings_on_a_chain_of_light_links() {
-    // The fastest sideways mode of the taut links turns 440 rad/s: an explicit pose needs steps below 1/220 s, and
+    // The fastest sideways mode of the taut links has 440 rad/s: an explicit pose needs steps below 1/220 s, and
     // a millisecond is comfortably inside. At 1/240 s the links flutter, but stay linked and gain nothing.
     for (angle, h, steps, fine) in [(0.5, 1e-3, 3000, true), (1.5, 1.0 / 240.0, 1200, false)] {
         let mut world = weight_on_a_chain(angle);
@@ -241,7 +241,7 @@ fn a_ball_bounces_with_its_restitution() {
 #[test]
 fn shapes_rest_at_their_heights_on_planes_and_on_each_other() {
     let mut b = Builder::on_floor(0.6, 0.0);
-    // A slab carries a ball's worth of each shape.
+    // A slab with one of each shape on it.
     b.add(
         Shape::Cuboid { half: Vec3::new(1.0, 1.0, 0.05) },
         5.0,
@@ -353,24 +353,24 @@ fn stiff_springs_hold_a_hanging_chain_at_any_stiffness() {
         }
         run(&mut world, 6.0, 1.0 / 60.0);
         let angle = |s: &BodyState| s.orientation.angle();
-        let bent = world.states.iter().map(angle).fold(0.0, f64::max);
-        println!("stiffness {stiffness}: bent by {bent:.1e} rad");
+        let deflection = world.states.iter().map(angle).fold(0.0, f64::max);
+        println!("stiffness {stiffness}: deflection {deflection:.1e} rad");
         assert!(world.states.iter().all(BodyState::is_finite));
         assert!(largest_speed(&world.states) < 0.05);
-        // Static: the first spring carries 6 x 0.5 kg at 0.6 m: 17.7 N m.
-        assert!(bent < 17.66 / stiffness * 3.5 + 1e-9, "{bent}");
+        // Static: the first spring holds 6 x 0.5 kg at 0.6 m: 17.7 N m.
+        assert!(deflection < 17.66 / stiffness * 3.5 + 1e-9, "{deflection}");
     }
 }
 
 #[test]
-fn a_point_of_two_bodies_stands_where_their_mean_does() {
+fn a_point_of_two_bodies_rests_where_their_mean_does() {
     let body = |name: &str| Body::new(name, 1.0, solid::sphere(1.0, 0.1)).unwrap();
     let gravity = Vec3::y() * -9.81;
     let articulation = Articulation::new(vec![body("a"), body("b")], Vec::new(), gravity).unwrap();
     let states = [0.0, 1.0].map(|x| BodyState::at_rest(Vec3::x() * x, Quat::identity()));
     let mut world = World::new(articulation, states.to_vec(), Vec::new(), WorldSettings::default());
-    let carriers = vec![(0, 0.25, states[0].position), (1, 0.75, states[1].position)];
-    world.supports = vec![Support { id: 0, carriers, normal: Vec3::y(), depth: 0.0, friction: 0.0 }];
+    let bodies = vec![(0, 0.25, states[0].position), (1, 0.75, states[1].position)];
+    world.supports = vec![Support { id: 0, bodies, normal: Vec3::y(), depth: 0.0, friction: 0.0 }];
     let h = 1e-3;
     world.step(h);
     // 0.25 (0.25 f - g) + 0.75 (0.75 f - g) = 0 with f = 1.6 g: one falls with 0.6 g, the other rises with 0.2 g.
@@ -387,8 +387,8 @@ fn a_passive_world_gains_nothing_from_what_is_pushed_out_of_the_ground() {
         state.velocity = Vec3::x();
         let settings = WorldSettings { passive, ..WorldSettings::default() };
         let mut world = World::new(articulation, vec![state], Vec::new(), settings);
-        let carriers = vec![(0, 1.0, Vec3::zeros())];
-        world.supports = vec![Support { id: 0, carriers, normal: Vec3::y(), depth: 0.05, friction: 0.0 }];
+        let bodies = vec![(0, 1.0, Vec3::zeros())];
+        world.supports = vec![Support { id: 0, bodies, normal: Vec3::y(), depth: 0.05, friction: 0.0 }];
         let before = world.energy();
         world.step(1e-2);
         world.energy() - before

@@ -35,7 +35,7 @@ fn both_linear_forms_equal_the_pseudoinverse_on_random_trees() {
         let note = solve_note(&tree.articulation, &tree.states).unwrap();
         let rows: usize = tree.articulation.constraints().iter().map(|c| c.kind.rows()).sum();
         assert_eq!(note.rank, rows);
-        let mut solver = Solver::new(&tree.articulation);
+        let mut solver = ArticulationSolver::new(&tree.articulation);
         let mut kernel = Vec::new();
         solver.accelerations(&tree.articulation, &tree.states, &forces, &mut kernel);
         let blocks = solve_blocks(&tree.articulation, &tree.states, &forces, None).motions;
@@ -124,8 +124,8 @@ fn residual(tree: &Tree) -> f64 {
     let anchor = |i: usize, k: &Constraint, b: bool| {
         let (s, l) = (&states[i], if b { &k.anchor_b } else { &k.anchor_a });
         let w = s.angular_velocity;
-        let turned = a[i].angular.cross(l) + w.cross(&w.cross(l));
-        a[i].linear + s.orientation * turned
+        let relative = a[i].angular.cross(l) + w.cross(&w.cross(l));
+        a[i].linear + s.orientation * relative
     };
     let mut worst: f64 = 0.0;
     let mut scale: f64 = 1e-9;

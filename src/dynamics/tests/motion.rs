@@ -30,7 +30,7 @@ fn restored_free_skeletons_keep_momenta_and_energy_for_thirty_seconds() {
         let mut stepper =
             Stepper::new(&r.articulation, &states, Integrator::RungeKutta4, Stabilization::Restore);
         let (p, _, e) = momenta_and_energy(&r.articulation, &states);
-        // About the centre of mass: about the origin, the way of the centre would be the size.
+        // About the centre of mass: about the origin, the distance travelled by the centre would dominate.
         let spin = |states: &[BodyState]| {
             let (p, l, _) = momenta_and_energy(&r.articulation, states);
             l - r.articulation.center_of_mass(states).cross(&p)

@@ -8,7 +8,7 @@ fn accelerations_and_joint_forces_are_those_of_every_reference_file() {
     for r in reference_files() {
         let states = &r.states[0];
         let forces = r.articulation.applied_forces(states);
-        let mut solver = Solver::new(&r.articulation);
+        let mut solver = ArticulationSolver::new(&r.articulation);
         let mut kernel = Vec::new();
         solver.accelerations(&r.articulation, states, &forces, &mut kernel);
         let blocks = solve_blocks(&r.articulation, states, &forces, None).motions;

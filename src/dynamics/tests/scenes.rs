@@ -2,7 +2,7 @@
 //! with the line.
 
 use super::support::largest_speed;
-use crate::dynamics::scene::Method;
+use crate::dynamics::scene::SteppingMethod;
 use posemill::dynamics::*;
 use posemill::math::Vec3;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn the_hand_lifts_the_ball_by_its_sensors() {
     let (first, last) = (&recording.frames[0], recording.frames.last().unwrap());
     let at = |f: &Frame, body: usize| f.bodies[body].translation;
     let lift = at(last, ball).z - at(first, ball).z;
-    // The hold starts where the palm has arrived.
+    // The hold starts when the palm has reached its target.
     let top = at(last, palm).z - 1e-3;
     let held: Vec<&Frame> = recording.frames.iter().filter(|f| at(f, palm).z >= top).collect();
     let relative = |f: &Frame| at(f, ball) - at(f, palm);
@@ -109,10 +109,10 @@ fn the_system_of_the_note_and_blocks_carry_a_scene_as_the_kernel_does() {
     };
     let kernel = run("rk4");
     let blocks = apart(&kernel, &run("blocks"));
-    // The step of the note is of first order: it is near, and on the way of the same step on the kernel.
+    // The step of the note is of first order: close, and equal to the same step with the kernel.
     let mut by_kernel = Scene::parse_with(&text, Some("note")).unwrap();
     by_kernel.duration = 1.0;
-    by_kernel.method = Method::Stepper(Integrator::Note, System::Kernel, Stabilization::Restore);
+    by_kernel.method = SteppingMethod::Stepper(Integrator::Note, System::Kernel, Stabilization::Restore);
     let note = run("note");
     let of_system = apart(&simulate(&by_kernel).unwrap(), &note);
     let of_step = apart(&kernel, &note);
@@ -123,8 +123,8 @@ fn the_system_of_the_note_and_blocks_carry_a_scene_as_the_kernel_does() {
 #[test]
 fn the_note_knows_hinges_and_balls_only() {
     let slider = text("three_bodies.toml").replace("kind = \"hinge\"", "kind = \"slider\"");
-    let told = Scene::parse_with(&slider, Some("note")).unwrap_err().to_string();
-    assert!(told.contains("the integrator `note` knows no constraint but hinges and balls"), "{told}");
+    let message = Scene::parse_with(&slider, Some("note")).unwrap_err().to_string();
+    assert!(message.contains("the integrator `note` knows no constraint but hinges and balls"), "{message}");
     assert!(Scene::parse_with(&slider, Some("blocks")).is_ok());
 }
 
@@ -341,7 +341,7 @@ fn a_damaged_scene_never_panics() {
 fn a_diverging_scene_says_where_and_when() {
     let mut scene = scene("chain.toml");
     scene.world.states[3].velocity = Vec3::new(1e200, 1e200, 0.0);
-    scene.method = Method::Stepper(Integrator::Note, System::Kernel, Stabilization::None);
+    scene.method = SteppingMethod::Stepper(Integrator::Note, System::Kernel, Stabilization::None);
     let error = simulate(&scene).unwrap_err();
     let SimulationError::Diverged { time, .. } = &error;
     assert!(*time > 0.0 && error.to_string().contains("left the finite numbers"));

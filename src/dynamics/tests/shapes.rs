@@ -1,9 +1,10 @@
 //! Shapes touch where they should, and the bounded problem of their impulses has Dantzig's answer.
 
 use super::support::Random;
-use crate::dynamics::contact::{Contact, contacts_of_pair};
-use crate::dynamics::lcp::{Bound, BoxedProblem};
+use crate::dynamics::contact_point::Contact;
+use crate::dynamics::lcp::{BoxedProblem, ImpulseBound};
 use crate::dynamics::shape::Collider;
+use crate::dynamics::shape_contact::contacts_of_pair;
 use posemill::dynamics::*;
 use posemill::math::{DMatrix, DVector, Quat, Transform, Vec3, exp};
 
@@ -19,10 +20,10 @@ fn box_corners_edges_and_faces_touch_where_they_should() {
         restitution: 0.0,
     };
     let quarter = std::f64::consts::FRAC_PI_4;
-    let pair = |at: Vec3, turn: Quat, other: Quat| {
+    let pair = |at: Vec3, rotation: Quat, other: Quat| {
         let mut found = Vec::new();
         let (a, b) = (collider(0), collider(1));
-        let (ta, tb) = (Transform::new(turn, at), Transform::from_rotation(other));
+        let (ta, tb) = (Transform::new(rotation, at), Transform::from_rotation(other));
         contacts_of_pair((0, (&a, &ta)), (1, (&b, &tb)), 1e-3, &mut found);
         found
     };
@@ -103,7 +104,7 @@ fn gauss_seidel_with_polish_finds_dantzigs_answer() {
         let sparse = BoxedProblem {
             rows: (0..n).map(|i| (0..n).map(|j| (j, a[(i, j)])).collect()).collect(),
             b: b.clone(),
-            bounds: low.iter().zip(&high).map(|(l, h)| Bound::Box { low: *l, high: *h }).collect(),
+            bounds: low.iter().zip(&high).map(|(l, h)| ImpulseBound::Box { low: *l, high: *h }).collect(),
         };
         let mut x = vec![0.0; n];
         let polished = sparse.solve(&mut x, 400);
@@ -130,8 +131,8 @@ fn sweeps_alone_find_the_friction_of_a_sliding_point() {
     // One point of unit mass with a normal load of 2, pushed sideways by (3, 4) against a coefficient of 0.5.
     let rows = || (0..3).map(|i| vec![(i, 1.0)]).collect();
     let sliding = |partner: fn(usize) -> Option<usize>| {
-        let tangent = |k| Bound::Friction { normal: 0, coefficient: 0.5, partner: partner(k) };
-        let bounds = vec![Bound::Box { low: 0.0, high: f64::INFINITY }, tangent(1), tangent(2)];
+        let tangent = |k| ImpulseBound::Friction { normal: 0, coefficient: 0.5, partner: partner(k) };
+        let bounds = vec![ImpulseBound::Box { low: 0.0, high: f64::INFINITY }, tangent(1), tangent(2)];
         let problem = BoxedProblem { rows: rows(), b: vec![-2.0, 3.0, 4.0], bounds };
         let mut x = vec![0.0; 3];
         problem.gauss_seidel(&mut x, 100, 1e-12);
@@ -162,7 +163,7 @@ fn parallel_capsules_touch_at_both_ends_of_their_overlap() {
 }
 
 /// Dantzig's algorithm for constant boxes (D. Baraff, "Fast contact force computation for nonpenetrating rigid bodies",
-/// 1994): rows are driven to their condition one by one, and rows that meet a bound on the way change sides.
+/// 1994): rows are driven to their condition one by one, and rows that reach a bound meanwhile change sides.
 /// `low <= 0 <= high` is needed, as for all impulses. `None` where a pivot fails (a singular free set).
 fn dantzig(a: &DMatrix<f64>, b: &[f64], low: &[f64], high: &[f64]) -> Option<Vec<f64>> {
     let n = b.len();

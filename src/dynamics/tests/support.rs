@@ -130,7 +130,7 @@ pub fn difference(found: &[BodyState], wanted: &[BodyState]) -> f64 {
     let mut scale: f64 = 1.0;
     let mut error: f64 = 0.0;
     for (f, w) in found.iter().zip(wanted) {
-        let turn = |s: &BodyState| s.orientation.to_rotation_matrix().into_inner();
+        let axes = |s: &BodyState| s.orientation.to_rotation_matrix().into_inner();
         for v in [&w.position, &w.velocity, &w.angular_velocity] {
             scale = scale.max(v.amax());
         }
@@ -138,7 +138,7 @@ pub fn difference(found: &[BodyState], wanted: &[BodyState]) -> f64 {
             .max((f.position - w.position).amax())
             .max((f.velocity - w.velocity).amax())
             .max((f.angular_velocity - w.angular_velocity).amax())
-            .max((turn(f) - turn(w)).amax());
+            .max((axes(f) - axes(w)).amax());
     }
     error / scale
 }
@@ -225,8 +225,8 @@ impl Random {
             .map(|i| {
                 let mass = 0.5 + 2.5 * self.unit();
                 let half = (self.vector() * 0.6).abs() * size + Vec3::repeat(0.3 * size);
-                let turn = self.rotation().to_rotation_matrix().into_inner();
-                Body::new(format!("b{i}"), mass, turn * solid::cuboid(mass, &half) * turn.transpose())
+                let axes = self.rotation().to_rotation_matrix().into_inner();
+                Body::new(format!("b{i}"), mass, axes * solid::cuboid(mass, &half) * axes.transpose())
                     .unwrap()
             })
             .collect();
@@ -262,7 +262,7 @@ impl Random {
             s.angular_velocity = self.vector() * 4.0;
         }
         // The nearest velocities that part no constraint.
-        project_velocities(&mut Solver::new(&articulation), &articulation, &mut states);
+        project_velocities(&mut ArticulationSolver::new(&articulation), &articulation, &mut states);
         Tree { articulation, states }
     }
 }

@@ -3,10 +3,10 @@
 //! Space: world of the scene. Units: SI.
 
 use super::constraint::Constraint;
+use super::controller::Controller;
 use super::integrate::Stepper;
 use super::recording::{ConstraintGeometry, Frame, Recording};
-use super::scene::{Method, Scene};
-use super::sensor::Controller;
+use super::scene::{Scene, SteppingMethod};
 use super::shape::Shape;
 use super::world::World;
 use crate::math::Transform;
@@ -55,8 +55,8 @@ impl Simulation {
     pub fn new(scene: &Scene) -> Self {
         let world = scene.world.clone();
         let stepper = match scene.method {
-            Method::World => None,
-            Method::Stepper(integrator, system, stabilization) => {
+            SteppingMethod::World => None,
+            SteppingMethod::Stepper(integrator, system, stabilization) => {
                 let stepper = Stepper::new(&world.articulation, &world.states, integrator, stabilization);
                 stepper.with_system(&world.articulation, system)
             }

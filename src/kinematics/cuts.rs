@@ -13,7 +13,7 @@ use std::ops::Range;
 /// come near half of it; with twice the value, cuts between two takes of the same standing person are missed.
 const JUMP: f64 = 0.03;
 /// Over a cut the mean rotation of the joints is at least this, radians; half and twice the value as for [`JUMP`].
-const TURN: f64 = 6.0 * std::f64::consts::PI / 180.0;
+const ROTATION: f64 = 6.0 * std::f64::consts::PI / 180.0;
 /// Over a cut both are at least this multiple of the largest value over the two edges before and the two after: with 2,
 /// stamping feet count as cuts, with 8, cuts within a run are missed.
 const SUDDEN: f64 = 4.0;
@@ -35,7 +35,7 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
     let edges = clip.frames() - 1;
     let size = size(&skeleton.rest_model_pose());
     let forward = Forward::new(skeleton, clip);
-    let start = || (forward.workspace(), Ways::default());
+    let start = || (forward.workspace(), JointPaths::default());
     let sudden = |step: &dyn Fn(usize) -> f64, least: f64, edge: usize| {
         let own = step(edge);
         let around = [edge.checked_sub(2), edge.checked_sub(1), Some(edge + 1), Some(edge + 2)];
@@ -43,25 +43,27 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
         own > least && own > SUDDEN * around().fold(1e-9_f64, f64::max)
     };
     // The edges with a jump (true), and those whose rotation may exceed the limit (false).
-    let of_chunk = |(block, ways): &mut (Block, Ways), chunk: usize| -> Vec<(usize, bool)> {
+    let of_chunk = |(block, paths): &mut (Block, JointPaths), chunk: usize| -> Vec<(usize, bool)> {
         let (first, end) = (chunk * CHUNK, edges.min((chunk + 1) * CHUNK));
-        ways.read(&forward, block, first.saturating_sub(2), (end + 2).min(edges));
-        let moved = |edge: usize| ways.median_step(edge) / size;
+        paths.read(&forward, block, first.saturating_sub(2), (end + 2).min(edges));
+        let moved = |edge: usize| paths.median_step(edge) / size;
         // Almost no edge comes near a limit, and a test without roots and medians rejects those that do not.
-        let far = ways.far((JUMP * size * NEARLY) as f32);
-        let few = known_turning(clip, first);
-        let told = |edge: usize| {
-            let many = 2 * far[edge - ways.first] as usize + 1 >= clip.joints();
+        let far = paths.far((JUMP * size * NEARLY) as f32);
+        let few = least_rotating(clip, first);
+        let candidate = |edge: usize| {
+            let many = 2 * far[edge - paths.first] as usize + 1 >= clip.joints();
             let jumps = many && sudden(&moved, JUMP, edge);
-            (jumps || may_turn(clip, few, edge)).then_some((edge, jumps))
+            (jumps || may_rotate(clip, few, edge)).then_some((edge, jumps))
         };
-        (first..end).filter_map(told).collect()
+        (first..end).filter_map(candidate).collect()
     };
     let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter().map_init(start, of_chunk);
     let mut cuts = chunks.collect::<Vec<_>>().concat();
     if cuts.iter().any(|(_, jumps)| !jumps) {
-        let alive = turning(clip);
-        cuts.retain(|(edge, jumps)| *jumps || sudden(&|edge| mean_turn(clip, &alive, edge), TURN, *edge));
+        let rotating = turning(clip);
+        cuts.retain(|(edge, jumps)| {
+            *jumps || sudden(&|edge| mean_rotation(clip, &rotating, edge), ROTATION, *edge)
+        });
     }
     cuts.into_iter().map(|(edge, _)| edge + 1).collect()
 }
@@ -78,9 +80,8 @@ pub fn is_cycle(motion: &Motion) -> bool {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     let Some(last) = clip.frames().checked_sub(1).filter(|last| *last > 2) else { return false };
     let pair = [0, last].map(|f| motion.model_pose(f));
-    let turned =
-        |(a, b): (&crate::math::Transform, &crate::math::Transform)| a.rotation.angle_to(&b.rotation);
-    let most = pair[0].joints().iter().zip(pair[1].joints()).map(turned).fold(0.0, f64::max);
+    let angle = |(a, b): (&crate::math::Transform, &crate::math::Transform)| a.rotation.angle_to(&b.rotation);
+    let most = pair[0].joints().iter().zip(pair[1].joints()).map(angle).fold(0.0, f64::max);
     let root = pair.each_ref().map(|pose| median(pose.joints().iter().map(|t| t.translation.y).collect()));
     most < CLOSED.0 && (root[0] - root[1]).abs() < CLOSED.1 * size(&skeleton.rest_model_pose())
 }
@@ -100,34 +101,34 @@ pub fn turning(clip: &Clip) -> Vec<usize> {
     (0..clip.joints()).filter(|j| still.iter().any(|still| still.binary_search(j).is_err())).collect()
 }
 
-/// The mean rotation angle over an edge of the joints `alive`, those that rotate at all; static fingers do not count.
-fn mean_turn(clip: &Clip, alive: &[usize], edge: usize) -> f64 {
+/// The mean rotation angle over an edge of the joints `rotating`, those that rotate at all; static fingers do not count.
+fn mean_rotation(clip: &Clip, rotating: &[usize], edge: usize) -> f64 {
     let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
     // From the chord of the half angle: exact to one percent up to 60 degrees, smaller than the angle beyond.
-    let turn = |j: &usize| 2.0 * (2.0 - 2.0 * from[*j].coords.dot(&to[*j].coords).abs().min(1.0)).sqrt();
-    alive.iter().map(turn).sum::<f64>() / alive.len().max(1) as f64
+    let angle_of = |j: &usize| 2.0 * (2.0 - 2.0 * from[*j].coords.dot(&to[*j].coords).abs().min(1.0)).sqrt();
+    rotating.iter().map(angle_of).sum::<f64>() / rotating.len().max(1) as f64
 }
 
 /// A value below this fraction of a limit is below the limit regardless of rounding.
 const NEARLY: f64 = 1.0 - 1e-4;
 
 /// A lower bound for the number of rotating joints: those that differ between the first frame and this one.
-fn known_turning(clip: &Clip, frame: usize) -> usize {
+fn least_rotating(clip: &Clip, frame: usize) -> usize {
     let pairs = clip.rotations(0).iter().zip(clip.rotations(frame));
     pairs.filter(|(a, b)| a != b).count().max(1)
 }
 
-/// Whether the mean rotation over an edge may exceed [`TURN`] if at least `joints` joints rotate: a mean of roots is at most
+/// Whether the mean rotation over an edge may exceed [`ROTATION`] if at least `joints` joints rotate: a mean of roots is at most
 /// the root of the mean.
-fn may_turn(clip: &Clip, joints: usize, edge: usize) -> bool {
+fn may_rotate(clip: &Clip, joints: usize, edge: usize) -> bool {
     let pairs = clip.rotations(edge).iter().zip(clip.rotations(edge + 1));
     let sum: f64 = pairs.map(|(a, b)| (1.0 - a.coords.dot(&b.coords).abs()).max(0.0)).sum();
-    8.0 * sum >= joints as f64 * (TURN * NEARLY).powi(2)
+    8.0 * sum >= joints as f64 * (ROTATION * NEARLY).powi(2)
 }
 
 /// The position of every joint over some frames, in `f32`: jumps and steps differ in the leading digits.
 #[derive(Default)]
-struct Ways {
+struct JointPaths {
     /// The first frame, and the number of frames.
     first: usize,
     frames: usize,
@@ -135,7 +136,7 @@ struct Ways {
     at: Vec<f32>,
 }
 
-impl Ways {
+impl JointPaths {
     /// Computes the positions for the edges `first..end`.
     fn read(&mut self, forward: &Forward<'_>, block: &mut Block, first: usize, end: usize) {
         let blocks = first / LANES..end / LANES + 1;
@@ -144,9 +145,9 @@ impl Ways {
             forward.compute(number, block);
             let at = number * LANES - self.first;
             self.at.resize(3 * block.lanes().len() * self.frames, 0.0);
-            for (joint, ways) in block.lanes().iter().zip(self.at.chunks_exact_mut(3 * self.frames)) {
-                for (axis, way) in ways.chunks_exact_mut(self.frames).enumerate() {
-                    way[at..][..LANES].copy_from_slice(&<[f32; LANES]>::from(joint.translation[axis]));
+            for (joint, paths) in block.lanes().iter().zip(self.at.chunks_exact_mut(3 * self.frames)) {
+                for (axis, path) in paths.chunks_exact_mut(self.frames).enumerate() {
+                    path[at..][..LANES].copy_from_slice(&<[f32; LANES]>::from(joint.translation[axis]));
                 }
             }
         }
@@ -155,10 +156,10 @@ impl Ways {
     /// For each edge from the first frame on, the number of joints that move by more than `least`.
     fn far(&self, least: f32) -> Vec<u32> {
         let mut far = vec![0; self.frames - 1];
-        for ways in self.at.chunks_exact(3 * self.frames) {
-            let [x, y, z] = [0, 1, 2].map(|axis| &ways[axis * self.frames..][..self.frames]);
+        for paths in self.at.chunks_exact(3 * self.frames) {
+            let [x, y, z] = [0, 1, 2].map(|axis| &paths[axis * self.frames..][..self.frames]);
             for (edge, far) in far.iter_mut().enumerate() {
-                let step = [x, y, z].map(|way| way[edge + 1] - way[edge]);
+                let step = [x, y, z].map(|path| path[edge + 1] - path[edge]);
                 *far += u32::from(step[0] * step[0] + step[1] * step[1] + step[2] * step[2] > least * least);
             }
         }
@@ -168,9 +169,9 @@ impl Ways {
     /// The median over the joints of their displacement over an edge.
     fn median_step(&self, edge: usize) -> f64 {
         let at = edge - self.first;
-        let of = |ways: &[f32]| {
-            let place = |frame: usize| [0, 1, 2].map(|axis| ways[axis * self.frames + frame]);
-            f64::from(distance(&place(at), &place(at + 1)))
+        let of = |paths: &[f32]| {
+            let position = |frame: usize| [0, 1, 2].map(|axis| paths[axis * self.frames + frame]);
+            f64::from(distance(&position(at), &position(at + 1)))
         };
         median(self.at.chunks_exact(3 * self.frames).map(of).collect())
     }
@@ -201,33 +202,34 @@ mod tests {
     fn all_edges(motion: &Motion) -> Vec<usize> {
         let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
         let edges = clip.frames() - 1;
-        let alive = turning(clip);
-        let mut places: Vec<Vec<[f32; 3]>> = Vec::new();
+        let rotating = turning(clip);
+        let mut positions: Vec<Vec<[f32; 3]>> = Vec::new();
         Forward::new(skeleton, clip).for_each(|block| {
-            let place = |lane: usize, id: JointId| block.position(lane, id).map(|x| x as f32).into();
-            places.extend(
-                (0..block.frames()).map(|lane| skeleton.ids().map(|id| place(lane, id)).collect::<Vec<_>>()),
+            let position = |lane: usize, id: JointId| block.position(lane, id).map(|x| x as f32).into();
+            positions.extend(
+                (0..block.frames())
+                    .map(|lane| skeleton.ids().map(|id| position(lane, id)).collect::<Vec<_>>()),
             );
         });
         let size = size(&skeleton.rest_model_pose());
         let moved = |edge: usize| {
-            let pairs = places[edge].iter().zip(&places[edge + 1]);
+            let pairs = positions[edge].iter().zip(&positions[edge + 1]);
             median(pairs.map(|(a, b)| f64::from(distance(a, b))).collect()) / size
         };
         let moves: Vec<f64> = (0..edges).map(moved).collect();
-        let turns: Vec<f64> = (0..edges).map(|edge| mean_turn(clip, &alive, edge)).collect();
+        let angles: Vec<f64> = (0..edges).map(|edge| mean_rotation(clip, &rotating, edge)).collect();
         let sudden = |steps: &[f64], least: f64, f: usize| {
             let around = [f.checked_sub(2), f.checked_sub(1), Some(f + 1), Some(f + 2)];
             let around = around.into_iter().flatten().filter_map(|g| steps.get(g));
             steps[f] > least && steps[f] > SUDDEN * around.fold(1e-9_f64, |m, x| m.max(*x))
         };
-        let cut = |f: &usize| sudden(&moves, JUMP, *f) || sudden(&turns, TURN, *f);
+        let cut = |f: &usize| sudden(&moves, JUMP, *f) || sudden(&angles, ROTATION, *f);
         (0..edges).filter(cut).map(|f| f + 1).collect()
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// A body that wanders and sometimes jumps or turns suddenly, by about as much as a cut needs.
+        /// A body that wanders and sometimes jumps or angles suddenly, by about as much as a cut needs.
         #[test]
         fn what_is_passed_over_is_no_cut(
             joints in 2..9usize, frames in prop_oneof![9..40usize, 250..560usize],
@@ -242,9 +244,9 @@ mod tests {
             let mut rotations: Vec<Quat> = Vec::new();
             let mut translations = Vec::new();
             for f in 0..frames {
-                let turned: f64 = behind(f).map(|jump| jump.2).sum::<f64>() + pace * f as f64;
-                let turn = |k: usize| if k < still { Quat::identity() } else { exp(&(Vec3::x() * turned)) };
-                rotations.extend((0..joints).map(turn));
+                let angle: f64 = behind(f).map(|jump| jump.2).sum::<f64>() + pace * f as f64;
+                let angle_of = |k: usize| if k < still { Quat::identity() } else { exp(&(Vec3::x() * angle)) };
+                rotations.extend((0..joints).map(angle_of));
                 let far: f64 = behind(f).map(|jump| jump.1).sum();
                 translations.push(Vec3::new(far + 0.1 * (pace * f as f64).sin(), 1.0, 0.0));
             }

@@ -94,7 +94,7 @@ pub(super) fn meaning(key: &str) -> Option<&'static str> {
 }
 
 /// Rewords a syntax error of the TOML parser: numbers instead of Rust types, and the most similar key.
-pub(super) fn plainly(message: &str, line: &str) -> String {
+pub(super) fn reworded(message: &str, line: &str) -> String {
     if let Some(rest) = message.strip_prefix("unknown field `")
         && let Some((found, list)) = rest.split_once('`')
     {
@@ -106,13 +106,13 @@ pub(super) fn plainly(message: &str, line: &str) -> String {
             None => message.to_owned(),
         };
     }
-    let mut said = message.replace("expected f64", "expected a number");
+    let mut text = message.replace("expected f64", "expected a number");
     for (count, word) in [(2, "two"), (3, "three"), (4, "four")] {
-        said = said.replace(&format!("an array of length {count}"), &format!("{word} numbers"));
+        text = text.replace(&format!("an array of length {count}"), &format!("{word} numbers"));
     }
     let key = line.split('=').next().unwrap_or_default().trim();
     match meaning(key) {
-        Some(meaning) if message.starts_with("invalid") => format!("{said}\n  hint: `{key}`: {meaning}"),
-        _ => said,
+        Some(meaning) if message.starts_with("invalid") => format!("{text}\n  hint: `{key}`: {meaning}"),
+        _ => text,
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Space: anchors and axes in world coordinates of the initial state. Units: SI.
 
-use super::error::SceneError;
-use super::file::ConstraintEntry;
-use super::reader::{Named, Reader};
-use crate::dynamics::body::BodyState;
+use super::reader::{NameList, SceneReader};
+use super::scene_entries::ConstraintEntry;
+use super::scene_error::SceneError;
 use crate::dynamics::constraint::{Constraint, ConstraintKind, of};
 use crate::dynamics::drive::{CoordinateLimit, Motor, Spring};
+use crate::dynamics::rigid_body::BodyState;
 use crate::math::Vec3;
 use std::f64::consts::PI;
 use toml::Spanned;
@@ -22,11 +22,11 @@ pub(super) struct Drives {
     pub(super) motor_names: Vec<String>,
 }
 
-impl Reader<'_> {
+impl SceneReader<'_> {
     pub(super) fn constraint(
         &self,
         entry: &ConstraintEntry,
-        bodies: Named,
+        bodies: NameList,
         states: &[BodyState],
     ) -> Result<Constraint, SceneError> {
         let kind = match entry.kind.get_ref().as_str() {

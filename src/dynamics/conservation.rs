@@ -6,8 +6,7 @@
 //! Space and units as in [`BodyState`].
 
 use super::articulation::Articulation;
-use super::body::{Body, BodyState};
-use super::integrate::Stepper;
+use super::rigid_body::{Body, BodyState};
 use crate::math::{Mat3, Symmetric3, Vec3, exp, hat};
 
 /// The conserved quantities of a free articulation at the start, and the time since then.
@@ -35,17 +34,17 @@ impl Conserved {
             elapsed: 0.0,
         }
     }
-}
 
-impl Stepper {
     /// Sets momenta and energy to their conserved values. Every constraint still holds: a rigid motion of the whole
     /// satisfies all of them, and the internal part is only scaled.
-    pub(super) fn restore(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
-        let Some(wanted) = &mut self.conserved else { return };
+    ///
+    /// Returns whether the energy was left as it was because the velocity scale was outside 0.9 to 1.1.
+    pub(super) fn restore(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) -> bool {
         let (bodies, mass, gravity) =
             (articulation.bodies(), articulation.total_mass(), articulation.gravity);
-        wanted.elapsed += h;
-        let (mut wanted, t) = (*wanted, wanted.elapsed);
+        self.elapsed += h;
+        let (mut wanted, t) = (*self, self.elapsed);
+        let mut refused = false;
         // The parabola is evaluated from the start: step by step, rounding would accumulate.
         wanted.center += wanted.linear * (t / mass) + gravity * (0.5 * t * t);
         wanted.linear += gravity * (t * mass);
@@ -56,7 +55,9 @@ impl Stepper {
         let center = articulation.center_of_mass(states);
         let momentum = articulation.linear_momentum(states);
         let angular = articulation.angular_momentum(states) - center.cross(&momentum);
-        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else { return };
+        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else {
+            return refused;
+        };
         let rigid = |v: Vec3, w: Vec3, s: &BodyState| {
             (v + w.cross(&(s.position - center)), s.orientation.inverse_transform_vector(&w))
         };
@@ -65,8 +66,8 @@ impl Stepper {
         let mut internal: Vec<(Vec3, Vec3)> = states
             .iter()
             .map(|s| {
-                let (linear, turning) = rigid(v, w, s);
-                (s.velocity - linear, s.angular_velocity - turning)
+                let (linear, angular) = rigid(v, w, s);
+                (s.velocity - linear, s.angular_velocity - angular)
             })
             .collect();
         if let Some(energy) = wanted.energy {
@@ -76,7 +77,7 @@ impl Stepper {
             let kinetic = energy - articulation.potential_energy(states);
             let of_linear = 0.5 * wanted.linear.dot(&v_wanted);
             if of_internal <= 1e-12 * kinetic {
-                turn_to_energy(articulation, states, &center, &wanted.angular, kinetic - of_linear);
+                rotate_to_energy(articulation, states, &center, &wanted.angular, kinetic - of_linear);
             } else {
                 let of_rigid = of_linear + 0.5 * wanted.angular.dot(&(inverse * wanted.angular));
                 let scale = ((kinetic - of_rigid).max(0.0) / of_internal).sqrt();
@@ -86,17 +87,20 @@ impl Stepper {
                         *w *= scale;
                     }
                 } else {
-                    self.refused_scalings += 1;
+                    refused = true;
                 }
             }
         }
-        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else { return };
+        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else {
+            return refused;
+        };
         let w_wanted = inverse * wanted.angular;
-        for (s, (linear, turning)) in states.iter_mut().zip(internal) {
+        for (s, (linear, angular)) in states.iter_mut().zip(internal) {
             let (v, w) = rigid(v_wanted, w_wanted, s);
             s.velocity = v + linear;
-            s.angular_velocity = w + turning;
+            s.angular_velocity = w + angular;
         }
+        refused
     }
 }
 
@@ -104,15 +108,15 @@ impl Stepper {
 fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Vec3) -> Mat3<f64> {
     let of_body = |(b, s): (&Body, &BodyState)| {
         let r = s.position - center;
-        let turned = Symmetric3::upper(&b.inertia).rotated(&s.orientation.to_rotation_matrix().into_inner());
-        turned.full() - hat(&r) * hat(&r) * b.mass
+        let rotated = Symmetric3::upper(&b.inertia).rotated(&s.orientation.to_rotation_matrix().into_inner());
+        rotated.full() - hat(&r) * hat(&r) * b.mass
     };
     articulation.bodies().iter().zip(states).map(of_body).sum()
 }
 
 /// Without internal motion, angular momentum and orientation determine the energy: applies the smallest rotation of the
 /// whole about `center` that gives the target energy.
-fn turn_to_energy(
+fn rotate_to_energy(
     articulation: &Articulation,
     states: &mut [BodyState],
     center: &Vec3,
@@ -125,16 +129,16 @@ fn turn_to_energy(
         let missing = energy - 0.5 * w.dot(angular);
         // The energy grows by theta . (w x L) when the whole rotates by theta.
         let slope = w.cross(angular);
-        let turn = slope * (missing / slope.norm_squared());
+        let rotation = slope * (missing / slope.norm_squared());
         // Near a steady rotation the slope vanishes, and no small rotation changes the energy.
-        let small = turn.norm() < 1e-3;
+        let small = rotation.norm() < 1e-3;
         if missing.abs() <= 1e-15 * energy || !small {
             return;
         }
-        let turn = exp(&turn);
+        let rotation = exp(&rotation);
         for s in states.iter_mut() {
-            s.position = center + turn * (s.position - center);
-            s.orientation = turn * s.orientation;
+            s.position = center + rotation * (s.position - center);
+            s.orientation = rotation * s.orientation;
             s.orientation.renormalize();
         }
     }

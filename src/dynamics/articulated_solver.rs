@@ -12,9 +12,8 @@
 //! which differ only in the right-hand side. Units: SI.
 
 use super::articulation::Articulation;
-use super::body::{BodyAcceleration, BodyForce, BodyState};
-use super::constraint::ConstraintKind;
-use super::project::closing_twist;
+use super::constraint::{ConstraintKind, closing_twist};
+use super::rigid_body::{BodyAcceleration, BodyForce, BodyState};
 use super::spatial::{SpatialInertia, Twist, Wrench};
 use crate::math::{Mat3, Symmetric3, Vec3, in_wide_registers};
 use std::ops::Range;
@@ -30,7 +29,7 @@ pub(super) struct Resistance {
 
 /// Working data of one link for the passes over the tree.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct LinkWorkspace {
     pub(super) kind: Option<ConstraintKind>,
     pub(super) parent: usize,
     pub(super) body: usize,
@@ -69,14 +68,14 @@ pub(super) const NO_PARENT: usize = usize::MAX;
 
 /// The factorised tree in one pose, and the workspace of the passes; reused for every step.
 #[derive(Clone, Debug)]
-pub struct Solver {
-    pub(super) nodes: Vec<Node>,
+pub struct ArticulationSolver {
+    pub(super) nodes: Vec<LinkWorkspace>,
 }
 
-impl Solver {
+impl ArticulationSolver {
     /// Allocates the workspace for an articulation.
     pub fn new(articulation: &Articulation) -> Self {
-        let blank = Node {
+        let blank = LinkWorkspace {
             kind: None,
             parent: NO_PARENT,
             body: 0,
@@ -97,7 +96,7 @@ impl Solver {
             bias: Twist::zero(),
             on_path: false,
         };
-        let node = |link: &super::articulation::Link| Node {
+        let node = |link: &super::articulation::Link| LinkWorkspace {
             kind: link.constraint.map(|k| articulation.constraints()[k].kind),
             parent: link.parent.unwrap_or(NO_PARENT),
             body: link.body,
@@ -161,7 +160,7 @@ impl Solver {
         }
     }
 
-    /// The forces and torques of every constraint after [`Solver::accelerations`], in the note's variables: `c` on
+    /// The forces and torques of every constraint after [`ArticulationSolver::accelerations`], in the note's variables: `c` on
     /// body `a` at the anchor, and `d` with torque `z x d`, perpendicular to the axis; world axes.
     ///
     /// For kinds other than hinge and ball `d` is the torque itself.
@@ -237,7 +236,7 @@ impl Solver {
         }
     }
 
-    /// The twist of link `i` after [`Solver::respond`], at its reference point.
+    /// The twist of link `i` after [`ArticulationSolver::respond`], at its reference point.
     pub(super) fn motion(&self, i: usize) -> &Twist {
         &self.nodes[i].motion
     }
@@ -247,7 +246,7 @@ impl Solver {
         &self.nodes[i].to_center
     }
 
-    /// The linear and angular (world) velocity of the centre of mass of link `i` after [`Solver::respond`].
+    /// The linear and angular (world) velocity of the centre of mass of link `i` after [`ArticulationSolver::respond`].
     pub(super) fn center_motion(&self, i: usize) -> Twist {
         self.nodes[i].motion.at(&self.nodes[i].to_center)
     }

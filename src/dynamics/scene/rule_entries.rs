@@ -2,14 +2,15 @@
 //!
 //! Units: those of the motors that the rules set.
 
-use super::error::{SceneError, SceneFault};
-use super::file::{SceneFile, SensorEntry, SetPointEntry};
-use super::reader::{Named, Reader};
+use super::reader::{NameList, SceneReader};
+use super::scene_entries::{SceneFile, SensorEntry, SetPointEntry};
+use super::scene_error::{SceneError, SceneFault};
 use crate::dynamics::condition::Condition;
-use crate::dynamics::sensor::{Rule, Sensor, SetPoint};
+use crate::dynamics::controller::{Rule, SetPoint};
+use crate::dynamics::sensor::Sensor;
 use toml::Spanned;
 
-impl Reader<'_> {
+impl SceneReader<'_> {
     pub(super) fn sensors(&self, file: &SceneFile, bodies: &[String]) -> Result<Vec<Sensor>, SceneError> {
         self.names(file.sensors.iter().map(|s| &s.name))?;
         let list = |names: &[Spanned<String>]| -> Result<Vec<usize>, SceneError> {
@@ -33,7 +34,7 @@ impl Reader<'_> {
         file: &SceneFile,
         sensors: &[Sensor],
         constraints: &[String],
-        motors: Named,
+        motors: NameList,
     ) -> Result<Vec<Rule>, SceneError> {
         let sensors: Vec<String> = sensors.iter().map(|s| s.name.clone()).collect();
         let mut rules = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Every body is a joint with a rigidly bound mesh, so that software for skinned characters can play simulations.
 
-mod performance;
-mod solid;
+mod recording_motion;
+mod solid_mesh;
 
-pub use performance::motion;
+pub use recording_motion::motion;

@@ -1,15 +1,15 @@
 //! Factorisation of the articulated-body algorithm: the part of the inward pass that depends only on the pose.
 //!
-//! See [`Solver`] for method, space and units.
+//! See [`ArticulationSolver`] for method, space and units.
 
+use super::articulated_solver::{ArticulationSolver, NO_PARENT, Resistance};
 use super::articulation::Articulation;
-use super::body::BodyState;
 use super::constraint::{ConstraintKind, matrix};
+use super::rigid_body::BodyState;
 use super::spatial::{SpatialInertia, Wrench};
-use super::tree::{NO_PARENT, Resistance, Solver};
 use crate::math::{Mat3, Symmetric3, Vec3, in_wide_registers};
 
-impl Solver {
+impl ArticulationSolver {
     /// Forms and eliminates the inertias in the pose of `states`. `resistances` is by constraint, or empty.
     pub(super) fn factor(
         &mut self,
@@ -74,8 +74,8 @@ impl Solver {
         }
         let node = &mut self.nodes[i];
         (node.rotation, node.to_center, node.axes, node.arm) = (r, to_center, axes, arm);
-        let turned = Symmetric3::upper(&body.inertia).rotated(&r);
-        node.inertia = SpatialInertia::rigid(body.mass, &turned, &to_center);
+        let rotated = Symmetric3::upper(&body.inertia).rotated(&r);
+        node.inertia = SpatialInertia::rigid(body.mass, &rotated, &to_center);
     }
 
     /// Eliminates the free motions of link `i` and adds the remaining inertia to its parent.

@@ -28,9 +28,9 @@ pub fn skinning_transforms(skeleton: &Skeleton, pose: &Pose) -> Vec<Transform> {
         let above_rest = parent.map_or(Transform::identity(), |p| *rest.joint(p));
         let x = rest.position(id);
         let q0 = rest.joint(id).rotation;
-        let turn = q0 * own.rotation.inverse() * local.rotation * q0.inverse();
+        let rotation_change = q0 * own.rotation.inverse() * local.rotation * q0.inverse();
         let shift = above_rest.rotation * (local.translation - own.translation);
-        let rotation = above.rotation * turn;
+        let rotation = above.rotation * rotation_change;
         let translation = above.translation + above.rotation * x - rotation * x + above.rotation * shift;
         skinning.push(Transform::new(rotation, translation));
     }
@@ -57,11 +57,13 @@ mod tests {
     fn tree() -> impl Strategy<Value = (Skeleton, Vec<(Vec3, Vec3)>)> {
         let one = (vector(1.0), vector(3.0), any::<prop::sample::Index>(), vector(3.0), vector(0.2));
         proptest::collection::vec(one, 2..25).prop_map(|all| {
-            let joint =
-                |(i, (offset, turn, parent, _, _)): (usize, &(Vec3, Vec3, prop::sample::Index, _, _))| {
-                    let parent = (i > 0).then(|| JointId::new(parent.index(i)));
-                    Joint::new(format!("j{i}"), parent, Transform::new(exp(turn), *offset))
-                };
+            let joint = |(i, (offset, rotation_change, parent, _, _)): (
+                usize,
+                &(Vec3, Vec3, prop::sample::Index, _, _),
+            )| {
+                let parent = (i > 0).then(|| JointId::new(parent.index(i)));
+                Joint::new(format!("j{i}"), parent, Transform::new(exp(rotation_change), *offset))
+            };
             let skeleton = Skeleton::new(all.iter().enumerate().map(joint).collect()).unwrap();
             (skeleton, all.into_iter().map(|a| (a.3, a.4)).collect())
         })
@@ -69,8 +71,8 @@ mod tests {
 
     fn posed(skeleton: &Skeleton, changes: &[(Vec3, Vec3)], shifted: bool) -> Pose {
         let mut pose = skeleton.rest_pose();
-        for (t, (turn, shift)) in pose.local_mut().iter_mut().zip(changes) {
-            t.rotation *= exp(turn);
+        for (t, (rotation_change, shift)) in pose.local_mut().iter_mut().zip(changes) {
+            t.rotation *= exp(rotation_change);
             t.translation += if shifted { *shift } else { Vec3::zeros() };
         }
         pose
@@ -110,7 +112,7 @@ mod tests {
         }
 
         #[test]
-        fn i4_turning_the_root_moves_all_alike((skeleton, changes) in tree()) {
+        fn i4_rotating_the_root_moves_all_alike((skeleton, changes) in tree()) {
             let mut pose = skeleton.rest_pose();
             pose.local_mut()[0].rotation *= exp(&changes[0].0);
             let skinning = skinning_transforms(&skeleton, &pose);
@@ -120,7 +122,7 @@ mod tests {
         }
 
         #[test]
-        fn i5_a_hinge_turns_about_the_axis_its_parent_carries((skeleton, changes) in tree(), axis in vector(1.0), angle in -3.0..3.0f64) {
+        fn i5_a_hinge_rotates_about_the_axis_of_its_parent((skeleton, changes) in tree(), axis in vector(1.0), angle in -3.0..3.0f64) {
             prop_assume!(axis.norm() > 1e-2);
             let mut pose = posed(&skeleton, &changes, false);
             let rest = skeleton.rest_model_pose();

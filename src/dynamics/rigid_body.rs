@@ -122,7 +122,7 @@ impl BodyState {
     #[inline(always)]
     pub fn advance(&mut self, h: f64) {
         self.position += self.velocity * h;
-        self.orientation *= turn(&(self.angular_velocity * h));
+        self.orientation *= small_rotation(&(self.angular_velocity * h));
         self.orientation.renormalize_fast();
     }
 
@@ -139,7 +139,7 @@ impl BodyState {
 
 /// [`exp`], by the series of sine and cosine for small rotations, where it is exact to rounding; steps rarely make others.
 #[inline(always)]
-fn turn(v: &Vec3) -> Quat {
+fn small_rotation(v: &Vec3) -> Quat {
     let square = 0.25 * v.norm_squared();
     if square > 0.01 {
         return exp(v);
@@ -244,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn small_turns_are_those_of_the_exponential() {
+    fn small_rotations_are_those_of_the_exponential() {
         for angle in [0.0, 1e-9, 1e-3, 0.1, 0.1999, 0.2001, 2.0] {
             let v = Vec3::new(2.0, -1.0, 2.0) / 3.0 * angle;
-            assert!((turn(&v).into_inner() - exp(&v).into_inner()).norm() < 3e-16, "{angle}");
+            assert!((small_rotation(&v).into_inner() - exp(&v).into_inner()).norm() < 3e-16, "{angle}");
         }
     }
 

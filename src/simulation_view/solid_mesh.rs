@@ -51,13 +51,13 @@ impl Solid {
         };
         let below = (0..=TO_EQUATOR).rev().map(|k| arc(k, -length / 2.0));
         let above = (usize::from(length == 0.0)..=TO_EQUATOR).map(|k| arc(k, length / 2.0));
-        Self::turned(&below.chain(above).collect::<Vec<_>>())
+        Self::revolved(&below.chain(above).collect::<Vec<_>>())
     }
 
     /// A cylinder along z.
     pub(super) fn cylinder(radius: f64, length: f64) -> Self {
         let (r, h) = (radius, length / 2.0);
-        Self::turned(&[
+        Self::revolved(&[
             (0.0, -h, 0.0, -1.0),
             (r, -h, 0.0, -1.0),
             (r, -h, 1.0, 0.0),
@@ -68,7 +68,7 @@ impl Solid {
     }
 
     /// The surface of revolution of a profile from bottom to top.
-    fn turned(profile: &[Profile]) -> Self {
+    fn revolved(profile: &[Profile]) -> Self {
         let mut solid = Self::default();
         for &(r, z, nr, nz) in profile {
             for j in 0..AROUND {

@@ -22,45 +22,45 @@ pub(super) type Columns = [[f32; 3]; 4];
 
 /// A block of vertices in mesh space.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
-    /// The range of the block's entries in the [`Share`]s of the mesh.
-    pub(super) shares: Range<usize>,
+pub(super) struct VertexBlock {
+    /// The range of the block's entries in the [`Influence`]s of the mesh.
+    pub(super) influences: Range<usize>,
     pub(super) positions: [Lanes; 3],
     pub(super) normals: [Lanes; 3],
 }
 
 /// The weights of one binding for the vertices of a block.
 #[derive(Clone, Debug)]
-pub(super) struct Share {
+pub(super) struct Influence {
     pub(super) binding: u16,
     pub(super) weights: Lanes,
 }
 
 /// Skins all blocks: `positions` has one entry per block, `normals` as many or none.
 pub(super) fn blend(
-    blocks: &[Block],
-    shares: &[Share],
+    blocks: &[VertexBlock],
+    influences: &[Influence],
     bindings: &[Columns],
     positions: &mut [Vertices],
     normals: &mut [Vertices],
 ) {
-    let work = Work { blocks, shares, bindings, positions, normals };
+    let task = BlendTask { blocks, influences, bindings, positions, normals };
     match Arch::new() {
         // Four lanes even without SIMD instructions: single numbers would be a third as fast.
-        Arch::Scalar => Scalar128b.vectorize(work),
-        arch => arch.dispatch(work),
+        Arch::Scalar => Scalar128b.vectorize(task),
+        arch => arch.dispatch(task),
     }
 }
 
-struct Work<'a> {
-    blocks: &'a [Block],
-    shares: &'a [Share],
+struct BlendTask<'a> {
+    blocks: &'a [VertexBlock],
+    influences: &'a [Influence],
     bindings: &'a [Columns],
     positions: &'a mut [Vertices],
     normals: &'a mut [Vertices],
 }
 
-impl WithSimd for Work<'_> {
+impl WithSimd for BlendTask<'_> {
     type Output = ();
 
     // No closures here: they would be separate functions, not compiled for the wide registers.
@@ -69,19 +69,19 @@ impl WithSimd for Work<'_> {
         const { assert!(WIDTH.is_multiple_of(S::F32_LANES), "registers divide a block") };
         let mut normals = self.normals.iter_mut();
         for (block, positions) in self.blocks.iter().zip(self.positions) {
-            let shares = &self.shares[block.shares.clone()];
-            let (mut moved, mut turned) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
+            let influences = &self.influences[block.influences.clone()];
+            let (mut moved, mut rotated) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
             let normals = normals.next();
             for at in 0..WIDTH / S::F32_LANES {
-                let m = blended(simd, shares, self.bindings, at);
+                let m = blended(simd, influences, self.bindings, at);
                 store(point(&m, &load(simd, &block.positions, at)), &mut moved, at);
                 if normals.is_some() {
-                    store(normal(&m, &load(simd, &block.normals, at)), &mut turned, at);
+                    store(normal(&m, &load(simd, &block.normals, at)), &mut rotated, at);
                 }
             }
             *positions = by_vertex(&moved);
             if let Some(normals) = normals {
-                *normals = by_vertex(&turned);
+                *normals = by_vertex(&rotated);
             }
         }
     }
@@ -89,14 +89,14 @@ impl WithSimd for Work<'_> {
 
 /// The numbers in one register.
 #[derive(Clone, Copy)]
-struct Number<S: Simd> {
+struct Register<S: Simd> {
     simd: S,
     lanes: S::f32s,
 }
 
 macro_rules! by_lane {
     ($operation:ident, $function:ident, $instruction:ident) => {
-        impl<S: Simd> $operation for Number<S> {
+        impl<S: Simd> $operation for Register<S> {
             type Output = Self;
             #[inline(always)]
             fn $function(self, other: Self) -> Self {
@@ -111,26 +111,26 @@ by_lane!(Sub, sub, sub_f32s);
 by_lane!(Mul, mul, mul_f32s);
 by_lane!(Div, div, div_f32s);
 
-type Triple<S> = [Number<S>; 3];
+type RegisterTriple<S> = [Register<S>; 3];
 
 #[inline(always)]
-fn splat<S: Simd>(simd: S, x: f32) -> Number<S> {
-    Number { simd, lanes: simd.splat_f32s(x) }
+fn splat<S: Simd>(simd: S, x: f32) -> Register<S> {
+    Register { simd, lanes: simd.splat_f32s(x) }
 }
 
 /// Register `at` of the lanes of a block.
 #[inline(always)]
-fn part<S: Simd>(simd: S, lanes: &Lanes, at: usize) -> Number<S> {
-    Number { simd, lanes: S::as_simd_f32s(lanes).0[at] }
+fn part<S: Simd>(simd: S, lanes: &Lanes, at: usize) -> Register<S> {
+    Register { simd, lanes: S::as_simd_f32s(lanes).0[at] }
 }
 
 #[inline(always)]
-fn load<S: Simd>(simd: S, all: &[Lanes; 3], at: usize) -> Triple<S> {
+fn load<S: Simd>(simd: S, all: &[Lanes; 3], at: usize) -> RegisterTriple<S> {
     [part(simd, &all[0], at), part(simd, &all[1], at), part(simd, &all[2], at)]
 }
 
 #[inline(always)]
-fn store<S: Simd>(from: Triple<S>, to: &mut [Lanes; 3], at: usize) {
+fn store<S: Simd>(from: RegisterTriple<S>, to: &mut [Lanes; 3], at: usize) {
     for (from, to) in from.iter().zip(to) {
         S::as_mut_simd_f32s(to).0[at] = from.lanes;
     }
@@ -146,11 +146,16 @@ fn by_vertex([x, y, z]: &[Lanes; 3]) -> Vertices {
 }
 
 #[inline(always)]
-fn blended<S: Simd>(simd: S, shares: &[Share], bindings: &[Columns], at: usize) -> [Triple<S>; 4] {
+fn blended<S: Simd>(
+    simd: S,
+    influences: &[Influence],
+    bindings: &[Columns],
+    at: usize,
+) -> [RegisterTriple<S>; 4] {
     let mut sum = [[splat(simd, 0.0); 3]; 4];
-    for share in shares {
-        let weight = part(simd, &share.weights, at);
-        for (sum, column) in sum.iter_mut().zip(&bindings[usize::from(share.binding)]) {
+    for influence in influences {
+        let weight = part(simd, &influence.weights, at);
+        for (sum, column) in sum.iter_mut().zip(&bindings[usize::from(influence.binding)]) {
             for (sum, &x) in sum.iter_mut().zip(column) {
                 *sum = *sum + splat(simd, x) * weight;
             }
@@ -160,13 +165,18 @@ fn blended<S: Simd>(simd: S, shares: &[Share], bindings: &[Columns], at: usize) 
 }
 
 #[inline(always)]
-fn point<S: Simd>(m: &[Triple<S>; 4], p: &Triple<S>) -> Triple<S> {
+fn point<S: Simd>(m: &[RegisterTriple<S>; 4], p: &RegisterTriple<S>) -> RegisterTriple<S> {
     let [x, y, z] = combined(m[0], m[1], m[2], p);
     [x + m[3][0], y + m[3][1], z + m[3][2]]
 }
 
 #[inline(always)]
-fn combined<S: Simd>(a: Triple<S>, b: Triple<S>, c: Triple<S>, by: &Triple<S>) -> Triple<S> {
+fn combined<S: Simd>(
+    a: RegisterTriple<S>,
+    b: RegisterTriple<S>,
+    c: RegisterTriple<S>,
+    by: &RegisterTriple<S>,
+) -> RegisterTriple<S> {
     [
         a[0] * by[0] + b[0] * by[1] + c[0] * by[2],
         a[1] * by[0] + b[1] * by[1] + c[1] * by[2],
@@ -175,32 +185,32 @@ fn combined<S: Simd>(a: Triple<S>, b: Triple<S>, c: Triple<S>, by: &Triple<S>) -
 }
 
 #[inline(always)]
-fn cross<S: Simd>(a: Triple<S>, b: Triple<S>) -> Triple<S> {
+fn cross<S: Simd>(a: RegisterTriple<S>, b: RegisterTriple<S>) -> RegisterTriple<S> {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 #[inline(always)]
-fn dot<S: Simd>(a: Triple<S>, b: Triple<S>) -> Number<S> {
+fn dot<S: Simd>(a: RegisterTriple<S>, b: RegisterTriple<S>) -> Register<S> {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// The normal transformed by the cofactors of the matrix, which are its inverse transpose times the determinant. Where the
 /// matrix is singular the normal is unchanged.
 #[inline(always)]
-fn normal<S: Simd>(m: &[Triple<S>; 4], n: &Triple<S>) -> Triple<S> {
+fn normal<S: Simd>(m: &[RegisterTriple<S>; 4], n: &RegisterTriple<S>) -> RegisterTriple<S> {
     let [a, b, c, _] = *m;
     let bc = cross(b, c);
-    let turned = combined(bc, cross(c, a), cross(a, b), n);
+    let rotated = combined(bc, cross(c, a), cross(a, b), n);
     let simd = n[0].simd;
-    let length = simd.sqrt_f32s(dot(turned, turned).lanes);
+    let length = simd.sqrt_f32s(dot(rotated, rotated).lanes);
     let sign = simd.and_f32s(dot(bc, a).lanes, simd.splat_f32s(-0.0));
     let upright = simd.greater_than_f32s(length, simd.splat_f32s(f32::MIN_POSITIVE));
-    let length = Number { simd, lanes: simd.or_f32s(length, sign) };
+    let length = Register { simd, lanes: simd.or_f32s(length, sign) };
     // One quotient and three products: a quotient costs as much as eight products.
     let shrink = splat(simd, 1.0) / length;
     let mut unit = *n;
-    for (unit, turned) in unit.iter_mut().zip(turned) {
-        unit.lanes = simd.select_f32s(upright, (turned * shrink).lanes, unit.lanes);
+    for (unit, rotated) in unit.iter_mut().zip(rotated) {
+        unit.lanes = simd.select_f32s(upright, (rotated * shrink).lanes, unit.lanes);
     }
     unit
 }
@@ -214,26 +224,35 @@ mod tests {
         let number = |k: usize| (k as f32 * 1.7).sin();
         let lanes = |from: usize| -> Lanes { std::array::from_fn(|k| number(from + k)) };
         let triple = |from: usize| [lanes(from), lanes(from + 100), lanes(from + 200)];
-        let block =
-            |i: usize| Block { shares: 4 * i..4 * i + 4, positions: triple(i), normals: triple(i + 50) };
-        let blocks: Vec<Block> = (0..5).map(block).collect();
-        let share = |i: usize| Share { binding: (i % 7) as u16, weights: lanes(300 + i) };
-        let shares: Vec<Share> = (0..20).map(share).collect();
+        let block = |i: usize| VertexBlock {
+            influences: 4 * i..4 * i + 4,
+            positions: triple(i),
+            normals: triple(i + 50),
+        };
+        let blocks: Vec<VertexBlock> = (0..5).map(block).collect();
+        let influence = |i: usize| Influence { binding: (i % 7) as u16, weights: lanes(300 + i) };
+        let influences: Vec<Influence> = (0..20).map(influence).collect();
         let binding = |i: usize| std::array::from_fn(|c| [0, 1, 2].map(|r| number(12 * i + 3 * c + r)));
         let bindings: Vec<Columns> = (0..7).map(binding).collect();
-        let moved = |run: fn(Work<'_>)| {
+        let moved = |run: fn(BlendTask<'_>)| {
             let mut moved = [(); 2].map(|()| vec![[[0.0; 3]; WIDTH]; 5]);
             let [positions, normals] = &mut moved;
-            run(Work { blocks: &blocks, shares: &shares, bindings: &bindings, positions, normals });
+            run(BlendTask {
+                blocks: &blocks,
+                influences: &influences,
+                bindings: &bindings,
+                positions,
+                normals,
+            });
             moved
         };
-        let narrow = moved(|work| Scalar128b.vectorize(work));
+        let narrow = moved(|task| Scalar128b.vectorize(task));
 
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         if pulp::x86::V3::is_available() {
-            let wide = |work: Work<'_>| Simd::vectorize(pulp::x86::V3::try_new().unwrap(), work);
+            let wide = |task: BlendTask<'_>| Simd::vectorize(pulp::x86::V3::try_new().unwrap(), task);
             assert_eq!(moved(wide), narrow);
         }
-        assert_eq!(moved(|work| Arch::new().dispatch(work)), narrow);
+        assert_eq!(moved(|task| Arch::new().dispatch(task)), narrow);
     }
 }

@@ -6,18 +6,18 @@
 //! Space: mesh space in, model space out. Units: metres out; `f32` vertices, `f64` inside.
 
 use super::Skin;
-use super::blend::matrices;
+use super::linear_blend::matrices;
 use crate::math::{Mat3, Mat4, Quat, RawQuat, Vec3, nearest_rotation};
 use crate::model::{Mesh, ModelPose};
 
 /// One binding: stretch, then a dual quaternion.
-struct Part {
+struct DualBinding {
     stretch: Mat3<f64>,
     real: RawQuat,
     dual: RawQuat,
 }
 
-impl Part {
+impl DualBinding {
     fn of(m: &Mat4<f64>) -> Self {
         let linear: Mat3<f64> = m.fixed_view::<3, 3>(0, 0).into_owned();
         let t = m.fixed_view::<3, 1>(0, 3).into_owned();
@@ -34,7 +34,7 @@ impl Part {
 /// # Panics
 /// Where the mesh breaks its promises (`Motion::check`) or belongs to another skeleton.
 pub fn dual_quaternion_blend(mesh: &Mesh, model: &ModelPose, skin: &mut Skin) {
-    let parts: Vec<Part> = matrices(&mesh.bindings, model).map(|m| Part::of(&m)).collect();
+    let parts: Vec<DualBinding> = matrices(&mesh.bindings, model).map(|m| DualBinding::of(&m)).collect();
     skin.positions.clear();
     skin.normals.clear();
     for (v, p) in mesh.positions.iter().enumerate() {
@@ -52,7 +52,7 @@ fn vec3(p: &[f32; 3]) -> Vec3 {
 }
 
 /// The blended stretch, rotation and translation of one vertex.
-fn blend(parts: &[Part], joints: &[u16; 4], weights: &[f32; 4]) -> (Mat3<f64>, Quat, Vec3) {
+fn blend(parts: &[DualBinding], joints: &[u16; 4], weights: &[f32; 4]) -> (Mat3<f64>, Quat, Vec3) {
     let largest = (0..4).max_by(|&i, &k| weights[i].total_cmp(&weights[k]).then(k.cmp(&i))).unwrap_or(0);
     let reference = &parts[usize::from(joints[largest])];
     let mut stretch = Mat3::zeros();
@@ -73,8 +73,8 @@ fn blend(parts: &[Part], joints: &[u16; 4], weights: &[f32; 4]) -> (Mat3<f64>, Q
 
 #[cfg(test)]
 mod tests {
-    use super::super::blend::tests::{mesh, near, v};
     use super::super::linear_blend;
+    use super::super::linear_blend::tests::{mesh, near, v};
     use super::*;
     use crate::math::{Transform, exp};
     use proptest::prelude::*;
@@ -100,7 +100,7 @@ mod tests {
         }
 
         #[test]
-        fn a_character_that_moves_as_one_takes_its_skin_along(s in -9.0..9.0f64) {
+        fn a_rigid_motion_moves_the_skin_rigidly(s in -9.0..9.0f64) {
             let (mesh, bind) = mesh(30, 0.01, false);
             let whole = Transform::new(exp(&(v(s) * 3.0)), v(s + 1.0));
             let moved = ModelPose::new(bind.joints().iter().map(|t| whole * *t).collect());

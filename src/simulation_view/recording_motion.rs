@@ -4,7 +4,7 @@
 //! links as boxes, balls and universal joints as spheres, as in the drawings of J. Hakenberg, "Animation of Skeletons with
 //! Hinges and Spherical Joints". Space: in, the world of the scene; out, model space, Y up. Units: metres, seconds.
 
-use super::solid::Solid;
+use super::solid_mesh::Solid;
 use crate::dynamics::{ConstraintGeometry, ConstraintKind, Frame, Recording, Shape};
 use crate::math::{Quat, Transform, Vec3, arc, same_hemisphere, slerp};
 use crate::model::{
@@ -65,7 +65,7 @@ fn poses(recording: &Recording, model_from_scene: &Quat) -> Vec<Vec<Transform>> 
     let frames = &recording.frames;
     let end = frames.last().map_or(0.0, |f| f.time);
     let count = (end * recording.output_rate + 1e-6).floor() as usize + 1;
-    let turn = Transform::from_rotation(*model_from_scene);
+    let rotation = Transform::from_rotation(*model_from_scene);
     let mut poses: Vec<Vec<Transform>> = Vec::with_capacity(count);
     let mut k = 0;
     for frame in 0..count {
@@ -79,7 +79,7 @@ fn poses(recording: &Recording, model_from_scene: &Quat) -> Vec<Vec<Transform>> 
             _ => vec![Transform::identity(); recording.names.len()],
         };
         for (i, body) in bodies.iter_mut().enumerate() {
-            *body = turn * *body;
+            *body = rotation * *body;
             if let Some(before) = poses.last() {
                 body.rotation = same_hemisphere(body.rotation, &before[i].rotation);
             }

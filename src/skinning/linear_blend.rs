@@ -4,7 +4,7 @@
 //! transformed by the inverse transpose of that matrix, so that they stay perpendicular under stretched and scaled bindings.
 //! Space: mesh space in, model space out. Units: metres out; `f32` vertices.
 
-use super::blend_kernel::{Block, Columns, Lanes, Share, WIDTH, blend};
+use super::linear_blend_kernel::{Columns, Influence, Lanes, VertexBlock, WIDTH, blend};
 use crate::math::{Mat4, Transform};
 use crate::model::{Binding, Mesh, ModelPose};
 
@@ -25,8 +25,8 @@ pub struct LinearBlend {
     vertices: usize,
     has_normals: bool,
     bindings: Vec<Binding>,
-    blocks: Vec<Block>,
-    shares: Vec<Share>,
+    blocks: Vec<VertexBlock>,
+    influences: Vec<Influence>,
 }
 
 impl LinearBlend {
@@ -35,18 +35,22 @@ impl LinearBlend {
     /// # Panics
     /// Where the mesh breaks its promises (`Motion::check`).
     pub fn new(mesh: &Mesh) -> Self {
-        let mut shares = Vec::new();
+        let mut influences = Vec::new();
         let vertices: Vec<usize> = (0..mesh.positions.len()).collect();
         let block = |some: &[usize]| {
-            let from = shares.len();
-            shares.extend(shares_of(mesh, some));
+            let from = influences.len();
+            influences.extend(influences_of(mesh, some));
             let normals =
                 if mesh.normals.is_empty() { Default::default() } else { lanes(&mesh.normals, some) };
-            Block { shares: from..shares.len(), positions: lanes(&mesh.positions, some), normals }
+            VertexBlock {
+                influences: from..influences.len(),
+                positions: lanes(&mesh.positions, some),
+                normals,
+            }
         };
         let blocks = vertices.chunks(WIDTH).map(block).collect();
         let (vertices, has_normals) = (vertices.len(), !mesh.normals.is_empty());
-        Self { vertices, has_normals, bindings: mesh.bindings.clone(), blocks, shares }
+        Self { vertices, has_normals, bindings: mesh.bindings.clone(), blocks, influences }
     }
 
     /// Skins the vertices at the pose `model` into `skin`, bit-identical on every processor. The result for a vertex does not
@@ -60,7 +64,7 @@ impl LinearBlend {
         skin.positions.resize(room, [0.0; 3]);
         skin.normals.resize(if self.has_normals { room } else { 0 }, [0.0; 3]);
         let (positions, normals) = (skin.positions.as_chunks_mut().0, skin.normals.as_chunks_mut().0);
-        blend(&self.blocks, &self.shares, &bindings, positions, normals);
+        blend(&self.blocks, &self.influences, &bindings, positions, normals);
         skin.positions.truncate(self.vertices);
         skin.normals.truncate(self.vertices);
     }
@@ -86,20 +90,20 @@ fn lanes(all: &[[f32; 3]], some: &[usize]) -> [Lanes; 3] {
 }
 
 /// The influences on these vertices, in the order of the bindings: the sum over them is then independent of the block.
-fn shares_of(mesh: &Mesh, some: &[usize]) -> Vec<Share> {
+fn influences_of(mesh: &Mesh, some: &[usize]) -> Vec<Influence> {
     let influences = |v: usize| mesh.joints[v].into_iter().zip(mesh.weights[v]).filter(|(_, w)| *w != 0.0);
     let mut bindings: Vec<u16> =
         some.iter().flat_map(|&v| influences(v)).map(|(binding, _)| binding).collect();
     bindings.sort_unstable();
     bindings.dedup();
-    let share = |binding: u16| {
+    let influence = |binding: u16| {
         let mut weights = [0.0; WIDTH];
         for (lane, &vertex) in some.iter().enumerate() {
             weights[lane] = influences(vertex).filter(|(b, _)| *b == binding).map(|(_, w)| w).sum();
         }
-        Share { binding, weights }
+        Influence { binding, weights }
     };
-    bindings.into_iter().map(share).collect()
+    bindings.into_iter().map(influence).collect()
 }
 
 /// Model space from mesh space for every binding.
@@ -111,10 +115,10 @@ pub(super) fn matrices(bindings: &[Binding], model: &ModelPose) -> impl Iterator
 /// Model space from mesh space for one binding, in `f32`: the upper three rows of its matrix; the fourth is not used.
 fn columns(binding: &Binding, model: &ModelPose) -> Columns {
     let joint = model.joint(binding.joint);
-    let turn = joint.rotation.to_rotation_matrix();
+    let rotation = joint.rotation.to_rotation_matrix();
     std::array::from_fn(|c| {
         let column = binding.joint_from_mesh.column(c);
-        (turn * column.xyz() + joint.translation * column[3]).map(|x| x as f32).into()
+        (rotation * column.xyz() + joint.translation * column[3]).map(|x| x as f32).into()
     })
 }
 
@@ -175,7 +179,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn a_character_that_moves_as_one_takes_its_skin_along(s in -9.0..9.0f64) {
+        fn a_rigid_motion_moves_the_skin_rigidly(s in -9.0..9.0f64) {
             let (mesh, bind) = mesh(40, 0.01, false);
             let whole = Transform::new(exp(&(v(s) * 3.0)), v(s + 1.0));
             let moved = ModelPose::new(bind.joints().iter().map(|t| whole * *t).collect());
@@ -268,9 +272,9 @@ pub(super) mod tests {
         let (mesh, pose) = mixed(13);
         let prepared = LinearBlend::new(&mesh);
         let mut kept = Skin::default();
-        for turn in [0.0, 1.0, 2.0] {
-            let turn = Transform::from_rotation(exp(&Vec3::new(turn, 0.5, 0.0)));
-            let pose = ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect());
+        for rotation in [0.0, 1.0, 2.0] {
+            let rotation = Transform::from_rotation(exp(&Vec3::new(rotation, 0.5, 0.0)));
+            let pose = ModelPose::new(pose.joints().iter().map(|t| rotation * *t).collect());
             let mut fresh = Skin::default();
             prepared.skin(&pose, &mut kept);
             linear_blend(&mesh, &pose, &mut fresh);

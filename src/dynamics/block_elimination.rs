@@ -5,8 +5,8 @@
 //! Space: generalised velocities are (world velocity of the centre of mass, object angular velocity). Units: SI.
 
 use super::articulation::Articulation;
-use super::body::{BodyAcceleration, BodyForce, BodyState};
-use super::constraint::Block;
+use super::constraint::ConstraintRows;
+use super::rigid_body::{BodyAcceleration, BodyForce, BodyState};
 use crate::math::{DMatrix, DVector, Mat6, Vec6};
 
 /// The result of [`solve_blocks`].
@@ -26,7 +26,7 @@ pub fn solve_blocks(
     forces: &[BodyForce],
     compliance: Option<&[DMatrix<f64>]>,
 ) -> BlockSolution {
-    let blocks: Vec<Block> = articulation.constraints().iter().map(|c| c.block(states)).collect();
+    let blocks: Vec<ConstraintRows> = articulation.constraints().iter().map(|c| c.block(states)).collect();
     let rhs: Vec<DVector<f64>> = blocks.iter().map(|b| -&b.gamma).collect();
     let force = |(i, f): (usize, &BodyForce)| {
         let (w, inertia) = (states[i].angular_velocity, &articulation.bodies()[i].inertia);
@@ -40,7 +40,7 @@ pub fn solve_blocks(
 /// Solves `[M, J^T; J, -C] (u, -lambda) = (f, rhs)`.
 fn eliminate(
     articulation: &Articulation,
-    blocks: &[Block],
+    blocks: &[ConstraintRows],
     f: Vec<Vec6<f64>>,
     rhs: &[DVector<f64>],
     compliance: Option<&[DMatrix<f64>]>,

@@ -1,15 +1,15 @@
 //! The two passes over a factorised tree, for one link: the right-hand side inward, the motion outward.
 //!
-//! See [`Solver`] for method, space and units.
+//! See [`ArticulationSolver`] for method, space and units.
 
+use super::articulated_solver::{ArticulationSolver, NO_PARENT};
 use super::articulation::Articulation;
-use super::body::BodyState;
 use super::constraint::{Constraint, ConstraintKind, of, slide_rate};
+use super::rigid_body::BodyState;
 use super::spatial::Twist;
-use super::tree::{NO_PARENT, Solver};
 use crate::math::Vec3;
 
-impl Solver {
+impl ArticulationSolver {
     /// Inward pass: adds the right-hand side of link `i` to its parent; `drive` is the driving impulse along its free
     /// motions.
     #[inline(always)]

@@ -6,34 +6,9 @@
 //! lets the bodies approach until they touch, but not further.
 
 use super::box_contact::cuboid_cuboid;
+use super::contact_point::{Contact, Touch};
 use super::shape::{Collider, Shape};
 use crate::math::{Transform, Vec3, nearest_of_segments, nearest_on_segment};
-
-/// One point where two colliders touch or nearly do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
-    /// The first collider, towards which the normal points.
-    pub first: usize,
-    /// The second collider.
-    pub second: usize,
-    /// Identifies the feature of the pair; stable from step to step.
-    pub feature: u32,
-    /// Midway between the two surfaces (on the surface of the other shape for a plane), world.
-    pub point: Vec3,
-    /// From the second towards the first, unit length, world.
-    pub normal: Vec3,
-    /// Penetration depth, metres; negative while the shapes are apart.
-    pub depth: f64,
-}
-
-/// A contact point of two shapes, without the indices of their colliders.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
-    pub(super) feature: u32,
-    pub(super) point: Vec3,
-    pub(super) normal: Vec3,
-    pub(super) depth: f64,
-}
 
 /// Appends all contacts of `first` and `second`, given with their world transforms, whose distance is below `margin`.
 pub fn contacts_of_pair(

@@ -2,17 +2,17 @@
 //!
 //! Space: world for positions and rotations, a body's axes for its shape. Units: SI.
 
-use super::error::{SceneError, SceneFault};
-use super::file::{BodyEntry, PlaneEntry};
 use super::parse::BodyGeometry;
-use super::reader::Reader;
-use crate::dynamics::body::{Body, BodyError, BodyState, solid};
+use super::reader::SceneReader;
+use super::scene_entries::{BodyEntry, PlaneEntry};
+use super::scene_error::{SceneError, SceneFault};
 use crate::dynamics::constraint::plane_basis;
+use crate::dynamics::rigid_body::{Body, BodyError, BodyState, solid};
 use crate::dynamics::shape::{Collider, Shape};
 use crate::math::{Mat3, Quat, RawQuat, Transform, Vec3, from_columns};
 use toml::Spanned;
 
-impl Reader<'_> {
+impl SceneReader<'_> {
     pub(super) fn body(
         &self,
         index: usize,

@@ -1,8 +1,8 @@
 //! Errors in a scene file, with their line.
 
 use crate::dynamics::articulation::ArticulationError;
-use crate::dynamics::body::BodyError;
 use crate::dynamics::condition::ConditionError;
+use crate::dynamics::rigid_body::BodyError;
 
 /// An error in a scene file and its line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,12 +3,12 @@
 //! Positions by Newton's method for all constraints at once, velocities in one solve; both with the O(n) kernel. Momenta
 //! are unchanged, kinetic energy can only fall. Space and units as in [`BodyState`].
 
+use super::articulated_solver::ArticulationSolver;
 use super::articulation::Articulation;
-use super::body::BodyState;
-use super::constraint::{Constraint, ConstraintKind, of};
+use super::constraint::closing_twist;
+use super::rigid_body::BodyState;
 use super::spatial::{Twist, Wrench};
-use super::tree::Solver;
-use crate::math::{Vec3, exp, log};
+use crate::math::{Vec3, exp};
 
 /// The most Newton iterations of one position projection: it converges quadratically from a step's drift.
 const PROJECTION_ROUNDS: usize = 4;
@@ -18,13 +18,17 @@ pub(super) const PROJECTION_TOLERANCE: f64 = 1e-14;
 
 /// Projects the pose onto the constraints by Newton's method, each iteration orthogonal in the mass metric. Returns the
 /// largest remaining violation (metres or radians).
-pub fn project_positions(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) -> f64 {
+pub fn project_positions(
+    solver: &mut ArticulationSolver,
+    articulation: &Articulation,
+    states: &mut [BodyState],
+) -> f64 {
     close_constraints(solver, articulation, states, PROJECTION_ROUNDS, PROJECTION_TOLERANCE)
 }
 
 /// `project_positions` with at most `rounds` iterations, down to `tolerance`.
 pub(super) fn close_constraints(
-    solver: &mut Solver,
+    solver: &mut ArticulationSolver,
     articulation: &Articulation,
     states: &mut [BodyState],
     rounds: usize,
@@ -104,7 +108,11 @@ fn displace(state: &mut BodyState, by: &Twist, part: f64) {
 
 /// Removes the velocities that violate the constraints, orthogonally in the mass metric: momenta are unchanged, kinetic
 /// energy can only fall.
-pub fn project_velocities(solver: &mut Solver, articulation: &Articulation, states: &mut [BodyState]) {
+pub fn project_velocities(
+    solver: &mut ArticulationSolver,
+    articulation: &Articulation,
+    states: &mut [BodyState],
+) {
     solver.factor(articulation, states, &[]);
     let momenta: Vec<Wrench> = articulation
         .links()
@@ -132,34 +140,4 @@ pub(super) fn momentum(
     let linear = state.velocity * b.mass;
     let angular = state.orientation * (b.inertia * state.angular_velocity);
     Wrench { moment: angular, force: linear }.about(to_center)
-}
-
-/// The motion of the child, relative to its parent, that closes the constraint to first order.
-pub(super) fn closing_twist(c: &Constraint, states: &[BodyState], child_is_a: bool) -> Twist {
-    let (a, b) = (of(states, c.a), of(states, c.b));
-    let sign = if child_is_a { -1.0 } else { 1.0 };
-    let mut linear = (a.point(&c.anchor_a) - b.point(&c.anchor_b)) * sign;
-    let angular = match c.kind {
-        ConstraintKind::Ball => Vec3::zeros(),
-        // The rotation of b that aligns its axis with that of a.
-        ConstraintKind::Hinge => (b.orientation * c.axis_b).cross(&(a.orientation * c.axis_a)) * sign,
-        ConstraintKind::Universal => {
-            let (xa, xb) = (a.orientation * c.axis_a, b.orientation * c.axis_b);
-            let k = xa.cross(&xb);
-            k * (xa.dot(&xb) / k.norm_squared() * sign)
-        }
-        ConstraintKind::Slider | ConstraintKind::Fixed => {
-            log(&(a.orientation * c.a_from_b * b.orientation.inverse())) * sign
-        }
-    };
-    if c.kind == ConstraintKind::Slider {
-        let axis = a.orientation * c.axis_a;
-        let open = linear;
-        linear -= axis * axis.dot(&open);
-        // The displacement of `b` relative to `a` is measured at the anchor of `b`.
-        if child_is_a {
-            linear -= angular.cross(&open);
-        }
-    }
-    Twist { angular, linear }
 }

@@ -5,21 +5,21 @@
 //! reference points of the links. Units: SI.
 
 use super::constraint::{ConstraintKind, of};
-use super::contact::Contact;
-use super::drive::{CoordinateLimit, Motor};
-use super::lcp::Bound;
+use super::contact_point::Contact;
+use super::drive::{CoordinateLimit, Motor, Pull, Support};
+use super::lcp::ImpulseBound;
 use super::spatial::Wrench;
 use super::world::{RowKey, World, WorldSettings};
 use crate::math::Vec3;
 
 /// One velocity with its target and the bounds of the impulse that drives it.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct ImpulseRow {
     /// The links that the row acts on, with the wrench of a unit impulse on each.
     pub(super) ends: Vec<(usize, Wrench)>,
     pub(super) target: f64,
     pub(super) compliance: f64,
-    pub(super) bound: Bound,
+    pub(super) bound: ImpulseBound,
     pub(super) key: RowKey,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Row {
 const CONTACT_NORMAL: u8 = 2;
 
 /// Key of a pull's row.
-pub(super) const PULL: u8 = 5;
+const PULL: u8 = 5;
 
 /// Key of a support's normal row; its two friction rows have the next two numbers.
 const SUPPORT_NORMAL: u8 = 6;
@@ -54,31 +54,31 @@ fn coordinate_ends(world: &World, k: usize) -> Option<Vec<(usize, Wrench)>> {
 }
 
 /// The row of a motor: drives the velocity to its set-point within the limit of torque or force.
-pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<Row> {
+pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<ImpulseRow> {
     let ends = coordinate_ends(world, motor.constraint)?;
     let most = motor.limit * h;
-    Some(Row {
+    Some(ImpulseRow {
         ends,
         target: motor.speed,
         compliance: world.settings.compliance,
-        bound: Bound::Box { low: -most, high: most },
+        bound: ImpulseBound::Box { low: -most, high: most },
         key: (0, motor.constraint, 0, 0),
     })
 }
 
 /// The rows of a limit: the coordinate may reach the bound within the step, and is driven back from beyond it.
-pub(super) fn limit_rows(world: &World, limit: &CoordinateLimit, h: f64) -> Vec<Row> {
+pub(super) fn limit_rows(world: &World, limit: &CoordinateLimit, h: f64) -> Vec<ImpulseRow> {
     let c = &world.articulation.constraints()[limit.constraint];
     let Some(ends) = coordinate_ends(world, limit.constraint) else { return Vec::new() };
     let (at, rate) = (c.coordinate(&world.states), c.rate(&world.states));
     let near = LIMIT_NEARNESS + h * rate.abs();
     // The velocity that stays within, or returns to, the allowed range: `room` is negative beyond the limit.
     let velocity = |room: f64| if room < 0.0 { -world.settings.erp / h * room } else { -room / h };
-    let row = |target, low, high, side| Row {
+    let row = |target, low, high, side| ImpulseRow {
         ends: ends.clone(),
         target,
         compliance: world.settings.compliance,
-        bound: Bound::Box { low, high },
+        bound: ImpulseBound::Box { low, high },
         key: (1, limit.constraint, side, 0),
     };
     let mut rows = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn limit_rows(world: &World, limit: &CoordinateLimit, h: f64) -> Vec<
 }
 
 /// One normal and two friction rows.
-pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut Vec<Row>) {
+pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut Vec<ImpulseRow>) {
     let (first, second) = (&world.colliders[contact.first], &world.colliders[contact.second]);
     let settings = &world.settings;
     let n = contact.normal;
@@ -118,33 +118,28 @@ pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut 
     touch_rows(settings, (n, friction, target), ends, key, rows);
 }
 
-/// A point supported by immovable ground: the weighted mean of points on several bodies, as a vertex of linear-blend
-/// skin is. The force on it is distributed by the same weights.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Support {
-    /// Identifies the support from step to step, so that a step starts from the impulse of the last one.
-    pub id: usize,
-    /// The bodies: index, weight, and the position of the point on that body, world.
-    pub carriers: Vec<(usize, f64, Vec3)>,
-    /// Away from the ground, unit length, world.
-    pub normal: Vec3,
-    /// Depth below the ground, metres; negative above it.
-    pub depth: f64,
-    /// Coulomb's coefficient.
-    pub friction: f64,
+/// One normal and two friction rows of a support.
+pub(super) fn support_rows(world: &World, support: &Support, h: f64, rows: &mut Vec<ImpulseRow>) {
+    let target = depth_target(&world.settings, support.depth, h);
+    let ends = |direction: Vec3| {
+        let end = |&(body, share, at): &(usize, f64, Vec3)| {
+            world.at_link(body, &at, Vec3::zeros(), direction * share)
+        };
+        support.bodies.iter().map(end).collect()
+    };
+    let key = (SUPPORT_NORMAL, support.id, 0, 0);
+    touch_rows(&world.settings, (support.normal, support.friction, target), ends, key, rows);
 }
 
-impl Support {
-    pub(super) fn rows(&self, world: &World, h: f64, rows: &mut Vec<Row>) {
-        let target = depth_target(&world.settings, self.depth, h);
-        let ends = |direction: Vec3| {
-            let end = |&(body, share, at): &(usize, f64, Vec3)| {
-                world.at_link(body, &at, Vec3::zeros(), direction * share)
-            };
-            self.carriers.iter().map(end).collect()
-        };
-        let key = (SUPPORT_NORMAL, self.id, 0, 0);
-        touch_rows(&world.settings, (self.normal, self.friction, target), ends, key, rows);
+/// The row of a pull.
+pub(super) fn pull_row(world: &World, pull: &Pull, h: f64) -> ImpulseRow {
+    let end = |body: usize, sign: f64| world.at_link(body, &pull.point, pull.about * sign, pull.along * sign);
+    ImpulseRow {
+        ends: [Some(end(pull.body, 1.0)), pull.against.map(|i| end(i, -1.0))].into_iter().flatten().collect(),
+        target: pull.speed,
+        compliance: pull.compliance,
+        bound: ImpulseBound::Box { low: pull.low * h, high: pull.high * h },
+        key: (PULL, pull.id, 0, 0),
     }
 }
 
@@ -160,7 +155,7 @@ fn touch_rows(
     (n, friction, target): (Vec3, f64, f64),
     ends: impl Fn(Vec3) -> Vec<(usize, Wrench)>,
     key: RowKey,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<ImpulseRow>,
 ) {
     let helper = if n.x.abs() < 0.7 { Vec3::x() } else { Vec3::y() };
     let along = n.cross(&helper).normalize();
@@ -171,12 +166,12 @@ fn touch_rows(
         }
         let partner = if k == 1 { normal_row + 2 } else { normal_row + 1 };
         let bound = if k == 0 {
-            Bound::Box { low: 0.0, high: f64::INFINITY }
+            ImpulseBound::Box { low: 0.0, high: f64::INFINITY }
         } else {
             let partner = Some(partner).filter(|_| settings.cone);
-            Bound::Friction { normal: normal_row, coefficient: friction, partner }
+            ImpulseBound::Friction { normal: normal_row, coefficient: friction, partner }
         };
-        rows.push(Row {
+        rows.push(ImpulseRow {
             ends: ends(direction),
             target: if k == 0 { target } else { 0.0 },
             compliance: settings.compliance,

@@ -4,7 +4,7 @@
 //! of 90 degrees. Space: the file's, Y up. Units: metres.
 
 use super::bvh::{Normalization, Positions, RawBvh};
-use super::length_unit::guessed_unit;
+use super::length_unit::estimate_unit;
 use super::load::{ImportError, ImportOptions};
 use super::reference_pose::{self, UncalibratedBody};
 use super::rig_detection::{RigClues, detect_rig};
@@ -13,14 +13,14 @@ use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
 use std::sync::Arc;
 
-/// What a file holds, Y up.
+/// The content of a file, Y up.
 pub(super) struct KnownAxesFile {
     pub(super) skeleton: Skeleton,
     /// The motion; without frames where the file has none.
     pub(super) clip: Clip,
-    /// How many metres a unit of the file is; `None` where it does not say so.
+    /// Metres per unit of the file; `None` if it does not state that.
     pub(super) metres_per_unit: Option<f64>,
-    /// What warnings call the rest pose.
+    /// The location that warnings about the rest pose name.
     pub(super) place: &'static str,
     pub(super) warnings: Warnings,
 }
@@ -29,14 +29,14 @@ impl KnownAxesFile {
     /// The asset called `name`.
     ///
     /// # Errors
-    /// A calibration that is asked for and cannot be had.
+    /// A requested reference pose that does not exist.
     pub(super) fn asset(self, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
         let Self { skeleton, clip, metres_per_unit, place, mut warnings } = self;
         let rest = skeleton.rest_model_pose();
         let clips: &[&Clip] = if clip.frames() > 0 { &[&clip] } else { &[] };
         let up = Some(Vec3::y());
         let vocabulary = options.vocabulary();
-        let understood = detect_rig(&RigClues {
+        let detected = detect_rig(&RigClues {
             skeleton: &skeleton,
             rest: &rest,
             bound: false,
@@ -46,20 +46,23 @@ impl KnownAxesFile {
             up,
             vocabulary: &vocabulary,
         });
-        warnings.extend(understood.warnings);
-        let rig = understood.rig;
+        warnings.extend(detected.warnings);
+        let rig = detected.rig;
         let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up, place };
         let calibrated = body.calibrate(options, &mut warnings)?;
-        let turn = body.facing(calibrated.as_ref());
-        let turned = Transform::from_rotation(turn);
+        let facing = body.facing(calibrated.as_ref());
+        let rotated = Transform::from_rotation(facing);
         let metres_per_unit = metres_per_unit.unwrap_or_else(|| {
-            let upright = ModelPose::new(rest.joints().iter().map(|t| turned * *t).collect());
-            guessed_unit(&rig, &upright, place, &mut warnings)
+            let upright = ModelPose::new(rest.joints().iter().map(|t| rotated * *t).collect());
+            estimate_unit(&rig, &upright, place, &mut warnings)
         });
         let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
         let raw = RawBvh { skeleton, clip, positions: Positions::Replace, warnings };
-        let mut raw =
-            raw.normalize(&Normalization { metres_per_unit, rest_from_file: turn, world_from_file: turn });
+        let mut raw = raw.normalize(&Normalization {
+            metres_per_unit,
+            rest_from_file: facing,
+            world_from_file: facing,
+        });
         raw.clip.name = name.to_owned();
         let found = calibrated.map(|c| c.scaled(metres_per_unit));
         let calibration = reference_pose::kept(found, options, &raw.skeleton);

@@ -4,24 +4,26 @@ use crate::anatomy::{Figure, guess_unit};
 use crate::model::{ModelPose, Rig};
 use crate::report::Warnings;
 
-/// Legs of this length are somebody's, metres: a toddler's are longer and a giant's shorter. A unit that is wrong is wrong by
-/// a factor of 2.5 or more.
+/// Plausible leg lengths, metres: longer than the lower bound for a toddler, shorter than the upper for a giant. Wrong units are
+/// off by a factor of 2.5 or more.
 const LEGS: std::ops::RangeInclusive<f64> = 0.2..=2.5;
 
-/// Warns of a unit that is told and gives legs that nobody has.
-pub(super) fn doubted_unit(told: f64, rig: &Rig, upright: &ModelPose, warnings: &mut Warnings) {
-    let Some(figure) = Figure::of(rig, upright).filter(|f| !LEGS.contains(&(told * f.leg))) else { return };
+/// Warns of a user-specified unit that gives implausible leg lengths.
+pub(super) fn check_unit(metres_per_unit: f64, rig: &Rig, upright: &ModelPose, warnings: &mut Warnings) {
+    let Some(figure) = Figure::of(rig, upright).filter(|f| !LEGS.contains(&(metres_per_unit * f.leg))) else {
+        return;
+    };
     let unit = guess_unit(figure.leg);
-    let (told_leg, leg) = (told * figure.leg, unit.metres * figure.leg);
+    let (user_leg, leg) = (metres_per_unit * figure.leg, unit.metres * figure.leg);
     let message = format!(
-        "by `input.units` the legs are {told_leg:.3} m long: {} would make them {leg:.2} m",
+        "by `input.units` the legs are {user_leg:.3} m long: {} would make them {leg:.2} m",
         unit.name
     );
     warnings.add("bvh-unit-told", message, "HIERARCHY");
 }
 
-/// Metres per unit, by the length of the legs of a body that stands, or by its size where it has none.
-pub(super) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
+/// Metres per unit, by the leg length of an upright body, or by its size if it has no legs.
+pub(super) fn estimate_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
     match Figure::of(rig, upright) {
         Some(figure) => {
             let unit = guess_unit(figure.leg);
@@ -29,7 +31,7 @@ pub(super) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings
                 true => "guessed from the length of the legs",
                 false => "the legs fit no usual unit and are taken to be those of an adult",
             };
-            // Five digits say enough: a CMU unit is 1/45 inch and has no end.
+            // Five digits are enough: a CMU unit is 1/45 inch, a periodic decimal.
             let metres: f64 = format!("{:.4e}", unit.metres).parse().unwrap_or(unit.metres);
             let message = format!("units are {} ({metres} m each): {why}", unit.name);
             match unit.usual {
@@ -42,7 +44,7 @@ pub(super) fn guessed_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings
             let size =
                 upright.joints().iter().map(|t| (t.translation - upright.joints()[0].translation).norm());
             let metres = if size.fold(0.0, f64::max) > 10.0 { 0.01 } else { 1.0 };
-            let message = format!("units are taken to be {metres} m each: there are no legs to compare with");
+            let message = format!("units are assumed to be {metres} m each: no legs were detected");
             warnings.add("bvh-unit", message, place);
             metres
         }

@@ -37,22 +37,22 @@ impl UpAxis {
     }
 }
 
-/// What the user says about files that do not say it themselves (BVH).
+/// User-specified properties of files, for formats that do not state them (BVH), and limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
-    /// Metres per unit; `None`: guessed from the figure.
+    /// Metres per unit; `None`: estimated from the figure.
     pub units: Option<f64>,
-    /// The up axis of rest pose and motion; `None`: guessed from both.
+    /// The up axis of rest pose and motion; `None`: detected from both.
     pub up: Option<UpAxis>,
-    /// How position channels and offsets go together; `None`: decided from the data.
+    /// How position channels and offsets are combined; `None`: decided from the data.
     pub bvh_positions: Option<Positions>,
-    /// The pose in which the body is compared with others.
+    /// The reference pose, in which the body is compared with others.
     pub calibration: Calibrate,
-    /// Words in the names of joints, beside those that are known.
+    /// Words of joint names, in addition to the built-in ones.
     pub words: Vec<Word>,
-    /// Frames per second of files that do not state it (AMC), positive; `None`: what is usual there.
+    /// Frames per second of files that do not state it (AMC), positive; `None`: the format's usual rate.
     pub rate: Option<f64>,
-    /// The ASF file of AMC files; `None`: looked for beside each.
+    /// The ASF file of AMC files; `None`: looked up in the folder of each.
     pub skeleton: Option<PathBuf>,
     /// The body model of SMPL motions; `None`: a neutral figure.
     pub body_model: Option<PathBuf>,
@@ -62,10 +62,10 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// The words that names are read by.
+    /// The words by which joint names are parsed.
     pub(super) fn vocabulary(&self) -> Cow<'static, Vocabulary> {
         let built_in = Vocabulary::built_in();
-        // A copy of some hundred words for each file of a batch, where there is one to add.
+        // Copies some hundred words per file, only if there are words to add.
         if self.words.is_empty() { Cow::Borrowed(built_in) } else { Cow::Owned(built_in.with(&self.words)) }
     }
 
@@ -84,7 +84,7 @@ pub enum ImportError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the operating system.
         reason: String,
     },
     /// More memory than the file may take.
@@ -95,7 +95,7 @@ pub enum ImportError {
     Unknown {
         /// The name of the file.
         name: String,
-        /// What it is, as far as its first bytes and its extension tell, and what to do.
+        /// What it appears to be, by its first bytes and its extension, and what to do.
         what: String,
     },
     /// The frame to calibrate by is not there.
@@ -139,7 +139,7 @@ pub enum ImportError {
         "the FBX reader says: {reason}\n  hint: FBX 3.0 to 7.7 are read, binary and ASCII; save the file anew where it opens"
     )]
     Fbx {
-        /// What the reader says.
+        /// The message of the reader.
         reason: String,
     },
     /// A fault of a glTF file.
@@ -150,7 +150,7 @@ pub enum ImportError {
 /// Reads one file.
 ///
 /// # Errors
-/// An [`ImportError`] with the place in the file.
+/// An [`ImportError`] with the position in the file.
 pub fn load(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Asset, ImportError> {
     let path = path.as_ref();
     from_shared(&Arc::new(read(path)?), path, options)
@@ -172,7 +172,7 @@ pub fn format_name(path: &Path) -> Result<&'static str, ImportError> {
 /// The bytes of one file.
 ///
 /// # Errors
-/// [`ImportError::Read`] with what the system says.
+/// [`ImportError::Read`] with the message of the operating system.
 pub fn read(path: &Path) -> Result<Vec<u8>, ImportError> {
     let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
     let (file, size) = open(path)?;
@@ -192,26 +192,26 @@ fn too_large(size: u64) -> String {
     format!("it has {size} bytes, at most {MAX_FILE_BYTES} are read (`MAX_FILE_BYTES`)")
 }
 
-/// A file and its size, where it is one that ends: pipes and devices may not.
+/// Opens a regular file, with its size; pipes and devices, which may never end, are errors.
 fn open(path: &Path) -> Result<(File, u64), ImportError> {
     let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
-    let told = |error: std::io::Error| fault(io_reason(&error));
-    // Asked before it is opened: to open a pipe is to wait for whoever writes into it.
-    let size = std::fs::metadata(path).map_err(told)?;
+    let unreadable = |error: std::io::Error| fault(io_reason(&error));
+    // Checked before opening: opening a pipe blocks until something writes to it.
+    let size = std::fs::metadata(path).map_err(unreadable)?;
     if !size.is_file() {
         let what = if size.is_dir() { "it is a folder" } else { "it is a pipe or a device, not a file" };
         return Err(fault(what.into()));
     }
     match size.len() {
         size if size > MAX_FILE_BYTES => Err(fault(too_large(size))),
-        size => Ok((File::open(path).map_err(told)?, size)),
+        size => Ok((File::open(path).map_err(unreadable)?, size)),
     }
 }
 
 /// Reads `bytes`, which were read from the file at `path`.
 ///
 /// # Errors
-/// An [`ImportError`] with the place in the file.
+/// An [`ImportError`] with the position in the file.
 pub fn from_file(bytes: &[u8], path: &Path, options: &ImportOptions) -> Result<Asset, ImportError> {
     of_path(bytes, None, path, options)
 }
@@ -219,7 +219,7 @@ pub fn from_file(bytes: &[u8], path: &Path, options: &ImportOptions) -> Result<A
 /// As [`from_file`], where a glTF or FBX document keeps the bytes without a copy.
 ///
 /// # Errors
-/// An [`ImportError`] with the place in the file.
+/// An [`ImportError`] with the position in the file.
 pub(crate) fn from_shared(
     bytes: &Arc<Vec<u8>>,
     path: &Path,
@@ -239,10 +239,10 @@ fn of_path(
     from_source(&source, path.extension().and_then(|e| e.to_str()), options)
 }
 
-/// Reads the content of one file called `name`. Relative URIs of a glTF lie in `folder`.
+/// Reads the content of one file called `name`. Relative URIs of a glTF are resolved in `folder`.
 ///
 /// # Errors
-/// An [`ImportError`] with the place in the file.
+/// An [`ImportError`] with the position in the file.
 pub fn from_bytes(
     bytes: &[u8],
     name: &str,

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 /// The pose in which takes are compared with characters, as the user asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Calibrate {
-    /// The bind pose, else the rest pose, else, where that says nothing, the motion.
+    /// The bind pose, else the rest pose, or, if that is degenerate, an estimate from the motion.
     #[default]
     Auto,
     /// The bind pose, where the file has one.
     Bind,
-    /// The rest pose, whatever it says.
+    /// The rest pose, also if it is degenerate.
     Rest,
-    /// A pose that is read off the motion.
+    /// A pose estimated from the motion.
     Motion,
     /// This frame of the take, as it is.
     Frame(usize),
@@ -32,33 +32,33 @@ pub enum Calibrate {
     File(PathBuf),
 }
 
-/// A calibration pose that replaces bind and rest pose, and how the file's world stands.
+/// A reference pose that replaces bind and rest pose, and the rotation of the file's world to Y up.
 pub(super) struct Calibrated {
     /// The pose: Y up, facing +Z, in the skeleton's unit.
     pub(super) calibration: Calibration,
-    /// Y up from the world of the clips; their heading is left alone.
-    pub(super) turn: Quat,
+    /// Y up from the world of the clips; their heading is kept.
+    pub(super) y_up_from_world: Quat,
 }
 
-/// What is known of a file before it is calibrated.
+/// The properties of a file from which its reference pose is determined.
 pub(super) struct UncalibratedBody<'a> {
     pub(super) rig: &'a Rig,
-    /// The pose that would calibrate it: bind or rest, in the file's own axes.
+    /// The bind or rest pose, in the file's own axes.
     pub(super) rest: &'a ModelPose,
     /// Whether that is a bind pose: it is never a frame of a clip.
     pub(super) bound: bool,
     pub(super) clips: &'a [&'a Clip],
-    /// The up axis of its world, where format or user say it.
+    /// The up axis of its world, if the format or the user specifies it.
     pub(super) up: Option<Vec3>,
-    /// Where warnings point to.
+    /// The location that warnings name.
     pub(super) place: &'static str,
 }
 
-/// Confidence below which the turn of a joint about its bone is worth a warning: errors of 9 degrees are then usual.
+/// Confidence below which a joint's rotation about its bone (twist) gets a warning: errors of 9 degrees are then usual.
 const UNSURE: f64 = 0.45;
 
 impl UncalibratedBody<'_> {
-    /// The calibration pose that `options` ask for; `None` where bind or rest pose do.
+    /// The reference pose that `options` select; `None` if it is the bind or rest pose.
     ///
     /// # Errors
     /// A frame that is not there, a file that cannot be read or has no joint in common.
@@ -77,20 +77,20 @@ impl UncalibratedBody<'_> {
                         "there is no motion of a body with hips and legs to read a calibration pose from";
                     warnings.add("rest-from-motion-none", said, self.place);
                 }
-                Ok(estimate.map(|estimate| self.told(estimate, None, warnings)))
+                Ok(estimate.map(|estimate| self.calibrated(estimate, None, warnings)))
             }
             Calibrate::Frame(frame) => self.frame(*frame, warnings).map(Some),
             Calibrate::File(path) => self.file(path, options, warnings).map(Some),
         }
     }
 
-    /// The pose that is read off the motion where the one that the file brings says nothing.
+    /// The pose estimated from the motion, if the file's own pose is degenerate.
     fn found(&self, warnings: &mut Warnings) -> Option<Calibrated> {
         let may_be_posed = self.place != BVH && !self.bound && !self.clips.is_empty();
         let posed = || posed_rest(self.rig, self.rest).filter(|_| may_be_posed);
         let fault = fault(self.rig, self.rest, self.bound, self.clips).or_else(posed)?;
         match self.estimate() {
-            Some(estimate) => Some(self.told(estimate, Some(fault), warnings)),
+            Some(estimate) => Some(self.calibrated(estimate, Some(fault), warnings)),
             None => {
                 let said = format!("{fault}, and there is no motion to read a calibration pose from");
                 warnings.add("rest-says-nothing", said, self.place);
@@ -99,18 +99,24 @@ impl UncalibratedBody<'_> {
         }
     }
 
-    /// What turns a body whose format states its axes to face +Z: a multiple of 90 degrees, since less than 45 is its own.
+    /// The rotation to +Z of a body whose format specifies its axes: a multiple of 90 degrees; deviations below 45 degrees belong to the body.
     pub(super) fn facing(&self, calibrated: Option<&Calibrated>) -> Quat {
         let seen = || orientation(self.rig, self.rest, self.up, true);
-        calibrated.map_or_else(|| seen().map_or_else(Quat::identity, |o| o.normal_from_rest), |c| c.turn)
+        calibrated
+            .map_or_else(|| seen().map_or_else(Quat::identity, |o| o.normal_from_rest), |c| c.y_up_from_world)
     }
 
     fn estimate(&self) -> Option<Estimate> {
         rest_from_motion(self.rig, self.clips, self.up)
     }
 
-    /// An estimate as a calibration, with what is to be said of it.
-    fn told(&self, estimate: Estimate, fault: Option<RestFault>, warnings: &mut Warnings) -> Calibrated {
+    /// An estimate as a calibration, with its warnings.
+    fn calibrated(
+        &self,
+        estimate: Estimate,
+        fault: Option<RestFault>,
+        warnings: &mut Warnings,
+    ) -> Calibrated {
         let posed = matches!(fault, Some(RestFault::Posed(_)));
         let mut said = "the calibration pose was read off the motion".to_owned();
         if let Some(fault) = fault {
@@ -121,7 +127,8 @@ impl UncalibratedBody<'_> {
         }
         warnings.add(if posed { "rest-posed" } else { "rest-from-motion" }, said, self.place);
         if !estimate.sure_of_up {
-            let said = "the figure stands along no axis on average: which way is up is a guess (`input.up` settles it)";
+            let said =
+                "on average the figure is aligned with no axis: the up axis is a guess (`input.up` sets it)";
             warnings.add("rest-from-motion-up", said, self.place);
         }
         let unsure: Vec<String> = (estimate.joints.iter())
@@ -132,18 +139,18 @@ impl UncalibratedBody<'_> {
             .collect();
         if !unsure.is_empty() {
             let said = format!(
-                "{}: the turn about the bone is a guess (a take that bends and stands, or `input.calibration.file`, \
-                 settles it)",
+                "{}: the rotation about the bone is a guess (record a take in which it bends and stands, or set \
+                 `input.calibration.file`)",
                 unsure.join(", ")
             );
             warnings.add("rest-from-motion-unsure", said, self.place);
         }
         let calibration =
             Calibration { pose: estimate.pose, from: CalibrationSource::Motion, joints: estimate.joints };
-        Calibrated { calibration, turn: estimate.y_up_from_world }
+        Calibrated { calibration, y_up_from_world: estimate.y_up_from_world }
     }
 
-    /// One frame of the first clip as it is, turned so that it stands and faces +Z.
+    /// One frame of the first clip, rotated upright and to face +Z.
     fn frame(&self, frame: usize, warnings: &mut Warnings) -> Result<Calibrated, ImportError> {
         let frames = self.clips.first().map_or(0, |c| c.frames());
         let Some(clip) = self.clips.first().filter(|c| frame < c.frames()) else {
@@ -153,22 +160,21 @@ impl UncalibratedBody<'_> {
         let pose = ModelPose::of(skeleton, &clip.pose(skeleton, frame));
         let stands = orientation(self.rig, &pose, self.up, false);
         if stands.is_none() {
-            let said = "no legs were recognised in the frame to calibrate by: it is taken as it stands";
+            let said = "no legs were detected in the reference frame: it is used without rotation";
             warnings.add("rest-frame-unsure", said, self.place);
         }
         let up = stands.as_ref().map_or_else(|| self.up.unwrap_or_else(Vec3::y), |o| o.up);
         let facing = stands.map_or_else(Quat::identity, |o| o.normal_from_rest);
-        let turned = Transform::from_rotation(facing);
-        let pose = grounded(self.rig, pose.joints().iter().map(|t| turned * *t).collect());
+        let facing_from_world = Transform::from_rotation(facing);
+        let pose = grounded(self.rig, pose.joints().iter().map(|t| facing_from_world * *t).collect());
         let from = CalibrationSource::Frame(frame);
         Ok(Calibrated {
             calibration: Calibration { pose, from, joints: Vec::new() },
-            turn: arc(&up, &Vec3::y(), &Vec3::x()),
+            y_up_from_world: arc(&up, &Vec3::y(), &Vec3::x()),
         })
     }
 
-    /// The pose of another file: where it has a skin, the pose in which that was bound; of a file with one frame that frame,
-    /// of a longer one what is read off its motion.
+    /// The pose of another file: its bind pose if it has a skin; else its frame if it has one, else an estimate from its motion.
     fn file(
         &self,
         path: &Path,
@@ -182,7 +188,7 @@ impl UncalibratedBody<'_> {
         };
         let asset = read(Calibrate::Auto)?;
         let long = asset.clips.iter().map(Clip::frames).sum::<usize>() > 1;
-        let told = match asset.motion(0) {
+        let other_pose = match asset.motion(0) {
             _ if asset.character.bind.is_some() => asset.character.calibration_pose(),
             None => asset.character.calibration_pose(),
             Some(motion) if !long => motion.model_pose(0),
@@ -199,22 +205,22 @@ impl UncalibratedBody<'_> {
             let rest = skeleton.joint(id).rest;
             let mut at = skeleton.parent(id).map_or(rest, |p| joints[p.index()] * rest);
             if let Some(found) = other.find(name(id)) {
-                at.rotation = told.joint(found).rotation;
+                at.rotation = other_pose.joint(found).rotation;
             }
             joints.push(at);
         }
-        // The pose stands in the world of its own file; the figure says how.
+        // The pose is in the world of its own file, whose up and front are detected from the figure.
         let pose = ModelPose::new(joints);
         let stands = orientation(rig, &pose, None, false).map_or_else(Quat::identity, |o| o.normal_from_rest);
         let stands = Transform::from_rotation(stands);
         let joints = pose.joints().iter().map(|t| stands * *t).collect();
         let pose = grounded(rig, joints);
         let estimate = self.estimate();
-        // Names and lengths of bones may be those of another export of the rig, whose axes differ.
+        // Joint names and bone lengths may match another export of the rig with other joint axes.
         let off = estimate.as_ref().map_or_else(Vec::new, |estimate| estimate.contradicted_by(&pose));
         if let [first, ..] = off[..] {
             let said = format!(
-                "{} joints of the pose in `{}` stand more than {:.0} degrees from what the motion says: it is of an \
+                "{} joints of the pose in `{}` are more than {:.0} degrees from the estimate from the motion: it is an \
                  export with other joint axes, or its frame is no T-pose",
                 off.len(),
                 path.display(),
@@ -222,24 +228,24 @@ impl UncalibratedBody<'_> {
             );
             warnings.add("calibration-differs", said, format!("joint {}", name(first)));
         }
-        let turn = match (self.up, estimate) {
+        let y_up_from_world = match (self.up, estimate) {
             (None, Some(estimate)) => estimate.y_up_from_world,
             (up, _) => arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x()),
         };
         let calibration = Calibration { pose, from: CalibrationSource::File, joints: Vec::new() };
-        Ok(Calibrated { calibration, turn })
+        Ok(Calibrated { calibration, y_up_from_world })
     }
 }
 
-/// Why the pose that would calibrate a body says nothing of it.
+/// Why a bind or rest pose is degenerate.
 ///
-/// A skin is bound in a pose of its body, whatever the joints do in a clip: only a figure that is folded onto one line
-/// speaks against it (the skin of bones that a BVH became). Animals are folded too, but stand.
+/// A bind pose is a pose of the body, whatever the joints do in a clip: it is only rejected if the figure is folded onto one
+/// line (the skin of bones of a converted BVH). Animals are folded too, but upright.
 pub(super) fn fault(rig: &Rig, rest: &ModelPose, bound: bool, clips: &[&Clip]) -> Option<RestFault> {
     rest_fault(rig, rest, clips).filter(|fault| !bound || *fault == RestFault::Folded && is_a_line(rest))
 }
 
-/// The share of its largest extent below which a figure's second one makes it a line: animals reach 0.4.
+/// A figure is a line if its second largest extent is below this fraction of the largest; animals reach 0.4.
 const LINE: f64 = 0.25;
 
 fn is_a_line(pose: &ModelPose) -> bool {
@@ -251,7 +257,7 @@ fn is_a_line(pose: &ModelPose) -> bool {
     extents[1] < LINE * extents[2]
 }
 
-/// Where warnings about a BVH file's rest pose point to.
+/// The location that warnings about a BVH file's rest pose name.
 pub(super) const BVH: &str = "HIERARCHY";
 
 /// The pose with the lowest joint of the feet at height 0; as it is where there are no feet.
@@ -275,7 +281,7 @@ impl Calibrated {
     }
 }
 
-/// The calibration that a character keeps: what was found, else its rest pose where that was asked for, else none.
+/// The calibration of a character: the one found, else its rest pose if that was requested, else none.
 pub(super) fn kept(
     found: Option<Calibration>,
     options: &ImportOptions,
@@ -287,7 +293,7 @@ pub(super) fn kept(
 }
 
 impl ImportOptions {
-    /// The up axis that was told, as a vector.
+    /// The user-specified up axis, as a vector.
     pub(super) fn up_vector(&self) -> Option<Vec3> {
         self.up.map(UpAxis::vector)
     }

@@ -47,9 +47,9 @@ pub(super) fn read(
     let n = bones.bones.len();
     let still: Vec<Quat> = vec![Quat::identity(); n];
     let mut rotations: Vec<Quat> = Vec::new();
-    let mut places: Vec<Vec3> = Vec::new();
+    let mut root_positions: Vec<Vec3> = Vec::new();
     let mut angle = bones.angle;
-    let (mut told, mut least) = (0, None);
+    let (mut bone_lines, mut least) = (0, None);
     let cut = !text.ends_with(['\n', '\r']);
     let last = lines(text).last().map_or(0, |(line, _)| line);
     let mut broken = false;
@@ -64,19 +64,19 @@ pub(super) fn read(
             continue;
         }
         if words.len() == 1 && words[0].bytes().all(|b| b.is_ascii_digit()) {
-            least = least.or(Some(told).filter(|_| !places.is_empty()));
-            told = 0;
+            least = least.or(Some(bone_lines).filter(|_| !root_positions.is_empty()));
+            bone_lines = 0;
             // The number of a frame is two bytes, and makes a rotation for every bone.
             let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
-            budget.reserve(frame, || format!("frame {} of {n} bones", places.len()))?;
+            budget.reserve(frame, || format!("frame {} of {n} bones", root_positions.len()))?;
             rotations.extend_from_slice(&still);
-            places.push(bones.place);
+            root_positions.push(bones.place);
             continue;
         }
-        let (Some(frame), Some(place)) = (rotations.len().checked_sub(n), places.last_mut()) else {
+        let (Some(frame), Some(place)) = (rotations.len().checked_sub(n), root_positions.last_mut()) else {
             return Err(fault("a bone before the number of its frame".into()));
         };
-        told += 1;
+        bone_lines += 1;
         let Some(&k) = by_name.get(words[0]) else {
             if cut && line == last {
                 broken = true;
@@ -104,7 +104,7 @@ pub(super) fn read(
             );
             return Err(fault(reason));
         };
-        let (turn, shift) = moved(bone, &values, angle, k == 0);
+        let (rotation, shift) = bone_motion(bone, &values, angle, k == 0);
         if k == 0 {
             *place = bones.place + shift;
         } else if shift != Vec3::zeros() {
@@ -115,28 +115,28 @@ pub(super) fn read(
             );
         }
         let before = frame.checked_sub(n).map_or(Quat::identity(), |before| rotations[before + k]);
-        rotations[frame + k] = same_hemisphere(turn, &before);
+        rotations[frame + k] = same_hemisphere(rotation, &before);
     }
     // A bone that has no line keeps its rest, whose sign follows the frame before.
     for at in n..rotations.len() {
         rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
     }
-    if places.len() > 1 && (broken || least.is_some_and(|first| told < first)) {
-        places.pop();
-        rotations.truncate(places.len() * n);
+    if root_positions.len() > 1 && (broken || least.is_some_and(|first| bone_lines < first)) {
+        root_positions.pop();
+        rotations.truncate(root_positions.len() * n);
         warnings.add("amc-cut", "the last frame is not whole and was left out", "the end of the file");
     }
-    Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], places))
+    Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], root_positions))
 }
 
 /// How a bone turns from rest, and where a line of the motion puts its start.
-fn moved(bone: &AsfBone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
+fn bone_motion(bone: &AsfBone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
     let (mut angles, mut shift) = (Vec3::zeros(), Vec3::zeros());
     let mut in_order = Quat::identity();
     for (channel, &value) in bone.channels.iter().zip(values) {
         match *channel {
-            AmcChannel::Place(axis) => shift[axis] = value,
-            AmcChannel::Turn(axis) => {
+            AmcChannel::Position(axis) => shift[axis] = value,
+            AmcChannel::Rotation(axis) => {
                 angles[axis] = value * angle;
                 in_order = about(axis, &angles) * in_order;
             }
@@ -147,8 +147,8 @@ fn moved(bone: &AsfBone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3)
         // The root's line is in the order that it states; its axes turn the whole figure.
         return (bone.axes * in_order, shift);
     }
-    let turn = about(2, &angles) * about(1, &angles) * about(0, &angles);
-    (bone.axes * turn * bone.axes.inverse(), shift)
+    let rotation = about(2, &angles) * about(1, &angles) * about(0, &angles);
+    (bone.axes * rotation * bone.axes.inverse(), shift)
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bone_turns_in_its_own_axes() {
+    fn a_bone_rotates_in_its_own_axes() {
         let (clip, _) = clip(
             ":FULLY-SPECIFIED\n:DEGREES\n7\nroot 1 2 3 0 90 0\narm 90 7.62852e-016\n8\nroot 0 0 0 0 0 0\n9\nroot 0 0 0 0 0 0\narm 0 0\n",
         );
@@ -180,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_its_line() {
-        let told = |text: &str| clip(text).0.unwrap_err().to_string();
-        assert!(told("1\nroot 1 2 3 0 0\n2\n").starts_with("a.amc, line 2: `root` needs 6 numbers"));
-        assert!(told("root 0 0 0 0 0 0\n").contains("a bone before the number"));
-        assert!(told("1\narm nan 0\n2\n").contains("line 2"));
+    fn errors_name_their_line() {
+        let message = |text: &str| clip(text).0.unwrap_err().to_string();
+        assert!(message("1\nroot 1 2 3 0 0\n2\n").starts_with("a.amc, line 2: `root` needs 6 numbers"));
+        assert!(message("root 0 0 0 0 0 0\n").contains("a bone before the number"));
+        assert!(message("1\narm nan 0\n2\n").contains("line 2"));
         let (cut, warnings) = clip("1\nroot 0 0 0 0 0 0\narm 1 2\n2\nroot 0 0 0 0 0 0\narm 1");
         assert_eq!(cut.unwrap().frames(), 1);
         assert!(warnings.has("amc-cut"));

@@ -63,7 +63,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let mut warnings = Warnings::new();
     let path = match &options.skeleton {
         Some(path) => path.clone(),
-        None => beside(source)?,
+        None => find_asf(source)?,
     };
     let unreadable = |reason: String| AsfError::Skeleton { path: path.clone(), reason };
     let found = fs::metadata(&path).map_err(|e| unreadable(io_reason(&e)))?;
@@ -97,8 +97,8 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     Ok(asset)
 }
 
-/// The ASF beside an AMC: of its whole name, else of the longest part that ends before a `_` and is there.
-fn beside(source: &SourceFile) -> Result<PathBuf, AsfError> {
+/// The ASF file in the folder of an AMC: with its whole name, else the longest part before a `_` for which one exists.
+fn find_asf(source: &SourceFile) -> Result<PathBuf, AsfError> {
     let stems =
         std::iter::successors(Some(source.name), |stem| stem.rsplit_once('_').map(|(front, _)| front));
     let names: Vec<String> = stems.flat_map(|stem| [format!("{stem}.asf"), format!("{stem}.ASF")]).collect();

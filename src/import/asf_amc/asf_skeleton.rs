@@ -16,13 +16,13 @@ const FARTHEST: f64 = 1e6;
 /// Metres per inch: the unit of Acclaim is `length` of an inch.
 const INCH: f64 = 0.0254;
 
-/// What a number of a motion's line is for.
+/// The meaning of a number in a line of the motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AmcChannel {
-    /// A place along X, Y or Z.
-    Place(usize),
-    /// A turn about X, Y or Z.
-    Turn(usize),
+    /// A position along X, Y or Z.
+    Position(usize),
+    /// A rotation about X, Y or Z.
+    Rotation(usize),
     /// The length of the bone: no clip changes it.
     Length,
 }
@@ -30,12 +30,12 @@ pub(super) enum AmcChannel {
 impl AmcChannel {
     fn read(word: &str) -> Option<Self> {
         Some(match word.to_ascii_lowercase().as_str() {
-            "tx" => AmcChannel::Place(0),
-            "ty" => AmcChannel::Place(1),
-            "tz" => AmcChannel::Place(2),
-            "rx" => AmcChannel::Turn(0),
-            "ry" => AmcChannel::Turn(1),
-            "rz" => AmcChannel::Turn(2),
+            "tx" => AmcChannel::Position(0),
+            "ty" => AmcChannel::Position(1),
+            "tz" => AmcChannel::Position(2),
+            "rx" => AmcChannel::Rotation(0),
+            "ry" => AmcChannel::Rotation(1),
+            "rz" => AmcChannel::Rotation(2),
             "l" => AmcChannel::Length,
             _ => return None,
         })
@@ -63,7 +63,7 @@ pub(super) struct AsfSkeleton {
     pub(super) place: Vec3,
     /// `None` where the file does not say so.
     pub(super) metres_per_unit: Option<f64>,
-    /// What turns an angle of the file into radians.
+    /// Radians per angle unit of the file.
     pub(super) angle: f64,
 }
 
@@ -258,16 +258,16 @@ fn in_order(
     Ok(bones)
 }
 
-/// The turns about the axes of `letters`, the first letter's first; angles by axis, in radians.
+/// The product of the rotations about the axes of `letters`, the first letter's applied first; angles by axis, in radians.
 pub(super) fn euler(letters: &str, angles: &Vec3) -> Option<Quat> {
-    let mut turn = Quat::identity();
+    let mut rotation = Quat::identity();
     for letter in letters.chars() {
-        turn = about("xyz".find(letter)?, angles) * turn;
+        rotation = about("xyz".find(letter)?, angles) * rotation;
     }
-    (letters.len() == 3).then_some(turn)
+    (letters.len() == 3).then_some(rotation)
 }
 
-/// The turn about one axis.
+/// The rotation about one axis.
 pub(super) fn about(axis: usize, angles: &Vec3) -> Quat {
     let axes = [Vec3::x_axis(), Vec3::y_axis(), Vec3::z_axis()];
     Quat::from_axis_angle(&axes[axis], angles[axis])
@@ -289,21 +289,21 @@ mod tests {
         assert_eq!(names, [("root", None), ("upper", Some(0)), ("lower", Some(1))]);
         let upper = &bones.bones[1];
         assert!((upper.reach.x * bones.metres_per_unit.unwrap() - 0.254).abs() < 1e-12);
-        assert_eq!(upper.channels, [AmcChannel::Turn(2)]);
+        assert_eq!(upper.channels, [AmcChannel::Rotation(2)]);
         assert!((upper.axes * Vec3::x() - Vec3::y()).norm() < 1e-12);
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
-        let told = |from: &str, to: &str| {
+    fn errors_name_their_line() {
+        let message = |from: &str, to: &str| {
             read(&ARM.replace(from, to), "arm.asf", &mut Warnings::new()).unwrap_err().to_string()
         };
-        assert!(told("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 numbers"));
-        assert!(told("dof rz", "dof rq").contains("line 15: `rq` is no channel"));
-        assert!(told("upper lower", "upper upper").contains("hangs from two bones"));
-        assert!(told("upper lower", "upper hand").contains("there is no bone `hand`"));
-        assert!(told(":hierarchy", ":other").contains("no bone below the root"));
-        assert!(told("length 4.5", "length 1e300").contains("needs 1 numbers"));
+        assert!(message("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 numbers"));
+        assert!(message("dof rz", "dof rq").contains("line 15: `rq` is no channel"));
+        assert!(message("upper lower", "upper upper").contains("hangs from two bones"));
+        assert!(message("upper lower", "upper hand").contains("there is no bone `hand`"));
+        assert!(message(":hierarchy", ":other").contains("no bone below the root"));
+        assert!(message("length 4.5", "length 1e300").contains("needs 1 numbers"));
         let loop_ = ARM.replace("root upper", "lower upper");
         let bones = read(&loop_, "arm.asf", &mut Warnings::new());
         assert!(matches!(bones, Err(AsfError::Bones { .. })));

@@ -6,7 +6,7 @@
 use super::raw_bvh::{self, BvhReadOptions, Normalization};
 use crate::anatomy::{motion_up, orientation};
 use crate::import::format::ReadFormat;
-use crate::import::length_unit::{doubted_unit, guessed_unit};
+use crate::import::length_unit::{check_unit, estimate_unit};
 use crate::import::load::{ImportError, ImportOptions};
 use crate::import::reference_pose::{BVH, Calibrated, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
@@ -25,120 +25,120 @@ pub const FORMAT: ReadFormat = ReadFormat {
         let json = head.trim_ascii_start().starts_with(b"{");
         !json && head.to_ascii_uppercase().windows(9).any(|w| w == b"HIERARCHY")
     },
-    read: |source, options| import_bvh(source.bytes, source.name, options),
+    read: |source, options| import(source.bytes, source.name, options),
 };
 
-/// A rest pose that faces off an axis of its file by less than this, radians, is a performer who stood a little turned:
-/// the axes of the file are those of its world, and the take stays where it was recorded. Measured: takes whose figures
-/// stand along their files' axes are off by up to 1.2 degrees.
-const OWN_TURN: f64 = 0.09;
+/// If the rest pose deviates from facing along an axis of its file by less than this, radians, the performer did not face exactly
+/// forward: the axes of the file are those of its world, and the heading of the take is kept. Measured: figures aligned with their
+/// files' axes deviate by up to 1.2 degrees.
+const MAX_HEADING_DEVIATION: f64 = 0.09;
 
-/// Reads a BVH file and finds its units and axes.
-fn import_bvh(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
+/// Reads a BVH file and detects its units and axes.
+fn import(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut raw = raw_bvh::read_within(
         bytes,
         &BvhReadOptions { positions: options.bvh_positions },
         &options.budget(bytes),
     )?;
     let (rig, normalization, calibrated) =
-        understand_bvh(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
+        detect_rig_and_axes(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
     let mut raw = raw.normalize(&normalization);
     raw.clip.name = name.to_owned();
     let roles = rig.assignments().map(|(r, a)| (r, a.clone()));
     let mut character = Character::new(name, Rig::new(raw.skeleton, roles));
     character.calibration = calibrated.map(|c| c.scaled(normalization.metres_per_unit));
-    // A clip without frames is a file without a clip: its rest pose is all there is.
+    // A file without frames has a rest pose and no clip.
     let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
     Ok(Asset { character: Arc::new(character), clips, meant: 0, warnings: raw.warnings, beside: Vec::new() })
 }
 
 /// Roles, units and axes of a BVH file.
-fn understand_bvh(
+fn detect_rig_and_axes(
     skeleton: &Skeleton,
     clip: &Clip,
     options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<(Rig, Normalization, Option<Calibrated>), ImportError> {
     let rest = skeleton.rest_model_pose();
-    let told = options.up_vector();
+    let user_up = options.up_vector();
     let vocabulary = options.vocabulary();
     let clips = [clip];
     let clips: &[&Clip] = if clip.frames() > 0 { &clips } else { &[] };
-    // Names need no up axis, shapes do: where a figure standing along Y shows no legs, one along Z may.
+    // Shape detection needs the up axis: if no legs are found with Y up, Z up is tried.
     let upright = |up: Vec3| {
-        let turn = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
-        let turned = ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect());
+        let rotation = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
+        let rotated = ModelPose::new(rest.joints().iter().map(|t| rotation * *t).collect());
         let file = RigClues {
             skeleton,
-            rest: &turned,
+            rest: &rotated,
             bound: false,
             humanoid: &[],
             mass: None,
             clips,
-            up: told,
+            up: user_up,
             vocabulary: &vocabulary,
         };
-        let understood = detect_rig(&file);
-        let stands = [false, true].map(|snap| orientation(&understood.rig, &rest, told, snap));
-        let stands = match stands {
+        let detected = detect_rig(&file);
+        let facing = [false, true].map(|snap| orientation(&detected.rig, &rest, user_up, snap));
+        let facing = match facing {
             [Some(exact), Some(axis)]
-                if exact.normal_from_rest.angle_to(&axis.normal_from_rest) < OWN_TURN =>
+                if exact.normal_from_rest.angle_to(&axis.normal_from_rest) < MAX_HEADING_DEVIATION =>
             {
                 Some(axis)
             }
             [exact, _] => exact,
         };
-        (understood, stands)
+        (detected, facing)
     };
-    let first = upright(told.unwrap_or_else(Vec3::y));
-    let (understood, stands) = if first.1.is_some() || told.is_some() {
+    let first = upright(user_up.unwrap_or_else(Vec3::y));
+    let (detected, facing) = if first.1.is_some() || user_up.is_some() {
         first
     } else {
         let second = upright(Vec3::z());
         if second.1.is_some() { second } else { first }
     };
-    warnings.extend(understood.warnings);
-    let rig = understood.rig;
-    let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up: told, place: BVH };
+    warnings.extend(detected.warnings);
+    let rig = detected.rig;
+    let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up: user_up, place: BVH };
     let calibrated = body.calibrate(options, warnings)?;
-    let (rest_from_file, world_from_file) = match (&stands, told) {
+    let (rest_from_file, world_from_file) = match (&facing, user_up) {
         _ if calibrated.is_some() => {
-            let turn = calibrated.as_ref().map_or_else(Quat::identity, |c| c.turn);
-            (turn, turn)
+            let rotation = calibrated.as_ref().map_or_else(Quat::identity, |c| c.y_up_from_world);
+            (rotation, rotation)
         }
         (Some(o), None) => (o.normal_from_rest, motion_up(&rig, clip, o)),
         (Some(o), Some(_)) => (o.normal_from_rest, o.normal_from_rest),
         (None, up) => {
-            let turn = arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x());
-            (turn, turn)
+            let rotation = arc(&up.unwrap_or_else(Vec3::y), &Vec3::y(), &Vec3::x());
+            (rotation, rotation)
         }
     };
-    if stands.is_none() && calibrated.is_none() {
+    if facing.is_none() && calibrated.is_none() {
         warnings.add(
             "bvh-no-figure",
-            "no legs were recognised: up is taken to be the file's own and the front +Z",
+            "no legs were detected: the file's own up axis and the front +Z are assumed",
             "HIERARCHY",
         );
     } else if rest_from_file.angle_to(&world_from_file) > 1e-3 {
         warnings.add(
             "bvh-two-worlds",
-            "rest pose and motion stand along different axes; both are turned upright",
+            "rest pose and motion have different up axes; both are rotated to Y up",
             "MOTION",
         );
     }
     let upright = match &calibrated {
         Some(calibrated) => calibrated.calibration.pose.clone(),
         None => {
-            let turn = Transform::from_rotation(rest_from_file);
-            ModelPose::new(rest.joints().iter().map(|t| turn * *t).collect())
+            let rotation = Transform::from_rotation(rest_from_file);
+            ModelPose::new(rest.joints().iter().map(|t| rotation * *t).collect())
         }
     };
     let metres_per_unit = match options.units {
-        Some(told) => {
-            doubted_unit(told, &rig, &upright, warnings);
-            told
+        Some(metres) => {
+            check_unit(metres, &rig, &upright, warnings);
+            metres
         }
-        None => guessed_unit(&rig, &upright, "HIERARCHY", warnings),
+        None => estimate_unit(&rig, &upright, "HIERARCHY", warnings),
     };
     Ok((rig, Normalization { metres_per_unit, rest_from_file, world_from_file }, calibrated))
 }

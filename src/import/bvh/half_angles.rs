@@ -5,7 +5,7 @@
 //! Plain arithmetic without branches, calls or tables: the loop is vectorised and gives the same bits on every machine,
 //! unlike the sine of a system library.
 
-/// Above this the reduction would lose digits; the remainder by whole turns, which is exact, comes first.
+/// Above this the reduction would lose digits; the remainder modulo 720 degrees, which is exact, is taken first.
 const LARGE: f64 = 1e9;
 
 /// `1.5 * 2^52`: adding it rounds to an integer, which then stands in the lowest bits.
@@ -74,14 +74,14 @@ mod tests {
         }
 
         #[test]
-        fn whole_turns_change_nothing(degrees in -90i32..90, turns in -1_000_000_000_000i64..1_000_000_000_000) {
-            let far = f64::from(degrees) + turns as f64 * 720.0;
+        fn whole_revolutions_change_nothing(degrees in -90i32..90, revolutions in -1_000_000_000_000i64..1_000_000_000_000) {
+            let far = f64::from(degrees) + revolutions as f64 * 720.0;
             prop_assert_eq!(both(far), both(f64::from(degrees)));
         }
     }
 
     #[test]
-    fn quarter_turns_are_exact() {
+    fn multiples_of_90_degrees_are_exact() {
         let found: Vec<_> = [0.0, 180.0, 360.0, 540.0, -180.0, -360.0].map(both).into();
         let expected = [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0), (-1.0, 0.0), (0.0, -1.0)];
         assert_eq!(found, expected);

@@ -182,11 +182,11 @@ impl<'a> IrregularRows<'a> {
             }
         }
         self.scratch.values.copy_from_slice(&self.held);
-        let (joints, places) = (self.layout.joints(), self.layout.places());
+        let (joints, positions) = (self.layout.joints(), self.layout.positions());
         let start = self.rows.rotations.len();
         self.rows.rotations.resize(start + joints, Quat::identity());
         let t = self.rows.translations.len();
-        self.rows.translations.resize(t + places, Vec3::zeros());
+        self.rows.translations.resize(t + positions, Vec3::zeros());
         let (before, rotations) = self.rows.rotations.split_at_mut(start);
         let before = before.rchunks_exact(joints).next();
         self.layout.decode(&mut self.scratch, before, rotations, &mut self.rows.translations[t..]);

@@ -74,7 +74,7 @@ fn even_rows(
         return Ok(None);
     }
     layout.take(frames, budget)?;
-    let translated = layout.places();
+    let translated = layout.positions();
     let mut rows = DecodedRows {
         frames,
         rotations: Vec::with_capacity(frames * layout.joints()),
@@ -141,7 +141,7 @@ fn even_chunk(
     translations: &mut [Vec3],
 ) -> bool {
     let mut scratch = layout.scratch();
-    let (joints, places) = (layout.joints(), layout.places());
+    let (joints, positions) = (layout.joints(), layout.positions());
     let mut at = 0;
     for frame in 0..rotations.len() / joints {
         match even_row(chunk, at, line_end, &mut scratch.values) {
@@ -150,7 +150,7 @@ fn even_chunk(
         }
         let (before, rest) = rotations.split_at_mut(frame * joints);
         let before = before.rchunks_exact(joints).next();
-        let translations = &mut translations[frame * places..][..places];
+        let translations = &mut translations[frame * positions..][..positions];
         layout.decode(&mut scratch, before, &mut rest[..joints], translations);
     }
     at == chunk.len()

@@ -63,8 +63,11 @@ fn short(text: &[u8; WINDOW]) -> Option<(f64, usize)> {
     Some((f64::from_bits(value.to_bits() | u64::from(negative) << 63), end))
 }
 
+/// The lowest bit of every byte.
 const ONES: u64 = u64::MAX / 0xff;
+/// The character `0` in every byte.
 const ZEROS: u64 = ONES * 0x30;
+/// The highest bit of every byte.
 const TOPS: u64 = ONES * 0x80;
 
 /// Eight bytes of `text`, the first in the lowest.
@@ -96,6 +99,7 @@ fn first(tops: u64) -> usize {
 /// The value of eight decimal digits, the first in the lowest byte.
 #[inline(always)]
 fn eight(digits: u64) -> u64 {
+    /// Bytes 0 and 4: every second pair of digits.
     const MASK: u64 = 0x0000_00ff_0000_00ff;
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     (pairs & MASK)

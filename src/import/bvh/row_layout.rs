@@ -12,17 +12,17 @@ use crate::memory_budget::MemoryBudget;
 use crate::model::JointId;
 use std::ops::Range;
 
-/// What the numbers of a row mean, for joints that may stand behind an added root.
+/// The meaning of the numbers of a row, for joints that may follow an added root.
 pub(super) struct RowLayout {
     channels: Vec<BvhChannel>,
     /// For each joint: its rotation, as columns and axes.
-    turns: Vec<JointRotation>,
-    /// Columns and axes of all turns, in joint order.
+    joint_rotations: Vec<JointRotation>,
+    /// Columns and axes of all rotation channels, in joint order.
     columns: Vec<(u32, u8)>,
     /// From the first to the last of these columns.
-    turned: Range<usize>,
+    rotation_columns: Range<usize>,
     /// For each joint with position channels, the columns of x, y and z.
-    places: Vec<(JointId, [Option<usize>; 3])>,
+    positions: Vec<(JointId, [Option<usize>; 3])>,
     joints: usize,
 }
 
@@ -55,19 +55,19 @@ impl RowLayout {
     pub fn new(header: &BvhHeader, added: usize) -> Self {
         let mut layout = Self {
             channels: Vec::new(),
-            turns: Vec::new(),
+            joint_rotations: Vec::new(),
             columns: Vec::new(),
-            turned: 0..0,
-            places: Vec::new(),
+            rotation_columns: 0..0,
+            positions: Vec::new(),
             joints: header.joints.len() + added,
         };
         for (i, joint) in header.joints.iter().enumerate() {
             let start = layout.columns.len() as u32;
-            let mut place = [None; 3];
+            let mut position = [None; 3];
             for &channel in &joint.channels {
                 let column = layout.channels.len();
                 match channel {
-                    BvhChannel::Position(axis) => place[usize::from(axis)] = Some(column),
+                    BvhChannel::Position(axis) => position[usize::from(axis)] = Some(column),
                     BvhChannel::Rotation(axis) => layout.columns.push((column as u32, axis)),
                     BvhChannel::Scale(_) => {}
                 }
@@ -75,14 +75,14 @@ impl RowLayout {
             }
             let end = layout.columns.len() as u32;
             if end > start {
-                layout.turns.push(JointRotation { joint: (i + added) as u32, start, end });
+                layout.joint_rotations.push(JointRotation { joint: (i + added) as u32, start, end });
             }
-            if place.iter().any(Option::is_some) {
-                layout.places.push((JointId::new(i + added), place));
+            if position.iter().any(Option::is_some) {
+                layout.positions.push((JointId::new(i + added), position));
             }
         }
         if let [first, .., last] | [first @ last] = &layout.columns[..] {
-            layout.turned = first.0 as usize..last.0 as usize + 1;
+            layout.rotation_columns = first.0 as usize..last.0 as usize + 1;
         }
         layout
     }
@@ -98,21 +98,21 @@ impl RowLayout {
     }
 
     /// How many joints have position channels.
-    pub fn places(&self) -> usize {
-        self.places.len()
+    pub fn positions(&self) -> usize {
+        self.positions.len()
     }
 
     /// The joints with position channels, ascending.
     pub fn translated(&self) -> Vec<JointId> {
-        self.places.iter().map(|p| p.0).collect()
+        self.positions.iter().map(|p| p.0).collect()
     }
 
     /// Reserves memory for `frames` frames: joints without channels take no bytes in the file, but a rotation per frame.
     pub fn take(&self, frames: usize, budget: &MemoryBudget) -> Result<(), BvhError> {
-        let (joints, places) = (self.joints() as u64, self.places() as u64);
-        let frame = joints * size_of::<Quat>() as u64 + places * size_of::<Vec3>() as u64;
-        let told = || format!("{frames} rows of {joints} joints");
-        Ok(budget.reserve(frame.saturating_mul(frames as u64), told)?)
+        let (joints, positions) = (self.joints() as u64, self.positions() as u64);
+        let frame = joints * size_of::<Quat>() as u64 + positions * size_of::<Vec3>() as u64;
+        let what = || format!("{frames} rows of {joints} joints");
+        Ok(budget.reserve(frame.saturating_mul(frames as u64), what)?)
     }
 
     /// Buffers for one worker.
@@ -132,18 +132,18 @@ impl RowLayout {
         rotations: &mut [Quat],
         translations: &mut [Vec3],
     ) {
-        for ((_, columns), translation) in self.places.iter().zip(translations) {
+        for ((_, columns), translation) in self.positions.iter().zip(translations) {
             *translation = Vec3::from(columns.map(|c| c.map_or(0.0, |c| row.values[c])));
         }
-        let turned = self.turned.clone();
-        let (sin, cos) = (&mut row.sin[turned.clone()], &mut row.cos[turned.clone()]);
-        half_sin_cos(&mut row.values[turned], sin, cos);
-        for turns in &self.turns {
+        let rotation_columns = self.rotation_columns.clone();
+        let (sin, cos) = (&mut row.sin[rotation_columns.clone()], &mut row.cos[rotation_columns.clone()]);
+        half_sin_cos(&mut row.values[rotation_columns], sin, cos);
+        for range in &self.joint_rotations {
             let mut q = [1.0, 0.0, 0.0, 0.0];
-            for &(column, axis) in &self.columns[turns.start as usize..turns.end as usize] {
-                q = turn(q, axis, row.sin[column as usize], row.cos[column as usize]);
+            for &(column, axis) in &self.columns[range.start as usize..range.end as usize] {
+                q = rotate_about(q, axis, row.sin[column as usize], row.cos[column as usize]);
             }
-            let joint = turns.joint as usize;
+            let joint = range.joint as usize;
             if let Some(before) = before {
                 let b = &before[joint];
                 if q[0] * b.w + q[1] * b.i + q[2] * b.j + q[3] * b.k < 0.0 {
@@ -155,9 +155,9 @@ impl RowLayout {
     }
 }
 
-/// `q` times the turn about `axis` whose half angle has this sine and cosine: `q (c + s e)`.
+/// `q` times the rotation about `axis` whose half angle has this sine and cosine: `q (c + s e)`.
 #[inline(always)]
-fn turn([w, x, y, z]: [f64; 4], axis: u8, s: f64, c: f64) -> [f64; 4] {
+fn rotate_about([w, x, y, z]: [f64; 4], axis: u8, s: f64, c: f64) -> [f64; 4] {
     match axis {
         0 => [w * c - x * s, x * c + w * s, y * c + z * s, z * c - y * s],
         1 => [w * c - y * s, x * c - z * s, y * c + w * s, z * c + x * s],
@@ -173,13 +173,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_turn_is_a_quaternion_product(v in prop::array::uniform3(-3.0..3.0f64), axis in 0u8..3, angle in -6.0..6.0f64) {
+        fn a_rotation_is_a_quaternion_product(v in prop::array::uniform3(-3.0..3.0f64), axis in 0u8..3, angle in -6.0..6.0f64) {
             let q = exp(&Vec3::from(v));
             let mut about = Vec3::zeros();
             about[usize::from(axis)] = angle;
             let expected = q * exp(&about);
             let (s, c) = (angle * 0.5).sin_cos();
-            let found = turn([q.w, q.i, q.j, q.k], axis, s, c);
+            let found = rotate_about([q.w, q.i, q.j, q.k], axis, s, c);
             let expected = [expected.w, expected.i, expected.j, expected.k];
             let same = found.iter().zip(expected).map(|(a, b)| a * b).sum::<f64>();
             prop_assert!((same.abs() - 1.0).abs() < 1e-12);

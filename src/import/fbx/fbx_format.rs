@@ -34,7 +34,7 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
         .map_err(|reason| ImportError::Fbx { reason })?;
     budget.reserve(scene.metadata.result_memory_used as u64, || "the scene".into())?;
     let mut warnings = Warnings::new();
-    tell(&scene, &mut warnings);
+    warn_of_omissions(&scene, &mut warnings);
     let joints = joint_nodes::joints(&scene);
     let rest = fbx_rest_pose::rest(&scene, &joints, options, &budget, &mut warnings)?;
     let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &budget, &mut warnings)?;
@@ -53,7 +53,7 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
 }
 
 /// What the reader had to bend, and what of the scene is no part of a character or take.
-fn tell(scene: &SceneRoot, warnings: &mut Warnings) {
+fn warn_of_omissions(scene: &SceneRoot, warnings: &mut Warnings) {
     for warning in &scene.metadata.warnings {
         let times = if warning.count > 1 { format!(", {} times", warning.count) } else { String::new() };
         warnings.add("fbx-bent", format!("the reader says: {}{times}", warning.description), "the file");

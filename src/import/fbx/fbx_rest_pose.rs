@@ -55,7 +55,7 @@ pub(super) fn rest(
     let mut body = false;
     for (which, pose) in candidates {
         let Some(pose) = pose else { continue };
-        match stands(scene, joints, &pose, &vocabulary, budget)? {
+        match is_upright(scene, joints, &pose, &vocabulary, budget)? {
             Some(true) => {
                 if !same(&pose, &saved) {
                     let said =
@@ -80,11 +80,11 @@ pub(super) fn rest(
 
 /// Whether two poses are the same but for rounding.
 fn same(a: &RestPose, b: &RestPose) -> bool {
-    let turn = |a: &Transform, b: &Transform| {
+    let cos_half_angle = |a: &Transform, b: &Transform| {
         let (a, b) = (a.rotation, b.rotation);
         (a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w).abs()
     };
-    a.iter().zip(b).all(|(a, b)| turn(a, b) > 1.0 - 1e-9)
+    a.iter().zip(b).all(|(a, b)| cos_half_angle(a, b) > 1.0 - 1e-9)
 }
 
 /// The pose that the file's bind poses list, where they list most of the joints.
@@ -124,7 +124,7 @@ fn zero_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option
 }
 
 /// Whether a body stands in this pose; `None` where no body is seen.
-fn stands(
+fn is_upright(
     scene: &SceneRoot,
     joints: &JointNodes,
     pose: &RestPose,
@@ -133,7 +133,7 @@ fn stands(
 ) -> Result<Option<bool>, ImportError> {
     let file = GltfFile::read_within(Arc::new(bare(scene, joints, pose)?), None, budget)?;
     let rest = file.skeleton.rest_model_pose();
-    let understood = detect_rig(&RigClues {
+    let detected = detect_rig(&RigClues {
         skeleton: &file.skeleton,
         rest: &rest,
         bound: false,
@@ -143,25 +143,28 @@ fn stands(
         up: Some(Vec3::y()),
         vocabulary,
     });
-    Ok(upright(&understood.rig, &rest))
+    Ok(upright(&detected.rig, &rest))
 }
 
 /// Whether legs hang, both sides alike, and arms are straight; `None` without legs.
 fn upright(rig: &Rig, pose: &ModelPose) -> Option<bool> {
-    let way = |from: Role, to: Role| -> Option<Vec3> {
-        let way = pose.position(rig.joint(to)?) - pose.position(rig.joint(from)?);
-        way.try_normalize(1e-9)
+    let direction = |from: Role, to: Role| -> Option<Vec3> {
+        let direction = pose.position(rig.joint(to)?) - pose.position(rig.joint(from)?);
+        direction.try_normalize(1e-9)
     };
     let leg = |side: Side| -> Option<[Vec3; 2]> {
-        Some([way(Role::UpperLeg(side), Role::LowerLeg(side))?, way(Role::LowerLeg(side), Role::Foot(side))?])
+        Some([
+            direction(Role::UpperLeg(side), Role::LowerLeg(side))?,
+            direction(Role::LowerLeg(side), Role::Foot(side))?,
+        ])
     };
     let legs = [leg(Side::Left)?, leg(Side::Right)?];
     let down = legs.iter().flatten().all(|bone| angle_between(bone, &-Vec3::y()) < DOWN);
     let lean = |bone: &Vec3| angle_between(bone, &-Vec3::y());
     let alike = (0..2).all(|k| (lean(&legs[0][k]) - lean(&legs[1][k])).abs() < ALIKE);
     let bent = |side: Side| {
-        let upper = way(Role::UpperArm(side), Role::LowerArm(side))?;
-        Some(angle_between(&upper, &way(Role::LowerArm(side), Role::Hand(side))?))
+        let upper = direction(Role::UpperArm(side), Role::LowerArm(side))?;
+        Some(angle_between(&upper, &direction(Role::LowerArm(side), Role::Hand(side))?))
     };
     let straight = Side::BOTH.into_iter().filter_map(bent).all(|bend| bend < STRAIGHT);
     Some(down && alike && straight)

@@ -42,11 +42,11 @@ pub(super) fn joints(scene: &Scene) -> JointNodes {
     let skinned = !clustered.is_empty();
     if skinned {
         let rigid = |n: &&ufbx::Ref<Node>| n.mesh.as_ref().is_some_and(|m| m.skin_deformers.is_empty());
-        let carriers = scene.nodes.iter().filter(rigid).filter_map(|n| {
+        let rigid_parents = scene.nodes.iter().filter(rigid).filter_map(|n| {
             let above = path_to_top(scene, index(n)).skip(1);
             above.take_while(|n| *n != 0).find(|n| is_bone(*n))
         });
-        for node in clustered.iter().copied().chain(carriers) {
+        for node in clustered.iter().copied().chain(rigid_parents) {
             is[node] = true;
             path_to_top(scene, node).filter(|n| is_bone(*n)).for_each(|n| is[n] = true);
         }

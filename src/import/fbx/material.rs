@@ -77,7 +77,7 @@ fn image(texture: &Texture, folder: Option<&Path>, warnings: &mut Warnings) -> O
     let embedded: &[u8] = texture.content.as_ref();
     let name = [&texture.relative_filename, &texture.absolute_filename, &texture.filename];
     let name = name.into_iter().map(|n| n.replace('\\', "/")).find(|n| !n.is_empty()).unwrap_or_default();
-    let bytes = if embedded.is_empty() { beside(folder?, &name) } else { Some(embedded.to_vec()) };
+    let bytes = if embedded.is_empty() { in_folder(folder?, &name) } else { Some(embedded.to_vec()) };
     match bytes {
         Some(bytes) if usual(&bytes) => Some(bytes),
         Some(_) => {
@@ -94,7 +94,7 @@ fn image(texture: &Texture, folder: Option<&Path>, warnings: &mut Warnings) -> O
 }
 
 /// An image in `folder` by the path that the file gives.
-fn beside(folder: &Path, name: &str) -> Option<Vec<u8>> {
+fn in_folder(folder: &Path, name: &str) -> Option<Vec<u8>> {
     let given = PathBuf::from(name);
     let inside = given.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
     let bare = PathBuf::from(name.rsplit('/').next().filter(|n| !n.is_empty() && *n != "..")?);

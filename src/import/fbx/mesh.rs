@@ -16,8 +16,9 @@ use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, tra
 const CORNER: u64 = 256;
 /// What a vertex takes of a skin: its list of weights.
 const WEIGHTS: u64 = 96;
-// Numbers of the format: what views are for.
+/// Buffer view target of vertex attributes: glTF's ARRAY_BUFFER.
 const VERTICES: Option<u32> = Some(34962);
+/// Buffer view target of indices: glTF's ELEMENT_ARRAY_BUFFER.
 const CORNERS: Option<u32> = Some(34963);
 
 /// One mesh of the GLB.
@@ -85,10 +86,10 @@ pub(super) fn bodies(
             warnings.add("fbx-hidden", "a hidden mesh was left out", one_line(name(mesh)));
             continue;
         }
-        let told = || format!("the mesh `{}`", one_line(name(mesh)));
+        let what = || format!("the mesh `{}`", one_line(name(mesh)));
         let corners = (mesh.num_triangles as u64).saturating_mul(3);
-        budget.reserve(corners.saturating_mul(CORNER), told)?;
-        budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), told)?;
+        budget.reserve(corners.saturating_mul(CORNER), what)?;
+        budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), what)?;
         let skin = skin(mesh, warnings);
         let morphs = morphs(mesh, skin.as_ref(), budget, warnings)?;
         let mut primitives = Vec::new();
@@ -166,7 +167,7 @@ fn morphs(
 /// The faces of one material.
 fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimitive {
     let place = skin.and_then(|s| s.place);
-    let turn = place.map(|m| matrix_for_normals(&m));
+    let normal_matrix = place.map(|m| matrix_for_normals(&m));
     let mut made = WeldedPrimitive::default();
     let mut known: HashMap<([u32; 12], u32), u32> = HashMap::new();
     let mut triangles = Vec::new();
@@ -181,7 +182,7 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimit
             } else {
                 Vec3 { x: 0.0, y: 1.0, z: 0.0 }
             };
-            let normal = turn.map_or(normal, |m| transform_direction(&m, normal));
+            let normal = normal_matrix.map_or(normal, |m| transform_direction(&m, normal));
             let uv = if mesh.vertex_uv.exists { mesh.vertex_uv[corner] } else { ufbx::Vec2::default() };
             let color =
                 if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };

@@ -88,10 +88,10 @@ fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::
         }
         if let Some(body) = bodies.of_node(node) {
             if body.skin.is_none() || moved(n) {
-                wear(&mut entry, body);
+                attach_mesh(&mut entry, body);
             } else {
                 let mut own = json!({ "name": name });
-                wear(&mut own, body);
+                attach_mesh(&mut own, body);
                 tops.push(scene.nodes.len() + added.len());
                 added.push(own);
             }
@@ -102,7 +102,7 @@ fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::
     json!({ "scene": 0, "scenes": [{ "nodes": tops }], "nodes": nodes })
 }
 
-fn wear(node: &mut Value, body: &GlbMesh) {
+fn attach_mesh(node: &mut Value, body: &GlbMesh) {
     node["mesh"] = body.mesh.into();
     if let Some(skin) = body.skin {
         node["skin"] = skin.into();

@@ -18,8 +18,9 @@ use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight
 /// What a node takes in one frame until it is written: as the reader gives it, as numbers, as bytes.
 type BakedSample = (Transform, [f32; 10]);
 
-/// The rates at which takes are baked, hertz: fewer keys are poses of an animator, more are no frames.
+/// The lowest rate of baked takes, Hz: sparser keys are an animator's poses.
 const LEAST_BAKED: f64 = 15.0;
+/// The highest rate of baked takes, Hz: denser keys are not frames.
 const MOST_BAKED: f64 = 240.0;
 /// How far a key may be off its frame, in frames: times are whole ticks of a 46186158000th of a second.
 const ON_FRAME: f64 = 0.01;

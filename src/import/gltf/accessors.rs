@@ -289,7 +289,7 @@ impl<'a> Accessors<'a> {
         let layout = self.layout(index, path, shape, numbers)?;
         match layout.bytes.filter(|_| plain(&layout)) {
             Some(bytes) if all_finite(bytes) => Ok(bytes.into()),
-            // Told with its place there.
+            // `floats` reports the position of the invalid number.
             _ => {
                 Ok(self.floats(index, path, shape, numbers)?.into_iter().flat_map(f32::to_le_bytes).collect())
             }
@@ -316,6 +316,7 @@ fn slice(bytes: &[u8], begin: u64, end: u64) -> Option<&[u8]> {
 
 /// Whether none of the numbers has the exponent of those that are none.
 fn all_finite(floats: &[u8]) -> bool {
+    /// The exponent bits of an `f32`; all are set in infinities and NaNs.
     const EXPONENT: u32 = 0x7f80_0000;
     let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & EXPONENT == EXPONENT;
     // Without a way out in between, so that many are looked at side by side.

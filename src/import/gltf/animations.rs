@@ -19,8 +19,9 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The rate of clips whose keys fit none, and the least rate of clips whose keys are not joined by lines.
+/// The rate of clips whose keys fit no rate, Hz.
 const USUAL_RATE: f64 = 60.0;
+/// The lowest rate of clips with step or cubic keys, Hz: linear interpolation between frames approximates them.
 const LEAST_CURVED_RATE: f64 = 30.0;
 
 /// The channels of one animation that move joints: node, property (0 translation, 1 rotation, 2 scale), sampler.
@@ -106,7 +107,7 @@ fn clip(
     let mut curved = false;
     let mut keys: Vec<f64> = Vec::new();
     // The lists of key times, once each.
-    let (mut hands, mut hand_of) = (Vec::new(), BTreeMap::new());
+    let (mut cursors, mut cursor_of) = (Vec::new(), BTreeMap::new());
     for (node, property, sampler) in &channels {
         let (node, property) = (*node, *property);
         let interpolation = match sampler.interpolation() {
@@ -117,16 +118,16 @@ fn clip(
         let width = if property == 1 { 4 } else { 3 };
         let input = sampler.input().index();
         let (times, values) = (&times[&input], &values[&(sampler.output().index(), width)]);
-        let next = hands.len();
-        let hand = *hand_of.entry(input).or_insert(next);
-        let Some(track) = KeyTrack::new(hand, times.len(), values, width, interpolation) else {
+        let next = cursors.len();
+        let cursor = *cursor_of.entry(input).or_insert(next);
+        let Some(track) = KeyTrack::new(cursor, times.len(), values, width, interpolation) else {
             let reason = format!("{} key times for {} values", times.len(), values.len() / (4 * width));
             return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
         };
         curved |= interpolation != Interpolation::Linear && times.len() > 1;
-        if hand == next {
+        if cursor == next {
             keys.extend_from_slice(times);
-            hands.push(KeyCursor::new(times));
+            cursors.push(KeyCursor::new(times));
         }
         let step = step_of[node].unwrap_or_default();
         steps[step].tracks[property] = Some(tracks.len());
@@ -147,8 +148,8 @@ fn clip(
     // A damaged time may lie beyond any number of frames; the cast then gives the greatest there is.
     let frames = (length as u64).saturating_add(1);
     let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
-    let told = || format!("`{here}`, {:.1} s at {rate:.0} Hz,", end - start);
-    budget.reserve_list::<(Quat, Vec3)>(samples, told)?;
+    let what = || format!("`{here}`, {:.1} s at {rate:.0} Hz,", end - start);
+    budget.reserve_list::<(Quat, Vec3)>(samples, what)?;
     if let Some((from, to)) = lost_stretch(&keys) {
         let said = format!(
             "between two keys at {from:.2} and {to:.2} s lies far more time than between all others: one may be damaged"
@@ -161,7 +162,7 @@ fn clip(
     let is_joint = |node: usize| step_of[node].is_some();
     let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
     let span = FrameTimes { frames: frames as usize, time, snap };
-    let sampled = sample(steps, &tracks, &hands, joints, &span)
+    let sampled = sample(steps, &tracks, &cursors, joints, &span)
         .map_err(|item| GltfError::NotFinite { path: here, item })?;
     let mut clip = Clip::new(
         name,

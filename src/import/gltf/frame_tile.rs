@@ -28,7 +28,7 @@ impl Tile<'_> {
 
     /// The rotations of a joint side by side, `x, y, z, w`, each put into the hemisphere of the one before.
     #[inline(always)]
-    pub(super) fn turn(&mut self, joint: usize, c: [[f64; TILE]; 4]) {
+    pub(super) fn set_rotations(&mut self, joint: usize, c: [[f64; TILE]; 4]) {
         let mut sides = [0.0; TILE];
         for n in 1..TILE {
             let m = n - 1;
@@ -47,7 +47,7 @@ impl Tile<'_> {
 
     /// The translations of a joint, which are all the same where it is not loose.
     #[inline(always)]
-    pub(super) fn shift(&mut self, joint: usize, value: impl Fn(usize) -> Vec3) {
+    pub(super) fn set_translations(&mut self, joint: usize, value: impl Fn(usize) -> Vec3) {
         // What is no number is not near either.
         let near = |t: &Vec3| t.iter().all(|x| x.abs() <= FARTHEST);
         let Ok(place) = self.loose.binary_search(&joint) else { return self.check(0, near(&value(0))) };

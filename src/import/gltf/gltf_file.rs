@@ -119,10 +119,10 @@ impl GltfFile {
         assignments: impl IntoIterator<Item = (Role, Assignment)>,
         model_from_file: Quat,
     ) -> Asset {
-        let turn = Transform::from_rotation(model_from_file);
+        let rotation = Transform::from_rotation(model_from_file);
         let root = JointId::new(0);
         let mut joints: Vec<Joint> = self.skeleton.joints().to_vec();
-        joints[0].rest = turn * joints[0].rest;
+        joints[0].rest = rotation * joints[0].rest;
         let skeleton =
             Skeleton::new(joints).expect("a turned skeleton keeps its tree, names and finite numbers");
         let mut clips = self.clips;
@@ -137,11 +137,11 @@ impl GltfFile {
                 }
             }
         }
-        let turned = |pose: ModelPose| ModelPose::new(pose.joints().iter().map(|t| turn * *t).collect());
+        let rotated = |pose: ModelPose| ModelPose::new(pose.joints().iter().map(|t| rotation * *t).collect());
         let character = Character {
             name: name.into(),
             rig: Rig::new(skeleton, assignments),
-            bind: self.bind.map(turned),
+            bind: self.bind.map(rotated),
             calibration: None,
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
@@ -159,12 +159,12 @@ impl GltfFile {
 /// Takes what the lists of the document fill once they are typed: an empty entry is three bytes of text.
 fn lists(json: &Json, budget: &MemoryBudget) -> Result<(), GltfError> {
     let count = |key| json.items(key).map_or(0, |items| items.len() as u64);
-    let told = |key: &str| format!("the list `{key}`");
+    let what = |key: &str| format!("the list `{key}`");
     // A node is typed twice, becomes a node of the tree, and as often as not a joint.
-    budget.reserve_list::<([::gltf::json::Node; 2], GltfNode, Joint)>(count("nodes"), || told("nodes"))?;
-    budget.reserve_list::<::gltf::json::Material>(count("materials"), || told("materials"))?;
-    budget.reserve_list::<[::gltf::json::Accessor; 2]>(count("accessors"), || told("accessors"))?;
-    budget.reserve_list::<[::gltf::json::buffer::View; 2]>(count("bufferViews"), || told("bufferViews"))?;
+    budget.reserve_list::<([::gltf::json::Node; 2], GltfNode, Joint)>(count("nodes"), || what("nodes"))?;
+    budget.reserve_list::<::gltf::json::Material>(count("materials"), || what("materials"))?;
+    budget.reserve_list::<[::gltf::json::Accessor; 2]>(count("accessors"), || what("accessors"))?;
+    budget.reserve_list::<[::gltf::json::buffer::View; 2]>(count("bufferViews"), || what("bufferViews"))?;
     Ok(())
 }
 

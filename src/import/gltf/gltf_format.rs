@@ -35,7 +35,7 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     let humanoid = file.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
     let clips: Vec<&Clip> = file.clips.iter().collect();
     let mass = skin_mass(&file.meshes, file.skeleton.len());
-    let understood = detect_rig(&RigClues {
+    let detected = detect_rig(&RigClues {
         skeleton: &file.skeleton,
         rest: &rest,
         bound: file.bind.is_some(),
@@ -45,8 +45,8 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
         up: Some(Vec3::y()),
         vocabulary: &options.vocabulary(),
     });
-    warnings.extend(understood.warnings);
-    let rig = understood.rig;
+    warnings.extend(detected.warnings);
+    let rig = detected.rig;
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
     let body = UncalibratedBody {
@@ -58,10 +58,10 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
         place: "nodes",
     };
     let calibrated = body.calibrate(options, &mut warnings)?;
-    let turn = body.facing(calibrated.as_ref());
+    let facing = body.facing(calibrated.as_ref());
     let roles: Vec<_> = rig.assignments().map(|(r, a)| (r, a.clone())).collect();
     file.warnings = warnings;
-    let mut asset = file.into_asset(name, roles, turn);
+    let mut asset = file.into_asset(name, roles, facing);
     let found = calibrated.map(|c| c.calibration);
     let calibration = reference_pose::kept(found, options, asset.character.skeleton());
     if calibration.is_some() {

@@ -175,47 +175,52 @@ impl<'a> KeyTrack<'a> {
         [3 * key + 2, 3 * (key + 1)].map(|slot| self.slot(slot))
     }
 
-    /// The numbers at `spot`, each for itself, behind those of `out`.
-    pub(super) fn sample_numbers(&self, spot: KeyPosition, out: &mut Vec<f32>) {
-        let a = self.value(spot.key);
-        let Some([t, length]) = spot.between.filter(|_| self.interpolation != Interpolation::Step) else {
+    /// The numbers at `key_position`, each for itself, behind those of `out`.
+    pub(super) fn sample_numbers(&self, key_position: KeyPosition, out: &mut Vec<f32>) {
+        let a = self.value(key_position.key);
+        let Some([t, length]) = key_position.between.filter(|_| self.interpolation != Interpolation::Step)
+        else {
             return out.extend(numbers(a));
         };
-        let b = self.value(spot.key + 1);
+        let b = self.value(key_position.key + 1);
         if self.interpolation != Interpolation::CubicSpline {
             let mix = |(a, b)| (f64::from(a) * (1.0 - t) + f64::from(b) * t) as f32;
             return out.extend(numbers(a).zip(numbers(b)).map(mix));
         }
         let m = hermite(t, length);
-        let [u, v] = self.tangents(spot.key);
+        let [u, v] = self.tangents(key_position.key);
         let both = numbers(a).zip(numbers(u)).zip(numbers(b).zip(numbers(v)));
         out.extend(both.map(|((a, u), (b, v))| {
             [a, u, b, v].into_iter().zip(m).map(|(x, m)| f64::from(x) * m).sum::<f64>() as f32
         }));
     }
 
-    /// The value at `spot`.
+    /// The value at `key_position`.
     #[inline(always)]
-    pub(super) fn sample<K: KeyValue>(&self, spot: KeyPosition) -> K {
-        match spot.between {
-            Some(between) if self.interpolation != Interpolation::Step => self.mixed(spot.key, between),
-            _ => K::read(self.value(spot.key)),
+    pub(super) fn sample<K: KeyValue>(&self, key_position: KeyPosition) -> K {
+        match key_position.between {
+            Some(between) if self.interpolation != Interpolation::Step => {
+                self.mixed(key_position.key, between)
+            }
+            _ => K::read(self.value(key_position.key)),
         }
     }
 
-    /// The rotations at `spots` side by side, `x, y, z, w`.
+    /// The rotations at `key_positions` side by side, `x, y, z, w`.
     #[inline(always)]
-    pub(super) fn rotations<const N: usize>(&self, spots: &[KeyPosition; N]) -> [[f64; N]; 4] {
+    pub(super) fn rotations<const N: usize>(&self, key_positions: &[KeyPosition; N]) -> [[f64; N]; 4] {
         let mut c = [[0.0; N]; 4];
-        if self.interpolation != Interpolation::Step && spots.iter().any(|spot| spot.between.is_some()) {
-            for (n, spot) in spots.iter().enumerate() {
-                let q: Quat = self.sample(*spot);
+        if self.interpolation != Interpolation::Step
+            && key_positions.iter().any(|key_position| key_position.between.is_some())
+        {
+            for (n, key_position) in key_positions.iter().enumerate() {
+                let q: Quat = self.sample(*key_position);
                 [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
             }
             return c;
         }
-        for (n, spot) in spots.iter().enumerate() {
-            let q = raw(self.value(spot.key));
+        for (n, key_position) in key_positions.iter().enumerate() {
+            let q = raw(self.value(key_position.key));
             [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
         }
         // Roots and quotients of several are found side by side.
@@ -307,31 +312,31 @@ mod tests {
             times.iter().flat_map(|&t| [[d(t); 3], [f(t); 3], [d(t); 3]]).flatten().collect();
         let values = bytes(&values);
         let track = KeyTrack::new(0, 2, &values, 3, Interpolation::CubicSpline).unwrap();
-        let mut hand = KeyCursor::new(&times);
+        let mut cursor = KeyCursor::new(&times);
         for time in [0.0, 1.0, 1.7, 2.9, 3.0, 9.0, 1.2] {
-            let v: Vec3 = track.sample(hand.seek(time, 0.0));
+            let v: Vec3 = track.sample(cursor.seek(time, 0.0));
             assert!((v.x - f64::from(f(time.clamp(1.0, 3.0)))).abs() < 1e-5, "{time}");
         }
     }
 
     #[test]
-    fn steps_hold_and_lines_turn_the_short_way() {
+    fn steps_hold_and_linear_rotations_take_the_shorter_arc() {
         let times = [0.0, 1.0];
         let half = std::f32::consts::FRAC_1_SQRT_2;
         // The first is not of unit length.
         let values = bytes(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -half, -half]);
-        let mut hand = KeyCursor::new(&times);
+        let mut cursor = KeyCursor::new(&times);
         let step = KeyTrack::new(0, 2, &values, 4, Interpolation::Step).unwrap();
-        assert_eq!(step.sample::<Quat>(hand.seek(0.999, 1e-4)), Quat::identity());
+        assert_eq!(step.sample::<Quat>(cursor.seek(0.999, 1e-4)), Quat::identity());
         let line = KeyTrack::new(0, 2, &values, 4, Interpolation::Linear).unwrap();
-        let middle: Quat = line.sample(hand.seek(0.5, 1e-4));
+        let middle: Quat = line.sample(cursor.seek(0.5, 1e-4));
         assert!((middle.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-7);
         assert!(KeyTrack::new(0, 2, &values[..16], 4, Interpolation::Linear).is_none());
         for track in [step, line] {
-            for spots in [[0.0, 1.0, 0.0, 2.0], [0.0, 0.25, 1.0, 0.75]] {
-                let spots = spots.map(|time| hand.seek(time, 1e-4));
-                let each = spots.map(|spot| track.sample::<Quat>(spot).coords);
-                let together = track.rotations(&spots);
+            for key_positions in [[0.0, 1.0, 0.0, 2.0], [0.0, 0.25, 1.0, 0.75]] {
+                let key_positions = key_positions.map(|time| cursor.seek(time, 1e-4));
+                let each = key_positions.map(|key_position| track.sample::<Quat>(key_position).coords);
+                let together = track.rotations(&key_positions);
                 assert_eq!([0, 1, 2, 3].map(|k| each.map(|q| q[k])), together);
             }
         }

@@ -139,8 +139,8 @@ fn bindings(
 ) -> Result<Option<Vec<Binding>>, GltfError> {
     if let Some(skin) = source.tree.node(node).skin {
         let Some(skin) = source.skins.get(skin) else { return Ok(None) };
-        let told = || format!("the bindings of `nodes[{node}]`");
-        source.accessors.budget().reserve_list::<Binding>(skin.nodes.len() as u64, told)?;
+        let what = || format!("the bindings of `nodes[{node}]`");
+        source.accessors.budget().reserve_list::<Binding>(skin.nodes.len() as u64, what)?;
         let bind = |(&n, ibm): (&usize, &Affine)| {
             let joint_from_mesh = rigid_from_node[n] * *ibm;
             let joint = source.joints.of_node[n]?;
@@ -174,9 +174,9 @@ fn read(
     let positions = attribute(primitive, Semantic::Positions).ok_or_else(|| missing("POSITION"))?;
     let positions = triples(accessors.floats(positions, path, Type::Vec3, Numbers::Any)?);
     let n = positions.len();
-    let told = || format!("`{path}`");
-    accessors.budget().reserve_list::<Binding>(bindings.len() as u64, told)?;
-    accessors.budget().reserve_list::<([u16; 4], [f32; 4])>(n as u64, told)?;
+    let what = || format!("`{path}`");
+    accessors.budget().reserve_list::<Binding>(bindings.len() as u64, what)?;
+    accessors.budget().reserve_list::<([u16; 4], [f32; 4])>(n as u64, what)?;
     if bindings.iter().any(|b| !b.joint_from_mesh.iter().all(|x| x.is_finite())) {
         return Err(GltfError::value(path, "a bind matrix is not finite"));
     }
@@ -189,7 +189,7 @@ fn read(
         None => (0..n as u32).collect(),
     };
     // In a strip every corner starts a triangle.
-    accessors.budget().reserve_list::<[u32; 3]>(corners.len() as u64, told)?;
+    accessors.budget().reserve_list::<[u32; 3]>(corners.len() as u64, what)?;
     if let Some(item) = corners.iter().position(|&c| c as usize >= n) {
         return Err(GltfError::value(path, format!("corner {item} names a vertex that is not there")));
     }
@@ -221,9 +221,9 @@ fn triangles(corners: &[u32], mode: Mode) -> Vec<[u32; 3]> {
     match mode {
         // Every other triangle of a strip is turned over (specification 3.7.2.1).
         Mode::TriangleStrip => {
-            let turned =
+            let flipped =
                 |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
-            corners.windows(3).enumerate().map(turned).collect()
+            corners.windows(3).enumerate().map(flipped).collect()
         }
         Mode::TriangleFan => corners.windows(2).skip(1).map(|w| [w[0], w[1], corners[0]]).collect(),
         _ => corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),

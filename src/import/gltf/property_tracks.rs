@@ -99,14 +99,14 @@ fn sampled(
     let found = frames.count.saturating_mul(width);
     accessors.budget().reserve_list::<f32>(found as u64, || format!("`{path}`"))?;
     let mut sampled = Vec::with_capacity(found);
-    let mut hand = KeyCursor::new(&times);
+    let mut cursor = KeyCursor::new(&times);
     for frame in 0..frames.count {
-        let spot = hand.seek((frames.time)(frame), frames.snap);
+        let key_position = cursor.seek((frames.time)(frame), frames.snap);
         if property == AnimatedProperty::Rotation {
-            let q: Quat = track.sample(spot);
+            let q: Quat = track.sample(key_position);
             sampled.extend([q.i, q.j, q.k, q.w].map(|x| x as f32));
         } else {
-            track.sample_numbers(spot, &mut sampled);
+            track.sample_numbers(key_position, &mut sampled);
         }
     }
     match sampled.iter().position(|x| !x.is_finite()) {

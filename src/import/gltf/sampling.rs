@@ -38,7 +38,7 @@ pub(super) struct SampledTransforms {
     pub(super) translations: Vec<Vec3>,
 }
 
-/// Local rotations, the joints that translate, and their translations, frame by frame. `hands` are on the lists of key times
+/// Local rotations, the joints that translate, and their translations, frame by frame. `cursors` are on the lists of key times
 /// that the tracks name.
 ///
 /// # Errors
@@ -46,7 +46,7 @@ pub(super) struct SampledTransforms {
 pub(super) fn sample(
     mut steps: Vec<AnimatedNode>,
     tracks: &[KeyTrack],
-    hands: &[KeyCursor],
+    cursors: &[KeyCursor],
     joints: &Joints,
     span: &FrameTimes<impl Fn(usize) -> f64 + Sync>,
 ) -> Result<SampledTransforms, usize> {
@@ -85,7 +85,7 @@ pub(super) fn sample(
         let blocks = rotations[first * n..].par_chunks_mut(BLOCK * n).zip(&mut rows).enumerate();
         let filled = blocks.map(|(block, (rotations, translations))| {
             let first = first + block * BLOCK;
-            let mut instants = FrameSampler::new(&walk, hands, (span.time)(first), span.snap);
+            let mut instants = FrameSampler::new(&walk, cursors, (span.time)(first), span.snap);
             let frames = rotations.len() / n;
             for begin in (0..frames).step_by(TILE) {
                 let end = frames.min(begin + TILE);
@@ -163,9 +163,9 @@ fn join_blocks(rotations: &mut [Quat], n: usize) {
 /// A walk over a tile of frames.
 struct FrameSampler<'w, 'a> {
     walk: &'w SamplingPlan<'a>,
-    hands: Vec<KeyCursor<'a>>,
+    cursors: Vec<KeyCursor<'a>>,
     /// Where the frames lie among each list of key times.
-    spots: Vec<[KeyPosition; TILE]>,
+    key_positions: Vec<[KeyPosition; TILE]>,
     worlds: Vec<WorldTransform>,
     model: Vec<Transform>,
     /// The local transforms of joints that hang in the world, frame by frame; empty where none does.
@@ -174,7 +174,7 @@ struct FrameSampler<'w, 'a> {
 
 impl<'w, 'a> FrameSampler<'w, 'a> {
     /// Everything where it is at `time`, the first of some frames.
-    fn new(walk: &'w SamplingPlan<'a>, hands: &[KeyCursor<'a>], time: f64, snap: f64) -> Self {
+    fn new(walk: &'w SamplingPlan<'a>, cursors: &[KeyCursor<'a>], time: f64, snap: f64) -> Self {
         let n = walk.joints.skeleton.len();
         let mut model = vec![Transform::identity(); n];
         for (step, world) in walk.steps.iter().zip(&walk.worlds) {
@@ -182,8 +182,8 @@ impl<'w, 'a> FrameSampler<'w, 'a> {
         }
         Self {
             walk,
-            hands: hands.iter().map(|hand| hand.at(time, snap)).collect(),
-            spots: vec![[KeyPosition::default(); TILE]; hands.len()],
+            cursors: cursors.iter().map(|cursor| cursor.at(time, snap)).collect(),
+            key_positions: vec![[KeyPosition::default(); TILE]; cursors.len()],
             worlds: walk.worlds.clone(),
             model,
             places: vec![Transform::identity(); if walk.hanging.is_empty() { 0 } else { TILE * n }],
@@ -193,14 +193,14 @@ impl<'w, 'a> FrameSampler<'w, 'a> {
     /// A track and where the frames lie among its key times.
     fn track(&self, track: usize) -> (&'w KeyTrack<'a>, &[KeyPosition; TILE]) {
         let track = &self.walk.tracks[track];
-        (track, &self.spots[track.times])
+        (track, &self.key_positions[track.times])
     }
 
     /// Walks to frames at `times`, at most [`TILE`].
     fn go(&mut self, times: impl Iterator<Item = f64>, snap: f64) {
         for (frame, now) in times.enumerate() {
-            for (hand, spots) in self.hands.iter_mut().zip(&mut self.spots) {
-                spots[frame] = hand.seek(now, snap);
+            for (cursor, key_positions) in self.cursors.iter_mut().zip(&mut self.key_positions) {
+                key_positions[frame] = cursor.seek(now, snap);
             }
             if !self.places.is_empty() {
                 self.walk_down(frame);
@@ -213,14 +213,14 @@ impl<'w, 'a> FrameSampler<'w, 'a> {
         let walk = self.walk;
         for &k in &walk.walked {
             let AnimatedNode { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k];
-            if let Some((track, spots)) = t.map(|t| self.track(t)) {
-                local.translation = track.sample(spots[frame]);
+            if let Some((track, key_positions)) = t.map(|t| self.track(t)) {
+                local.translation = track.sample(key_positions[frame]);
             }
-            if let Some((track, spots)) = r.map(|r| self.track(r)) {
-                local.rotation = track.sample(spots[frame]);
+            if let Some((track, key_positions)) = r.map(|r| self.track(r)) {
+                local.rotation = track.sample(key_positions[frame]);
             }
-            if let Some((track, spots)) = s.map(|s| self.track(s)) {
-                local.scale = track.sample(spots[frame]);
+            if let Some((track, key_positions)) = s.map(|s| self.track(s)) {
+                local.scale = track.sample(key_positions[frame]);
             }
             self.worlds[k] = parent.map_or(WorldTransform::identity(), |p| self.worlds[p]).child(&local);
             if let Some(joint) = joint {
@@ -244,22 +244,24 @@ impl<'w, 'a> FrameSampler<'w, 'a> {
                 JointMotion::Node(step, scale) => {
                     let AnimatedNode { local, tracks: [t, r, _], .. } = &self.walk.steps[step];
                     match r.map(|r| self.track(r)) {
-                        Some((track, spots)) => tile.turn(k, track.rotations(spots)),
-                        None => tile.turn(k, side_by_side(|_| local.rotation)),
+                        Some((track, key_positions)) => tile.set_rotations(k, track.rotations(key_positions)),
+                        None => tile.set_rotations(k, side_by_side(|_| local.rotation)),
                     }
                     match t.map(|t| self.track(t)) {
-                        Some((track, spots)) => tile.shift(k, |f| track.sample::<Vec3>(spots[f]) * scale),
-                        None => tile.shift(k, |_| local.translation * scale),
+                        Some((track, key_positions)) => {
+                            tile.set_translations(k, |f| track.sample::<Vec3>(key_positions[f]) * scale)
+                        }
+                        None => tile.set_translations(k, |_| local.translation * scale),
                     }
                 }
                 JointMotion::Fixed(local) => {
-                    tile.turn(k, side_by_side(|_| local.rotation));
-                    tile.shift(k, |_| local.translation);
+                    tile.set_rotations(k, side_by_side(|_| local.rotation));
+                    tile.set_translations(k, |_| local.translation);
                 }
                 JointMotion::World => {
                     let place = |f: usize| self.places[f * n + k];
-                    tile.turn(k, side_by_side(|f| place(f).rotation));
-                    tile.shift(k, |f| place(f).translation);
+                    tile.set_rotations(k, side_by_side(|f| place(f).rotation));
+                    tile.set_translations(k, |f| place(f).translation);
                     (0..tile.frames()).for_each(|f| tile.check(f, place(f).is_finite()));
                 }
             }

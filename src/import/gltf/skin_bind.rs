@@ -100,7 +100,7 @@ pub(super) fn bind(
     let spaces = BindSpaces::of(tree, worlds);
     for (_, s, skin) in stated {
         // Every skin is held against every space.
-        budget.reserve_list::<(Affine, Quat)>(spaces.carriers.len() as u64, || format!("`skins[{s}]`"))?;
+        budget.reserve_list::<(Affine, Quat)>(spaces.mesh_nodes.len() as u64, || format!("`skins[{s}]`"))?;
         let mut attached = Vec::new();
         for (node, matrix) in skin.nodes.iter().zip(&skin.joint_from_skin) {
             match (joints.of_node[*node], matrix.inverse()) {
@@ -112,7 +112,7 @@ pub(super) fn bind(
                 ),
             }
         }
-        let Some(placed) = place(&attached, skin, tree, &spaces, joints, &rest, size) else {
+        let Some(in_world) = bind_in_world(&attached, skin, tree, &spaces, joints, &rest, size) else {
             if !attached.is_empty() {
                 let said = "the inverse bind matrices do not fit the skeleton at rest and were ignored";
                 warnings.add("gltf-bind-unusable", said, format!("skins[{s}]"));
@@ -129,12 +129,12 @@ pub(super) fn bind(
                 },
             ),
         };
-        if attached.iter().zip(&placed).any(|((joint, ..), frame)| apart(*joint, frame)) {
+        if attached.iter().zip(&in_world).any(|((joint, ..), frame)| apart(*joint, frame)) {
             let said = "skins bind joints at different places; the one with the longest bones counts";
             warnings.add("gltf-skins-disagree", said, format!("skins[{s}]"));
             continue;
         }
-        for ((joint, ..), frame) in attached.iter().zip(placed) {
+        for ((joint, ..), frame) in attached.iter().zip(in_world) {
             bound[joint.index()].get_or_insert(frame);
         }
     }
@@ -156,38 +156,38 @@ pub(super) fn bind(
 struct BindSpaces<'a> {
     worlds: &'a [WorldTransform],
     /// The nodes, each once, with the carrier that led to it.
-    carriers: Vec<(usize, usize)>,
-    turns: Vec<Option<Quat>>,
+    mesh_nodes: Vec<(usize, usize)>,
+    rotations: Vec<Option<Quat>>,
 }
 
 impl<'a> BindSpaces<'a> {
     fn of(tree: &NodeTree, worlds: &'a [WorldTransform]) -> Self {
         let mut seen = vec![false; worlds.len()];
-        let mut carriers = Vec::new();
+        let mut mesh_nodes = Vec::new();
         for (i, node) in tree.nodes().iter().enumerate() {
             if node.skin.is_some() && node.mesh.is_some() {
                 let new = tree.path_to_top(i).take_while(|&n| !std::mem::replace(&mut seen[n], true));
-                carriers.extend(new.map(|n| (n, i)));
+                mesh_nodes.extend(new.map(|n| (n, i)));
             }
         }
-        let turns = worlds.iter().map(|w| Some(nearest_rotation(&w.linear())?.0)).collect();
-        Self { worlds, carriers, turns }
+        let rotations = worlds.iter().map(|w| Some(nearest_rotation(&w.linear())?.0)).collect();
+        Self { worlds, mesh_nodes, rotations }
     }
 
     /// The world, what is above `top`, and what carries meshes but for those of `joints`.
     fn candidates(&self, top: usize, joints: &[usize], tree: &NodeTree) -> Vec<(Affine, Quat)> {
         let joints: BTreeSet<usize> = joints.iter().copied().collect();
-        let carriers = self.carriers.iter().filter(|(_, by)| !joints.contains(by)).map(|(n, _)| *n);
-        let space = |n: usize| Some((self.worlds[n].affine(), self.turns[n]?));
+        let mesh_nodes = self.mesh_nodes.iter().filter(|(_, by)| !joints.contains(by)).map(|(n, _)| *n);
+        let space = |n: usize| Some((self.worlds[n].affine(), self.rotations[n]?));
         let own = std::iter::once((WorldTransform::identity().affine(), Quat::identity()));
-        own.chain(tree.path_to_top(top).skip(1).chain(carriers).filter_map(space)).collect()
+        own.chain(tree.path_to_top(top).skip(1).chain(mesh_nodes).filter_map(space)).collect()
     }
 }
 
 type BoundJoint = (JointId, usize, Affine);
 
 /// The bound joints of one skin in the world; `None` where no similarity brings them there.
-fn place(
+fn bind_in_world(
     attached: &[BoundJoint],
     skin: &GltfSkin,
     tree: &NodeTree,
@@ -209,18 +209,18 @@ fn place(
             .any(|a| (m.point(&a.2.translation) - first.point(&a.2.translation)).norm() > AGREES * size)
     };
     if !maps.iter().any(moved) && similarity_scale(first).is_some() {
-        let placed = attached.iter().map(|a| worlds[a.1].rigid().0);
-        return Some(placed.collect());
+        let in_world = attached.iter().map(|a| worlds[a.1].rigid().0);
+        return Some(in_world.collect());
     }
     let scale = length_ratio(attached, joints, rest)?;
     // What most of the body has turned by, and of the spaces that exist in the file the one closest to it.
-    let turns: Vec<Quat> =
+    let rotations: Vec<Quat> =
         attached.iter().zip(&frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
     let ids: Vec<JointId> = attached.iter().map(|a| a.0).collect();
-    let body = common_turn(&turns, &bone_lengths(&ids, joints, rest))?;
+    let body = common_rotation(&rotations, &bone_lengths(&ids, joints, rest))?;
     let top = attached.iter().map(|a| a.0).min()?;
     let top = attached.iter().position(|a| a.0 == top)?;
-    let ((_, top_node, top_bind), top_turn) = (&attached[top], turns[top]);
+    let ((_, top_node, top_bind), top_rotation) = (&attached[top], rotations[top]);
     let candidates = spaces.candidates(*top_node, &skin.nodes, tree);
     let nearest = |to: Quat| {
         let off = |c: &(Affine, Quat)| rotation_between(&c.1, &to);
@@ -228,14 +228,18 @@ fn place(
         best.filter(|c| off(c) <= std::f64::consts::FRAC_PI_3)
     };
     // Where the body has turned elsewhere on the whole (a chain that is curled up), its topmost joint may not have.
-    let (map, turn) = nearest(body).or_else(|| nearest(top_turn))?;
+    let (map, rotation) = nearest(body).or_else(|| nearest(top_rotation))?;
     let shift = match similarity_scale(&map) {
         Some(s) if (s / scale - 1.0).abs() < AGREES => map.translation,
         // Dequantisation moves the origin of skin space too: then the topmost joint stands where it rests.
-        _ => worlds[*top_node].translation - turn * (top_bind.translation * scale),
+        _ => worlds[*top_node].translation - rotation * (top_bind.translation * scale),
     };
-    let placed = attached.iter().zip(&frames);
-    Some(placed.map(|(a, q)| Transform::new(turn * *q, turn * (a.2.translation * scale) + shift)).collect())
+    let in_world = attached.iter().zip(&frames);
+    Some(
+        in_world
+            .map(|(a, q)| Transform::new(rotation * *q, rotation * (a.2.translation * scale) + shift))
+            .collect(),
+    )
 }
 
 /// The scale of `m` where it is a rotation times one number.
@@ -280,16 +284,16 @@ fn bone_lengths(ids: &[JointId], joints: &Joints, rest: &ModelPose) -> Vec<f64> 
 /// The longest bones that may be the start of the search: the medoid of all would cost their square.
 const MOST_STARTS: usize = 64;
 
-/// What most of the body has turned by: the L1 median of `turns`, weighted, started at the medoid of the heaviest.
-fn common_turn(turns: &[Quat], weights: &[f64]) -> Option<Quat> {
+/// What most of the body has turned by: the L1 median of `rotations`, weighted, started at the medoid of the heaviest.
+fn common_rotation(rotations: &[Quat], weights: &[f64]) -> Option<Quat> {
     let heavy = weights.iter().any(|w| *w > 0.0);
-    let weights: Vec<f64> = if heavy { weights.to_vec() } else { vec![1.0; turns.len()] };
-    let mut order: Vec<usize> = (0..turns.len()).collect();
+    let weights: Vec<f64> = if heavy { weights.to_vec() } else { vec![1.0; rotations.len()] };
+    let mut order: Vec<usize> = (0..rotations.len()).collect();
     order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
     order.truncate(MOST_STARTS);
     let distance = |k: usize| -> f64 {
-        order.iter().map(|&j| weights[j] * rotation_between(&turns[k], &turns[j])).sum()
+        order.iter().map(|&j| weights[j] * rotation_between(&rotations[k], &rotations[j])).sum()
     };
     let start = order.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
-    Some(median_rotation(turns, &weights, turns[start]))
+    Some(median_rotation(rotations, &weights, rotations[start]))
 }

@@ -39,8 +39,8 @@ const USUAL_RATE: f64 = 30.0;
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 /// How far a body may be from the origin, metres; beyond it is damage. Half the way around the earth.
 const FARTHEST: f64 = 2e7;
-/// The largest angle that is read, radians: beyond it `f64` has no turn left.
-const MOST_TURNED: f64 = 1e6;
+/// The largest angle that is accepted, radians: beyond it `f64` no longer resolves a rotation.
+const MAX_ANGLE: f64 = 1e6;
 /// The share of uprightness along Y, on average, beyond which a take that is read as Z up is told of.
 const STANDS: f64 = 0.8;
 
@@ -72,12 +72,12 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let mut warnings = Warnings::new();
     let budget = options.budget(source.bytes);
     let mut archive = NpzArchive::open(source.bytes, &budget)?;
-    let (arrays, turned) = rotations(&mut archive)?;
+    let (arrays, animated) = rotations(&mut archive)?;
     let frames = arrays[0].shape[0];
-    let (skeleton, turned, pelvis) = skeleton(&mut archive, turned, options, &mut warnings)?;
-    let samples = frames as u64 * turned.len() as u64;
-    let told = || format!("{frames} frames of {} joints", turned.len());
-    budget.reserve_list::<(Quat, Vec3)>(samples.max(frames as u64), told)?;
+    let (skeleton, animated, pelvis) = skeleton(&mut archive, animated, options, &mut warnings)?;
+    let samples = frames as u64 * animated.len() as u64;
+    let what = || format!("{frames} frames of {} joints", animated.len());
+    budget.reserve_list::<(Quat, Vec3)>(samples.max(frames as u64), what)?;
     let rate = rate(&mut archive, options, &mut warnings)?;
     let upright = match options.up {
         Some(UpAxis::Y) => Quat::identity(),
@@ -102,16 +102,16 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let mut all: Vec<Quat> = Vec::with_capacity(samples as usize);
     let mut stands = 0.0;
     for frame in 0..frames {
-        for (k, turn) in turned.iter().enumerate() {
-            let array = &arrays[turn.array];
+        for (k, entry) in animated.iter().enumerate() {
+            let array = &arrays[entry.array];
             let width = array.values.len() / frames;
-            let v = &array.values[frame * width + 3 * turn.column..][..3];
+            let v = &array.values[frame * width + 3 * entry.column..][..3];
             let mut q = exp(&Vec3::new(v[0], v[1], v[2]));
             if k == 0 {
                 stands += (q * Vec3::y()).y;
                 q = upright * q;
             }
-            let before = all.len().checked_sub(turned.len()).filter(|_| frame > 0);
+            let before = all.len().checked_sub(animated.len()).filter(|_| frame > 0);
             all.push(before.map_or(q, |before| same_hemisphere(q, &all[before])));
         }
     }
@@ -120,32 +120,32 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
                     (`input.up=y` puts it upright)";
         warnings.add("smpl-up", said, "the arrays");
     }
-    let clip = Clip::new(source.name, rate, turned.len(), all, vec![JointId::new(0)], places);
+    let clip = Clip::new(source.name, rate, animated.len(), all, vec![JointId::new(0)], places);
     let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
     stated.asset(source.name, options)
 }
 
 /// The arrays of rotations, and which joint each row of three turns; the pelvis first.
 fn rotations(archive: &mut NpzArchive) -> Result<(Vec<NpyArray>, Vec<JointColumns>), NpzError> {
-    let turned = |joints: &[&'static str], array: usize, first: usize| {
+    let animated = |joints: &[&'static str], array: usize, first: usize| {
         let one = |(k, joint): (usize, &&'static str)| JointColumns { joint, array, column: first + k };
         joints.iter().enumerate().map(one).collect::<Vec<_>>()
     };
     if let (Some(root), Some(body)) = (archive.has(ROOT), archive.has(BODY)) {
         let mut arrays = vec![angles(archive, root, None, &[3])?];
-        let mut joints = turned(&smpl_joints::BODY[..1], 0, 0);
+        let mut joints = animated(&smpl_joints::BODY[..1], 0, 0);
         let frames = arrays[0].shape[0];
         let array = angles(archive, body, Some(frames), &[63, 69])?;
         let rest: Vec<_> = smpl_joints::BODY[1..].iter().chain(&smpl_joints::HANDS).copied().collect();
-        joints.extend(turned(&rest[..array.values.len() / frames.max(1) / 3], 1, 0));
+        joints.extend(animated(&rest[..array.values.len() / frames.max(1) / 3], 1, 0));
         arrays.push(array);
         for (aliases, parts) in PARTS {
             let Some(name) = archive.has(aliases) else { continue };
             let part = parts.concat();
             arrays.push(angles(archive, name, Some(frames), &[3 * part.len()])?);
-            for turn in turned(&part, arrays.len() - 1, 0) {
-                if joints.iter().all(|known| known.joint != turn.joint) {
-                    joints.push(turn);
+            for entry in animated(&part, arrays.len() - 1, 0) {
+                if joints.iter().all(|known| known.joint != entry.joint) {
+                    joints.push(entry);
                 }
             }
         }
@@ -157,7 +157,7 @@ fn rotations(archive: &mut NpzArchive) -> Result<(Vec<NpyArray>, Vec<JointColumn
     let array = angles(archive, name, None, &[66, 72, 156, 165])?;
     let width = array.values.len() / array.shape[0].max(1);
     let joints = smpl_joints::joints(width / 3).unwrap_or_default();
-    Ok((vec![array], turned(&joints, 0, 0)))
+    Ok((vec![array], animated(&joints, 0, 0)))
 }
 
 /// An array of angles: a row a frame, of one of these widths, in one dimension more or in several.
@@ -176,7 +176,7 @@ fn angles(
         let (array, found) = (name.to_owned(), shape(&array.shape));
         return Err(NpzError::Shape { array, expected: format!("({rows}; {widths})"), found });
     }
-    check(name, &array, width, MOST_TURNED)?;
+    check(name, &array, width, MAX_ANGLE)?;
     Ok(array)
 }
 
@@ -192,14 +192,14 @@ fn check(name: &str, array: &NpyArray, width: usize, most: f64) -> Result<(), Np
 /// rests in the model's frame. The skeleton's own rest pose is lifted to the ground.
 fn skeleton(
     archive: &mut NpzArchive,
-    turned: Vec<JointColumns>,
+    animated: Vec<JointColumns>,
     options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<(Skeleton, Vec<JointColumns>, Vec3), NpzError> {
     let betas = match archive.has(&["betas"]) {
         Some(name) if options.body_model.is_some() => {
             let betas = archive.array(name)?;
-            check(name, &betas, 1, MOST_TURNED)?;
+            check(name, &betas, 1, MAX_ANGLE)?;
             // Some tools repeat them for each frame: a body keeps its shape.
             let width = betas.shape.last().copied().unwrap_or(1);
             betas.values.get(..width).unwrap_or_default().to_vec()
@@ -207,27 +207,28 @@ fn skeleton(
         _ => Vec::new(),
     };
     let rest = RestJoints::read(options.body_model.as_deref(), &betas, options.memory, warnings)?;
-    let all = turned.len();
-    let turned: Vec<JointColumns> = turned.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
-    if turned.len() < all {
+    let all = animated.len();
+    let animated: Vec<JointColumns> =
+        animated.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
+    if animated.len() < all {
         let said = format!(
             "{} joints of the take are not in the body model and were left out: it is one of another kind",
-            all - turned.len()
+            all - animated.len()
         );
         warnings.add("smpl-model-joints", said, "the body model");
     }
     let place = |name: &str| rest.place(name).unwrap_or_else(Vec3::zeros);
-    let lowest = turned.iter().map(|t| place(t.joint).y).fold(f64::INFINITY, f64::min);
+    let lowest = animated.iter().map(|t| place(t.joint).y).fold(f64::INFINITY, f64::min);
     let ground = Vec3::new(0.0, lowest, 0.0);
-    let mut joints: Vec<Joint> = Vec::with_capacity(turned.len());
-    for turn in &turned {
-        let parent = smpl_joints::parent(turn.joint);
+    let mut joints: Vec<Joint> = Vec::with_capacity(animated.len());
+    for entry in &animated {
+        let parent = smpl_joints::parent(entry.joint);
         let above = parent.and_then(|name| joints.iter().position(|j| j.name == name));
-        let offset = place(turn.joint) - parent.map_or(ground, place);
+        let offset = place(entry.joint) - parent.map_or(ground, place);
         let rest = Transform::from_translation(offset);
-        joints.push(Joint::new(turn.joint, above.map(JointId::new), rest));
+        joints.push(Joint::new(entry.joint, above.map(JointId::new), rest));
     }
-    Ok((Skeleton::new(joints)?, turned, place(smpl_joints::BODY[0])))
+    Ok((Skeleton::new(joints)?, animated, place(smpl_joints::BODY[0])))
 }
 
 /// Frames a second.

@@ -158,9 +158,9 @@ fn last_index_fastest(shape: &[usize], values: &[f64]) -> Vec<f64> {
     let strides: Vec<usize> =
         shape.iter().scan(1, |stride, &n| Some(std::mem::replace(stride, *stride * n))).collect();
     let mut at = 0;
-    let mut turned = Vec::with_capacity(values.len());
+    let mut reordered = Vec::with_capacity(values.len());
     for _ in 0..values.len() {
-        turned.push(values[at]);
+        reordered.push(values[at]);
         for axis in (0..shape.len()).rev() {
             index[axis] += 1;
             at += strides[axis];
@@ -171,7 +171,7 @@ fn last_index_fastest(shape: &[usize], values: &[f64]) -> Vec<f64> {
             index[axis] = 0;
         }
     }
-    turned
+    reordered
 }
 
 /// A shape as numpy prints it.

@@ -9,7 +9,7 @@ use zip::ZipArchive;
 /// Entries of one archive: AMASS files have ten, and each costs a look.
 const MAX_ENTRIES: usize = 10_000;
 /// Arrays that a message names.
-const MOST_TOLD: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// An open archive.
 pub(super) struct NpzArchive<'a> {
@@ -58,26 +58,26 @@ impl<'a> NpzArchive<'a> {
             return Err(NpzError::Objects { array: name.to_owned() });
         }
         let size = entry.size();
-        let told = || format!("the array `{name}` of the shape {}", shape(&header.shape));
-        self.budget.reserve_list::<f64>(header.room(), told)?;
+        let listed = || format!("the array `{name}` of the shape {}", shape(&header.shape));
+        self.budget.reserve_list::<f64>(header.room(), listed)?;
         let array = header.values(&mut entry, size).map_err(fault)?;
         Ok(array)
     }
 
     /// The names and shapes of the arrays, for a message.
     pub(super) fn contents(&mut self) -> String {
-        let mut told: Vec<String> = Vec::new();
-        for (i, name) in self.names.iter().enumerate().take(MOST_TOLD) {
+        let mut listed: Vec<String> = Vec::new();
+        for (i, name) in self.names.iter().enumerate().take(MAX_LISTED) {
             let header = self.zip.by_index(i).ok().and_then(|mut entry| NpyHeader::read(&mut entry).ok());
-            told.push(match header {
+            listed.push(match header {
                 Some(header) => format!("`{name}` {}", shape(&header.shape)),
                 None => format!("`{name}`, no array"),
             });
         }
-        match (told.len(), self.names.len() - told.len()) {
+        match (listed.len(), self.names.len() - listed.len()) {
             (0, _) => "no arrays".to_owned(),
-            (_, 0) => told.join(", "),
-            (_, more) => format!("{} and {more} more", told.join(", ")),
+            (_, 0) => listed.join(", "),
+            (_, more) => format!("{} and {more} more", listed.join(", ")),
         }
     }
 }

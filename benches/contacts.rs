@@ -1,7 +1,7 @@
 //! Contact detection on a body of 60 joints, on one core: frames (items) a second.
 
 use divan::counter::ItemsCount;
-use posemill::contacts::{Detector, Options, detect};
+use posemill::contacts::{ContactOptions, Detector, detect};
 use posemill::import;
 use posemill::math::{Quat, Transform, Vec3};
 use posemill::model::{Character, Clip, Joint, Motion, Rig, Role, Side, Skeleton};
@@ -36,7 +36,7 @@ fn walk() -> Motion {
 fn contacts(bencher: divan::Bencher<'_, '_>, detector: &str) {
     let motion = walk();
     let detector = if detector == "hmm" { Detector::Hmm } else { Detector::Hysteresis };
-    let options = Options { detector, ..Options::default() };
+    let options = ContactOptions { detector, ..ContactOptions::default() };
     bencher
         .counter(ItemsCount::new(motion.clip.frames()))
         .bench_local(|| divan::black_box(detect(&motion, &options)));

@@ -3,7 +3,7 @@
 use divan::counter::ItemsCount;
 use posemill::ik::Mechanism;
 use posemill::import::{ImportOptions, load};
-use posemill::limits::{Options, keep};
+use posemill::limits::{LimitOptions, keep};
 use posemill::model::{JointId, Motion};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::Path;
@@ -31,11 +31,10 @@ fn limits(bencher: divan::Bencher<'_, '_>, take: &str) {
     let motion = performance(take);
     let mechanism = Mechanism::humanoid(&motion.character.rig, &motion.character.calibration_pose());
     let ids: Vec<JointId> = mechanism.joints_with_limits().collect();
-    let (_, kept) = keep(motion.clone(), &mechanism, &ids, &Options::default());
+    let (_, kept) = keep(motion.clone(), &mechanism, &ids, &LimitOptions::default());
     println!("{take}: {} joints outside, in {} frames", kept.joints.len(), kept.frames);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    bencher
-        .counter(ItemsCount::new(motion.clip.frames()))
-        .with_inputs(|| motion.clone())
-        .bench_local_values(|motion| pool.install(|| keep(motion, &mechanism, &ids, &Options::default())));
+    bencher.counter(ItemsCount::new(motion.clip.frames())).with_inputs(|| motion.clone()).bench_local_values(
+        |motion| pool.install(|| keep(motion, &mechanism, &ids, &LimitOptions::default())),
+    );
 }

@@ -10,7 +10,7 @@ use humanoids::{CHARACTERS, TAKES, end_jerk};
 use made_figure::figure;
 use posemill::ik::{Limit, Mechanism};
 use posemill::import::{ImportOptions, load};
-use posemill::limits::{Options, keep};
+use posemill::limits::{LimitOptions, keep};
 use posemill::math::{Quat, Vec3, angle_between, exp, log};
 use posemill::model::{Character, Clip, JointId, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -32,10 +32,10 @@ fn performance(turn: impl Fn(Role, f64) -> Quat) -> Motion {
     Motion::new(Arc::new(character), clip)
 }
 
-fn kept(motion: &Motion) -> (Motion, posemill::limits::Kept, Mechanism) {
+fn kept(motion: &Motion) -> (Motion, posemill::limits::LimitReport, Mechanism) {
     let mechanism = mechanism(&motion.character);
     let joints: Vec<JointId> = limited(&mechanism);
-    let (result, kept) = keep(motion.clone(), &mechanism, &joints, &Options::default());
+    let (result, kept) = keep(motion.clone(), &mechanism, &joints, &LimitOptions::default());
     result.check().unwrap();
     (result, kept, mechanism)
 }

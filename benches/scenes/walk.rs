@@ -1,6 +1,6 @@
 //! The walk that is shipped, on and on, and a walk that was recorded.
 
-use posemill::contacts::{Options, detect};
+use posemill::contacts::{ContactOptions, detect};
 use posemill::import;
 use posemill::model::{Asset, Clip, Contacts, Motion};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -58,6 +58,6 @@ pub fn walk_on_and_on(rounds: usize) -> (Motion, Contacts) {
     let retarget =
         Retarget::new(&take.character, Arc::clone(&hero.character), &joint_map, rigs, RootScale::Legs);
     let motion = on_and_on(&retarget.apply(&take.motion(0).expect("it holds a clip")), rounds);
-    let contacts = detect(&motion, &Options::default());
+    let contacts = detect(&motion, &ContactOptions::default());
     (motion, contacts)
 }

@@ -7,16 +7,16 @@ use crate::model::{JointId, ModelPose, Rig, Role, Side};
 
 /// The arms of an upright body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Arms {
+pub struct ArmMeasures {
     /// The shoulder joints, left and right.
     pub shoulders: [Option<JointId>; 2],
     /// The mean length of the arms, from shoulder to wrist, metres.
     pub length: f64,
 }
 
-impl Arms {
+impl ArmMeasures {
     /// The arms of a rig in its reference pose; `None` of a body without arms or on four legs.
-    pub fn of(rig: &Rig, pose: &ModelPose, figure: &Figure) -> Option<Arms> {
+    pub fn of(rig: &Rig, pose: &ModelPose, figure: &Figure) -> Option<ArmMeasures> {
         let at = |role: Role| rig.joint(role).map(|id| pose.position(id));
         let arm = |s: Side| {
             let (shoulder, wrist) = (at(Role::UpperArm(s))?, at(Role::Hand(s))?);
@@ -29,6 +29,6 @@ impl Arms {
         let trunk = shoulder - figure.pelvis;
         let upright = trunk.dot(&figure.up) > 0.7 * trunk.norm();
         let shoulders = Side::BOTH.map(|side| rig.joint(Role::UpperArm(side)));
-        (upright && length > 0.0).then_some(Arms { shoulders, length })
+        (upright && length > 0.0).then_some(ArmMeasures { shoulders, length })
     }
 }

@@ -9,7 +9,7 @@
 //! The pose measured is the bind pose, else the rest pose. Space: model space in, joint space out. Units: metres.
 
 use super::body_part::BodyPart;
-use super::surface_samples::{Sample, around, flat, range, samples, spread};
+use super::surface_samples::{SkinSample, around, flat, range, samples, spread};
 use crate::anatomy::Figure;
 use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
@@ -189,11 +189,11 @@ struct CapsuleFit<'a> {
     rig: &'a Rig,
     bind: &'a ModelPose,
     figure: Figure,
-    skin: BTreeMap<BodyPart, Vec<Sample>>,
+    skin: BTreeMap<BodyPart, Vec<SkinSample>>,
 }
 
 impl CapsuleFit<'_> {
-    fn skin_of(&self, part: BodyPart) -> impl Iterator<Item = &Sample> {
+    fn skin_of(&self, part: BodyPart) -> impl Iterator<Item = &SkinSample> {
         self.skin.get(&part).into_iter().flatten()
     }
 
@@ -230,14 +230,14 @@ impl CapsuleFit<'_> {
         let shoulder =
             |side| self.at(Role::UpperArm(side)).map_or(f64::INFINITY, |p| (p - base).dot(&left).abs());
         let reach = SHOULDER * Side::BOTH.map(shoulder).into_iter().fold(f64::INFINITY, f64::min);
-        let inside = |s: &&Sample| (s.at - base).dot(&left).abs() < reach;
-        let skin: Vec<&Sample> = self.skin_of(BodyPart::Pelvis).filter(inside).collect();
+        let inside = |s: &&SkinSample| (s.at - base).dot(&left).abs() < reach;
+        let skin: Vec<&SkinSample> = self.skin_of(BodyPart::Pelvis).filter(inside).collect();
         let carrier = |t: f64| {
             let below = spine.iter().rev().find(|&&id| along(&self.bind.position(id)) <= t);
             below.copied().filter(|_| t > TRUNK[0].1).unwrap_or(hips)
         };
         let section = |(part, t, [low, high], default): (BodyPart, f64, [f64; 2], [f64; 2])| {
-            let slab: Vec<&Sample> =
+            let slab: Vec<&SkinSample> =
                 skin.iter().copied().filter(|s| (low..high).contains(&along(&s.at))).collect();
             let mut at = base + up * (t * length);
             let [mut wide, mut deep] = default.map(|x| x * self.stature());
@@ -271,8 +271,8 @@ impl CapsuleFit<'_> {
         let length = (b - a).norm();
         let mut radius = default;
         if let Some(axis) = (b - a).try_normalize(1e-9) {
-            let within = |s: &&Sample| (MIDDLE[0]..MIDDLE[1]).contains(&((s.at - a).dot(&axis) / length));
-            let skin: Vec<&Sample> = self.skin_of(part).filter(within).collect();
+            let within = |s: &&SkinSample| (MIDDLE[0]..MIDDLE[1]).contains(&((s.at - a).dot(&axis) / length));
+            let skin: Vec<&SkinSample> = self.skin_of(part).filter(within).collect();
             if let Some((shift, found)) = around(&skin, &a, &axis) {
                 radius = found.clamp(0.05 * length, 0.6 * length.max(2.0 * default));
                 let shift = shift * (0.5 * radius / shift.norm().max(1e-12)).min(1.0);
@@ -286,7 +286,7 @@ impl CapsuleFit<'_> {
     fn head(&self) -> Option<Capsule> {
         let joint = self.rig.joint(Role::Head)?;
         let at = self.bind.position(joint);
-        let skin: Vec<&Sample> = self.skin_of(BodyPart::Head).collect();
+        let skin: Vec<&SkinSample> = self.skin_of(BodyPart::Head).collect();
         let frame = [self.figure.up, self.figure.left, self.figure.left.cross(&self.figure.up)];
         let extents = frame.map(|axis| range(&skin, &at, &axis));
         if let [Some(x), Some(y), Some(z)] = extents {
@@ -326,7 +326,7 @@ impl CapsuleFit<'_> {
             .find_map(|f| self.at(Role::Finger(side, f, 0)));
         let ahead = knuckle.or(tip).map(|p| p - wrist).and_then(|v| v.try_normalize(1e-6));
         let axis = ahead.or_else(|| (wrist - elbow?).try_normalize(1e-6))?;
-        let skin: Vec<&Sample> = self.skin_of(part).filter(|s| (s.at - wrist).dot(&axis) > 0.0).collect();
+        let skin: Vec<&SkinSample> = self.skin_of(part).filter(|s| (s.at - wrist).dot(&axis) > 0.0).collect();
         if let (Some([_, length]), Some((shift, radius))) =
             (range(&skin, &wrist, &axis), flat(&skin, &wrist, &axis))
         {
@@ -354,8 +354,8 @@ impl CapsuleFit<'_> {
         let front = end.and_then(|p| level(p - ankle).try_normalize(1e-6));
         let front = front.unwrap_or_else(|| self.figure.left.cross(&up));
         // The shaft of a boot is no foot.
-        let low_enough = |s: &&Sample| (s.at - ankle).dot(&up) < 0.02 * self.figure.leg;
-        let skin: Vec<&Sample> = self.skin_of(part).filter(low_enough).collect();
+        let low_enough = |s: &&SkinSample| (s.at - ankle).dot(&up) < 0.02 * self.figure.leg;
+        let skin: Vec<&SkinSample> = self.skin_of(part).filter(low_enough).collect();
         let measured = (range(&skin, &ankle, &front), range(&skin, &ankle, &up), flat(&skin, &ankle, &front));
         if let (Some([back, tip]), Some([low, _]), Some((shift, radius))) = measured {
             let radius = radius.min(0.5 * (tip - back));

@@ -3,7 +3,7 @@
 //! Every part is computed when it is first asked for and then kept, so a part that nobody needs costs nothing. The
 //! character is measured in its reference pose (bind pose, else rest pose). Space: model space, Y up. Units: metres.
 
-use super::arms::Arms;
+use super::arms::ArmMeasures;
 use super::capsules::{Capsule, capsules_in};
 use super::contact_points::contact_points;
 use super::height::height;
@@ -25,7 +25,7 @@ pub struct CharacterBody {
     pose: ModelPose,
     figure: Option<Figure>,
     capsules: OnceLock<Vec<Capsule>>,
-    arms: OnceLock<Option<Arms>>,
+    arms: OnceLock<Option<ArmMeasures>>,
     contact_points: OnceLock<Vec<ContactPoint>>,
     feet: OnceLock<[Vec<(JointId, Vec3)>; 2]>,
     support_points: OnceLock<SupportPoints>,
@@ -96,8 +96,8 @@ impl CharacterBody {
     }
 
     /// The arms; `None` of a body without arms or on four legs.
-    pub(crate) fn arms(&self) -> Option<&Arms> {
-        let arms = || Arms::of(self.rig(), &self.pose, self.figure()?);
+    pub(crate) fn arms(&self) -> Option<&ArmMeasures> {
+        let arms = || ArmMeasures::of(self.rig(), &self.pose, self.figure()?);
         self.arms.get_or_init(arms).as_ref()
     }
 

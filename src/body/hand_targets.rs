@@ -26,7 +26,7 @@
 //!
 //! Space: model space; both bodies heading the same way. Units: metres.
 
-use super::arms::Arms;
+use super::arms::ArmMeasures;
 use super::body_part::BodyPart;
 use super::capsules::Capsule;
 use super::character_body::CharacterBody;
@@ -86,7 +86,7 @@ struct Hand {
 /// What hands relate to: the capsules of a body with arms, and the lengths that distances scale with.
 struct UpperBody<'a> {
     capsules: &'a [Capsule],
-    arms: &'a Arms,
+    arms: &'a ArmMeasures,
     height: f64,
 }
 
@@ -101,7 +101,7 @@ impl UpperBody<'_> {
 }
 
 /// The relation of a point to one part.
-struct Near {
+struct PartRelation {
     place: Vec3,
     beside: Vec3,
     weight: f64,
@@ -131,7 +131,7 @@ impl Sum {
         gap: None,
     };
 
-    fn add(&mut self, near: &Near, scale: f64) {
+    fn add(&mut self, near: &PartRelation, scale: f64) {
         self.beside += near.beside * near.share;
         self.place += near.place * near.share;
         self.share += near.share;
@@ -257,7 +257,7 @@ impl HandTargets {
         segment: &[Vec3; 2],
         [source, target]: &[Capsule; 2],
         to: &ModelPose,
-    ) -> Option<Near> {
+    ) -> Option<PartRelation> {
         let along = nearest_on_segment(segment, y);
         let off = y - (segment[0] + (segment[1] - segment[0]) * along);
         let thick = source.radius + hand.source.radius;
@@ -285,7 +285,7 @@ impl HandTargets {
         let far = free + touching * (wanted - free);
         let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * far;
         let blend = distance.max(0.0) + BLEND * self.source_height / COMMON_HEIGHT;
-        Some(Near {
+        Some(PartRelation {
             place: beside.lerp(&place, touching),
             beside,
             weight,
@@ -348,7 +348,7 @@ mod tests {
             capsule(2, BodyPart::LowerArm(Side::Left), 0.12, 0.04),
         ];
         let capsules = [0, 1].map(|k| parts.iter().map(|pair| pair[k]).collect::<Vec<_>>());
-        let arms = [0.55, 1.1].map(|length| Arms { shoulders: [None; 2], length });
+        let arms = [0.55, 1.1].map(|length| ArmMeasures { shoulders: [None; 2], length });
         let body = |k: usize| UpperBody { capsules: &capsules[k], arms: &arms[k], height: [1.75, 3.5][k] };
         let hands = [hand(3, Side::Left), hand(4, Side::Right)];
         HandTargets { hands, ..HandTargets::between(&body(0), &body(1)).unwrap() }

@@ -11,6 +11,7 @@
 //! inside.
 
 use crate::model::{Finger, Mobility, Rig, Role};
+use std::fmt;
 
 /// Extension and flexion, adduction and abduction, twist either way, in degrees.
 fn degrees(extension: f64, flexion: f64, adduction: f64, abduction: f64, twist: f64) -> Mobility {
@@ -73,7 +74,7 @@ fn joints_of_one(rig: &Rig, role: Role) -> f64 {
 
 /// What a word says: which angle, which end of it, and the angle from the word's zero to the role's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Says {
+enum AngleTerm {
     Extension,
     Flexion,
     /// Both ends of the sideways angle.
@@ -87,8 +88,8 @@ enum Says {
 }
 
 /// The words for the mobility of a role.
-fn words(role: Role) -> &'static [(&'static str, Says)] {
-    use Says::*;
+fn words(role: Role) -> &'static [(&'static str, AngleTerm)] {
+    use AngleTerm::*;
     match role {
         Role::Hips | Role::Tail(_) => &[],
         Role::Spine(_) | Role::Neck(_) | Role::Head => &[
@@ -170,13 +171,20 @@ pub enum MobilityError {
 }
 
 /// What is told of the mobility of one role.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToldMobility {
+#[derive(Clone, PartialEq)]
+pub struct MobilityOverride {
     role: Role,
-    angles: Vec<(Says, f64)>,
+    angles: Vec<(AngleTerm, f64)>,
 }
 
-impl ToldMobility {
+/// Under the name of earlier versions: fingerprints of runs contain this text.
+impl fmt::Debug for MobilityOverride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToldMobility").field("role", &self.role).field("angles", &self.angles).finish()
+    }
+}
+
+impl MobilityOverride {
     /// Reads angles in degrees by the words of the field.
     ///
     /// # Errors
@@ -196,8 +204,8 @@ impl ToldMobility {
                 return Err((at, MobilityError::Word { role, word: word.to_owned(), allowed }));
             };
             let (low, high) = match says {
-                Says::HangingAbduction => (90.0, 180.0),
-                Says::HangingAdduction => (0.0, 90.0),
+                AngleTerm::HangingAbduction => (90.0, 180.0),
+                AngleTerm::HangingAdduction => (0.0, 90.0),
                 _ => (0.0, 180.0),
             };
             if !(low..=high).contains(&degrees) {
@@ -214,14 +222,14 @@ impl ToldMobility {
         let right = std::f64::consts::FRAC_PI_2;
         for &(says, angle) in &self.angles {
             match says {
-                Says::Extension => made.bend[0] = -angle,
-                Says::Flexion => made.bend[1] = angle,
-                Says::Sideways => made.side = [-angle, angle],
-                Says::Adduction => made.side[0] = -angle,
-                Says::Abduction => made.side[1] = angle,
-                Says::HangingAdduction => made.side[0] = -angle - right,
-                Says::HangingAbduction => made.side[1] = angle - right,
-                Says::Twist => made.twist = [-angle, angle],
+                AngleTerm::Extension => made.bend[0] = -angle,
+                AngleTerm::Flexion => made.bend[1] = angle,
+                AngleTerm::Sideways => made.side = [-angle, angle],
+                AngleTerm::Adduction => made.side[0] = -angle,
+                AngleTerm::Abduction => made.side[1] = angle,
+                AngleTerm::HangingAdduction => made.side[0] = -angle - right,
+                AngleTerm::HangingAbduction => made.side[1] = angle - right,
+                AngleTerm::Twist => made.twist = [-angle, angle],
             }
         }
         rig.with_mobility(self.role, made)
@@ -259,8 +267,8 @@ mod tests {
         for role in roles() {
             let before = mobility(&rig(), role).unwrap();
             for (word, says) in words(role) {
-                let degrees = if matches!(says, Says::HangingAbduction) { 123.0 } else { 7.0 };
-                let told = ToldMobility::read(role, [(*word, degrees)]).unwrap();
+                let degrees = if matches!(says, AngleTerm::HangingAbduction) { 123.0 } else { 7.0 };
+                let told = MobilityOverride::read(role, [(*word, degrees)]).unwrap();
                 let after = mobility(&told.on(rig()), role).unwrap();
                 let ends = |m: &Mobility| [m.bend, m.side, m.twist];
                 let changed = ends(&before).iter().zip(ends(&after)).filter(|(a, b)| **a != *b).count();
@@ -273,7 +281,7 @@ mod tests {
     #[test]
     fn an_arm_is_counted_hanging_as_people_do() {
         let arm = Role::UpperArm(Side::Left);
-        let told = ToldMobility::read(arm, [("abduction", 180.0), ("adduction", 30.0)]).unwrap();
+        let told = MobilityOverride::read(arm, [("abduction", 180.0), ("adduction", 30.0)]).unwrap();
         let told = mobility(&told.on(rig()), arm).unwrap();
         let published = mobility(&rig(), arm).unwrap();
         assert!((told.side[0] - published.side[0]).abs() < 1e-12);
@@ -283,7 +291,7 @@ mod tests {
     #[test]
     fn faults_name_what_is_allowed() {
         let fault =
-            |role, word, degrees| ToldMobility::read(role, [(word, degrees)]).unwrap_err().1.to_string();
+            |role, word, degrees| MobilityOverride::read(role, [(word, degrees)]).unwrap_err().1.to_string();
         assert_eq!(
             fault(Role::LowerLeg(Side::Left), "bend", 5.0),
             "`left_lower_leg` has no `bend`, allowed are `flexion`, `extension`, `abduction`, `adduction`, `rotation`"

@@ -23,7 +23,7 @@ pub use capsules::{Capsule, capsules};
 pub use character_body::CharacterBody;
 pub(crate) use hand_targets::HandTargets;
 pub(crate) use height::COMMON_HEIGHT;
-pub(crate) use mobility::ToldMobility;
+pub(crate) use mobility::MobilityOverride;
 pub use point_masses::PointMass;
 pub(crate) use range_of_motion::{MotionRange, range_of_motion};
 #[cfg(feature = "physics")]

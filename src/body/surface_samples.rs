@@ -9,7 +9,7 @@ use crate::model::{Character, Mesh, ModelPose};
 
 /// A piece of skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct SkinSample {
     /// Where it is, in model space.
     pub at: Vec3,
     /// How much skin it stands for, in square metres.
@@ -26,10 +26,10 @@ pub(super) fn samples(
     bind: &ModelPose,
     spacing: f64,
     list_of_joint: &[Option<usize>],
-) -> Vec<Vec<Sample>> {
+) -> Vec<Vec<SkinSample>> {
     let mut found = vec![Vec::new(); list_of_joint.iter().flatten().max().map_or(0, |last| last + 1)];
     for mesh in &character.meshes {
-        let placed: Vec<Option<Corner>> =
+        let placed: Vec<Option<SkinCorner>> =
             (0..mesh.positions.len()).map(|v| attached(mesh, bind, v, list_of_joint)).collect();
         let step = mesh.triangles.len().div_ceil(MOST).max(1);
         for corners in mesh.triangles.iter().step_by(step) {
@@ -41,10 +41,10 @@ pub(super) fn samples(
 }
 
 /// A vertex in model space, and the list that the skin around it goes into.
-type Corner = (Vec3, Option<usize>);
+type SkinCorner = (Vec3, Option<usize>);
 
 /// A vertex by the joint that moves it most: in the bind pose all its joints agree where it is.
-fn attached(mesh: &Mesh, bind: &ModelPose, vertex: usize, lists: &[Option<usize>]) -> Option<Corner> {
+fn attached(mesh: &Mesh, bind: &ModelPose, vertex: usize, lists: &[Option<usize>]) -> Option<SkinCorner> {
     let (joints, weights) = (mesh.joints[vertex], mesh.weights[vertex]);
     let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
     let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
@@ -55,7 +55,7 @@ fn attached(mesh: &Mesh, bind: &ModelPose, vertex: usize, lists: &[Option<usize>
 }
 
 /// Cuts a triangle into `n x n` of its shape and adds their centres.
-fn divide(corners: &[Corner; 3], spacing: f64, stands_for: f64, found: &mut [Vec<Sample>]) {
+fn divide(corners: &[SkinCorner; 3], spacing: f64, stands_for: f64, found: &mut [Vec<SkinSample>]) {
     if corners.iter().all(|(_, list)| list.is_none()) {
         return;
     }
@@ -75,7 +75,7 @@ fn divide(corners: &[Corner; 3], spacing: f64, stands_for: f64, found: &mut [Vec
                 let shares = [1.0 - u - v, u, v];
                 let nearest = (0..3).max_by(|&x, &y| shares[x].total_cmp(&shares[y])).unwrap_or(0);
                 if let Some(list) = corners[nearest].1 {
-                    found[list].push(Sample { at: a * shares[0] + b * u + c * v, area });
+                    found[list].push(SkinSample { at: a * shares[0] + b * u + c * v, area });
                 }
             }
         }
@@ -122,23 +122,23 @@ fn quantiles<const N: usize>(values: &[(f64, f64)], shares: [f64; N]) -> Option<
 /// Fewer samples than this are no skin to measure.
 const FEW: usize = 12;
 
-fn along(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<Vec<(f64, f64)>> {
+fn along(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<Vec<(f64, f64)>> {
     (skin.len() >= FEW).then(|| skin.iter().map(|s| ((s.at - at).dot(axis), s.area)).collect())
 }
 
 /// The middle and half the width of the middle 90 % of the skin along an axis.
-pub(super) fn spread(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(f64, f64)> {
+pub(super) fn spread(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<(f64, f64)> {
     let [low, high] = quantiles(&along(skin, at, axis)?, [0.05, 0.95])?;
     Some((0.5 * (low + high), 0.5 * (high - low)))
 }
 
 /// The ends of all but the outermost skin along an axis.
-pub(super) fn range(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<[f64; 2]> {
+pub(super) fn range(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<[f64; 2]> {
     quantiles(&along(skin, at, axis)?, [0.02, 0.98])
 }
 
 /// The two directions across `axis` in which the skin is widest and narrowest.
-fn principal(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
+fn principal(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
     let p = axis.cross(&Vec3::ith(axis.iamin(), 1.0)).normalize();
     let q = axis.cross(&p);
     let (mut total, mut mean, mut square) = (0.0, [0.0; 2], [0.0; 3]);
@@ -155,11 +155,11 @@ fn principal(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
 }
 
 /// How far the middle of the skin lies off a line through `at`, and the 80th percentile of the distance from it.
-pub(super) fn around(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
+pub(super) fn around(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
     (skin.len() >= FEW).then_some(())?;
     let [p, q] = principal(skin, at, axis);
     let shift = p * spread(skin, at, &p)?.0 + q * spread(skin, at, &q)?.0;
-    let distance = |s: &&Sample| {
+    let distance = |s: &&SkinSample| {
         let off = s.at - at - shift;
         ((off - axis * off.dot(axis)).norm(), s.area)
     };
@@ -169,7 +169,7 @@ pub(super) fn around(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, 
 }
 
 /// As [`around`] for what is flat: the geometric mean of half its width and half its thickness.
-pub(super) fn flat(skin: &[&Sample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
+pub(super) fn flat(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
     (skin.len() >= FEW).then_some(())?;
     let [p, q] = principal(skin, at, axis);
     let ((a, wide), (b, thick)) = (spread(skin, at, &p)?, spread(skin, at, &q)?);

@@ -3,11 +3,11 @@
 //! Height alone is not enough (jogging, tiptoe) and speed alone is not (the apex of a swing): both are required.
 //! Space: model space, Y up. Units: metres and metres per second at a leg of 0.9 m, scaled with the leg; seconds.
 
+use super::clean_spans::cleaned;
 use super::floor::{self, Floor};
 use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
-use super::spans::mended;
-use super::track::{Track, tracks};
+use super::point_track::{PointTrack, tracks};
 use crate::body::CharacterBody;
 use crate::kinematics::shots;
 use crate::math::{Vec3, nearest_rank};
@@ -28,7 +28,7 @@ pub enum Detector {
 
 /// How contacts are found. Lengths and speeds are those of a body with legs of 0.9 m.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ContactOptions {
     /// By which method.
     pub detector: Detector,
     /// The parts to look at; empty: all that can be labelled.
@@ -47,7 +47,7 @@ pub struct Options {
     pub shortest: f64,
 }
 
-impl Default for Options {
+impl Default for ContactOptions {
     fn default() -> Self {
         Self {
             detector: Detector::Hysteresis,
@@ -91,7 +91,7 @@ const LEVEL_HALF_WINDOW: f64 = 1.5;
 const LEVEL_REST: f64 = 0.1;
 
 /// The contacts of a motion; none at all for a body without legs.
-pub fn detect(motion: &Motion, options: &Options) -> Contacts {
+pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     let body = CharacterBody::new(&motion.character);
     let mut points = body.contact_points().to_vec();
     let wanted = |part: ContactPart| {
@@ -159,14 +159,18 @@ fn labelled(shots: &[Range<usize>], labels: &[bool], shortest: usize) -> Vec<Ran
     let of = |shot: &Range<usize>| {
         let start = shot.start;
         let own = spans(0..shot.len(), |f| labels[start + f]);
-        mended(own, shortest, shot.len()).into_iter().map(move |s| s.start + start..s.end + start)
+        cleaned(own, shortest, shot.len()).into_iter().map(move |s| s.start + start..s.end + start)
     };
     shots.iter().flat_map(of).collect()
 }
 
 /// The height at which soles rest on the plane of the floor: the median over all frames of all their contacts, since
 /// points of a sole measured on a skeleton lie a little above or below each other.
-fn sole_height(tracks: &[Track], resting: &[(ContactPart, Vec<Range<usize>>)], floor: &Floor) -> Option<f64> {
+fn sole_height(
+    tracks: &[PointTrack],
+    resting: &[(ContactPart, Vec<Range<usize>>)],
+    floor: &Floor,
+) -> Option<f64> {
     let mut heights = Vec::new();
     for (part, spans) in resting.iter().filter(|(part, _)| part.of_foot()) {
         let Some(track) = tracks.iter().find(|t| t.part == *part) else { continue };
@@ -194,7 +198,7 @@ fn scale(body: &CharacterBody) -> f64 {
 }
 
 /// The inner and the outer speed, at a leg of [`LEG`].
-fn speeds(options: &Options, tracks: &[Track], scale: f64) -> (f64, f64) {
+fn speeds(options: &ContactOptions, tracks: &[PointTrack], scale: f64) -> (f64, f64) {
     let feet = tracks.iter().filter(|t| t.part.of_foot());
     let mut speeds: Vec<f64> = feet.flat_map(|t| t.speed.iter().map(|s| s / scale)).collect();
     let fastest = nearest_rank(&mut speeds, 0.95).unwrap_or(1.0);
@@ -213,7 +217,7 @@ struct Signal {
 }
 
 impl Signal {
-    fn of(track: &Track, floor: &Floor, scale: f64, rate: f64) -> Self {
+    fn of(track: &PointTrack, floor: &Floor, scale: f64, rate: f64) -> Self {
         let speed: Vec<f64> = track.speed.iter().map(|s| s / scale).collect();
         let above = |(f, p): (usize, &Vec3)| (p.y - floor.under(track.part, f)) / scale;
         let mut height: Vec<f64> = track.at.iter().enumerate().map(above).collect();

@@ -3,8 +3,8 @@
 //! The floor is a low percentile of the lowest sole point while it is slow; stairs and boxes are plateaus of a foot
 //! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
 
-use super::spans::mended;
-use super::track::Track;
+use super::clean_spans::cleaned;
+use super::point_track::PointTrack;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
 use crate::signal::spans;
@@ -56,9 +56,15 @@ impl Floor {
     }
 
     /// Adds the plateaus of both feet; `rate` in hertz.
-    pub fn with_plateaus(mut self, tracks: &[Track], pelvis: Option<&Track>, scale: f64, rate: f64) -> Self {
-        let feet =
-            Side::BOTH.map(|side| Sole::of(tracks, |part| part.of_foot() && part.side() == Some(side)));
+    pub fn with_plateaus(
+        mut self,
+        tracks: &[PointTrack],
+        pelvis: Option<&PointTrack>,
+        scale: f64,
+        rate: f64,
+    ) -> Self {
+        let feet = Side::BOTH
+            .map(|side| SoleSamples::of(tracks, |part| part.of_foot() && part.side() == Some(side)));
         let frames = feet[0].at.len().min(feet[1].at.len());
         let long = |s: f64| (s * rate).round().max(1.0) as usize;
         let high = |at: &Vec3| at.y - self.height > RAISED * scale;
@@ -66,7 +72,7 @@ impl Floor {
         for (k, raised) in raised.iter_mut().enumerate() {
             let (own, other) = (&feet[k], &feet[1 - k]);
             let still = |f: usize| high(&own.at[f]) && own.speed[f] < SLOW * scale;
-            for span in mended(spans(0..frames, still), long(PLATEAU_S) / 2, frames) {
+            for span in cleaned(spans(0..frames, still), long(PLATEAU_S) / 2, frames) {
                 let mut heights: Vec<f64> = own.at[span.clone()].iter().map(|p| p.y).collect();
                 let Some(middle) = nearest_rank(&mut heights, 0.5) else { continue };
                 let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);
@@ -87,8 +93,8 @@ impl Floor {
 }
 
 /// The height of the floor under these ways of sole points; `None` without a frame.
-pub(super) fn height(tracks: &[Track], scale: f64) -> Option<f64> {
-    let sole = Sole::of(tracks, ContactPart::of_foot);
+pub(super) fn height(tracks: &[PointTrack], scale: f64) -> Option<f64> {
+    let sole = SoleSamples::of(tracks, ContactPart::of_foot);
     let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
     let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
     if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {
@@ -98,14 +104,14 @@ pub(super) fn height(tracks: &[Track], scale: f64) -> Option<f64> {
 }
 
 /// The lowest sole point of every frame, with its speed.
-struct Sole {
+struct SoleSamples {
     at: Vec<Vec3>,
     speed: Vec<f64>,
 }
 
-impl Sole {
-    fn of(tracks: &[Track], wanted: impl Fn(ContactPart) -> bool) -> Self {
-        let tracks: Vec<&Track> = tracks.iter().filter(|t| wanted(t.part)).collect();
+impl SoleSamples {
+    fn of(tracks: &[PointTrack], wanted: impl Fn(ContactPart) -> bool) -> Self {
+        let tracks: Vec<&PointTrack> = tracks.iter().filter(|t| wanted(t.part)).collect();
         let frames = tracks.first().map_or(0, |t| t.at.len());
         let lowest = |f: usize| tracks.iter().min_by(|a, b| a.at[f].y.total_cmp(&b.at[f].y));
         let lowest: Vec<_> = (0..frames).filter_map(|f| Some((lowest(f)?, f))).collect();
@@ -124,7 +130,7 @@ mod tests {
     const RATE: f64 = 60.0;
 
     /// The way of a ball whose height and progress are given at whole half seconds, by smooth steps.
-    fn way(part: ContactPart, keys: &[(f64, f64)]) -> Track {
+    fn way(part: ContactPart, keys: &[(f64, f64)]) -> PointTrack {
         let at = |f: usize| {
             let t = f as f64 / (0.5 * RATE);
             let (a, b) = (keys[t as usize], keys[(t as usize + 1).min(keys.len() - 1)]);
@@ -136,10 +142,10 @@ mod tests {
         let before = |f: usize| at[f.saturating_sub(1)];
         let speed =
             (0..frames).map(|f| (at[(f + 1).min(frames - 1)] - before(f)).norm() * RATE / 2.0).collect();
-        Track { part, at, speed }
+        PointTrack { part, at, speed }
     }
 
-    fn feet(left: &[(f64, f64)], right: &[(f64, f64)]) -> [Track; 2] {
+    fn feet(left: &[(f64, f64)], right: &[(f64, f64)]) -> [PointTrack; 2] {
         [way(ContactPart::Ball(Side::Left), left), way(ContactPart::Ball(Side::Right), right)]
     }
 

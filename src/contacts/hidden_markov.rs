@@ -28,12 +28,12 @@ const NEWS_S: f64 = 1.0 / 30.0;
 
 /// A normal density of two independent logarithms.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct HmmState {
     mean: [f64; 2],
     variance: [f64; 2],
 }
 
-impl State {
+impl HmmState {
     fn prior((usual, spread): ([f64; 2], f64)) -> Self {
         Self { mean: logs(usual[0], usual[1]), variance: [spread * spread; 2] }
     }
@@ -48,7 +48,7 @@ impl State {
     fn fitted(
         samples: &[[f64; 2]],
         weights: impl Fn(usize) -> f64,
-        prior: &State,
+        prior: &HmmState,
         weight: f64,
     ) -> (Self, f64) {
         let mut total = weight;
@@ -76,14 +76,14 @@ fn logs(height: f64, speed: f64) -> [f64; 2] {
 /// The two states as they are in one clip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model {
-    free: State,
-    resting: State,
+    free: HmmState,
+    resting: HmmState,
 }
 
 impl Model {
     /// Fits the states to heights and speeds of which `rests` says what they look like at first sight.
     pub fn fit(signals: &[(f64, f64)], rests: impl Fn(f64, f64) -> bool) -> Self {
-        let (free, resting) = (State::prior(FREE), State::prior(RESTING));
+        let (free, resting) = (HmmState::prior(FREE), HmmState::prior(RESTING));
         let step = signals.len().div_ceil(SAMPLES).max(1);
         let chosen = || signals.iter().step_by(step);
         let samples: Vec<[f64; 2]> = chosen().map(|&(z, s)| logs(z, s)).collect();
@@ -91,8 +91,8 @@ impl Model {
         let weight = PRIOR_SHARE * samples.len() as f64 + PRIOR_SAMPLES;
         let mut model = Self { free, resting };
         for _ in 0..ROUNDS {
-            let (resting_now, n) = State::fitted(&samples, |k| share[k], &resting, weight);
-            let (free_now, m) = State::fitted(&samples, |k| 1.0 - share[k], &free, weight);
+            let (resting_now, n) = HmmState::fitted(&samples, |k| share[k], &resting, weight);
+            let (free_now, m) = HmmState::fitted(&samples, |k| 1.0 - share[k], &free, weight);
             model = Self { free: free_now, resting: resting_now };
             let odds = libm::log(n / m);
             let mut moved: f64 = 0.0;

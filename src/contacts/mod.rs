@@ -4,14 +4,14 @@ mod detect;
 mod floor;
 mod hidden_markov;
 mod hysteresis;
-mod spans;
-mod table;
-mod track;
+mod clean_spans;
+mod label_table;
+mod point_track;
 
 pub(crate) use detect::ground;
-pub use detect::{Detector, Options, detect};
-pub(crate) use table::write;
-pub use table::{Labels, TableError, read};
+pub use detect::{ContactOptions, Detector, detect};
+pub(crate) use label_table::write;
+pub use label_table::{Labels, TableError, read};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use crate::development_data::data;
 use crate::perturbed::{Noise, scaled};
 use posemill::anatomy::Figure;
 use posemill::body::CharacterBody;
-use posemill::contacts::{self, Detector, Labels, Options, detect};
+use posemill::contacts::{self, ContactOptions, Detector, Labels, detect};
 use posemill::import;
 use posemill::math::{Transform, Vec3, exp};
 use posemill::model::{Character, Clip, ContactPart, Contacts, Joint, Motion, Rig, Side, Skeleton};
@@ -23,7 +23,7 @@ fn made(name: &str) -> Motion {
 }
 
 fn found(motion: &Motion, detector: Detector) -> Contacts {
-    let contacts = detect(motion, &Options { detector, ..Options::default() });
+    let contacts = detect(motion, &ContactOptions { detector, ..ContactOptions::default() });
     let labelled = Motion { contacts: Some(contacts.clone()), ..motion.clone() };
     labelled.check().unwrap();
     assert!(contacts.ground.is_finite());

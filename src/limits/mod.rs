@@ -4,7 +4,7 @@
 //! foot stay where they are; then every joint takes the smallest and smoothest change that keeps its range, over time
 //! rather than frame by frame. Space: local rotations. Units: radians, seconds, hertz.
 
-mod keep;
-mod roll;
+mod enforce_over_time;
+mod limb_roll;
 
-pub use keep::{Kept, Options, keep};
+pub use enforce_over_time::{LimitOptions, LimitReport, keep};

@@ -2,16 +2,16 @@
 
 use super::catalogue::metric;
 use super::comparison::comparison;
-use super::contact::{contact, floats, foot_depths, published};
-use super::course::{Course, courses};
-use super::hands::hands;
-use super::labels::agreement;
+use super::contact_series::{ContactSeries, contact_series};
+use super::foot_contact::{contact, floats, foot_depths, published};
+use super::hands_error::hands;
+use super::label_agreement::agreement;
 use super::legs::legs;
 use super::metric_context::MetricContext;
 use super::momentum::momentum;
 use super::samples::Samples;
 use super::statistics::rms;
-use crate::contacts::{Options, detect};
+use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
@@ -85,7 +85,7 @@ pub fn assess_beside(
     let of_take = || {
         let labels = match &take.contacts {
             Some(labels) => labels,
-            None => &detect(take, &Options::default()),
+            None => &detect(take, &ContactOptions::default()),
         };
         alone(&MetricContext::new(&take.character), take, Some(labels)).0
     };
@@ -111,18 +111,18 @@ fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) 
         return (made, samples);
     }
     if let Some(contacts) = contacts {
-        let courses = courses(context, &samples, contacts);
-        made.metrics.extend(contact(&courses, samples.frames));
-        if courses.iter().any(|c| c.part.of_foot()) {
+        let contact_series = contact_series(context, &samples, contacts);
+        made.metrics.extend(contact(&contact_series, samples.frames));
+        if contact_series.iter().any(|c| c.part.of_foot()) {
             made.metrics.extend(agreement(motion, contacts));
         }
         if samples.lowest_skin.is_finite() {
             let depth = (contacts.ground * context.scale - samples.lowest_skin).max(0.0);
             made.metrics.push(metric("body_skin_below_floor", depth));
         }
-        made.metrics.extend(published(&courses, samples.frames, samples.rate));
-        made.series.extend(ground_series(&courses, &samples));
-        if let Some((metrics, over_time)) = momentum(context, &samples, &courses) {
+        made.metrics.extend(published(&contact_series, samples.frames, samples.rate));
+        made.series.extend(ground_series(&contact_series, &samples));
+        if let Some((metrics, over_time)) = momentum(context, &samples, &contact_series) {
             made.metrics.extend(metrics);
             made.series.extend(over_time);
         }
@@ -141,10 +141,10 @@ fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) 
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
     made.metrics.push(metric("turn_max", samples.turn));
     if !context.ends.is_empty() && samples.frames > 3 {
-        let course = jerk(&samples, context.ends.len());
+        let over_time = jerk(&samples, context.ends.len());
         // Frames without a third difference repeat their neighbours.
-        made.metrics.push(metric("jerk", rms(course[1..samples.frames - 2].iter().map(|j| j * j))));
-        made.series.push(series("jerk", "m/s^3", course));
+        made.metrics.push(metric("jerk", rms(over_time[1..samples.frames - 2].iter().map(|j| j * j))));
+        made.series.push(series("jerk", "m/s^3", over_time));
     }
     (made, samples)
 }
@@ -154,18 +154,18 @@ fn series(name: &str, unit: &'static str, values: Vec<f64>) -> Series {
 }
 
 /// Height and speed of the points of the feet and of others that rest, and how deep the feet are.
-fn ground_series(courses: &[Course], samples: &Samples) -> Vec<Series> {
+fn ground_series(contact_series: &[ContactSeries], samples: &Samples) -> Vec<Series> {
     let mut found = Vec::new();
-    for course in courses.iter().filter(|c| c.part.of_foot() || !c.holds.is_empty()) {
-        let resting: Vec<[usize; 2]> = course.holds.iter().map(|h| [h.frames.start, h.frames.end]).collect();
-        for (what, unit, values) in [("height", "m", &course.height), ("speed", "m/s", &course.speed)] {
-            let name = format!("{}_{what}", course.part);
+    for series in contact_series.iter().filter(|c| c.part.of_foot() || !c.holds.is_empty()) {
+        let resting: Vec<[usize; 2]> = series.holds.iter().map(|h| [h.frames.start, h.frames.end]).collect();
+        for (what, unit, values) in [("height", "m", &series.height), ("speed", "m/s", &series.speed)] {
+            let name = format!("{}_{what}", series.part);
             found.push(Series { name, unit, values: values.clone(), resting: resting.clone() });
         }
     }
-    if courses.iter().any(|c| c.part.of_foot()) {
-        found.push(series("penetration", "m", foot_depths(courses, samples.frames)));
-        found.push(series("float", "m", floats(courses, samples.frames)));
+    if contact_series.iter().any(|c| c.part.of_foot()) {
+        found.push(series("penetration", "m", foot_depths(contact_series, samples.frames)));
+        found.push(series("float", "m", floats(contact_series, samples.frames)));
     }
     found
 }

@@ -1,7 +1,7 @@
-//! A motion, the take that it came from and its plain copy become how far legs and trunk do what the take's do.
+//! How closely legs and trunk follow those of the source: limb directions, knees, planted feet, smoothness, lean.
 //!
-//! The take is scaled by the ratio of thigh and shin and compared as it is: no contact labels take part, so nothing that a
-//! stage does to labels can change an answer. A foot rests where the slower of ankle and toe joint of the scaled take does
+//! The source is scaled by the ratio of thigh and shin and compared as it is: no contact labels take part, so a stage that
+//! edits labels cannot change a result. A foot is planted where the slower of ankle and toe joint of the scaled source does
 //! not move and is as low as it gets. Units: metres of the common height, radians, seconds.
 
 use super::catalogue::metric;
@@ -12,7 +12,7 @@ use crate::math::{Quat, Vec3, angle_between, arc, percentile, percentile_in_plac
 use crate::model::{ModelPose, Motion, Rig, Role, Side};
 use crate::report::{Metric, Series};
 
-/// A point of a foot rests below this speed, leg lengths a second...
+/// A point of a foot is planted below this speed, leg lengths a second...
 const SLOW: f64 = 0.15;
 /// ... within this height above its lowest, leg lengths...
 const LOW: f64 = 0.03;
@@ -20,24 +20,28 @@ const LOW: f64 = 0.03;
 const LOWEST: f64 = 0.03;
 /// A knee bent by less is straight, radians.
 const STRAIGHT: f64 = 10.0 * std::f64::consts::PI / 180.0;
-/// Fewer frames tell no percentile.
+/// The fewest values that a percentile is taken of.
 const FEWEST: usize = 5;
+/// Indices of the joints of a leg in [`LimbFrame::legs`].
+const KNEE: usize = 1;
+const ANKLE: usize = 2;
+const TOES: usize = 3;
 
 /// The joints of one frame that are compared.
 #[derive(Clone, Copy, Debug)]
-struct Instant {
+struct LimbFrame {
     /// Hip, knee, ankle and toe joint (the ankle without one), by side.
     legs: [[Vec3; 4]; 2],
     /// Shoulder, elbow and wrist, by side; zeros of a body without arms.
     arms: [[Vec3; 3]; 2],
-    /// The turn of the hips.
+    /// The rotation of the hips.
     hips: Quat,
     /// Whether each foot has a toe joint.
     toes: [bool; 2],
 }
 
-impl Instant {
-    fn read(rig: &Rig, pose: &ModelPose) -> Option<Instant> {
+impl LimbFrame {
+    fn read(rig: &Rig, pose: &ModelPose) -> Option<LimbFrame> {
         let at = |role: Role| rig.joint(role).map(|id| pose.position(id));
         let leg = |s: Side| {
             let ankle = at(Role::Foot(s))?;
@@ -45,7 +49,7 @@ impl Instant {
         };
         let arm = |s: Side| Some([at(Role::UpperArm(s))?, at(Role::LowerArm(s))?, at(Role::Hand(s))?]);
         let [left, right] = Side::BOTH.map(leg);
-        Some(Instant {
+        Some(LimbFrame {
             legs: [left?, right?],
             arms: Side::BOTH.map(|s| arm(s).unwrap_or_default()),
             hips: pose.joint(rig.joint(Role::Hips)?).rotation,
@@ -53,7 +57,7 @@ impl Instant {
         })
     }
 
-    fn scaled(mut self, k: f64) -> Instant {
+    fn scaled(mut self, k: f64) -> LimbFrame {
         self.legs.iter_mut().flatten().chain(self.arms.iter_mut().flatten()).for_each(|p| *p *= k);
         self
     }
@@ -66,6 +70,7 @@ impl Instant {
         [of(&l, 0), of(&l, 1), of(&r, 0), of(&r, 1), of(&a, 0), of(&a, 1), of(&b, 0), of(&b, 1)]
     }
 
+    /// The angle by which a knee is bent.
     fn bend(&self, side: usize) -> f64 {
         let [hip, knee, ankle, _] = self.legs[side];
         angle_between(&(knee - hip), &(ankle - knee))
@@ -78,180 +83,237 @@ impl Instant {
         if a == b { Vec3::zeros() } else { (a + b - l - r) * 0.5 }
     }
 
+    /// The mean length of the legs.
     fn leg(&self) -> f64 {
         let of = |[hip, knee, ankle, _]: [Vec3; 4]| (knee - hip).norm() + (ankle - knee).norm();
         0.5 * (of(self.legs[0]) + of(self.legs[1]))
     }
 }
 
-fn instants(motion: &Motion) -> Option<Vec<Instant>> {
+fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
     let rig = &motion.character.rig;
-    map_frames(rig.skeleton(), &motion.clip, |pose: &ModelPose| Instant::read(rig, pose))
+    map_frames(rig.skeleton(), &motion.clip, |pose: &ModelPose| LimbFrame::read(rig, pose))
         .into_iter()
         .collect()
 }
 
-/// How far `motion`, which plays on the character of `context`, does with legs and trunk what `source` does, beside `copy`,
-/// the plain rotation copy of `source`, and how limbs and knees went over the frames; nothing of bodies without two whole
-/// legs, or where the three are not in step.
+/// Measures and time series.
+type MeasuredValue = (Vec<Metric>, Vec<Series>);
+
+/// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
+/// `copy`, the plain rotation copy of `source`, and time series by limb; empty of bodies without two whole legs, or where
+/// the three differ in rate.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn legs(
-    context: &MetricContext,
-    source: &Motion,
-    copy: &Motion,
-    motion: &Motion,
-) -> (Vec<Metric>, Vec<Series>) {
-    let rate = motion.clip.sample_rate;
-    let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
-    let tracks = [source, copy, motion].map(|m| instants(m).filter(|_| step));
-    let [Some(from), Some(plain), Some(own)] = tracks else { return Default::default() };
-    let frames = from.len().min(plain.len()).min(own.len());
-    let (Some(first), Some(to)) = (from.first(), plain.first()) else { return Default::default() };
-    let k = to.leg() / first.leg().max(1e-9);
-    let leg = to.leg();
-    let from: Vec<Instant> = from.into_iter().map(|i| i.scaled(k)).collect();
-    let mut found = Vec::new();
-    let mut add = |name: &str, value: f64, of_copy: Option<f64>| {
-        found.push(Metric { copy: of_copy, ..metric(name, value) });
+pub fn legs(context: &MetricContext, source: &Motion, copy: &Motion, motion: &Motion) -> MeasuredValue {
+    let Some(limbs) = LimbComparison::of(source, copy, motion) else { return Default::default() };
+    let (mut metrics, mut series) = limbs.directions_and_knees();
+    for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk()] {
+        metrics.extend(values);
+        series.extend(over_time);
+    }
+    metrics.extend(loop_seam(source, copy, motion));
+    metrics.extend(limbs.trunk_error(source, copy));
+    (metrics, series)
+}
+
+fn with_copy(name: &str, value: f64, of_copy: f64) -> Metric {
+    Metric { copy: Some(of_copy), ..metric(name, value) }
+}
+
+/// The time series of the left and of the right side; none of a side without a finite value.
+fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Series> {
+    let of = move |(side, values): (&str, Vec<f64>)| {
+        let name = format!("{side}_{name}");
+        values.iter().any(|x| x.is_finite()).then(|| Series { name, unit, values, resting: Vec::new() })
     };
+    ["left", "right"].into_iter().zip(values).filter_map(of).collect()
+}
 
-    // Against the copy, whose limbs and knees are the take's.
-    let mut errors: Vec<f64> = Vec::with_capacity(8 * frames);
-    let (mut knees, mut straight) = ([Vec::with_capacity(frames), Vec::with_capacity(frames)], Vec::new());
-    let mut limbs = knees.clone();
-    for (own, plain) in own.iter().zip(&plain).take(frames) {
-        let pairs = own.limbs().into_iter().zip(plain.limbs());
-        let apart = pairs.map(|(a, b)| (b.norm() > 0.0).then(|| angle_between(&a, &b))).collect::<Vec<_>>();
-        errors.extend(apart.iter().flatten());
-        for side in 0..2 {
-            let of_side =
-                [2 * side, 2 * side + 1, 2 * side + 4, 2 * side + 5].map(|k| apart[k].unwrap_or(0.0));
-            limbs[side].push(of_side.into_iter().fold(0.0, f64::max));
-            let (bend, before) = (own.bend(side), plain.bend(side));
-            knees[side].push((bend - before).abs());
-            if before < STRAIGHT {
-                straight.push(bend - before);
-            }
-        }
-    }
-    add("limb_error_p95", percentile_in_place(&mut errors, 0.95), Some(0.0));
-    add("knee_error_max", knees.iter().flatten().copied().fold(0.0, f64::max), Some(0.0));
-    if straight.len() >= FEWEST {
-        add("straight_leg_bend_p90", percentile_in_place(&mut straight, 0.9), Some(0.0));
-    }
+/// The joints of three motions that play at the same rate.
+struct LimbComparison {
+    /// Of the source, scaled to the copy's legs.
+    source: Vec<LimbFrame>,
+    /// Of the rotation copy.
+    copy: Vec<LimbFrame>,
+    /// Of the motion that is measured.
+    own: Vec<LimbFrame>,
+    /// The number of frames that all three have.
+    frames: usize,
+    /// Frames a second.
+    rate: f64,
+    /// The length of the copy's legs, metres.
+    leg: f64,
+}
 
-    // Against the scaled take, where its feet rest.
-    let common = context.scale * rate;
-    let (mut slips, mut heights) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-    // How it went over the frames, by side; no number where the foot does not rest.
-    let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
-    let (mut slipping, mut clearing) = (nowhere(), nowhere());
-    for side in 0..2 {
-        let mut away: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
-        let low: Vec<f64> = [2, 3]
-            .iter()
-            .map(|&p| {
-                percentile_in_place(&mut from.iter().map(|i| i.legs[side][p].y).collect::<Vec<_>>(), LOWEST)
-            })
-            .collect();
-        for f in 1..frames {
-            let way = |track: &[Instant], p: usize| track[f].legs[side][p] - track[f - 1].legs[side][p];
-            let both = from[f].toes[side] && own[f].toes[side];
-            let p = if both && way(&from, 3).norm() < way(&from, 2).norm() { 3 } else { 2 };
-            let rests =
-                way(&from, p).norm() * rate < SLOW * leg && from[f].legs[side][p].y - low[p - 2] < LOW * leg;
-            if !rests {
-                continue;
-            }
-            for (n, track) in [&own, &plain].into_iter().enumerate() {
-                slips[n].push((way(track, p) - way(&from, p)).norm() * common);
-                // Only where both bodies have the joint do its heights compare.
-                away[n].push((track[f].legs[side][2].y - from[f].legs[side][2].y) * context.scale);
-            }
-            slipping[side][f] = slips[0][slips[0].len() - 1];
-        }
-        let before = heights[0].len();
-        for (away, heights) in away.iter().zip(&mut heights) {
-            let middle = percentile(away, 0.5);
-            heights.extend(away.iter().map(|x| (x - middle).abs()));
-        }
-        let resting = slipping[side].iter().zip(&mut clearing[side]).filter(|(slip, _)| slip.is_finite());
-        resting.zip(&heights[0][before..]).for_each(|((_, clearing), height)| *clearing = *height);
-    }
-    if slips[0].len() >= FEWEST {
-        let [own, plain] = slips.each_mut().map(|s| percentile_in_place(s, 0.95));
-        add("rest_slip_p95", own, Some(plain));
-        let [own, plain] = heights.each_mut().map(|h| percentile_in_place(h, 0.95));
-        add("clearance_error_p95", own, Some(plain));
+impl LimbComparison {
+    fn of(source: &Motion, copy: &Motion, motion: &Motion) -> Option<LimbComparison> {
+        let rate = motion.clip.sample_rate;
+        let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
+        let tracks = [source, copy, motion].map(|m| limb_frames(m).filter(|_| step));
+        let [Some(source), Some(copy), Some(own)] = tracks else { return None };
+        let frames = source.len().min(copy.len()).min(own.len());
+        let (first, to) = (source.first()?, copy.first()?);
+        let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
+        let source = source.into_iter().map(|i| i.scaled(k)).collect();
+        Some(LimbComparison { source, copy, own, frames, rate, leg })
     }
 
-    let thirds = |track: &[Instant], p: usize, side: usize| {
-        let third = |w: &[Instant]| {
-            let at = |n: usize| w[n].legs[side][p];
-            (at(3) - at(2) * 3.0 + at(1) * 3.0 - at(0)).norm()
+    /// Directions of limbs and bends of knees against those of the copy, which are the source's.
+    fn directions_and_knees(&self) -> MeasuredValue {
+        let frames = self.frames;
+        let mut errors: Vec<f64> = Vec::with_capacity(8 * frames);
+        let (mut knees, mut straight) =
+            ([Vec::with_capacity(frames), Vec::with_capacity(frames)], Vec::new());
+        let mut limbs = knees.clone();
+        for (own, plain) in self.own.iter().zip(&self.copy).take(frames) {
+            let pairs = own.limbs().into_iter().zip(plain.limbs());
+            let apart =
+                pairs.map(|(a, b)| (b.norm() > 0.0).then(|| angle_between(&a, &b))).collect::<Vec<_>>();
+            errors.extend(apart.iter().flatten());
+            for side in 0..2 {
+                let of_side =
+                    [2 * side, 2 * side + 1, 2 * side + 4, 2 * side + 5].map(|k| apart[k].unwrap_or(0.0));
+                limbs[side].push(of_side.into_iter().fold(0.0, f64::max));
+                let (bend, before) = (own.bend(side), plain.bend(side));
+                knees[side].push((bend - before).abs());
+                if before < STRAIGHT {
+                    straight.push(bend - before);
+                }
+            }
+        }
+        let mut metrics = vec![
+            with_copy("limb_error_p95", percentile_in_place(&mut errors, 0.95), 0.0),
+            with_copy("knee_error_max", knees.iter().flatten().copied().fold(0.0, f64::max), 0.0),
+        ];
+        if straight.len() >= FEWEST {
+            metrics.push(with_copy("straight_leg_bend_p90", percentile_in_place(&mut straight, 0.9), 0.0));
+        }
+        let series = [both_sides("limb_error", "rad", limbs), both_sides("knee_error", "rad", knees)];
+        (metrics, series.concat())
+    }
+
+    /// By frame, the joint of a foot (ankle or toes) that is planted in the scaled source; `None` where none is.
+    fn planted(&self, side: usize) -> Vec<Option<usize>> {
+        let source = &self.source;
+        let low = [ANKLE, TOES]
+            .map(|p| percentile(&source.iter().map(|i| i.legs[side][p].y).collect::<Vec<_>>(), LOWEST));
+        let planted = |f: usize| {
+            if f == 0 {
+                return None;
+            }
+            let step = |p: usize| (source[f].legs[side][p] - source[f - 1].legs[side][p]).norm();
+            let both = source[f].toes[side] && self.own[f].toes[side];
+            let p = if both && step(TOES) < step(ANKLE) { TOES } else { ANKLE };
+            let slow = step(p) * self.rate < SLOW * self.leg;
+            (slow && source[f].legs[side][p].y - low[p - ANKLE] < LOW * self.leg).then_some(p)
         };
-        track[..frames].windows(4).map(third).collect::<Vec<f64>>()
-    };
-    let jerk = |track: &[Instant], p: usize| {
-        let both = [0, 1].map(|side| thirds(track, p, side));
-        rms(both.iter().flatten().map(|x| x * x))
-    };
-    let mut jerks = Vec::new();
-    for (name, p) in [("knee_jerk", 1), ("foot_jerk", 2)] {
-        let of_take = jerk(&from, p);
-        if frames > FEWEST && of_take > 1e-9 * leg {
-            add(&format!("{name}_ratio"), jerk(&own, p) / of_take, Some(jerk(&plain, p) / of_take));
-            // What the motion adds to the take's, in parts of what that has on the whole.
-            let added = |side: usize| {
-                let both = thirds(&own, p, side).into_iter().zip(thirds(&from, p, side));
-                let parts = both.map(|(own, take)| ((own - take) / of_take).max(0.0));
-                [f64::NAN].into_iter().chain(parts).chain([f64::NAN; 2]).collect()
-            };
-            jerks.push((name, [0, 1].map(added)));
-        }
+        (0..self.frames).map(planted).collect()
     }
 
+    /// Slip and height of feet against those of the scaled source, where it plants them; `scale` leads to metres of the
+    /// common height.
+    fn planted_feet(&self, scale: f64) -> MeasuredValue {
+        let (source, frames) = (&self.source, self.frames);
+        // Of the motion and of the copy.
+        let (mut slips, mut heights) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        // Time series by side: NaN where the foot is not planted.
+        let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
+        let (mut slipping, mut clearing) = (nowhere(), nowhere());
+        for side in 0..2 {
+            let mut away: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
+            let planted = self.planted(side).into_iter().enumerate();
+            for (f, p) in planted.filter_map(|(f, p)| Some((f, p?))) {
+                let step = |track: &[LimbFrame]| track[f].legs[side][p] - track[f - 1].legs[side][p];
+                for (n, track) in [&self.own, &self.copy].into_iter().enumerate() {
+                    slips[n].push((step(track) - step(source)).norm() * (scale * self.rate));
+                    away[n].push((track[f].legs[side][ANKLE].y - source[f].legs[side][ANKLE].y) * scale);
+                }
+                slipping[side][f] = slips[0][slips[0].len() - 1];
+            }
+            let before = heights[0].len();
+            for (away, heights) in away.iter().zip(&mut heights) {
+                let middle = percentile(away, 0.5);
+                heights.extend(away.iter().map(|x| (x - middle).abs()));
+            }
+            let resting = slipping[side].iter().zip(&mut clearing[side]).filter(|(slip, _)| slip.is_finite());
+            resting.zip(&heights[0][before..]).for_each(|((_, clearing), height)| *clearing = *height);
+        }
+        let mut metrics = Vec::new();
+        if slips[0].len() >= FEWEST {
+            let [own, plain] = slips.each_mut().map(|s| percentile_in_place(s, 0.95));
+            metrics.push(with_copy("rest_slip_p95", own, plain));
+            let [own, plain] = heights.each_mut().map(|h| percentile_in_place(h, 0.95));
+            metrics.push(with_copy("clearance_error_p95", own, plain));
+        }
+        let series = [both_sides("rest_slip", "m/s", slipping), both_sides("clearance_error", "m", clearing)];
+        (metrics, series.concat())
+    }
+
+    /// Third differences of knees and ankles over those of the scaled source.
+    fn jerk(&self) -> MeasuredValue {
+        let thirds = |track: &[LimbFrame], p: usize, side: usize| {
+            let third = |w: &[LimbFrame]| {
+                let at = |n: usize| w[n].legs[side][p];
+                (at(3) - at(2) * 3.0 + at(1) * 3.0 - at(0)).norm()
+            };
+            track[..self.frames].windows(4).map(third).collect::<Vec<f64>>()
+        };
+        let jerk = |track: &[LimbFrame], p: usize| {
+            let both = [0, 1].map(|side| thirds(track, p, side));
+            rms(both.iter().flatten().map(|x| x * x))
+        };
+        let (mut metrics, mut series) = (Vec::new(), Vec::new());
+        for (name, p) in [("knee_jerk", KNEE), ("foot_jerk", ANKLE)] {
+            let of_source = jerk(&self.source, p);
+            if self.frames > FEWEST && of_source > 1e-9 * self.leg {
+                let (own, plain) = (jerk(&self.own, p) / of_source, jerk(&self.copy, p) / of_source);
+                metrics.push(with_copy(&format!("{name}_ratio"), own, plain));
+                // What the motion adds to the source's, over the RMS of the source's.
+                let added = |side: usize| {
+                    let both = thirds(&self.own, p, side).into_iter().zip(thirds(&self.source, p, side));
+                    let parts = both.map(|(own, source)| ((own - source) / of_source).max(0.0));
+                    [f64::NAN].into_iter().chain(parts).chain([f64::NAN; 2]).collect()
+                };
+                series.extend(both_sides(name, "1", [0, 1].map(added)));
+            }
+        }
+        (metrics, series)
+    }
+
+    /// The angle of the line from hips to shoulders to where the copy's would be if it leaned as the source's does;
+    /// `None` of bodies without shoulders.
+    fn trunk_error(&self, source: &Motion, copy: &Motion) -> Option<Metric> {
+        let lean = |m: &Motion| {
+            let rest = m.character.calibration_pose();
+            LimbFrame::read(&m.character.rig, &rest).map(|i| (i.trunk(), i.hips))
+        };
+        let ((u0, s0), (v0, t0)) = (lean(source)?, lean(copy)?);
+        if !(u0.norm() > 0.0 && v0.norm() > 0.0) {
+            return None;
+        }
+        // The target faces as its hips in the copy do.
+        let error = |track: &[LimbFrame], f: usize| {
+            let away = self.source[f].hips * s0.inverse();
+            let facing = self.copy[f].hips * t0.inverse();
+            let wanted = arc(&(away * u0), &self.source[f].trunk(), &Vec3::x()) * facing * v0;
+            angle_between(&wanted, &track[f].trunk())
+        };
+        let of = |track: &[LimbFrame]| mean(&(0..self.frames).map(|f| error(track, f)).collect::<Vec<_>>());
+        Some(with_copy("trunk_error", of(&self.own), of(&self.copy)))
+    }
+}
+
+/// The angle between first and last frame of a source that is a cycle, less that of the source itself.
+fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
     let seam = |m: &Motion| {
         let last = m.clip.frames() - 1;
         let pairs = m.clip.rotations(0).iter().zip(m.clip.rotations(last));
         pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max)
     };
-    if is_cycle(source) && motion.clip.frames() == source.clip.frames() {
-        let of_take = seam(source);
-        add("loop_seam", (seam(motion) - of_take).max(0.0), Some((seam(copy) - of_take).max(0.0)));
-    }
-
-    // The line from hips to shoulders, away from where the copy's would be if it leaned as the take's does.
-    let lean = |m: &Motion| {
-        let rest = m.character.calibration_pose();
-        Instant::read(&m.character.rig, &rest).map(|i| (i.trunk(), i.hips))
-    };
-    if let (Some((u0, s0)), Some((v0, t0))) = (lean(source), lean(copy))
-        && u0.norm() > 0.0
-        && v0.norm() > 0.0
-    {
-        // The target stands turned as its hips in the copy say.
-        let turned = |track: &[Instant], f: usize| {
-            let away = from[f].hips * s0.inverse();
-            let facing = plain[f].hips * t0.inverse();
-            let wanted = arc(&(away * u0), &from[f].trunk(), &Vec3::x()) * facing * v0;
-            angle_between(&wanted, &track[f].trunk())
-        };
-        let of = |track: &[Instant]| mean(&(0..frames).map(|f| turned(track, f)).collect::<Vec<_>>());
-        add("trunk_error", of(&own), Some(of(&plain)));
-    }
-    let course = |name: &str, unit: &'static str, values: [Vec<f64>; 2]| {
-        let of = move |(side, values): (&str, Vec<f64>)| {
-            let name = format!("{side}_{name}");
-            values.iter().any(|x| x.is_finite()).then(|| Series { name, unit, values, resting: Vec::new() })
-        };
-        ["left", "right"].into_iter().zip(values).filter_map(of).collect::<Vec<_>>()
-    };
-    let mut series = [course("limb_error", "rad", limbs), course("knee_error", "rad", knees)].concat();
-    series.extend(course("rest_slip", "m/s", slipping));
-    series.extend(course("clearance_error", "m", clearing));
-    series.extend(jerks.into_iter().flat_map(|(name, values)| course(name, "1", values)));
-    (found, series)
+    (is_cycle(source) && motion.clip.frames() == source.clip.frames()).then(|| {
+        let of_source = seam(source);
+        with_copy("loop_seam", (seam(motion) - of_source).max(0.0), (seam(copy) - of_source).max(0.0))
+    })
 }

@@ -1,6 +1,6 @@
 //! What the measures need of a character beyond its body: scale, end joints, joint limits, arm vertices.
 
-use super::skin::Skin;
+use super::arm_penetration::ArmSkin;
 use crate::body::{COMMON_HEIGHT, CharacterBody, PointMass};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
@@ -23,7 +23,7 @@ pub struct MetricContext {
     pub(super) mechanism: Mechanism,
     /// Joints with a range of motion.
     pub(super) limited: Vec<JointId>,
-    pub(super) skin: Skin,
+    pub(super) skin: ArmSkin,
 }
 
 impl MetricContext {
@@ -54,7 +54,7 @@ impl MetricContext {
             joints,
             limited: mechanism.joints_with_limits().collect(),
             mechanism,
-            skin: Skin::of(body.character(), body.capsules(), pose, height),
+            skin: ArmSkin::of(body.character(), body.capsules(), pose, height),
             body,
         }
     }

@@ -4,24 +4,24 @@
 //! rotation copy. [`MEASURES`] lists what there is, with exact formulas; a [`Threshold`] turns one into a test.
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
-mod skin;
+mod arm_penetration;
 mod metric_context;
 mod samples;
 mod catalogue;
 #[cfg(feature = "render")]
 mod remedy;
 mod statistics;
-mod course;
-mod contact;
-mod labels;
-mod nonnegative;
+mod contact_series;
+mod foot_contact;
+mod label_agreement;
+mod nonnegative_least_squares;
 mod momentum;
 mod comparison;
-mod hands;
+mod hands_error;
 mod legs;
 mod assess;
 mod change;
-mod quantity;
+mod units;
 mod threshold;
 mod verdict;
 mod summary;
@@ -31,17 +31,17 @@ pub use assess::{Assessment, assess};
 pub(crate) use catalogue::find;
 pub use catalogue::{MEASURES, Measure};
 pub use change::change;
-pub use hands::hands;
+pub use hands_error::hands;
 pub use metric_context::MetricContext;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
-pub(crate) use nonnegative::{Row6, residual as unreached};
-#[cfg(feature = "cli")]
-pub(crate) use quantity::shown;
+pub(crate) use nonnegative_least_squares::{Row6, residual as unreached};
 #[cfg(feature = "render")]
 pub(crate) use remedy::remedy;
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};
+#[cfg(feature = "cli")]
+pub(crate) use units::shown;
 pub use verdict::{Reading, Verdict};
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 //! parts of the body's weight.
 
 use super::catalogue::metric;
-use super::course::Course;
+use super::contact_series::ContactSeries;
 use super::metric_context::MetricContext;
-use super::nonnegative::{Row6, residual};
+use super::nonnegative_least_squares::{Row6, residual};
 use super::samples::Samples;
 use super::statistics::rms;
 use crate::math::{Vec3, percentile};
@@ -30,7 +30,7 @@ const FLIGHT: f64 = 0.08;
 pub fn momentum(
     context: &MetricContext,
     samples: &Samples,
-    courses: &[Course],
+    contact_series: &[ContactSeries],
 ) -> Option<(Vec<Metric>, Vec<Series>)> {
     let frames = samples.frames;
     if samples.centers.is_empty() || frames < 5 {
@@ -39,8 +39,8 @@ pub fn momentum(
     let (forces, torques) = wrenches(samples);
     let left = |columns: &mut Vec<Row6>, frame: usize| {
         columns.clear();
-        for (k, course) in courses.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
-            debug_assert_eq!(course.part, context.points()[k].part);
+        for (k, series) in contact_series.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
+            debug_assert_eq!(series.part, context.points()[k].part);
             let arm = (samples.point(frame, k) / context.scale - samples.centers[frame]) / context.height;
             for (x, z) in [(FRICTION, 0.0), (-FRICTION, 0.0), (0.0, FRICTION), (0.0, -FRICTION)] {
                 columns.push(row(&Vec3::new(x, 1.0, z), &arm));
@@ -54,15 +54,15 @@ pub fn momentum(
     let left: Vec<f64> = (0..frames).into_par_iter().with_min_len(64).map_init(Vec::new, left).collect();
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&left, 0.95)));
-    let mut series = vec![course("momentum_residual", left)];
-    if let Some((metrics, flights)) = flight(samples, courses) {
+    let mut series = vec![series("momentum_residual", left)];
+    if let Some((metrics, flights)) = flight(samples, contact_series) {
         found.extend(metrics);
         series.extend(flights);
     }
     Some((found, series))
 }
 
-fn course(name: &str, values: Vec<f64>) -> Series {
+fn series(name: &str, values: Vec<f64>) -> Series {
     Series { name: name.to_owned(), unit: "1", values, resting: Vec::new() }
 }
 
@@ -96,8 +96,8 @@ fn wrenches(samples: &Samples) -> (Vec<Vec3>, Vec<Vec3>) {
 }
 
 /// How far flights are from a parabola and a constant angular momentum, and in which frames; none without flights.
-fn flight(samples: &Samples, courses: &[Course]) -> Option<([Metric; 2], [Series; 2])> {
-    let free = |f: &usize| courses.iter().all(|c| !c.rests[*f]);
+fn flight(samples: &Samples, contact_series: &[ContactSeries]) -> Option<([Metric; 2], [Series; 2])> {
+    let free = |f: &usize| contact_series.iter().all(|c| !c.rests[*f]);
     // Three samples are on a parabola whatever they are.
     let least = ((FLIGHT * samples.rate).ceil() as usize).max(4);
     let mut drifts = Vec::new();
@@ -126,5 +126,5 @@ fn flight(samples: &Samples, courses: &[Course]) -> Option<([Metric; 2], [Series
     errors.peek()?;
     let metrics = [metric("flight_error", rms(errors)), metric("flight_spin_drift", rms(drifts.into_iter()))];
     let [errors, spins] = over_time;
-    Some((metrics, [course("flight_error", errors), course("flight_spin_drift", spins)]))
+    Some((metrics, [series("flight_error", errors), series("flight_spin_drift", spins)]))
 }

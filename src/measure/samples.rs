@@ -53,8 +53,9 @@ impl Samples {
         let frames = motion.clip.frames();
         let bones = bones(context, motion);
         let starts = (0..frames).into_par_iter().step_by(BLOCK);
-        let parts: Vec<Part> =
-            starts.map(|start| Part::of(context, motion, &bones, start..frames.min(start + BLOCK))).collect();
+        let parts: Vec<SampleBlock> = starts
+            .map(|start| SampleBlock::of(context, motion, &bones, start..frames.min(start + BLOCK)))
+            .collect();
         let mut made = Self { frames, rate: motion.clip.sample_rate, ..Self::empty(context, frames) };
         let (mut least, mut outside, mut inside) = (1.0_f64, 0.0, Vec::new());
         for mut part in parts {
@@ -110,7 +111,7 @@ impl Samples {
 const BLOCK: usize = 256;
 
 /// What is read of some frames.
-struct Part {
+struct SampleBlock {
     /// Spins and torques are those of the frames that have two neighbours; what is one number of all frames is not there yet.
     samples: Samples,
     /// The sum of the angles outside the ranges of motion.
@@ -121,7 +122,7 @@ struct Part {
     inside: Vec<f64>,
 }
 
-impl Part {
+impl SampleBlock {
     fn of(context: &MetricContext, motion: &Motion, bones: &[(JointId, f64)], own: Range<usize>) -> Self {
         let (skeleton, clip) = (context.character().skeleton(), &motion.clip);
         let mut made = Samples::empty(context, own.len());
@@ -185,7 +186,7 @@ impl Part {
             made.centers = masses.centers[first..first + own.len()].to_vec();
             (made.spins, made.torques) = (masses.spins, masses.torques);
         }
-        Part { samples: made, outside, least, inside }
+        SampleBlock { samples: made, outside, least, inside }
     }
 }
 

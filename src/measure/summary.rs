@@ -22,10 +22,10 @@ pub struct Summary {
 }
 
 /// One value: whose it is, the name and the unit of the measure, and the value.
-pub type Measured<'a> = (&'a str, &'a str, &'a str, f64);
+pub type MeasuredValue<'a> = (&'a str, &'a str, &'a str, f64);
 
 /// One line for each measure, in the order in which they were first met; values that are no number count as worst.
-pub fn summaries<'a>(measured: impl IntoIterator<Item = Measured<'a>>) -> Vec<Summary> {
+pub fn summaries<'a>(measured: impl IntoIterator<Item = MeasuredValue<'a>>) -> Vec<Summary> {
     let mut order: Vec<(&str, &str)> = Vec::new();
     let mut values: BTreeMap<&str, Vec<(f64, &str)>> = BTreeMap::new();
     for (of, name, unit, value) in measured {

@@ -1,7 +1,7 @@
 //! A line such as `foot_skate_p95>1cm/s` becomes a threshold that measurements may pass.
 
 use super::catalogue::{find, names_near};
-use super::quantity::{self, Quantity, QuantityFault};
+use super::units::{self, QuantityFault, ValueWithUnit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,16 +9,20 @@ use std::str::FromStr;
 
 /// Which side of the number is bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum BadSide {
     Above,
     AtOrAbove,
     Below,
     AtOrBelow,
 }
 
-impl Side {
-    const ALL: [(&'static str, Side); 4] =
-        [(">=", Side::AtOrAbove), ("<=", Side::AtOrBelow), (">", Side::Above), ("<", Side::Below)];
+impl BadSide {
+    const ALL: [(&'static str, BadSide); 4] = [
+        (">=", BadSide::AtOrAbove),
+        ("<=", BadSide::AtOrBelow),
+        (">", BadSide::Above),
+        ("<", BadSide::Below),
+    ];
 }
 
 /// A value that a measure must not pass; written as text.
@@ -28,25 +32,25 @@ impl Side {
 pub struct Threshold {
     /// The measure.
     pub name: String,
-    side: Side,
-    limit: Quantity,
+    side: BadSide,
+    limit: ValueWithUnit,
 }
 
 impl Threshold {
     /// Whether `value` is on the bad side; what is not a number is.
     pub fn is_passed_by(&self, value: f64) -> bool {
         !match self.side {
-            Side::Above => value <= self.limit.value,
-            Side::AtOrAbove => value < self.limit.value,
-            Side::Below => value >= self.limit.value,
-            Side::AtOrBelow => value > self.limit.value,
+            BadSide::Above => value <= self.limit.value,
+            BadSide::AtOrAbove => value < self.limit.value,
+            BadSide::Below => value >= self.limit.value,
+            BadSide::AtOrBelow => value > self.limit.value,
         }
     }
 }
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Side::ALL.iter().find(|s| s.1 == self.side).map_or("", |s| s.0);
+        let word = BadSide::ALL.iter().find(|s| s.1 == self.side).map_or("", |s| s.0);
         write!(f, "{}{word}{}{}", self.name, self.limit.number, self.limit.word)
     }
 }
@@ -134,11 +138,9 @@ impl Threshold {
         let unit = find(&self.name).map_or("", |m| m.unit);
         match value {
             Some(value) if !self.is_passed_by(value) => None,
-            Some(value) => Some(format!(
-                "`{}` is {}, the run fails on `{self}`",
-                self.name,
-                quantity::shown(value, unit)
-            )),
+            Some(value) => {
+                Some(format!("`{}` is {}, the run fails on `{self}`", self.name, units::shown(value, unit)))
+            }
             None => Some(format!("`{}` was not measured, the run fails on `{self}`", self.name)),
         }
     }
@@ -163,7 +165,7 @@ impl FromStr for Threshold {
     type Err = ThresholdError;
 
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
-        let split = Side::ALL.into_iter().find_map(|(sign, side)| {
+        let split = BadSide::ALL.into_iter().find_map(|(sign, side)| {
             text.split_once(sign).map(|(name, value)| (name.trim(), sign, side, value.trim()))
         });
         let Some((name, sign, side, value)) = split.filter(|s| !s.0.is_empty()) else {
@@ -176,11 +178,11 @@ impl FromStr for Threshold {
             return Err(ThresholdError::Name { name: name.to_owned(), near: quoted(near) });
         };
         let (name, text) = (measure.name, text.to_owned());
-        let examples = |number: &str| match quantity::words(measure.unit).collect::<Vec<_>>() {
+        let examples = |number: &str| match units::words(measure.unit).collect::<Vec<_>>() {
             none if none.is_empty() => format!("`{name}{sign}{number}`"),
             words => quoted(words.into_iter().map(|w| format!("{name}{sign}{number}{w}")).collect()),
         };
-        match quantity::read(value, measure.unit) {
+        match units::read(value, measure.unit) {
             Ok(limit) => Ok(Self { name: name.to_owned(), side, limit }),
             Err(QuantityFault::Number) => Err(ThresholdError::Value { text, sign, examples: examples("1") }),
             Err(QuantityFault::NoUnit) => Err(ThresholdError::NoUnit { text, examples: examples(value) }),

@@ -8,7 +8,7 @@ use super::config_keys::CollectedKeys;
 use super::config_parts::{check_repeated_stages, read_limits, read_section, read_stage, read_words};
 use super::input_section::{CalibrationChoice, InputSection};
 use super::output_section::OutputSection;
-use crate::body::ToldMobility;
+use crate::body::MobilityOverride;
 use crate::stages::{StageEntry, WrittenStage};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct CharacterLimit {
     /// The number of the source and the span of the name in it, bytes.
     pub place: (usize, Range<usize>),
     /// The limits.
-    pub mobility: ToldMobility,
+    pub mobility: MobilityOverride,
 }
 
 /// A string among the values of a section, with the number of its source and its span, bytes.

@@ -5,7 +5,7 @@ use super::config_error::ConfigFault;
 use super::config_keys::{CollectedKeys, SectionKeys};
 use super::input_section::{InputSection, WrittenLimits};
 use crate::anatomy::{Word, WordError};
-use crate::body::ToldMobility;
+use crate::body::MobilityOverride;
 use crate::model::Role;
 use crate::stages::written_keys::{self, listed, nearest};
 use crate::stages::{StageEntry, WrittenStage};
@@ -49,7 +49,7 @@ pub(super) fn read_limits(
             let limits_of_joint =
                 angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
             let read = match name.get_ref().parse::<Role>() {
-                Ok(role) => ToldMobility::read(role, limits_of_joint).map_err(|(at, error)| {
+                Ok(role) => MobilityOverride::read(role, limits_of_joint).map_err(|(at, error)| {
                     let word = angles.keys().nth(at).unwrap_or(name);
                     (word.span(), error.to_string())
                 }),

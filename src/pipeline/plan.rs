@@ -7,7 +7,7 @@ use super::fingerprint::Fingerprint;
 use super::output_section::Preview;
 use super::plan_error::PlanError;
 use super::planned_files::PlannedFiles;
-use crate::body::{CharacterBody, ToldMobility};
+use crate::body::{CharacterBody, MobilityOverride};
 use crate::export;
 use crate::import;
 use crate::measure::{MetricContext, Threshold};
@@ -237,7 +237,7 @@ fn load_character(
     fingerprint.add(limits_text(config, path).as_bytes());
     let bare_take = is_bare_take(&asset).then(|| path.to_owned());
     let name = stem(path);
-    let limits: Vec<&ToldMobility> =
+    let limits: Vec<&MobilityOverride> =
         config.limits.iter().filter(|l| l.character == name).map(|l| &l.mobility).collect();
     let rig = limits.iter().fold(asset.character.rig.clone(), |rig, limit| limit.on(rig));
     let character = match limits.is_empty() {

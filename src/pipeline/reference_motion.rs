@@ -1,6 +1,6 @@
 //! Measures a finished motion, alone or in comparison with the take that it was made from.
 
-use crate::contacts::{Options, detect};
+use crate::contacts::{ContactOptions, detect};
 use crate::kinematics::cuts;
 use crate::measure::{Assessment, MetricContext, assess, assess_beside};
 use crate::model::{Character, Motion};
@@ -31,7 +31,7 @@ impl ReferenceMotion {
             take.clip = resample(&take.clip, rate, Resampling::default(), &cuts(&take));
         }
         take.clip.sample_rate = wanted;
-        take.contacts = Some(detect(&take, &Options::default()));
+        take.contacts = Some(detect(&take, &ContactOptions::default()));
         if alike(&take.character, &result.character) {
             let copy = Motion { character: Arc::clone(&result.character), ..take.clone() };
             return Ok(Self { take, copy });
@@ -60,7 +60,7 @@ impl ReferenceMotion {
 /// Measures a result, which plays on the character of `context`, by contacts that are found on itself, over a floor of this
 /// height in metres.
 pub fn assess_alone(context: &MetricContext, result: &Motion, ground: f64) -> Assessment {
-    let contacts = detect(result, &Options { ground: Some(ground), ..Options::default() });
+    let contacts = detect(result, &ContactOptions { ground: Some(ground), ..ContactOptions::default() });
     let mut made = assess(context, result, Some(&contacts), None);
     // The labels are those of the result: agreement would always be complete.
     made.metrics.retain(|m| !AGREEMENT.contains(&m.name.as_str()));

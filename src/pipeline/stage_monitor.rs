@@ -1,7 +1,7 @@
 //! Observes a run: what each stage changes, and the measures of the result next to those of the direct rotation transfer.
 
 use super::plan::Pipeline;
-use crate::contacts::{Options, detect};
+use crate::contacts::{ContactOptions, detect};
 use crate::measure::{MetricContext, assess, assess_beside, change, find};
 use crate::model::{Contacts, Motion};
 use crate::report::{Change, Metric, Report};
@@ -86,7 +86,7 @@ impl StageMonitor {
         // Without the stage `contacts`, contacts are detected on the copy, which is nearest to the take.
         let arrived = self.labels.take().filter(|_| retargeted.is_some());
         let known = arrived.or_else(|| motion.contacts.clone()).or_else(|| labelled.contacts.clone());
-        let labels = known.unwrap_or_else(|| detect(labelled, &Options::default()));
+        let labels = known.unwrap_or_else(|| detect(labelled, &ContactOptions::default()));
         let assessment = match retargeted {
             Some((take, copy)) => assess_beside(context, motion, Some(&labels), take, copy),
             None => assess(context, motion, Some(&labels), None),

@@ -4,7 +4,7 @@
 //! smoothly from nothing as the surfaces meet. What arms cannot cure (thighs through each other) is counted only.
 //! Space: model space. Units: metres.
 
-use super::arms::{Arms, Placed};
+use super::move_palms::{Arms, MovedHands};
 use crate::body::{BodyPart, CharacterBody, Overlap, SelfContact};
 use crate::kinematics::map_frames;
 use crate::math::Vec3;
@@ -69,8 +69,8 @@ impl PushOut {
     }
 
     /// The motion with its arms outside its body.
-    pub fn apply(&self, mut motion: Motion) -> (Motion, Placed) {
-        let mut all = Placed::default();
+    pub fn apply(&self, mut motion: Motion) -> (Motion, MovedHands) {
+        let mut all = MovedHands::default();
         let Some(arms) = &self.arms else { return (motion, all) };
         for _ in 0..ROUNDS {
             let offsets = self.each(&motion, pushes);
@@ -80,7 +80,7 @@ impl PushOut {
                 break;
             }
             let frames = all.frames.max(placed.frames);
-            all = Placed { frames, largest: all.largest.max(placed.largest), missed: placed.missed };
+            all = MovedHands { frames, largest: all.largest.max(placed.largest), missed: placed.missed };
         }
         (motion, all)
     }

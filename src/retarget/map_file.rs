@@ -15,7 +15,7 @@
 use super::find_map::map;
 use super::joint_map::{JointMap, JointPair};
 use super::map_error::{FileFault, MapError};
-use crate::body::ToldMobility;
+use crate::body::MobilityOverride;
 use crate::model::{Assignment, Character, JointId, Rig, Role};
 use crate::report::one_line;
 use serde::Deserialize;
@@ -108,7 +108,7 @@ impl MapReader<'_> {
         for (name, angles) in limits {
             let Some(role) = self.role(name) else { continue };
             let words = angles.iter().map(|(word, degrees)| (word.get_ref().as_str(), *degrees.get_ref()));
-            match ToldMobility::read(role, words) {
+            match MobilityOverride::read(role, words) {
                 Ok(range) => rig = range.on(rig),
                 Err((at, error)) => {
                     let place = angles.keys().nth(at).unwrap_or(name);

@@ -4,11 +4,11 @@
 //! that no contact gives. Where nothing of this is found, the motion comes out as it came, bit for bit; poses, contact
 //! labels and feet against the body are never changed. Space: model space, Y up. Units: SI.
 
+use super::floating::{FootClearance, GAP};
 use super::gravity::{Gravity, gravity};
-use super::hover::{GAP, Standing};
-use super::lost_flight::{lifts, lost_flights};
-use super::unexplained::{self, unexplained};
-use super::weighed::Weighed;
+use super::missing_flights::{lifts, missing_flights};
+use super::unexplained_force::{self, unexplained_force};
+use super::whole_body_dynamics::WholeBodyDynamics;
 use crate::legs::shifted;
 use crate::math::Vec3;
 use crate::model::{Contacts, Motion};
@@ -33,9 +33,9 @@ pub struct Settled {
 /// Settles flights and landings of a motion on which `contacts` say what rests; nothing for bodies that do not go on two
 /// legs with feet.
 pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
-    let mut body = Weighed::of(motion, contacts)?;
+    let mut body = WholeBodyDynamics::of(motion, contacts)?;
     let mut findings = Vec::new();
-    let lost = lost_flights(&body, gravity(&body));
+    let lost = missing_flights(&body, gravity(&body));
     let mut settled: Option<Motion> = None;
     if !lost.is_empty() {
         findings.extend(lost.iter().map(|flight| {
@@ -43,17 +43,17 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
             mended("lost_flight", [flight.frames.start, flight.frames.end], most / body.scale)
         }));
         let lifted = moved(motion.clone(), &lifts(body.frames(), &lost), body.scale);
-        body = Weighed::of(&lifted, contacts)?;
+        body = WholeBodyDynamics::of(&lifted, contacts)?;
         settled = Some(lifted);
     }
     let fell = gravity(&body);
-    let mut standing = Standing::of(&body, fell).filter(|_| body.known() >= KNOWN);
-    if let Some(before) = &standing {
+    let mut clearance = FootClearance::of(&body, fell).filter(|_| body.known() >= KNOWN);
+    if let Some(before) = &clearance {
         let mut ways = vec![Vec3::zeros(); body.frames()];
-        for hover in before.hovers(&body) {
-            let frames = [hover.frames.start, hover.frames.end];
-            let mut finding = mended("hover", frames, hover.gap / body.scale);
-            match before.down(&body, &hover) {
+        for floating in before.floating_spans(&body) {
+            let frames = [floating.frames.start, floating.frames.end];
+            let mut finding = mended("hover", frames, floating.gap / body.scale);
+            match before.down(&body, &floating) {
                 Some(down) => ways.iter_mut().zip(down).for_each(|(way, down)| way.y = way.y.min(down.y)),
                 None => {
                     finding.after = finding.before;
@@ -64,13 +64,13 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
         }
         if ways.iter().any(|way| *way != Vec3::zeros()) {
             let lowered = moved(settled.unwrap_or_else(|| motion.clone()), &ways, body.scale);
-            body = Weighed::of(&lowered, contacts)?;
+            body = WholeBodyDynamics::of(&lowered, contacts)?;
             settled = Some(lowered);
-            standing = Standing::of(&body, fell);
+            clearance = FootClearance::of(&body, fell);
         }
     }
-    let over = unexplained(&body, fell);
-    findings.extend(unexplained::told(&body, &over).into_iter().map(|frames| {
+    let over = unexplained_force(&body, fell);
+    findings.extend(unexplained_force::reported(&body, &over).into_iter().map(|frames| {
         let most = over[frames.clone()].iter().copied().fold(0.0, f64::max);
         Finding {
             fault: "unexplained_force",
@@ -82,7 +82,7 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
             left: Some("a wrong contact explains it as well as a wrong body".into()),
         }
     }));
-    let metrics = metrics(&body, fell, standing.as_ref(), &over);
+    let metrics = metrics(&body, fell, clearance.as_ref(), &over);
     Some(Settled { motion: settled, findings, metrics, unexplained: over })
 }
 
@@ -95,7 +95,12 @@ fn moved(motion: Motion, ways: &[Vec3], scale: f64) -> Motion {
     shifted(motion, &ways.iter().map(|way| way / scale).collect::<Vec<_>>())
 }
 
-fn metrics(body: &Weighed, fell: Gravity, standing: Option<&Standing>, over: &[f64]) -> Vec<Metric> {
+fn metrics(
+    body: &WholeBodyDynamics,
+    fell: Gravity,
+    clearance: Option<&FootClearance>,
+    over: &[f64],
+) -> Vec<Metric> {
     let metric = |name: &str, value, unit, at_most| Metric {
         name: name.into(),
         value,
@@ -108,10 +113,10 @@ fn metrics(body: &Weighed, fell: Gravity, standing: Option<&Standing>, over: &[f
     if fell.known {
         found.push(metric("settle_gravity", fell.value / body.scale, "m/s^2", None));
     }
-    if let Some(standing) = standing {
-        found.push(metric("settle_hover", standing.largest(body) / body.scale, "m", Some(GAP / body.scale)));
+    if let Some(clearance) = clearance {
+        found.push(metric("settle_hover", clearance.largest(body) / body.scale, "m", Some(GAP / body.scale)));
     }
     let most = over.iter().copied().fold(0.0, f64::max);
-    found.push(metric("settle_unexplained_force", most, "1", Some(unexplained::LIMIT)));
+    found.push(metric("settle_unexplained_force", most, "1", Some(unexplained_force::LIMIT)));
     found
 }

@@ -2,9 +2,9 @@
 //!
 //! Units of captures are guessed, and a body that a take was scaled to falls as much slower as it is smaller: what the
 //! flights of the take itself say is the one right number for every test of weight. A flight votes where its centre of
-//! mass is on a parabola; the median of the votes is told. Units: of [`Weighed`].
+//! mass is on a parabola; the median of the votes is told. Units: of [`WholeBodyDynamics`].
 
-use super::weighed::Weighed;
+use super::whole_body_dynamics::WholeBodyDynamics;
 use crate::math::{Vec3, median};
 use crate::measure::GRAVITY;
 use crate::signal::{Parabola, gaussian};
@@ -34,7 +34,7 @@ pub struct Gravity {
 }
 
 /// The gravity of a take.
-pub fn gravity(body: &Weighed) -> Gravity {
+pub fn gravity(body: &WholeBodyDynamics) -> Gravity {
     let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
     let center = body.by_shot(|shot| gaussian(&body.center[shot], sigma));
     let flights = body.flights(SHORTEST);

@@ -1,26 +1,26 @@
 //! A motion gets weight: its flights fly, a performer falls as a ragdoll, chains swing.
 //!
-//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; `let_go` and
+//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; `release_ragdoll` and
 //! `swing` make motion where the clip has none.
 
-mod series;
-mod weighed;
+mod derivatives;
+mod whole_body_dynamics;
 mod gravity;
-mod lost_flight;
-mod hover;
-mod unexplained;
+mod missing_flights;
+mod floating;
+mod unexplained_force;
 mod flights;
 mod ragdoll;
-mod course;
-mod bounds;
-mod hull;
-mod limp;
-mod secondary;
+mod body_trajectory;
+mod joint_limit_rows;
+mod contact_hull;
+mod ragdoll_release;
+mod swinging_chains;
 
 pub use flights::{Settled, settle_flights};
-pub(crate) use limp::{LetGo, let_go};
 pub(crate) use ragdoll::Ragdoll;
-pub(crate) use secondary::{Swing, swing};
+pub(crate) use ragdoll_release::{RagdollRelease, release_ragdoll};
+pub(crate) use swinging_chains::{Swing, swing};
 
 #[cfg(test)]
 mod tests;

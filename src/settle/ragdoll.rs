@@ -14,7 +14,7 @@ use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side, Skeleto
 
 /// One body of a ragdoll.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct RagdollPart {
     /// What the part is.
     pub role: Role,
     /// The joint whose axes the body has.
@@ -40,7 +40,7 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ragdoll {
     /// The bodies, parents first; the first is the pelvis.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RagdollPart>,
     /// The height of the body in metres.
     pub height: f64,
     /// Kilograms in all.
@@ -139,7 +139,7 @@ impl Ragdoll {
         }
         let bones: Vec<Vec3> = (0..tree.len()).map(|k| bone_of(skeleton, &rest, &tree, k, height)).collect();
         let masses = masses(&tree, &bones, mass);
-        let mut parts: Vec<Part> = Vec::with_capacity(tree.len());
+        let mut parts: Vec<RagdollPart> = Vec::with_capacity(tree.len());
         for (k, &(role, joint, parent)) in tree.iter().enumerate() {
             let apart = parent.is_some_and(|p| !skeleton.is_ancestor(tree[p].1, joint));
             parts.push(part(role, joint, parent, apart, bones[k], masses[k]));
@@ -165,7 +165,7 @@ impl Ragdoll {
 
     /// The bodies in a pose, at rest.
     pub fn states(&self, model: &ModelPose) -> Vec<BodyState> {
-        let state = |part: &Part| {
+        let state = |part: &RagdollPart| {
             let joint = model.joint(part.joint);
             BodyState::at_rest(joint.point(&part.center), joint.rotation)
         };
@@ -198,11 +198,12 @@ impl Ragdoll {
 
     /// The bodies linked by balls as they hang together in `model`, under gravity.
     pub fn articulation(&self, skeleton: &Skeleton, model: &ModelPose) -> Articulation {
-        let name = |p: &Part| skeleton.joint(p.joint).name.clone();
-        let body =
-            |p: &Part| Body::new(name(p), p.mass, p.inertia).expect("a capsule has a possible inertia");
+        let name = |p: &RagdollPart| skeleton.joint(p.joint).name.clone();
+        let body = |p: &RagdollPart| {
+            Body::new(name(p), p.mass, p.inertia).expect("a capsule has a possible inertia")
+        };
         let states = self.states(model);
-        let link = |(k, part): (usize, &Part)| {
+        let link = |(k, part): (usize, &RagdollPart)| {
             let parent = part.parent?;
             let at = model.position(part.joint);
             let ends = ((Some(parent), &states[parent]), (Some(k), &states[k]));
@@ -273,7 +274,14 @@ fn masses(tree: &[(Role, JointId, Option<usize>)], bones: &[Vec3], mass: f64) ->
     (0..tree.len()).map(|k| mass * share(k) / all).collect()
 }
 
-fn part(role: Role, joint: JointId, parent: Option<usize>, apart: bool, bone: Vec3, mass: f64) -> Part {
+fn part(
+    role: Role,
+    joint: JointId,
+    parent: Option<usize>,
+    apart: bool,
+    bone: Vec3,
+    mass: f64,
+) -> RagdollPart {
     let length = bone.norm();
     let segment = segment_of(role);
     let center = bone * segment.map_or(0.5, |s| s.center);
@@ -287,5 +295,5 @@ fn part(role: Role, joint: JointId, parent: Option<usize>, apart: bool, bone: Ve
     let other = axis.cross(&side);
     let outer = |v: &Vec3| v * v.transpose();
     let inertia = outer(&axis) * along + (outer(&side) + outer(&other)) * across;
-    Part { role, joint, parent, apart, center, bone, radius, mass, carried: 0.0, inertia }
+    RagdollPart { role, joint, parent, apart, center, bone, radius, mass, carried: 0.0, inertia }
 }

@@ -5,7 +5,7 @@
 //! Units: metres, metres per second, seconds.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::contacts::{self, Detector, Labels, Options};
+use crate::contacts::{self, ContactOptions, Detector, Labels};
 use crate::model::{ContactPart, Contacts, Motion};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ impl Default for ContactsConfig {
             height_off_m: None,
             speed_on_m_s: None,
             speed_off_m_s: None,
-            shortest_s: Options::default().shortest,
+            shortest_s: ContactOptions::default().shortest,
         }
     }
 }
@@ -132,7 +132,7 @@ impl StageConfig for ContactsConfig {
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        let options = Options {
+        let options = ContactOptions {
             detector: match self.detector {
                 DetectorWord::Hysteresis => Detector::Hysteresis,
                 DetectorWord::Hmm => Detector::Hmm,
@@ -157,7 +157,7 @@ impl StageConfig for ContactsConfig {
 
 #[derive(Debug)]
 struct ContactsStage {
-    options: Options,
+    options: ContactOptions,
     labels: Option<Labels>,
 }
 

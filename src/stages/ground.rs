@@ -1,7 +1,7 @@
 //! Stage `ground`: places the motion on a ground of given height and keeps the body out of the floor.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::contacts::{self, Options};
+use crate::contacts::{self, ContactOptions};
 use crate::legs::place_on_ground;
 use crate::model::Motion;
 use crate::report::Report;
@@ -48,7 +48,8 @@ struct GroundStage {
 impl Stage for GroundStage {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let labelled = motion.contacts.is_some();
-        let found = motion.contacts.clone().unwrap_or_else(|| contacts::detect(&motion, &Options::default()));
+        let found =
+            motion.contacts.clone().unwrap_or_else(|| contacts::detect(&motion, &ContactOptions::default()));
         let (mut result, work) = place_on_ground(motion, &found, self.height);
         if !labelled {
             result.contacts = None;

@@ -2,7 +2,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
-use crate::limits::{Options, keep};
+use crate::limits::{LimitOptions, keep};
 use crate::model::{Character, JointId, Motion, Role};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub struct LimitsConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        let Options { cutoff, strength } = Options::default();
+        let LimitOptions { cutoff, strength } = LimitOptions::default();
         Self { strength, cutoff_hz: cutoff, except: Vec::new() }
     }
 }
@@ -55,7 +55,7 @@ impl StageConfig for LimitsConfig {
         let named: Vec<String> = self.except.clone();
         let wanted = |id: &JointId| rig.role(*id).is_some_and(|r| !named.contains(&r.to_string()));
         let joints = mechanism.joints_with_limits().filter(wanted).collect();
-        let options = Options { cutoff: self.cutoff_hz, strength: self.strength };
+        let options = LimitOptions { cutoff: self.cutoff_hz, strength: self.strength };
         Ok(Box::new(LimitsStage { mechanism, joints, options }))
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn humanoid(character: &Character) -> Mechanism {
 struct LimitsStage {
     mechanism: Mechanism,
     joints: Vec<JointId>,
-    options: Options,
+    options: LimitOptions,
 }
 
 impl Stage for LimitsStage {

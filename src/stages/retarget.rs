@@ -5,7 +5,7 @@ use crate::body::CharacterBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};
-use crate::placement::Placement;
+use crate::placement::HandPlacement;
 use crate::report::{Mapping, Report, Warnings, io_reason};
 use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
@@ -124,7 +124,7 @@ impl StageConfig for RetargetConfig {
         let retarget = Retarget::between(&from, &body, &map, travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
-        let placement = self.hands.then(|| Placement::new(&from, &body)).flatten();
+        let placement = self.hands.then(|| HandPlacement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage {
             retarget,
             mapping: map.mapping(source, &target),
@@ -143,7 +143,7 @@ struct RetargetStage {
     /// Warnings on what the map leaves out.
     left_out: Warnings,
     sure: f64,
-    placement: Option<Placement>,
+    placement: Option<HandPlacement>,
 }
 
 impl Stage for RetargetStage {

@@ -7,7 +7,7 @@ use crate::contacts;
 use crate::math::Vec3;
 use crate::model::{Character, Contacts, JointId, Motion, Role};
 use crate::report::{Report, Series};
-use crate::settle::{LetGo, Ragdoll, Settled, Swing, let_go, settle_flights, swing};
+use crate::settle::{Ragdoll, RagdollRelease, Settled, Swing, release_ragdoll, settle_flights, swing};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -80,7 +80,7 @@ pub struct SettleConfig {
 
 impl Default for SettleConfig {
     fn default() -> Self {
-        let (fall, chains) = (LetGo::default(), Swing::default());
+        let (fall, chains) = (RagdollRelease::default(), Swing::default());
         Self {
             mode: SettleMode::default(),
             floor_m: None,
@@ -218,7 +218,7 @@ impl Stage for SettleStage {
 impl SettleStage {
     /// The contact labels of the motion, else detected ones, shifted to the requested floor.
     fn labels(&self, motion: &Motion) -> Contacts {
-        let found = || contacts::detect(motion, &contacts::Options::default());
+        let found = || contacts::detect(motion, &contacts::ContactOptions::default());
         let labels = motion.contacts.clone().unwrap_or_else(found);
         let up = self.config.floor_m.map_or(0.0, |floor| floor - labels.ground);
         labels.changed(|f| f, |height| height + up)
@@ -242,16 +242,16 @@ impl SettleStage {
     fn fall(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let config = &self.config;
         let role = config.hit.as_ref().and_then(|word| word.parse::<Role>().ok());
-        let how = LetGo {
+        let how = RagdollRelease {
             at: config.let_go_s,
             lasts: config.fall_s,
             hit: role.map(|role| (role, Vec3::from(config.hit_impulse_n_s))),
             resistance: config.resistance,
             friction: config.friction,
             ground: self.labels(&motion).ground,
-            step: (1.0 / config.step_hz).min(LetGo::default().step),
+            step: (1.0 / config.step_hz).min(RagdollRelease::default().step),
         };
-        let fallen = let_go(&motion, &how).ok_or_else(|| {
+        let fallen = release_ragdoll(&motion, &how).ok_or_else(|| {
             let text = format!("the motion ends before {} s, the start of the ragdoll", config.let_go_s);
             StageError::key("let_go_s", text)
         })?;

@@ -7,7 +7,7 @@ use posemill::body::{BodyPart, CharacterBody, HandTargets};
 use posemill::import::{ImportOptions, load};
 use posemill::measure::{MetricContext, hands};
 use posemill::model::{Character, Clip, ModelPose, Motion, Role, Side};
-use posemill::placement::{Placement, PushOut};
+use posemill::placement::{HandPlacement, PushOut};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn hands_belong_where_they_are_on_every_take_and_character() {
             let label =
                 format!("{} on {}", take.rsplit('/').next().unwrap(), file.rsplit('/').next().unwrap());
             let ends = [source, target].map(CharacterBody::new);
-            let Some(placement) = Placement::new(&ends[0], &ends[1]) else {
+            let Some(placement) = HandPlacement::new(&ends[0], &ends[1]) else {
                 println!("{label:60} has no hands to place");
                 continue;
             };
@@ -116,7 +116,7 @@ fn the_measure_is_none_for_the_place_itself_and_that_of_the_copy_for_the_copy() 
     let found = map(&source, &target).unwrap();
     let rigs = (&source.rig, &target.rig);
     let copy = Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
-    let (placed, _) = Placement::new(&CharacterBody::new(&source), &CharacterBody::new(&target))
+    let (placed, _) = HandPlacement::new(&CharacterBody::new(&source), &CharacterBody::new(&target))
         .unwrap()
         .apply(&motion, copy.clone());
     let gauge = MetricContext::new(&copy.character);
@@ -145,7 +145,7 @@ fn what_touches_on_one_body_touches_on_another() {
                 Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).apply(&motion);
             let ends = [&source, &target].map(CharacterBody::new);
             let places = HandTargets::new(&ends[0], &ends[1]).unwrap();
-            let (placed, done) = Placement::new(&ends[0], &ends[1]).unwrap().apply(&motion, copy.clone());
+            let (placed, done) = HandPlacement::new(&ends[0], &ends[1]).unwrap().apply(&motion, copy.clone());
             let gaps = |motion: &Motion| {
                 let mut worst = 0.0_f64;
                 for (a, b) in from.iter().zip(poses(motion)) {
@@ -183,7 +183,7 @@ fn a_body_onto_itself_keeps_every_pose() {
     for gesture in GESTURES {
         let motion = perform(&source, gesture);
         let own = CharacterBody::new(&source);
-        let (placed, done) = Placement::new(&own, &own).unwrap().apply(&motion, motion.clone());
+        let (placed, done) = HandPlacement::new(&own, &own).unwrap().apply(&motion, motion.clone());
         assert_eq!(done.frames, 0);
         for (a, b) in motion.clip.all_rotations().iter().zip(placed.clip.all_rotations()) {
             assert!(a.angle_to(b) < 1e-6);
@@ -198,7 +198,7 @@ fn frames_before_do_not_change_frames_after() {
     let found = map(&source, &target).unwrap();
     let rigs = (&source.rig, &target.rig);
     let ready = Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs);
-    let placement = Placement::new(&CharacterBody::new(&source), &CharacterBody::new(&target)).unwrap();
+    let placement = HandPlacement::new(&CharacterBody::new(&source), &CharacterBody::new(&target)).unwrap();
     let whole = placement.apply(&motion, ready.apply(&motion)).0;
     let (joints, skip) = (motion.clip.joints(), 40);
     let rest: Vec<_> = (skip..motion.clip.frames()).flat_map(|f| motion.clip.rotations(f).to_vec()).collect();

@@ -1,14 +1,14 @@
 //! Weight on the project's own characters and takes: clean takes stay, what physics knows exactly comes right, what falls
 //! comes to rest.
 
-use posemill::contacts::{self, Options};
+use posemill::contacts::{self, ContactOptions};
 use posemill::import;
 use posemill::legs::shifted;
 use posemill::math::{Quat, Transform, Vec3, exp, smoothstep};
 use posemill::measure::MetricContext;
 use posemill::model::{Character, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
-use posemill::settle::{LetGo, Ragdoll, Settled, Swing, let_go, settle_flights, swing};
+use posemill::settle::{Ragdoll, RagdollRelease, Settled, Swing, release_ragdoll, settle_flights, swing};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn performed(take: &str, name: &str) -> Motion {
     let take = import::load(shipped(take), &import::ImportOptions::default()).unwrap();
     let hero = character(name);
     let mut source = take.motion(0).unwrap();
-    source.contacts = Some(contacts::detect(&source, &Options::default()));
+    source.contacts = Some(contacts::detect(&source, &ContactOptions::default()));
     let joint_map = map(&take.character, &hero).unwrap();
     let rigs = (&take.character.rig, &hero.rig);
     Retarget::new(&take.character, Arc::clone(&hero), &joint_map, rigs, RootScale::Legs).apply(&source)
@@ -77,7 +77,7 @@ fn performances() -> Vec<(String, Motion)> {
 }
 
 fn labels(motion: &Motion) -> Contacts {
-    motion.contacts.clone().unwrap_or_else(|| contacts::detect(motion, &Options::default()))
+    motion.contacts.clone().unwrap_or_else(|| contacts::detect(motion, &ContactOptions::default()))
 }
 
 fn settled(motion: &Motion) -> Settled {
@@ -270,9 +270,12 @@ fn the_result_does_not_depend_on_threads() {
 #[test]
 fn a_performer_who_is_let_go_falls_and_rests() {
     let motion = performed("walk.bvh", "mannequin.glb");
-    let how =
-        LetGo { hit: Some((Role::Spine(2), Vec3::new(10.0, 0.0, -80.0))), lasts: 4.0, ..LetGo::default() };
-    let fallen = let_go(&motion, &how).unwrap();
+    let how = RagdollRelease {
+        hit: Some((Role::Spine(2), Vec3::new(10.0, 0.0, -80.0))),
+        lasts: 4.0,
+        ..RagdollRelease::default()
+    };
+    let fallen = release_ragdoll(&motion, &how).unwrap();
     fallen.motion.check().unwrap();
     let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
     println!(

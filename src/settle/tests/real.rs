@@ -3,13 +3,13 @@
 use crate::damages::{Damage, damaged, distance};
 use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::body::COMMON_HEIGHT;
-use posemill::contacts::{Options, detect};
+use posemill::contacts::{ContactOptions, detect};
 use posemill::import;
 use posemill::math::Vec3;
 use posemill::measure::MetricContext;
 use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
-use posemill::settle::{LetGo, Ragdoll, let_go, settle_flights};
+use posemill::settle::{Ragdoll, RagdollRelease, release_ragdoll, settle_flights};
 use posemill::skinning::{Skin, linear_blend};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn every_body_of_the_development_data_becomes_a_ragdoll_and_back() {
 
 /// What was mended in a motion, in words; that it stayed as it was where nothing was.
 fn mended(motion: &Motion) -> Vec<String> {
-    let contacts = motion.contacts.clone().unwrap_or_else(|| detect(motion, &Options::default()));
+    let contacts = motion.contacts.clone().unwrap_or_else(|| detect(motion, &ContactOptions::default()));
     let Some(settled) = settle_flights(motion, &contacts) else { return Vec::new() };
     settled.motion.iter().for_each(|changed| changed.check().unwrap());
     let faults: Vec<String> = (settled.findings.iter().filter(|f| f.left.is_none()))
@@ -77,7 +77,7 @@ fn recorded_takes_stay_as_they_are_on_their_own_bodies_and_on_others() {
     for name in TAKES {
         let take = load(name);
         let Some(mut source) = take.motion(0) else { continue };
-        source.contacts = Some(detect(&source, &Options::default()));
+        source.contacts = Some(detect(&source, &ContactOptions::default()));
         tried += 1;
         alarms.extend(mended(&source).into_iter().map(|fault| format!("{name}: {fault}")));
         for (hero_name, hero) in &heroes {
@@ -109,7 +109,7 @@ fn a_recorded_take_that_hovers_comes_down() {
         let truth =
             import::load(data.join(name), &import::ImportOptions::default()).unwrap().motion(0).unwrap();
         let bad = damaged(&truth, Damage::Hover(0.05));
-        let found = settle_flights(&bad, &detect(&bad, &Options::default())).unwrap();
+        let found = settle_flights(&bad, &detect(&bad, &ContactOptions::default())).unwrap();
         let [was, is] = [&bad, found.motion.as_ref().unwrap_or(&bad)].map(|motion| distance(&truth, motion));
         println!("{name}: {was:.3} cm to {is:.3} cm");
         assert!(is <= was + 0.01, "{name}: {was} cm to {is} cm");
@@ -185,8 +185,10 @@ fn performers_who_are_let_go_lie_on_their_skin() {
         let part = [Role::Head, Role::Hips].into_iter().find(|role| hero.rig.joint(*role).is_some());
         for (hit, impulse) in [(None, Vec3::zeros()), (part, Vec3::new(10.0, 0.0, -30.0))] {
             let hit = hit.map(|role| (role, impulse));
-            let Some(fallen) = let_go(&motion, &LetGo { at: 0.6, lasts: 3.5, hit, ..LetGo::default() })
-            else {
+            let Some(fallen) = release_ragdoll(
+                &motion,
+                &RagdollRelease { at: 0.6, lasts: 3.5, hit, ..RagdollRelease::default() },
+            ) else {
                 panic!("{name} is no body")
             };
             let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max) / fallen.energy[0];
@@ -226,14 +228,16 @@ fn bodies_of_any_kind_and_clips_of_any_length_come_out_sound() {
                 (0..frames.min(whole.clip.frames())).map(|f| whole.clip.pose(skeleton, f)).collect();
             let clip = Clip::from_poses("part", whole.clip.sample_rate, skeleton, &poses);
             let motion = Motion::new(Arc::clone(&whole.character), clip);
-            let contacts = detect(&motion, &Options::default());
+            let contacts = detect(&motion, &ContactOptions::default());
             if let Some(settled) = settle_flights(&motion, &contacts) {
                 let after = settled.motion.as_ref().unwrap_or(&motion);
                 after.check().unwrap();
                 assert_eq!(after.clip.frames(), motion.clip.frames());
                 assert!(settled.metrics.iter().all(|m| m.value.is_finite()), "{name} {frames}");
             }
-            if let Some(fallen) = let_go(&motion, &LetGo { at: 0.0, lasts: 0.2, ..LetGo::default() }) {
+            if let Some(fallen) =
+                release_ragdoll(&motion, &RagdollRelease { at: 0.0, lasts: 0.2, ..RagdollRelease::default() })
+            {
                 fallen.motion.check().unwrap();
             }
         }

@@ -4,7 +4,7 @@
 //! under a part of gravity; what the chain hangs on moves as animated, whatever pulls at it: it is a body so heavy that
 //! nothing moves it. Space: model space. Units: SI.
 
-use super::course::Course;
+use super::body_trajectory::BodyTrajectory;
 use crate::dynamics::{
     Articulation, BallDrive, Body, BodyState, Constraint, ConstraintKind, World, WorldSettings, solid,
 };
@@ -69,7 +69,7 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     if joints.is_empty() || clip.frames() < 2 {
         return (motion.clone(), 0.0);
     }
-    let course = Course::new(clip, how.step);
+    let course = BodyTrajectory::new(clip, how.step);
     let (n, h) = (course.steps, course.h);
     let start = course.model(skeleton, 0);
     let mut bases: Vec<JointId> = joints.iter().filter_map(|&id| skeleton.parent(id)).collect();

@@ -41,7 +41,7 @@ pub fn shown(value: f64, unit: &str) -> String {
 
 /// A number as somebody wrote it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Quantity {
+pub(super) struct ValueWithUnit {
     /// The number.
     pub(super) number: f64,
     /// Its unit, as written; empty for ratios and counts.
@@ -63,7 +63,7 @@ pub(super) enum QuantityFault {
 
 /// Reads `1cm/s` or `1 cm/s` where the catalogue's unit is `m/s`. A number alone is understood only where there is no unit
 /// to be had: a threshold that somebody meant in the unit of the tables would otherwise be off by a hundred, in silence.
-pub(super) fn read(text: &str, unit: &str) -> Result<Quantity, QuantityFault> {
+pub(super) fn read(text: &str, unit: &str) -> Result<ValueWithUnit, QuantityFault> {
     // The letter of an exponent belongs to the number; no unit begins with it.
     let of_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E') || c == '%' || c == '°';
     let end = text.find(of_unit).unwrap_or(text.len());
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, unit: &str) -> Result<Quantity, QuantityFault> {
     let number = number.parse::<f64>().ok().filter(|n| n.is_finite()).ok_or(QuantityFault::Number)?;
     let written = dimension(unit).map_or(&[("", 1.0)][..], |d| d.written);
     match written.iter().find(|w| w.0 == word) {
-        Some(&(word, size)) => Ok(Quantity { number, word, value: number * size }),
+        Some(&(word, size)) => Ok(ValueWithUnit { number, word, value: number * size }),
         None if word.is_empty() => Err(QuantityFault::NoUnit),
         None => Err(QuantityFault::Unit),
     }

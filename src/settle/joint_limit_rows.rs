@@ -12,7 +12,7 @@ use crate::model::{ModelPose, Skeleton};
 
 /// The bound of the joint above one part.
 #[derive(Clone, Debug)]
-struct Bound {
+struct BodyLimit {
     part: usize,
     parent: usize,
     /// From the axes of the skeleton's parent joint to those of the parent's body.
@@ -22,7 +22,7 @@ struct Bound {
 
 /// The bounds of all joints between the bodies of a ragdoll.
 #[derive(Clone, Debug)]
-pub struct Bounds(Vec<Bound>);
+pub struct JointLimitRows(Vec<BodyLimit>);
 
 /// Rows are made for joints nearer to their bound than this.
 const NEAR: f64 = 0.2;
@@ -42,15 +42,15 @@ const ROOMS: usize = 6;
 /// The part of the longer axis of an ellipse that is used.
 const TIP: f64 = 0.96;
 
-impl Bounds {
+impl JointLimitRows {
     /// The bounds of `mechanism` between the bodies, with everything that lies between two bodies as it is in `model`.
     pub fn new(ragdoll: &Ragdoll, mechanism: &Mechanism, skeleton: &Skeleton, model: &ModelPose) -> Self {
-        let bound = |(k, p): (usize, &super::ragdoll::Part)| {
+        let bound = |(k, p): (usize, &super::ragdoll::RagdollPart)| {
             let parent = p.parent?;
             let Some(Limit::SwingTwist(limit)) = mechanism.limit(p.joint) else { return None };
             let above = model.joint(skeleton.parent(p.joint)?).rotation;
             let carrier = model.joint(ragdoll.parts[parent].joint).rotation;
-            Some(Bound { part: k, parent, body_from_above: carrier.inverse() * above, limit: *limit })
+            Some(BodyLimit { part: k, parent, body_from_above: carrier.inverse() * above, limit: *limit })
         };
         Self(ragdoll.parts.iter().enumerate().filter_map(bound).collect())
     }
@@ -97,7 +97,7 @@ impl Bounds {
 
     /// How far a joint is outside of its bound at most, radians.
     pub fn excess(&self, states: &[BodyState]) -> f64 {
-        let of_bound = |bound: &Bound| {
+        let of_bound = |bound: &BodyLimit| {
             let above = states[bound.parent].orientation * bound.body_from_above;
             let local = above.inverse() * states[bound.part].orientation;
             bound.limit.project(&local).angle_to(&local)
@@ -108,7 +108,7 @@ impl Bounds {
 
 const SLOPE_STEP: f64 = 1e-4;
 
-impl Bound {
+impl BodyLimit {
     /// The room of the twist to either end, of the swing along the longer axis of its ellipse to either end, and along
     /// the shorter one to the ellipse. The sharp ends of long ellipses are cut off: nothing slides around them.
     fn rooms(&self, local: &Quat) -> [f64; ROOMS] {

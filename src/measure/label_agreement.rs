@@ -1,7 +1,7 @@
 //! Two sets of contact labels become how well they agree.
 
 use super::catalogue::metric;
-use crate::contacts::{Options, detect};
+use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::Metric;
 
@@ -9,7 +9,7 @@ use crate::report::Metric;
 ///
 /// The ground is that of `expected`: feet that rest beside it should be seen to float.
 pub fn agreement(motion: &Motion, expected: &Contacts) -> Vec<Metric> {
-    let options = Options { ground: Some(expected.ground), ..Options::default() };
+    let options = ContactOptions { ground: Some(expected.ground), ..ContactOptions::default() };
     let found = detect(motion, &options);
     let (mut both, mut found_only, mut missed) = (0usize, 0usize, 0usize);
     let known: Vec<_> = found.parts().collect();

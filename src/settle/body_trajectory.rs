@@ -12,7 +12,7 @@ use crate::signal::{Rate, Resampling, resample};
 
 /// The clip at the rate of the steps.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct BodyTrajectory {
     fine: Clip,
     /// Steps in a frame.
     pub steps: usize,
@@ -20,7 +20,7 @@ pub struct Course {
     pub h: f64,
 }
 
-impl Course {
+impl BodyTrajectory {
     /// The course of a clip with steps of about `step` seconds.
     pub fn new(clip: &Clip, step: f64) -> Self {
         let steps = (1.0 / (clip.sample_rate * step) - 1e-6).ceil().max(1.0) as usize;

@@ -3,7 +3,7 @@
 //! Offsets are smoothed over time first, so that nothing is added that was not slow. A frame depends on its own neighbours
 //! only: the same bytes for any number of threads. Space: model space. Units: metres.
 
-use super::arm::Arm;
+use super::arm_ik::Arm;
 use crate::body::CharacterBody;
 use crate::kinematics::{Towards, is_cycle, shots};
 use crate::math::{Quat, Vec3};
@@ -24,7 +24,7 @@ pub(super) struct Arms([Option<Arm>; 2]);
 
 /// What moving hands did to a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Placed {
+pub struct MovedHands {
     /// Frames in which a hand moved by a millimetre or more.
     pub frames: usize,
     /// How far a hand moved, at most, metres.
@@ -33,9 +33,9 @@ pub struct Placed {
     pub missed: f64,
 }
 
-impl Placed {
-    fn and(self, other: Placed) -> Placed {
-        Placed {
+impl MovedHands {
+    fn and(self, other: MovedHands) -> MovedHands {
+        MovedHands {
             frames: self.frames + other.frames,
             largest: self.largest.max(other.largest),
             missed: self.missed.max(other.missed),
@@ -51,14 +51,14 @@ impl Arms {
     }
 
     /// `motion` with its palms moved by the smoothed `offsets`.
-    pub(super) fn moved(&self, mut motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, Placed) {
+    pub(super) fn moved(&self, mut motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, MovedHands) {
         let offsets = smoothed(offsets, &motion);
         let skeleton = motion.character.skeleton().clone();
         let joints = skeleton.len();
         let towards = Towards::new(&skeleton, self.0.iter().flatten().flat_map(Arm::joints));
         let (rotations, translated, translations) = motion.clip.rotations_beside();
         let frame = |rotations: &mut [Quat], pose: &mut Pose, model: &mut ModelPose, frame: usize| {
-            let mut placed = Placed::default();
+            let mut placed = MovedHands::default();
             let offset = &offsets[frame];
             if offset.iter().all(|o| o.norm() < NOTHING) {
                 return placed;
@@ -80,7 +80,7 @@ impl Arms {
             placed.frames = usize::from(placed.largest >= 1e-3);
             placed
         };
-        let blocks: Vec<Placed> = rotations
+        let blocks: Vec<MovedHands> = rotations
             .par_chunks_mut(BLOCK * joints)
             .enumerate()
             .map(|(block, rows)| {
@@ -88,11 +88,11 @@ impl Arms {
                 let mut model = ModelPose::of(&skeleton, &pose);
                 let rows = rows.chunks_mut(joints).enumerate();
                 let each = rows.map(|(n, row)| frame(row, &mut pose, &mut model, block * BLOCK + n));
-                each.fold(Placed::default(), Placed::and)
+                each.fold(MovedHands::default(), MovedHands::and)
             })
             .collect();
         fix_hemispheres(&mut motion.clip);
-        (motion, blocks.into_iter().fold(Placed::default(), Placed::and))
+        (motion, blocks.into_iter().fold(MovedHands::default(), MovedHands::and))
     }
 }
 

@@ -5,13 +5,13 @@
 use crate::math::Vec3;
 
 /// The second derivative at `rate` frames a second; the ends repeat their neighbours, fewer than three frames have none.
-pub fn bend(values: &[Vec3], rate: f64) -> Vec<Vec3> {
+pub fn second_derivative(values: &[Vec3], rate: f64) -> Vec<Vec3> {
     let inner = |w: &[Vec3]| (w[2] - w[1] * 2.0 + w[0]) * (rate * rate);
     padded(values.windows(3).map(inner).collect(), values.len())
 }
 
 /// The first derivative, by central differences; the ends as of [`bend`].
-pub fn slope(values: &[Vec3], rate: f64) -> Vec<Vec3> {
+pub fn first_derivative(values: &[Vec3], rate: f64) -> Vec<Vec3> {
     padded(values.windows(3).map(|w| (w[2] - w[0]) * (0.5 * rate)).collect(), values.len())
 }
 
@@ -27,7 +27,7 @@ fn padded(mut inner: Vec<Vec3>, length: usize) -> Vec<Vec3> {
 }
 
 /// How far values are from their line of least squares, root mean square.
-pub fn off_line(values: &[f64]) -> f64 {
+pub fn line_residual(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let middle = 0.5 * (n - 1.0);
     let mean = values.iter().sum::<f64>() / n;
@@ -54,9 +54,9 @@ mod tests {
         ) {
             let at = |f: usize| a + b * f as f64;
             let values: Vec<Vec3> = (0..frames).map(|f| Vec3::y() * (at(f) + 0.5 * c * (f * f) as f64)).collect();
-            prop_assert!(bend(&values, 10.0).iter().all(|x| (x.y - 100.0 * c).abs() < 1e-6));
+            prop_assert!(second_derivative(&values, 10.0).iter().all(|x| (x.y - 100.0 * c).abs() < 1e-6));
             let line: Vec<f64> = (0..frames).map(at).collect();
-            prop_assert!(off_line(&line) < 1e-9);
+            prop_assert!(line_residual(&line) < 1e-9);
         }
     }
 }

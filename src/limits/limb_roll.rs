@@ -6,7 +6,7 @@
 //! as they are. Of all rolls that keep both ranges the smallest and smoothest is taken; an elbow that turns about a single
 //! axis throughout the take still does so. Units: radians.
 
-use super::keep::{Options, followed};
+use super::enforce_over_time::{LimitOptions, followed};
 use crate::ik::{Limit, Mechanism, SwingTwist};
 use crate::math::{Quat, Vec3, exp, log};
 use crate::model::{JointId, Motion, Role, Side};
@@ -25,7 +25,7 @@ pub fn roll_limbs(
     mut motion: Motion,
     mechanism: &Mechanism,
     joints: &[JointId],
-    options: &Options,
+    options: &LimitOptions,
 ) -> (Motion, f64) {
     let mut largest = 0.0_f64;
     for (upper, lower) in hinges(&motion) {
@@ -87,7 +87,7 @@ fn rolls(
     motion: &Motion,
     (upper, above): (JointId, Option<&SwingTwist>),
     (lower, hinge): (JointId, &SwingTwist),
-    options: &Options,
+    options: &LimitOptions,
 ) -> Vec<f64> {
     let frames = motion.clip.frames();
     let of =

@@ -28,7 +28,7 @@ const SOLE: f64 = 0.005;
 
 /// A ball that may touch the ground, of radius 0 on the skin.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Knob {
+struct ContactVertex {
     /// The bodies that carry it: which, by what share, and the place on it times that share. The largest share first.
     held: Vec<(usize, f64, Vec3)>,
     /// What stays where it is: the place on joints that no body moves, times their share.
@@ -40,14 +40,14 @@ struct Knob {
 
 /// The knobs of all bodies, and which of them may touch the ground within a frame.
 #[derive(Clone, Debug)]
-pub struct Hull {
-    knobs: Vec<Knob>,
+pub struct ContactHull {
+    vertices: Vec<ContactVertex>,
     near: Vec<usize>,
     ground: f64,
     friction: f64,
 }
 
-impl Hull {
+impl ContactHull {
     /// The hull of a character in the pose in which it is let go; what is in the ground there may stay as deep.
     pub fn of(
         character: &Arc<Character>,
@@ -57,12 +57,12 @@ impl Hull {
         (ground, friction): (f64, f64),
     ) -> Self {
         let skin = character.meshes.iter().flat_map(|mesh| of_skin(mesh, ragdoll, model, states));
-        let mut knobs: Vec<Knob> = skin.collect();
-        if knobs.is_empty() {
-            knobs = of_bones(character, ragdoll, model, states, ground);
+        let mut vertices: Vec<ContactVertex> = skin.collect();
+        if vertices.is_empty() {
+            vertices = of_bones(character, ragdoll, model, states, ground);
         }
-        knobs.iter_mut().for_each(|knob| knob.allowed = f64::INFINITY);
-        Self { knobs, near: Vec::new(), ground, friction }
+        vertices.iter_mut().for_each(|vertex| vertex.allowed = f64::INFINITY);
+        Self { vertices, near: Vec::new(), ground, friction }
     }
 
     /// Looks at every knob, once for the next `time` seconds: which may touch the ground, and how deep the deepest is.
@@ -70,15 +70,15 @@ impl Hull {
         let placed = placed(states);
         let mut deepest = f64::NEG_INFINITY;
         self.near.clear();
-        for (k, knob) in self.knobs.iter_mut().enumerate() {
-            let depth = self.ground + knob.radius - knob.place(&placed).y;
-            knob.allowed = knob.allowed.min(depth.max(0.0));
+        for (k, vertex) in self.vertices.iter_mut().enumerate() {
+            let depth = self.ground + vertex.radius - vertex.place(&placed).y;
+            vertex.allowed = vertex.allowed.min(depth.max(0.0));
             deepest = deepest.max(depth);
             let speed = |&(body, share, place): &(usize, f64, Vec3)| {
                 let s = &states[body];
                 share * (s.velocity.norm() + HASTE) + s.angular_velocity.norm() * place.norm()
             };
-            if depth > -time * knob.held.iter().map(speed).sum::<f64>() {
+            if depth > -time * vertex.held.iter().map(speed).sum::<f64>() {
                 self.near.push(k);
             }
         }
@@ -90,13 +90,13 @@ impl Hull {
         let placed = placed(states);
         let mut of_body: Vec<Vec<(f64, usize, Vec3)>> = vec![Vec::new(); states.len()];
         for &k in &self.near {
-            let knob = &self.knobs[k];
-            let (at, velocity) = knob.motion(&placed, states);
-            let depth = self.ground + knob.radius - at.y - knob.allowed;
-            let (body, _, place) = &knob.held[0];
+            let vertex = &self.vertices[k];
+            let (at, velocity) = vertex.motion(&placed, states);
+            let depth = self.ground + vertex.radius - at.y - vertex.allowed;
+            let (body, _, place) = &vertex.held[0];
             let speed = states[*body].velocity.norm() + states[*body].angular_velocity.norm() * place.norm();
             if depth + h * speed > -MARGIN {
-                of_body[knob.held[0].0].push((depth - h * velocity.y, k, at));
+                of_body[vertex.held[0].0].push((depth - h * velocity.y, k, at));
             }
         }
         of_body.into_iter().flat_map(spread).map(|(_, k, at)| self.support(k, at, &placed)).collect()
@@ -107,28 +107,29 @@ impl Hull {
         let (placed, start) = (placed(states), self::placed(before));
         let mut of_body: Vec<Vec<(f64, usize, Vec3)>> = vec![Vec::new(); states.len()];
         for &k in &self.near {
-            let knob = &self.knobs[k];
-            let depth = self.ground + knob.radius - knob.place(&placed).y - knob.allowed;
+            let vertex = &self.vertices[k];
+            let depth = self.ground + vertex.radius - vertex.place(&placed).y - vertex.allowed;
             if depth > MISSED && held.iter().all(|support| support.id != k) {
-                of_body[knob.held[0].0].push((depth, k, knob.place(&start)));
+                of_body[vertex.held[0].0].push((depth, k, vertex.place(&start)));
             }
         }
-        let deepest = |knobs: Vec<(f64, usize, Vec3)>| knobs.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        let deepest =
+            |vertices: Vec<(f64, usize, Vec3)>| vertices.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         of_body.into_iter().filter_map(deepest).map(|(_, k, at)| self.support(k, at, &start)).collect()
     }
 
     /// Knob `k`, which is at `at`, as a support.
     fn support(&self, k: usize, at: Vec3, placed: &[(Vec3, Mat3<f64>)]) -> Support {
-        let knob = &self.knobs[k];
+        let vertex = &self.vertices[k];
         let carrier = |&(body, share, place): &(usize, f64, Vec3)| {
             let (center, axes) = &placed[body];
-            (body, share, center + axes * (place / share) - Vec3::y() * knob.radius)
+            (body, share, center + axes * (place / share) - Vec3::y() * vertex.radius)
         };
         Support {
             id: k,
-            bodies: knob.held.iter().map(carrier).collect(),
+            bodies: vertex.held.iter().map(carrier).collect(),
             normal: Vec3::y(),
-            depth: self.ground + knob.radius - at.y - knob.allowed,
+            depth: self.ground + vertex.radius - at.y - vertex.allowed,
             friction: self.friction,
         }
     }
@@ -143,7 +144,7 @@ fn placed(states: &[BodyState]) -> Vec<(Vec3, Mat3<f64>)> {
     states.iter().map(|s| (s.position, s.orientation.to_rotation_matrix().into_inner())).collect()
 }
 
-impl Knob {
+impl ContactVertex {
     fn place(&self, placed: &[(Vec3, Mat3<f64>)]) -> Vec3 {
         let add = |sum: Vec3, &(body, share, place): &(usize, f64, Vec3)| {
             sum + placed[body].0 * share + placed[body].1 * place
@@ -177,12 +178,12 @@ fn spread(mut near: Vec<(f64, usize, Vec3)>) -> Vec<(f64, usize, Vec3)> {
     }
     near.truncate(AT_ONCE);
     // In their own order: who is deepest changes nothing else.
-    near.sort_by_key(|(_, knob, _)| *knob);
+    near.sort_by_key(|(_, vertex, _)| *vertex);
     near
 }
 
 /// The vertices of a mesh on the bodies that move them.
-fn of_skin(mesh: &Mesh, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyState]) -> Vec<Knob> {
+fn of_skin(mesh: &Mesh, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyState]) -> Vec<ContactVertex> {
     let held_by = |binding: &Binding| {
         let carrier = ragdoll.carrier(binding.joint);
         (carrier, model.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
@@ -190,24 +191,24 @@ fn of_skin(mesh: &Mesh, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyStat
     let bindings: Vec<_> = mesh.bindings.iter().map(held_by).collect();
     let vertex = |v: usize| {
         let position = Vec3::from(mesh.positions[v].map(f64::from));
-        let mut knob = Knob::default();
+        let mut vertex = ContactVertex::default();
         for (joint, weight) in mesh.joints[v].iter().zip(mesh.weights[v]).filter(|of| of.1 > 0.0) {
             let (body, model_from_mesh) = &bindings[usize::from(*joint)];
             let (share, place) =
                 (f64::from(weight), model_from_mesh.transform_point(&position.into()).coords);
             let Some(body) = *body else {
-                knob.still += place * share;
+                vertex.still += place * share;
                 continue;
             };
             let state = &states[body];
             let held = state.orientation.inverse_transform_vector(&(place - state.position)) * share;
-            match knob.held.iter_mut().find(|held| held.0 == body) {
+            match vertex.held.iter_mut().find(|held| held.0 == body) {
                 Some(known) => (known.1, known.2) = (known.1 + share, known.2 + held),
-                None => knob.held.push((body, share, held)),
+                None => vertex.held.push((body, share, held)),
             }
         }
-        knob.held.sort_by(|a, b| b.1.total_cmp(&a.1));
-        (!knob.held.is_empty()).then_some(knob)
+        vertex.held.sort_by(|a, b| b.1.total_cmp(&a.1));
+        (!vertex.held.is_empty()).then_some(vertex)
     };
     (0..mesh.positions.len()).filter_map(vertex).collect()
 }
@@ -219,18 +220,21 @@ fn of_bones(
     model: &ModelPose,
     states: &[BodyState],
     ground: f64,
-) -> Vec<Knob> {
-    let knob =
-        |body: usize, at: Vec3, radius: f64| Knob { held: vec![(body, 1.0, at)], radius, ..Knob::default() };
-    let mut knobs: Vec<Knob> = Vec::new();
+) -> Vec<ContactVertex> {
+    let vertex = |body: usize, at: Vec3, radius: f64| ContactVertex {
+        held: vec![(body, 1.0, at)],
+        radius,
+        ..ContactVertex::default()
+    };
+    let mut vertices: Vec<ContactVertex> = Vec::new();
     for point in CharacterBody::new(character).sole_points() {
         let Some(body) = ragdoll.carrier(point.joint) else { continue };
         let place = model.joint(point.joint).point(&point.at) - states[body].position;
-        knobs.push(knob(body, states[body].orientation.inverse_transform_vector(&place), SOLE));
+        vertices.push(vertex(body, states[body].orientation.inverse_transform_vector(&place), SOLE));
     }
-    let soles = knobs.len();
+    let soles = vertices.len();
     for (body, (part, state)) in ragdoll.parts.iter().zip(states).enumerate() {
-        if knobs[..soles].iter().any(|sole| sole.held[0].0 == body) {
+        if vertices[..soles].iter().any(|sole| sole.held[0].0 == body) {
             continue;
         }
         let ends = [Vec3::zeros(), part.bone].map(|end| end - part.center);
@@ -239,9 +243,9 @@ fn of_bones(
         let radius = part.radius.min(0.5 * part.bone.norm()).min(low).max(SOLE);
         let along = part.bone * (1.0 - (radius / part.bone.norm()).min(0.8));
         let middle = part.bone * 0.5 - part.center;
-        knobs.extend([-0.5, 0.5].map(|share| knob(body, middle + along * share, radius)));
+        vertices.extend([-0.5, 0.5].map(|share| vertex(body, middle + along * share, radius)));
     }
-    knobs
+    vertices
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 //!
 //! The lowest sole is above its usual level of contact while the body falls less than freely: something carries it, and
 //! nothing is there. The body goes down by the gap until its feet touch; into a flight before it the way is smooth.
-//! Heels, balls and tips of toes have levels of their own. Units: of [`Weighed`].
+//! Heels, balls and tips of toes have levels of their own. Units: of [`WholeBodyDynamics`].
 
+use super::derivatives::second_derivative;
 use super::gravity::Gravity;
-use super::series::bend;
-use super::weighed::{Carrier, SOLES, Weighed};
+use super::whole_body_dynamics::{SOLES, SupportTrack, WholeBodyDynamics};
 use crate::math::{Vec3, median, percentile, smoothstep};
 use crate::signal::{gaussian, spans};
 use std::ops::Range;
@@ -38,7 +38,7 @@ const FEWEST: usize = 5;
 
 /// A stretch over which a body hovers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hover {
+pub struct FloatingSpan {
     /// The frames.
     pub frames: Range<usize>,
     /// How far the lowest sole is above its level, the upper quartile of the frames in which the body is carried.
@@ -47,20 +47,20 @@ pub struct Hover {
 
 /// How a body stands: the air under its lowest sole, and whether it is carried by something.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct FootClearance {
     /// The air, by frame.
     pub air: Vec<f64>,
     carried: Vec<bool>,
     held: Vec<bool>,
 }
 
-impl Standing {
+impl FootClearance {
     /// How a body stands; nothing where one of its kinds rests too seldom to tell its level.
-    pub fn of(body: &Weighed, gravity: Gravity) -> Option<Self> {
+    pub fn of(body: &WholeBodyDynamics, gravity: Gravity) -> Option<Self> {
         let mut air = vec![f64::INFINITY; body.frames()];
         let kinds = &SOLES[..if body.tips { 3 } else { 2 }];
         for kind in kinds.iter().copied().filter(|kind| body.soles(*kind).next().is_some()) {
-            let labelled = |c: &Carrier| -> Vec<f64> {
+            let labelled = |c: &SupportTrack| -> Vec<f64> {
                 c.at.iter().zip(&c.rests).filter(|(_, rests)| **rests).map(|(p, _)| p.y).collect()
             };
             let resting: Vec<f64> = body.soles(kind).flat_map(labelled).collect();
@@ -73,8 +73,8 @@ impl Standing {
             }
         }
         let sigma = body.frames_of(SMOOTH);
-        let falls = body.by_shot(|shot| gaussian(&bend(&body.center[shot], body.rate), sigma));
-        let other = |f: usize| body.carriers.iter().any(|c| !c.of_sole() && c.rests[f]);
+        let falls = body.by_shot(|shot| gaussian(&second_derivative(&body.center[shot], body.rate), sigma));
+        let other = |f: usize| body.supports.iter().any(|c| !c.of_sole() && c.rests[f]);
         Some(Self {
             air,
             carried: falls.iter().map(|a| a.y > -CARRIED * gravity.value).collect(),
@@ -83,7 +83,7 @@ impl Standing {
     }
 
     /// The largest gap over which the body is carried, for long enough to be one, whatever the limit.
-    pub fn largest(&self, body: &Weighed) -> f64 {
+    pub fn largest(&self, body: &WholeBodyDynamics) -> f64 {
         let gap = |f: usize| if self.carried[f] && !self.held[f] { self.air[f].max(0.0) } else { 0.0 };
         let gaps: Vec<f64> = (0..self.air.len()).map(gap).collect();
         let n = (body.frames_of(LEAST).ceil() as usize).max(1);
@@ -91,10 +91,10 @@ impl Standing {
     }
 
     /// Where the body hovers: carried, by nothing, for long enough.
-    pub fn hovers(&self, body: &Weighed) -> Vec<Hover> {
+    pub fn floating_spans(&self, body: &WholeBodyDynamics) -> Vec<FloatingSpan> {
         let stands = |f: &usize| self.carried[*f] && !self.held[*f];
         body.by_shot(|shot| {
-            let hover = |on: &[usize]| {
+            let floating = |on: &[usize]| {
                 let (first, last) = (*on.first()?, *on.last()?);
                 let inside = first >= shot.start + 2 && last + 3 <= shot.end;
                 let gaps: Vec<f64> = on.iter().map(|f| self.air[*f]).collect();
@@ -106,23 +106,23 @@ impl Standing {
                 let raised = beside.iter().all(Option::is_none)
                     || beside.into_iter().flatten().any(|f| height - body.center[f].y > RAISED * gap);
                 (inside && raised && on.len() as f64 >= body.frames_of(LEAST))
-                    .then_some(Hover { frames: first..last + 1, gap })
+                    .then_some(FloatingSpan { frames: first..last + 1, gap })
             };
             // A stumble in the middle is none, a flight is: what it parts does not count together.
             let together = |a: &usize, b: &usize| (b - a) as f64 <= body.frames_of(LEAST).max(1.0);
             let gaps = spans(shot.clone(), |f| self.air[f] > GAP).into_iter();
             let on: Vec<Vec<usize>> = gaps.map(|gap| gap.filter(stands).collect()).collect();
-            on.iter().flat_map(|on| on.chunk_by(together).filter_map(hover)).collect()
+            on.iter().flat_map(|on| on.chunk_by(together).filter_map(floating)).collect()
         })
     }
 
     /// The way down of a body that hovers, by frame; nothing where the gap is too large for a fault.
-    pub fn down(&self, body: &Weighed, hover: &Hover) -> Option<Vec<Vec3>> {
-        if hover.gap > MOST {
+    pub fn down(&self, body: &WholeBodyDynamics, floating: &FloatingSpan) -> Option<Vec<Vec3>> {
+        if floating.gap > MOST {
             return None;
         }
-        let shot = body.shots.iter().find(|shot| shot.contains(&hover.frames.start))?;
-        let Range { mut start, mut end } = hover.frames;
+        let shot = body.shots.iter().find(|shot| shot.contains(&floating.frames.start))?;
+        let Range { mut start, mut end } = floating.frames;
         while end < shot.end && self.air[end] > TOUCH && self.carried[end] {
             end += 1;
         }
@@ -131,7 +131,7 @@ impl Standing {
         }
         let mut ways = vec![Vec3::zeros(); self.air.len()];
         for (way, air) in ways[start..end].iter_mut().zip(&self.air[start..end]) {
-            *way = Vec3::y() * -air.min(hover.gap);
+            *way = Vec3::y() * -air.min(floating.gap);
         }
         // Beyond both ends the feet touch, or the body flies: then the way is smooth.
         let soft = body.frames_of(INTO_FLIGHT) as usize;

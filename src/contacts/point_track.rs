@@ -22,7 +22,7 @@ const PART: usize = 32 * LANES;
 
 /// The way of one point.
 #[derive(Clone, Debug)]
-pub(super) struct Track {
+pub(super) struct PointTrack {
     pub part: ContactPart,
     /// The lowest point of the surface around it, for each frame.
     pub at: Vec<Vec3>,
@@ -30,7 +30,7 @@ pub(super) struct Track {
 }
 
 /// The ways of these points; `shots` are the stretches of frames between cuts.
-pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<usize>]) -> Vec<Track> {
+pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<usize>]) -> Vec<PointTrack> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     let mut ways: Vec<[Vec<f64>; 3]> =
         points.iter().map(|_| std::array::from_fn(|_| vec![0.0; clip.frames()])).collect();
@@ -70,7 +70,7 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
         let speed = x.iter().zip(&y).zip(&z).map(speed).collect();
         let [x, y, z] = way;
         let at = x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect();
-        Track { part: point.part, at, speed }
+        PointTrack { part: point.part, at, speed }
     };
     points.par_iter().zip(ways).map(track).collect()
 }

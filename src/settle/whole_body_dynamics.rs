@@ -5,7 +5,7 @@
 //! stay within a shot. Masses after Winter (`body::PointMass`). Space: model space, Y up. Units: metres of
 //! that leg, seconds.
 
-use super::series::{bend, slope};
+use super::derivatives::{first_derivative, second_derivative};
 use crate::body::CharacterBody;
 use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
@@ -24,7 +24,7 @@ const CUTOFF: f64 = 6.0;
 
 /// A point that may carry, over a clip.
 #[derive(Clone, Debug)]
-pub struct Carrier {
+pub struct SupportTrack {
     /// What it is.
     pub part: ContactPart,
     /// Its surface; of a heel the ankle.
@@ -35,7 +35,7 @@ pub struct Carrier {
     pub low: Vec<bool>,
 }
 
-impl Carrier {
+impl SupportTrack {
     /// Whether it is a point of a sole.
     pub fn of_sole(&self) -> bool {
         self.part.of_foot()
@@ -44,7 +44,7 @@ impl Carrier {
 
 /// A motion, weighed.
 #[derive(Clone, Debug)]
-pub struct Weighed {
+pub struct WholeBodyDynamics {
     /// Frames a second.
     pub rate: f64,
     /// From metres of the clip to those of the common leg.
@@ -56,14 +56,14 @@ pub struct Weighed {
     /// The change of the angular momentum about it in time, for a mass of 1 kg, without noise.
     pub torque: Vec<Vec3>,
     /// What may carry.
-    pub carriers: Vec<Carrier>,
+    pub supports: Vec<SupportTrack>,
     /// Whether skin or the ends of the bones tell where the tips of the toes are: a guessed tip dips as the foot tips.
     pub tips: bool,
     /// The stretches between cuts.
     pub shots: Vec<Range<usize>>,
 }
 
-impl Weighed {
+impl WholeBodyDynamics {
     /// Weighs a motion on which `contacts` say what rests; nothing for bodies that do not go on two legs with feet.
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
         let scale = LEG / leg(&motion.character)?;
@@ -94,26 +94,26 @@ impl Weighed {
             }
             rests
         };
-        let carriers = points.iter().zip(of_points).map(|(point, at)| Carrier {
+        let supports = points.iter().zip(of_points).map(|(point, at)| SupportTrack {
             part: point.part,
             at,
             rests: rests(point.part),
             low: vec![false; frames],
         });
-        let mut weighed = Self {
+        let mut dynamics = Self {
             rate: motion.clip.sample_rate,
             scale,
             center: placed.par_iter().map(mass_of).collect(),
             acceleration: Vec::new(),
             torque: Vec::new(),
-            carriers: carriers.collect(),
+            supports: supports.collect(),
             tips: !character.meshes.is_empty(),
             shots,
         };
-        weighed.find_low();
+        dynamics.find_low();
         let moving: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(ways).collect();
-        weighed.find_forces(&moving);
-        Some(weighed)
+        dynamics.find_forces(&moving);
+        Some(dynamics)
     }
 
     /// How many frames.
@@ -132,18 +132,18 @@ impl Weighed {
     }
 
     /// The heels, balls or tips of the toes of both feet.
-    pub fn soles(&self, kind: fn(Side) -> ContactPart) -> impl Iterator<Item = &Carrier> {
-        self.carriers.iter().filter(move |c| Side::BOTH.map(kind).contains(&c.part))
+    pub fn soles(&self, kind: fn(Side) -> ContactPart) -> impl Iterator<Item = &SupportTrack> {
+        self.supports.iter().filter(move |c| Side::BOTH.map(kind).contains(&c.part))
     }
 
     /// Whether anything may carry the body in a frame.
     pub fn carried(&self, frame: usize) -> bool {
-        self.carriers.iter().any(|c| c.low[frame] || c.rests[frame])
+        self.supports.iter().any(|c| c.low[frame] || c.rests[frame])
     }
 
     /// The part of all frames in which a sole rests by its label.
     pub fn known(&self) -> f64 {
-        let rests = |f: &usize| self.carriers.iter().any(|c| c.of_sole() && c.rests[*f]);
+        let rests = |f: &usize| self.supports.iter().any(|c| c.of_sole() && c.rests[*f]);
         (0..self.frames()).filter(rests).count() as f64 / self.frames().max(1) as f64
     }
 
@@ -162,7 +162,7 @@ impl Weighed {
         for kind in SOLES {
             let heights: Vec<f64> = self.soles(kind).flat_map(|c| &c.at).map(|p| p.y).collect();
             let most = percentile(&heights, LOW_SHARE) + LOW;
-            for carrier in self.carriers.iter_mut().filter(|c| Side::BOTH.map(kind).contains(&c.part)) {
+            for carrier in self.supports.iter_mut().filter(|c| Side::BOTH.map(kind).contains(&c.part)) {
                 carrier.low = carrier.at.iter().map(|p| p.y < most).collect();
             }
         }
@@ -176,7 +176,7 @@ impl Weighed {
             let spin_of = |(mass, way): &(f64, Vec<Vec3>)| -> Vec<Vec3> {
                 let smooth = gaussian(&way[shot.clone()], sigma);
                 let arm: Vec<Vec3> = smooth.iter().zip(&center).map(|(x, c)| x - c).collect();
-                let speeds = slope(&arm, rate);
+                let speeds = first_derivative(&arm, rate);
                 arm.iter().zip(speeds).map(|(arm, speed)| arm.cross(&speed) * *mass).collect()
             };
             let spins: Vec<Vec<Vec3>> = masses.par_iter().map(spin_of).collect();
@@ -185,8 +185,8 @@ impl Weighed {
             for of_mass in spins {
                 spin.iter_mut().zip(of_mass).for_each(|(spin, own)| *spin += own);
             }
-            acceleration.extend(bend(&center, rate));
-            torque.extend(slope(&spin, rate));
+            acceleration.extend(second_derivative(&center, rate));
+            torque.extend(first_derivative(&spin, rate));
         }
         (self.acceleration, self.torque) = (acceleration, torque);
     }

@@ -6,7 +6,7 @@
 //! collar bone that is turned takes neither head nor arms along, as far as their own ranges let them stay. Units: radians,
 //! hertz.
 
-use super::roll::roll_limbs;
+use super::limb_roll::roll_limbs;
 use crate::ik::{Limit, Mechanism, SwingTwist};
 use crate::math::{Quat, same_hemisphere, slerp};
 use crate::model::{Clip, JointId, Motion, Role, Side};
@@ -16,14 +16,14 @@ use std::f64::consts::{PI, TAU};
 
 /// How limits are kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct LimitOptions {
     /// Changes are no quicker than this, hertz.
     pub cutoff: f64,
     /// How much of the way back is gone, 0 to 1.
     pub strength: f64,
 }
 
-impl Default for Options {
+impl Default for LimitOptions {
     fn default() -> Self {
         Self { cutoff: 3.0, strength: 1.0 }
     }
@@ -31,7 +31,7 @@ impl Default for Options {
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct LimitReport {
     /// Frames in which a joint was outside.
     pub frames: usize,
     /// The joints that were outside, in joint order.
@@ -56,8 +56,13 @@ const TELLING: f64 = 170.0 * PI / 180.0;
 const FOREIGN: f64 = 60.0 * PI / 180.0;
 
 /// The motion with `joints` inside the limits of `mechanism`.
-pub fn keep(motion: Motion, mechanism: &Mechanism, joints: &[JointId], options: &Options) -> (Motion, Kept) {
-    let mut kept = Kept::default();
+pub fn keep(
+    motion: Motion,
+    mechanism: &Mechanism,
+    joints: &[JointId],
+    options: &LimitOptions,
+) -> (Motion, LimitReport) {
+    let mut kept = LimitReport::default();
     let mut outside = vec![false; motion.clip.frames()];
     for &id in joints {
         let skeleton = mechanism.skeleton();
@@ -150,7 +155,7 @@ fn brought_inside(
     motion: &Motion,
     mechanism: &Mechanism,
     id: JointId,
-    options: &Options,
+    options: &LimitOptions,
 ) -> Option<Vec<Quat>> {
     let own = |f: usize| motion.clip.rotations(f)[id.index()];
     let frames = motion.clip.frames();

@@ -8,7 +8,7 @@ use crate::model::{ContactPart, Contacts, Hold};
 
 /// One contact point over time; every list has one entry a frame.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct ContactSeries {
     /// What it stands for.
     pub part: ContactPart,
     /// The height above what the point rests on while it is labelled, else above the lower of the ground and what it
@@ -24,7 +24,7 @@ pub struct Course {
     pub rests: Vec<bool>,
 }
 
-impl Course {
+impl ContactSeries {
     /// Whether the point is labelled in this frame and in the one before, by one hold: it should not move between.
     pub fn stays(&self, frame: usize) -> bool {
         frame > 0 && self.rests[frame] && !self.starts(frame)
@@ -37,14 +37,14 @@ impl Course {
 }
 
 /// The courses of all contact points of `context`, in their order.
-pub fn courses(context: &MetricContext, samples: &Samples, contacts: &Contacts) -> Vec<Course> {
-    let course = |k: usize, part: ContactPart| {
+pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Contacts) -> Vec<ContactSeries> {
+    let series = |k: usize, part: ContactPart| {
         let holds: Vec<Hold> = (contacts.holds(part).iter())
             .filter(|h| h.frames.start < samples.frames)
             .map(|h| Hold { frames: h.frames.start..h.frames.end.min(samples.frames), height: h.height })
             .collect();
         let ground = contacts.ground * context.scale;
-        let mut made = Course {
+        let mut made = ContactSeries {
             part,
             clearance: Vec::with_capacity(samples.frames),
             height: Vec::with_capacity(samples.frames),
@@ -78,5 +78,5 @@ pub fn courses(context: &MetricContext, samples: &Samples, contacts: &Contacts) 
         }
         made
     };
-    context.points().iter().enumerate().map(|(k, point)| course(k, point.part)).collect()
+    context.points().iter().enumerate().map(|(k, point)| series(k, point.part)).collect()
 }

@@ -3,7 +3,7 @@
 //! Per frame, where each palm is and where it belongs ([`HandTargets`]) give an offset; the arms are bent by the offsets.
 //! Space: model space. Units: metres.
 
-use super::arms::{Arms, BLOCK, Placed};
+use super::move_palms::{Arms, BLOCK, MovedHands};
 use crate::body::{CharacterBody, HandTargets};
 use crate::kinematics::Towards;
 use crate::math::Vec3;
@@ -12,23 +12,23 @@ use rayon::prelude::*;
 
 /// The placement of hands, ready: a pure function of two motions in step.
 #[derive(Clone, Debug)]
-pub struct Placement {
+pub struct HandPlacement {
     places: HandTargets,
     arms: Arms,
 }
 
-impl Placement {
+impl HandPlacement {
     /// The placement for motions that came from `source` to `target`; `None` where one of them has no arms, or walks on
     /// them.
-    pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<Placement> {
-        Some(Placement { places: HandTargets::new(source, target)?, arms: Arms::of(target)? })
+    pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<HandPlacement> {
+        Some(HandPlacement { places: HandTargets::new(source, target)?, arms: Arms::of(target)? })
     }
 
     /// `motion` with its hands placed on the body as those of `source` are, frame for frame.
     ///
     /// # Panics
     /// Where the two have different numbers of frames or other skeletons than this was made for.
-    pub fn apply(&self, source: &Motion, motion: Motion) -> (Motion, Placed) {
+    pub fn apply(&self, source: &Motion, motion: Motion) -> (Motion, MovedHands) {
         assert_eq!(source.clip.frames(), motion.clip.frames(), "the motions are in step");
         let offsets = self.offsets(source, &motion);
         self.place(motion, &offsets)
@@ -38,7 +38,7 @@ impl Placement {
     ///
     /// # Panics
     /// Where there are other frames than offsets.
-    pub fn place(&self, motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, Placed) {
+    pub fn place(&self, motion: Motion, offsets: &[[Vec3; 2]]) -> (Motion, MovedHands) {
         assert_eq!(offsets.len(), motion.clip.frames(), "offsets of every frame");
         self.arms.moved(motion, offsets)
     }
@@ -46,7 +46,7 @@ impl Placement {
     /// From where each palm is to where it belongs, left and right, in every frame of two motions in step, metres.
     ///
     /// # Panics
-    /// As [`Placement::apply`].
+    /// As [`HandPlacement::apply`].
     pub fn offsets(&self, source: &Motion, motion: &Motion) -> Vec<[Vec3; 2]> {
         let both = [source, motion].map(|m| (m.character.skeleton(), &m.clip));
         let joints = self.places.joints();

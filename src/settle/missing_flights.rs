@@ -4,11 +4,11 @@
 //! landing that begins in one. Where the rates beyond two pulls are those of one fall under the gravity of the take, and
 //! the way between is nearly a line, a flight was lost there: keys were thinned, or a hole was filled. Given its ends, a
 //! parabola is known exactly. A take has one gravity: where no flight tells it, the median of what the rates around its
-//! lost flights say. Units: of [`Weighed`].
+//! lost flights say. Units: of [`WholeBodyDynamics`].
 
+use super::derivatives::{line_residual, second_derivative};
 use super::gravity::Gravity;
-use super::series::{bend, off_line};
-use super::weighed::Weighed;
+use super::whole_body_dynamics::WholeBodyDynamics;
 use crate::math::{Vec3, median};
 use crate::measure::GRAVITY;
 use crate::signal::{Parabola, gaussian};
@@ -45,7 +45,7 @@ const STRAIGHT: f64 = 0.35;
 
 /// A flight that was lost.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LostFlight {
+pub struct MissingFlight {
     /// The frames that are lifted.
     pub frames: Range<usize>,
     /// By how much each.
@@ -55,11 +55,11 @@ pub struct LostFlight {
 }
 
 /// The flights that a take lost.
-pub fn lost_flights(body: &Weighed, gravity: Gravity) -> Vec<LostFlight> {
+pub fn missing_flights(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<MissingFlight> {
     let shots = body.by_shot(|shot| {
         let smooth = gaussian(&body.center[shot.clone()], body.frames_of(SMOOTH));
-        let falls = bend(&smooth, body.rate).iter().map(|a| a.y).collect();
-        vec![Shot {
+        let falls = second_derivative(&smooth, body.rate).iter().map(|a| a.y).collect();
+        vec![ShotHeights {
             first: shot.start,
             heights: body.center[shot].iter().map(|p| p.y).collect(),
             falls,
@@ -79,16 +79,16 @@ pub fn lost_flights(body: &Weighed, gravity: Gravity) -> Vec<LostFlight> {
 }
 
 /// One shot: its first frame, heights of the centre and their second derivatives.
-struct Shot {
+struct ShotHeights {
     first: usize,
     heights: Vec<f64>,
     falls: Vec<f64>,
     rate: f64,
 }
 
-impl Shot {
+impl ShotHeights {
     /// The flights that it lost, under this gravity; under what each of them says where it is not known.
-    fn lost(&self, gravity: Gravity) -> Vec<LostFlight> {
+    fn lost(&self, gravity: Gravity) -> Vec<MissingFlight> {
         let falls = &self.falls;
         let least = |f: usize| {
             let mut around =
@@ -97,7 +97,7 @@ impl Shot {
         };
         let pulls: Vec<usize> =
             (0..falls.len()).filter(|f| falls[*f] < -PULL * gravity.value && least(*f)).collect();
-        let mut found: Vec<LostFlight> = Vec::new();
+        let mut found: Vec<MissingFlight> = Vec::new();
         let mut end = 0;
         for &off in pulls.iter() {
             if off + 1 < end {
@@ -113,7 +113,7 @@ impl Shot {
     }
 
     /// The arch between two pulls, where both belong to one flight that is not there.
-    fn arch(&self, (off, on): (usize, usize), gravity: Gravity) -> Option<LostFlight> {
+    fn arch(&self, (off, on): (usize, usize), gravity: Gravity) -> Option<MissingFlight> {
         let (heights, rate) = (&self.heights, self.rate);
         let n = (BEYOND * rate).round().max(2.0) as usize;
         let lasts = (on as f64 - off as f64) / rate;
@@ -141,7 +141,11 @@ impl Shot {
         let lift: Vec<f64> = arch.iter().enumerate().map(|(k, above)| above - bow(k)).collect();
         let square: f64 = (0..arch.len()).map(|k| bow(k).powi(2)).sum();
         let off_chord = (square / arch.len() as f64).sqrt();
-        (off_chord < STRAIGHT * off_line(&arch)).then_some(LostFlight { frames: off..on + 1, lift, own })
+        (off_chord < STRAIGHT * line_residual(&arch)).then_some(MissingFlight {
+            frames: off..on + 1,
+            lift,
+            own,
+        })
     }
 }
 
@@ -152,7 +156,7 @@ fn first_rate<'h>(heights: impl Iterator<Item = &'h f64>, rate: f64) -> f64 {
 }
 
 /// The lifts of all flights, by frame.
-pub fn lifts(frames: usize, flights: &[LostFlight]) -> Vec<Vec3> {
+pub fn lifts(frames: usize, flights: &[MissingFlight]) -> Vec<Vec3> {
     let mut ways = vec![Vec3::zeros(); frames];
     for flight in flights {
         for (way, lift) in ways[flight.frames.clone()].iter_mut().zip(&flight.lift) {
@@ -190,10 +194,10 @@ mod tests {
         [true, false].map(|flies| (0..frames).map(|f| height(f as f64 / rate, flies)).collect())
     }
 
-    fn found(heights: &[f64], rate: f64, gravity: Gravity) -> Vec<LostFlight> {
+    fn found(heights: &[f64], rate: f64, gravity: Gravity) -> Vec<MissingFlight> {
         let way: Vec<Vec3> = heights.iter().map(|y| Vec3::y() * *y).collect();
-        let falls = bend(&gaussian(&way, SMOOTH * rate), rate).iter().map(|a| a.y).collect();
-        Shot { first: 0, heights: heights.to_vec(), falls, rate }.lost(gravity)
+        let falls = second_derivative(&gaussian(&way, SMOOTH * rate), rate).iter().map(|a| a.y).collect();
+        ShotHeights { first: 0, heights: heights.to_vec(), falls, rate }.lost(gravity)
     }
 
     proptest! {

@@ -3,11 +3,11 @@
 //! The wrench that a frame needs, `(c'' + g, L' / 0.25 m)` for a mass of 1 kg, is compared with the nearest one that
 //! pushes inside friction pyramids at the carriers can give (non-negative least squares). What is left, over the weight,
 //! root mean square over 0.15 s, is told above a limit and never mended: a wrong contact explains it as well as a wrong
-//! body. Frames of flights that fall as they should need nothing. Units: of [`Weighed`]; shares of the weight.
+//! body. Frames of flights that fall as they should need nothing. Units: of [`WholeBodyDynamics`]; shares of the weight.
 
+use super::derivatives::line_residual;
 use super::gravity::{Gravity, SHORTEST};
-use super::series::off_line;
-use super::weighed::Weighed;
+use super::whole_body_dynamics::WholeBodyDynamics;
 use crate::math::{Vec3, percentile};
 use crate::measure::{Row6, unreached};
 use crate::signal::{gaussian, spans};
@@ -41,9 +41,9 @@ const FLIES: f64 = 0.35;
 const LEAST: f64 = 0.1;
 
 /// The part of every frame that nothing explains, over the weight, averaged over time.
-pub fn unexplained(body: &Weighed, gravity: Gravity) -> Vec<f64> {
+pub fn unexplained_force(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<f64> {
     let lowest = |f: usize| {
-        let soles = body.carriers.iter().filter(|c| c.of_sole());
+        let soles = body.supports.iter().filter(|c| c.of_sole());
         soles.map(|c| c.at[f].y).fold(f64::INFINITY, f64::min)
     };
     let ground = percentile(&(0..body.frames()).map(lowest).collect::<Vec<_>>(), 0.1);
@@ -67,17 +67,17 @@ pub fn unexplained(body: &Weighed, gravity: Gravity) -> Vec<f64> {
 }
 
 /// The stretches that are told: those above the limit, where they last.
-pub fn told(body: &Weighed, over: &[f64]) -> Vec<Range<usize>> {
+pub fn reported(body: &WholeBodyDynamics, over: &[f64]) -> Vec<Range<usize>> {
     let found = spans(0..over.len(), |f| over[f] > LIMIT);
     let lasts: usize = found.iter().map(|r| r.len()).sum();
     if lasts as f64 >= body.frames_of(LEAST) { found } else { Vec::new() }
 }
 
 /// What the carriers of a frame cannot give, over the weight; `columns` is room for what they can.
-fn residual(body: &Weighed, frame: usize, ground: f64, g: f64, columns: &mut Vec<Row6>) -> f64 {
+fn residual(body: &WholeBodyDynamics, frame: usize, ground: f64, g: f64, columns: &mut Vec<Row6>) -> f64 {
     let center = body.center[frame];
     columns.clear();
-    for carrier in body.carriers.iter().filter(|c| c.low[frame] || c.rests[frame]) {
+    for carrier in body.supports.iter().filter(|c| c.low[frame] || c.rests[frame]) {
         let at = carrier.at[frame];
         // A sole is as wide as soles are, and stands on the ground; on a stair that it rests on.
         let (half, height) = match carrier.of_sole() {
@@ -104,10 +104,10 @@ fn row(force: &Vec3, moment: &Vec3) -> Row6 {
 }
 
 /// Whether a flight is on a parabola.
-fn flies(body: &Weighed, air: Range<usize>, g: f64) -> bool {
+fn flies(body: &WholeBodyDynamics, air: Range<usize>, g: f64) -> bool {
     let fall = |k: usize| 0.5 * g * (k as f64 / body.rate).powi(2);
     let straight: Vec<f64> =
         body.center[air.clone()].iter().enumerate().map(|(k, c)| c.y + fall(k)).collect();
     let arch: Vec<f64> = (0..air.len()).map(fall).collect();
-    air.len() > 3 && off_line(&straight) < FLIES * off_line(&arch)
+    air.len() > 3 && line_residual(&straight) < FLIES * line_residual(&arch)
 }

@@ -4,7 +4,7 @@
 //! one body model, the contact points of this one stand for them.
 
 use super::catalogue::metric;
-use super::course::Course;
+use super::contact_series::ContactSeries;
 use super::statistics::{greatest, mean};
 use crate::math::percentile_in_place;
 use crate::model::ContactPart;
@@ -18,16 +18,17 @@ const AFLOAT: f64 = 0.02;
 const WEIGHTED: f64 = 0.025;
 
 /// The measures of feet and other points against the ground; none without points.
-pub fn contact(courses: &[Course], frames: usize) -> Vec<Metric> {
-    let feet: Vec<&Course> = courses.iter().filter(|c| c.part.of_foot()).collect();
+pub fn contact(contact_series: &[ContactSeries], frames: usize) -> Vec<Metric> {
+    let feet: Vec<&ContactSeries> = contact_series.iter().filter(|c| c.part.of_foot()).collect();
     if feet.is_empty() || frames == 0 {
         return Vec::new();
     }
     let mut found = Vec::new();
     let mut add = |name: &str, value: f64| found.push(metric(name, value));
-    let slides = |courses: &mut dyn Iterator<Item = &Course>| {
-        let of = |c: &Course| (0..frames).filter(|f| c.stays(*f)).map(|f| c.speed[f]).collect::<Vec<_>>();
-        courses.flat_map(of).collect::<Vec<f64>>()
+    let slides = |contact_series: &mut dyn Iterator<Item = &ContactSeries>| {
+        let of =
+            |c: &ContactSeries| (0..frames).filter(|f| c.stays(*f)).map(|f| c.speed[f]).collect::<Vec<_>>();
+        contact_series.flat_map(of).collect::<Vec<f64>>()
     };
     let mut speeds = slides(&mut feet.iter().copied());
     add("foot_skate", mean(&speeds));
@@ -37,46 +38,46 @@ pub fn contact(courses: &[Course], frames: usize) -> Vec<Metric> {
         .flat_map(|c| (1..frames).filter(|f| c.clearance[*f] < WEIGHTED).map(|f| weight(c, f)))
         .collect();
     add("foot_skate_weighted", mean(&weighted));
-    add("contact_slide_p95", percentile_in_place(&mut slides(&mut courses.iter()), 0.95));
+    add("contact_slide_p95", percentile_in_place(&mut slides(&mut contact_series.iter()), 0.95));
 
     let depths = depths(&mut feet.iter().copied(), frames);
     add("penetration_max", greatest(&depths));
     add("penetration_mean", mean(&depths));
     add("penetration_share", share(&depths, |d| *d > INSIDE));
-    let others = depths_of_others(courses, frames);
+    let others = depths_of_others(contact_series, frames);
     if let Some(others) = others {
         add("body_penetration_max", greatest(&others));
     }
 
-    let floats: Vec<f64> = floats(courses, frames).into_iter().filter(|z| z.is_finite()).collect();
+    let floats: Vec<f64> = floats(contact_series, frames).into_iter().filter(|z| z.is_finite()).collect();
     add("float_max", greatest(&floats));
     add("float_share", share(&floats, |z| *z > AFLOAT));
     found
 }
 
 /// The depth of the lowest foot point in every frame.
-pub fn foot_depths(courses: &[Course], frames: usize) -> Vec<f64> {
-    depths(&mut courses.iter().filter(|c| c.part.of_foot()), frames)
+pub fn foot_depths(contact_series: &[ContactSeries], frames: usize) -> Vec<f64> {
+    depths(&mut contact_series.iter().filter(|c| c.part.of_foot()), frames)
 }
 
 /// The height of the lowest labelled point in every frame; no number where none is.
-pub fn floats(courses: &[Course], frames: usize) -> Vec<f64> {
+pub fn floats(contact_series: &[ContactSeries], frames: usize) -> Vec<f64> {
     let lowest = |f: usize| {
-        let labelled = courses.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);
+        let labelled = contact_series.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);
         labelled.min_by(f64::total_cmp).unwrap_or(f64::NAN)
     };
     (0..frames).map(lowest).collect()
 }
 
-fn depths_of_others(courses: &[Course], frames: usize) -> Option<Vec<f64>> {
-    let others = || courses.iter().filter(|c| !c.part.of_foot());
+fn depths_of_others(contact_series: &[ContactSeries], frames: usize) -> Option<Vec<f64>> {
+    let others = || contact_series.iter().filter(|c| !c.part.of_foot());
     others().next().map(|_| depths(&mut others(), frames))
 }
 
-fn depths(courses: &mut dyn Iterator<Item = &Course>, frames: usize) -> Vec<f64> {
+fn depths(contact_series: &mut dyn Iterator<Item = &ContactSeries>, frames: usize) -> Vec<f64> {
     let mut depths = vec![0.0_f64; frames];
-    for course in courses {
-        for (depth, z) in depths.iter_mut().zip(&course.clearance) {
+    for series in contact_series {
+        for (depth, z) in depths.iter_mut().zip(&series.clearance) {
             *depth = depth.max(-z);
         }
     }
@@ -84,8 +85,8 @@ fn depths(courses: &mut dyn Iterator<Item = &Course>, frames: usize) -> Vec<f64>
 }
 
 /// The speed of one frame, weighted down to 0 at the height of [`WEIGHTED`].
-fn weight(course: &Course, frame: usize) -> f64 {
-    course.speed[frame] * (2.0 - libm::exp2(course.clearance[frame].max(0.0) / WEIGHTED))
+fn weight(series: &ContactSeries, frame: usize) -> f64 {
+    series.speed[frame] * (2.0 - libm::exp2(series.clearance[frame].max(0.0) / WEIGHTED))
 }
 
 fn share<T>(values: &[T], is: impl Fn(&T) -> bool) -> f64 {
@@ -93,18 +94,19 @@ fn share<T>(values: &[T], is: impl Fn(&T) -> bool) -> f64 {
 }
 
 /// The measures that others publish; none without points.
-pub fn published(courses: &[Course], frames: usize, rate: f64) -> Vec<Metric> {
-    if courses.iter().all(|c| !c.part.of_foot()) || frames < 2 {
+pub fn published(contact_series: &[ContactSeries], frames: usize, rate: f64) -> Vec<Metric> {
+    if contact_series.iter().all(|c| !c.part.of_foot()) || frames < 2 {
         return Vec::new();
     }
     let mut found = Vec::new();
     let mut add = |name: &str, value: f64| found.push(metric(name, value));
-    let balls: Vec<&Course> = courses.iter().filter(|c| matches!(c.part, ContactPart::Ball(_))).collect();
+    let balls: Vec<&ContactSeries> =
+        contact_series.iter().filter(|c| matches!(c.part, ContactPart::Ball(_))).collect();
 
     let window = ((0.25 * rate).round() as usize).max(1);
     let averages: Vec<Vec<f64>> = balls.iter().map(|c| average(&c.speed[1..], window)).collect();
     let skates = |f: usize| {
-        let one = |(c, mean): (&&Course, &Vec<f64>)| {
+        let one = |(c, mean): (&&ContactSeries, &Vec<f64>)| {
             c.height[f - 1] < 0.05 && c.height[f] < 0.05 && c.speed[f] > 0.5 && mean[f - 1] > 0.5
         };
         balls.iter().zip(&averages).any(one)
@@ -114,11 +116,11 @@ pub fn published(courses: &[Course], frames: usize, rate: f64) -> Vec<Metric> {
     let sticks = (0..frames).filter(|f| balls.iter().any(|c| c.rests[*f])).count();
     let slides = |f: &usize| balls.iter().any(|c| c.rests[*f] && c.speed[*f] / 30.0 > 0.01);
     add("holosoma_sliding", (0..frames).filter(slides).count() as f64 / sticks.max(1) as f64);
-    let deepest = depths(&mut courses.iter(), frames);
+    let deepest = depths(&mut contact_series.iter(), frames);
     add("holosoma_penetration", share(&deepest, |d| *d > 0.01));
     add("holosoma_penetration_max", Some(greatest(&deepest)).filter(|d| *d > 0.01).unwrap_or(0.0));
 
-    let lowest = |f: usize| courses.iter().map(|c| c.clearance[f]).fold(f64::INFINITY, f64::min);
+    let lowest = |f: usize| contact_series.iter().map(|c| c.clearance[f]).fold(f64::INFINITY, f64::min);
     let lowest: Vec<f64> = (0..frames).map(lowest).collect();
     let over = |sign: f64| {
         let values: Vec<f64> = lowest.iter().map(|z| if sign * z > 0.005 { sign * z } else { 0.0 }).collect();
@@ -126,9 +128,10 @@ pub fn published(courses: &[Course], frames: usize, rate: f64) -> Vec<Metric> {
     };
     let skate: Vec<f64> = (1..frames)
         .map(|f| {
-            let down =
-                |c: &&Course| c.part.of_foot() && c.clearance[f - 1] <= 0.005 && c.clearance[f] <= 0.005;
-            mean(&courses.iter().filter(down).map(|c| c.speed[f] / 20.0).collect::<Vec<_>>())
+            let down = |c: &&ContactSeries| {
+                c.part.of_foot() && c.clearance[f - 1] <= 0.005 && c.clearance[f] <= 0.005
+            };
+            mean(&contact_series.iter().filter(down).map(|c| c.speed[f] / 20.0).collect::<Vec<_>>())
         })
         .collect();
     let (penetrate, float, skate) = (over(-1.0), over(1.0), mean(&skate));

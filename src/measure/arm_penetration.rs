@@ -28,12 +28,12 @@ impl Vertex {
 
 /// The arms' vertices and the body's capsules.
 #[derive(Clone, Debug, Default)]
-pub struct Skin {
+pub struct ArmSkin {
     arms: Vec<Vertex>,
     body: Vec<Capsule>,
 }
 
-impl Skin {
+impl ArmSkin {
     /// The skin of `character`, bound as `standing`, on a body of these capsules; nothing of those without skin or arms.
     pub fn of(character: &Character, capsules: &[Capsule], standing: &ModelPose, height: f64) -> Self {
         let rig = &character.rig;

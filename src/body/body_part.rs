@@ -3,7 +3,7 @@
 use crate::model::{Role, Side};
 use std::fmt;
 
-/// A part of a body that has a capsule: the same parts for every body, however many joints it has.
+/// A part of a body that has a capsule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BodyPart {
     /// The trunk at the hip joints.

@@ -1,12 +1,12 @@
-//! A body becomes capsules: a segment with a radius for every part, from the skin where there is one, else from bones.
+//! Capsules of a body: a segment with a radius for every part, fitted to the skin where there is one, else to the bones.
 //!
 //! A limb's capsule runs along its bone, its axis in the middle of the skin around it and its radius the 80th
 //! percentile of the skin's distance from that axis. The trunk is wider than deep: four capsules lie across it, one above
 //! the other, as wide and as deep as the middle 90 % of the skin at their height. Without skin the girths of an adult
-//! stand in: ANSUR II (Gordon et al. 2014, male medians; circumferences over 2 pi) on the body's own bone lengths; segment
+//! are used: ANSUR II (Gordon et al. 2014, male medians; circumferences over 2 pi) on the body's own bone lengths; segment
 //! lengths after Winter, Biomechanics (2009), table 4.1.
 //!
-//! The pose measured is the bind pose, else the rest pose. Space: model space in, joint space out. Units: metres.
+//! Measured in the reference pose (bind pose, else rest pose). Space: model space in, joint space out. Units: metres.
 
 use super::body_part::BodyPart;
 use super::surface_samples::{SkinSample, around, flat, range, samples, spread};
@@ -15,12 +15,12 @@ use crate::math::Vec3;
 use crate::model::{Character, Finger, JointId, ModelPose, Rig, Role, Side};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All points within `radius` of a segment that a joint carries.
+/// All points within `radius` of a segment that moves with a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
-    /// What it stands for.
+    /// The part of the body.
     pub part: BodyPart,
-    /// The joint that carries it.
+    /// The joint that moves it.
     pub joint: JointId,
     /// One end of the segment, in joint space, metres: nearer to the hips, or on the body's right for the trunk.
     pub from: Vec3,
@@ -38,19 +38,21 @@ impl Capsule {
     }
 }
 
-/// Winter (2009), fig. 4.1: from the sole to the hip joint, over the stature.
+/// Height of the hip joint above the sole over the stature (Winter 2009, fig. 4.1).
 pub(super) const LEG_OF_STATURE: f64 = 0.53;
-/// Winter (2009), fig. 4.1: the hand over the forearm, both over the stature.
+/// Length of the hand over that of the forearm (Winter 2009, fig. 4.1).
 const HAND_OF_FOREARM: f64 = 0.108 / 0.146;
-/// How much of the hand, from the wrist on, its capsule covers: curled fingers are not where straight ones are.
+/// The share of the hand's length, from the wrist, that its capsule covers: fingers may be curled.
 const PALM: f64 = 0.7;
-/// Radius over bone length, from circumferences: upper arm, forearm, thigh, shin.
+/// Radius over bone length of upper arm, forearm, thigh and shin, from circumferences.
 const GIRTH: [f64; 4] = [0.17, 0.15, 0.19, 0.13];
 /// Radius of the hand over its length: the mean of half its breadth and half its thickness.
 const HAND_GIRTH: f64 = 0.11;
-/// Radii over the stature: neck, head, foot.
+/// Radius of the neck over the stature.
 const NECK: f64 = 0.034;
+/// Radius of the head over the stature.
 const HEAD: f64 = 0.05;
+/// Radius of the foot over the stature.
 const FOOT: f64 = 0.022;
 /// Sections of the trunk: where each lies between the hip joints and the base of the neck, the slab of skin that it
 /// stands for, and half its width and depth over the stature.
@@ -60,11 +62,11 @@ const TRUNK: [(BodyPart, f64, [f64; 2], [f64; 2]); 4] = [
     (BodyPart::Ribs, 0.57, [0.45, 0.7], [0.09, 0.066]),
     (BodyPart::Chest, 0.82, [0.7, 0.95], [0.095, 0.068]),
 ];
-/// How much of the way out to the shoulder joints is trunk.
+/// The share of the distance to the shoulder joints, sideways, that is trunk.
 const SHOULDER: f64 = 0.95;
-/// The stretch of a bone around which the limb's own girth is measured: beside it is the girth of its neighbours.
+/// The span of a bone around which the limb's girth is measured: beyond it lies the girth of its neighbours.
 const MIDDLE: [f64; 2] = [0.25, 0.95];
-/// A limb whose other side is thinner by this factor carries something.
+/// The ratio of radii of the two sides above which the thicker limb holds something.
 const UNEVEN: f64 = 1.5;
 
 /// The capsules of `character` in the order of [`BodyPart`], at most one for each part; none of a body without legs.
@@ -102,7 +104,7 @@ pub(super) fn capsules_in(
     found
 }
 
-/// Takes the thinner of both sides where they differ much: what is on one side only is a shield or a sword.
+/// Takes the thinner of both sides where they differ much: a shield or a sword is on one side only.
 fn even(capsules: &mut [Capsule]) {
     let radius = |part: BodyPart, all: &[Capsule]| all.iter().find(|c| c.part == part).map(|c| c.radius);
     let pairs: [fn(Side) -> BodyPart; 6] = [
@@ -141,8 +143,8 @@ fn parts_of_joints(rig: &Rig, bind: &ModelPose) -> Vec<Option<BodyPart>> {
             Some(role) => part_of(role),
             // In line with the body, or on the head, where only faces and hair are.
             None if inner[id.index()] || above == Some(BodyPart::Head) => above,
-            // Beside a limb: twist joints lie on its bone, straps and pouches off it.
-            None => above.filter(|&part| beside(rig, bind, part, id)),
+            // Near a limb: twist joints lie on its bone, straps and pouches off it.
+            None => above.filter(|&part| on_bone(rig, bind, part, id)),
         };
     }
     parts
@@ -176,7 +178,8 @@ fn bone(rig: &Rig, part: BodyPart) -> Option<[JointId; 2]> {
     Some([rig.joint(from)?, to.iter().find_map(|&role| rig.joint(role))?])
 }
 
-fn beside(rig: &Rig, bind: &ModelPose, part: BodyPart, id: JointId) -> bool {
+/// Whether a joint lies on the bone of a limb.
+fn on_bone(rig: &Rig, bind: &ModelPose, part: BodyPart, id: JointId) -> bool {
     let Some([from, to]) = bone(rig, part) else { return false };
     let (a, b) = (bind.position(from), bind.position(to));
     let offset = bind.position(id) - a;
@@ -232,7 +235,7 @@ impl CapsuleFit<'_> {
         let reach = SHOULDER * Side::BOTH.map(shoulder).into_iter().fold(f64::INFINITY, f64::min);
         let inside = |s: &&SkinSample| (s.at - base).dot(&left).abs() < reach;
         let skin: Vec<&SkinSample> = self.skin_of(BodyPart::Pelvis).filter(inside).collect();
-        let carrier = |t: f64| {
+        let joint_at = |t: f64| {
             let below = spine.iter().rev().find(|&&id| along(&self.bind.position(id)) <= t);
             below.copied().filter(|_| t > TRUNK[0].1).unwrap_or(hips)
         };
@@ -249,7 +252,7 @@ impl CapsuleFit<'_> {
             }
             let radius = deep.min(wide).clamp(0.05 * length, 0.6 * length);
             let half = left * (wide - radius).max(0.0);
-            self.capsule(part, carrier(t), at - half, at + half, radius)
+            self.capsule(part, joint_at(t), at - half, at + half, radius)
         };
         TRUNK.map(section).to_vec()
     }

@@ -1,4 +1,7 @@
-//! Where a hand is in relation to a body becomes where it belongs on another body.
+//! Target positions of hands on another body: contacts with the body and distances near it are kept.
+//!
+//! After Ho, Komura and Tai (Spatial relationship preserving character motion adaptation, 2010) in intent, with capsules in
+//! place of an interaction mesh.
 //!
 //! The relation is that of the middle of the palm `y` to a capsule: the nearest point of its segment (how far along it),
 //! the direction from there `n`, and the distance between the surfaces `d = |y - q| - r - r_hand`. On the other body,
@@ -14,11 +17,10 @@
 //! y*       = p + w (y - p)
 //! ```
 //!
-//! so that a contact is kept at its place, a hand nearby does not get into the body, and one in free air is left alone:
-//! arms that hang beside a body hang, whatever its build. A place that the arm cannot reach slides along the surface
-//! until it can. Two hands that touch keep their distance about the middle between them. World directions carry over as they are: the transfer of a motion turns every bone of the target as
-//! it turned the source's. After Ho, Komura and Tai (Spatial relationship preserving character motion adaptation, 2010) in
-//! intent, with capsules in place of an interaction mesh.
+//! so a contact keeps its position on the part, a hand nearby does not enter the body, and a hand in free air is left
+//! alone: arms that hang beside a body hang, whatever its build. A position out of the arm's reach slides along the surface
+//! until the arm reaches it. Two hands that touch keep their distance about the middle between them. World directions are
+//! used as they are, since retargeting gives every bone of the target the world rotation of the source's.
 //!
 //! The error of a result against the plain copy of the rotations: over frames and hands,
 //! `sum w |(p_result - c_result) - (y* - c_copy)| / (H sum w)` with `H` the height of the target, `c` the position of its
@@ -34,18 +36,18 @@ use super::height::COMMON_HEIGHT;
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use crate::model::{JointId, ModelPose, Side};
 
-/// Within this distance a hand touches, metres on a body of the height below.
+/// A hand within this distance touches, metres on a body of the common height.
 const TOUCH: f64 = 0.02;
-/// How far touching reaches, over the height. At more than twice this arms that hang are taken for hands on the thigh.
+/// Width of the falloff of touching, over the height. At more than twice this a hanging arm counts as a hand on the thigh.
 const TOUCHING: f64 = 0.035;
-/// A place farther from the shoulder than this, over the length of the arm, is out of reach.
+/// The reach of an arm over its length.
 const STRETCHED: f64 = 0.97;
-/// The distance at which the nearer of two parts counts little more than the other, metres.
+/// Added to distances in the weights of parts, metres: limits how much more the nearest part counts.
 const BLEND: f64 = 0.01;
-/// Below this nearness a part is passed over.
+/// A part with less weight than this is skipped.
 const FAR: f64 = 1e-4;
 
-/// How the hands of one body relate to it, and where they belong on another.
+/// The relation of the hands of a source to its body, and their target positions on another body.
 #[derive(Clone, Debug)]
 pub struct HandTargets {
     parts: Vec<[Capsule; 2]>,
@@ -54,19 +56,19 @@ pub struct HandTargets {
     scale: f64,
     source_height: f64,
     height: f64,
-    /// Surfaces farther apart than this on the source are not near each other, metres.
+    /// The distance of surfaces on the source above which they do not relate, metres.
     far: f64,
 }
 
-/// One hand of one frame.
+/// The target of one hand in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HandTarget {
-    /// From where the middle of the palm is to where it belongs, weighed by `nearness`, metres.
+    /// From the middle of the palm to its target, weighted by `nearness`, metres.
     pub offset: Vec3,
     /// From 0, in free air, to 1, touching.
     pub nearness: f64,
-    /// The distance between the surfaces of the hand and the part that is nearest on the source, there and here, metres,
-    /// the first scaled to this body.
+    /// The distance between the hand and the part nearest on the source, surface to surface, on the source (scaled to this
+    /// body) and on this body, metres.
     pub gap: Option<[f64; 2]>,
 }
 
@@ -279,11 +281,11 @@ impl HandTargets {
         let place = a + (b - a) * along + direction * wanted;
         let foot = a + (b - a) * nearest_on_segment(&[a, b], here);
         let away = (here - foot).norm();
-        // Deep inside there is no way out of its own: then the source's.
-        let way = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
+        // Deep inside the part the direction out is that of the source.
+        let out = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
         let free = away.max(thick + self.scale * distance.min(0.0));
         let far = free + touching * (wanted - free);
-        let beside = foot + way.try_normalize(1e-6).unwrap_or(direction) * far;
+        let beside = foot + out.try_normalize(1e-6).unwrap_or(direction) * far;
         let blend = distance.max(0.0) + BLEND * self.source_height / COMMON_HEIGHT;
         Some(PartRelation {
             place: beside.lerp(&place, touching),

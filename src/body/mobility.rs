@@ -1,13 +1,12 @@
-//! How far the joints of a body turn: the published mobility of each role, and one that is told in the words of the
-//! field.
+//! Mobility of joints by role: published ranges of motion, and overrides by the user in anatomical terms.
 //!
 //! Degrees after the American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording (1965),
 //! as tabulated in Norkin and White, Measurement of Joint Motion; the clavicle after Neumann, Kinesiology of the
 //! Musculoskeletal System; dorsiflexion under the body's weight, about twice that of a hanging foot, after Rabin,
 //! Kozol, Spitzer and Finestone (2015), Journal of Athletic Training 50:30. Where a rig has one joint for several of
-//! anatomy (a hand that also turns the forearm), the mobility is that of all of them; where it has several for one (a
+//! anatomy (a hand that also rotates the forearm), the mobility is that of all of them; where it has several for one (a
 //! spine), each has up to twice an even share, because vertebrae differ as much: the first joint of the neck has half
-//! of its turning (White and Panjabi 1990, Clinical Biomechanics of the Spine). Units: degrees for people, radians
+//! of its rotation (White and Panjabi 1990, Clinical Biomechanics of the Spine). Units: degrees for people, radians
 //! inside.
 
 use crate::model::{Finger, Mobility, Rig, Role};
@@ -27,7 +26,7 @@ fn published(role: Role) -> Option<Mobility> {
         Role::Spine(_) => degrees(25.0, 80.0, 35.0, 35.0, 45.0),
         // The whole cervical spine, the head included.
         Role::Neck(_) | Role::Head => degrees(45.0, 45.0, 45.0, 45.0, 60.0),
-        // Retraction and protraction; depression and elevation; it turns about itself as the arm goes up.
+        // Retraction and protraction; depression and elevation; it rotates about its length as the arm goes up.
         Role::Clavicle(_) => degrees(30.0, 30.0, 10.0, 45.0, 50.0),
         // From the arm held out sideways: backwards and forwards across the body; down past the body's side, and up.
         // Held out it goes back by 45, but the hanging arm by 60, and the ellipse through that ends at 84.
@@ -42,7 +41,7 @@ fn published(role: Role) -> Option<Mobility> {
         Role::Finger(_, _, 1) => degrees(10.0, 100.0, 5.0, 5.0, 5.0),
         Role::Finger(..) => degrees(10.0, 90.0, 5.0, 5.0, 5.0),
         Role::UpperLeg(_) => degrees(30.0, 120.0, 30.0, 45.0, 45.0),
-        // Some hyperextension; the bent knee lets the shin turn a little.
+        // Some hyperextension; the bent knee lets the shin rotate a little.
         Role::LowerLeg(_) => degrees(10.0, 135.0, 10.0, 10.0, 40.0),
         // Plantar flexion and dorsiflexion; the toes inwards and outwards; inversion and eversion.
         // The 20 degrees of dorsiflexion in the tables are those of a hanging foot; a planted one carries the body.
@@ -51,7 +50,7 @@ fn published(role: Role) -> Option<Mobility> {
     })
 }
 
-/// How far the joint of a role turns: as told for this rig, else as published; `None` for the root and for tails.
+/// The mobility of the joint of a role: the override of this rig, else the published one; `None` for the root and for tails.
 pub fn mobility(rig: &Rig, role: Role) -> Option<Mobility> {
     if let Some(told) = rig.told_mobility(role) {
         return Some(*told);
@@ -72,7 +71,7 @@ fn joints_of_one(rig: &Rig, role: Role) -> f64 {
     count.max(1) as f64
 }
 
-/// What a word says: which angle, which end of it, and the angle from the word's zero to the role's.
+/// An anatomical term: which angle, which end of it, and the offset of its zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AngleTerm {
     Extension,
@@ -137,7 +136,7 @@ fn words(role: Role) -> &'static [(&'static str, AngleTerm)] {
     }
 }
 
-/// What is wrong with a mobility that was told.
+/// Why a mobility override is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MobilityError {
@@ -161,7 +160,7 @@ pub enum MobilityError {
         role: Role,
         /// The word.
         word: &'static str,
-        /// What was told.
+        /// The angle given.
         degrees: f64,
         /// The least that is allowed.
         low: f64,
@@ -170,7 +169,7 @@ pub enum MobilityError {
     },
 }
 
-/// What is told of the mobility of one role.
+/// An override of the mobility of one role.
 #[derive(Clone, PartialEq)]
 pub struct MobilityOverride {
     role: Role,
@@ -185,7 +184,7 @@ impl fmt::Debug for MobilityOverride {
 }
 
 impl MobilityOverride {
-    /// Reads angles in degrees by the words of the field.
+    /// Reads angles in degrees by their anatomical terms.
     ///
     /// # Errors
     /// A [`MobilityError`] and the position of the word that it is about.
@@ -216,7 +215,7 @@ impl MobilityOverride {
         Ok(Self { role, angles })
     }
 
-    /// The rig of whom it is told; angles that are not told stay.
+    /// The rig with this override; angles that it does not name stay.
     pub fn on(&self, rig: Rig) -> Rig {
         let Some(mut made) = mobility(&rig, self.role) else { return rig };
         let right = std::f64::consts::FRAC_PI_2;

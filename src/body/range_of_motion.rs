@@ -1,7 +1,7 @@
-//! Where the joints of a body may turn: the mobility of a role becomes swing and twist in the joint's own axes.
+//! Range of motion of a joint: the mobility of its role as swing and twist limits in the joint's own axes.
 //!
-//! Measured from the anatomical direction of the bone, not from the rest pose, as far as the body says what that is.
-//! Space: model space, Y up, facing +Z, and the body's own axes where its file leans it over. Units: radians.
+//! Measured from the anatomical direction of the bone where the body defines one, not from the rest pose. Space: model
+//! space, Y up, facing +Z, and the body's own axes where its file leans it over. Units: radians.
 
 use super::mobility::mobility;
 use crate::anatomy::{Figure, on_four_legs};
@@ -22,18 +22,18 @@ pub struct MotionRange {
     pub swing: [[f64; 2]; 2],
     /// Least and greatest twist, radians.
     pub twist: [f64; 2],
-    /// Whether the joint twists before it swings, so that the swing is about axes which the twist has turned: a hand,
-    /// to which a rig gives the turning of the forearm.
+    /// Whether the joint twists before it swings, so that the swing axes rotate with the twist: a hand, whose joint also has
+    /// the pronation of the forearm.
     pub twist_first: bool,
 }
 
 /// The range of a joint of a body that rests as `rest` (model space, normal form); `None` for joints without a role,
 /// without a mobility, or without a bone, and for those that hang elsewhere than people's do (a foot on the root, as
-/// rigs for animators have it): their local rotation is not the turn of the joint. What is told for a joint holds
-/// wherever it hangs.
+/// rigs for animators have it): their local rotation is not that of the anatomical joint. A mobility override holds for any
+/// parent.
 pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
-    // What is published is published of people.
+    // Published ranges are those of people.
     let told = rig.told_mobility(role).is_some();
     if !told && (on_four_legs(rig, rest) || !hangs_like_people(rig, id, role)) {
         return None;

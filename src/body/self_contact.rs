@@ -1,7 +1,7 @@
-//! A pose becomes the places where a body is inside itself, told by its capsules.
+//! Self-intersections of a body in a pose, found between its capsules.
 //!
 //! Pairs of parts with at least one part between them, the trunk counting as one part; pairs that already overlap in the
-//! bind pose, else in the rest pose, are left out, since there it is the capsules that are too thick.
+//! reference pose are left out, since there the capsules are too thick.
 //! Space: model space. Units: metres.
 
 use super::body_part::BodyPart;
@@ -10,23 +10,23 @@ use super::character_body::CharacterBody;
 use crate::math::{Vec3, nearest_of_segments};
 use crate::model::ModelPose;
 
-/// The pairs of parts of a body that can be inside each other.
+/// The pairs of parts of a body that can intersect.
 #[derive(Clone, Debug)]
 pub struct SelfContact {
     capsules: Vec<Capsule>,
     pairs: Vec<[usize; 2]>,
 }
 
-/// Two parts inside each other.
+/// An intersection of two parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overlap {
     /// The parts; the first is the one that is lighter to move.
     pub parts: [BodyPart; 2],
     /// How deep, metres.
     pub depth: f64,
-    /// The way out for the first part, a unit vector.
+    /// The direction in which the first part leaves the second, a unit vector.
     pub out: Vec3,
-    /// How far along the first part's segment they are nearest, 0 to 1.
+    /// The position of the nearest point along the first part's segment, 0 to 1.
     pub along: f64,
 }
 

@@ -1,7 +1,7 @@
-//! A skinned surface becomes samples of its area, in lists by the joint that moves it most, and samples become widths.
+//! Samples of a skinned surface by area, in lists by the joint that moves it most, and the widths measured on them.
 //!
-//! Samples stand for equal treatment of all skin: a face of ten thousand triangles weighs no more than its area, and the
-//! large triangles of a low-poly model are as dense in samples as small ones. Space: model space of the pose in which
+//! Sampling by area treats all skin alike: a face of ten thousand triangles counts no more than its area, and the large
+//! triangles of a low-poly model are sampled as densely as small ones. Space: model space of the pose in which
 //! the skin was attached. Units: metres.
 
 use crate::math::Vec3;
@@ -10,13 +10,13 @@ use crate::model::{Character, Mesh, ModelPose};
 /// A piece of skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SkinSample {
-    /// Where it is, in model space.
+    /// Its position in model space, metres.
     pub at: Vec3,
-    /// How much skin it stands for, in square metres.
+    /// The area that it stands for, square metres.
     pub area: f64,
 }
 
-/// Triangles of one mesh that are looked at, at most: more are passed over evenly, for models of millions.
+/// The most triangles of one mesh that are sampled; of larger meshes every n-th is taken.
 const MOST: usize = 30_000;
 
 /// The samples of all meshes, about `spacing` apart, in the pose in which the skin was attached: for each list the skin
@@ -82,12 +82,12 @@ fn divide(corners: &[SkinCorner; 3], spacing: f64, stands_for: f64, found: &mut 
     }
 }
 
-/// Steps from the least value to the greatest by which many values are put in order.
+/// The number of histogram bins between the least value and the greatest.
 const STEPS: usize = 256;
 
 /// The values below which these `shares` of the total weight lie; `None` of nothing.
 ///
-/// Values are weighed in even steps, and only those of the step in which a share ends are put in order.
+/// Weights are summed in a histogram, and only the values of the bin that contains a quantile are sorted.
 fn quantiles<const N: usize>(values: &[(f64, f64)], shares: [f64; N]) -> Option<[f64; N]> {
     let ends = |(low, high): (f64, f64), v: &(f64, f64)| (low.min(v.0), high.max(v.0));
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
@@ -119,7 +119,7 @@ fn quantiles<const N: usize>(values: &[(f64, f64)], shares: [f64; N]) -> Option<
     found.iter().all(Option::is_some).then(|| found.map(Option::unwrap_or_default))
 }
 
-/// Fewer samples than this are no skin to measure.
+/// The fewest samples that a width is measured on.
 const FEW: usize = 12;
 
 fn along(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<Vec<(f64, f64)>> {

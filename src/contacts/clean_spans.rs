@@ -1,9 +1,9 @@
-//! Spans of frames that are too short or too near each other are mended.
+//! Cleans contact spans: joins those too near each other and drops those too short.
 
 use std::ops::Range;
 
 /// Fills gaps of fewer than `shortest` frames, then drops spans of fewer. A span at an end of the clip of `frames`
-/// frames stays: nobody knows how long it was.
+/// frames stays: its full length is unknown.
 pub(super) fn cleaned(spans: Vec<Range<usize>>, shortest: usize, frames: usize) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for span in spans {

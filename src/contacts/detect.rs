@@ -1,4 +1,4 @@
-//! The story of a detection: points, their ways, the floor, thresholds that fit the clip, labels, holds.
+//! Detects contacts: paths of the contact points, floor, thresholds fitted to the clip, labels, spans.
 //!
 //! Height alone is not enough (jogging, tiptoe) and speed alone is not (the apex of a swing): both are required.
 //! Space: model space, Y up. Units: metres and metres per second at a leg of 0.9 m, scaled with the leg; seconds.
@@ -16,7 +16,7 @@ use crate::signal::spans;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// How heights and speeds become labels.
+/// The method that labels heights and speeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detector {
     /// Two pairs of thresholds.
@@ -29,9 +29,9 @@ pub enum Detector {
 /// How contacts are found. Lengths and speeds are those of a body with legs of 0.9 m.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactOptions {
-    /// By which method.
+    /// The method.
     pub detector: Detector,
-    /// The parts to look at; empty: all that can be labelled.
+    /// The parts to label; empty for all that can be labelled.
     pub parts: Vec<ContactPart>,
     /// The height of the ground in model space, metres, not scaled; `None` finds it.
     pub ground: Option<f64>,
@@ -62,32 +62,35 @@ impl Default for ContactOptions {
     }
 }
 
-/// The leg that lengths are given for, metres.
+/// The leg length that lengths and speeds are given for, metres.
 const LEG: f64 = 0.9;
 /// The shortest contact, seconds: walking and running feet stay for longer than twice this.
 const SHORTEST: f64 = 0.08;
-/// How far from the floor the surface of a part at rest may be, metres: soles are known well, other skin is not.
+/// The largest distance of a sole in contact from the floor, metres.
 const SOLE_TOLERANCE: f64 = 0.05;
+/// The same of other parts, whose surface is known less well, metres.
 const SKIN_TOLERANCE: f64 = 0.06;
-/// A point slower than this may rest.
+/// A point slower than this may be in contact, m/s.
 const SLOW: f64 = 0.15;
-/// The inner height, in median deviations of the frames that may rest, and its bounds; skin takes twice as much.
+/// The inner height over the median deviation of the frames that may be in contact; parts other than soles take twice it.
 const HEIGHT_SPREADS: f64 = 2.5;
+/// Least and greatest inner height, metres.
 const HEIGHT_ON: (f64, f64) = (0.025, 0.035);
-/// How far above the inner height the outer one lies.
+/// The outer height above the inner one, metres.
 const HEIGHT_MORE: f64 = 0.02;
-/// The inner speed as a share of what feet are seldom faster than, and its bounds.
+/// The inner speed as a share of the 95th percentile of the speeds of feet.
 const SPEED_SHARE: f64 = 0.2;
+/// Least and greatest inner speed, m/s.
 const SPEED_ON: (f64, f64) = (0.1, 0.3);
 /// The outer speed over the inner one.
 const SPEED_MORE: f64 = 2.0;
-/// Above so many times the inner thresholds the hidden Markov model has no say.
+/// Height and speed over the inner thresholds above which the hidden Markov model never labels a contact.
 const POSSIBLE: (f64, f64) = (2.5, 3.0);
-/// The level at which a part rests is measured in steps of this, over a window of that half width, seconds: floors of
-/// capture halls tilt, and takes drift.
+/// The level of a part in contact is measured at this interval, seconds: floors of capture halls tilt, and takes drift.
 const LEVEL_STEP: f64 = 0.25;
+/// Half the width of the window around each, seconds.
 const LEVEL_HALF_WINDOW: f64 = 1.5;
-/// The fewest seconds of rest within the window.
+/// The shortest time of contact within the window, seconds.
 const LEVEL_REST: f64 = 0.1;
 
 /// The contacts of a motion; none at all for a body without legs.
@@ -154,7 +157,7 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     contacts
 }
 
-/// The labelled spans, mended; a hold ends at a cut.
+/// The labelled spans, cleaned; a contact ends at a cut.
 fn labelled(shots: &[Range<usize>], labels: &[bool], shortest: usize) -> Vec<Range<usize>> {
     let of = |shot: &Range<usize>| {
         let start = shot.start;

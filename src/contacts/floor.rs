@@ -1,4 +1,4 @@
-//! The ways of the soles become the height of the floor, and the raised places that a foot stands on.
+//! Height of the floor, and of stairs and boxes, from the paths of the soles.
 //!
 //! The floor is a low percentile of the lowest sole point while it is slow; stairs and boxes are plateaus of a foot
 //! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
@@ -9,23 +9,25 @@ use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
 use crate::signal::spans;
 
-/// A sole slower than this shows where the floor is.
+/// The floor is measured on soles slower than this, m/s.
 const SLOW: f64 = 0.15;
-/// The fewest frames, and share of the clip, that slow soles must have to be believed.
+/// The fewest frames with slow soles (and at least a fiftieth of the clip) that the floor is measured on.
 const SLOW_FRAMES: usize = 3;
-/// The percentile of slow soles that is the floor, and of all soles where none is slow.
+/// The quantile of the heights of slow soles that is the floor.
 const LOW_OF_SLOW: f64 = 0.05;
+/// The same of all soles where too few are slow.
 const LOW_OF_ALL: f64 = 0.02;
-/// A plateau lies at least this far above the floor.
+/// The least height of a plateau above the floor, metres.
 const RAISED: f64 = 0.08;
-/// A plateau lasts at least this long, and rises or falls by at most so much within.
+/// The shortest plateau, seconds.
 const PLATEAU_S: f64 = 0.15;
+/// The largest deviation of heights within a plateau, metres.
 const LEVEL: f64 = 0.04;
-/// A plateau carries if the other foot is in the air for at least this long meanwhile.
+/// A plateau bears weight if the other foot is in the air for at least this long meanwhile, seconds.
 const CARRIES_S: f64 = 0.1;
-/// A plateau counts this long before and after itself.
+/// A plateau is extended by this time before and after it, seconds.
 const AROUND_S: f64 = 0.1;
-/// The hips are at least this far above a foot that carries.
+/// The least height of the hips above a foot that bears weight, metres.
 const HIPS_ABOVE: f64 = 0.3;
 
 /// The floor under a clip.
@@ -33,7 +35,7 @@ const HIPS_ABOVE: f64 = 0.3;
 pub(super) struct Floor {
     /// The height of the plane.
     pub height: f64,
-    /// For the left and the right foot: plateaus that carry, as frames and height.
+    /// Plateaus that bear weight, of the left and of the right foot: frames and height.
     raised: [Vec<(std::ops::Range<usize>, f64)>; 2],
 }
 
@@ -48,7 +50,7 @@ impl Floor {
         Self { height, ..self }
     }
 
-    /// The height of what a part would rest on in a frame.
+    /// The height of the ground under a part in a frame.
     pub fn under(&self, part: ContactPart, frame: usize) -> f64 {
         let Some(side) = part.side().filter(|_| part.of_foot()) else { return self.height };
         let raised = &self.raised[usize::from(side == Side::Right)];
@@ -92,7 +94,7 @@ impl Floor {
     }
 }
 
-/// The height of the floor under these ways of sole points; `None` without a frame.
+/// The height of the floor under these paths of sole points; `None` without a frame.
 pub(super) fn height(tracks: &[PointTrack], scale: f64) -> Option<f64> {
     let sole = SoleSamples::of(tracks, ContactPart::of_foot);
     let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);

@@ -1,4 +1,4 @@
-//! Height and speed of a point become labels by a hidden Markov model of two states, free and resting.
+//! Labels contacts by a hidden Markov model of height and speed with two states, free and in contact.
 //!
 //! The emissions are normal densities of `(log(z + 1 cm), log(s + 5 cm/s))`, fitted to the clip by expectation
 //! maximisation (Dempster, Laird and Rubin 1977) under conjugate priors, so that a clip in which nothing ever
@@ -7,23 +7,27 @@
 //! `V_a(t) = max(V_a(t-1) + e_a(t), V_b(t-n) + sum e_a(t-n+1..t) - cost)`, the sums by differences of running sums.
 //! Units: metres and metres per second at a leg of 0.9 m, frames.
 
-/// What keeps the logarithms finite: heights and speeds below these are all the same.
+/// Added to heights so that logarithms stay finite, metres: heights far below it do not differ.
 const HEIGHT_FLOOR: f64 = 0.01;
+/// The same of speeds, m/s.
 const SPEED_FLOOR: f64 = 0.05;
-/// The prior of a state: its usual height and speed, and the spread of their logarithms.
+/// Prior of the contact state: usual height (m) and speed (m/s), and the standard deviation of their logarithms.
 const RESTING: ([f64; 2], f64) = ([0.005, 0.06], 0.5);
+/// Prior of the free state.
 const FREE: ([f64; 2], f64) = ([0.10, 1.0], 0.9);
-/// How many samples the prior weighs for each sample of the clip, and for the clip as a whole.
+/// Weight of the prior for each sample of the clip.
 const PRIOR_SHARE: f64 = 2.0;
+/// Weight of the prior in samples, added once.
 const PRIOR_SAMPLES: f64 = 10.0;
-/// The smallest spread of a logarithm.
+/// The smallest standard deviation of a logarithm.
 const LEAST_SPREAD: f64 = 0.15;
-/// The rounds of the fit, and the samples that it looks at, evenly spread.
+/// The most rounds of expectation maximisation.
 const ROUNDS: usize = 20;
+/// The most samples of the fit, evenly spaced.
 const SAMPLES: usize = 1024;
-/// What a change of state costs, in nats.
+/// The cost of a change of state, nats.
 const CHANGE: f64 = 2.0;
-/// Frames closer in time than this, in seconds, say nothing new: each counts by its share of that time.
+/// Frames closer in time than this, in seconds, are not independent: each counts by its share of that time.
 const NEWS_S: f64 = 1.0 / 30.0;
 
 /// A normal density of two independent logarithms.

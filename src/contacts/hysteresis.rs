@@ -1,4 +1,4 @@
-//! Height and speed of a point become labels by two pairs of thresholds.
+//! Labels contacts by two pairs of thresholds for height and speed.
 //!
 //! A contact is a time below the outer pair that comes below the inner pair; it lasts from the first to the last frame
 //! below the inner pair. So a contact that wavers stays one, and its ends are where the part really comes and goes.
@@ -7,10 +7,10 @@
 /// When a contact begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Thresholds {
-    /// The inner pair: below both it rests.
+    /// The inner pair: in contact below both.
     pub height_on: f64,
     pub speed_on: f64,
-    /// The outer pair: above either it does not.
+    /// The outer pair: not in contact above either.
     pub height_off: f64,
     pub speed_off: f64,
 }

@@ -1,4 +1,4 @@
-//! Contact labels become a table of comma-separated values, and back.
+//! Reads and writes contact labels as a table of comma-separated values (CSV).
 //!
 //! One row a frame: `frame`, then for every part that was looked at a column of 0 and 1 under its name
 //! (`left_heel`). Two kinds of columns may be left out: `ground`, the height of the ground, and `left_heel_height`,
@@ -7,7 +7,7 @@
 use crate::model::{ContactPart, Contacts, Hold, Motion};
 use std::fmt::Write;
 
-/// Labels as they stand in a table.
+/// The labels of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
     /// The frame of the first row.

@@ -1,4 +1,4 @@
-//! A motion becomes contact labels: which parts of the body rest when, and how high the ground lies.
+//! Contact detection: which parts of the body are in contact when, and the height of the ground.
 
 mod detect;
 mod floor;

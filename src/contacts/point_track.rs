@@ -1,4 +1,4 @@
-//! A clip becomes the ways of the points that can rest: where each surface is and how fast it moves, frame by frame.
+//! Positions and speeds of the contact points of a clip, frame by frame.
 //!
 //! Speeds are slopes of quadratics over five frames or a fifteenth of a second, whichever is longer (Savitzky and
 //! Golay 1964): at high rates five frames would measure the jitter of the capture. No slope reaches across a cut.
@@ -11,16 +11,17 @@ use crate::signal::SavitzkyGolay;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Half the window of the slopes, seconds; and the fewest frames.
+/// Half the window of the slopes, seconds.
 const HALF_WINDOW_S: f64 = 1.0 / 30.0;
+/// Its fewest frames.
 const HALF_WINDOW_FRAMES: usize = 2;
-/// The most frames, for rates beyond all cameras.
+/// Its most frames, for rates beyond those of cameras.
 const HALF_WINDOW_MOST: usize = 64;
 
-/// Frames whose points are placed together, side by side with others: whole blocks of lanes.
+/// The frames of one parallel task: whole blocks of lanes.
 const PART: usize = 32 * LANES;
 
-/// The way of one point.
+/// The path of one point.
 #[derive(Clone, Debug)]
 pub(super) struct PointTrack {
     pub part: ContactPart,
@@ -29,27 +30,27 @@ pub(super) struct PointTrack {
     pub speed: Vec<f64>,
 }
 
-/// The ways of these points; `shots` are the stretches of frames between cuts.
+/// The paths of these points; `shots` are the spans of frames between cuts.
 pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<usize>]) -> Vec<PointTrack> {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
-    let mut ways: Vec<[Vec<f64>; 3]> =
+    let mut paths: Vec<[Vec<f64>; 3]> =
         points.iter().map(|_| std::array::from_fn(|_| vec![0.0; clip.frames()])).collect();
     let local: Vec<_> = points.iter().map(|p| splat_vec3(&p.at)).collect();
     let forward = Forward::towards(skeleton, clip, points.iter().map(|p| p.joint));
-    // The same frames of all ways go together.
+    // The same frames of all paths go together.
     let mut parts: Vec<Vec<&mut [f64]>> = Vec::new();
     parts.resize_with(clip.frames().div_ceil(PART), Vec::new);
-    for way in ways.iter_mut().flatten() {
-        parts.iter_mut().zip(way.chunks_mut(PART)).for_each(|(part, way)| part.push(way));
+    for path in paths.iter_mut().flatten() {
+        parts.iter_mut().zip(path.chunks_mut(PART)).for_each(|(part, path)| part.push(path));
     }
     let of_part = |block: &mut Block, (number, mut part): (usize, Vec<&mut [f64]>)| {
-        let frames = part.first().map_or(0, |way| way.len());
+        let frames = part.first().map_or(0, |path| path.len());
         for start in (0..frames).step_by(LANES) {
             forward.compute((number * PART + start) / LANES, block);
-            for ((point, local), way) in points.iter().zip(&local).zip(part.chunks_exact_mut(3)) {
+            for ((point, local), path) in points.iter().zip(&local).zip(part.chunks_exact_mut(3)) {
                 let joint = &block.lanes()[point.joint.index()];
                 let at = joint.point(*local);
-                for (c, channel) in way.iter_mut().enumerate() {
+                for (c, channel) in path.iter_mut().enumerate() {
                     let drop = if c == 1 { point.radius } else { 0.0 };
                     let own =
                         channel[start..].iter_mut().zip(<[f32; LANES]>::from(at[c])).take(block.frames());
@@ -62,15 +63,15 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
     let half = (clip.sample_rate * HALF_WINDOW_S).round() as usize;
     let half = half.clamp(HALF_WINDOW_FRAMES, HALF_WINDOW_MOST);
     let slope = SavitzkyGolay::new(2 * half + 1, 2).expect("five frames and more hold a quadratic");
-    let track = |(point, way): (&ContactPoint, [Vec<f64>; 3])| {
-        let [x, y, z] = way.each_ref().map(|channel| -> Vec<f64> {
+    let track = |(point, path): (&ContactPoint, [Vec<f64>; 3])| {
+        let [x, y, z] = path.each_ref().map(|channel| -> Vec<f64> {
             shots.iter().flat_map(|shot| slope.slopes(&channel[shot.clone()])).collect()
         });
         let speed = |((x, y), z): ((&f64, &f64), &f64)| Vec3::new(*x, *y, *z).norm() * clip.sample_rate;
         let speed = x.iter().zip(&y).zip(&z).map(speed).collect();
-        let [x, y, z] = way;
+        let [x, y, z] = path;
         let at = x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect();
         PointTrack { part: point.part, at, speed }
     };
-    points.par_iter().zip(ways).map(track).collect()
+    points.par_iter().zip(paths).map(track).collect()
 }

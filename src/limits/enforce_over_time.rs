@@ -1,9 +1,9 @@
-//! Every joint outside its range turns by the smallest and smoothest change that brings it inside.
+//! Brings every joint inside its range by the smallest and smoothest change of its rotation over time.
 //!
 //! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
-//! twist past half a turn counts on; their allowed values are convex, and `corrections` finds the change. Bringing
-//! each frame to its nearest inside instead stops a joint dead where it meets its bound. Parents come first: a trunk or a
-//! collar bone that is turned takes neither head nor arms along, as far as their own ranges let them stay. Units: radians,
+//! twist past half a turn continues; their allowed values are convex, and `corrections` finds the change. Bringing
+//! each frame to its nearest inside instead stops a joint dead where it meets its bound. Parents come first: head
+//! and arms keep their world rotations when a trunk or a collar bone changes, as far as their own ranges allow. Units: radians,
 //! hertz.
 
 use super::limb_roll::roll_limbs;
@@ -14,12 +14,12 @@ use crate::signal::{corrections, fix_hemispheres};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-/// How limits are kept.
+/// How limits are enforced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitOptions {
-    /// Changes are no quicker than this, hertz.
+    /// Cutoff frequency of the changes, hertz.
     pub cutoff: f64,
-    /// How much of the way back is gone, 0 to 1.
+    /// The share of the correction that is applied, 0 to 1.
     pub strength: f64,
 }
 
@@ -29,30 +29,29 @@ impl Default for LimitOptions {
     }
 }
 
-/// What was done.
+/// What was changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitReport {
     /// Frames in which a joint was outside.
     pub frames: usize,
     /// The joints that were outside, in joint order.
     pub joints: Vec<JointId>,
-    /// How far outside they were at most, radians.
+    /// The largest angle outside, radians.
     pub excess: f64,
     /// The greatest change of a joint's rotation, radians.
     pub turned: f64,
-    /// How far an upper arm or a thigh was rolled at most, radians.
+    /// The largest roll of an upper arm or a thigh, radians.
     pub rolled: f64,
-    /// Joints left as they are, whole limbs: one of the limb leaves its range further than a body of its kind could, or
-    /// points backwards at times, where a bone has no telling twist.
+    /// Joints left as they are, whole limbs: one of the limb is further outside its range than a body of its kind could be,
+    /// or points backwards at times, where the twist of a bone is not defined.
     pub left: Vec<JointId>,
 }
 
-/// A joint further outside than this is, radians.
+/// A joint counts as outside its range above this angle, radians.
 const OUTSIDE: f64 = 1e-9;
-/// A bone that swings further than this off its axis has no telling twist, radians.
+/// The twist of a bone that swings further than this off its axis is not defined, radians.
 const TELLING: f64 = 170.0 * PI / 180.0;
-/// A joint that leaves its range by more than this is none of a body that has the range: a robot's neck that goes
-/// round, radians.
+/// A joint further outside its range than this does not have that range, radians: a robot's neck that goes round.
 const FOREIGN: f64 = 60.0 * PI / 180.0;
 
 /// The motion with `joints` inside the limits of `mechanism`.
@@ -82,7 +81,7 @@ pub fn keep(
     if kept.joints.is_empty() {
         return (motion, kept);
     }
-    let arrived = motion.clip.clone();
+    let original = motion.clip.clone();
     let (mut motion, rolled) = roll_limbs(motion, mechanism, joints, options);
     kept.rolled = rolled;
     let brought: Vec<(JointId, Option<Vec<Quat>>)> =
@@ -92,19 +91,19 @@ pub fn keep(
     let left = |id: JointId| foreign.contains(&limb_of(id));
     kept.left = joints.iter().copied().filter(|id| left(*id)).collect();
     let whole: Vec<JointId> = mechanism.skeleton().ids().filter(|id| left(*id)).collect();
-    for f in 0..arrived.frames() {
+    for f in 0..original.frames() {
         whole
             .iter()
-            .for_each(|id| motion.clip.rotations_mut(f)[id.index()] = arrived.rotations(f)[id.index()]);
+            .for_each(|id| motion.clip.rotations_mut(f)[id.index()] = original.rotations(f)[id.index()]);
     }
     let rolled = motion.clip.clone();
     for (id, rotations) in brought.into_iter().filter(|(id, _)| !whole.contains(id)) {
-        let rotations = match given_back(&mut motion, &rolled, id) {
+        let rotations = match keep_world_rotation(&mut motion, &rolled, id) {
             true => brought_inside(&motion, mechanism, id, options).or(rotations),
             false => rotations,
         };
         for (f, rotation) in rotations.unwrap_or_default().into_iter().enumerate() {
-            kept.turned = kept.turned.max(arrived.rotations(f)[id.index()].angle_to(&rotation));
+            kept.turned = kept.turned.max(original.rotations(f)[id.index()].angle_to(&rotation));
             motion.clip.rotations_mut(f)[id.index()] = rotation;
         }
     }
@@ -112,10 +111,10 @@ pub fn keep(
     (motion, kept)
 }
 
-/// Turns a joint back by what the joints above it were turned since `before`, so that the head still looks where it
-/// looked and the arms point where they pointed; whether it did. Elbows and what lies beyond them go with the joint
-/// above, since a hinge cannot give a turn back.
-fn given_back(motion: &mut Motion, before: &Clip, id: JointId) -> bool {
+/// Restores the world rotation that a joint of trunk, neck, head or shoulder had before the joints above it changed since
+/// `before`; returns whether it did. Elbows and the joints below them follow their parent joint, since a hinge has no such
+/// freedom.
+fn keep_world_rotation(motion: &mut Motion, before: &Clip, id: JointId) -> bool {
     let role = motion.character.rig.role(id);
     let ball = matches!(
         role,
@@ -127,12 +126,12 @@ fn given_back(motion: &mut Motion, before: &Clip, id: JointId) -> bool {
         if above.iter().all(|j| before.rotations(f)[j.index()] == motion.clip.rotations(f)[j.index()]) {
             continue;
         }
-        let carried = |clip: &Clip| {
-            above.iter().fold(Quat::identity(), |turned, j| clip.rotations(f)[j.index()] * turned)
+        let parent_rotation = |clip: &Clip| {
+            above.iter().fold(Quat::identity(), |below, j| clip.rotations(f)[j.index()] * below)
         };
-        let turn = carried(&motion.clip).inverse() * carried(before);
+        let delta = parent_rotation(&motion.clip).inverse() * parent_rotation(before);
         let own = &mut motion.clip.rotations_mut(f)[id.index()];
-        *own = same_hemisphere(turn * *own, own);
+        *own = same_hemisphere(delta * *own, own);
         given = true;
     }
     given
@@ -150,7 +149,7 @@ fn limb(role: Role) -> (u8, Option<Side>) {
     }
 }
 
-/// The rotations of one joint inside its limit; none where they cannot be told.
+/// The rotations of one joint inside its limit; `None` where they are not defined.
 fn brought_inside(
     motion: &Motion,
     mechanism: &Mechanism,
@@ -164,11 +163,12 @@ fn brought_inside(
     let angles = followed(limit, &rotations);
     let outside = |f: &usize| limit.nearest(angles[*f]) != angles[*f];
     let needed: Vec<usize> = (0..frames).filter(outside).collect();
-    // What is told of a joint is a fact about the body; what is published is one about people.
+    // An override is a fact about this body, a published range one about people.
     let rig = &motion.character.rig;
-    let told = rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
-    let foreign =
-        |f: usize| !told && mechanism.excess(id, &motion.clip.local(mechanism.skeleton(), f, id)) > FOREIGN;
+    let overridden = rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
+    let foreign = |f: usize| {
+        !overridden && mechanism.excess(id, &motion.clip.local(mechanism.skeleton(), f, id)) > FOREIGN
+    };
     if needed.iter().any(|&f| libm::hypot(angles[f][0], angles[f][1]) > TELLING || foreign(f)) {
         return None;
     }

@@ -1,10 +1,10 @@
-//! An elbow or a knee that bends sideways bends the way it can: the limb above it rolls about its own length.
+//! Rolls upper arms and thighs about their length so that elbows and knees bend about their hinges.
 //!
 //! A straight limb does not show about which axis its hinge turns, so takes roll upper arms as they please, and a
 //! copied forearm then bends sideways out of its elbow. Rolling the upper limb by `psi` and the lower one back by as
-//! much turns the direction of the bend by `-psi` and leaves the place of every joint below, and the lower limb itself,
-//! as they are. Of all rolls that keep both ranges the smallest and smoothest is taken; an elbow that turns about a single
-//! axis throughout the take still does so. Units: radians.
+//! much rotates the direction of the bend by `-psi` and keeps the position of every joint below, and the lower limb itself.
+//! Of all rolls inside both ranges the smallest and smoothest is taken; an elbow that rotates about a single axis
+//! throughout the take still does so. Units: radians.
 
 use super::enforce_over_time::{LimitOptions, followed};
 use crate::ik::{Limit, Mechanism, SwingTwist};
@@ -13,11 +13,11 @@ use crate::model::{JointId, Motion, Role, Side};
 use crate::signal::corrections;
 use std::f64::consts::PI;
 
-/// A limb that bends more sideways than this bends backwards: no roll mends it, radians.
+/// A limb that bends further sideways than this bends backwards, which no roll can fix, radians.
 const SIDEWAYS: f64 = 2.1;
 
-/// A joint that leaves its axis by less than this (one degree) has only one: what files are rounded to is a tenth of it,
-/// and the carrying angle of a captured elbow that has more than one varies by several degrees.
+/// A joint that leaves its axis by less than this (one degree) is a hinge, radians: rounding in files is a tenth of it, and
+/// the carrying angle of a captured elbow with more than one axis varies by several degrees.
 const ONE_AXIS: f64 = PI / 180.0;
 
 /// The motion with the limbs above its elbows and knees rolled, and the largest roll.

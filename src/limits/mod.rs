@@ -1,6 +1,6 @@
-//! Joints outside their ranges of motion come back inside, without jerks.
+//! Brings joints inside their ranges of motion, smoothly over time.
 //!
-//! First a limb above a hinge rolls, so that an elbow or a knee that bends sideways bends the way it can while hand and
+//! First a limb above a hinge rolls, so that an elbow or a knee that bends sideways bends about its hinge while hand and
 //! foot stay where they are; then every joint takes the smallest and smoothest change that keeps its range, over time
 //! rather than frame by frame. Space: local rotations. Units: radians, seconds, hertz.
 

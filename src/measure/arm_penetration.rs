@@ -1,4 +1,4 @@
-//! Skin and capsules become how much of the arms lies inside the rest of the body.
+//! The share of the arms' skin that lies inside the rest of the body.
 //!
 //! After the penetration rate of Zhang et al., Skinned Motion Retargeting with Residual Perception of Motion Semantics and
 //! Geometry (2023): the share of limb vertices inside the body. Assumed here: the body is the capsules of trunk, head and
@@ -9,12 +9,12 @@ use crate::body::{BodyPart, Capsule};
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Role, Side};
 
-/// How many vertices stand for both arms.
+/// The most vertices that represent both arms.
 const VERTICES: usize = 256;
-/// How deep inside counts, over the height: capsules are not the skin.
+/// The depth that counts as inside, over the height, since capsules only approximate the skin.
 const DEEP: f64 = 0.01;
 
-/// A vertex of an arm: its place in the space of each joint that moves it, with the weight.
+/// A vertex of an arm: its position in the space of each joint that moves it, with the weight.
 #[derive(Clone, Debug)]
 struct Vertex {
     bound: Vec<(JointId, Vec3, f64)>,
@@ -72,7 +72,7 @@ impl ArmSkin {
         Self { arms: arms.into_iter().step_by(stride).collect(), body }
     }
 
-    /// Whether there is nothing to be inside of anything.
+    /// Whether there is nothing to measure.
     pub fn is_empty(&self) -> bool {
         self.arms.is_empty() || self.body.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A motion, its contact labels and its plain copy become all measures and their courses over time.
+//! Computes all measures of a motion and their time series.
 
 use super::catalogue::metric;
 use super::comparison::comparison;
@@ -15,18 +15,18 @@ use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
-/// What was measured on one motion.
+/// The measures of one motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assessment {
-    /// The measures, in the order of [`MEASURES`](super::MEASURES); those that the motion gives no answer to are not
-    /// there.
+    /// The measures, in the order of [`MEASURES`](super::MEASURES); those that do not apply to the motion are
+    /// missing.
     pub metrics: Vec<Metric>,
-    /// What was measured in every frame.
+    /// Time series, by frame.
     pub series: Vec<Series>,
 }
 
 impl Assessment {
-    /// Adds measures, each at its place in the catalogue.
+    /// Adds measures, in the order of the catalogue.
     fn add(&mut self, metrics: impl IntoIterator<Item = Metric>) {
         self.metrics.extend(metrics);
         self.metrics.sort_by_key(|m| super::MEASURES.iter().position(|k| k.name == m.name));
@@ -35,9 +35,9 @@ impl Assessment {
 
 /// Measures `motion`, which plays on the character of `context`.
 ///
-/// `contacts` say what should rest when; without them nothing is said about feet and forces. `copy` is the plain rotation
-/// copy: it is measured beside with the same labels, and the motion is compared with it where both have one skeleton
-/// and one rate.
+/// `contacts` are the labels of the motion; without them feet and forces are not measured. `copy` is the plain rotation
+/// copy: it is measured with the same labels, and the motion is compared with it where both have the same skeleton and
+/// rate.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
@@ -69,9 +69,9 @@ pub fn assess(
     made
 }
 
-/// As [`assess`] beside `copy`, the plain rotation copy of `take`, and how far hands, legs and trunk do what those of the
-/// take do. The take is measured too, on its own body and with its own labels (found on it where it has none): what it
-/// does badly itself is not the result's.
+/// As [`assess`] with `copy`, the plain rotation copy of `take`, and with how closely hands, legs and trunk follow those of
+/// the take. The take is measured too, on its own body and with its own labels (detected where it has none): its own faults
+/// are not blamed on the result.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
@@ -101,7 +101,7 @@ pub fn assess_beside(
     made
 }
 
-/// What needs no copy.
+/// The measures that need no copy.
 fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) -> (Assessment, Samples) {
     let samples = Samples::of(context, motion);
     let mut made = Assessment::default();
@@ -153,7 +153,7 @@ fn series(name: &str, unit: &'static str, values: Vec<f64>) -> Series {
     Series { name: name.to_owned(), unit, values, resting: Vec::new() }
 }
 
-/// Height and speed of the points of the feet and of others that rest, and how deep the feet are.
+/// Height and speed of the points of the feet and of other points in contact, and depth of the feet.
 fn ground_series(contact_series: &[ContactSeries], samples: &Samples) -> Vec<Series> {
     let mut found = Vec::new();
     for series in contact_series.iter().filter(|c| c.part.of_foot() || !c.holds.is_empty()) {
@@ -178,7 +178,7 @@ fn jerk(samples: &Samples, width: usize) -> Vec<f64> {
     (0..samples.frames).map(|f| of(f.clamp(1, samples.frames - 3))).collect()
 }
 
-/// The second differences of what was corrected at the end joints.
+/// The RMS of the second differences of the corrections at the end joints.
 fn roughness(own: &Samples, copy: &Samples) -> Option<Metric> {
     let width = own.ends.len() / own.frames.max(1);
     let frames = own.frames.min(copy.frames);

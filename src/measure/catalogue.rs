@@ -1,8 +1,8 @@
-//! Every measure that there is: its name, its unit, the value that a good clip keeps below, and its exact formula.
+//! Catalogue of all measures: name, unit, limit of a good clip, exact formula.
 //!
 //! Lengths and speeds are those of the figure scaled to a height of 1.75 m, so that one threshold fits every character;
 //! `momentum_residual` and the flight measures are in the figure's own metres, because gravity is. `f` counts frames, `dt`
-//! is the time between two of them, `c` counts contact points, `x_c` is the lowest place of such a point, `v` its speed
+//! is the time between two of them, `c` counts contact points, `x_c` is the lowest position of such a point, `v` its speed
 //! over the ground from the frame before, `z` its height above what it rests on while it is labelled, else above the
 //! lower of the ground and what it rests on before and after; `H` is the height of the figure. The copy is the plain
 //! rotation copy: the take on the same skeleton before anything was corrected.

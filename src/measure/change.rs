@@ -1,6 +1,6 @@
-//! The motion before and after a stage becomes what the stage changed: how much, at which joint, in which frame.
+//! What a stage changed in a motion: the largest and the mean change of positions and rotations, with joint and frame.
 //!
-//! Space: places in model space, rotations local. Units: the figure's own metres, degrees.
+//! Space: positions in model space, rotations local. Units: the figure's own metres, degrees.
 
 use crate::kinematics::forward;
 use crate::model::Motion;
@@ -19,7 +19,7 @@ pub fn change(stage: &str, before: &Motion, after: &Motion) -> Option<Change> {
     }
     let mut scratch = (skeleton.rest_pose(), skeleton.rest_pose());
     let mut model = (skeleton.rest_model_pose(), skeleton.rest_model_pose());
-    let (mut way, mut turn) = (Extreme::default(), Extreme::default());
+    let (mut moved, mut rotated) = (Extreme::default(), Extreme::default());
     for frame in 0..frames {
         if before.clip.rotations(frame) == after.clip.rotations(frame)
             && before.clip.translated() == after.clip.translated()
@@ -30,13 +30,13 @@ pub fn change(stage: &str, before: &Motion, after: &Motion) -> Option<Change> {
         forward(skeleton, &before.clip, frame, &mut scratch.0, &mut model.0);
         forward(skeleton, &after.clip, frame, &mut scratch.1, &mut model.1);
         for id in skeleton.ids() {
-            way.see(frame, id.index(), (model.0.position(id) - model.1.position(id)).norm());
+            moved.see(frame, id.index(), (model.0.position(id) - model.1.position(id)).norm());
             let (a, b) = (scratch.0.joint(id).rotation, scratch.1.joint(id).rotation);
-            turn.see(frame, id.index(), if a == b { 0.0 } else { a.angle_to(&b).to_degrees() });
+            rotated.see(frame, id.index(), if a == b { 0.0 } else { a.angle_to(&b).to_degrees() });
         }
     }
     let entries = (frames * skeleton.len()) as f64;
-    let told = |e: &Extreme| Largest {
+    let largest = |e: &Extreme| Largest {
         max: e.max,
         mean: e.sum / entries,
         joint: skeleton
@@ -45,7 +45,7 @@ pub fn change(stage: &str, before: &Motion, after: &Motion) -> Option<Change> {
             .clone(),
         frame: e.frame,
     };
-    Some(Change { stage: stage.to_owned(), metres: told(&way), degrees: told(&turn) })
+    Some(Change { stage: stage.to_owned(), metres: largest(&moved), degrees: largest(&rotated) })
 }
 
 /// The greatest of many numbers, where it was met first, and their sum.

@@ -1,4 +1,4 @@
-//! Two motions of one skeleton become how far they are apart.
+//! Distances between two motions of one skeleton: joint positions, rotations, end effectors.
 //!
 //! The formulas are those of [`MEASURES`](super::MEASURES); the Procrustes alignment is the closed form of Horn,
 //! Closed-form solution of absolute orientation using unit quaternions (1987). Frames beyond the shorter motion are left
@@ -54,11 +54,11 @@ pub fn comparison(
         if global > 0.0 {
             sums.aligned += procrustes(&places);
         }
-        let turned = |a: &Quat, b: &Quat| if a == b { 0.0 } else { a.angle_to(b) };
+        let angle = |a: &Quat, b: &Quat| if a == b { 0.0 } else { a.angle_to(b) };
         for &id in &context.joints {
             let k = id.index();
-            sums.turn += turned(&motion.clip.rotations(frame)[k], &copy.clip.rotations(frame)[k]);
-            sums.turn_global += turned(&model.0.joint(id).rotation, &model.1.joint(id).rotation);
+            sums.rotation += angle(&motion.clip.rotations(frame)[k], &copy.clip.rotations(frame)[k]);
+            sums.rotation_global += angle(&model.0.joint(id).rotation, &model.1.joint(id).rotation);
         }
         sums.ends += context.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * context.scale;
     }
@@ -68,8 +68,8 @@ pub fn comparison(
         metric("mpjpe", sums.global / entries),
         metric("mpjpe_root", sums.local / entries),
         metric("mpjpe_pa", sums.aligned / entries),
-        metric("rotation_error", sums.turn / entries),
-        metric("rotation_error_global", sums.turn_global / entries),
+        metric("rotation_error", sums.rotation / entries),
+        metric("rotation_error_global", sums.rotation_global / entries),
         metric("san_error", sums.square / (3.0 * entries * tall * tall)),
         metric("san_error_local", sums.square_local / (3.0 * entries * tall * tall)),
     ];
@@ -87,8 +87,8 @@ struct Sums {
     aligned: f64,
     square: f64,
     square_local: f64,
-    turn: f64,
-    turn_global: f64,
+    rotation: f64,
+    rotation_global: f64,
     ends: f64,
 }
 
@@ -136,9 +136,9 @@ fn procrustes(pairs: &[(Vec3, Vec3)]) -> f64 {
     let eigen = n.symmetric_eigen();
     let k = eigen.eigenvalues.imax();
     let v = eigen.eigenvectors.column(k);
-    let turn = Quat::new_normalize(RawQuat::new(v[0], v[1], v[2], v[3]));
+    let rotation = Quat::new_normalize(RawQuat::new(v[0], v[1], v[2], v[3]));
     let scale = if size > 0.0 { eigen.eigenvalues[k] / size } else { 1.0 };
-    pairs.iter().map(|(x, y)| (turn * (x - from) * scale - (y - to)).norm()).sum()
+    pairs.iter().map(|(x, y)| (rotation * (x - from) * scale - (y - to)).norm()).sum()
 }
 
 #[cfg(test)]

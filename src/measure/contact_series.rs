@@ -1,4 +1,4 @@
-//! Contact labels and places become courses: how high each contact point is, how fast, and whether it rests.
+//! Time series of each contact point: height, clearance, speed, and whether it is labelled as in contact.
 //!
 //! Units: metres of the common height, seconds.
 
@@ -9,18 +9,18 @@ use crate::model::{ContactPart, Contacts, Hold};
 /// One contact point over time; every list has one entry a frame.
 #[derive(Clone, Debug)]
 pub struct ContactSeries {
-    /// What it stands for.
+    /// The part of the body.
     pub part: ContactPart,
-    /// The height above what the point rests on while it is labelled, else above the lower of the ground and what it
-    /// rests on before and after.
+    /// The height above the surface of the contact while it is labelled, else above the lower of the ground and the surfaces
+    /// of the contacts before and after.
     pub clearance: Vec<f64>,
     /// The height above the ground.
     pub height: Vec<f64>,
     /// The speed over the ground from the frame before; 0 in the first frame.
     pub speed: Vec<f64>,
-    /// When it rests.
+    /// The spans of contact.
     pub holds: Vec<Hold>,
-    /// Whether it rests.
+    /// Whether it is in contact.
     pub rests: Vec<bool>,
 }
 
@@ -36,7 +36,7 @@ impl ContactSeries {
     }
 }
 
-/// The courses of all contact points of `context`, in their order.
+/// The series of all contact points of `context`, in their order.
 pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Contacts) -> Vec<ContactSeries> {
     let series = |k: usize, part: ContactPart| {
         let holds: Vec<Hold> = (contacts.holds(part).iter())
@@ -55,7 +55,7 @@ pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Con
         for hold in &made.holds {
             made.rests[hold.frames.clone()].fill(true);
         }
-        // The hold that is on or comes next.
+        // The index of the current or next hold.
         let mut next = 0;
         for frame in 0..samples.frames {
             while made.holds.get(next).is_some_and(|h| h.frames.end <= frame) {

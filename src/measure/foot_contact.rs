@@ -1,4 +1,4 @@
-//! Courses become numbers: how much the feet slide, sink and float while they should rest, and the published variants.
+//! Foot sliding, penetration and floating during labelled contacts, and the published variants of these measures.
 //!
 //! The formulas are those of [`MEASURES`](super::MEASURES). Where published evaluations read mesh vertices or joints of
 //! one body model, the contact points of this one stand for them.
@@ -10,9 +10,9 @@ use crate::math::percentile_in_place;
 use crate::model::ContactPart;
 use crate::report::Metric;
 
-/// Deeper than this is inside the ground, metres: less is the noise of files and meshes.
+/// Penetration below this is ignored, metres: it is noise of files and meshes.
 const INSIDE: f64 = 0.001;
-/// Higher than this while labelled is afloat, metres.
+/// A labelled point higher than this floats, metres.
 const AFLOAT: f64 = 0.02;
 /// The height below which sliding counts in the weighted measure, metres.
 const WEIGHTED: f64 = 0.025;
@@ -60,7 +60,7 @@ pub fn foot_depths(contact_series: &[ContactSeries], frames: usize) -> Vec<f64> 
     depths(&mut contact_series.iter().filter(|c| c.part.of_foot()), frames)
 }
 
-/// The height of the lowest labelled point in every frame; no number where none is.
+/// The height of the lowest labelled point in every frame; NaN where none is.
 pub fn floats(contact_series: &[ContactSeries], frames: usize) -> Vec<f64> {
     let lowest = |f: usize| {
         let labelled = contact_series.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);

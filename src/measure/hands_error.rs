@@ -1,6 +1,6 @@
-//! A motion, the one that it came from and its plain copy become how far near hands are from where they belong.
+//! Distance of hands near the body from their targets.
 //!
-//! The formula is that of [`HandTargets`]; a hand in free air counts nothing. Units: shares of the height.
+//! The formula is that of [`HandTargets`]; a hand in free air has no weight. Units: shares of the height.
 
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
@@ -9,11 +9,11 @@ use crate::kinematics::forward;
 use crate::model::Motion;
 use crate::report::Metric;
 
-/// Less nearness than that of one hand in one frame says nothing.
+/// The least sum of nearness that the measure is taken on: that of one hand in one frame.
 const ENOUGH: f64 = 1.0;
 
-/// How far the hands of `motion`, which plays on the character of `context`, are from where they belong after `source`,
-/// beside those of `copy`, the plain rotation copy of `source`; `None` where there are no hands, none is ever near the
+/// The distance of the hands of `motion`, which plays on the character of `context`, from their targets after `source`,
+/// with that of `copy`, the plain rotation copy of `source`; `None` where there are no hands, none is ever near the
 /// body, or the three are not in step.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! Two sets of contact labels become how well they agree.
+//! Precision, recall and F1 of contact labels against those detected on the motion.
 
 use super::catalogue::metric;
 use crate::contacts::{ContactOptions, detect};
@@ -7,7 +7,7 @@ use crate::report::Metric;
 
 /// How well the labels that are found on `motion` agree with `expected`, over all frames and the parts that both know.
 ///
-/// The ground is that of `expected`: feet that rest beside it should be seen to float.
+/// The ground is that of `expected`, so that feet off that ground count as floating.
 pub fn agreement(motion: &Motion, expected: &Contacts) -> Vec<Metric> {
     let options = ContactOptions { ground: Some(expected.ground), ..ContactOptions::default() };
     let found = detect(motion, &options);

@@ -1,7 +1,7 @@
-//! A motion becomes numbers that say how good it is: published quality metrics, each with its formula.
+//! Quality metrics of a motion, published ones with their formulas.
 //!
-//! [`MetricContext`] is a character made ready; [`assess`] measures a motion on it, with its contact labels and beside the plain
-//! rotation copy. [`MEASURES`] lists what there is, with exact formulas; a [`Threshold`] turns one into a test.
+//! [`MetricContext`] prepares a character; [`assess`] measures a motion on it, with its contact labels and compared with the
+//! plain rotation copy. [`MEASURES`] lists all measures with exact formulas; a [`Threshold`] makes a test of one.
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
 mod arm_penetration;

@@ -1,9 +1,9 @@
-//! Centre of mass and angular momentum become the forces that a motion would need and no contact can give.
+//! Forces that a motion needs and no contact can give, from centre of mass and angular momentum.
 //!
 //! `F = m (c'' - g)` and `N = dL_c/dt`, low-passed at 8 Hz, have to come from forces at the labelled contact points, each
-//! inside a friction pyramid of four edges; what the best non-negative combination leaves over is a hand that moves the
+//! inside a friction pyramid of four edges; what the best non-negative combination leaves over is an external force on the
 //! root. Without contacts all but gravity is left over. In flight the centre of mass has to follow a parabola, and the
-//! angular momentum to stay. Space: model space. Units: the figure's own metres, since gravity knows no scale; forces in
+//! angular momentum to be constant. Space: model space. Units: the figure's own metres, since gravity does not scale; forces in
 //! parts of the body's weight.
 
 use super::catalogue::metric;
@@ -21,12 +21,12 @@ use rayon::prelude::*;
 pub const GRAVITY: f64 = 9.81;
 /// The friction coefficient of the pyramids.
 const FRICTION: f64 = 0.8;
-/// Faster changes of force and moment than this are the noise of capture, hertz.
+/// Low-pass cutoff of force and moment, hertz: faster changes are noise of the capture.
 const CUTOFF: f64 = 8.0;
 /// The shortest time without a label that is a flight, seconds.
 const FLIGHT: f64 = 0.08;
 
-/// The measures and how they went over the frames; none without masses or with fewer than five frames.
+/// The measures and their time series; none without masses or with fewer than five frames.
 pub fn momentum(
     context: &MetricContext,
     samples: &Samples,
@@ -101,7 +101,7 @@ fn flight(samples: &Samples, contact_series: &[ContactSeries]) -> Option<([Metri
     // Three samples are on a parabola whatever they are.
     let least = ((FLIGHT * samples.rate).ceil() as usize).max(4);
     let mut drifts = Vec::new();
-    // No number where there is no flight.
+    // NaN where there is no flight.
     let mut over_time = [vec![f64::NAN; samples.frames], vec![f64::NAN; samples.frames]];
     let mut start = 0;
     while start < samples.frames {

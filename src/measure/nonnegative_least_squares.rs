@@ -1,4 +1,4 @@
-//! Columns and a target of six numbers become the non-negative combination of the columns nearest to the target.
+//! Non-negative least squares with six rows: the combination of columns nearest to a target.
 //!
 //! The active-set method of Lawson and Hanson, Solving Least Squares Problems (1974), chapter 23, with the passive
 //! columns solved by the Cholesky factor of their normal equations: six rows allow no more than six of them.
@@ -6,7 +6,8 @@
 /// Six numbers: a force and a moment.
 pub type Row6 = [f64; 6];
 
-/// Columns whose part beyond the span of the passive ones is below this, relative to their length squared, add nothing.
+/// A column counts as dependent on the passive ones if its part beyond their span, squared and relative to its length
+/// squared, is below this.
 const DEPENDENT: f64 = 1e-10;
 
 fn dot(a: &Row6, b: &Row6) -> f64 {

@@ -1,11 +1,11 @@
-//! A measure that is over its limit becomes what to try.
+//! Suggestions for measures over their limits.
 
-/// What to try where a measure is over its limit: a stage to put into the pipeline, and what helps besides.
+/// A suggestion for a measure over its limit: a stage to add to the pipeline, and other advice.
 #[derive(Clone, Copy)]
 struct Remedy {
-    /// The stage and its place; of no help where the pipeline has it already.
+    /// The stage and its position; not suggested where the pipeline has it already.
     stage: Option<(&'static str, &'static str)>,
-    /// The rest; empty where there is nothing else.
+    /// Other advice; empty where there is none.
     besides: &'static str,
 }
 
@@ -31,7 +31,7 @@ const LEAN: Remedy = other(
 );
 const LENGTH: Remedy = other("the legs are of other lengths than the take's: try `stage.retarget.scale`");
 
-/// What to try for each measure that has a limit.
+/// The suggestion for each measure that has a limit.
 const REMEDIES: &[(&str, Remedy)] = &[
     ("foot_skate_p95", HOLD),
     ("contact_slide_p95", HOLD),

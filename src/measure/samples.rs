@@ -1,7 +1,6 @@
-//! A motion becomes what its measures read: places of contact points and end joints, momentum, and the worst of its
-//! joints, in one pass over the frames, blocks of them side by side.
+//! Samples of a motion for its measures: positions of contact points and end joints, momentum, joint extremes.
 //!
-//! Space: model space. Units: metres of the common height for places, the figure's own for momentum; radians, seconds.
+//! Taken in one pass over the frames, in parallel blocks. Space: model space. Units: metres of the common height for positions, the figure's own for momentum; radians, seconds.
 
 use super::metric_context::MetricContext;
 use super::statistics::mean;
@@ -11,17 +10,17 @@ use crate::model::{JointId, ModelPose, Motion, Role};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// How often the skin is looked at, hertz: limbs that meet stay longer.
+/// Sampling rate of the skin, hertz: limbs that meet stay together for longer than its period.
 const LOOKS: f64 = 10.0;
 
-/// What the measures of one motion read; lists are frame-major.
+/// The samples of one motion; lists are frame-major.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// How many frames.
     pub frames: usize,
     /// Frames a second.
     pub rate: f64,
-    /// The lowest place of every contact point.
+    /// The lowest position of every contact point.
     pub points: Vec<Vec3>,
     /// Every end joint.
     pub ends: Vec<Vec3>,
@@ -37,11 +36,11 @@ pub struct Samples {
     pub excess: Vec<f64>,
     /// Its mean over frames and joints.
     pub mean_excess: f64,
-    /// The greatest turn of a joint from one frame to the next.
+    /// The greatest rotation of a joint from one frame to the next.
     pub turn: f64,
     /// The greatest relative change of a bone's length.
     pub stretch: f64,
-    /// The share of the arms' skin inside the body, ten times a second; nothing without skin.
+    /// The share of the arms' skin inside the body, ten times a second; `None` without skin.
     pub inside: Option<f64>,
     /// The lowest skin of body and hands, ten times a second; infinite without skin.
     pub lowest_skin: f64,
@@ -77,7 +76,7 @@ impl Samples {
         made
     }
 
-    /// Nothing of so many frames yet.
+    /// Room for so many frames.
     fn empty(context: &MetricContext, frames: usize) -> Self {
         Self {
             points: Vec::with_capacity(frames * context.points().len()),
@@ -87,7 +86,7 @@ impl Samples {
         }
     }
 
-    /// Adds what was read of the frames behind these.
+    /// Adds the samples of the frames after these.
     fn followed_by(&mut self, mut next: Self) {
         self.points.append(&mut next.points);
         self.ends.append(&mut next.ends);
@@ -100,25 +99,25 @@ impl Samples {
         self.lowest_skin = self.lowest_skin.min(next.lowest_skin);
     }
 
-    /// The places of contact point `point` in one frame.
+    /// The position of contact point `point` in one frame.
     pub fn point(&self, frame: usize, point: usize) -> &Vec3 {
         let width = self.points.len() / self.frames.max(1);
         &self.points[frame * width + point]
     }
 }
 
-/// Frames that are read one after the other.
+/// The frames of one parallel task.
 const BLOCK: usize = 256;
 
-/// What is read of some frames.
+/// The samples of some frames.
 struct SampleBlock {
-    /// Spins and torques are those of the frames that have two neighbours; what is one number of all frames is not there yet.
+    /// Spins and torques are those of the frames that have two neighbours; values over all frames are still missing.
     samples: Samples,
     /// The sum of the angles outside the ranges of motion.
     outside: f64,
-    /// The smallest |cos| of half a turn, which is the greatest turn.
+    /// The smallest |cos| of half a rotation angle, which is the greatest rotation.
     least: f64,
-    /// The share of the arms' skin inside the body at every look.
+    /// The share of the arms' skin inside the body, by sample.
     inside: Vec<f64>,
 }
 
@@ -157,7 +156,7 @@ impl SampleBlock {
             let mut most = 0.0_f64;
             for (&id, known) in context.limited.iter().zip(&mut excess) {
                 let local = pose.joint(id);
-                // Fingers of most takes stand still: what is known of a rotation stays true.
+                // Fingers of most takes do not move: the result for an unchanged rotation is kept.
                 let angle = match *known {
                     Some((rotation, angle)) if rotation == local.rotation => angle,
                     _ => {
@@ -201,10 +200,10 @@ fn bones(context: &MetricContext, motion: &Motion) -> Vec<(JointId, f64)> {
     motion.clip.translated().iter().copied().filter(below).map(|id| (id, length(id))).collect()
 }
 
-/// The masses of three consecutive frames, and what became of the earlier ones.
+/// The masses of three consecutive frames, and the results of the earlier ones.
 struct Masses {
     per_second: f64,
-    /// Three frames of places, the newest last.
+    /// Positions of three frames, the newest last.
     recent: [Vec<Vec3>; 3],
     seen: usize,
     centers: Vec<Vec3>,

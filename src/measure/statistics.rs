@@ -1,4 +1,4 @@
-//! Many numbers become the few that describe them.
+//! Mean, root mean square and maximum of lists.
 
 /// The mean; 0 of no numbers.
 pub fn mean(values: &[f64]) -> f64 {

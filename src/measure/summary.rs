@@ -1,4 +1,4 @@
-//! The measures of many clips become one line each: the middle, the worst, and whose it is.
+//! Summary of measures over many clips: median, worst value, and the clip that has it.
 
 use super::catalogue::find;
 use serde::Serialize;
@@ -17,14 +17,14 @@ pub struct Summary {
     pub median: f64,
     /// The worst value.
     pub worst: f64,
-    /// Whose it is; the first of several.
+    /// The clip that has it; the first of several.
     pub of: String,
 }
 
-/// One value: whose it is, the name and the unit of the measure, and the value.
+/// One value: the clip, the name and the unit of the measure, and the value.
 pub type MeasuredValue<'a> = (&'a str, &'a str, &'a str, f64);
 
-/// One line for each measure, in the order in which they were first met; values that are no number count as worst.
+/// One summary for each measure, in the order of their first values; NaN counts as worst.
 pub fn summaries<'a>(measured: impl IntoIterator<Item = MeasuredValue<'a>>) -> Vec<Summary> {
     let mut order: Vec<(&str, &str)> = Vec::new();
     let mut values: BTreeMap<&str, Vec<(f64, &str)>> = BTreeMap::new();

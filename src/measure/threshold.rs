@@ -1,4 +1,4 @@
-//! A line such as `foot_skate_p95>1cm/s` becomes a threshold that measurements may pass.
+//! Parses thresholds of measures, such as `foot_skate_p95>1cm/s`.
 
 use super::catalogue::{find, names_near};
 use super::units::{self, QuantityFault, ValueWithUnit};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which side of the number is bad.
+/// The side of the number that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BadSide {
     Above,
@@ -37,7 +37,7 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// Whether `value` is on the bad side; what is not a number is.
+    /// Whether `value` is on the failing side; NaN is.
     pub fn is_passed_by(&self, value: f64) -> bool {
         !match self.side {
             BadSide::Above => value <= self.limit.value,
@@ -69,7 +69,7 @@ impl TryFrom<String> for Threshold {
     }
 }
 
-/// Why a line is no threshold.
+/// Why a text is not a threshold.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThresholdError {

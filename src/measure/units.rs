@@ -1,7 +1,7 @@
-//! A number with its unit, as people read and write it: centimetres, degrees, percent.
+//! Units for display and input: centimetres, degrees, percent.
 
-/// What measures are measured in: the unit of their values, the one that people are shown, and all that people may write,
-/// each with its size in the first.
+/// A dimension: the unit of the catalogue, the index of the one for display, and all that may be written, each with its size
+/// in the first.
 #[derive(Debug)]
 struct Dimension {
     unit: &'static str,
@@ -9,6 +9,7 @@ struct Dimension {
     written: &'static [(&'static str, f64)],
 }
 
+/// A degree, radians.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 const DIMENSIONS: [Dimension; 6] = [
@@ -39,7 +40,7 @@ pub fn shown(value: f64, unit: &str) -> String {
     format!("{value:.digits$}{space}{word}")
 }
 
-/// A number as somebody wrote it.
+/// A number with its unit, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ValueWithUnit {
     /// The number.
@@ -50,7 +51,7 @@ pub(super) struct ValueWithUnit {
     pub(super) value: f64,
 }
 
-/// Why a text is no quantity.
+/// Why a text is not a number with a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum QuantityFault {
     /// There is no finite number.
@@ -61,8 +62,8 @@ pub(super) enum QuantityFault {
     Unit,
 }
 
-/// Reads `1cm/s` or `1 cm/s` where the catalogue's unit is `m/s`. A number alone is understood only where there is no unit
-/// to be had: a threshold that somebody meant in the unit of the tables would otherwise be off by a hundred, in silence.
+/// Reads `1cm/s` or `1 cm/s` where the catalogue's unit is `m/s`. A number without a unit is accepted only for measures
+/// without one: a threshold meant in the unit of the tables would otherwise be off by a factor of a hundred, unnoticed.
 pub(super) fn read(text: &str, unit: &str) -> Result<ValueWithUnit, QuantityFault> {
     // The letter of an exponent belongs to the number; no unit begins with it.
     let of_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E') || c == '%' || c == '°';

@@ -1,10 +1,10 @@
-//! Measurements and their limits become a verdict: good, over the limits, or not judged.
+//! The verdict on a clip from measures and their limits: good, over limits, or not judged.
 
 use super::catalogue::find;
 use crate::report::Metric;
 use serde_json::Value;
 
-/// A result fails as much as the take or its plain copy up to so many times its value.
+/// A result up to this many times the value of the take or its plain copy is not worse than that.
 const AS_MUCH: f64 = 1.05;
 
 /// A measurement as pages show it, whether it was made now or read from an earlier report.
@@ -50,14 +50,14 @@ impl Reading {
         })
     }
 
-    /// The limit by which a result is judged: that of a measure of the catalogue. What stages say of their takes and of
-    /// themselves, such as how near a take came to a fault, is no verdict on the result.
+    /// The limit by which a result is judged: that of a measure of the catalogue. Values that stages report about takes, such
+    /// as how near a take came to a fault, are not judged.
     pub fn limit(&self) -> Option<f64> {
         self.at_most.filter(|_| find(&self.name).is_some())
     }
 
-    /// Whether it exceeds its limit; a value that is no number does. What the take itself or its plain copy fails as much is
-    /// not blamed on the result.
+    /// Whether it exceeds its limit; NaN does. A fault that the take itself or its plain copy has as well is not blamed on the
+    /// result.
     pub fn over(&self) -> bool {
         self.limit().is_some_and(|limit| (self.value > limit && !self.as_before()) || self.value.is_nan())
     }
@@ -71,7 +71,7 @@ impl Reading {
         [self.copy, self.take].into_iter().flatten().any(|other| self.value <= AS_MUCH * other)
     }
 
-    /// The value as a part of its limit, for those that have one: above 1 is over.
+    /// The value over its limit, for measures that have one: above 1 is over.
     pub fn part(&self) -> Option<f64> {
         let limit = self.limit()?;
         Some(match (limit > 0.0, self.over()) {
@@ -82,16 +82,16 @@ impl Reading {
     }
 }
 
-/// How many measures have a limit, and how many are over it: the one place that says whether a clip is good.
+/// The numbers of measures with a limit and over it: the only definition of a good clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict<'a> {
-    /// How many have one.
+    /// Measures with a limit.
     pub judged: usize,
-    /// How many are over it.
+    /// Measures over it.
     pub over: usize,
-    /// How many exceed it no more than those of the take or of its plain copy, which is not the fault of the result.
+    /// Measures that exceed it no more than those of the take or of its plain copy do.
     pub inherited: usize,
-    /// That of those over it which is the furthest; the first of several.
+    /// The measure furthest over its limit; the first of several.
     pub worst: Option<&'a Reading>,
 }
 

@@ -1,8 +1,7 @@
-//! An arm whose palm shall move by an offset becomes an arm bent anew: shoulder fixed, hand turned as it was.
+//! Two-bone IK of an arm whose palm moves by an offset: the shoulder is fixed, the hand keeps its world rotation.
 //!
-//! The closed form for two bones with the elbow on the side where it arrived. Joints along the bones keep their local
-//! transforms. An arm that is about to become straight reaches ever less far instead of snapping, and never less far than
-//! it did. Space: model space. Units: metres.
+//! The elbow stays on its side. Joints along the bones keep their local transforms. Near full extension the reach is
+//! softened instead of snapping, but never below the current reach. Space: model space. Units: metres.
 
 use crate::anatomy::Figure;
 use crate::ik::{Limb, soft_reach};
@@ -19,11 +18,11 @@ pub(super) struct Arm {
     spare: Vec3,
 }
 
-/// The share of the arm's length in which reaching becomes soft.
+/// The share of the arm's length over which the reach is softened.
 const SOFT: f64 = 0.03;
-/// An elbow farther off the line from shoulder to wrist than this, over the length of the arm, tells its side itself.
+/// An elbow farther off the line from shoulder to wrist than this, over the length of the arm, defines its side itself.
 const BENT: f64 = 0.04;
-/// A straight arm takes the side that its elbow bends to once it moves by more than this, over its length.
+/// A straight arm takes the side of its elbow hinge once it moves by more than this, over its length.
 const MOVED: f64 = 0.02;
 
 /// New local rotations of upper arm, forearm and hand, and how far the wrist stays away from where it should be.

@@ -1,6 +1,6 @@
-//! A motion and the one that it was carried over from become a motion whose hands are where they belong on the body.
+//! Places the hands of a retargeted motion on the body as they are in the source motion.
 //!
-//! Per frame, where each palm is and where it belongs ([`HandTargets`]) give an offset; the arms are bent by the offsets.
+//! Per frame, the target of each palm ([`HandTargets`]) gives an offset, by which the arms move it.
 //! Space: model space. Units: metres.
 
 use super::move_palms::{Arms, BLOCK, MovedHands};

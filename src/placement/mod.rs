@@ -1,4 +1,4 @@
-//! Hands go where they belong on the body: surface distances of the source kept, bodies pushed out of themselves.
+//! Hand placement: distances of hands from the body are kept, and arms are pushed out of the body.
 
 mod arm_ik;
 mod move_palms;

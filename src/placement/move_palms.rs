@@ -1,6 +1,6 @@
-//! Offsets of both palms in every frame become a motion whose arms are bent anew by them.
+//! Moves both palms of a motion by offsets, with two-bone IK of the arms.
 //!
-//! Offsets are smoothed over time first, so that nothing is added that was not slow. A frame depends on its own neighbours
+//! Offsets are smoothed over time first, so that only slow changes are added. A frame depends on its own neighbours
 //! only: the same bytes for any number of threads. Space: model space. Units: metres.
 
 use super::arm_ik::Arm;
@@ -11,9 +11,9 @@ use crate::model::{ModelPose, Motion, Pose, Side};
 use crate::signal::fix_hemispheres;
 use rayon::prelude::*;
 
-/// Half the width of the window over which offsets are smoothed, seconds.
+/// Half the width of the smoothing window of offsets, seconds.
 const WINDOW: f64 = 0.25;
-/// An offset below this is nothing, metres.
+/// Offsets below this are ignored, metres.
 const NOTHING: f64 = 1e-7;
 /// Frames that share scratch poses.
 pub(super) const BLOCK: usize = 64;
@@ -22,14 +22,14 @@ pub(super) const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Arms([Option<Arm>; 2]);
 
-/// What moving hands did to a motion.
+/// How far hands were moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MovedHands {
     /// Frames in which a hand moved by a millimetre or more.
     pub frames: usize,
-    /// How far a hand moved, at most, metres.
+    /// The largest displacement of a hand, metres.
     pub largest: f64,
-    /// How far a hand stayed away from where it should be because the arm is too short, at most, metres.
+    /// The largest distance of a hand from its target because the arm is too short, metres.
     pub missed: f64,
 }
 

@@ -1,7 +1,7 @@
-//! A motion whose arms are inside the body becomes one whose arms are beside it, and the numbers that say so.
+//! Pushes arms out of the body, and measures self-intersection.
 //!
 //! A hand or forearm that is inside another part (`SelfContact`) moves out by the depth and [`MARGIN`] more; the push grows
-//! smoothly from nothing as the surfaces meet. What arms cannot cure (thighs through each other) is counted only.
+//! smoothly from zero as the surfaces meet. Intersections of other parts (thighs through each other) are only counted.
 //! Space: model space. Units: metres.
 
 use super::move_palms::{Arms, MovedHands};
@@ -14,7 +14,7 @@ use crate::model::{Motion, Side};
 const MARGIN: f64 = 0.005;
 /// The depth over which the push grows to its full size, metres.
 const RAMP: f64 = 0.01;
-/// How often the arms are pushed: the first push may end in another part.
+/// The most rounds of pushing: the first push may end in another part.
 const ROUNDS: usize = 3;
 /// The nearer to the elbow a forearm is touched, the more its wrist must move; never more than by this share's inverse.
 const LEVER: f64 = 0.4;
@@ -100,7 +100,7 @@ impl PushOut {
 fn pushes(overlaps: &[Overlap]) -> [Vec3; 2] {
     let mut sums = [Vec3::zeros(); 2];
     let mut weights = [0.0; 2];
-    let mut push = |part: BodyPart, along: f64, way: Vec3, overlap: &Overlap| {
+    let mut push = |part: BodyPart, along: f64, out: Vec3, overlap: &Overlap| {
         let (side, lever) = match part {
             BodyPart::Hand(side) => (side, 1.0),
             BodyPart::LowerArm(side) => (side, along.max(LEVER)),
@@ -110,13 +110,13 @@ fn pushes(overlaps: &[Overlap]) -> [Vec3; 2] {
         let ramp = (overlap.depth / RAMP).min(1.0);
         let far = (overlap.depth + MARGIN * ramp * ramp * (3.0 - 2.0 * ramp)) / lever;
         // Several parts at once: a mean in which the deepest counts most.
-        sums[k] += way * (far * overlap.depth);
+        sums[k] += out * (far * overlap.depth);
         weights[k] += overlap.depth;
     };
     for overlap in overlaps {
         let [light, heavy] = overlap.parts;
         let arm = |part| matches!(part, BodyPart::Hand(_) | BodyPart::LowerArm(_));
-        // Two arms share the way.
+        // Two arms share the displacement.
         let share = if arm(light) && arm(heavy) { 0.5 } else { 1.0 };
         push(light, overlap.along, overlap.out * share, overlap);
         push(heavy, 1.0, -overlap.out * share, overlap);

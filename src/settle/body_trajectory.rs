@@ -1,4 +1,4 @@
-//! A clip becomes the course that the bodies shall take: where every body is, and how fast, at every step.
+//! Trajectories of the bodies of a ragdoll along a clip: states with velocities at every time step.
 //!
 //! A step is a whole part of a frame, so that frames are steps. Between frames positions follow cubics and rotations
 //! squads ([`crate::signal::resample`]); velocities are central differences. Space: model space. Units: SI.
@@ -21,7 +21,7 @@ pub struct BodyTrajectory {
 }
 
 impl BodyTrajectory {
-    /// The course of a clip with steps of about `step` seconds.
+    /// The trajectory of a clip with steps of about `step` seconds.
     pub fn new(clip: &Clip, step: f64) -> Self {
         let steps = (1.0 / (clip.sample_rate * step) - 1e-6).ceil().max(1.0) as usize;
         // Counted in frames of one hertz, whatever the rate: every frame is then exactly a step.
@@ -47,7 +47,7 @@ impl BodyTrajectory {
         from: usize,
         to: usize,
     ) -> Vec<Vec<BodyState>> {
-        // At both ends the slope is that of the course itself: what lies beyond may be a leap.
+        // At both ends the slope is one-sided: the clip may jump beyond.
         let (before, behind) = (from, to.min(self.fine.frames() - 1));
         let (mut pose, mut model) = (skeleton.rest_pose(), ModelPose::new(Vec::new()));
         let mut at = |k: usize| {
@@ -63,8 +63,8 @@ impl BodyTrajectory {
                 let (x, y) = (&all[a - before][i], &all[b - before][i]);
                 if time > 0.0 {
                     state.velocity = (y.position - x.position) / time;
-                    let turn = log(&(y.orientation * x.orientation.inverse())) / time;
-                    state.angular_velocity = state.orientation.inverse_transform_vector(&turn);
+                    let spin = log(&(y.orientation * x.orientation.inverse())) / time;
+                    state.angular_velocity = state.orientation.inverse_transform_vector(&spin);
                 }
             }
             states

@@ -1,9 +1,9 @@
-//! The skin of a character becomes the points that may touch the ground.
+//! Contact points of a ragdoll's skin with the ground.
 //!
-//! Every vertex is where linear blending draws it: the mean, by weight, of its places on the bodies that move it. Heads,
-//! hair, packs and skirts lie on their own skin so, and nothing that is seen is in the ground. Once a frame all vertices
-//! are looked at; the steps of the frame ask only those that may come down. A body of which nothing is known but bones
-//! has balls at the ends of its capsule, and the points of its soles. Space: model space; `held` in the axes of a body,
+//! Every vertex is at its position under linear blend skinning: the weighted mean of its positions on the bodies that move
+//! it. Heads, hair, packs and skirts therefore lie on their own skin, and nothing visible is in the ground. All vertices are
+//! checked once a frame, and in the steps of the frame only those that may reach the ground. A body without skin has
+//! spheres at the ends of its capsules, and the points of its soles. Space: model space; `held` in the axes of a body,
 //! from its centre of mass. Units: metres.
 
 use super::ragdoll::Ragdoll;
@@ -13,32 +13,32 @@ use crate::math::{Mat3, Vec3};
 use crate::model::{Binding, Character, Mesh, ModelPose};
 use std::sync::Arc;
 
-/// A body touches the ground with so many points at once: a plate stands on four, and two more are on their way.
+/// The most contact points of a body at once: a plate stands on four, and two more are about to touch.
 const AT_ONCE: usize = 6;
 
-/// Bodies may become so much faster within a frame before a vertex is missed, m/s: where one end of a limb lands, the
-/// other is thrown down.
+/// The largest gain of speed within a frame for which no vertex is missed, m/s: where one end of a limb lands, the other
+/// is thrown down.
 const HASTE: f64 = 15.0;
 
-/// A step that brings a knob deeper than this without having held it is taken again, metres.
+/// A step that brings an unsupported vertex deeper than this is repeated, metres.
 const MISSED: f64 = 1e-3;
 
-/// The radius of a point of a sole without skin.
+/// The radius of a point of a sole without skin, metres.
 const SOLE: f64 = 0.005;
 
-/// A ball that may touch the ground, of radius 0 on the skin.
+/// A sphere that may touch the ground; of radius 0 for a vertex of the skin.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ContactVertex {
-    /// The bodies that carry it: which, by what share, and the place on it times that share. The largest share first.
+    /// The bodies that move it: index, weight, and the position on it times the weight. The largest weight first.
     held: Vec<(usize, f64, Vec3)>,
-    /// What stays where it is: the place on joints that no body moves, times their share.
+    /// The fixed part: the position on joints that no body moves, times their weight.
     still: Vec3,
     radius: f64,
-    /// How deep it may be: as deep as it was when it was let go, until it has been higher.
+    /// The depth that it may have: that at the release, until it has been higher.
     allowed: f64,
 }
 
-/// The knobs of all bodies, and which of them may touch the ground within a frame.
+/// The vertices of all bodies, and which of them may touch the ground within a frame.
 #[derive(Clone, Debug)]
 pub struct ContactHull {
     vertices: Vec<ContactVertex>,
@@ -48,7 +48,7 @@ pub struct ContactHull {
 }
 
 impl ContactHull {
-    /// The hull of a character in the pose in which it is let go; what is in the ground there may stay as deep.
+    /// The hull of a character in the pose of the release; vertices in the ground there may stay as deep.
     pub fn of(
         character: &Arc<Character>,
         ragdoll: &Ragdoll,
@@ -65,7 +65,7 @@ impl ContactHull {
         Self { vertices, near: Vec::new(), ground, friction }
     }
 
-    /// Looks at every knob, once for the next `time` seconds: which may touch the ground, and how deep the deepest is.
+    /// Finds the vertices that may touch the ground in the next `time` seconds; returns the largest depth.
     pub fn look(&mut self, states: &[BodyState], time: f64) -> f64 {
         let placed = placed(states);
         let mut deepest = f64::NEG_INFINITY;
@@ -85,7 +85,7 @@ impl ContactHull {
         deepest
     }
 
-    /// The points that may stand on the ground in a step of `h` seconds.
+    /// The contact points of a step of `h` seconds.
     pub fn supports(&self, states: &[BodyState], h: f64) -> Vec<Support> {
         let placed = placed(states);
         let mut of_body: Vec<Vec<(f64, usize, Vec3)>> = vec![Vec::new(); states.len()];
@@ -102,7 +102,7 @@ impl ContactHull {
         of_body.into_iter().flat_map(spread).map(|(_, k, at)| self.support(k, at, &placed)).collect()
     }
 
-    /// The knobs that a step brought into the ground without their having been held, as they were `before` it.
+    /// The vertices that a step brought into the ground without support, as they were `before` it.
     pub fn missed(&self, states: &[BodyState], before: &[BodyState], held: &[Support]) -> Vec<Support> {
         let (placed, start) = (placed(states), self::placed(before));
         let mut of_body: Vec<Vec<(f64, usize, Vec3)>> = vec![Vec::new(); states.len()];
@@ -118,16 +118,16 @@ impl ContactHull {
         of_body.into_iter().filter_map(deepest).map(|(_, k, at)| self.support(k, at, &start)).collect()
     }
 
-    /// Knob `k`, which is at `at`, as a support.
+    /// Vertex `k`, which is at `at`, as a support.
     fn support(&self, k: usize, at: Vec3, placed: &[(Vec3, Mat3<f64>)]) -> Support {
         let vertex = &self.vertices[k];
-        let carrier = |&(body, share, place): &(usize, f64, Vec3)| {
+        let share_of = |&(body, share, place): &(usize, f64, Vec3)| {
             let (center, axes) = &placed[body];
             (body, share, center + axes * (place / share) - Vec3::y() * vertex.radius)
         };
         Support {
             id: k,
-            bodies: vertex.held.iter().map(carrier).collect(),
+            bodies: vertex.held.iter().map(share_of).collect(),
             normal: Vec3::y(),
             depth: self.ground + vertex.radius - at.y - vertex.allowed,
             friction: self.friction,
@@ -135,7 +135,7 @@ impl ContactHull {
     }
 }
 
-/// Knobs that could come nearer to the ground than this within a step, whichever way they move, are held off it: where
+/// Vertices that could come nearer to the ground than this within a step, in any direction, are supported: where
 /// one lands, others are thrown down.
 const MARGIN: f64 = 1e-3;
 
@@ -152,7 +152,7 @@ impl ContactVertex {
         self.held.iter().fold(self.still, add)
     }
 
-    /// Where it is, and how fast.
+    /// Its position and velocity.
     fn motion(&self, placed: &[(Vec3, Mat3<f64>)], states: &[BodyState]) -> (Vec3, Vec3) {
         let add = |(at, speed): (Vec3, Vec3), &(body, share, place): &(usize, f64, Vec3)| {
             let (center, axes) = &placed[body];
@@ -163,8 +163,7 @@ impl ContactVertex {
     }
 }
 
-/// Of some knobs, each with how deep it will be, the one that will be deepest, and those farthest from the ones chosen
-/// before.
+/// The vertex that will be deepest of some with their future depths, and those farthest from the ones chosen before.
 fn spread(mut near: Vec<(f64, usize, Vec3)>) -> Vec<(f64, usize, Vec3)> {
     let mut apart = vec![f64::INFINITY; near.len()];
     for chosen in 0..AT_ONCE.min(near.len()) {
@@ -177,7 +176,7 @@ fn spread(mut near: Vec<(f64, usize, Vec3)>) -> Vec<(f64, usize, Vec3)> {
         }
     }
     near.truncate(AT_ONCE);
-    // In their own order: who is deepest changes nothing else.
+    // In their own order, so that the deepest one does not change the order.
     near.sort_by_key(|(_, vertex, _)| *vertex);
     near
 }
@@ -185,8 +184,8 @@ fn spread(mut near: Vec<(f64, usize, Vec3)>) -> Vec<(f64, usize, Vec3)> {
 /// The vertices of a mesh on the bodies that move them.
 fn of_skin(mesh: &Mesh, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyState]) -> Vec<ContactVertex> {
     let held_by = |binding: &Binding| {
-        let carrier = ragdoll.carrier(binding.joint);
-        (carrier, model.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
+        let part = ragdoll.part_of(binding.joint);
+        (part, model.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
     };
     let bindings: Vec<_> = mesh.bindings.iter().map(held_by).collect();
     let vertex = |v: usize| {
@@ -228,7 +227,7 @@ fn of_bones(
     };
     let mut vertices: Vec<ContactVertex> = Vec::new();
     for point in CharacterBody::new(character).sole_points() {
-        let Some(body) = ragdoll.carrier(point.joint) else { continue };
+        let Some(body) = ragdoll.part_of(point.joint) else { continue };
         let place = model.joint(point.joint).point(&point.at) - states[body].position;
         vertices.push(vertex(body, states[body].orientation.inverse_transform_vector(&place), SOLE));
     }
@@ -239,7 +238,7 @@ fn of_bones(
         }
         let ends = [Vec3::zeros(), part.bone].map(|end| end - part.center);
         let low = ends.iter().map(|end| state.point(end).y - ground).fold(f64::INFINITY, f64::min);
-        // As thick as its weight wants, no thicker than it is long, and not in the ground yet.
+        // As thick as its mass requires, no thicker than it is long, and not in the ground yet.
         let radius = part.radius.min(0.5 * part.bone.norm()).min(low).max(SOLE);
         let along = part.bone * (1.0 - (radius / part.bone.norm()).min(0.8));
         let middle = part.bone * 0.5 - part.center;

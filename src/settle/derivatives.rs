@@ -1,4 +1,4 @@
-//! A series over time becomes its bend, its slope and its straightness.
+//! Derivatives of a time series, and its deviation from a line.
 //!
 //! Frames are evenly spaced. Units: those of the values; times in frames unless a name says otherwise.
 
@@ -26,7 +26,7 @@ fn padded(mut inner: Vec<Vec3>, length: usize) -> Vec<Vec3> {
     inner
 }
 
-/// How far values are from their line of least squares, root mean square.
+/// The root mean square distance of values from their least-squares line.
 pub fn line_residual(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let middle = 0.5 * (n - 1.0);

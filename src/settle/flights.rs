@@ -1,8 +1,8 @@
-//! A motion becomes one whose jumps fly and whose feet come down, as far as the laws of motion know it exactly.
+//! Corrects jumps and landings so that flight phases are ballistic and standing bodies touch the ground.
 //!
-//! What is done: flights that were lost become parabolas, bodies that hover come down. What is told and left: forces
-//! that no contact gives. Where nothing of this is found, the motion comes out as it came, bit for bit; poses, contact
-//! labels and feet against the body are never changed. Space: model space, Y up. Units: SI.
+//! Missing flight phases become parabolas and floating bodies are lowered; forces not explained by contacts are reported,
+//! not changed. Where none of this is found, the motion is returned unchanged, bit for bit; poses, contact labels and feet
+//! relative to the body never change. Space: model space, Y up. Units: SI.
 
 use super::floating::{FootClearance, GAP};
 use super::gravity::{Gravity, gravity};
@@ -14,15 +14,15 @@ use crate::math::Vec3;
 use crate::model::{Contacts, Motion};
 use crate::report::{Finding, Metric};
 
-/// Takes whose soles rest in less than this part of their frames tell no level.
+/// The least share of frames with labelled soles from which their level is measured.
 const KNOWN: f64 = 0.2;
 
-/// What became of a motion whose flights shall fly, and what was found.
+/// A corrected motion and the findings.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// The motion; nothing where it stays as it came.
+    /// The motion; `None` where it is unchanged.
     pub motion: Option<Motion>,
-    /// Faults, mended and left.
+    /// Faults, fixed and left.
     pub findings: Vec<Finding>,
     /// Gravity, the largest gap and the largest unexplained force of the result, with their limits.
     pub metrics: Vec<Metric>,
@@ -30,8 +30,8 @@ pub struct Settled {
     pub unexplained: Vec<f64>,
 }
 
-/// Settles flights and landings of a motion on which `contacts` say what rests; nothing for bodies that do not go on two
-/// legs with feet.
+/// Corrects flights and landings of a motion with these contact labels; `None` for bodies that do not walk on two legs with
+/// feet.
 pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
     let mut body = WholeBodyDynamics::of(motion, contacts)?;
     let mut findings = Vec::new();
@@ -40,7 +40,7 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
     if !lost.is_empty() {
         findings.extend(lost.iter().map(|flight| {
             let most = flight.lift.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
-            mended("lost_flight", [flight.frames.start, flight.frames.end], most / body.scale)
+            fixed("lost_flight", [flight.frames.start, flight.frames.end], most / body.scale)
         }));
         let lifted = moved(motion.clone(), &lifts(body.frames(), &lost), body.scale);
         body = WholeBodyDynamics::of(&lifted, contacts)?;
@@ -49,12 +49,14 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
     let fell = gravity(&body);
     let mut clearance = FootClearance::of(&body, fell).filter(|_| body.known() >= KNOWN);
     if let Some(before) = &clearance {
-        let mut ways = vec![Vec3::zeros(); body.frames()];
+        let mut offsets = vec![Vec3::zeros(); body.frames()];
         for floating in before.floating_spans(&body) {
             let frames = [floating.frames.start, floating.frames.end];
-            let mut finding = mended("hover", frames, floating.gap / body.scale);
+            let mut finding = fixed("hover", frames, floating.gap / body.scale);
             match before.down(&body, &floating) {
-                Some(down) => ways.iter_mut().zip(down).for_each(|(way, down)| way.y = way.y.min(down.y)),
+                Some(down) => {
+                    offsets.iter_mut().zip(down).for_each(|(offset, down)| offset.y = offset.y.min(down.y))
+                }
                 None => {
                     finding.after = finding.before;
                     finding.left = Some("higher ground explains it as well".into());
@@ -62,8 +64,8 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
             }
             findings.push(finding);
         }
-        if ways.iter().any(|way| *way != Vec3::zeros()) {
-            let lowered = moved(settled.unwrap_or_else(|| motion.clone()), &ways, body.scale);
+        if offsets.iter().any(|offset| *offset != Vec3::zeros()) {
+            let lowered = moved(settled.unwrap_or_else(|| motion.clone()), &offsets, body.scale);
             body = WholeBodyDynamics::of(&lowered, contacts)?;
             settled = Some(lowered);
             clearance = FootClearance::of(&body, fell);
@@ -86,13 +88,13 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
     Some(Settled { motion: settled, findings, metrics, unexplained: over })
 }
 
-fn mended(fault: &'static str, frames: [usize; 2], metres: f64) -> Finding {
+fn fixed(fault: &'static str, frames: [usize; 2], metres: f64) -> Finding {
     Finding { fault, joint: None, frames, unit: "m", before: metres, after: 0.0, left: None }
 }
 
-/// The motion with its body moved by these ways, which are in metres of the common leg.
-fn moved(motion: Motion, ways: &[Vec3], scale: f64) -> Motion {
-    shifted(motion, &ways.iter().map(|way| way / scale).collect::<Vec<_>>())
+/// The motion with its body displaced by these offsets, in metres of the common leg.
+fn moved(motion: Motion, offsets: &[Vec3], scale: f64) -> Motion {
+    shifted(motion, &offsets.iter().map(|offset| offset / scale).collect::<Vec<_>>())
 }
 
 fn metrics(

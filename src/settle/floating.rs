@@ -1,7 +1,7 @@
-//! Bodies that stand in the air become bodies that stand where they usually do.
+//! Finds standing bodies that float above the ground, and the displacement that lowers them.
 //!
-//! The lowest sole is above its usual level of contact while the body falls less than freely: something carries it, and
-//! nothing is there. The body goes down by the gap until its feet touch; into a flight before it the way is smooth.
+//! The lowest sole is above its usual level of contact while the body falls less than freely: something supports it, and
+//! nothing is there. The body is lowered by the gap until its feet touch; next to a flight the displacement is smooth.
 //! Heels, balls and tips of toes have levels of their own. Units: of [`WholeBodyDynamics`].
 
 use super::derivatives::second_derivative;
@@ -11,51 +11,52 @@ use crate::math::{Vec3, median, percentile, smoothstep};
 use crate::signal::{gaussian, spans};
 use std::ops::Range;
 
-/// More air than this under the lowest sole is a gap, metres; less than the second is touch.
+/// The least height of the lowest sole that counts as floating, metres.
 pub const GAP: f64 = 0.035;
+/// A sole up to this height touches, metres.
 const TOUCH: f64 = 0.012;
 
-/// A body that falls with less than this part of gravity is carried.
-const CARRIED: f64 = 0.5;
+/// A body that falls with less than this share of gravity is supported.
+const SUPPORTED: f64 = 0.5;
 
-/// So long it must be carried, seconds.
+/// The shortest time of support, seconds.
 const LEAST: f64 = 0.08;
 
-/// No body goes down by more than this, metres: higher ground is no fault.
+/// The largest displacement, metres: a higher position is explained by higher ground.
 const MOST: f64 = 0.12;
 
-/// The way down into a flight takes so many seconds.
+/// The duration of the transition into a flight, seconds.
 const INTO_FLIGHT: f64 = 0.15;
 
-/// The acceleration is smoothed over so many seconds.
+/// Standard deviation of the smoothing of the acceleration, seconds.
 const SMOOTH: f64 = 0.03;
 
-/// A body that hovers is higher than where it touches by so much of the gap: drawn up feet lift it by a fifth.
+/// A floating body is higher than where it touches by at least this share of the gap: drawn-up feet raise it by a fifth.
 const RAISED: f64 = 1.0 / 3.0;
 
-/// Fewer labelled heights than this tell no level.
+/// The fewest labelled heights that a level is measured on.
 const FEWEST: usize = 5;
 
-/// A stretch over which a body hovers.
+/// A span in which a body floats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloatingSpan {
     /// The frames.
     pub frames: Range<usize>,
-    /// How far the lowest sole is above its level, the upper quartile of the frames in which the body is carried.
+    /// The height of the lowest sole above its level: the upper quartile over the frames in which the body is supported.
     pub gap: f64,
 }
 
-/// How a body stands: the air under its lowest sole, and whether it is carried by something.
+/// The clearance under the lowest sole, and whether something supports the body.
 #[derive(Clone, Debug)]
 pub struct FootClearance {
-    /// The air, by frame.
+    /// The clearance, by frame.
     pub air: Vec<f64>,
-    carried: Vec<bool>,
+    supported: Vec<bool>,
     held: Vec<bool>,
 }
 
 impl FootClearance {
-    /// How a body stands; nothing where one of its kinds rests too seldom to tell its level.
+    /// The clearance of a body; `None` where heels, balls or toe tips are labelled too rarely for their level.
     pub fn of(body: &WholeBodyDynamics, gravity: Gravity) -> Option<Self> {
         let mut air = vec![f64::INFINITY; body.frames()];
         let kinds = &SOLES[..if body.tips { 3 } else { 2 }];
@@ -68,8 +69,8 @@ impl FootClearance {
                 return None;
             }
             let level = median(resting);
-            for carrier in body.soles(kind) {
-                air.iter_mut().zip(&carrier.at).for_each(|(air, p)| *air = air.min(p.y - level));
+            for track in body.soles(kind) {
+                air.iter_mut().zip(&track.at).for_each(|(air, p)| *air = air.min(p.y - level));
             }
         }
         let sigma = body.frames_of(SMOOTH);
@@ -77,22 +78,22 @@ impl FootClearance {
         let other = |f: usize| body.supports.iter().any(|c| !c.of_sole() && c.rests[f]);
         Some(Self {
             air,
-            carried: falls.iter().map(|a| a.y > -CARRIED * gravity.value).collect(),
+            supported: falls.iter().map(|a| a.y > -SUPPORTED * gravity.value).collect(),
             held: (0..body.frames()).map(other).collect(),
         })
     }
 
-    /// The largest gap over which the body is carried, for long enough to be one, whatever the limit.
+    /// The largest gap for long enough while the body is supported, whatever the limit.
     pub fn largest(&self, body: &WholeBodyDynamics) -> f64 {
-        let gap = |f: usize| if self.carried[f] && !self.held[f] { self.air[f].max(0.0) } else { 0.0 };
+        let gap = |f: usize| if self.supported[f] && !self.held[f] { self.air[f].max(0.0) } else { 0.0 };
         let gaps: Vec<f64> = (0..self.air.len()).map(gap).collect();
         let n = (body.frames_of(LEAST).ceil() as usize).max(1);
         gaps.windows(n).map(|w| w.iter().copied().fold(f64::INFINITY, f64::min)).fold(0.0, f64::max)
     }
 
-    /// Where the body hovers: carried, by nothing, for long enough.
+    /// The spans in which the body floats for long enough.
     pub fn floating_spans(&self, body: &WholeBodyDynamics) -> Vec<FloatingSpan> {
-        let stands = |f: &usize| self.carried[*f] && !self.held[*f];
+        let stands = |f: &usize| self.supported[*f] && !self.held[*f];
         body.by_shot(|shot| {
             let floating = |on: &[usize]| {
                 let (first, last) = (*on.first()?, *on.last()?);
@@ -102,13 +103,13 @@ impl FootClearance {
                 // Where the soles touch before and after, the body is lower; else its feet were drawn up.
                 let height = on.iter().map(|f| body.center[*f].y).sum::<f64>() / on.len() as f64;
                 let touches = |f: &usize| self.air[*f] <= TOUCH;
-                let beside = [(shot.start..first).rev().find(touches), (last + 1..shot.end).find(touches)];
-                let raised = beside.iter().all(Option::is_none)
-                    || beside.into_iter().flatten().any(|f| height - body.center[f].y > RAISED * gap);
+                let around = [(shot.start..first).rev().find(touches), (last + 1..shot.end).find(touches)];
+                let raised = around.iter().all(Option::is_none)
+                    || around.into_iter().flatten().any(|f| height - body.center[f].y > RAISED * gap);
                 (inside && raised && on.len() as f64 >= body.frames_of(LEAST))
                     .then_some(FloatingSpan { frames: first..last + 1, gap })
             };
-            // A stumble in the middle is none, a flight is: what it parts does not count together.
+            // A short interruption does not separate spans, a flight does.
             let together = |a: &usize, b: &usize| (b - a) as f64 <= body.frames_of(LEAST).max(1.0);
             let gaps = spans(shot.clone(), |f| self.air[f] > GAP).into_iter();
             let on: Vec<Vec<usize>> = gaps.map(|gap| gap.filter(stands).collect()).collect();
@@ -116,37 +117,37 @@ impl FootClearance {
         })
     }
 
-    /// The way down of a body that hovers, by frame; nothing where the gap is too large for a fault.
+    /// The displacement of a floating body, by frame; `None` where the gap is too large for a fault.
     pub fn down(&self, body: &WholeBodyDynamics, floating: &FloatingSpan) -> Option<Vec<Vec3>> {
         if floating.gap > MOST {
             return None;
         }
         let shot = body.shots.iter().find(|shot| shot.contains(&floating.frames.start))?;
         let Range { mut start, mut end } = floating.frames;
-        while end < shot.end && self.air[end] > TOUCH && self.carried[end] {
+        while end < shot.end && self.air[end] > TOUCH && self.supported[end] {
             end += 1;
         }
-        while start > shot.start && self.air[start - 1] > TOUCH && self.carried[start - 1] {
+        while start > shot.start && self.air[start - 1] > TOUCH && self.supported[start - 1] {
             start -= 1;
         }
-        let mut ways = vec![Vec3::zeros(); self.air.len()];
-        for (way, air) in ways[start..end].iter_mut().zip(&self.air[start..end]) {
-            *way = Vec3::y() * -air.min(floating.gap);
+        let mut offsets = vec![Vec3::zeros(); self.air.len()];
+        for (offset, air) in offsets[start..end].iter_mut().zip(&self.air[start..end]) {
+            *offset = Vec3::y() * -air.min(floating.gap);
         }
-        // Beyond both ends the feet touch, or the body flies: then the way is smooth.
+        // Beyond both ends the feet touch, or the body flies: then the displacement is smooth.
         let soft = body.frames_of(INTO_FLIGHT) as usize;
         if start > shot.start && self.air[start - 1] > TOUCH {
             let first = start.saturating_sub(soft).max(shot.start);
             for f in first..start {
-                ways[f] = ways[start] * smoothstep((f + 1 - first) as f64 / (start - first + 1) as f64);
+                offsets[f] = offsets[start] * smoothstep((f + 1 - first) as f64 / (start - first + 1) as f64);
             }
         }
         if end < shot.end && self.air[end] > TOUCH {
             let last = (end + soft).min(shot.end);
             for f in end..last {
-                ways[f] = ways[end - 1] * smoothstep((last - f) as f64 / (last - end + 1) as f64);
+                offsets[f] = offsets[end - 1] * smoothstep((last - f) as f64 / (last - end + 1) as f64);
             }
         }
-        Some(ways)
+        Some(offsets)
     }
 }

@@ -1,35 +1,35 @@
-//! The flights of a take become the gravity that it falls with.
+//! Estimates the gravity of a take from its flights.
 //!
-//! Units of captures are guessed, and a body that a take was scaled to falls as much slower as it is smaller: what the
-//! flights of the take itself say is the one right number for every test of weight. A flight votes where its centre of
-//! mass is on a parabola; the median of the votes is told. Units: of [`WholeBodyDynamics`].
+//! Units of captures are guessed, and a take scaled to a smaller body falls more slowly: the acceleration in the flights of
+//! the take itself is the right value for every test. A flight counts where its centre of mass is on a parabola; the
+//! median of all is taken. Units: of [`WholeBodyDynamics`].
 
 use super::whole_body_dynamics::WholeBodyDynamics;
 use crate::math::{Vec3, median};
 use crate::measure::GRAVITY;
 use crate::signal::{Parabola, gaussian};
 
-/// A time without a carrier that is shorter than this is a gap of what is known, seconds.
+/// The shortest flight, seconds: shorter times without support are gaps in the labels.
 pub const SHORTEST: f64 = 0.1;
 
-/// What a flight may say, m/s^2: captures in unknown units fell with 15 to 16 in bodies of the common leg.
+/// The accepted range, m/s^2: captures in unknown units fell with 15 to 16 in bodies of the common leg.
 const LIKELY: (f64, f64) = (5.0, 20.0);
 
-/// A flight of fewer frames says nothing: three are on a parabola whatever they are.
+/// The fewest frames of a flight that counts: any three are on a parabola.
 const FEWEST: usize = 5;
 
-/// How far from its parabola a flight that votes may be, over the height of the parabola's own arch.
+/// The largest distance of a flight that counts from its parabola, over the height of the parabola.
 const STRAY: f64 = 0.1;
 
-/// The way of the centre is smoothed over this, hertz.
+/// The cutoff frequency of the smoothing of the centre of mass, hertz.
 const CUTOFF: f64 = 6.0;
 
-/// What a take falls with.
+/// The gravity of a take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gravity {
     /// Metres of the common leg per second squared.
     pub value: f64,
-    /// Whether a flight told it.
+    /// Whether it was measured on a flight.
     pub known: bool,
 }
 
@@ -45,16 +45,16 @@ pub fn gravity(body: &WholeBodyDynamics) -> Gravity {
     }
 }
 
-/// What a centre falls with along its way, where it does.
-fn fall(way: &[Vec3], rate: f64) -> Option<f64> {
-    if way.len() < FEWEST {
+/// The acceleration with which a centre of mass falls along its path, where it does.
+fn fall(path: &[Vec3], rate: f64) -> Option<f64> {
+    if path.len() < FEWEST {
         return None;
     }
-    let parabola = Parabola::through(way);
+    let parabola = Parabola::through(path);
     let bend = -parabola.acceleration().y * rate * rate;
     let square = |(f, at): (usize, &Vec3)| (at.y - parabola.at(f).y).powi(2);
-    let stray = (way.iter().enumerate().map(square).sum::<f64>() / way.len() as f64).sqrt();
-    let lasts = (way.len() - 1) as f64 / rate;
+    let stray = (path.iter().enumerate().map(square).sum::<f64>() / path.len() as f64).sqrt();
+    let lasts = (path.len() - 1) as f64 / rate;
     let arch = bend * lasts * lasts / 8.0;
     (LIKELY.0 < bend && bend < LIKELY.1 && stray < STRAY * arch).then_some(bend)
 }

@@ -1,6 +1,6 @@
-//! Limits of joints become rows that keep bodies inside of them.
+//! Solver rows that keep the bodies of a ragdoll inside their joint limits.
 //!
-//! The room of a joint is how far it may still turn before it meets its bound: the twist to either end, the swing to the
+//! The room of a joint is the angle left before it reaches its limit: the twist to either end, the swing to the
 //! ellipse of [`SwingTwist`]. A row lets the room shrink no faster than it is there; its axis
 //! is the slope of the room, by central differences. Space: world axes. Units: radians.
 
@@ -10,7 +10,7 @@ use crate::ik::{Limit, Mechanism, Range, SwingTwist};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{ModelPose, Skeleton};
 
-/// The bound of the joint above one part.
+/// The limit of the joint above one part.
 #[derive(Clone, Debug)]
 struct BodyLimit {
     part: usize,
@@ -20,26 +20,26 @@ struct BodyLimit {
     limit: SwingTwist,
 }
 
-/// The bounds of all joints between the bodies of a ragdoll.
+/// The limits of all joints between the bodies of a ragdoll.
 #[derive(Clone, Debug)]
 pub struct JointLimitRows(Vec<BodyLimit>);
 
-/// Rows are made for joints nearer to their bound than this.
+/// Rows are made for joints nearer to their limit than this, radians.
 const NEAR: f64 = 0.2;
 
-/// Joints are stopped so much before their bound: a step goes a little too far where the bound is bent, radians.
+/// Joints are stopped this much before their limit, radians: a step overshoots a little where the limit is curved.
 const MARGIN: f64 = 0.05;
 
-/// The part of a violation that one step takes back.
+/// The share of a violation that one step corrects.
 const RETURN: f64 = 0.05;
 
-/// The narrowest swing that is told apart from none.
+/// The narrowest swing range, radians: narrower ones are widened to it.
 const NARROW: f64 = 0.01;
 
-/// Rows of one joint.
+/// The number of rows of one joint.
 const ROOMS: usize = 6;
 
-/// The part of the longer axis of an ellipse that is used.
+/// The share of the longer axis of an ellipse that is used.
 const TIP: f64 = 0.96;
 
 impl JointLimitRows {
@@ -49,8 +49,8 @@ impl JointLimitRows {
             let parent = p.parent?;
             let Some(Limit::SwingTwist(limit)) = mechanism.limit(p.joint) else { return None };
             let above = model.joint(skeleton.parent(p.joint)?).rotation;
-            let carrier = model.joint(ragdoll.parts[parent].joint).rotation;
-            Some(BodyLimit { part: k, parent, body_from_above: carrier.inverse() * above, limit: *limit })
+            let body = model.joint(ragdoll.parts[parent].joint).rotation;
+            Some(BodyLimit { part: k, parent, body_from_above: body.inverse() * above, limit: *limit })
         };
         Self(ragdoll.parts.iter().enumerate().filter_map(bound).collect())
     }
@@ -65,7 +65,7 @@ impl JointLimitRows {
             let now = rooms(&Vec3::zeros());
             let spin = b.world_angular_velocity() - a.world_angular_velocity();
             for (side, &value) in now.iter().enumerate() {
-                // A narrow range is not stopped from both ends at once: that has no answer.
+                // A narrow range is not stopped from both ends at once: that has no solution.
                 let margin = MARGIN.min(0.25 * (value + now[side ^ 1]));
                 let slope = Vec3::from_fn(|r, _| {
                     let step = Vec3::ith(r, SLOPE_STEP);
@@ -106,6 +106,7 @@ impl JointLimitRows {
     }
 }
 
+/// Step of the central differences of a room, radians.
 const SLOPE_STEP: f64 = 1e-4;
 
 impl BodyLimit {
@@ -113,7 +114,7 @@ impl BodyLimit {
     /// the shorter one to the ellipse. The sharp ends of long ellipses are cut off: nothing slides around them.
     fn rooms(&self, local: &Quat) -> [f64; ROOMS] {
         let [first, second, twist] = self.limit.angles(local);
-        // The same angle a turn further may be the one that lies in the range.
+        // The twist is taken modulo a full turn, nearest to the middle of the range.
         let middle = 0.5 * (self.limit.twist.low + self.limit.twist.high);
         let turns = ((twist - middle) / std::f64::consts::TAU).round();
         let twist = twist - turns * std::f64::consts::TAU;

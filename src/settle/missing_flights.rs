@@ -1,10 +1,10 @@
-//! Jumps whose middle is no flight become parabolas: the arch between a take-off and a landing that belong together.
+//! Finds jumps whose flight phase is missing, and the parabola between take-off and landing that restores it.
 //!
 //! A *pull* is a moment in which the floor would have to pull the body down: a take-off that ends in a straight line, a
 //! landing that begins in one. Where the rates beyond two pulls are those of one fall under the gravity of the take, and
-//! the way between is nearly a line, a flight was lost there: keys were thinned, or a hole was filled. Given its ends, a
-//! parabola is known exactly. A take has one gravity: where no flight tells it, the median of what the rates around its
-//! lost flights say. Units: of [`WholeBodyDynamics`].
+//! the path between is nearly a line, a flight is missing there: keys were thinned, or a gap was filled. Given its ends, a
+//! parabola is known exactly. A take has one gravity: where no flight shows it, the median of the values from the rates
+//! around its missing flights. Units: of [`WholeBodyDynamics`].
 
 use super::derivatives::{line_residual, second_derivative};
 use super::gravity::Gravity;
@@ -14,47 +14,48 @@ use crate::measure::GRAVITY;
 use crate::signal::{Parabola, gaussian};
 use std::ops::Range;
 
-/// A body that falls this many times as fast as things fall is pulled.
+/// A downward acceleration above this multiple of gravity is a pull.
 const PULL: f64 = 1.4;
 
-/// Pulls are looked for in a way that is smoothed over so many seconds.
+/// Standard deviation of the smoothing before pulls are searched, seconds.
 const SMOOTH: f64 = 0.012;
 
-/// Two pulls of one flight are so many seconds apart.
+/// Least and greatest duration of a flight, seconds.
 const LASTS: (f64, f64) = (0.12, 0.9);
 
-/// Rates at the pulls are told by so many seconds beyond them.
+/// The time beyond the pulls on which rates are measured, seconds.
 const BEYOND: f64 = 0.04;
 
-/// What a fall under unknown gravity may have, m/s^2.
+/// The accepted range of an unknown gravity, m/s^2.
 const LIKELY: (f64, f64) = (6.0, 20.0);
 
-/// Rates tell gravity within a tenth: what is nearer to that of the Earth, with the metres of the file, is taken for it.
+/// Rates give gravity within a tenth: a value nearer than this share to that of the Earth, in the metres of the file, is
+/// set to it.
 const NEAR_EARTH: f64 = 0.1;
 
-/// How far gravity and rates may be from those of the parabola, as a part of these.
+/// The largest deviation of gravity and rates from those of the parabola, as a share of these.
 const AGREE: f64 = 0.35;
 
-/// Who goes up or comes down slower than this does not jump, m/s.
+/// The least vertical speed of a jump, m/s.
 const RATE: f64 = 0.4;
 
-/// The way inside is no steeper than this part of the parabola's first rate, and no farther from a line than the second
-/// part of the arch is.
+/// The steepest mean slope inside, as a share of the parabola's first rate.
 const LEVEL: f64 = 0.5;
+/// The largest deviation from a line inside, as a share of the parabola's.
 const STRAIGHT: f64 = 0.35;
 
-/// A flight that was lost.
+/// A missing flight phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MissingFlight {
-    /// The frames that are lifted.
+    /// The frames to lift.
     pub frames: Range<usize>,
-    /// By how much each.
+    /// The lift of each.
     pub lift: Vec<f64>,
-    /// The gravity that the rates around it tell, m/s^2.
+    /// The gravity by the rates around it, m/s^2.
     pub own: f64,
 }
 
-/// The flights that a take lost.
+/// The missing flights of a take.
 pub fn missing_flights(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<MissingFlight> {
     let shots = body.by_shot(|shot| {
         let smooth = gaussian(&body.center[shot.clone()], body.frames_of(SMOOTH));
@@ -69,12 +70,13 @@ pub fn missing_flights(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<Missin
     if gravity.known {
         return shots.iter().flat_map(|shot| shot.lost(gravity)).collect();
     }
-    let told: Vec<f64> = shots.iter().flat_map(|shot| shot.lost(gravity)).map(|flight| flight.own).collect();
-    if told.is_empty() {
+    let values: Vec<f64> =
+        shots.iter().flat_map(|shot| shot.lost(gravity)).map(|flight| flight.own).collect();
+    if values.is_empty() {
         return Vec::new();
     }
-    let (told, earth) = (median(told), GRAVITY * body.scale);
-    let value = if (told - earth).abs() < NEAR_EARTH * earth { earth } else { told };
+    let (own, earth) = (median(values), GRAVITY * body.scale);
+    let value = if (own - earth).abs() < NEAR_EARTH * earth { earth } else { own };
     shots.iter().flat_map(|shot| shot.lost(Gravity { value, known: true })).collect()
 }
 
@@ -87,7 +89,7 @@ struct ShotHeights {
 }
 
 impl ShotHeights {
-    /// The flights that it lost, under this gravity; under what each of them says where it is not known.
+    /// Its missing flights under this gravity; under the own gravity of each where it is not known.
     fn lost(&self, gravity: Gravity) -> Vec<MissingFlight> {
         let falls = &self.falls;
         let least = |f: usize| {
@@ -149,21 +151,21 @@ impl ShotHeights {
     }
 }
 
-/// The rate at the first of some heights, by the parabola through them: who takes off or lands is accelerated.
+/// The rate at the first of some heights, by the parabola through them, since a body that takes off or lands accelerates.
 fn first_rate<'h>(heights: impl Iterator<Item = &'h f64>, rate: f64) -> f64 {
-    let way: Vec<Vec3> = heights.map(|y| Vec3::y() * *y).collect();
-    Parabola::through(&way).first_slope().y * rate
+    let path: Vec<Vec3> = heights.map(|y| Vec3::y() * *y).collect();
+    Parabola::through(&path).first_slope().y * rate
 }
 
 /// The lifts of all flights, by frame.
 pub fn lifts(frames: usize, flights: &[MissingFlight]) -> Vec<Vec3> {
-    let mut ways = vec![Vec3::zeros(); frames];
+    let mut offsets = vec![Vec3::zeros(); frames];
     for flight in flights {
-        for (way, lift) in ways[flight.frames.clone()].iter_mut().zip(&flight.lift) {
-            *way = Vec3::y() * *lift;
+        for (offset, lift) in offsets[flight.frames.clone()].iter_mut().zip(&flight.lift) {
+            *offset = Vec3::y() * *lift;
         }
     }
-    ways
+    offsets
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! A motion gets weight: its flights fly, a performer falls as a ragdoll, chains swing.
+//! Physics of a clip: ballistic flights, ragdolls, swinging chains.
 //!
-//! [`settle_flights`] mends what the laws of motion know exactly and tells what they cannot explain; `release_ragdoll` and
-//! `swing` make motion where the clip has none.
+//! [`settle_flights`] fixes what the laws of motion determine exactly and reports what they cannot explain; `release_ragdoll`
+//! and `swing` simulate motion that the clip does not have.
 
 mod derivatives;
 mod whole_body_dynamics;

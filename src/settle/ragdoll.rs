@@ -1,10 +1,10 @@
-//! A rig becomes a ragdoll, one rigid body for each part that has weight of its own, and bodies become a pose again.
+//! Ragdoll of a rig: one rigid body for each part with mass, and conversion between poses and body states.
 //!
-//! Twist joints, fingers and whatever else hangs between or behind the parts moves with the part that carries it and
-//! keeps its own turn of the clip. A body has the axes of its joint and lies at the centre of mass of its part; the way
-//! back takes the bodies' turns and the root's place, so bones keep their lengths, and a pose that goes there and back
-//! is the same pose. Where a file hangs a foot somewhere else than on its leg, its body hangs on the leg all the same,
-//! and its place is taken too. Space: model space of the skeleton, Y up. Units: SI.
+//! Twist joints, fingers and other joints between or below the parts move with the part above them and keep their local
+//! rotations of the clip. A body has the axes of its joint and lies at the centre of mass of its part. The pose of body
+//! states takes the rotations of the bodies and the position of the root, so bones keep their lengths, and converting a
+//! pose back and forth returns the same pose. Where a file parents a foot to something else than its leg, its body hangs on
+//! the leg all the same, and its position is taken too. Space: model space of the skeleton, Y up. Units: SI.
 
 use crate::body::{body_mass, segment_of};
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
@@ -15,24 +15,24 @@ use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side, Skeleto
 /// One body of a ragdoll.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RagdollPart {
-    /// What the part is.
+    /// The role of the part.
     pub role: Role,
     /// The joint whose axes the body has.
     pub joint: JointId,
-    /// The part that it hangs on; none for the first.
+    /// The parent part; `None` for the first.
     pub parent: Option<usize>,
-    /// Whether its joint does not hang on its parent's in the skeleton, so that its place is its own.
+    /// Whether its joint is no descendant of its parent's in the skeleton, so that its position is independent.
     pub apart: bool,
     /// The centre of mass, joint space, metres.
     pub center: Vec3,
     /// From the joint to the end of the part, joint space, metres.
     pub bone: Vec3,
-    /// The radius of a capsule of its weight, metres.
+    /// The radius of a capsule of its mass, metres.
     pub radius: f64,
-    /// Kilograms.
+    /// Mass, kilograms.
     pub mass: f64,
-    /// Kilograms of the part and all that hangs on it.
-    pub carried: f64,
+    /// Mass of the part and all parts below it, kilograms.
+    pub supported_mass: f64,
     inertia: Mat3<f64>,
 }
 
@@ -43,16 +43,16 @@ pub struct Ragdoll {
     pub parts: Vec<RagdollPart>,
     /// The height of the body in metres.
     pub height: f64,
-    /// Kilograms in all.
+    /// The mass of the whole body, kilograms.
     pub mass: f64,
-    /// By joint: the part that carries it.
-    carrier: Vec<Option<usize>>,
+    /// The part that moves each joint.
+    part_of_joint: Vec<Option<usize>>,
 }
 
-/// More trunk joints than this are merged: bodies between do not change what is seen.
+/// The most bodies of the trunk: more do not change what is visible.
 const TRUNK: usize = 3;
 
-/// Kilograms per cubic metre of flesh.
+/// Density of the body, kg/m^3: about that of water.
 const DENSITY: f64 = 1000.0;
 
 /// Every `n`th of a long chain, the first one always.
@@ -82,7 +82,7 @@ fn chosen(rig: &Rig) -> Vec<(Role, JointId)> {
     all
 }
 
-/// The role that a limb's part hangs on, whatever the skeleton says.
+/// The parent roles of a limb's part, whatever the skeleton has.
 fn limb_above(role: Role) -> Option<[Role; 2]> {
     Some(match role {
         Role::LowerArm(s) => [Role::UpperArm(s); 2],
@@ -132,10 +132,11 @@ impl Ragdoll {
         }
         let height = height_of(skeleton, &rest);
         let mass = body_mass(height);
-        let mut carrier: Vec<Option<usize>> = vec![None; skeleton.len()];
+        let mut part_of_joint: Vec<Option<usize>> = vec![None; skeleton.len()];
         for id in skeleton.ids() {
             let own = tree.iter().position(|p| p.1 == id);
-            carrier[id.index()] = own.or_else(|| skeleton.parent(id).and_then(|p| carrier[p.index()]));
+            part_of_joint[id.index()] =
+                own.or_else(|| skeleton.parent(id).and_then(|p| part_of_joint[p.index()]));
         }
         let bones: Vec<Vec3> = (0..tree.len()).map(|k| bone_of(skeleton, &rest, &tree, k, height)).collect();
         let masses = masses(&tree, &bones, mass);
@@ -145,17 +146,17 @@ impl Ragdoll {
             parts.push(part(role, joint, parent, apart, bones[k], masses[k]));
         }
         for k in (0..parts.len()).rev() {
-            parts[k].carried += parts[k].mass;
+            parts[k].supported_mass += parts[k].mass;
             if let Some(p) = parts[k].parent {
-                parts[p].carried += parts[k].carried;
+                parts[p].supported_mass += parts[k].supported_mass;
             }
         }
-        Some(Ragdoll { parts, height, mass, carrier })
+        Some(Ragdoll { parts, height, mass, part_of_joint })
     }
 
-    /// The part that carries a joint; none above the hips.
-    pub fn carrier(&self, joint: JointId) -> Option<usize> {
-        self.carrier[joint.index()]
+    /// The part that moves a joint; `None` above the hips.
+    pub fn part_of(&self, joint: JointId) -> Option<usize> {
+        self.part_of_joint[joint.index()]
     }
 
     /// The part of a role.
@@ -172,14 +173,14 @@ impl Ragdoll {
         self.parts.iter().map(state).collect()
     }
 
-    /// The pose in which the bodies are in these states; joints that are no part turn as in `like`.
+    /// The pose in which the bodies are in these states; joints that are no part rotate as in `like`.
     pub fn pose(&self, skeleton: &Skeleton, states: &[BodyState], like: &Pose) -> Pose {
         let mut pose = like.clone();
         let mut model: Vec<Transform> = Vec::with_capacity(skeleton.len());
         for id in skeleton.ids() {
             let above = skeleton.parent(id).map_or(Transform::identity(), |p| model[p.index()]);
             let mut joint = above * *like.joint(id);
-            let own = self.carrier(id).filter(|&k| self.parts[k].joint == id);
+            let own = self.part_of(id).filter(|&k| self.parts[k].joint == id);
             if let Some(k) = own {
                 let (part, state) = (&self.parts[k], &states[k]);
                 joint.rotation = state.orientation;
@@ -255,14 +256,14 @@ fn bone_of(
     let usual = |p: Vec3| (p - at).norm() > short;
     let end = next.filter(|p| usual(*p)).or_else(|| farthest().filter(|p| usual(*p)));
     let end = end.unwrap_or_else(|| {
-        // Nothing says how long the part is: it goes on as the one above did.
+        // The length of the part is unknown: it continues the one above.
         let above = parent.map_or(Vec3::y(), |p| at - rest.position(tree[p].1));
         at + above.try_normalize(1e-9).unwrap_or_else(Vec3::y) * (0.06 * height)
     });
     rest.joint(joint).inverse().point(&end)
 }
 
-/// Kilograms by part; the shares of parts that are not there go to those that are, so that the sum is right.
+/// Mass by part, kilograms; the shares of missing parts go to the others, so that the sum is right.
 fn masses(tree: &[(Role, JointId, Option<usize>)], bones: &[Vec3], mass: f64) -> Vec<f64> {
     let length = |k: usize| bones[k].norm();
     let spine: f64 = (0..tree.len()).filter(|&k| matches!(tree[k].0, Role::Spine(_))).map(length).sum();
@@ -295,5 +296,5 @@ fn part(
     let other = axis.cross(&side);
     let outer = |v: &Vec3| v * v.transpose();
     let inertia = outer(&axis) * along + (outer(&side) + outer(&other)) * across;
-    RagdollPart { role, joint, parent, apart, center, bone, radius, mass, carried: 0.0, inertia }
+    RagdollPart { role, joint, parent, apart, center, bone, radius, mass, supported_mass: 0.0, inertia }
 }

@@ -225,7 +225,7 @@ fn joint_friction(ragdoll: &Ragdoll, resistance: f64) -> Vec<BallDrive> {
     let slower = (ragdoll.height / COMMON_HEIGHT).sqrt();
     let drive = |(k, part): (usize, &RagdollPart)| {
         part.parent?;
-        let moment = part.carried * part.bone.norm().max(0.05) * GRAVITY;
+        let moment = part.supported_mass * part.bone.norm().max(0.05) * GRAVITY;
         let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
         let damping = resistance * moment * slower + toes;
         Some(BallDrive {

@@ -1,8 +1,7 @@
-//! Chains that hang on a body swing along with it: tails, hair, straps, capes; the body itself stays as it is.
+//! Secondary motion: simulates chains that hang on a body, such as tails, hair, straps and capes; the body is unchanged.
 //!
-//! Every joint of a chain becomes a rod that is drawn to its animated turn by a spring of a given frequency and damping,
-//! under a part of gravity; what the chain hangs on moves as animated, whatever pulls at it: it is a body so heavy that
-//! nothing moves it. Space: model space. Units: SI.
+//! Every joint of a chain is a rod drawn to its animated rotation by a spring of a given frequency and damping, under a
+//! share of gravity. The joint that the chain hangs on moves as animated: its body is so heavy that nothing moves it. Space: model space. Units: SI.
 
 use super::body_trajectory::BodyTrajectory;
 use crate::dynamics::{
@@ -16,13 +15,13 @@ use crate::signal::with_poses;
 /// How chains swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Swing {
-    /// How often a joint would swing on its own, hertz.
+    /// The natural frequency of a joint, hertz.
     pub frequency: f64,
-    /// The share of critical damping.
+    /// Damping as a share of critical damping.
     pub damping: f64,
     /// The share of gravity that bends the chain.
     pub gravity: f64,
-    /// Seconds of a step at most.
+    /// The longest time step, seconds.
     pub step: f64,
 }
 
@@ -32,14 +31,15 @@ impl Default for Swing {
     }
 }
 
-/// The mass of what a chain hangs on, in masses of the chain.
+/// The mass of a body that chains hang on, over that of the chains.
 const IMMOVABLE: f64 = 1e6;
 
-/// Kilograms per metre of a chain, and its radius as a part of a rod's length: only ratios matter.
+/// Mass per length of a chain, kg/m: only ratios matter.
 const LINE: f64 = 1.0;
+/// The radius of a rod over its length.
 const THICKNESS: f64 = 0.15;
 
-/// Seconds before the first frame in which a chain comes to hang.
+/// The time simulated before the first frame so that chains come to rest, seconds.
 const HANG: f64 = 2.0;
 
 /// One rod.
@@ -60,7 +60,7 @@ pub fn chain_joints(skeleton: &Skeleton, tops: &[JointId]) -> Vec<JointId> {
     skeleton.ids().filter(within).collect()
 }
 
-/// Lets the chains that start at `tops` swing; returns the motion and the largest turn away from the clip.
+/// Simulates the chains that start at `tops`; returns the motion and the largest angle from the clip.
 pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     let skeleton = motion.character.skeleton();
     let clip = &motion.clip;
@@ -69,9 +69,9 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     if joints.is_empty() || clip.frames() < 2 {
         return (motion.clone(), 0.0);
     }
-    let course = BodyTrajectory::new(clip, how.step);
-    let (n, h) = (course.steps, course.h);
-    let start = course.model(skeleton, 0);
+    let trajectory = BodyTrajectory::new(clip, how.step);
+    let (n, h) = (trajectory.steps, trajectory.h);
+    let start = trajectory.model(skeleton, 0);
     let mut bases: Vec<JointId> = joints.iter().filter_map(|&id| skeleton.parent(id)).collect();
     bases.retain(|id| !joints.contains(id));
     bases.sort();
@@ -126,7 +126,7 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
         poses.push(pose);
         if f + 1 < clip.frames() {
             for k in f * n..(f + 1) * n {
-                let next = course.model(skeleton, k + 1);
+                let next = trajectory.model(skeleton, k + 1);
                 step(&mut world, &now, &next);
                 now = next;
             }
@@ -181,8 +181,9 @@ fn world(model: &ModelPose, bases: &[JointId], rods: &[Rod], how: &Swing) -> Wor
     for rod in rods {
         let joint = model.joint(rod.joint);
         let state = BodyState::at_rest(joint.point(&rod.center), joint.rotation);
-        let turn = arc(&Vec3::z(), &rod.center, &Vec3::x()).to_rotation_matrix().into_inner();
-        let inertia = turn * solid::capsule(rod.mass, THICKNESS * rod.length, rod.length) * turn.transpose();
+        let rotation = arc(&Vec3::z(), &rod.center, &Vec3::x()).to_rotation_matrix().into_inner();
+        let inertia =
+            rotation * solid::capsule(rod.mass, THICKNESS * rod.length, rod.length) * rotation.transpose();
         bodies.push(body(
             format!("rod {}", rod.joint.index()),
             rod.mass,

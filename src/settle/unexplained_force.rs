@@ -1,9 +1,9 @@
-//! What a body does and what can carry it become the part of its motion that no contact explains.
+//! The part of the forces on a body that no contact explains.
 //!
 //! The wrench that a frame needs, `(c'' + g, L' / 0.25 m)` for a mass of 1 kg, is compared with the nearest one that
-//! pushes inside friction pyramids at the carriers can give (non-negative least squares). What is left, over the weight,
-//! root mean square over 0.15 s, is told above a limit and never mended: a wrong contact explains it as well as a wrong
-//! body. Frames of flights that fall as they should need nothing. Units: of [`WholeBodyDynamics`]; shares of the weight.
+//! forces inside friction pyramids at the support points can give (non-negative least squares). The rest over the weight,
+//! root mean square over 0.15 s, is reported above a limit and never changed: a wrong contact explains it as well as a wrong
+//! body. Frames of ballistic flights need nothing. Units: of [`WholeBodyDynamics`]; shares of the weight.
 
 use super::derivatives::line_residual;
 use super::gravity::{Gravity, SHORTEST};
@@ -14,10 +14,10 @@ use crate::signal::{gaussian, spans};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// More than this is told: clean takes stay below 0.2 in 19 of 20 frames, one reaches 0.75.
+/// The limit above which forces are reported: clean takes stay below 0.2 in 19 of 20 frames, one reaches 0.75.
 pub const LIMIT: f64 = 0.35;
 
-/// A moment counts as a force with this arm, metres.
+/// The lever arm by which moments count as forces, metres.
 const ARM: f64 = 0.25;
 
 /// Coulomb's coefficient of the pyramids.
@@ -26,21 +26,23 @@ const FRICTION: f64 = 0.8;
 /// Half the edge of the square that a point of a sole stands on, metres.
 const HALF_SOLE: f64 = 0.035;
 
-/// Over so many seconds the residual is averaged.
+/// Standard deviation of the averaging of the residual, seconds.
 const OVER: f64 = 0.15;
 
-/// So many seconds beside a flight, a cut or an end nothing is known for sure.
-const BESIDE_FLIGHT: f64 = 0.06;
-const BESIDE_CUT: f64 = 0.2;
-const BESIDE_END: f64 = 0.1;
+/// The time around a flight in which the residual is not reliable, seconds.
+const NEAR_FLIGHT: f64 = 0.06;
+/// The same at a cut, seconds.
+const NEAR_CUT: f64 = 0.2;
+/// The same at the ends of the clip, seconds.
+const NEAR_END: f64 = 0.1;
 
-/// A flight farther from its parabola than this part of the parabola's own arch does not fly.
+/// The largest deviation of a ballistic flight from its parabola, as a share of the parabola's from a line.
 const FLIES: f64 = 0.35;
 
-/// Less than this in all is nothing to speak of, seconds.
+/// The least total time that is reported, seconds.
 const LEAST: f64 = 0.1;
 
-/// The part of every frame that nothing explains, over the weight, averaged over time.
+/// The unexplained force of every frame, over the weight, averaged over time.
 pub fn unexplained_force(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<f64> {
     let lowest = |f: usize| {
         let soles = body.supports.iter().filter(|c| c.of_sole());
@@ -49,16 +51,16 @@ pub fn unexplained_force(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<f64>
     let ground = percentile(&(0..body.frames()).map(lowest).collect::<Vec<_>>(), 0.1);
     let of_frame = |columns: &mut Vec<Row6>, f: usize| residual(body, f, ground, gravity.value, columns);
     let mut left: Vec<f64> = (0..body.frames()).into_par_iter().map_init(Vec::new, of_frame).collect();
-    let beside = body.frames_of(BESIDE_FLIGHT) as usize;
+    let near = body.frames_of(NEAR_FLIGHT) as usize;
     for air in body.flights(SHORTEST).into_iter().filter(|air| flies(body, air.clone(), gravity.value)) {
-        left[air.start.saturating_sub(beside)..(air.end + beside).min(body.frames())].fill(0.0);
+        left[air.start.saturating_sub(near)..(air.end + near).min(body.frames())].fill(0.0);
     }
     let squares: Vec<f64> = left.iter().map(|x| x * x).collect();
     let sigma = body.frames_of(OVER);
     let mut over = body.by_shot(|shot| gaussian(&squares[shot], sigma).into_iter().map(f64::sqrt).collect());
     for shot in &body.shots {
         let ends = [(0, shot.start), (body.frames(), shot.end)];
-        let [first, last] = ends.map(|(end, at)| if at == end { BESIDE_END } else { BESIDE_CUT });
+        let [first, last] = ends.map(|(end, at)| if at == end { NEAR_END } else { NEAR_CUT });
         let [first, last] = [first, last].map(|s| (body.frames_of(s) as usize).min(shot.len()));
         over[shot.start..shot.start + first].fill(0.0);
         over[shot.end - last..shot.end].fill(0.0);
@@ -66,22 +68,22 @@ pub fn unexplained_force(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<f64>
     over
 }
 
-/// The stretches that are told: those above the limit, where they last.
+/// The spans above the limit, where they last long enough in all.
 pub fn reported(body: &WholeBodyDynamics, over: &[f64]) -> Vec<Range<usize>> {
     let found = spans(0..over.len(), |f| over[f] > LIMIT);
     let lasts: usize = found.iter().map(|r| r.len()).sum();
     if lasts as f64 >= body.frames_of(LEAST) { found } else { Vec::new() }
 }
 
-/// What the carriers of a frame cannot give, over the weight; `columns` is room for what they can.
+/// The force that the supports of a frame cannot give, over the weight; `columns` is room for what they can.
 fn residual(body: &WholeBodyDynamics, frame: usize, ground: f64, g: f64, columns: &mut Vec<Row6>) -> f64 {
     let center = body.center[frame];
     columns.clear();
-    for carrier in body.supports.iter().filter(|c| c.low[frame] || c.rests[frame]) {
-        let at = carrier.at[frame];
-        // A sole is as wide as soles are, and stands on the ground; on a stair that it rests on.
-        let (half, height) = match carrier.of_sole() {
-            true if carrier.low[frame] => (HALF_SOLE, ground),
+    for track in body.supports.iter().filter(|c| c.low[frame] || c.rests[frame]) {
+        let at = track.at[frame];
+        // A low sole has the size of a sole and is on the ground, a higher one on its stair.
+        let (half, height) = match track.of_sole() {
+            true if track.low[frame] => (HALF_SOLE, ground),
             true => (HALF_SOLE, at.y),
             false => (0.0, at.y),
         };

@@ -1,4 +1,4 @@
-//! A motion becomes the way of its weight and of what may carry it, in lengths of one common leg.
+//! Centre of mass, its acceleration, change of angular momentum, and possible support points over a clip.
 //!
 //! Rules about jumps and landings are in metres of a body whose leg is [`LEG`] long: a body of another size is scaled to it,
 //! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
@@ -15,23 +15,24 @@ use crate::signal::{gaussian, spans};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A sole this little above the low tenth of its kind may carry, metres.
+/// A sole up to this height above the low quantile of its kind may bear weight, metres.
 const LOW: f64 = 0.04;
+/// That quantile.
 const LOW_SHARE: f64 = 0.1;
 
-/// Faster changes of forces are noise of the capture, hertz.
+/// Low-pass cutoff of forces, hertz: faster changes are noise of the capture.
 const CUTOFF: f64 = 6.0;
 
-/// A point that may carry, over a clip.
+/// A point that may bear weight, over a clip.
 #[derive(Clone, Debug)]
 pub struct SupportTrack {
-    /// What it is.
+    /// The part of the body.
     pub part: ContactPart,
-    /// Its surface; of a heel the ankle.
+    /// The position of its surface; of a heel that of the ankle.
     pub at: Vec<Vec3>,
-    /// Whether its label says that it rests.
+    /// Whether it is labelled as in contact.
     pub rests: Vec<bool>,
-    /// Whether it is low enough to carry, labelled or not.
+    /// Whether it is low enough to bear weight, labelled or not.
     pub low: Vec<bool>,
 }
 
@@ -42,7 +43,7 @@ impl SupportTrack {
     }
 }
 
-/// A motion, weighed.
+/// The dynamics of a motion.
 #[derive(Clone, Debug)]
 pub struct WholeBodyDynamics {
     /// Frames a second.
@@ -55,16 +56,16 @@ pub struct WholeBodyDynamics {
     pub acceleration: Vec<Vec3>,
     /// The change of the angular momentum about it in time, for a mass of 1 kg, without noise.
     pub torque: Vec<Vec3>,
-    /// What may carry.
+    /// The points that may bear weight.
     pub supports: Vec<SupportTrack>,
-    /// Whether skin or the ends of the bones tell where the tips of the toes are: a guessed tip dips as the foot tips.
+    /// Whether the positions of the toe tips are known from skin: a guessed tip dips as the foot tips.
     pub tips: bool,
-    /// The stretches between cuts.
+    /// The spans between cuts.
     pub shots: Vec<Range<usize>>,
 }
 
 impl WholeBodyDynamics {
-    /// Weighs a motion on which `contacts` say what rests; nothing for bodies that do not go on two legs with feet.
+    /// The dynamics of a motion with these contact labels; `None` for bodies that do not walk on two legs with feet.
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
         let scale = LEG / leg(&motion.character)?;
         let character = &motion.character;
@@ -82,9 +83,10 @@ impl WholeBodyDynamics {
         };
         let wanted = particles.iter().map(|p| p.joint).chain(points.iter().map(|p| p.joint));
         let placed = map_frames_towards(character.skeleton(), &motion.clip, wanted, places);
-        let way = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
-        let mut ways: Vec<Vec<Vec3>> = (0..particles.len() + points.len()).into_par_iter().map(way).collect();
-        let of_points = ways.split_off(particles.len());
+        let path = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
+        let mut paths: Vec<Vec<Vec3>> =
+            (0..particles.len() + points.len()).into_par_iter().map(path).collect();
+        let of_points = paths.split_off(particles.len());
         let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(particles).map(|(x, p)| x * p.mass).sum();
         let frames = motion.clip.frames();
         let rests = |part: ContactPart| {
@@ -111,12 +113,12 @@ impl WholeBodyDynamics {
             shots,
         };
         dynamics.find_low();
-        let moving: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(ways).collect();
+        let moving: Vec<(f64, Vec<Vec3>)> = particles.iter().map(|p| p.mass).zip(paths).collect();
         dynamics.find_forces(&moving);
         Some(dynamics)
     }
 
-    /// How many frames.
+    /// The number of frames.
     pub fn frames(&self) -> usize {
         self.center.len()
     }
@@ -126,7 +128,7 @@ impl WholeBodyDynamics {
         seconds * self.rate
     }
 
-    /// What is made of every shot by itself, one after the other.
+    /// The results of every shot by itself, in a row.
     pub fn by_shot<T>(&self, of: impl Fn(Range<usize>) -> Vec<T>) -> Vec<T> {
         self.shots.iter().flat_map(|shot| of(shot.clone())).collect()
     }
@@ -136,21 +138,21 @@ impl WholeBodyDynamics {
         self.supports.iter().filter(move |c| Side::BOTH.map(kind).contains(&c.part))
     }
 
-    /// Whether anything may carry the body in a frame.
-    pub fn carried(&self, frame: usize) -> bool {
+    /// Whether anything may support the body in a frame.
+    pub fn supported(&self, frame: usize) -> bool {
         self.supports.iter().any(|c| c.low[frame] || c.rests[frame])
     }
 
-    /// The part of all frames in which a sole rests by its label.
+    /// The share of frames with a labelled sole.
     pub fn known(&self) -> f64 {
         let rests = |f: &usize| self.supports.iter().any(|c| c.of_sole() && c.rests[*f]);
         (0..self.frames()).filter(rests).count() as f64 / self.frames().max(1) as f64
     }
 
-    /// The stretches without anything that may carry, of `least` seconds at least, that begin and end within a shot.
+    /// The spans of at least `least` seconds without support that begin and end within a shot.
     pub fn flights(&self, least: f64) -> Vec<Range<usize>> {
         self.by_shot(|shot| {
-            let mut air = spans(shot.clone(), |f| !self.carried(f));
+            let mut air = spans(shot.clone(), |f| !self.supported(f));
             air.retain(|air| {
                 air.start > shot.start && air.end < shot.end && air.len() as f64 >= self.frames_of(least)
             });
@@ -162,8 +164,8 @@ impl WholeBodyDynamics {
         for kind in SOLES {
             let heights: Vec<f64> = self.soles(kind).flat_map(|c| &c.at).map(|p| p.y).collect();
             let most = percentile(&heights, LOW_SHARE) + LOW;
-            for carrier in self.supports.iter_mut().filter(|c| Side::BOTH.map(kind).contains(&c.part)) {
-                carrier.low = carrier.at.iter().map(|p| p.y < most).collect();
+            for track in self.supports.iter_mut().filter(|c| Side::BOTH.map(kind).contains(&c.part)) {
+                track.low = track.at.iter().map(|p| p.y < most).collect();
             }
         }
     }
@@ -173,8 +175,8 @@ impl WholeBodyDynamics {
         let (mut acceleration, mut torque) = (Vec::new(), Vec::new());
         for shot in &self.shots {
             let center = gaussian(&self.center[shot.clone()], sigma);
-            let spin_of = |(mass, way): &(f64, Vec<Vec3>)| -> Vec<Vec3> {
-                let smooth = gaussian(&way[shot.clone()], sigma);
+            let spin_of = |(mass, path): &(f64, Vec<Vec3>)| -> Vec<Vec3> {
+                let smooth = gaussian(&path[shot.clone()], sigma);
                 let arm: Vec<Vec3> = smooth.iter().zip(&center).map(|(x, c)| x - c).collect();
                 let speeds = first_derivative(&arm, rate);
                 arm.iter().zip(speeds).map(|(arm, speed)| arm.cross(&speed) * *mass).collect()
@@ -195,12 +197,12 @@ impl WholeBodyDynamics {
 /// The kinds of points of soles: each has a level of its own.
 pub const SOLES: [fn(Side) -> ContactPart; 3] = [ContactPart::Heel, ContactPart::Ball, ContactPart::Toe];
 
-/// The part whose label a part goes by: tips of toes have none of their own.
+/// The part whose label is used: toe tips have none of their own.
 fn labelled(part: ContactPart) -> ContactPart {
     if let ContactPart::Toe(side) = part { ContactPart::Ball(side) } else { part }
 }
 
-/// What is looked at of a point that may carry: its surface; of a heel the ankle, since a guessed heel dips into the floor
+/// The position of a point that may bear weight: its surface; of a heel the ankle, since a guessed heel dips into the floor
 /// as the foot tips, and the ankle hardly moves.
 fn place(point: &ContactPoint, model: &ModelPose) -> Vec3 {
     match point.part {

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! so a contact keeps its position on the part, a hand nearby does not enter the body, and a hand in free air is left
-//! alone: arms that hang beside a body hang, whatever its build. A position out of the arm's reach slides along the surface
+//! alone: arms that hang down keep hanging, whatever its build. A position out of the arm's reach slides along the surface
 //! until the arm reaches it. Two hands that touch keep their distance about the middle between them. World directions are
 //! used as they are, since retargeting gives every bone of the target the world rotation of the source's.
 //!
@@ -26,7 +26,7 @@
 //! `sum w |(p_result - c_result) - (y* - c_copy)| / (H sum w)` with `H` the height of the target, `c` the position of its
 //! chest, and `y*` and `w` those of the copy; the copy's own is `sum w |y* - p_copy| / (H sum w)`.
 //!
-//! Space: model space; both bodies heading the same way. Units: metres.
+//! Space: model space; both bodies facing the same direction. Units: metres.
 
 use super::arms::ArmMeasures;
 use super::body_part::BodyPart;
@@ -105,7 +105,7 @@ impl UpperBody<'_> {
 /// The relation of a point to one part.
 struct PartRelation {
     place: Vec3,
-    beside: Vec3,
+    near_surface: Vec3,
     weight: f64,
     share: f64,
     distance: f64,
@@ -115,7 +115,7 @@ struct PartRelation {
 /// What the parts near one hand come to.
 #[derive(Clone, Copy)]
 struct Sum {
-    beside: Vec3,
+    near_surface: Vec3,
     place: Vec3,
     share: f64,
     weight: f64,
@@ -125,7 +125,7 @@ struct Sum {
 
 impl Sum {
     const EMPTY: Sum = Sum {
-        beside: Vec3::new(0.0, 0.0, 0.0),
+        near_surface: Vec3::new(0.0, 0.0, 0.0),
         place: Vec3::new(0.0, 0.0, 0.0),
         share: 0.0,
         weight: 0.0,
@@ -134,7 +134,7 @@ impl Sum {
     };
 
     fn add(&mut self, near: &PartRelation, scale: f64) {
-        self.beside += near.beside * near.share;
+        self.near_surface += near.near_surface * near.share;
         self.place += near.place * near.share;
         self.share += near.share;
         self.weight += near.share * near.weight;
@@ -149,13 +149,13 @@ impl Sum {
         if self.share <= 0.0 {
             return HandTarget { gap: self.gap, ..HandTarget::FREE };
         }
-        let [beside, on] = [self.beside, self.place].map(|sum| sum / self.share);
+        let [near_surface, on] = [self.near_surface, self.place].map(|sum| sum / self.share);
         let nearness = self.weight / self.share;
         // The wrist reaches; the palm lies ahead of it as it does now.
         let wrist = to.position(hand.target.joint) - here - to.position(hand.shoulder);
-        let [short, far] = [beside, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
+        let [short, far] = [near_surface, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
         let slide = if far > 0.0 { (far / (far - short).max(1e-9)).clamp(0.0, 1.0) } else { 0.0 };
-        HandTarget { offset: (on.lerp(&beside, slide) - here) * nearness, nearness, gap: self.gap }
+        HandTarget { offset: (on.lerp(&near_surface, slide) - here) * nearness, nearness, gap: self.gap }
     }
 }
 
@@ -285,11 +285,11 @@ impl HandTargets {
         let out = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
         let free = away.max(thick + self.scale * distance.min(0.0));
         let far = free + touching * (wanted - free);
-        let beside = foot + out.try_normalize(1e-6).unwrap_or(direction) * far;
+        let near_surface = foot + out.try_normalize(1e-6).unwrap_or(direction) * far;
         let blend = distance.max(0.0) + BLEND * self.source_height / COMMON_HEIGHT;
         Some(PartRelation {
-            place: beside.lerp(&place, touching),
-            beside,
+            place: near_surface.lerp(&place, touching),
+            near_surface,
             weight,
             share: weight / (blend * blend),
             distance,
@@ -305,7 +305,7 @@ impl HandTargets {
     }
 
     /// How far each hand of the target in `result` is from where it belongs, how far that of the copy is, both in metres, and
-    /// how near to the body it is; `copy` is the plain copy of the source's pose `from`. Positions are told from the chest,
+    /// how near to the body it is; `copy` is the plain copy of the source's pose `from`. Positions are relative to the chest,
     /// which later stages may move.
     pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {
         let places = self.at(from, copy);

@@ -12,7 +12,7 @@
 use crate::model::{Finger, Mobility, Rig, Role};
 use std::fmt;
 
-/// Extension and flexion, adduction and abduction, twist either way, in degrees.
+/// Extension and flexion, adduction and abduction, twist in both directions, in degrees.
 fn degrees(extension: f64, flexion: f64, adduction: f64, abduction: f64, twist: f64) -> Mobility {
     let pair = |least: f64, greatest: f64| [-least.to_radians(), greatest.to_radians()];
     Mobility { bend: pair(extension, flexion), side: pair(adduction, abduction), twist: pair(twist, twist) }
@@ -44,7 +44,7 @@ fn published(role: Role) -> Option<Mobility> {
         // Some hyperextension; the bent knee lets the shin rotate a little.
         Role::LowerLeg(_) => degrees(10.0, 135.0, 10.0, 10.0, 40.0),
         // Plantar flexion and dorsiflexion; the toes inwards and outwards; inversion and eversion.
-        // The 20 degrees of dorsiflexion in the tables are those of a hanging foot; a planted one carries the body.
+        // The 20 degrees of dorsiflexion in the tables are those of a hanging foot; a planted one bears the body.
         Role::Foot(_) => degrees(50.0, 40.0, 35.0, 35.0, 35.0),
         Role::Toes(_) => degrees(45.0, 70.0, 15.0, 15.0, 10.0),
     })
@@ -52,8 +52,8 @@ fn published(role: Role) -> Option<Mobility> {
 
 /// The mobility of the joint of a role: the override of this rig, else the published one; `None` for the root and for tails.
 pub fn mobility(rig: &Rig, role: Role) -> Option<Mobility> {
-    if let Some(told) = rig.told_mobility(role) {
-        return Some(*told);
+    if let Some(own) = rig.told_mobility(role) {
+        return Some(*own);
     }
     let whole = published(role)?;
     let part = (2.0 / joints_of_one(rig, role)).min(1.0);
@@ -190,14 +190,14 @@ impl MobilityOverride {
     /// A [`MobilityError`] and the position of the word that it is about.
     pub fn read<'w>(
         role: Role,
-        told: impl IntoIterator<Item = (&'w str, f64)>,
+        angles_by_term: impl IntoIterator<Item = (&'w str, f64)>,
     ) -> Result<Self, (usize, MobilityError)> {
         let known = words(role);
         if known.is_empty() {
             return Err((0, MobilityError::None(role)));
         }
         let mut angles = Vec::new();
-        for (at, (word, degrees)) in told.into_iter().enumerate() {
+        for (at, (word, degrees)) in angles_by_term.into_iter().enumerate() {
             let Some((word, says)) = known.iter().find(|(w, _)| *w == word) else {
                 let allowed = known.iter().map(|(w, _)| format!("`{w}`")).collect::<Vec<_>>().join(", ");
                 return Err((at, MobilityError::Word { role, word: word.to_owned(), allowed }));
@@ -267,8 +267,8 @@ mod tests {
             let before = mobility(&rig(), role).unwrap();
             for (word, says) in words(role) {
                 let degrees = if matches!(says, AngleTerm::HangingAbduction) { 123.0 } else { 7.0 };
-                let told = MobilityOverride::read(role, [(*word, degrees)]).unwrap();
-                let after = mobility(&told.on(rig()), role).unwrap();
+                let given = MobilityOverride::read(role, [(*word, degrees)]).unwrap();
+                let after = mobility(&given.on(rig()), role).unwrap();
                 let ends = |m: &Mobility| [m.bend, m.side, m.twist];
                 let changed = ends(&before).iter().zip(ends(&after)).filter(|(a, b)| **a != *b).count();
                 assert_eq!(changed, 1, "{role} {word}");
@@ -280,11 +280,11 @@ mod tests {
     #[test]
     fn an_arm_is_counted_hanging_as_people_do() {
         let arm = Role::UpperArm(Side::Left);
-        let told = MobilityOverride::read(arm, [("abduction", 180.0), ("adduction", 30.0)]).unwrap();
-        let told = mobility(&told.on(rig()), arm).unwrap();
+        let given = MobilityOverride::read(arm, [("abduction", 180.0), ("adduction", 30.0)]).unwrap();
+        let given = mobility(&given.on(rig()), arm).unwrap();
         let published = mobility(&rig(), arm).unwrap();
-        assert!((told.side[0] - published.side[0]).abs() < 1e-12);
-        assert!((told.side[1] - published.side[1]).abs() < 1e-12);
+        assert!((given.side[0] - published.side[0]).abs() < 1e-12);
+        assert!((given.side[1] - published.side[1]).abs() < 1e-12);
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub struct MotionRange {
 pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
     // Published ranges are those of people.
-    let told = rig.told_mobility(role).is_some();
-    if !told && (on_four_legs(rig, rest) || !hangs_like_people(rig, id, role)) {
+    let overridden = rig.told_mobility(role).is_some();
+    if !overridden && (on_four_legs(rig, rest) || !hangs_like_people(rig, id, role)) {
         return None;
     }
     let mobility = mobility(rig, role)?;
@@ -58,11 +58,11 @@ pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Motio
     };
     let aligned = arc(&bone, &neutral, &left) * at.rotation;
     let joint_from_model = aligned.inverse();
-    // A positive turn about `flexion` takes the bone to where it bends.
+    // A positive rotation about `flexion` takes the bone to where it bends.
     let flexion =
         neutral.cross(&towards).try_normalize(1e-6).or_else(|| neutral.cross(&left).try_normalize(1e-6))?;
     let second = neutral.cross(&flexion);
-    // A positive turn about `second` moves the bone along `-flexion`-wards or against it: outwards counts as positive.
+    // A positive rotation about `second` moves the bone along `-flexion`-wards or against it: outwards counts as positive.
     let moved = second.cross(&neutral);
     let out = match role {
         Role::UpperArm(_) | Role::Clavicle(_) => up,

@@ -80,10 +80,10 @@ impl Floor {
                 let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);
                 // Whoever stands on one leg has the other foot on the floor all the time.
                 let off_floor = |f: &usize| other.at[*f].y > self.height + 0.5 * RAISED * scale;
-                let carries = span.clone().filter(off_floor).count() >= long(CARRIES_S);
+                let bears = span.clone().filter(off_floor).count() >= long(CARRIES_S);
                 let upright =
                     pelvis.is_none_or(|p| span.clone().all(|f| p.at[f].y - middle > HIPS_ABOVE * scale));
-                if span.len() >= long(PLATEAU_S) && level && carries && upright {
+                if span.len() >= long(PLATEAU_S) && level && bears && upright {
                     let around = long(AROUND_S);
                     raised.push((span.start.saturating_sub(around)..span.end + around, middle));
                 }
@@ -131,8 +131,8 @@ mod tests {
 
     const RATE: f64 = 60.0;
 
-    /// The way of a ball whose height and progress are given at whole half seconds, by smooth steps.
-    fn way(part: ContactPart, keys: &[(f64, f64)]) -> PointTrack {
+    /// The path of a ball whose height and progress are given at whole half seconds, by smooth steps.
+    fn path(part: ContactPart, keys: &[(f64, f64)]) -> PointTrack {
         let at = |f: usize| {
             let t = f as f64 / (0.5 * RATE);
             let (a, b) = (keys[t as usize], keys[(t as usize + 1).min(keys.len() - 1)]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn feet(left: &[(f64, f64)], right: &[(f64, f64)]) -> [PointTrack; 2] {
-        [way(ContactPart::Ball(Side::Left), left), way(ContactPart::Ball(Side::Right), right)]
+        [path(ContactPart::Ball(Side::Left), left), path(ContactPart::Ball(Side::Right), right)]
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rolls upper arms and thighs about their length so that elbows and knees bend about their hinges.
 //!
-//! A straight limb does not show about which axis its hinge turns, so takes roll upper arms as they please, and a
+//! A straight limb does not show about which axis its hinge rotates, so takes roll upper arms as they please, and a
 //! copied forearm then bends sideways out of its elbow. Rolling the upper limb by `psi` and the lower one back by as
 //! much rotates the direction of the bend by `-psi` and keeps the position of every joint below, and the lower limb itself.
 //! Of all rolls inside both ranges the smallest and smoothest is taken; an elbow that rotates about a single axis
@@ -56,16 +56,16 @@ pub fn roll_limbs(
 fn along(motion: &Motion, frame: usize, upper: JointId, lower: JointId) -> Option<[Vec3; 2]> {
     let skeleton = motion.character.skeleton();
     let mut at = motion.clip.local(skeleton, frame, lower).translation;
-    let mut turned = Quat::identity();
+    let mut rotation = Quat::identity();
     let mut above = skeleton.parent(lower)?;
     while above != upper {
         let local = motion.clip.local(skeleton, frame, above);
         at = local.point(&at);
-        turned = local.rotation * turned;
+        rotation = local.rotation * rotation;
         above = skeleton.parent(above)?;
     }
     let along = at.try_normalize(1e-12)?;
-    Some([along, turned.inverse() * along])
+    Some([along, rotation.inverse() * along])
 }
 
 /// The upper and lower joints of the arms and legs that hang together.
@@ -108,7 +108,7 @@ fn rolls(
         .collect();
     let arm = matches!(motion.character.rig.role(upper), Some(Role::UpperArm(_)));
     if arm && is_hinge(&of(lower)) {
-        // One roll for the whole take, where one serves all frames: the elbow still turns about a single axis.
+        // One roll for the whole take, where one serves all frames: the elbow still rotates about a single axis.
         let least = allowed.iter().map(|a| a[0]).fold(f64::NEG_INFINITY, f64::max);
         let most = allowed.iter().map(|a| a[1]).fold(f64::INFINITY, f64::min);
         if least <= most {
@@ -124,19 +124,19 @@ fn rolls(
     rolls
 }
 
-/// Whether a joint turns about a single axis that it keeps.
+/// Whether a joint rotates about a single axis that it keeps.
 fn is_hinge(rotations: &[Quat]) -> bool {
     let Some(first) = rotations.first().map(Quat::inverse) else { return false };
-    let turns: Vec<Vec3> = rotations.iter().map(|q| log(&(q * first))).collect();
-    let widest = turns.iter().max_by(|a, b| a.norm().total_cmp(&b.norm()));
-    let Some(axis) = widest.and_then(|turn| turn.try_normalize(ONE_AXIS)) else { return false };
-    turns.iter().all(|turn| (turn - axis * turn.dot(&axis)).norm() < ONE_AXIS)
+    let rotations: Vec<Vec3> = rotations.iter().map(|q| log(&(q * first))).collect();
+    let widest = rotations.iter().max_by(|a, b| a.norm().total_cmp(&b.norm()));
+    let Some(axis) = widest.and_then(|r| r.try_normalize(ONE_AXIS)) else { return false };
+    rotations.iter().all(|r| (r - axis * r.dot(&axis)).norm() < ONE_AXIS)
 }
 
 /// The rolls after which a bend is no further sideways than its hinge allows; all where no roll is needed, or helps.
 fn rolls_of_hinge(hinge: &SwingTwist, [first, second, _]: &[f64; 3]) -> [f64; 2] {
-    let (bend, way) = (libm::hypot(*first, *second), libm::atan2(*second, *first));
-    if way.abs() > SIDEWAYS {
+    let (bend, direction) = (libm::hypot(*first, *second), libm::atan2(*second, *first));
+    if direction.abs() > SIDEWAYS {
         return [f64::NEG_INFINITY, f64::INFINITY];
     }
     // The direction in which the bend meets the ellipse: `(bend cos w / a)^2 + (bend sin w / b)^2 = 1`.
@@ -151,5 +151,5 @@ fn rolls_of_hinge(hinge: &SwingTwist, [first, second, _]: &[f64; 3]) -> [f64; 2]
             libm::asin(((reach - wide) / (narrow - wide)).sqrt().min(1.0))
         }
     };
-    [way - widest(hinge.swing[1].high), way + widest(-hinge.swing[1].low)]
+    [direction - widest(hinge.swing[1].high), direction + widest(-hinge.swing[1].low)]
 }

@@ -47,13 +47,14 @@ pub fn assess(
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
 ) -> Assessment {
-    let beside = |copy| rayon::join(|| alone(context, copy, contacts), || comparison(context, motion, copy));
-    let ((mut made, samples), beside) = rayon::join(|| alone(context, motion, contacts), || copy.map(beside));
-    if let Some(((plain, others), compared)) = beside {
+    let compare = |copy| rayon::join(|| alone(context, copy, contacts), || comparison(context, motion, copy));
+    let ((mut made, samples), compared) =
+        rayon::join(|| alone(context, motion, contacts), || copy.map(compare));
+    if let Some(((plain, others), distances)) = compared {
         for own in &mut made.metrics {
             own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
         }
-        if let Some((metrics, apart)) = compared {
+        if let Some((metrics, apart)) = distances {
             made.metrics.extend(metrics);
             made.series.push(series("correction", "m", apart));
             made.metrics.extend(roughness(&samples, &others));
@@ -139,7 +140,7 @@ fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) 
     }
     made.metrics.push(metric("bone_stretch", samples.stretch));
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
-    made.metrics.push(metric("turn_max", samples.turn));
+    made.metrics.push(metric("turn_max", samples.largest_rotation));
     if !context.ends.is_empty() && samples.frames > 3 {
         let over_time = jerk(&samples, context.ends.len());
         // Frames without a third difference repeat their neighbours.

@@ -66,8 +66,8 @@ pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Con
             let floor = match made.rests[frame] {
                 true => level(Some(next)).unwrap_or(ground),
                 false => {
-                    let beside = [level(next.checked_sub(1)), level(Some(next))];
-                    beside.into_iter().flatten().fold(ground, f64::min)
+                    let around = [level(next.checked_sub(1)), level(Some(next))];
+                    around.into_iter().flatten().fold(ground, f64::min)
                 }
             };
             let here = samples.point(frame, k);

@@ -41,7 +41,7 @@ const REMEDIES: &[(&str, Remedy)] = &[
     ("float_share", SINK),
     (
         "limit_violation_max",
-        stage("limits", "behind `retarget`", "`[input.limits]` tells ranges that differ"),
+        stage("limits", "behind `retarget`", "`[input.limits]` gives ranges that differ"),
     ),
     ("bone_stretch", other("the take moves joints apart: give it with rotations alone")),
     ("jerk_ratio", SMOOTH),
@@ -63,10 +63,10 @@ const REMEDIES: &[(&str, Remedy)] = &[
     ("loop_seam", stage("loop", "at the end", "")),
     ("trunk_error", LEAN),
     ("flight_error", stage("settle", "at the end", "")),
-    // `settle` moves the body as a whole and leaves how it turns.
+    // `settle` moves the body as a whole and leaves its rotation.
     (
         "flight_spin_drift",
-        other("no stage mends how a body turns in the air: see whether the take does the same"),
+        other("no stage fixes how a body rotates in the air: check whether the take does the same"),
     ),
 ];
 
@@ -94,12 +94,12 @@ mod tests {
         for (name, _) in REMEDIES {
             assert!(remedy(name, &[]).is_some(), "{name}");
         }
-        let told = "put the stage `limits` behind `retarget`; `posemill retarget` has it ready: \
-                    `--set stage.limits.enabled=true`; `[input.limits]` tells ranges that differ";
-        assert_eq!(remedy("limit_violation_max", &["retarget"]).as_deref(), Some(told));
+        let expected = "put the stage `limits` behind `retarget`; `posemill retarget` has it ready: \
+                    `--set stage.limits.enabled=true`; `[input.limits]` gives ranges that differ";
+        assert_eq!(remedy("limit_violation_max", &["retarget"]).as_deref(), Some(expected));
         // What is there already is not asked for again.
-        let told = "`[input.limits]` tells ranges that differ";
-        assert_eq!(remedy("limit_violation_max", &["retarget", "limits"]).as_deref(), Some(told));
+        let expected = "`[input.limits]` gives ranges that differ";
+        assert_eq!(remedy("limit_violation_max", &["retarget", "limits"]).as_deref(), Some(expected));
         assert_eq!(remedy("penetration_max", &["retarget", "ground"]), None);
     }
 }

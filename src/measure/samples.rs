@@ -37,7 +37,7 @@ pub struct Samples {
     /// Its mean over frames and joints.
     pub mean_excess: f64,
     /// The greatest rotation of a joint from one frame to the next.
-    pub turn: f64,
+    pub largest_rotation: f64,
     /// The greatest relative change of a bone's length.
     pub stretch: f64,
     /// The share of the arms' skin inside the body, ten times a second; `None` without skin.
@@ -66,7 +66,7 @@ impl Samples {
         let checks = frames * context.limited.len();
         made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
         made.inside = (!inside.is_empty()).then(|| mean(&inside));
-        made.turn = 2.0 * libm::acos(least.min(1.0));
+        made.largest_rotation = 2.0 * libm::acos(least.min(1.0));
         for list in [&mut made.spins, &mut made.torques] {
             if let (Some(&first), Some(&last)) = (list.first(), list.last()) {
                 list.insert(0, first);

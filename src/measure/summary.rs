@@ -73,8 +73,8 @@ mod tests {
             ("c", "jerk", "m/s^3", 4.0),
         ];
         let found = summaries(measured);
-        let told: Vec<_> =
+        let lines: Vec<_> =
             found.iter().map(|s| (s.name.as_str(), s.clips, s.median, s.worst, s.of.as_str())).collect();
-        assert_eq!(told, [("jerk", 3, 4.0, 5.0, "b"), ("contact_f1", 2, 0.7, 0.5, "b")]);
+        assert_eq!(lines, [("jerk", 3, 4.0, 5.0, "b"), ("contact_f1", 2, 0.7, 0.5, "b")]);
     }
 }

@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn values_are_shown_in_the_units_of_people() {
         let all = [(0.0123, "m"), (0.5, "m/s"), (0.5, "rad"), (0.0, "1"), (1234.5, "m/s^3"), (1e-7, "1")];
-        let told = all.map(|(v, u)| shown(v, u));
-        assert_eq!(told, ["1.23 cm", "50.0 cm/s", "28.6 deg", "0", "1234 m/s^3", "1.0e-7"]);
+        let written = all.map(|(v, u)| shown(v, u));
+        assert_eq!(written, ["1.23 cm", "50.0 cm/s", "28.6 deg", "0", "1234 m/s^3", "1.0e-7"]);
     }
 
     #[test]

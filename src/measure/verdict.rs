@@ -158,9 +158,9 @@ mod tests {
         assert!(measure(f64::NAN, Some(1.0)).over() && measure(1e-9, Some(0.0)).over());
         let taken = |take: f64| Reading { take: Some(take), ..measure(1.1, Some(1.0)) };
         assert!(taken(0.5).over() && !taken(1.1).over());
-        let beside = |copy: f64| Reading { copy: Some(copy), ..measure(1.1, Some(1.0)) };
+        let copied = |copy: f64| Reading { copy: Some(copy), ..measure(1.1, Some(1.0)) };
         assert!(
-            beside(0.5).over() && !beside(1.1).over(),
+            copied(0.5).over() && !copied(1.1).over(),
             "a fault that the take came with is not the result's"
         );
         assert_eq!(measure(3.0, Some(2.0)).part(), Some(1.5));

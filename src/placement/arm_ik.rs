@@ -74,16 +74,16 @@ impl Arm {
         let target = a + wanted * (soft_reach(wanted.norm(), free, length) / wanted.norm().max(1e-12));
         let limb = Limb { root: a, lengths, pole, spare_pole: bulge, softness: 0.0 };
         let bent = limb.bend(&target);
-        // Both frames share the pole: without an offset nothing turns.
+        // Both frames share the pole: without an offset nothing rotates.
         let before = frames(&a, &b, &c, &pole)?;
         let after = frames(&a, &bent.middle, &bent.end, &pole)?;
-        let turns = [after[0] * before[0].inverse(), after[1] * before[1].inverse()];
+        let deltas = [after[0] * before[0].inverse(), after[1] * before[1].inverse()];
         let world = |id: JointId| pose.joint(id).rotation;
         let above = |id: JointId| skeleton.parent(id).map_or_else(Quat::identity, world);
         let rotations = [
-            (self.upper, above(self.upper).inverse() * turns[0] * world(self.upper)),
-            (self.lower, (turns[0] * above(self.lower)).inverse() * turns[1] * world(self.lower)),
-            (self.hand, (turns[1] * above(self.hand)).inverse() * world(self.hand)),
+            (self.upper, above(self.upper).inverse() * deltas[0] * world(self.upper)),
+            (self.lower, (deltas[0] * above(self.lower)).inverse() * deltas[1] * world(self.lower)),
+            (self.hand, (deltas[1] * above(self.hand)).inverse() * world(self.hand)),
         ];
         Some(Bend { rotations, miss: (bent.end - (c + offset)).norm() })
     }

@@ -61,7 +61,7 @@ impl JointLimitRows {
         for bound in &self.0 {
             let (a, b) = (&states[bound.parent], &states[bound.part]);
             let above = a.orientation * bound.body_from_above;
-            let rooms = |turn: &Vec3| bound.rooms(&(above.inverse() * (exp(turn) * b.orientation)));
+            let rooms = |delta: &Vec3| bound.rooms(&(above.inverse() * (exp(delta) * b.orientation)));
             let now = rooms(&Vec3::zeros());
             let spin = b.world_angular_velocity() - a.world_angular_velocity();
             for (side, &value) in now.iter().enumerate() {

@@ -197,8 +197,8 @@ mod tests {
     }
 
     fn found(heights: &[f64], rate: f64, gravity: Gravity) -> Vec<MissingFlight> {
-        let way: Vec<Vec3> = heights.iter().map(|y| Vec3::y() * *y).collect();
-        let falls = second_derivative(&gaussian(&way, SMOOTH * rate), rate).iter().map(|a| a.y).collect();
+        let path: Vec<Vec3> = heights.iter().map(|y| Vec3::y() * *y).collect();
+        let falls = second_derivative(&gaussian(&path, SMOOTH * rate), rate).iter().map(|a| a.y).collect();
         ShotHeights { first: 0, heights: heights.to_vec(), falls, rate }.lost(gravity)
     }
 
@@ -217,7 +217,7 @@ mod tests {
             }
             let arch = g * lasts * lasts / 8.0;
             let off = line.iter().zip(&true_way).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            // A pull may be told a frame beside the end of the line; without known gravity rates tell it within a tenth.
+            // A pull may be found a frame off the end of the line; without known gravity rates give it within a tenth.
             prop_assert!(off < 0.3 * arch, "{} of {}", off, arch);
             // A second look finds nothing.
             prop_assert_eq!(found(&line, rate, gravity), vec![]);

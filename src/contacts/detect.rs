@@ -242,19 +242,20 @@ impl Signal {
     }
 }
 
-/// The height at which a part rests around a frame: the median of its resting frames nearby, linear between steps.
+/// The height at which a part rests around a frame: the 0.4 quantile of its heights in resting frames nearby, linear between
+/// steps.
 fn level(height: &[f64], resting: &[usize], rate: f64) -> impl Fn(usize) -> f64 + use<> {
     let step = (LEVEL_STEP * rate).max(1.0);
-    let median =
+    let quantile =
         |frames: &[usize]| nearest_rank(&mut frames.iter().map(|&f| height[f]).collect::<Vec<_>>(), 0.4);
-    let all = median(resting).unwrap_or(0.0);
+    let all = quantile(resting).unwrap_or(0.0);
     let around = |k: usize| {
         let reach = |seconds: f64| (k as f64 * step + seconds * rate).max(0.0) as usize;
         let from = resting.partition_point(|&f| f < reach(-LEVEL_HALF_WINDOW));
         let to = resting.partition_point(|&f| f <= reach(LEVEL_HALF_WINDOW));
         let near = &resting[from..to];
         let enough = (LEVEL_REST * rate).max(3.0);
-        if near.len() as f64 >= enough { median(near).unwrap_or(all) } else { all }
+        if near.len() as f64 >= enough { quantile(near).unwrap_or(all) } else { all }
     };
     let steps: Vec<f64> = (0..(height.len() as f64 / step) as usize + 2).map(around).collect();
     move |f| {

@@ -204,7 +204,7 @@ pub const MEASURES: &[Measure] = &[
         "m/s",
         Some(0.05),
         "95th percentile of the speed of ankle or toe joint, the slower one in the take, against that of the take scaled by thigh \
-         and shin, while the take's is slower than 0.15 legs a second and within 0.03 legs of its lowest",
+         and shin, while the take's is slower than 0.15 m/s and within 4 cm of its level (0.1 quantile) while it is that slow",
     ),
     measure(
         "clearance_error_p95",

@@ -1,8 +1,9 @@
 //! How closely legs and trunk follow those of the source: limb directions, knees, planted feet, smoothness, lean.
 //!
 //! The source is scaled by the ratio of thigh and shin and compared as it is: no contact labels take part, so a stage that
-//! edits labels cannot change a result. A foot is planted where the slower of ankle and toe joint of the scaled source does
-//! not move and is as low as it gets. Units: metres of the common height, radians, seconds.
+//! edits labels cannot change a result. Planted feet are found on the scaled source by the thresholds of HuMoR (Rempe et
+//! al. 2021), and by nothing that retargeting itself uses: a rule shared with `legs` would not see what `legs` overlooks.
+//! Units: metres of the common height, radians, seconds.
 
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
@@ -12,12 +13,13 @@ use crate::math::{Quat, Vec3, angle_between, arc, percentile, percentile_in_plac
 use crate::model::{ModelPose, Motion, Rig, Role, Side};
 use crate::report::{Metric, Series};
 
-/// A point of a foot is planted below this speed, leg lengths a second...
-const SLOW: f64 = 0.15;
-/// ... within this height above its lowest, leg lengths...
-const LOW: f64 = 0.03;
-/// ... which is that of the lowest frames, this share of all.
-const LOWEST: f64 = 0.03;
+/// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
+const STATIC_SPEED: f64 = 0.15;
+/// A static joint is planted up to this height above its level, metres: the height of toes in contact (HuMoR).
+const PLANTED_HEIGHT: f64 = 0.04;
+/// The level of a joint is this quantile of its heights in static frames: HuMoR takes the lowest cluster of static toes.
+/// The joint's own level stands for the floor, since ankles and toe joints of rigs differ in height.
+const LEVEL_QUANTILE: f64 = 0.1;
 /// A knee bent by less is straight, radians.
 const STRAIGHT: f64 = 10.0 * std::f64::consts::PI / 180.0;
 /// The fewest values that a percentile is taken of.
@@ -194,20 +196,31 @@ impl LimbComparison {
         (metrics, series.concat())
     }
 
-    /// By frame, the joint of a foot (ankle or toes) that is planted in the scaled source; `None` where none is.
-    fn planted(&self, side: usize) -> Vec<Option<usize>> {
+    /// By frame, the joint of a foot (ankle or toes) that is planted in the scaled source, the slower one of two; `None`
+    /// where none is. `scale` leads to metres of the common height.
+    fn planted(&self, side: usize, scale: f64) -> Vec<Option<usize>> {
         let source = &self.source;
-        let low = [ANKLE, TOES]
-            .map(|p| percentile(&source.iter().map(|i| i.legs[side][p].y).collect::<Vec<_>>(), LOWEST));
+        let at = |p: usize, f: usize| source[f].legs[side][p] * scale;
+        let speeds = |p: usize| -> Vec<f64> {
+            (0..self.frames).map(|f| (at(p, f) - at(p, f.saturating_sub(1))).norm() * self.rate).collect()
+        };
+        // Only where both bodies have toe joints do those compare.
+        let toes = source.iter().zip(&self.own).all(|(source, own)| source.toes[side] && own.toes[side]);
+        let joints = if toes { &[ANKLE, TOES][..] } else { &[ANKLE] };
+        let tracks: Vec<(usize, Vec<f64>, f64)> = joints
+            .iter()
+            .map(|&p| {
+                let speeds = speeds(p);
+                let mut heights: Vec<f64> =
+                    (1..self.frames).filter(|f| speeds[*f] < STATIC_SPEED).map(|f| at(p, f).y).collect();
+                (p, speeds, percentile_in_place(&mut heights, LEVEL_QUANTILE))
+            })
+            .collect();
         let planted = |f: usize| {
-            if f == 0 {
-                return None;
-            }
-            let step = |p: usize| (source[f].legs[side][p] - source[f - 1].legs[side][p]).norm();
-            let both = source[f].toes[side] && self.own[f].toes[side];
-            let p = if both && step(TOES) < step(ANKLE) { TOES } else { ANKLE };
-            let slow = step(p) * self.rate < SLOW * self.leg;
-            (slow && source[f].legs[side][p].y - low[p - ANKLE] < LOW * self.leg).then_some(p)
+            let still = tracks.iter().filter(|(p, speeds, level)| {
+                f > 0 && speeds[f] < STATIC_SPEED && at(*p, f).y - level < PLANTED_HEIGHT
+            });
+            still.min_by(|a, b| a.1[f].total_cmp(&b.1[f])).map(|(p, ..)| *p)
         };
         (0..self.frames).map(planted).collect()
     }
@@ -223,7 +236,7 @@ impl LimbComparison {
         let (mut slipping, mut clearing) = (nowhere(), nowhere());
         for side in 0..2 {
             let mut away: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
-            let planted = self.planted(side).into_iter().enumerate();
+            let planted = self.planted(side, scale).into_iter().enumerate();
             for (f, p) in planted.filter_map(|(f, p)| Some((f, p?))) {
                 let step = |track: &[LimbFrame]| track[f].legs[side][p] - track[f - 1].legs[side][p];
                 for (n, track) in [&self.own, &self.copy].into_iter().enumerate() {
@@ -316,4 +329,58 @@ fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> 
         let of_source = seam(source);
         with_copy("loop_seam", (seam(motion) - of_source).max(0.0), (seam(copy) - of_source).max(0.0))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A still body with straight legs of 0.9 m, whose left foot is at this position.
+    fn frame(foot: Vec3) -> LimbFrame {
+        let leg = |x: f64, foot: Vec3| {
+            [Vec3::new(x, 0.95, 0.0), Vec3::new(x, 0.5, 0.02), foot, foot + Vec3::new(0.0, -0.05, 0.12)]
+        };
+        LimbFrame {
+            legs: [leg(0.1, foot), leg(-0.1, Vec3::new(-0.1, 0.08, 0.0))],
+            arms: Default::default(),
+            hips: Quat::identity(),
+            toes: [true; 2],
+        }
+    }
+
+    #[test]
+    fn a_slip_is_measured_where_the_rule_of_retargeting_sees_no_contact() {
+        // The foot stands on a step 3.5 cm high after a fifth of the clip on the ground: above 0.03
+        // leg lengths the rule of `legs` takes it for a foot in the air.
+        let level = |f: usize| if f < 24 { 0.08 } else { 0.115 };
+        let slide = |f: usize| 0.3 * f.saturating_sub(40) as f64 / 60.0;
+        let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
+        let own = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
+        let limbs = LimbComparison { copy: source.clone(), source, own, frames: 120, rate: 60.0, leg: 0.9 };
+        assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
+        let (metrics, _) = limbs.planted_feet(1.0);
+        let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
+        assert!((slip.value - 0.3).abs() < 1e-9 && slip.copy == Some(0.0), "{slip:?}");
+    }
+
+    #[test]
+    fn feet_that_move_or_are_raised_are_not_planted() {
+        let at = |f: usize| match f {
+            // Planted, then moving, then still in the air.
+            0..40 => Vec3::new(0.1, 0.08, 0.0),
+            40..80 => Vec3::new(0.1, 0.08, 0.02 * (f - 39) as f64),
+            _ => Vec3::new(0.1, 0.3, 0.8),
+        };
+        let source: Vec<_> = (0..120).map(|f| frame(at(f))).collect();
+        let limbs = LimbComparison {
+            copy: source.clone(),
+            own: source.clone(),
+            source,
+            frames: 120,
+            rate: 60.0,
+            leg: 0.9,
+        };
+        let planted = limbs.planted(0, 1.0);
+        assert!((0..120).all(|f| planted[f].is_some() == (1..40).contains(&f)), "{planted:?}");
+    }
 }

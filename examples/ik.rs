@@ -1,4 +1,4 @@
-//! Inverse kinematics: the robot's hand draws a circle in the air while its feet stay where they are.
+//! Inverse kinematics: the robot's hand draws a circle in the air while its feet stay planted.
 //! `cargo run --example ik`.
 
 use posemill::ik::{Mechanism, Solver, Stop, Task, TreeSolver};
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     example(Path::new("out/examples")).map(drop)
 }
 
-/// Writes into `out`; how far the hand is from its target in the worst frame, metres.
+/// Writes into `out`; returns the distance of the hand from its target in the worst frame, metres.
 pub fn example(out: &Path) -> Result<f64, Box<dyn Error>> {
     let character = import::load("data/robot.glb", &Default::default())?.character;
     let (rig, skeleton) = (&character.rig, character.skeleton());

@@ -1,4 +1,4 @@
-//! A measure of one's own: how far the hips travel and how evenly, of takes and of what became of them.
+//! A custom measure: the distance that the hips travel, for takes and their results.
 //! `cargo run --example own_metric`.
 
 use posemill::model::{JointId, Motion, Role, Side};
@@ -12,7 +12,7 @@ fn travel(motion: &Motion, report: &mut Report) {
     let hips = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
     let places: Vec<_> =
         (0..motion.clip.frames()).map(|f| motion.model_pose(f).joint(hips).translation).collect();
-    // Y is up: the way over the ground is in X and Z.
+    // Y is up: the path over the ground is in X and Z.
     let metres: f64 = places.windows(2).map(|p| (p[1] - p[0]).xz().norm()).sum();
     let standing = character.calibration_pose();
     let at = |role: Role| character.rig.joint(role).map(|id| standing.joint(id).translation);
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     example().map(drop)
 }
 
-/// The measures of a take and of the robot that performs it.
+/// The measure for a take and for the robot that performs it.
 pub fn example() -> Result<[Vec<Metric>; 2], Box<dyn Error>> {
     let pipeline = Pipeline::standard("data/robot.glb")?;
     let (take, _) = pipeline.load("data/walk.bvh")?;

@@ -1,4 +1,4 @@
-//! A stage of one's own in a pipeline file: poses are held, as in drawn animation "on twos".
+//! A custom stage in a pipeline file: holds poses, as in drawn animation "on twos".
 //! `cargo run --example own_stage`.
 
 use posemill::model::Motion;
@@ -39,7 +39,7 @@ impl StageConfig for HoldConfig {
     }
 }
 
-/// The stage that is ready: a pure function of the motion.
+/// The resolved stage: a pure function of the motion.
 #[derive(Debug)]
 struct Hold {
     frames: usize,

@@ -1,5 +1,5 @@
-//! Carries every take of `data/` onto the robot, as `posemill retarget 'data/*.bvh' --onto data/robot.glb` does, and says
-//! how good each result is: `cargo run --example retarget`.
+//! Retargets every take in `data/` onto the robot, as `posemill retarget 'data/*.bvh' --onto data/robot.glb` does, and prints
+//! the verdict of each result: `cargo run --example retarget`.
 
 use posemill::measure::{MetricContext, assess};
 use posemill::pipeline::{Pipeline, save};

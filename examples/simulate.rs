@@ -1,4 +1,4 @@
-//! Rigid bodies: two links fall from the horizontal, and their energy is watched.
+//! Rigid bodies: two links fall from the horizontal while their energy is printed.
 //! `cargo run --example simulate`.
 
 use posemill::dynamics::{Scene, simulate};
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     example(Path::new("out/examples")).map(drop)
 }
 
-/// Writes into `out`; how far the energy strays, joules.
+/// Writes into `out`; returns the largest energy error, joules.
 pub fn example(out: &Path) -> Result<f64, Box<dyn Error>> {
     let scene = Scene::parse(SCENE)?;
     let recording = simulate(&scene)?;

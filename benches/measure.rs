@@ -1,6 +1,6 @@
 //! How fast motions are measured, on one core: frames (items) a second, for the made characters of `data/`.
 //!
-//! `alone` measures one motion with its contact labels; `beside_a_copy` measures a result and its plain copy and compares
+//! `alone` measures one motion with its contact labels; `beside_a_copy` measures a result and its direct transfer and compares
 //! the two, as a pipeline does; `change` is what a stage changed.
 
 use divan::Bencher;

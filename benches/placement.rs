@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// A take and its plain copy on the mannequin.
+/// A take and its direct transfer on the mannequin.
 fn pair() -> (Motion, Motion) {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let read =

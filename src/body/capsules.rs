@@ -45,9 +45,9 @@ const HAND_OF_FOREARM: f64 = 0.108 / 0.146;
 /// The share of the hand's length, from the wrist, that its capsule covers: fingers may be curled.
 const PALM: f64 = 0.7;
 /// Radius over bone length of upper arm, forearm, thigh and shin, from circumferences.
-const GIRTH: [f64; 4] = [0.17, 0.15, 0.19, 0.13];
+const RADIUS_OF_LENGTH: [f64; 4] = [0.17, 0.15, 0.19, 0.13];
 /// Radius of the hand over its length: the mean of half its breadth and half its thickness.
-const HAND_GIRTH: f64 = 0.11;
+const HAND_RADIUS: f64 = 0.11;
 /// Radius of the neck over the stature.
 const NECK: f64 = 0.034;
 /// Radius of the head over the stature.
@@ -92,11 +92,11 @@ pub(super) fn capsules_in(
     found.extend(body.neck());
     found.extend(body.head());
     for side in Side::BOTH {
-        found.extend(body.limb(BodyPart::UpperArm(side), GIRTH[0]));
-        found.extend(body.limb(BodyPart::LowerArm(side), GIRTH[1]));
+        found.extend(body.limb(BodyPart::UpperArm(side), RADIUS_OF_LENGTH[0]));
+        found.extend(body.limb(BodyPart::LowerArm(side), RADIUS_OF_LENGTH[1]));
         found.extend(body.hand(side));
-        found.extend(body.limb(BodyPart::UpperLeg(side), GIRTH[2]));
-        found.extend(body.limb(BodyPart::LowerLeg(side), GIRTH[3]));
+        found.extend(body.limb(BodyPart::UpperLeg(side), RADIUS_OF_LENGTH[2]));
+        found.extend(body.limb(BodyPart::LowerLeg(side), RADIUS_OF_LENGTH[3]));
         found.extend(body.foot(side));
     }
     found.sort_by_key(|c| c.part);
@@ -339,7 +339,7 @@ impl CapsuleFit<'_> {
             return Some(self.capsule(part, joint, from, to, radius));
         }
         let length = HAND_OF_FOREARM * (wrist - elbow?).norm();
-        let radius = HAND_GIRTH * length;
+        let radius = HAND_RADIUS * length;
         Some(self.capsule(part, joint, wrist, wrist + axis * (PALM * length - radius), radius))
     }
 

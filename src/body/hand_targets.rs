@@ -22,7 +22,7 @@
 //! until the arm reaches it. Two hands that touch keep their distance about the middle between them. World directions are
 //! used as they are, since retargeting gives every bone of the target the world rotation of the source's.
 //!
-//! The error of a result against the plain copy of the rotations: over frames and hands,
+//! The error of a result against the direct transfer: over frames and hands,
 //! `sum w |(p_result - c_result) - (y* - c_copy)| / (H sum w)` with `H` the height of the target, `c` the position of its
 //! chest, and `y*` and `w` those of the copy; the copy's own is `sum w |y* - p_copy| / (H sum w)`.
 //!
@@ -305,7 +305,7 @@ impl HandTargets {
     }
 
     /// How far each hand of the target in `result` is from where it belongs, how far that of the copy is, both in metres, and
-    /// how near to the body it is; `copy` is the plain copy of the source's pose `from`. Positions are relative to the chest,
+    /// how near to the body it is; `copy` is the direct transfer of the source's pose `from`. Positions are relative to the chest,
     /// which later stages may move.
     pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {
         let places = self.at(from, copy);

@@ -241,9 +241,10 @@ fn fails_of<'a>(one: &MeasuredClip, passed: &'a [PassedThreshold]) -> Vec<&'a st
 /// Every measure with its formula, for the long help and the manual.
 fn formulas() -> String {
     let mut text = String::from(
-        "Measures, with lengths and speeds of the figure scaled to 1.75 m. f counts frames, dt is the time between two, v \
-         the speed of a contact point over the ground from the frame before, z its height above what it rests on, H the \
-         figure's height, the copy the plain rotation copy of --source:\n",
+        "Measures, with lengths and speeds of the figure scaled to 1.75 m (momentum and flight: the figure's own metres). f \
+         is the frame, dt the time between two frames, v the horizontal speed of a contact point since the frame before, z its \
+         height above its support, H the figure's height, the copy the direct transfer of --source (rotations without any \
+         correction):\n",
     );
     for measure in MEASURES {
         let bound =

@@ -40,7 +40,7 @@ fn table(rows: &[Vec<String>]) -> String {
 /// The table of all measures of one clip; those in `fails` exceed a threshold.
 pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let mut rows =
-        vec![["measure", "value", "plain copy", "take", "at most", ""].map(str::to_owned).to_vec()];
+        vec![["measure", "value", "direct transfer", "take", "at most", ""].map(str::to_owned).to_vec()];
     let copies = measured.metrics.iter().any(|m| m.copy.is_some());
     for metric in &measured.metrics {
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));

@@ -35,7 +35,7 @@ pub enum System {
     Kernel,
     /// Equation (6) of the note, dense, by its pseudoinverse ([`solve_note`]): hinges and balls only. For comparison.
     Note,
-    /// ConstraintRows elimination over the tree ([`solve_blocks`]). For comparison.
+    /// Block elimination over the tree ([`solve_blocks`]). For comparison.
     Blocks,
 }
 

@@ -3,8 +3,8 @@
 //! A step is accepted if the true cost falls, else reverted and damped more (Levenberg 1944, Marquardt 1963). Damping
 //! also follows the cost, so that unreachable targets stay well conditioned (Sugihara 2011). A joint whose step would
 //! leave its limit moves to the nearest position inside, and the other joints compensate, in up to three rounds. Hard
-//! tasks (pins) are enforced by an augmented Lagrangian (Hestenes 1969, Powell 1969). The result of a frame depends on
-//! that frame only. Units: metres, radians.
+//! tasks (pins) are enforced by an augmented Lagrangian (Hestenes 1969, Powell 1969). `solve_frames` solves each
+//! frame independently; `follow_frames` starts from the solution of the previous frame. Units: metres, radians.
 
 use super::freedom::Freedom;
 use super::mechanism::Mechanism;

@@ -1,4 +1,4 @@
-//! LimbPositions a motion on a ground of given height: removes floating, sinking and drift, and keeps limbs out of the floor.
+//! Places a motion on a ground of given height: removes floating, sinking and drift, and keeps limbs out of the floor.
 //!
 //! Labelled contacts give the height error of every frame. A slow curve is fitted to these errors, robust against wrong
 //! labels (iteratively reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`), and the whole body is moved by
@@ -41,7 +41,7 @@ pub struct GroundChange {
     pub limbs: f64,
 }
 
-/// LimbPositions the motion on a ground at `height`; `contacts` are its contact labels. Returns what was changed as well.
+/// Places the motion on a ground at `height`; `contacts` are its contact labels. Returns what was changed as well.
 pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Motion, GroundChange) {
     let frames = motion.clip.frames();
     let measured = CharacterBody::new(&motion.character);

@@ -19,9 +19,9 @@ use super::toes::{SoleHeights, toe_rotations, toe_skin};
 use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
 
-/// Share of the frames with flat feet in which the feet are not in the floor. With a half every noise of the take's feet
-/// raises them, contact heights are off by 3.2 (8.8) mm instead of 1.3 (4.5), and bodies stand 3 to 10 mm lower; with three
-/// quarters by 2.1 (6.1); 95 of 100 gain nothing.
+/// Share of the frames with flat feet in which the feet are not in the floor. At 0.5, capture noise lifts
+/// the feet: the median error of contact heights is 3.2 mm (90th percentile 8.8) instead of 1.3 (4.5), and bodies stand 3 to
+/// 10 mm lower. At 0.75 it is 2.1 mm (6.1); at 0.95 nothing improves.
 const UPPER: f64 = 0.9;
 
 /// Solves for the trajectories of legs and body: the legs of the rotation copy follow the source's, the body stands on height

@@ -70,7 +70,7 @@ pub fn assess(
     made
 }
 
-/// As [`assess`] with `copy`, the plain rotation copy of `take`, and with how closely hands, legs and trunk follow those of
+/// As [`assess`] with `copy`, the direct transfer of `take`, and with how closely hands, legs and trunk follow those of
 /// the take. The take is measured too, on its own body and with its own labels (detected where it has none): its own faults
 /// are not blamed on the result.
 ///

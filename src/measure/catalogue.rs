@@ -20,7 +20,7 @@ pub struct Measure {
     pub at_most: Option<f64>,
     /// What it is, as a formula in words.
     pub formula: &'static str,
-    /// Whether the greatest value is the worst; the least one is for those that count what is right.
+    /// Whether higher values are worse. False for shares of correct labels.
     pub greatest_is_worst: bool,
 }
 
@@ -48,7 +48,7 @@ pub const MEASURES: &[Measure] = &[
         "rest_height",
         "m",
         None,
-        "how high the lowest sole of the character's own calibration pose is above height 0, the floor",
+        "height of the lowest sole above the origin in the reference pose: a property of the file, not of the motion",
     ),
     // Contacts.
     measure(
@@ -150,7 +150,12 @@ pub const MEASURES: &[Measure] = &[
         "RMS over f and end joints of the second difference of (result - copy) / dt^2",
     ),
     // Against the copy.
-    measure("mpjpe", "m", None, "mean over f and joints with a role of |x - x_copy|"),
+    measure(
+        "mpjpe",
+        "m",
+        None,
+        "mean over f and joints with a role of |x - x_copy|, the distance from the direct transfer",
+    ),
     measure("mpjpe_root", "m", None, "mpjpe after subtracting the position of the hips from both"),
     measure(
         "mpjpe_pa",
@@ -182,8 +187,8 @@ pub const MEASURES: &[Measure] = &[
         "hands_error",
         "1",
         Some(0.02),
-        "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from where it belongs, \
-         over H (the formula stands with HandTargets in the library)",
+        "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from its \
+         target, over H (formula: `HandTargets` in the library)",
     ),
     // Against the take, without labels.
     measure(
@@ -203,8 +208,9 @@ pub const MEASURES: &[Measure] = &[
         "rest_slip_p95",
         "m/s",
         Some(0.05),
-        "95th percentile of the speed of ankle or toe joint, the slower one in the take, against that of the take scaled by thigh \
-         and shin, while the take's is slower than 0.15 m/s and within 4 cm of its level (0.1 quantile) while it is that slow",
+        "95th percentile of the speed difference between result and leg-scaled take, at the ankle or toe joint (the one that is \
+         slower in the take), over frames in which that joint is planted in the take: slower than 0.15 m/s, and within 4 cm of \
+         the 0.1 quantile of its heights at such speeds",
     ),
     measure(
         "clearance_error_p95",
@@ -223,14 +229,14 @@ pub const MEASURES: &[Measure] = &[
         "loop_seam",
         "rad",
         Some(3.0 * DEGREE),
-        "of takes whose last frame is their first: max over joints of the angle between both, less that of the take",
+        "for looping takes: max over joints of the angle between the first and the last frame, minus the same in the take",
     ),
     measure(
         "trunk_error",
         "rad",
         Some(3.0 * DEGREE),
-        "mean over f of the angle between the line from hip joints to shoulders and where it would be if it leaned away from \
-         the calibration pose as the take's",
+        "mean over f of the angle between the trunk (centre of the hip joints to centre of the shoulders) and the direction that \
+         follows from the rotation of the take's trunk relative to its reference pose",
     ),
     // Plausible forces.
     measure(
@@ -287,7 +293,7 @@ pub const MEASURES: &[Measure] = &[
         "physdiff_skate",
         "m",
         None,
-        "mean over f of the mean way over the ground in 1/20 s of the points of the feet on or below 5 mm in f and f-1",
+        "mean over f of the mean horizontal displacement in 1/20 s of the points of the feet at or below 5 mm in f and f-1",
     ),
     measure("physdiff_error", "m", None, "sum of the three"),
 ];

@@ -13,7 +13,7 @@ use crate::report::Metric;
 const ENOUGH: f64 = 1.0;
 
 /// The distance of the hands of `motion`, which plays on the character of `context`, from their targets after `source`,
-/// with that of `copy`, the plain rotation copy of `source`; `None` where there are no hands, none is ever near the
+/// with that of `copy`, the direct transfer of `source`; `None` where there are no hands, none is ever near the
 /// body, or the three are not in step.
 ///
 /// # Panics

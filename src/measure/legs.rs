@@ -103,7 +103,7 @@ fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
 type MeasuredValue = (Vec<Metric>, Vec<Series>);
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
-/// `copy`, the plain rotation copy of `source`, and time series by limb; empty of bodies without two whole legs, or where
+/// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
 /// the three differ in rate.
 ///
 /// # Panics

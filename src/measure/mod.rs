@@ -1,7 +1,7 @@
 //! Quality metrics of a motion, published ones with their formulas.
 //!
 //! [`MetricContext`] prepares a character; [`assess`] measures a motion on it, with its contact labels and compared with the
-//! plain rotation copy. [`MEASURES`] lists all measures with exact formulas; a [`Threshold`] makes a test of one.
+//! direct transfer. [`MEASURES`] lists all measures with exact formulas; a [`Threshold`] makes a test of one.
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
 mod arm_penetration;

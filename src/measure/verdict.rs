@@ -4,7 +4,7 @@ use super::catalogue::find;
 use crate::report::Metric;
 use serde_json::Value;
 
-/// A result up to this many times the value of the take or its plain copy is not worse than that.
+/// A result up to this many times the value of the take or its direct transfer is not worse than that.
 const AS_MUCH: f64 = 1.05;
 
 /// A measurement as pages show it, whether it was made now or read from an earlier report.
@@ -16,7 +16,7 @@ pub struct Reading {
     pub value: f64,
     /// The unit, as of [`Metric`].
     pub unit: String,
-    /// The same measure of the plain copy of the rotations.
+    /// The same measure of the direct transfer.
     pub copy: Option<f64>,
     /// The same measure of the take itself.
     pub take: Option<f64>,
@@ -56,13 +56,13 @@ impl Reading {
         self.at_most.filter(|_| find(&self.name).is_some())
     }
 
-    /// Whether it exceeds its limit; NaN does. A fault that the take itself or its plain copy has as well is not blamed on the
+    /// Whether it exceeds its limit; NaN does. A fault that the take itself or its direct transfer has as well is not blamed on the
     /// result.
     pub fn over(&self) -> bool {
         self.limit().is_some_and(|limit| (self.value > limit && !self.as_before()) || self.value.is_nan())
     }
 
-    /// Whether it exceeds its limit, and the take itself or its plain copy does as much.
+    /// Whether it exceeds its limit, and the take itself or its direct transfer does as much.
     fn inherited(&self) -> bool {
         self.limit().is_some_and(|limit| self.value > limit) && self.as_before()
     }
@@ -89,7 +89,7 @@ pub struct Verdict<'a> {
     pub judged: usize,
     /// Measures over it.
     pub over: usize,
-    /// Measures that exceed it no more than those of the take or of its plain copy do.
+    /// Measures that exceed it no more than those of the take or of its direct transfer do.
     pub inherited: usize,
     /// The measure furthest over its limit; the first of several.
     pub worst: Option<&'a Reading>,
@@ -118,7 +118,7 @@ impl<'a> Verdict<'a> {
     pub fn sentence(self) -> String {
         match (self.judged, self.over) {
             (judged, 0) if self.inherited > 0 => format!(
-                "{} of {judged} measures with a limit are within it; the take or its plain copy exceeds the rest as much.",
+                "{} of {judged} measures with a limit are within it; the take or its direct transfer exceeds the rest as much.",
                 judged - self.inherited
             ),
             (0, _) => "No measure of this clip has a limit to be held against.".to_owned(),
@@ -153,7 +153,7 @@ mod tests {
         let as_before = Reading { take: Some(2.0), ..measure(2.0, Some(1.0)) };
         assert_eq!(
             sentence(&[measure(1.0, Some(1.0)), as_before]),
-            "1 of 2 measures with a limit are within it; the take or its plain copy exceeds the rest as much."
+            "1 of 2 measures with a limit are within it; the take or its direct transfer exceeds the rest as much."
         );
         assert!(measure(f64::NAN, Some(1.0)).over() && measure(1e-9, Some(0.0)).over());
         let taken = |take: f64| Reading { take: Some(take), ..measure(1.1, Some(1.0)) };

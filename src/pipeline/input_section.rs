@@ -15,12 +15,12 @@ use toml::Spanned;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Input")]
 pub struct InputSection {
-    /// Motion files or globs (`takes/**/*.bvh`), relative to this file. Has to be given.
+    /// Motion files or globs (`takes/**/*.bvh`), relative to this file. Required.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<String>")]
     pub motion: Vec<String>,
     /// The rigged character (FBX, glTF, GLB, VRM) to retarget onto, relative to this file. Several may be listed; each gets a
-    /// sub-folder of the outputs with its name. Left out: the motion keeps its own skeleton.
+    /// sub-folder of the outputs with its name. Omitted: the motion keeps its own skeleton.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<String>")]
     pub character: Vec<String>,
@@ -36,26 +36,26 @@ pub struct InputSection {
     /// `middle`, `ring`, `little`, `finger` (told apart by number), `first` to `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`,
     /// `helper` (no part of the body) or `noise` (meaningless).
     pub roles: RoleWords,
-    /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Left out: guessed
+    /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Omitted: guessed
     /// from the size of the figure.
     pub units: Option<Units>,
-    /// The axis that points up in the motion files. Left out: found from the figure.
+    /// The axis that points up in the motion files. Omitted: found from the figure.
     pub up: Option<Up>,
     /// Frames per second of motion files that do not contain it (AMC).
     pub rate: Option<FrameRate>,
-    /// The ASF file with the skeleton of AMC files, relative to this file. Left out: `01.asf` next to `01_01.amc`.
+    /// The ASF file with the skeleton of AMC files, relative to this file. Omitted: `01.asf` next to `01_01.amc`.
     pub skeleton: Option<String>,
     /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file; it
-    /// determines the lengths of their bodies. Left out: a neutral figure of 1.70 m.
+    /// determines the lengths of their bodies. Omitted: a neutral figure of 1.70 m.
     pub body_model: Option<String>,
-    /// Memory limit for reading one file ("2GB", "500MB"). Left out: a limit that grows with the size of the file, at most 4 GB.
+    /// Memory limit for reading one file ("2GB", "500MB"). Omitted: a limit that grows with the size of the file, at most 4 GB.
     /// A small file that needs more is most likely damaged.
     pub memory: Option<Memory>,
-    /// The clip of a motion file that holds several, by name or number from 0. Left out: all of them.
+    /// The clip of a motion file that holds several, by name or number from 0. Omitted: all of them.
     #[serde(deserialize_with = "name_or_number")]
     #[schemars(with = "Option<String>")]
     pub clip: Option<String>,
-    /// How position channels of a BVH file combine with the offset of their joint. Left out: decided from the data of each file.
+    /// How position channels of a BVH file combine with the offset of their joint. Omitted: decided from the data of each file.
     pub bvh_positions: Option<BvhPositions>,
     /// The pose in which the motion files are compared with a character: "auto" takes the bind pose, else the rest pose
     /// unless it is degenerate, else one that is estimated from the motion; "bind", "rest" and "motion" force one of these;

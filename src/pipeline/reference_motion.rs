@@ -50,7 +50,7 @@ impl ReferenceMotion {
         self.take.clip.frames()
     }
 
-    /// Measures the result, which plays on the character of `context`, and the plain copy beside it; the take says what should
+    /// Measures the result, which plays on the character of `context`, and the direct transfer beside it; the take says what should
     /// rest when.
     pub fn assess(&self, context: &MetricContext, result: &Motion) -> Assessment {
         assess_beside(context, result, self.copy.contacts.as_ref(), &self.take, &self.copy)

@@ -7,6 +7,7 @@ use super::output_section::OutputSection;
 use crate::stages::StageEntry;
 use crate::stages::written_keys::{inlined_schema, properties};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Width of comments and help, characters.
@@ -140,6 +141,9 @@ fn first_sentence(text: &str) -> &str {
 fn key_text(property: &Value) -> String {
     let mut words = Vec::new();
     collect_words(property, &mut words);
+    // A value that may be one word or a list of words has the words twice.
+    let mut seen = BTreeSet::new();
+    words.retain(|word| seen.insert(word.clone()));
     let mut text = describe(property);
     if words.len() > 1 {
         let _ = write!(text, " One of {}.", words.join(", "));

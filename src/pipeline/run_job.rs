@@ -27,7 +27,7 @@ pub(crate) type OutputFile = (PathBuf, Vec<u8>);
 pub(crate) struct JobOutputs {
     /// The part of the report that is recorded.
     pub report: Value,
-    /// The files that were read: each take, under its name below its pattern, then the files that it refers to.
+    /// The files that were read: each take, with its path below the fixed folder of its glob, then the files that it refers to.
     pub sources: Vec<FileHash>,
     /// The files of each output of the job, the main one first.
     pub outputs: Vec<Vec<OutputFile>>,
@@ -44,7 +44,7 @@ impl JobOutputs {
 /// to a folder with a manifest: if a format holds one clip per file, clips go to files of their own, named after them.
 ///
 /// # Errors
-/// The first [`RunError`]: nothing is made unless every stage handles every take.
+/// The first [`RunError`]: no output is made if a stage fails on any take.
 pub(crate) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<JobOutputs, RunError> {
     make_with_report(pipeline, job, record).map(|(outputs, _)| outputs)
 }

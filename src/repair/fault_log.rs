@@ -4,7 +4,8 @@ use super::working_take::WorkingTake;
 use crate::report::{Finding, Metric};
 use std::ops::Range;
 
-/// The names of all faults, in test order. A finding may also be named `floor`, where floor and path are unknown.
+/// The names of all faults, in test order. `held` are frozen frames; `cut` is reported and never fixed. A finding named `floor`
+/// means that the floor could not be estimated, so that the tests of floor and path were skipped.
 pub const FAULTS: [&str; 13] = [
     "held",
     "swap",

@@ -13,7 +13,7 @@ pub struct JointDrive {
     source: JointId,
     blend: Option<(JointId, f64)>,
     /// The inverse of the source's calibration rotation, and the same of the second joint.
-    unrest: [Quat; 2],
+    inverse_reference: [Quat; 2],
     /// The target's aligned calibration rotation.
     rest: Quat,
     /// The source joint at the end of the limb segment and the segment's direction at calibration, for a source segment
@@ -30,22 +30,22 @@ impl JointDrive {
         source: &CalibratedBody,
         target: &Rig,
     ) -> JointDrive {
-        let unrest = |joint: JointId| source.calibration.joint(joint).rotation.inverse();
+        let inverse = |joint: JointId| source.calibration.joint(joint).rotation.inverse();
         JointDrive {
             source: pair.source,
             blend: pair.blend,
-            unrest: [unrest(pair.source), unrest(pair.blend.map_or(pair.source, |b| b.0))],
+            inverse_reference: [inverse(pair.source), inverse(pair.blend.map_or(pair.source, |b| b.0))],
             rest,
             aim: pair.role.and_then(|role| bent_segment(role, map, source, target)),
         }
     }
 
-    /// The model rotation of the target joint.
+    /// The model-space rotation of the target joint.
     pub fn rotation(&self, from: &ModelPose) -> Quat {
-        let from_calibration = |joint: JointId, unrest: Quat| from.joint(joint).rotation * unrest;
-        let first = from_calibration(self.source, self.unrest[0]);
+        let from_calibration = |joint: JointId, inverse: Quat| from.joint(joint).rotation * inverse;
+        let first = from_calibration(self.source, self.inverse_reference[0]);
         let delta = match self.blend {
-            Some((joint, share)) => slerp(&first, &from_calibration(joint, self.unrest[1]), share),
+            Some((joint, share)) => slerp(&first, &from_calibration(joint, self.inverse_reference[1]), share),
             None => first,
         };
         let Some((end, at_rest)) = self.aim else { return delta * self.rest };

@@ -1,7 +1,7 @@
 //! Finds standing bodies that float above the ground, and the displacement that lowers them.
 //!
-//! The lowest sole is above its usual level of contact while the body falls less than freely: something supports it, and
-//! nothing is there. The body is lowered by the gap until its feet touch; next to a flight the displacement is smooth.
+//! The lowest sole is above its usual level of contact while the body's downward acceleration is below half of gravity: it
+//! must be supported, although no sole is near the ground. The body is lowered by the gap until its feet touch; next to a flight the displacement is smooth.
 //! Heels, balls and tips of toes have levels of their own. Units: of [`WholeBodyDynamics`].
 
 use super::derivatives::second_derivative;
@@ -31,7 +31,8 @@ const INTO_FLIGHT: f64 = 0.15;
 /// Standard deviation of the smoothing of the acceleration, seconds.
 const SMOOTH: f64 = 0.03;
 
-/// A floating body is higher than where it touches by at least this share of the gap: drawn-up feet raise it by a fifth.
+/// The centre of mass of a floating body is higher than at the neighbouring contacts by at least this share of the gap. If only
+/// the feet are pulled up, it is about a fifth.
 const RAISED: f64 = 1.0 / 3.0;
 
 /// The fewest labelled heights that a level is measured on.

@@ -1,9 +1,8 @@
 //! Centre of mass, its acceleration, change of angular momentum, and possible support points over a clip.
 //!
-//! Rules about jumps and landings are in metres of a body whose leg is [`LEG`] long: a body of another size is scaled to it,
-//! and falls in these lengths as fast as the take it performs. Nothing reaches across a cut: derivatives and smoothing
-//! stay within a shot. Masses after Winter (`body::PointMass`). Space: model space, Y up. Units: metres of
-//! that leg, seconds.
+//! All lengths are scaled so that the leg (thigh and shin) is [`LEG`] long; gravity in these units is estimated from the take.
+//! Derivatives and smoothing do not cross cuts. Masses after Winter (`body::PointMass`). Space: model space, Y up. Units:
+//! metres after that scaling, seconds.
 
 use super::derivatives::{first_derivative, second_derivative};
 use crate::body::CharacterBody;
@@ -28,7 +27,7 @@ const CUTOFF: f64 = 6.0;
 pub struct SupportTrack {
     /// The part of the body.
     pub part: ContactPart,
-    /// The position of its surface; of a heel that of the ankle.
+    /// The lowest point of its surface; for a heel the position of the ankle.
     pub at: Vec<Vec3>,
     /// Whether it is labelled as in contact.
     pub rests: Vec<bool>,
@@ -48,13 +47,13 @@ impl SupportTrack {
 pub struct WholeBodyDynamics {
     /// Frames a second.
     pub rate: f64,
-    /// From metres of the clip to those of the common leg.
+    /// Factor from metres of the clip to the scaled lengths.
     pub scale: f64,
     /// The centre of mass.
     pub center: Vec<Vec3>,
-    /// Its acceleration without noise.
+    /// Its acceleration, low-pass filtered with [`CUTOFF`].
     pub acceleration: Vec<Vec3>,
-    /// The change of the angular momentum about it in time, for a mass of 1 kg, without noise.
+    /// The rate of change of the angular momentum about it for a mass of 1 kg, low-pass filtered.
     pub torque: Vec<Vec3>,
     /// The points that may bear weight.
     pub supports: Vec<SupportTrack>,

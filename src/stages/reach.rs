@@ -1,6 +1,6 @@
 //! Whole-body solve of the stage `ik`: which joints move for each effector, how far, and the resulting poses.
 //!
-//! Each frame is solved on its own, in three passes. (1) Legs and everything but arms are solved together, with targets
+//! Each frame is solved in three passes, independently unless `warm_start` starts it from the previous frame. (1) Legs and everything but arms are solved together, with targets
 //! brought within reach. (2) Trunk and clavicles move a shoulder towards a target that its arm cannot reach, by a share of
 //! the arm's length, and by less if the target stays out of reach. (3) Arms are solved in closed form ([`Reaching`]); the
 //! solver changes that only where limits or further effectors of the arm require it. So an arm that reaches its target

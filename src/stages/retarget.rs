@@ -20,7 +20,7 @@ pub struct RetargetConfig {
     /// Joint map file as written by `posemill map`, relative to the pipeline file; empty: the joint map is found
     /// automatically.
     pub map: String,
-    /// PathScale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
+    /// Scale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
     /// that factor (1.0 keeps the path). Heights are always scaled by the ratio of leg lengths.
     pub scale: PathScale,
     /// Whether hands near the body, or near each other, keep their distance to the body surface on bodies of other

@@ -1,5 +1,5 @@
-//! Score of a reading of twin branches as a limb: how well three of their joints fit shoulder, elbow and wrist, or
-//! hip, knee and ankle.
+//! Scores the hypothesis that a left and right pair of branches are arms or legs: how well three of their joints fit shoulder,
+//! elbow and wrist, or hip, knee and ankle.
 //!
 //! Limbs have two long bones of similar length that make up most of the branch, twist joints in line with them, a
 //! bend between them, fingers after the wrist, a foot at an angle to the shin. The terms act as log-likelihoods: one

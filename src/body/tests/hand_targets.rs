@@ -1,4 +1,4 @@
-//! Hands on every take and every character of the development data: where they belong on the body, against the plain copy.
+//! Hands on every take and every character of the development data: where they belong on the body, against the direct transfer.
 
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};

@@ -1,6 +1,6 @@
 //! Adds clips to the glTF document of their character; everything else in the document is preserved.
 //!
-//! New keys are appended to the binary buffer of a GLB, or written to an additional buffer of a `.gltf`; accessors, buffer
+//! New keyframes are appended to the binary buffer of a GLB, or written to an additional buffer of a `.gltf`; accessors, buffer
 //! views and animations are appended to the JSON text. For a character without a document (from BVH), a GLB with a visible
 //! skeleton is built first.
 //!

@@ -1,10 +1,10 @@
-//! Combines the inverse bind matrices of a document to one bind pose in the space of the skeleton.
+//! Computes one bind pose, in the space of the skeleton, from the inverse bind matrices of all skins of a document.
 //!
 //! A skin attaches its vertices in a space of its own: `skin_from_joint = IBM^-1` at the time of binding. The specification
 //! ignores the transform of the node with the mesh, and quantised meshes put their dequantisation into the matrices, so skin
 //! space and world differ by a similarity that the file does not state. It is estimated from the distances between joints,
 //! which no pose changes (scale), and from the spaces that exporters use: where all joints agree, the rest pose is the bind
-//! pose; otherwise the space of the ancestor that is nearest to the rotation of most of the body. A joint is weighted by the
+//! pose; otherwise the space of the ancestor node whose rotation is closest to the one that most joints imply. A joint is weighted by the
 //! length of the bones that start at it: two hands have forty joints, and hands closed at rest would outvote the body.
 //!
 //! Of several skins, the one with the longest bones is the body. Another one that binds shared joints elsewhere, or pulls a

@@ -270,8 +270,9 @@ fn nothing_starts_where_the_pipeline_is_faulty() {
     write(&studio, "hero.toml", "[input]\nmotion = \"takes/a.bvh\"\ncharacter = \"hero.glb\"\n");
     no_start(
         &["run", "hero.toml"],
-        "error: hero.toml: no stage carries the motion onto `hero.glb`\n |\n = help: add a stage: [[stage]] \
-         use = \"retarget\"\n",
+        "error: hero.toml: no stage retargets the motion onto `hero.glb`\n |\n = help: add a stage: [[stage]] \
+         use = \"retarget\"\n\nerror: the file `hero.glb` cannot be read: no such file or directory\n --> hero.toml:3:13\n  \
+         |\n3 | character = \"hero.glb\"\n  |             ^^^^^^^^^^\n",
     );
     assert_eq!(code(&posemill(&studio, &["fly"])), 2);
     assert_eq!(code(&posemill(&studio, &["run"])), 2);
@@ -313,7 +314,7 @@ fn a_file_for_each_clip_where_a_format_holds_one() {
     assert_eq!(tree(&studio.path().join("apart")), files);
     let one = posemill(&studio, &["convert", "moves.glb", "-o", "one.bvh"]);
     assert!(
-        code(&one) == 1 && stderr(&one).contains("`--clip NAME`, here `walk`, `wave`"),
+        code(&one) == 1 && stderr(&one).contains("`--clip NAME` (here `walk`, `wave`)"),
         "{}",
         stderr(&one)
     );
@@ -679,7 +680,7 @@ fn of_several_clips_one_is_taken_by_name_or_number() {
     let output = posemill(&studio, &["convert", "moves.glb", "-o", "x.bvh"]);
     assert_eq!(code(&output), 1);
     assert!(
-        stderr(&output).contains("`--clip NAME`, here `jump`, `walk`, or write GLB\n"),
+        stderr(&output).contains("`--clip NAME` (here `jump`, `walk`), or write GLB\n"),
         "{}",
         stderr(&output)
     );

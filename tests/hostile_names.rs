@@ -105,5 +105,5 @@ fn pipes_devices_and_folders_are_no_files() {
     }
     let output = posemill(folder.path(), &["inspect", &walk, "--set", "input.memory=1kB"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && said.contains("of the 1.0 kB that a file may take"), "{said}");
+    assert!(output.status.code() == Some(1) && said.contains("of the 1.0 kB that a file may use"), "{said}");
 }

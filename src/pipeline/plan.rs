@@ -150,7 +150,7 @@ fn check_character(config: &PipelineConfig, character: Option<&str>) -> Option<C
             "name one: `character = \"hero.glb\"` in [input]",
         ),
         (Some(path), None) => (
-            ConfigFault::whole(format!("no stage carries the motion onto `{path}`")),
+            ConfigFault::whole(format!("no stage retargets the motion onto `{path}`")),
             "add a stage: [[stage]] use = \"retarget\"",
         ),
         _ => return None,

@@ -122,5 +122,8 @@ mod made_walk;
 #[path = "../tests/perturbed/mod.rs"]
 mod perturbed;
 #[cfg(test)]
+#[path = "../tests/seeds/mod.rs"]
+mod seeds;
+#[cfg(test)]
 #[path = "../tests/zip_entries/mod.rs"]
 mod zip_entries;

@@ -46,3 +46,6 @@ pub type Quat = nalgebra::UnitQuaternion<f64>;
 pub type RawQuat = nalgebra::Quaternion<f64>;
 /// A vector of length one.
 pub type UnitVec3 = nalgebra::Unit<Vec3>;
+
+#[cfg(test)]
+mod tests;

@@ -43,3 +43,6 @@ pub use role::{Finger, Role, Side};
 pub(crate) use skeleton::FARTHEST;
 pub(crate) use skeleton::NO_TIP;
 pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};
+
+#[cfg(test)]
+mod tests;

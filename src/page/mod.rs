@@ -25,3 +25,6 @@ mod batch_page;
 pub use batch_page::{BatchPage, BatchRow, batch_page};
 pub use clip_page::{ClipPage, Shown, clip_page};
 pub use measures::{WorstSeries, worst_series};
+
+#[cfg(test)]
+mod tests;

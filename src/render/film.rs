@@ -35,7 +35,7 @@ pub(super) struct Patch {
 
 impl Patch {
     /// What changed from `before` to `now`, both of `width` pixels across; everything if there is no frame before.
-    fn between(before: Option<&[u8]>, now: &[u8], width: usize) -> Self {
+    pub(super) fn between(before: Option<&[u8]>, now: &[u8], width: usize) -> Self {
         let height = now.len() / width;
         let Some(before) = before else {
             return Self { left: 0, top: 0, width, height, indices: now.to_vec() };

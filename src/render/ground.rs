@@ -16,8 +16,7 @@ const HORIZON: [u8; 3] = [224, 228, 234];
 const FLOOR: [u8; 3] = [240, 241, 243];
 /// Linear colour of grid lines.
 const LINE: [u8; 3] = [172, 180, 192];
-/// The width of a grid line, in squares.
-/// Linear colour of grid lines.
+/// Width of a grid line, grid squares.
 const LINE_WIDTH: f32 = 0.012;
 
 /// The ground as one camera sees it.

@@ -31,3 +31,6 @@ pub(crate) use figure::figure;
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
 pub(crate) use texture::small_jpeg;
+
+#[cfg(test)]
+mod tests;

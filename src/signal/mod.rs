@@ -29,3 +29,6 @@ pub(crate) use resample::{Resampling, hermite, resample};
 pub(crate) use smoothing::{smooth_positions, smooth_rotations};
 pub(crate) use spans::spans;
 pub(crate) use whittaker::{Difference, whittaker, whittaker_penalty};
+
+#[cfg(test)]
+mod tests;

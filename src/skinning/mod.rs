@@ -10,3 +10,6 @@ mod skinning_transforms;
 pub use dual_quaternion::dual_quaternion_blend;
 pub use linear_blend::{LinearBlend, Skin, linear_blend};
 pub use skinning_transforms::{skinning_from_bind, skinning_transforms};
+
+#[cfg(test)]
+mod tests;

@@ -2,4 +2,5 @@
 
 mod capsules;
 mod hand_targets;
+mod laws;
 mod range_of_motion;

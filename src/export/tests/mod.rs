@@ -5,5 +5,6 @@ mod fbx;
 #[cfg(feature = "fbx")]
 mod fbx_splice;
 mod gltf;
+mod laws;
 mod usd;
 mod vrma;

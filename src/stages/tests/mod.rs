@@ -1,4 +1,5 @@
-//! The stage `ik` on made and real bodies.
+//! The stage `ik` on made and real bodies, and laws of all stages.
 
 mod ik;
 mod ik_real;
+mod laws;

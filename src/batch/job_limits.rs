@@ -2,6 +2,7 @@
 
 use crate::pipeline::Memory;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -65,6 +66,15 @@ impl fmt::Display for Timeout {
             _ => write!(f, "{}ms", self.0.as_millis()),
         }
     }
+}
+
+/// The program that runs worker processes, and what each job may use.
+#[derive(Clone, Debug)]
+pub struct WorkerProgram {
+    /// The path of the program `posemill`, of the same version as this library; a bare name is looked up in `PATH`.
+    pub path: PathBuf,
+    /// Limits of each job.
+    pub limits: JobLimits,
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ mod worker_protocol;
 pub use batch_error::BatchError;
 pub use batch_metrics::passed;
 pub use folder_reports::write_reports;
-pub use job_limits::{JobLimits, Timeout};
+pub use job_limits::{JobLimits, Timeout, WorkerProgram};
 pub use job_outcome::{JobOutcome, JobStatus};
 pub use jobs::{Destination, Jobs};
 pub use journal_line::OutputRecord;
@@ -55,7 +55,7 @@ pub use repro_command::ReproCommand;
 pub(crate) use repro_command::quoted;
 #[cfg(feature = "cli")]
 pub(crate) use run_batches::{JOB_THREAD, job_threads};
-pub use run_batches::{PlannedBatch, RunOptions, WorkerProgram, run_batches};
+pub use run_batches::{PlannedBatch, RunOptions, run_batches};
 pub use run_jobs::{Batch, BatchOptions, run_all};
 pub use shard::Shard;
 pub use take_list::TakeList;

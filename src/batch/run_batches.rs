@@ -2,7 +2,7 @@
 
 use super::batch_error::BatchError;
 use super::folder_reports::write_reports;
-use super::job_limits::JobLimits;
+use super::job_limits::WorkerProgram;
 use super::job_outcome::JobOutcome;
 use super::jobs::{Destination, Jobs};
 use super::manifest::Manifest;
@@ -29,15 +29,6 @@ pub struct PlannedBatch<'a> {
     pub spec: Option<&'a PipelineSpec>,
     /// The command that repeats one job, for messages about worker processes that ended.
     pub repro: Option<&'a ReproCommand>,
-}
-
-/// The program that runs worker processes, and what each job may use.
-#[derive(Clone, Debug)]
-pub struct WorkerProgram {
-    /// The path of the program `posemill`, of the same version as this library; a bare name is looked up in `PATH`.
-    pub path: PathBuf,
-    /// Limits of each job.
-    pub limits: JobLimits,
 }
 
 /// How batches run.

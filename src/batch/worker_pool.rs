@@ -4,10 +4,9 @@
 //! the outputs do not depend on where they were made. A worker that is idle takes the next job. It ends when its standard
 //! input is closed, which happens however this process ends.
 
-use super::job_limits::JobLimits;
+use super::job_limits::{JobLimits, WorkerProgram};
 use super::pipeline_spec::PipelineSpec;
 use super::repro_command::ReproCommand;
-use super::run_batches::WorkerProgram;
 use super::worker_process::{NoReply, WorkerProcess};
 use super::worker_protocol::{JobRequest, WorkerReply};
 use crate::memory_budget::MemoryBudget;

@@ -5,7 +5,8 @@ use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
 use super::formats::written;
 use super::pipe::Pipe;
-use super::runner::{PlannedRun, RunnerArguments, run_all};
+use super::planned_run::PlannedRun;
+use super::runner::{RunnerArguments, run_all};
 use crate::pipeline::OutputFormat;
 use clap::Args;
 

@@ -2,7 +2,8 @@
 
 use super::exit::Failure;
 use super::output_summary::MOST_NAMED;
-use super::runner::{PlannedRun, RunnerArguments, clip_set};
+use super::planned_run::PlannedRun;
+use super::runner::{RunnerArguments, clip_set};
 use crate::batch::{Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, find_takes};
 use crate::pipeline::{OutputFormat, PipelineConfig, PlanError};
 use crate::stages::STAGES;

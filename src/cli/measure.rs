@@ -3,11 +3,11 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load_file::{clip, load};
-use super::measure_table::{batch, single};
+use super::measure_table::{MeasuredClip, batch, single};
 use crate::measure::{self, MEASURES, MetricContext, Summary, Threshold, shown};
 use crate::model::Asset;
 use crate::pipeline::{ReferenceMotion, assess_alone};
-use crate::report::{Metric, one_line};
+use crate::report::one_line;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -55,23 +55,6 @@ struct MeasureDocument {
     results: Vec<MeasuredClip>,
     summary: Vec<Summary>,
     passed: Vec<PassedThreshold>,
-}
-
-/// One clip of one result.
-#[derive(Debug, Serialize)]
-pub struct MeasuredClip {
-    /// The file.
-    pub file: String,
-    /// The clip.
-    pub clip: String,
-    /// Its frames.
-    pub frames: usize,
-    /// Its frames per second.
-    pub sample_rate: f64,
-    /// Where the contact labels come from: `source` or `result`.
-    pub contacts: &'static str,
-    /// The measures.
-    pub metrics: Vec<Metric>,
 }
 
 /// A threshold that a clip exceeds.

@@ -1,9 +1,26 @@
 //! Tables of measures for people: centimetres and degrees, values of the direct rotation transfer, limits.
 
-use super::measure::MeasuredClip;
 use crate::measure::{Reading, Summary, find, shown};
-use crate::report::one_line;
+use crate::report::{Metric, one_line};
+use serde::Serialize;
 use std::fmt::Write;
+
+/// One clip of one result.
+#[derive(Debug, Serialize)]
+pub struct MeasuredClip {
+    /// The file.
+    pub file: String,
+    /// The clip.
+    pub clip: String,
+    /// Its frames.
+    pub frames: usize,
+    /// Its frames per second.
+    pub sample_rate: f64,
+    /// Where the contact labels come from: `source` or `result`.
+    pub contacts: &'static str,
+    /// The measures.
+    pub metrics: Vec<Metric>,
+}
 
 /// The columns of the table of many clips.
 const COLUMNS: [&str; 8] = [

@@ -16,6 +16,7 @@ mod measure;
 mod measure_table;
 mod output_summary;
 mod pipe;
+mod planned_run;
 mod preview;
 mod retarget;
 mod run_command;

@@ -2,7 +2,8 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::runner::{PlannedRun, RunnerArguments, clip_set, run_all};
+use super::planned_run::PlannedRun;
+use super::runner::{RunnerArguments, clip_set, run_all};
 use crate::batch::{
     Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, Shard, TakeList, TakesError, find_takes,
     listed_takes,

@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::counters::{Counters, names};
-use super::runner::PlannedRun;
+use super::planned_run::PlannedRun;
 use crate::batch::{JobOutcome, JobStatus, OutcomeSpool};
 use serde_json::{Value, json};
 

@@ -4,12 +4,13 @@ use super::console::Console;
 use super::counters::{Counters, names, show_all_warnings};
 use super::exit::{Exit, Failure};
 use super::output_summary::{OutputSummary, short_path};
+use super::planned_run::PlannedRun;
 use super::run_document::{plan_lines, print_json};
 use crate::batch::{
-    BatchError, BatchOptions, JOB_THREAD, JobLimits, JobOutcome, JobStatus, Jobs, OutcomeSpool, PipelineSpec,
-    PlannedBatch, ReproCommand, RunOptions, Timeout, WorkerProgram, run_batches,
+    BatchError, BatchOptions, JOB_THREAD, JobLimits, JobOutcome, JobStatus, OutcomeSpool, PlannedBatch,
+    RunOptions, Timeout, WorkerProgram, run_batches,
 };
-use crate::pipeline::{Memory, Pipeline, REPORT_PAGE};
+use crate::pipeline::{Memory, REPORT_PAGE};
 use crate::report::io_reason;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -47,23 +48,6 @@ pub struct RunnerArguments {
 
 /// Most files at once: thousands of threads mostly wait for each other and for memory.
 const MOST_JOBS: i64 = 1024;
-
-/// A pipeline with its jobs.
-#[derive(Debug)]
-pub struct PlannedRun {
-    /// What worker processes make the pipeline from.
-    pub spec: PipelineSpec,
-    /// The pipeline.
-    pub pipeline: Pipeline,
-    /// The command that repeats one job.
-    pub repro: ReproCommand,
-    /// The jobs.
-    pub jobs: Jobs,
-    /// Whether outputs stay at their paths; otherwise they are on their way to standard output.
-    pub named: bool,
-    /// One sentence for each place that could not be searched for takes.
-    pub unseen: Vec<String>,
-}
 
 /// The override of `--clip`.
 pub fn clip_set(clip: &str) -> String {

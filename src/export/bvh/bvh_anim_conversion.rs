@@ -1,6 +1,6 @@
 //! Converts a motion to a value of the crate `bvh_anim`.
 
-use super::bvh_format::BvhWriteOptions;
+use super::bvh_writer::BvhWriteOptions;
 use super::bvh_writer::{BvhWriter, name};
 use crate::model::{Joint, Motion, Skeleton};
 

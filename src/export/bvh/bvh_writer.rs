@@ -8,15 +8,32 @@
 //! Space: model space, Y up. Units: metres are converted to the file's unit (default centimetres), radians to degrees.
 //! Position channels replace the OFFSET.
 
-use super::bvh_format::BvhWriteOptions;
 use super::frame_time::frame_time;
 use crate::export::decimal_text::{self, Decimals};
-use crate::export::euler_angles::{self, BLOCK};
+use crate::export::euler_angles::{self, BLOCK, RotationOrder};
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::math::{Quat, Vec3};
 use crate::model::{Clip, Joint, JointId, Motion, NO_TIP, Skeleton};
 use rayon::prelude::*;
 use std::ops::Range;
+
+/// Options of [`write`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BvhWriteOptions {
+    /// The order of the rotation channels of every joint.
+    pub order: RotationOrder,
+    /// The decimals of offsets, positions and angles.
+    pub decimals: Decimals,
+    /// Metres per unit of the file.
+    pub metres_per_unit: f64,
+}
+
+impl Default for BvhWriteOptions {
+    /// ZXY, six decimals, centimetres.
+    fn default() -> Self {
+        Self { order: RotationOrder::Zxy, decimals: Decimals::Fixed(6), metres_per_unit: 0.01 }
+    }
+}
 
 /// Writes a motion as BVH text.
 ///

@@ -8,5 +8,5 @@ mod frame_time;
 pub use super::decimal_text::Decimals;
 pub use super::euler_angles::RotationOrder;
 pub use bvh_anim_conversion::BvhAnimError;
-pub use bvh_format::{BvhWriteOptions, FORMAT};
-pub use bvh_writer::write;
+pub use bvh_format::FORMAT;
+pub use bvh_writer::{BvhWriteOptions, write};

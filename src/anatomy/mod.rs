@@ -27,7 +27,7 @@ pub(crate) use humanoid::HumanoidMap;
 pub(crate) use joint_label::{JointLabel, same_words};
 pub(crate) use joint_names::JointNames;
 pub(crate) use length_unit::guess_unit;
-pub(crate) use orientation::{motion_up, orientation};
+pub(crate) use orientation::{Orientation, motion_up, orientation};
 pub use rest_pose::rest_from_motion;
 pub(crate) use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_fault};
 pub(crate) use roles::DetectedRig;

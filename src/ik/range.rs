@@ -1,5 +1,7 @@
 //! Closed intervals of angles and lengths.
 
+use std::f64::consts::TAU;
+
 /// A closed interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -27,14 +29,13 @@ impl Range {
 
 /// The angle inside the range that is nearest to `angle` on the circle.
 pub(super) fn nearest_angle(range: &Range, angle: f64) -> f64 {
-    const TURN: f64 = std::f64::consts::TAU;
-    // A range may extend beyond 180 degrees, where the same angle is written one full turn further.
-    if [angle, angle + TURN, angle - TURN].iter().any(|a| range.low <= *a && *a <= range.high) {
+    // A range may extend beyond 180 degrees, where an angle and the same angle plus or minus 360 degrees are both valid.
+    if [angle, angle + TAU, angle - TAU].iter().any(|a| range.low <= *a && *a <= range.high) {
         return angle;
     }
     let away = |bound: f64| {
-        let d = (angle - bound).abs() % TURN;
-        d.min(TURN - d)
+        let d = (angle - bound).abs() % TAU;
+        d.min(TAU - d)
     };
     if away(range.low) < away(range.high) { range.low } else { range.high }
 }

@@ -11,6 +11,8 @@
 #![allow(clippy::needless_range_loop, reason = "matrix indices read better than iterators")]
 
 use super::freedom::Freedom;
+use super::mechanism::Mechanism;
+use super::task::Task;
 use super::tree_algebra::*;
 use super::tree_quadratic::Quadratic;
 use crate::math::{Real, Symmetric3, Triple as V, cross, difference, dot, scaled, sum};
@@ -26,6 +28,36 @@ pub(super) struct TreePlan {
     pub last_child: Vec<usize>,
     /// The freedom of each slot's joint; first axes of two-axis joints and slide axes in parent space.
     pub freedom: Vec<Freedom>,
+}
+
+impl TreePlan {
+    /// The plan for tasks, and the slot of every joint (`usize::MAX` if it has none).
+    pub fn new(mechanism: &Mechanism, tasks: &[Task]) -> (Self, Vec<usize>) {
+        let skeleton = mechanism.skeleton();
+        let mut active = vec![false; skeleton.len()];
+        active[0] = true;
+        for id in tasks.iter().flat_map(Task::joints) {
+            skeleton.path_to_root(id).for_each(|j| active[j.index()] = true);
+        }
+        let mut plan = Self::default();
+        let mut slot_of = vec![usize::MAX; skeleton.len()];
+        for id in skeleton.ids().filter(|id| active[id.index()]) {
+            slot_of[id.index()] = plan.joints.len();
+            plan.parent.push(skeleton.parent(id).map_or(0, |p| slot_of[p.index()]));
+            plan.joints.push(id.index());
+            // Axes fixed in the rest frame are converted to parent space once.
+            let rest = skeleton.joint(id).rest.rotation;
+            plan.freedom.push(match mechanism.freedom(id) {
+                Freedom::TwoAxis(a, b) => Freedom::TwoAxis(rest * a, b),
+                Freedom::Slide(a) => Freedom::Slide(rest * a),
+                other => other,
+            });
+        }
+        let n = plan.joints.len();
+        plan.last_child = (0..n).collect();
+        (1..n).for_each(|i| plan.last_child[plan.parent[i]] = i);
+        (plan, slot_of)
+    }
 }
 
 /// The state of one slot during a step.

@@ -88,29 +88,8 @@ impl<T: Real> TreeRun<T> {
     const ALL: u32 = (1 << T::LANES) - 1;
 
     pub fn new(mechanism: &Mechanism, tasks: &[Task]) -> Self {
-        let skeleton = mechanism.skeleton();
-        let mut active = vec![false; skeleton.len()];
-        active[0] = true;
-        for id in tasks.iter().flat_map(Task::joints) {
-            skeleton.path_to_root(id).for_each(|j| active[j.index()] = true);
-        }
-        let mut plan = TreePlan::default();
-        let mut slot_of = vec![usize::MAX; skeleton.len()];
-        for id in skeleton.ids().filter(|id| active[id.index()]) {
-            slot_of[id.index()] = plan.joints.len();
-            plan.parent.push(skeleton.parent(id).map_or(0, |p| slot_of[p.index()]));
-            plan.joints.push(id.index());
-            // Axes fixed in the rest frame are converted to parent space once.
-            let rest = skeleton.joint(id).rest.rotation;
-            plan.freedom.push(match mechanism.freedom(id) {
-                Freedom::TwoAxis(a, b) => Freedom::TwoAxis(rest * a, b),
-                Freedom::Slide(a) => Freedom::Slide(rest * a),
-                other => other,
-            });
-        }
+        let (plan, slot_of) = TreePlan::new(mechanism, tasks);
         let n = plan.joints.len();
-        plan.last_child = (0..n).collect();
-        (1..n).for_each(|i| plan.last_child[plan.parent[i]] = i);
         let gate = |i: usize| {
             let joint = JointId::new(plan.joints[i]);
             mechanism.limit(joint).map(|_| Gate::new(mechanism, i, joint))
@@ -123,7 +102,7 @@ impl<T: Real> TreeRun<T> {
         let one = [1.0, 0.0, 0.0, 0.0].map(T::splat);
         let still = (vec![one; n], vec![zero(); n]);
         let targets = Targets::new(tasks, &slot_of);
-        let coupling = tasks.iter().any(|t| !is_quick(&t.goal)).then(|| Coupling::new(skeleton));
+        let coupling = tasks.iter().any(|t| !is_quick(&t.goal)).then(|| Coupling::new(mechanism.skeleton()));
         Self {
             step: TreeStep::new(n, loaded),
             plan,

@@ -69,7 +69,7 @@ pub struct Limb {
 
 /// The resulting joint positions of a limb.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LimbPose {
+pub struct TwoBoneResult {
     /// The middle joint.
     pub middle: Vec3,
     /// The end.
@@ -130,19 +130,19 @@ fn bend<T: Real>(
 impl Limb {
     /// The joint positions for a target: the bones keep their lengths, and an end that cannot reach the target is on the
     /// line to it.
-    pub fn bend(&self, target: &Vec3) -> LimbPose {
+    pub fn bend(&self, target: &Vec3) -> TwoBoneResult {
         let v = |v: Vec3| -> V<f64> { v.into() };
         let (middle, end, miss) =
             bend(v(self.root), self.lengths, [v(self.pole), v(self.spare_pole)], self.softness, v(*target));
         let reached = miss <= 2.0 * SHY * (self.lengths[0] + self.lengths[1]);
-        LimbPose { middle: middle.into(), end: end.into(), reached }
+        TwoBoneResult { middle: middle.into(), end: end.into(), reached }
     }
 
     /// As [`Limb::bend`] for many limbs and targets, four in lanes, written to `results`.
     ///
     /// # Panics
     /// If the three lists differ in length.
-    pub fn bend_all(limbs: &[Limb], targets: &[Vec3], results: &mut [LimbPose]) {
+    pub fn bend_all(limbs: &[Limb], targets: &[Vec3], results: &mut [TwoBoneResult]) {
         assert!(
             limbs.len() == targets.len() && limbs.len() == results.len(),
             "one target and one result per limb"
@@ -164,7 +164,7 @@ impl Limb {
                 bend(vector(&|k| limbs[k].root), lengths, poles, softness, vector(&|k| targets[k]));
             for (k, result) in results.iter_mut().enumerate() {
                 let length = limbs[k].lengths[0] + limbs[k].lengths[1];
-                *result = LimbPose {
+                *result = TwoBoneResult {
                     middle: Vec3::from(middle.map(|c| c.lane(k))),
                     end: Vec3::from(end.map(|c| c.lane(k))),
                     reached: miss.lane(k) <= 2.0 * SHY * length,

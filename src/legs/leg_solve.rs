@@ -4,7 +4,7 @@
 //! target, the bends of its knees as well, and [`Equations`] balance the two. Contact labels are not used. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::equations::{Equations, LegTerms, SolePoint, stiff};
+use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
 use super::foot_tilt::foot_tilt;
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length};
@@ -84,14 +84,8 @@ pub fn solve_legs(
     drop((feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
     let solution = equations.solve(None);
-    let mut toes = vec![Vec::new(); pairs.len()];
-    for (k, level) in level.iter().enumerate() {
-        let Some(level) = level.filter(|_| !soles[k].is_empty() && pairs[k].target.toes.is_some()) else {
-            continue;
-        };
-        let ankle = |f: usize| goals[k][f].y + solution[f][k + 1].y;
-        toes[k] = toe_rotations(time, &pairs[k], &mut soles[k], &level, ankle, leg, settings);
-    }
+    let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
+    let toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
     let lowest: Vec<Vec<f64>> = soles.iter().map(|s| s.iter().map(SoleHeights::lowest).collect()).collect();
     drop(soles);
     let (solution, raised) =
@@ -99,12 +93,6 @@ pub fn solve_legs(
     drop(equations);
     drop((terms, lowest));
 
-    let mut ankles = goals;
-    for (k, ankles) in ankles.iter_mut().enumerate() {
-        ankles.par_iter_mut().with_min_len(TOGETHER).enumerate().for_each(|(f, ankle)| {
-            *ankle = *ankle + solution[f][k + 1] + Vec3::y() * raised[k][f];
-        });
-    }
     let further = solution.iter().map(|frame| frame[0]).collect();
     Some(LegTrajectories {
         settings: *settings,
@@ -114,8 +102,43 @@ pub fn solve_legs(
         feet: foot_deltas,
         toes,
         further,
-        ankles,
+        ankles: solved_ankles(goals, &solution, &raised),
     })
+}
+
+/// The delta rotations of the toes, by leg and frame; empty for legs without toes or flat feet. `ankle` is the height of an
+/// ankle by leg and frame.
+fn all_toe_rotations(
+    time: &Timeline,
+    pairs: &[LegPair],
+    soles: &mut [Vec<SoleHeights>],
+    level: &[Option<Vec3>],
+    ankle: impl Fn(usize, usize) -> f64 + Sync,
+    leg: f64,
+    settings: &Settings,
+) -> Vec<Vec<Quat>> {
+    let mut toes = vec![Vec::new(); pairs.len()];
+    for (k, level) in level.iter().enumerate() {
+        let Some(level) = level.filter(|_| !soles[k].is_empty() && pairs[k].target.toes.is_some()) else {
+            continue;
+        };
+        toes[k] = toe_rotations(time, &pairs[k], &mut soles[k], &level, |f| ankle(k, f), leg, settings);
+    }
+    toes
+}
+
+/// The trajectories of the ankles: their goals, displaced by the solution and raised out of the floor.
+fn solved_ankles(
+    mut ankles: Vec<Vec<Vec3>>,
+    solution: &[FrameSolution],
+    raised: &[Vec<f64>],
+) -> Vec<Vec<Vec3>> {
+    for (k, ankles) in ankles.iter_mut().enumerate() {
+        ankles.par_iter_mut().with_min_len(TOGETHER).enumerate().for_each(|(f, ankle)| {
+            *ankle = *ankle + solution[f][k + 1] + Vec3::y() * raised[k][f];
+        });
+    }
+    ankles
 }
 
 /// The delta rotations of feet that are longer than the source's, by leg and frame; empty for other feet.

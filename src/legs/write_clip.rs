@@ -48,7 +48,7 @@ pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &Solv
         .zip(translations.par_chunks_mut(BLOCK * row_width))
         .enumerate()
         .for_each(|(block, (rotations, translations))| {
-            let mut scratch = Scratch::of(skeleton);
+            let mut scratch = PoseBuffers::of(skeleton);
             for (n, row) in rotations.chunks_mut(joints).enumerate() {
                 let f = block * BLOCK + n;
                 let local = scratch.pose.local_mut();
@@ -146,7 +146,7 @@ fn top_joints(rig: &Rig, clip: &Clip) -> Vec<JointId> {
 }
 
 /// Poses that a thread uses for all its frames.
-struct Scratch {
+struct PoseBuffers {
     /// The local pose, before and after.
     pose: Pose,
     /// The model pose before.
@@ -159,7 +159,7 @@ struct Scratch {
     rotates: bool,
 }
 
-impl Scratch {
+impl PoseBuffers {
     fn of(skeleton: &Skeleton) -> Self {
         Self {
             pose: skeleton.rest_pose(),

@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 /// The joints of some bones, at rest.
 ///
 /// # Errors
-/// Names that are taken twice.
+/// Two joints of the same name.
 pub(super) fn skeleton(bones: &AsfSkeleton) -> Result<Skeleton, AsfError> {
     let bones_of = &bones.bones;
     let mut leaf = vec![true; bones_of.len()];
     bones_of.iter().filter_map(|b| b.parent).for_each(|p| leaf[p] = false);
     let joint = |(k, bone): (usize, &AsfBone)| {
-        let start = bone.parent.map_or(bones.place, |p| bones_of[p].reach);
+        let start = bone.parent.map_or(bones.position, |p| bones_of[p].reach);
         let rest = Transform::from_translation(start);
         let tip = Some(bone.reach).filter(|reach| leaf[k] && *reach != Vec3::zeros());
         Joint { tip, ..Joint::new(one_line(&bone.name), bone.parent.map(JointId::new), rest) }
@@ -30,10 +30,10 @@ pub(super) fn skeleton(bones: &AsfSkeleton) -> Result<Skeleton, AsfError> {
     Ok(Skeleton::new(bones_of.iter().enumerate().map(joint).collect())?)
 }
 
-/// Reads the frames; `file` is what errors call it.
+/// Reads the frames; errors name the file `file`.
 ///
 /// # Errors
-/// An [`AsfError`] with the line; a last line that is cut off takes its frame along, with a warning.
+/// An [`AsfError`] with the line. A last line that is cut off is no error: its frame is left out, with a warning.
 pub(super) fn read(
     text: &str,
     file: &str,
@@ -42,14 +42,7 @@ pub(super) fn read(
     budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Clip, AsfError> {
-    let by_name: BTreeMap<&str, usize> =
-        bones.bones.iter().enumerate().map(|(k, b)| (b.name.as_str(), k)).collect();
-    let n = bones.bones.len();
-    let still: Vec<Quat> = vec![Quat::identity(); n];
-    let mut rotations: Vec<Quat> = Vec::new();
-    let mut root_positions: Vec<Vec3> = Vec::new();
-    let mut angle = bones.angle;
-    let (mut bone_lines, mut least) = (0, None);
+    let mut frames = AmcFrames::new(bones);
     let cut = !text.ends_with(['\n', '\r']);
     let last = lines(text).last().map_or(0, |(line, _)| line);
     let mut broken = false;
@@ -57,79 +50,129 @@ pub(super) fn read(
         let fault = |reason: String| AsfError::Line { file: file.to_owned(), line, reason };
         if let Some(key) = words[0].strip_prefix(':') {
             match key.to_ascii_lowercase().as_str() {
-                "degrees" => angle = 1f64.to_radians(),
-                "radians" => angle = 1.0,
+                "degrees" => frames.angle = 1f64.to_radians(),
+                "radians" => frames.angle = 1.0,
                 _ => {}
             }
             continue;
         }
         if words.len() == 1 && words[0].bytes().all(|b| b.is_ascii_digit()) {
-            least = least.or(Some(bone_lines).filter(|_| !root_positions.is_empty()));
-            bone_lines = 0;
-            // The number of a frame is two bytes, and makes a rotation for every bone.
-            let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
-            budget.reserve(frame, || format!("frame {} of {n} bones", root_positions.len()))?;
-            rotations.extend_from_slice(&still);
-            root_positions.push(bones.place);
+            frames.start_frame(budget)?;
             continue;
         }
-        let (Some(frame), Some(place)) = (rotations.len().checked_sub(n), root_positions.last_mut()) else {
-            return Err(fault("a bone before the number of its frame".into()));
-        };
-        bone_lines += 1;
-        let Some(&k) = by_name.get(words[0]) else {
-            if cut && line == last {
-                broken = true;
-                continue;
+        match frames.set_bone(&words) {
+            Ok(false) => {}
+            Ok(true) => {
+                let message = "positions of bones other than the root were ignored";
+                warnings.add("amc-shifted-bone", message, format!("line {line}"));
             }
-            warnings.add(
-                "amc-unknown-bone",
-                "lines of bones that the skeleton does not have were passed over",
-                format!("line {line}"),
-            );
-            continue;
-        };
-        let bone = &bones.bones[k];
-        let values: Option<Vec<f64>> = words[1..].iter().map(|w| number(w)).collect();
-        let Some(values) = values.filter(|v| v.len() == bone.channels.len()) else {
-            if cut && line == last {
-                broken = true;
-                continue;
+            Err(BoneFault::NoFrame) => return Err(fault("a bone before the number of its frame".into())),
+            Err(_) if cut && line == last => broken = true,
+            Err(BoneFault::Unknown) => {
+                let message = "lines of bones that are not in the skeleton were ignored";
+                warnings.add("amc-unknown-bone", message, format!("line {line}"));
             }
-            let reason = format!(
-                "`{}` needs {} numbers, found {:?}",
-                bone.name,
-                bone.channels.len(),
-                words[1..].join(" ")
-            );
-            return Err(fault(reason));
-        };
-        let (rotation, shift) = bone_motion(bone, &values, angle, k == 0);
-        if k == 0 {
-            *place = bones.place + shift;
-        } else if shift != Vec3::zeros() {
-            warnings.add(
-                "amc-shifted-bone",
-                "bones that move away from their place are kept there",
-                format!("line {line}"),
-            );
+            Err(BoneFault::Values(reason)) => return Err(fault(reason)),
         }
-        let before = frame.checked_sub(n).map_or(Quat::identity(), |before| rotations[before + k]);
-        rotations[frame + k] = same_hemisphere(rotation, &before);
     }
-    // A bone that has no line keeps its rest, whose sign follows the frame before.
+    let (n, whole) = (bones.bones.len(), !broken && !frames.is_last_short());
+    let AmcFrames { mut rotations, mut root_positions, .. } = frames;
+    // A bone without a line is at rest; the sign of its quaternion follows the frame before.
     for at in n..rotations.len() {
         rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
     }
-    if root_positions.len() > 1 && (broken || least.is_some_and(|first| bone_lines < first)) {
+    if root_positions.len() > 1 && !whole {
         root_positions.pop();
         rotations.truncate(root_positions.len() * n);
-        warnings.add("amc-cut", "the last frame is not whole and was left out", "the end of the file");
+        warnings.add("amc-cut", "the last frame is incomplete and was left out", "the end of the file");
     }
     Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], root_positions))
 }
 
-/// How a bone turns from rest, and where a line of the motion puts its start.
+/// The frames of a motion while its lines are read.
+struct AmcFrames<'a> {
+    skeleton: &'a AsfSkeleton,
+    by_name: BTreeMap<&'a str, usize>,
+    /// Radians per angle unit of the file.
+    angle: f64,
+    rotations: Vec<Quat>,
+    root_positions: Vec<Vec3>,
+    /// Lines of bones in the current frame.
+    bone_lines: usize,
+    /// Lines of bones in the first frame, once it is complete.
+    expected_lines: Option<usize>,
+}
+
+/// Why a line of a bone cannot be used.
+enum BoneFault {
+    NoFrame,
+    Unknown,
+    /// Its numbers are not those of the bone's channels.
+    Values(String),
+}
+
+impl<'a> AmcFrames<'a> {
+    fn new(skeleton: &'a AsfSkeleton) -> Self {
+        Self {
+            skeleton,
+            by_name: skeleton.bones.iter().enumerate().map(|(k, b)| (b.name.as_str(), k)).collect(),
+            angle: skeleton.angle,
+            rotations: Vec::new(),
+            root_positions: Vec::new(),
+            bone_lines: 0,
+            expected_lines: None,
+        }
+    }
+
+    /// Adds a frame in which every bone is at rest.
+    fn start_frame(&mut self, budget: &MemoryBudget) -> Result<(), AsfError> {
+        let n = self.skeleton.bones.len();
+        let first = Some(self.bone_lines).filter(|_| !self.root_positions.is_empty());
+        self.expected_lines = self.expected_lines.or(first);
+        self.bone_lines = 0;
+        // A frame number is two bytes of text, and reserves a rotation for every bone.
+        let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
+        budget.reserve(frame, || format!("frame {} of {n} bones", self.root_positions.len()))?;
+        self.rotations.resize(self.rotations.len() + n, Quat::identity());
+        self.root_positions.push(self.skeleton.position);
+        Ok(())
+    }
+
+    /// Sets the rotation of one bone, or the transform of the root, in the current frame; true if a position was ignored.
+    fn set_bone(&mut self, words: &[&str]) -> Result<bool, BoneFault> {
+        let n = self.skeleton.bones.len();
+        let (Some(frame), Some(position)) =
+            (self.rotations.len().checked_sub(n), self.root_positions.last_mut())
+        else {
+            return Err(BoneFault::NoFrame);
+        };
+        self.bone_lines += 1;
+        let Some(&k) = self.by_name.get(words[0]) else { return Err(BoneFault::Unknown) };
+        let bone = &self.skeleton.bones[k];
+        let values: Option<Vec<f64>> = words[1..].iter().map(|w| number(w)).collect();
+        let Some(values) = values.filter(|v| v.len() == bone.channels.len()) else {
+            let (needed, found) = (bone.channels.len(), words[1..].join(" "));
+            return Err(BoneFault::Values(format!(
+                "`{}` needs {needed} numbers, found {found:?}",
+                bone.name
+            )));
+        };
+        let (rotation, shift) = bone_motion(bone, &values, self.angle, k == 0);
+        if k == 0 {
+            *position = self.skeleton.position + shift;
+        }
+        let before = frame.checked_sub(n).map_or(Quat::identity(), |before| self.rotations[before + k]);
+        self.rotations[frame + k] = same_hemisphere(rotation, &before);
+        Ok(k != 0 && shift != Vec3::zeros())
+    }
+
+    /// Whether the last frame has fewer lines than the first.
+    fn is_last_short(&self) -> bool {
+        self.expected_lines.is_some_and(|expected| self.bone_lines < expected)
+    }
+}
+
+/// The rotation of a bone from rest, and the displacement of its start.
 fn bone_motion(bone: &AsfBone, values: &[f64], angle: f64, root: bool) -> (Quat, Vec3) {
     let (mut angles, mut shift) = (Vec3::zeros(), Vec3::zeros());
     let mut in_order = Quat::identity();
@@ -144,7 +187,7 @@ fn bone_motion(bone: &AsfBone, values: &[f64], angle: f64, root: bool) -> (Quat,
         }
     }
     if root {
-        // The root's line is in the order that it states; its axes turn the whole figure.
+        // The channels of the root are applied in their own order; its axes rotate the whole figure.
         return (bone.axes * in_order, shift);
     }
     let rotation = about(2, &angles) * about(1, &angles) * about(0, &angles);
@@ -175,7 +218,7 @@ mod tests {
         assert!((clip.rotations(0)[0] * Vec3::z() - Vec3::x()).norm() < 1e-12);
         // The bone's X axis is the world's Y: 90 degrees about it bring Z to X.
         assert!((clip.rotations(0)[1] * Vec3::z() - Vec3::x()).norm() < 1e-12);
-        // A bone without a line keeps still.
+        // A bone without a line stays at rest.
         assert!(clip.rotations(1)[1].angle() < 1e-12);
     }
 

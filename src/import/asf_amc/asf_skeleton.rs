@@ -9,9 +9,9 @@ use crate::math::{Quat, Vec3};
 use crate::report::Warnings;
 use std::collections::BTreeMap;
 
-/// Bones of a skeleton: bodies have 30; every frame has room for all.
+/// Maximum number of bones: bodies have 30, and every frame stores a rotation for each.
 const MAX_BONES: usize = 10_000;
-/// The longest bone and the farthest root, in the file's units: damage beyond it.
+/// Largest absolute value of a number, in the file's units: larger ones are damaged.
 const FARTHEST: f64 = 1e6;
 /// Metres per inch: the unit of Acclaim is `length` of an inch.
 const INCH: f64 = 0.0254;
@@ -23,7 +23,7 @@ pub(super) enum AmcChannel {
     Position(usize),
     /// A rotation about X, Y or Z.
     Rotation(usize),
-    /// The length of the bone: no clip changes it.
+    /// The length of the bone: ignored, clips do not change it.
     Length,
 }
 
@@ -47,9 +47,9 @@ impl AmcChannel {
 pub(super) struct AsfBone {
     pub(super) name: String,
     pub(super) parent: Option<usize>,
-    /// From its start to its end at rest, in the world, the file's units.
+    /// From its start to its end at rest, in world space, in the file's units.
     pub(super) reach: Vec3,
-    /// Its own axes, from those of the world.
+    /// Its own axes relative to world space.
     pub(super) axes: Quat,
     pub(super) channels: Vec<AmcChannel>,
 }
@@ -59,9 +59,9 @@ pub(super) struct AsfBone {
 pub(super) struct AsfSkeleton {
     /// The root first, parents before children.
     pub(super) bones: Vec<AsfBone>,
-    /// Where the root is before it moves.
-    pub(super) place: Vec3,
-    /// `None` where the file does not say so.
+    /// The position of the root at rest.
+    pub(super) position: Vec3,
+    /// `None` if the file does not state it.
     pub(super) metres_per_unit: Option<f64>,
     /// Radians per angle unit of the file.
     pub(super) angle: f64,
@@ -89,7 +89,7 @@ struct UnfinishedBone {
     channels: Vec<AmcChannel>,
 }
 
-/// Lines of words without what follows a `#`, each with its number.
+/// The lines as words, without comments (`#` and after), each with its number.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     text.lines().enumerate().filter_map(|(k, line)| {
         let kept = line.split('#').next().unwrap_or_default();
@@ -98,100 +98,168 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     })
 }
 
-/// Reads a skeleton; `file` is what errors call it.
-///
-/// # Errors
-/// An [`AsfError`] with the line.
-pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<AsfSkeleton, AsfError> {
-    let fault = |line: usize, reason: String| AsfError::Line { file: file.to_owned(), line, reason };
-    let mut section = AsfSection::Other;
-    let mut root = UnfinishedBone { name: "root".into(), letters: "xyz".into(), ..UnfinishedBone::default() };
-    root.channels = ["tx", "ty", "tz", "rx", "ry", "rz"].iter().filter_map(|w| AmcChannel::read(w)).collect();
-    let mut place = Vec3::zeros();
-    let mut drafts: Vec<UnfinishedBone> = Vec::new();
-    let mut open: Option<UnfinishedBone> = None;
-    let mut children: Vec<(usize, Vec<String>)> = Vec::new();
-    let (mut length, mut degrees) = (None, true);
-    for (line, words) in lines(text) {
-        let numbers = |n: usize| -> Result<Vec<f64>, AsfError> {
-            let given: Vec<f64> = words[1..].iter().take(n).map_while(|w| number(w)).collect();
-            if given.len() == n {
-                return Ok(given);
-            }
-            Err(fault(line, format!("`{}` needs {n} numbers", words[0])))
-        };
-        let vector = || numbers(3).map(|v| Vec3::new(v[0], v[1], v[2]));
-        let channels = || -> Result<Vec<AmcChannel>, AsfError> {
-            let known =
-                |w: &&str| AmcChannel::read(w).ok_or_else(|| fault(line, format!("`{w}` is no channel")));
-            words[1..].iter().map(known).collect()
-        };
-        let key = words[0].to_ascii_lowercase();
-        if let Some(name) = key.strip_prefix(':') {
-            section = match name {
-                "units" => AsfSection::Units,
-                "root" => AsfSection::Root,
-                "bonedata" => AsfSection::Bones,
-                "hierarchy" => AsfSection::Hierarchy,
-                _ => AsfSection::Other,
-            };
-            continue;
+/// One line of a skeleton file: a key and its values.
+struct AsfLine<'a> {
+    /// The name of the file, for errors.
+    file: &'a str,
+    line: usize,
+    words: Vec<&'a str>,
+}
+
+impl AsfLine<'_> {
+    fn fault(&self, reason: String) -> AsfError {
+        AsfError::Line { file: self.file.to_owned(), line: self.line, reason }
+    }
+
+    /// The first `n` values.
+    fn numbers(&self, n: usize) -> Result<Vec<f64>, AsfError> {
+        let given: Vec<f64> = self.words[1..].iter().take(n).map_while(|w| number(w)).collect();
+        if given.len() == n {
+            return Ok(given);
         }
-        match (section, key.as_str()) {
-            (AsfSection::Units, "length") => length = Some(numbers(1)?[0]),
+        Err(self.fault(format!("`{}` needs {n} numbers", self.words[0])))
+    }
+
+    fn vector(&self) -> Result<Vec3, AsfError> {
+        self.numbers(3).map(|v| Vec3::new(v[0], v[1], v[2]))
+    }
+
+    fn channels(&self) -> Result<Vec<AmcChannel>, AsfError> {
+        let known = |w: &&str| {
+            AmcChannel::read(w).ok_or_else(|| self.fault(format!("`{w}` is not the name of a channel")))
+        };
+        self.words[1..].iter().map(known).collect()
+    }
+
+    /// The order of axes that is word `k` of the line.
+    fn axis_order(&self, k: usize) -> String {
+        self.words.get(k).unwrap_or(&"xyz").to_ascii_lowercase()
+    }
+}
+
+/// The content of a skeleton file.
+struct AsfContent {
+    root: UnfinishedBone,
+    position: Vec3,
+    bones: Vec<UnfinishedBone>,
+    /// The bone whose `end` has not been read.
+    open: Option<UnfinishedBone>,
+    /// A parent and its children, with their line.
+    children: Vec<(usize, Vec<String>)>,
+    length: Option<f64>,
+    degrees: bool,
+}
+
+impl AsfContent {
+    fn new() -> Self {
+        let mut root =
+            UnfinishedBone { name: "root".into(), letters: "xyz".into(), ..UnfinishedBone::default() };
+        root.channels =
+            ["tx", "ty", "tz", "rx", "ry", "rz"].iter().filter_map(|w| AmcChannel::read(w)).collect();
+        Self {
+            root,
+            position: Vec3::zeros(),
+            bones: Vec::new(),
+            open: None,
+            children: Vec::new(),
+            length: None,
+            degrees: true,
+        }
+    }
+
+    /// Adds a line of a section; `key` is its first word in lower case.
+    fn add(&mut self, section: AsfSection, key: &str, line: &AsfLine) -> Result<(), AsfError> {
+        let words = &line.words;
+        match (section, key) {
+            (AsfSection::Units, "length") => self.length = Some(line.numbers(1)?[0]),
             (AsfSection::Units, "angle") => {
-                degrees = !words.get(1).is_some_and(|w| w.to_ascii_lowercase().starts_with("rad"));
+                self.degrees = !words.get(1).is_some_and(|w| w.to_ascii_lowercase().starts_with("rad"));
             }
-            (AsfSection::Root, "order") => root.channels = channels()?,
-            (AsfSection::Root, "axis") => root.letters = words.get(1).unwrap_or(&"xyz").to_ascii_lowercase(),
-            (AsfSection::Root, "position") => place = vector()?,
-            (AsfSection::Root, "orientation") => root.axis = vector()?,
+            (AsfSection::Root, "order") => self.root.channels = line.channels()?,
+            (AsfSection::Root, "axis") => self.root.letters = line.axis_order(1),
+            (AsfSection::Root, "position") => self.position = line.vector()?,
+            (AsfSection::Root, "orientation") => self.root.axis = line.vector()?,
             (AsfSection::Bones, "begin") => {
-                open = Some(UnfinishedBone { line, letters: "xyz".into(), ..UnfinishedBone::default() })
+                let (line, letters) = (line.line, "xyz".into());
+                self.open = Some(UnfinishedBone { line, letters, ..UnfinishedBone::default() });
             }
             (AsfSection::Bones, "end") => {
-                drafts.extend(open.take());
-                if drafts.len() > MAX_BONES {
-                    let (what, found) = ("bones", drafts.len());
+                self.bones.extend(self.open.take());
+                if self.bones.len() > MAX_BONES {
+                    let (what, found) = ("bones", self.bones.len());
                     return Err(AsfError::Limit { what, found, limit: MAX_BONES, name: "MAX_BONES" });
                 }
             }
             (AsfSection::Bones, key) => {
-                let Some(bone) = &mut open else { continue };
-                match key {
-                    "name" => bone.name = words.get(1).map(|w| (*w).to_owned()).unwrap_or_default(),
-                    "direction" => bone.direction = vector()?,
-                    "length" => bone.length = numbers(1)?[0],
-                    "axis" => {
-                        bone.axis = vector()?;
-                        bone.letters = words.get(4).unwrap_or(&"xyz").to_ascii_lowercase();
-                    }
-                    "dof" => bone.channels = channels()?,
-                    _ => {}
+                if let Some(bone) = &mut self.open {
+                    bone.add(key, line)?;
                 }
             }
             (AsfSection::Hierarchy, key) if key != "begin" && key != "end" => {
-                children.push((line, words.iter().map(|w| (*w).to_owned()).collect()));
+                self.children.push((line.line, words.iter().map(|w| (*w).to_owned()).collect()));
             }
             _ => {}
         }
+        Ok(())
     }
+}
+
+impl UnfinishedBone {
+    fn add(&mut self, key: &str, line: &AsfLine) -> Result<(), AsfError> {
+        match key {
+            "name" => self.name = line.words.get(1).map(|w| (*w).to_owned()).unwrap_or_default(),
+            "direction" => self.direction = line.vector()?,
+            "length" => self.length = line.numbers(1)?[0],
+            "axis" => {
+                self.axis = line.vector()?;
+                self.letters = line.axis_order(4);
+            }
+            "dof" => self.channels = line.channels()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Reads a skeleton; errors name the file `file`.
+///
+/// # Errors
+/// An [`AsfError`] with the line.
+pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<AsfSkeleton, AsfError> {
+    let mut section = AsfSection::Other;
+    let mut content = AsfContent::new();
+    for (line, words) in lines(text) {
+        let key = words[0].to_ascii_lowercase();
+        match key.strip_prefix(':') {
+            Some("units") => section = AsfSection::Units,
+            Some("root") => section = AsfSection::Root,
+            Some("bonedata") => section = AsfSection::Bones,
+            Some("hierarchy") => section = AsfSection::Hierarchy,
+            Some(_) => section = AsfSection::Other,
+            None => content.add(section, &key, &AsfLine { file, line, words })?,
+        }
+    }
+    let AsfContent { root, position, mut bones, children, length, degrees, .. } = content;
     let metres_per_unit = match length {
         Some(length) if length > 0.0 && (INCH / length).is_finite() => Some(INCH / length),
         Some(_) => {
-            warnings.add("asf-unit", "the unit of length is no positive number and was guessed", ":units");
+            warnings.add(
+                "asf-unit",
+                "the unit of length is not a positive number; it is estimated from the figure",
+                ":units",
+            );
             None
         }
         None => None,
     };
     let angle = if degrees { 1f64.to_radians() } else { 1.0 };
     let mut all = vec![root];
-    all.append(&mut drafts);
+    all.append(&mut bones);
     let bones = in_order(all, &children, angle, file, warnings)?;
-    Ok(AsfSkeleton { bones, place, metres_per_unit, angle })
+    Ok(AsfSkeleton { bones, position, metres_per_unit, angle })
 }
 
-/// A finite number of a size that bodies have.
+/// A finite number of at most [`FARTHEST`].
 pub(super) fn number(word: &str) -> Option<f64> {
     word.parse::<f64>().ok().filter(|x| x.abs() <= FARTHEST)
 }
@@ -299,7 +367,7 @@ mod tests {
             read(&ARM.replace(from, to), "arm.asf", &mut Warnings::new()).unwrap_err().to_string()
         };
         assert!(message("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 numbers"));
-        assert!(message("dof rz", "dof rq").contains("line 15: `rq` is no channel"));
+        assert!(message("dof rz", "dof rq").contains("line 15: `rq` is not the name of a channel"));
         assert!(message("upper lower", "upper upper").contains("hangs from two bones"));
         assert!(message("upper lower", "upper hand").contains("there is no bone `hand`"));
         assert!(message(":hierarchy", ":other").contains("no bone below the root"));

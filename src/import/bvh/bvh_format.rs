@@ -4,7 +4,7 @@
 //! override them.
 
 use super::raw_bvh::{self, BvhReadOptions, Normalization};
-use crate::anatomy::{motion_up, orientation};
+use crate::anatomy::{DetectedRig, Orientation, motion_up, orientation};
 use crate::import::format::ReadFormat;
 use crate::import::length_unit::{check_unit, estimate_unit};
 use crate::import::load::{ImportError, ImportOptions};
@@ -61,42 +61,9 @@ fn detect_rig_and_axes(
 ) -> Result<(Rig, Normalization, Option<Calibrated>), ImportError> {
     let rest = skeleton.rest_model_pose();
     let user_up = options.up_vector();
-    let vocabulary = options.vocabulary();
     let clips = [clip];
     let clips: &[&Clip] = if clip.frames() > 0 { &clips } else { &[] };
-    // Shape detection needs the up axis: if no legs are found with Y up, Z up is tried.
-    let upright = |up: Vec3| {
-        let rotation = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
-        let rotated = ModelPose::new(rest.joints().iter().map(|t| rotation * *t).collect());
-        let file = RigClues {
-            skeleton,
-            rest: &rotated,
-            bound: false,
-            humanoid: &[],
-            mass: None,
-            clips,
-            up: user_up,
-            vocabulary: &vocabulary,
-        };
-        let detected = detect_rig(&file);
-        let facing = [false, true].map(|snap| orientation(&detected.rig, &rest, user_up, snap));
-        let facing = match facing {
-            [Some(exact), Some(axis)]
-                if exact.normal_from_rest.angle_to(&axis.normal_from_rest) < MAX_HEADING_DEVIATION =>
-            {
-                Some(axis)
-            }
-            [exact, _] => exact,
-        };
-        (detected, facing)
-    };
-    let first = upright(user_up.unwrap_or_else(Vec3::y));
-    let (detected, facing) = if first.1.is_some() || user_up.is_some() {
-        first
-    } else {
-        let second = upright(Vec3::z());
-        if second.1.is_some() { second } else { first }
-    };
+    let (detected, facing) = detect_rig_and_facing(skeleton, &rest, clips, options);
     warnings.extend(detected.warnings);
     let rig = detected.rig;
     let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up: user_up, place: BVH };
@@ -128,10 +95,7 @@ fn detect_rig_and_axes(
     }
     let upright = match &calibrated {
         Some(calibrated) => calibrated.calibration.pose.clone(),
-        None => {
-            let rotation = Transform::from_rotation(rest_from_file);
-            ModelPose::new(rest.joints().iter().map(|t| rotation * *t).collect())
-        }
+        None => rotated(&rest, rest_from_file),
     };
     let metres_per_unit = match options.units {
         Some(metres) => {
@@ -141,4 +105,50 @@ fn detect_rig_and_axes(
         None => estimate_unit(&rig, &upright, "HIERARCHY", warnings),
     };
     Ok((rig, Normalization { metres_per_unit, rest_from_file, world_from_file }, calibrated))
+}
+
+/// The roles of the joints, and up and front of the rest pose if legs are found. Shape detection needs the up axis: if the user
+/// does not specify it and no legs are found with Y up, Z up is tried.
+fn detect_rig_and_facing(
+    skeleton: &Skeleton,
+    rest: &ModelPose,
+    clips: &[&Clip],
+    options: &ImportOptions,
+) -> (DetectedRig, Option<Orientation>) {
+    let user_up = options.up_vector();
+    let vocabulary = options.vocabulary();
+    let with_up = |up: Vec3| {
+        let detected = detect_rig(&RigClues {
+            skeleton,
+            rest: &rotated(rest, arc(&up, &Vec3::y(), &Vec3::x())),
+            bound: false,
+            humanoid: &[],
+            mass: None,
+            clips,
+            up: user_up,
+            vocabulary: &vocabulary,
+        });
+        let facing = [false, true].map(|snap| orientation(&detected.rig, rest, user_up, snap));
+        let facing = match facing {
+            [Some(exact), Some(axis)]
+                if exact.normal_from_rest.angle_to(&axis.normal_from_rest) < MAX_HEADING_DEVIATION =>
+            {
+                Some(axis)
+            }
+            [exact, _] => exact,
+        };
+        (detected, facing)
+    };
+    let first = with_up(user_up.unwrap_or_else(Vec3::y));
+    if first.1.is_some() || user_up.is_some() {
+        return first;
+    }
+    let second = with_up(Vec3::z());
+    if second.1.is_some() { second } else { first }
+}
+
+/// The pose rotated about the origin.
+fn rotated(pose: &ModelPose, rotation: Quat) -> ModelPose {
+    let rotation = Transform::from_rotation(rotation);
+    ModelPose::new(pose.joints().iter().map(|t| rotation * *t).collect())
 }

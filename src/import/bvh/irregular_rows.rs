@@ -5,7 +5,7 @@
 use super::bvh_error::{BvhError, TextPosition};
 use super::lexer::shown;
 use super::parse_decimal::number;
-use super::row_layout::{DecodedRows, RowLayout, Scratch};
+use super::row_layout::{DecodedRows, RowBuffers, RowLayout};
 use crate::math::{Quat, Vec3};
 use crate::memory_budget::MemoryBudget;
 use crate::model::FARTHEST;
@@ -19,7 +19,7 @@ pub(super) struct IrregularRows<'a> {
     stated: Option<u64>,
     budget: &'a MemoryBudget,
     warnings: &'a mut Warnings,
-    scratch: Scratch,
+    scratch: RowBuffers,
     /// The row before, for numbers that are not finite.
     held: Vec<f64>,
     /// Numbers that do not make a whole row yet.

@@ -1,11 +1,18 @@
-//! Words, names and numbers of a BVH header, and the warnings and errors that give their position.
+//! Reads words, names and numbers of a BVH header, and makes the warnings and errors with their position.
 
 use super::bvh_error::{BvhError, TextPosition};
-use super::header_scanner::Scanner;
 use super::parse_decimal::number;
+use crate::report::Warnings;
 
-impl<'a> Scanner<'a> {
-    /// What follows the colon, on the same line.
+/// The text of a file and the offset up to which it has been read.
+pub(super) struct Lexer<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
+    pub(super) warnings: &'a mut Warnings,
+}
+
+impl<'a> Lexer<'a> {
+    /// The word after the colon, on the same line, and its offset.
     pub(super) fn header_value(&mut self) -> (&'a [u8], usize) {
         let blank = |b: &u8| matches!(b, b' ' | b'\t' | b':');
         let start = self.at + self.text[self.at..].iter().take_while(|b| blank(b)).count();
@@ -28,7 +35,7 @@ impl<'a> Scanner<'a> {
         Some(value)
     }
 
-    /// From behind the keyword to a brace or the end of the line, without white space around.
+    /// The name after a keyword: up to a brace or the end of the line, trimmed.
     pub(super) fn name(&mut self, start: usize) -> String {
         let rest = &self.text[self.at..];
         let n = rest.iter().position(|b| matches!(b, b'{' | b'}' | b'\n' | b'\r')).unwrap_or(rest.len());
@@ -63,12 +70,13 @@ impl<'a> Scanner<'a> {
         &rest[..n]
     }
 
+    /// The offset of the next word.
     pub(super) fn next_at(&mut self) -> usize {
         self.skip_space();
         self.at
     }
 
-    /// White space, and lines that start with `#` or `//`.
+    /// Skips white space, and lines that start with `#` or `//`.
     pub(super) fn skip_space(&mut self) {
         loop {
             let rest = &self.text[self.at..];
@@ -88,7 +96,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn warn(&mut self, code: &'static str, message: &str, at: usize) {
-        // Counting lines is linear in the file: only the first place of each code is asked for.
+        // Counting lines is linear in the file, so only the first position of each code is computed.
         let first = if self.warnings.has(code) { String::new() } else { self.place(at).to_string() };
         self.warnings.add(code, message, first);
     }
@@ -110,7 +118,7 @@ pub(super) fn shown(word: &[u8]) -> String {
     format!("`{}`", clip(&String::from_utf8_lossy(word)))
 }
 
-/// At most 40 characters of a word: a message is no place for a whole file.
+/// At most 40 characters of a word, so that messages stay short.
 pub(super) fn clip(word: &str) -> String {
     if word.chars().count() <= 40 {
         return word.to_owned();

@@ -6,6 +6,7 @@
 mod bvh_format;
 mod raw_bvh;
 mod header_scanner;
+mod frame_timing;
 mod lexer;
 mod motion_rows;
 mod irregular_rows;
@@ -17,5 +18,6 @@ mod bvh_error;
 
 pub use bvh_error::{BvhError, TextPosition};
 pub(super) use bvh_format::FORMAT;
-pub use header_scanner::{DEFAULT_FRAME_TIME, MAX_JOINTS};
+pub use frame_timing::DEFAULT_FRAME_TIME;
+pub use header_scanner::MAX_JOINTS;
 pub use raw_bvh::{BvhReadOptions, Normalization, Positions, RawBvh, read};

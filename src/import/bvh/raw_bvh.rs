@@ -9,7 +9,8 @@
 
 use super::bvh_anim_header;
 use super::bvh_error::BvhError;
-use super::header_scanner::{BvhHeader, DEFAULT_FRAME_TIME, scan};
+use super::frame_timing::DEFAULT_FRAME_TIME;
+use super::header_scanner::{BvhHeader, scan};
 use super::irregular_rows::rows_of;
 use super::motion_rows::rows;
 use super::row_layout::{DecodedRows, RowLayout};

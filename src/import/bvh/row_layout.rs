@@ -43,7 +43,7 @@ pub(super) struct DecodedRows {
 }
 
 /// The buffers of one worker.
-pub(super) struct Scratch {
+pub(super) struct RowBuffers {
     /// The numbers of the row.
     pub values: Vec<f64>,
     sin: Vec<f64>,
@@ -116,9 +116,9 @@ impl RowLayout {
     }
 
     /// Buffers for one worker.
-    pub fn scratch(&self) -> Scratch {
+    pub fn scratch(&self) -> RowBuffers {
         let n = self.channels();
-        Scratch { values: vec![0.0; n], sin: vec![0.0; n], cos: vec![0.0; n] }
+        RowBuffers { values: vec![0.0; n], sin: vec![0.0; n], cos: vec![0.0; n] }
     }
 
     /// Decodes the finite numbers of a row into one frame, whose rotations are the identity.
@@ -127,7 +127,7 @@ impl RowLayout {
     #[inline(always)]
     pub fn decode(
         &self,
-        row: &mut Scratch,
+        row: &mut RowBuffers,
         before: Option<&[Quat]>,
         rotations: &mut [Quat],
         translations: &mut [Vec3],

@@ -6,7 +6,7 @@ use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use super::interpolation::{Interpolation, KeyCursor, KeyTrack, fitting_rate};
 use super::node_joints::Joints;
-use super::property_tracks::{Frames, carried};
+use super::property_tracks::{Frames, property_tracks};
 use super::sampling::{FrameTimes, sample};
 use super::sampling_plan::{AnimatedNode, steps};
 use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
@@ -18,6 +18,7 @@ use ::gltf::json::accessor::Type;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The rate of clips whose keys fit no rate, Hz.
 const USUAL_RATE: f64 = 60.0;
@@ -27,8 +28,8 @@ const LEAST_CURVED_RATE: f64 = 30.0;
 /// The channels of one animation that move joints: node, property (0 translation, 1 rotation, 2 scale), sampler.
 type Channels<'a> = Vec<(usize, usize, animation::Sampler<'a>)>;
 
-/// The clips of the document, in file order, and which of them posemill added first (else 0); animations that move no
-/// joint are left out with a warning.
+/// The clips of the document in file order, and the index of the first that posemill added (0 if there is none); animations
+/// that move no joint are left out with a warning.
 pub(super) fn clips(
     view: &::gltf::Document,
     tree: &NodeTree,
@@ -52,8 +53,8 @@ pub(super) fn clips(
                 clips.push(clip);
             }
             Ok(None) => {
-                let said = "an animation moves no joint and became no clip";
-                warnings.add("gltf-clip-without-joints", said, format!("animations[{i}]"));
+                let message = "an animation that moves no joint was not read as a clip";
+                warnings.add("gltf-clip-without-joints", message, format!("animations[{i}]"));
             }
             Err(error @ GltfError::Compressed { .. }) => {
                 warnings.add(
@@ -84,83 +85,25 @@ fn clip(
     let budget = accessors.budget();
     budget.reserve_list::<(AnimatedNode, WorldTransform)>(at_rest.len() as u64, || format!("`{here}`"))?;
     let mut steps = at_rest.clone();
-    let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    let mut values: BTreeMap<(usize, usize), Cow<[u8]>> = BTreeMap::new();
-    for (_, property, sampler) in &channels {
-        let path = format!("{here}.samplers[{}]", sampler.index());
-        let (input, output) = (sampler.input().index(), sampler.output().index());
-        if let std::collections::btree_map::Entry::Vacant(slot) = times.entry(input) {
-            let keys = accessors.floats(input, &format!("{path}.input"), Type::Scalar, Numbers::Float)?;
-            if keys.windows(2).any(|w| w[0] > w[1]) {
-                return Err(GltfError::value(format!("accessors[{input}]"), "key times do not ascend"));
-            }
-            // Once by accessor, once among all keys of the clip.
-            budget.reserve_list::<[f64; 2]>(keys.len() as u64, || format!("the key times of `{here}`"))?;
-            slot.insert(keys.into_iter().map(f64::from).collect());
-        }
-        let (shape, width) = if *property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
-        if let std::collections::btree_map::Entry::Vacant(slot) = values.entry((output, width)) {
-            slot.insert(accessors.float_bytes(output, &format!("{path}.output"), shape, Numbers::Unit)?);
-        }
-    }
-    let mut tracks = Vec::with_capacity(channels.len());
-    let mut curved = false;
-    let mut keys: Vec<f64> = Vec::new();
-    // The lists of key times, once each.
-    let (mut cursors, mut cursor_of) = (Vec::new(), BTreeMap::new());
-    for (node, property, sampler) in &channels {
-        let (node, property) = (*node, *property);
-        let interpolation = match sampler.interpolation() {
-            animation::Interpolation::Linear => Interpolation::Linear,
-            animation::Interpolation::Step => Interpolation::Step,
-            animation::Interpolation::CubicSpline => Interpolation::CubicSpline,
-        };
-        let width = if property == 1 { 4 } else { 3 };
-        let input = sampler.input().index();
-        let (times, values) = (&times[&input], &values[&(sampler.output().index(), width)]);
-        let next = cursors.len();
-        let cursor = *cursor_of.entry(input).or_insert(next);
-        let Some(track) = KeyTrack::new(cursor, times.len(), values, width, interpolation) else {
-            let reason = format!("{} key times for {} values", times.len(), values.len() / (4 * width));
-            return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
-        };
-        curved |= interpolation != Interpolation::Linear && times.len() > 1;
-        if cursor == next {
-            keys.extend_from_slice(times);
-            cursors.push(KeyCursor::new(times));
-        }
-        let step = step_of[node].unwrap_or_default();
-        steps[step].tracks[property] = Some(tracks.len());
-        tracks.push(track);
-    }
-    keys.sort_by(f64::total_cmp);
-    let (start, end) = (keys[0], keys[keys.len() - 1]);
-    let fitted = fitting_rate(&keys);
-    let rate = match fitted {
-        Some(rate) if curved && rate < LEAST_CURVED_RATE => rate * (LEAST_CURVED_RATE / rate).ceil(),
-        Some(rate) => rate,
-        None => USUAL_RATE,
-    };
-    // A fitting rate puts keys within a tenth of a frame of their frame.
-    let snap = if fitted.is_some() { 0.1 / rate } else { 1e-5 / rate };
-    let length = (end - start) * rate;
-    let length = if fitted.is_some() { length.round() } else { (length - 1e-5).ceil().max(0.0) };
-    // A damaged time may lie beyond any number of frames; the cast then gives the greatest there is.
-    let frames = (length as u64).saturating_add(1);
+    let keys = ChannelKeys::read(&channels, &here, accessors)?;
+    let JointTracks { tracks, cursors, times, curved } =
+        keys.tracks(&channels, &here, step_of, &mut steps)?;
+    let FrameGrid { start, duration, rate, snap, frames } = FrameGrid::of(&times, curved);
     let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
-    let what = || format!("`{here}`, {:.1} s at {rate:.0} Hz,", end - start);
+    let what = || format!("`{here}`, {duration:.1} s at {rate:.0} Hz,");
     budget.reserve_list::<(Quat, Vec3)>(samples, what)?;
-    if let Some((from, to)) = lost_stretch(&keys) {
-        let said = format!(
-            "between two keys at {from:.2} and {to:.2} s lies far more time than between all others: one may be damaged"
+    if let Some((from, to)) = suspicious_gap(&times) {
+        let message = format!(
+            "the time between the keys at {from:.2} and {to:.2} s is far longer than between all others: one key time may be \
+             damaged"
         );
-        warnings.add("gltf-key-gap", said, here.clone());
+        warnings.add("gltf-key-gap", message, here.clone());
     }
     let name = animation.name().unwrap_or_default().to_owned();
     let time = |f: usize| start + f as f64 / rate;
     let span = Frames { count: frames as usize, time: &time, snap };
     let is_joint = |node: usize| step_of[node].is_some();
-    let carried = carried(animation, tree, accessors, is_joint, &span, warnings)?;
+    let property_tracks = property_tracks(animation, tree, accessors, is_joint, &span, warnings)?;
     let span = FrameTimes { frames: frames as usize, time, snap };
     let sampled = sample(steps, &tracks, &cursors, joints, &span)
         .map_err(|item| GltfError::NotFinite { path: here, item })?;
@@ -173,26 +116,150 @@ fn clip(
         sampled.translations,
     );
     clip.start = start;
-    clip.property_tracks = carried;
+    clip.property_tracks = property_tracks;
     Ok(Some(clip))
 }
 
-/// Where nothing happens between two keys for so long that a time must be damaged, seconds: a flipped bit moves a time by
-/// 128 s or more as often as not. At half of it, long holds between takes of one file are told of as well.
-const LONG: f64 = 60.0;
-/// How many times the usual distance of keys that is at least.
-const UNUSUAL: f64 = 100.0;
-/// The fewest distances that tell what is usual.
-const FEWEST: usize = 4;
+/// The frames of a clip.
+struct FrameGrid {
+    /// The time of the first key, seconds.
+    start: f64,
+    /// From the first to the last key, seconds.
+    duration: f64,
+    /// Hz.
+    rate: f64,
+    /// A key this close to a frame is on it, seconds.
+    snap: f64,
+    frames: u64,
+}
 
-/// The two of the ascending `keys` between which far more time lies than between all others.
-fn lost_stretch(keys: &[f64]) -> Option<(f64, f64)> {
+impl FrameGrid {
+    /// The frames for keys at these times, ascending and not empty, of which some are not interpolated linearly if `curved`.
+    fn of(times: &[f64], curved: bool) -> Self {
+        let (start, end) = (times[0], times[times.len() - 1]);
+        let fitted = fitting_rate(times);
+        let rate = match fitted {
+            Some(rate) if curved && rate < LEAST_CURVED_RATE => rate * (LEAST_CURVED_RATE / rate).ceil(),
+            Some(rate) => rate,
+            None => USUAL_RATE,
+        };
+        // With a fitting rate every key is within a tenth of a frame of its frame.
+        let snap = if fitted.is_some() { 0.1 / rate } else { 1e-5 / rate };
+        let length = (end - start) * rate;
+        let length = if fitted.is_some() { length.round() } else { (length - 1e-5).ceil().max(0.0) };
+        // A damaged time may lead to any number of frames; the cast saturates.
+        let frames = (length as u64).saturating_add(1);
+        Self { start, duration: end - start, rate, snap, frames }
+    }
+}
+
+/// The keys of the channels of one animation, each accessor read once.
+struct ChannelKeys<'a> {
+    /// The key times by accessor, seconds, ascending.
+    times: BTreeMap<usize, Vec<f64>>,
+    /// The bytes of the key values by accessor and numbers per value.
+    values: BTreeMap<(usize, usize), Cow<'a, [u8]>>,
+}
+
+/// The tracks of the joints and what the frames of the clip follow from.
+struct JointTracks<'a> {
+    tracks: Vec<KeyTrack<'a>>,
+    /// One per list of key times.
+    cursors: Vec<KeyCursor<'a>>,
+    /// All key times, sorted, seconds.
+    times: Vec<f64>,
+    /// Whether any track has step or cubic interpolation.
+    curved: bool,
+}
+
+impl<'a> ChannelKeys<'a> {
+    fn read(channels: &Channels, here: &str, accessors: &'a Accessors) -> Result<Self, GltfError> {
+        let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        let mut values: BTreeMap<(usize, usize), Cow<[u8]>> = BTreeMap::new();
+        for (_, property, sampler) in channels {
+            let path = format!("{here}.samplers[{}]", sampler.index());
+            let (input, output) = (sampler.input().index(), sampler.output().index());
+            if let Entry::Vacant(slot) = times.entry(input) {
+                let keys = accessors.floats(input, &format!("{path}.input"), Type::Scalar, Numbers::Float)?;
+                if keys.windows(2).any(|w| w[0] > w[1]) {
+                    return Err(GltfError::value(format!("accessors[{input}]"), "key times do not ascend"));
+                }
+                // Once by accessor, once among all keys of the clip.
+                let what = || format!("the key times of `{here}`");
+                accessors.budget().reserve_list::<[f64; 2]>(keys.len() as u64, what)?;
+                slot.insert(keys.into_iter().map(f64::from).collect());
+            }
+            let (shape, width) = if *property == 1 { (Type::Vec4, 4) } else { (Type::Vec3, 3) };
+            if let Entry::Vacant(slot) = values.entry((output, width)) {
+                slot.insert(accessors.float_bytes(
+                    output,
+                    &format!("{path}.output"),
+                    shape,
+                    Numbers::Unit,
+                )?);
+            }
+        }
+        Ok(Self { times, values })
+    }
+
+    /// The tracks of the channels; `steps` get their indices.
+    fn tracks(
+        &self,
+        channels: &Channels,
+        here: &str,
+        step_of: &[Option<usize>],
+        steps: &mut [AnimatedNode],
+    ) -> Result<JointTracks<'_>, GltfError> {
+        let mut tracks = Vec::with_capacity(channels.len());
+        let mut curved = false;
+        let mut all_times: Vec<f64> = Vec::new();
+        let (mut cursors, mut cursor_of) = (Vec::new(), BTreeMap::new());
+        for (node, property, sampler) in channels {
+            let (node, property) = (*node, *property);
+            let interpolation = match sampler.interpolation() {
+                animation::Interpolation::Linear => Interpolation::Linear,
+                animation::Interpolation::Step => Interpolation::Step,
+                animation::Interpolation::CubicSpline => Interpolation::CubicSpline,
+            };
+            let width = if property == 1 { 4 } else { 3 };
+            let input = sampler.input().index();
+            let (times, values) = (&self.times[&input], &self.values[&(sampler.output().index(), width)]);
+            let next = cursors.len();
+            let cursor = *cursor_of.entry(input).or_insert(next);
+            let Some(track) = KeyTrack::new(cursor, times.len(), values, width, interpolation) else {
+                let reason = format!("{} key times for {} values", times.len(), values.len() / (4 * width));
+                return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
+            };
+            curved |= interpolation != Interpolation::Linear && times.len() > 1;
+            if cursor == next {
+                all_times.extend_from_slice(times);
+                cursors.push(KeyCursor::new(times));
+            }
+            let step = step_of[node].unwrap_or_default();
+            steps[step].tracks[property] = Some(tracks.len());
+            tracks.push(track);
+        }
+        all_times.sort_by(f64::total_cmp);
+        Ok(JointTracks { tracks, cursors, times: all_times, curved })
+    }
+}
+
+/// Shortest time between two keys that is suspicious, seconds: a flipped bit changes a time by 128 s or more about every
+/// second time. With half of it, warnings would also be given for long holds between the takes of one file.
+const LONG_GAP: f64 = 60.0;
+/// A suspicious gap is longer than all others by this factor.
+const UNUSUAL_FACTOR: f64 = 100.0;
+/// The fewest gaps between keys of which one can be unusual.
+const MIN_GAPS: usize = 4;
+
+/// The two of the ascending `keys` between which far more time passes than between all others.
+fn suspicious_gap(keys: &[f64]) -> Option<(f64, f64)> {
     let pairs = keys.windows(2).filter(|w| w[1] > w[0]);
     let widest = pairs.clone().max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))?;
     let gap = widest[1] - widest[0];
     let others = pairs.clone().filter(|w| w[1] - w[0] < gap);
     let second = others.map(|w| w[1] - w[0]).fold(0.0, f64::max);
-    (gap > LONG && gap > UNUSUAL * second && second > 0.0 && pairs.count() >= FEWEST)
+    (gap > LONG_GAP && gap > UNUSUAL_FACTOR * second && second > 0.0 && pairs.count() >= MIN_GAPS)
         .then_some((widest[0], widest[1]))
 }
 
@@ -223,8 +290,8 @@ fn channels<'a>(
             continue;
         }
         if tree.node(node).local.matrix.is_some() {
-            let said = "a node with a matrix is animated; the matrix was taken apart";
-            warnings.add("gltf-animated-matrix", said, path());
+            let message = "the matrix of an animated node was decomposed";
+            warnings.add("gltf-animated-matrix", message, path());
         }
         found.push((node, property, channel.sampler()));
     }

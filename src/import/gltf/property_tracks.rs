@@ -18,15 +18,15 @@ use ::gltf::json::accessor::Type;
 pub(super) struct Frames<'a> {
     pub(super) count: usize,
     pub(super) time: &'a dyn Fn(usize) -> f64,
-    /// How near a key is hit, seconds.
+    /// A key this close to a frame is on it, seconds.
     pub(super) snap: f64,
 }
 
-/// The tracks of the channels of `animation` for which `is_joint` says no.
+/// The tracks of the channels of `animation` whose nodes are not joints according to `is_joint`.
 ///
 /// # Errors
-/// Where they take more memory than the file may.
-pub(super) fn carried(
+/// Tracks that exceed the memory limit of the file.
+pub(super) fn property_tracks(
     animation: &::gltf::Animation,
     tree: &NodeTree,
     accessors: &Accessors,
@@ -45,8 +45,8 @@ pub(super) fn carried(
             Property::Scale => AnimatedProperty::Scale,
         };
         let Some(name) = tree.node(node).name.clone().filter(|name| !name.is_empty()) else {
-            let said = "channels of nodes without a name stay in the file and out of the clip";
-            warnings.add("gltf-foreign-channel", said, format!("nodes[{node}]"));
+            let message = "channels of nodes without a name are not part of the clip";
+            warnings.add("gltf-foreign-channel", message, format!("nodes[{node}]"));
             continue;
         };
         if all.iter().any(|c| c.node == name && c.property == property) {
@@ -57,15 +57,15 @@ pub(super) fn carried(
             Ok((width, values)) => all.push(PropertyTrack { node: name, property, width, values }),
             Err(error) => {
                 let error = error.unless_memory()?;
-                let said = format!("channels beside those of joints were left out: {error}");
-                warnings.add("gltf-foreign-channel", said, path);
+                let message = format!("channels of nodes that are not joints were left out: {error}");
+                warnings.add("gltf-foreign-channel", message, path);
             }
         }
     }
     Ok(all)
 }
 
-/// How many numbers a frame has, and those of all frames.
+/// The number of values per frame, and the values of all frames.
 fn sampled(
     channel: &::gltf::animation::Channel,
     property: AnimatedProperty,

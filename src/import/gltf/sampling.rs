@@ -13,36 +13,36 @@ use super::sampling_plan::{AnimatedNode, JointMotion, SamplingPlan};
 use crate::gltf_document::WorldTransform;
 use crate::kinematics::figure_size;
 use crate::math::{Quat, Transform, Vec3, in_wide_registers, same_hemisphere};
-use crate::model::JointId;
+use crate::model::{JointId, Skeleton};
 use rayon::prelude::*;
 
-/// Leaving the rest translation by less than this, relative to the size of the figure, is rounding.
+/// Offsets from the rest translation below this share of the size of the figure are rounding errors.
 const STILL: f64 = 1e-7;
-/// Frames that are computed one after the other: 60 joints of them stay in the second cache.
+/// Frames per block, computed by one thread: those of 60 joints fit in the second-level cache.
 const BLOCK: usize = 256;
 
 /// The frames at which tracks are sampled.
 pub(super) struct FrameTimes<T> {
-    /// How many.
+    /// The number of frames.
     pub(super) frames: usize,
-    /// When, in seconds.
+    /// The time of a frame in seconds.
     pub(super) time: T,
-    /// How near a key is hit, seconds.
+    /// A key this close to a frame is on it, seconds.
     pub(super) snap: f64,
 }
 
-/// What [`Clip::new`](crate::model::Clip::new) asks for.
+/// The arguments of [`Clip::new`](crate::model::Clip::new).
 pub(super) struct SampledTransforms {
     pub(super) rotations: Vec<Quat>,
     pub(super) translated: Vec<JointId>,
     pub(super) translations: Vec<Vec3>,
 }
 
-/// Local rotations, the joints that translate, and their translations, frame by frame. `cursors` are on the lists of key times
-/// that the tracks name.
+/// Local rotations, the joints that translate, and their translations, frame by frame. Each track refers to one of `cursors`,
+/// which has its key times.
 ///
 /// # Errors
-/// The first frame in which a joint is nowhere.
+/// The first frame in which the transform of a joint is not finite.
 pub(super) fn sample(
     mut steps: Vec<AnimatedNode>,
     tracks: &[KeyTrack],
@@ -53,23 +53,14 @@ pub(super) fn sample(
     let skeleton = &joints.skeleton;
     let n = skeleton.len();
     fold_constant_scales(&mut steps, tracks);
-    let walk = SamplingPlan::new(&steps, tracks, joints);
-    // A joint without a track of its own may stand elsewhere than at rest all the same.
+    let plan = SamplingPlan::new(&steps, tracks, joints);
     let still = STILL * figure_size(skeleton);
-    let rest = |k: usize| skeleton.joints()[k].rest.translation;
-    let may_leave = |k: &usize| match walk.sources[*k] {
-        JointMotion::World => true,
-        JointMotion::Node(s, scale) => {
-            steps[s].tracks[0].is_some() || (steps[s].local.translation * scale - rest(*k)).amax() > still
-        }
-        JointMotion::Fixed(local) => (local.translation - rest(*k)).amax() > still,
-    };
-    let loose: Vec<usize> = (0..n).filter(may_leave).collect();
+    let loose = joints_that_may_translate(&plan, still);
 
     let mut rotations = Vec::with_capacity(span.frames * n);
     let mut translations = vec![Vec3::zeros(); span.frames * loose.len()];
     let mut most = vec![0.0f64; loose.len()];
-    // The list grows with each wave of blocks: memory is first touched just before it is filled.
+    // The list grows with each wave of blocks, so that memory is first touched just before it is filled.
     let wave = match rayon::current_num_threads() {
         0 | 1 => BLOCK,
         threads => 4 * threads * BLOCK,
@@ -77,7 +68,7 @@ pub(super) fn sample(
     for first in (0..span.frames).step_by(wave) {
         let frames = wave.min(span.frames - first);
         rotations.resize((first + frames) * n, Quat::identity());
-        // Rows of translations go along with rows of rotations, even where no joint translates.
+        // Each block of rotations needs a block of translations, even if no joint translates.
         let mut rows: Vec<&mut [Vec3]> = match loose.len() {
             0 => (0..frames.div_ceil(BLOCK)).map(|_| &mut [][..]).collect(),
             width => translations[first * width..][..frames * width].chunks_mut(BLOCK * width).collect(),
@@ -85,12 +76,12 @@ pub(super) fn sample(
         let blocks = rotations[first * n..].par_chunks_mut(BLOCK * n).zip(&mut rows).enumerate();
         let filled = blocks.map(|(block, (rotations, translations))| {
             let first = first + block * BLOCK;
-            let mut instants = FrameSampler::new(&walk, cursors, (span.time)(first), span.snap);
+            let mut sampler = FrameSampler::new(&plan, cursors, (span.time)(first), span.snap);
             let frames = rotations.len() / n;
             for begin in (0..frames).step_by(TILE) {
                 let end = frames.min(begin + TILE);
                 let (before, ahead) = rotations.split_at_mut(begin * n);
-                instants.go((first + begin..first + end).map(&span.time), span.snap);
+                sampler.seek((first + begin..first + end).map(&span.time), span.snap);
                 let mut tile = Tile {
                     joints: n,
                     before: before.rchunks_exact(n).next(),
@@ -101,22 +92,16 @@ pub(super) fn sample(
                 };
                 in_wide_registers(
                     #[inline(always)]
-                    || instants.fill(&mut tile),
+                    || sampler.fill(&mut tile),
                 );
                 if let Some(frame) = tile.lost {
                     return Err(first + begin + frame);
                 }
             }
-            let mut leaves = vec![0.0f64; loose.len()];
-            for row in translations.chunks_exact(loose.len().max(1)) {
-                for ((leaves, t), k) in leaves.iter_mut().zip(row).zip(&loose) {
-                    *leaves = leaves.max((t - rest(*k)).amax());
-                }
-            }
-            Ok(leaves)
+            Ok(largest_offsets(skeleton, &loose, translations))
         });
-        for leaves in filled.collect::<Vec<Result<Vec<f64>, usize>>>() {
-            most.iter_mut().zip(leaves?).for_each(|(most, leaves)| *most = most.max(leaves));
+        for offsets in filled.collect::<Vec<Result<Vec<f64>, usize>>>() {
+            most.iter_mut().zip(offsets?).for_each(|(most, offset)| *most = most.max(offset));
         }
     }
     join_blocks(&mut rotations, n);
@@ -129,6 +114,32 @@ pub(super) fn sample(
     Ok(SampledTransforms { rotations, translated, translations })
 }
 
+/// The joints whose translation may differ from rest by more than `still`: a joint without a track of its own may do so too.
+fn joints_that_may_translate(plan: &SamplingPlan, still: f64) -> Vec<usize> {
+    let joints = plan.joints.skeleton.joints();
+    let rest = |k: usize| joints[k].rest.translation;
+    let may_translate = |k: &usize| match plan.sources[*k] {
+        JointMotion::World => true,
+        JointMotion::Node(s, scale) => {
+            let step = &plan.steps[s];
+            step.tracks[0].is_some() || (step.local.translation * scale - rest(*k)).amax() > still
+        }
+        JointMotion::Fixed(local) => (local.translation - rest(*k)).amax() > still,
+    };
+    (0..joints.len()).filter(may_translate).collect()
+}
+
+/// The largest offset of each joint in `loose` from its rest translation, over all rows.
+fn largest_offsets(skeleton: &Skeleton, loose: &[usize], translations: &[Vec3]) -> Vec<f64> {
+    let mut offsets = vec![0.0f64; loose.len()];
+    for row in translations.chunks_exact(loose.len().max(1)) {
+        for ((offset, t), k) in offsets.iter_mut().zip(row).zip(loose) {
+            *offset = offset.max((t - skeleton.joints()[*k].rest.translation).amax());
+        }
+    }
+    offsets
+}
+
 /// Puts constant scales into the local transforms, and removes the matrices of animated nodes: they are animated by
 /// translation, rotation and scale.
 fn fold_constant_scales(steps: &mut [AnimatedNode], tracks: &[KeyTrack]) {
@@ -136,7 +147,7 @@ fn fold_constant_scales(steps: &mut [AnimatedNode], tracks: &[KeyTrack]) {
         if step.tracks != [None; 3] {
             step.local.matrix = None;
         }
-        // Exporters like to write a scale that never changes.
+        // Exporters often write a scale that never changes.
         if let Some(scale) = step.tracks[2].filter(|s| tracks[*s].is_constant()) {
             step.local.scale = tracks[scale].sample(KeyPosition::default());
             step.tracks[2] = None;
@@ -150,7 +161,7 @@ fn join_blocks(rotations: &mut [Quat], n: usize) {
         for joint in begin..begin + n {
             for k in (joint..rotations.len()).step_by(n) {
                 let q = same_hemisphere(rotations[k], &rotations[k - n]);
-                // By their numbers: a rotation equals its negative.
+                // Compares components, because a rotation equals its negative.
                 if q.coords == rotations[k].coords {
                     break;
                 }
@@ -160,59 +171,59 @@ fn join_blocks(rotations: &mut [Quat], n: usize) {
     }
 }
 
-/// A walk over a tile of frames.
-struct FrameSampler<'w, 'a> {
-    walk: &'w SamplingPlan<'a>,
+/// Samples one tile of frames after the other.
+struct FrameSampler<'p, 'a> {
+    plan: &'p SamplingPlan<'a>,
     cursors: Vec<KeyCursor<'a>>,
-    /// Where the frames lie among each list of key times.
+    /// The positions of the frames in each list of key times.
     key_positions: Vec<[KeyPosition; TILE]>,
     worlds: Vec<WorldTransform>,
     model: Vec<Transform>,
-    /// The local transforms of joints that hang in the world, frame by frame; empty where none does.
-    places: Vec<Transform>,
+    /// The local transforms, frame by frame, of joints that are computed from world transforms; empty if there are none.
+    from_world: Vec<Transform>,
 }
 
-impl<'w, 'a> FrameSampler<'w, 'a> {
-    /// Everything where it is at `time`, the first of some frames.
-    fn new(walk: &'w SamplingPlan<'a>, cursors: &[KeyCursor<'a>], time: f64, snap: f64) -> Self {
-        let n = walk.joints.skeleton.len();
+impl<'p, 'a> FrameSampler<'p, 'a> {
+    /// A sampler for frames from `time` on.
+    fn new(plan: &'p SamplingPlan<'a>, cursors: &[KeyCursor<'a>], time: f64, snap: f64) -> Self {
+        let n = plan.joints.skeleton.len();
         let mut model = vec![Transform::identity(); n];
-        for (step, world) in walk.steps.iter().zip(&walk.worlds) {
+        for (step, world) in plan.steps.iter().zip(&plan.worlds) {
             step.joint.into_iter().for_each(|joint| model[joint.index()] = world.rigid().0);
         }
         Self {
-            walk,
+            plan,
             cursors: cursors.iter().map(|cursor| cursor.at(time, snap)).collect(),
             key_positions: vec![[KeyPosition::default(); TILE]; cursors.len()],
-            worlds: walk.worlds.clone(),
+            worlds: plan.worlds.clone(),
             model,
-            places: vec![Transform::identity(); if walk.hanging.is_empty() { 0 } else { TILE * n }],
+            from_world: vec![Transform::identity(); if plan.from_world.is_empty() { 0 } else { TILE * n }],
         }
     }
 
-    /// A track and where the frames lie among its key times.
-    fn track(&self, track: usize) -> (&'w KeyTrack<'a>, &[KeyPosition; TILE]) {
-        let track = &self.walk.tracks[track];
+    /// A track and the positions of the frames in its key times.
+    fn track(&self, track: usize) -> (&'p KeyTrack<'a>, &[KeyPosition; TILE]) {
+        let track = &self.plan.tracks[track];
         (track, &self.key_positions[track.times])
     }
 
-    /// Walks to frames at `times`, at most [`TILE`].
-    fn go(&mut self, times: impl Iterator<Item = f64>, snap: f64) {
+    /// Moves to the frames at `times`, at most [`TILE`].
+    fn seek(&mut self, times: impl Iterator<Item = f64>, snap: f64) {
         for (frame, now) in times.enumerate() {
             for (cursor, key_positions) in self.cursors.iter_mut().zip(&mut self.key_positions) {
                 key_positions[frame] = cursor.seek(now, snap);
             }
-            if !self.places.is_empty() {
-                self.walk_down(frame);
+            if !self.from_world.is_empty() {
+                self.evaluate_nodes(frame);
             }
         }
     }
 
-    /// The places of all joints that hang in the world.
-    fn walk_down(&mut self, frame: usize) {
-        let walk = self.walk;
-        for &k in &walk.walked {
-            let AnimatedNode { mut local, parent, tracks: [t, r, s], joint } = walk.steps[k];
+    /// Evaluates the nodes from the scene down, and the local transforms that are computed from them.
+    fn evaluate_nodes(&mut self, frame: usize) {
+        let plan = self.plan;
+        for &k in &plan.evaluated {
+            let AnimatedNode { mut local, parent, tracks: [t, r, s], joint } = plan.steps[k];
             if let Some((track, key_positions)) = t.map(|t| self.track(t)) {
                 local.translation = track.sample(key_positions[frame]);
             }
@@ -228,21 +239,21 @@ impl<'w, 'a> FrameSampler<'w, 'a> {
             }
         }
         let n = self.model.len();
-        for &joint in &walk.hanging {
+        for &joint in &plan.from_world {
             let own = self.model[joint.index()];
-            let above = walk.joints.skeleton.parent(joint).map(|above| self.model[above.index()]);
-            self.places[frame * n + joint.index()] = above.map_or(own, |above| above.inverse() * own);
+            let above = plan.joints.skeleton.parent(joint).map(|above| self.model[above.index()]);
+            self.from_world[frame * n + joint.index()] = above.map_or(own, |above| above.inverse() * own);
         }
     }
 
-    /// Fills a tile of the frames that were walked to.
+    /// Fills a tile with the current frames.
     #[inline(always)]
     fn fill(&self, tile: &mut Tile) {
         let n = self.model.len();
-        for (k, source) in self.walk.sources.iter().enumerate() {
+        for (k, source) in self.plan.sources.iter().enumerate() {
             match *source {
                 JointMotion::Node(step, scale) => {
-                    let AnimatedNode { local, tracks: [t, r, _], .. } = &self.walk.steps[step];
+                    let AnimatedNode { local, tracks: [t, r, _], .. } = &self.plan.steps[step];
                     match r.map(|r| self.track(r)) {
                         Some((track, key_positions)) => tile.set_rotations(k, track.rotations(key_positions)),
                         None => tile.set_rotations(k, side_by_side(|_| local.rotation)),
@@ -259,10 +270,10 @@ impl<'w, 'a> FrameSampler<'w, 'a> {
                     tile.set_translations(k, |_| local.translation);
                 }
                 JointMotion::World => {
-                    let place = |f: usize| self.places[f * n + k];
-                    tile.set_rotations(k, side_by_side(|f| place(f).rotation));
-                    tile.set_translations(k, |f| place(f).translation);
-                    (0..tile.frames()).for_each(|f| tile.check(f, place(f).is_finite()));
+                    let local = |f: usize| self.from_world[f * n + k];
+                    tile.set_rotations(k, side_by_side(|f| local(f).rotation));
+                    tile.set_translations(k, |f| local(f).translation);
+                    (0..tile.frames()).for_each(|f| tile.check(f, local(f).is_finite()));
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
 use crate::math::Transform;
 use crate::model::JointId;
 
-/// A node on the way from the scene to a joint.
+/// A node on the path from the scene to a joint.
 #[derive(Clone)]
 pub(super) struct AnimatedNode {
     pub(super) local: LocalTransform,
@@ -16,7 +16,7 @@ pub(super) struct AnimatedNode {
     pub(super) joint: Option<JointId>,
 }
 
-/// The joints' nodes and all nodes above them, parents first, and where each node stands in that list.
+/// The joints' nodes and their ancestors, parents first, and the index of each node in that list.
 pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<AnimatedNode>, Vec<Option<usize>>) {
     let mut needed = vec![false; tree.nodes().len()];
     for node in joints.nodes.iter().flatten() {
@@ -43,25 +43,25 @@ pub(super) fn steps(tree: &NodeTree, joints: &Joints) -> (Vec<AnimatedNode>, Vec
 
 /// Where a joint's local transform comes from.
 pub(super) enum JointMotion {
-    /// Its own node, whose translation counts as many metres: the step, and the scale above it.
+    /// Its own node: the index of the step, and the scale of its ancestors, in metres per unit of its translation.
     Node(usize, f64),
-    /// Nothing moves it against its parent.
+    /// It does not move relative to its parent.
     Fixed(Transform),
-    /// The places of its node and its parent's in the world.
+    /// The world transforms of its node and its parent's.
     World,
 }
 
-/// The way down the nodes, as far as some joint needs it.
+/// How each joint is sampled, and the nodes that have to be evaluated.
 pub(super) struct SamplingPlan<'a> {
     pub(super) steps: &'a [AnimatedNode],
     pub(super) tracks: &'a [KeyTrack<'a>],
     pub(super) joints: &'a Joints,
     pub(super) sources: Vec<JointMotion>,
-    /// The joints that hang in the world.
-    pub(super) hanging: Vec<JointId>,
-    /// The steps whose places change and are asked for, parents first.
-    pub(super) walked: Vec<usize>,
-    /// The places of all steps where nothing has moved yet.
+    /// The joints that are computed from world transforms.
+    pub(super) from_world: Vec<JointId>,
+    /// The steps whose world transforms change and are needed, parents first.
+    pub(super) evaluated: Vec<usize>,
+    /// The world transforms of all steps at rest.
     pub(super) worlds: Vec<WorldTransform>,
 }
 
@@ -69,10 +69,10 @@ impl<'a> SamplingPlan<'a> {
     pub(super) fn new(steps: &'a [AnimatedNode], tracks: &'a [KeyTrack<'a>], joints: &'a Joints) -> Self {
         let skeleton = &joints.skeleton;
         let mut worlds = Vec::with_capacity(steps.len());
-        let (mut moves, mut swells) = (vec![false; steps.len()], vec![false; steps.len()]);
+        let (mut moves, mut scaled) = (vec![false; steps.len()], vec![false; steps.len()]);
         for (k, step) in steps.iter().enumerate() {
             moves[k] = step.tracks != [None; 3] || step.parent.is_some_and(|p| moves[p]);
-            swells[k] = step.tracks[2].is_some() || step.parent.is_some_and(|p| swells[p]);
+            scaled[k] = step.tracks[2].is_some() || step.parent.is_some_and(|p| scaled[p]);
             worlds.push(
                 step.parent.map_or(WorldTransform::identity(), |p: usize| worlds[p]).child(&step.local),
             );
@@ -84,8 +84,8 @@ impl<'a> SamplingPlan<'a> {
         let source = |joint: JointId| -> Option<JointMotion> {
             let s = step_of[joint.index()]?;
             let above = steps[s].parent?;
-            let hangs = steps[above].joint.is_some() && steps[above].joint == skeleton.parent(joint);
-            let plain = !swells[s] && steps[s].local.matrix.is_none() && steps[s].local.scale.min() > 0.0;
+            let same_parent = steps[above].joint.is_some() && steps[above].joint == skeleton.parent(joint);
+            let plain = !scaled[s] && steps[s].local.matrix.is_none() && steps[s].local.scale.min() > 0.0;
             let scale = worlds[above].uniform_scale()?;
             let source = match steps[s].tracks {
                 [None, None, _] => {
@@ -93,24 +93,24 @@ impl<'a> SamplingPlan<'a> {
                 }
                 _ => JointMotion::Node(s, scale),
             };
-            (hangs && plain).then_some(source)
+            (same_parent && plain).then_some(source)
         };
         let sources: Vec<JointMotion> =
             skeleton.ids().map(|joint| source(joint).unwrap_or(JointMotion::World)).collect();
-        let mut asked = vec![false; steps.len()];
-        let hangs = |joint: &JointId| matches!(sources[joint.index()], JointMotion::World);
-        let hanging: Vec<JointId> = skeleton.ids().filter(hangs).collect();
-        for joint in &hanging {
+        let mut needed_steps = vec![false; steps.len()];
+        let uses_world = |joint: &JointId| matches!(sources[joint.index()], JointMotion::World);
+        let from_world: Vec<JointId> = skeleton.ids().filter(uses_world).collect();
+        for joint in &from_world {
             for id in [Some(*joint), skeleton.parent(*joint)].into_iter().flatten() {
-                step_of[id.index()].into_iter().for_each(|s: usize| asked[s] = true);
+                step_of[id.index()].into_iter().for_each(|s: usize| needed_steps[s] = true);
             }
         }
         for k in (0..steps.len()).rev() {
-            if let Some(above) = steps[k].parent.filter(|_| asked[k]) {
-                asked[above] = true;
+            if let Some(above) = steps[k].parent.filter(|_| needed_steps[k]) {
+                needed_steps[above] = true;
             }
         }
-        let walked = (0..steps.len()).filter(|k| asked[*k] && moves[*k]).collect();
-        Self { steps, tracks, joints, sources, hanging, walked, worlds }
+        let evaluated = (0..steps.len()).filter(|k| needed_steps[*k] && moves[*k]).collect();
+        Self { steps, tracks, joints, sources, from_world, evaluated, worlds }
     }
 }

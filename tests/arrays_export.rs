@@ -5,7 +5,7 @@ mod zip_entries;
 
 use made_walk::{carried, take, walk};
 use posemill::export::csv::{CsvOptions, Layout};
-use posemill::export::npz::{NpzOptions, UpAxis};
+use posemill::export::npz::{NpzOptions, NpzUpAxis};
 use posemill::export::{ExportOptions, Format, OutputFile, save};
 use posemill::math::{Quat, RawQuat, Transform, Vec3};
 use posemill::model::{ContactPart, ModelPose, Motion, Pose};
@@ -118,7 +118,7 @@ fn arrays_hold_the_motion() {
 #[test]
 fn up_may_be_z() {
     let motion = take("walk.bvh");
-    let options = ExportOptions { npz: NpzOptions { up: UpAxis::Z }, ..ExportOptions::default() };
+    let options = ExportOptions { npz: NpzOptions { up: NpzUpAxis::Z }, ..ExportOptions::default() };
     let found = arrays(&written(&motion, "npz", options));
     let turn = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::FRAC_PI_2);
     assert!(off(&motion, &found, turn) < 2e-6);

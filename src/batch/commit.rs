@@ -7,7 +7,7 @@
 use super::journal_line::OutputRecord;
 use super::manifest::{Manifest, is_editable};
 use super::path_ownership::PathOwnership;
-use crate::pipeline::{FileHash, Job, JobOutputs, OutputFile, RunError, write_whole};
+use crate::pipeline::{FileHash, Job, JobOutputs, PendingFile, RunError, write_whole};
 use crate::report::Warnings;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -42,7 +42,7 @@ impl Commit<'_> {
         let hashes = self.manifest.map(|_| hashes(&outputs)).unwrap_or_default();
         self.check_owners(job, &outputs, &hashes)?;
         let kept = self.keep_corrected(&mut outputs);
-        let blocked = |file: &&OutputFile| !kept.contains(file) && !self.may_replace(job, &file.0, &file.1);
+        let blocked = |file: &&PendingFile| !kept.contains(file) && !self.may_replace(job, &file.0, &file.1);
         if let Some((path, _)) = outputs.files().find(blocked) {
             return Err(RunError::Foreign(path.clone()));
         }
@@ -93,12 +93,12 @@ impl Commit<'_> {
     }
 
     /// The contact tables that were corrected by hand, which stay; adds a warning for each.
-    fn keep_corrected(&self, outputs: &mut JobOutputs) -> Vec<OutputFile> {
+    fn keep_corrected(&self, outputs: &mut JobOutputs) -> Vec<PendingFile> {
         let Some(manifest) = self.manifest.filter(|_| !self.force) else { return Vec::new() };
-        let corrected = |(path, bytes): &&OutputFile| {
+        let corrected = |(path, bytes): &&PendingFile| {
             is_editable(path) && path.exists() && !manifest.may_replace(path) && !has_content(path, bytes)
         };
-        let kept: Vec<OutputFile> = outputs.files().filter(corrected).cloned().collect();
+        let kept: Vec<PendingFile> = outputs.files().filter(corrected).cloned().collect();
         let mut warnings = Warnings::new();
         for (path, _) in &kept {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -142,7 +142,7 @@ impl Commit<'_> {
 }
 
 fn hashes(outputs: &JobOutputs) -> Vec<Vec<FileHash>> {
-    let hash = |(path, bytes): &OutputFile| FileHash::of(path.to_string_lossy().into_owned(), bytes);
+    let hash = |(path, bytes): &PendingFile| FileHash::of(path.to_string_lossy().into_owned(), bytes);
     outputs.outputs.iter().map(|files| files.iter().map(hash).collect()).collect()
 }
 

@@ -50,13 +50,14 @@ const SCHEMA: i32 = 1;
 #[serde(default, deny_unknown_fields)]
 pub struct NpzOptions {
     /// The axis that points up in `.npz` files: "y", facing +Z, or "z", facing -Y.
-    pub up: UpAxis,
+    pub up: NpzUpAxis,
 }
 
 /// The axis that points up in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum UpAxis {
+#[schemars(rename = "UpAxis")]
+pub enum NpzUpAxis {
     /// +Y, facing +Z.
     #[default]
     Y,
@@ -64,12 +65,12 @@ pub enum UpAxis {
     Z,
 }
 
-impl UpAxis {
+impl NpzUpAxis {
     /// The file's space from model space.
     fn file_from_model(self) -> Quat {
         match self {
-            UpAxis::Y => Quat::identity(),
-            UpAxis::Z => Quat::from_axis_angle(&Vec3::x_axis(), FRAC_PI_2),
+            NpzUpAxis::Y => Quat::identity(),
+            NpzUpAxis::Z => Quat::from_axis_angle(&Vec3::x_axis(), FRAC_PI_2),
         }
     }
 }
@@ -104,7 +105,7 @@ pub fn write(motion: &Motion, options: &NpzOptions) -> Result<Vec<u8>, ExportErr
     let rest_rotations = locals.flat_map(|t| single(t.rotation.coords.as_slice())).collect();
     let parent = |p: &Option<JointId>| p.map_or(-1, |p| i32::try_from(p.index()).unwrap_or(-1));
     let names: Vec<&str> = skeleton.joints().iter().map(|j| j.name.as_str()).collect();
-    let up = if options.up == UpAxis::Y { "y" } else { "z" };
+    let up = if options.up == NpzUpAxis::Y { "y" } else { "z" };
     let mut files = vec![
         floats("positions", &[frames, joints, 3], positions),
         floats("rotations", &[frames, joints, 4], rotations),
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn z_up_keeps_left_and_faces_minus_y() {
-        let rotation = UpAxis::Z.file_from_model();
+        let rotation = NpzUpAxis::Z.file_from_model();
         assert!((rotation * Vec3::y() - Vec3::z()).norm() < 1e-12);
         assert!((rotation * Vec3::z() + Vec3::y()).norm() < 1e-12);
         assert!((rotation * Vec3::x() - Vec3::x()).norm() < 1e-12);

@@ -42,6 +42,7 @@ pub trait Real:
 }
 
 impl Real for f64 {
+    /// One number.
     const LANES: usize = 1;
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -137,6 +138,7 @@ macro_rules! side_by_side {
         }
 
         impl Real for $name {
+            /// The lanes of the type.
             const LANES: usize = $count;
             #[inline(always)]
             fn splat(x: f64) -> Self {

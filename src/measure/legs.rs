@@ -24,9 +24,11 @@ const LEVEL_QUANTILE: f64 = 0.1;
 const STRAIGHT: f64 = 10.0 * std::f64::consts::PI / 180.0;
 /// The fewest values that a percentile is taken of.
 const FEWEST: usize = 5;
-/// Indices of the joints of a leg in [`LimbFrame::legs`].
+/// Index of the knee among the joints of a leg in [`LimbFrame::legs`].
 const KNEE: usize = 1;
+/// Index of the ankle in [`LimbFrame::legs`].
 const ANKLE: usize = 2;
+/// Index of the toes in [`LimbFrame::legs`].
 const TOES: usize = 3;
 
 /// The joints of one frame that are compared.
@@ -100,7 +102,7 @@ fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
 }
 
 /// Measures and time series.
-type MeasuredValue = (Vec<Metric>, Vec<Series>);
+type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
 /// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
@@ -108,7 +110,7 @@ type MeasuredValue = (Vec<Metric>, Vec<Series>);
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn legs(context: &MetricContext, source: &Motion, copy: &Motion, motion: &Motion) -> MeasuredValue {
+pub fn legs(context: &MetricContext, source: &Motion, copy: &Motion, motion: &Motion) -> MetricsAndSeries {
     let Some(limbs) = LimbComparison::of(source, copy, motion) else { return Default::default() };
     let (mut metrics, mut series) = limbs.directions_and_knees();
     for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk()] {
@@ -163,7 +165,7 @@ impl LimbComparison {
     }
 
     /// Directions of limbs and bends of knees against those of the copy, which are the source's.
-    fn directions_and_knees(&self) -> MeasuredValue {
+    fn directions_and_knees(&self) -> MetricsAndSeries {
         let frames = self.frames;
         let mut errors: Vec<f64> = Vec::with_capacity(8 * frames);
         let (mut knees, mut straight) =
@@ -227,7 +229,7 @@ impl LimbComparison {
 
     /// Slip and height of feet against those of the scaled source, where it plants them; `scale` leads to metres of the
     /// common height.
-    fn planted_feet(&self, scale: f64) -> MeasuredValue {
+    fn planted_feet(&self, scale: f64) -> MetricsAndSeries {
         let (source, frames) = (&self.source, self.frames);
         // Of the motion and of the copy.
         let (mut slips, mut heights) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
@@ -265,7 +267,7 @@ impl LimbComparison {
     }
 
     /// Third differences of knees and ankles over those of the scaled source.
-    fn jerk(&self) -> MeasuredValue {
+    fn jerk(&self) -> MetricsAndSeries {
         let thirds = |track: &[LimbFrame], p: usize, side: usize| {
             let third = |w: &[LimbFrame]| {
                 let at = |n: usize| w[n].legs[side][p];

@@ -64,7 +64,7 @@ pub use reference_motion::{ReferenceMotion, assess_alone};
 #[cfg(feature = "cli")]
 pub(crate) use reference_text::{reference, schema, stage_help, stage_list};
 pub use run_error::RunError;
-pub(crate) use run_job::{JobOutputs, OutputFile, make, make_with_report};
+pub(crate) use run_job::{JobOutputs, PendingFile, make, make_with_report};
 pub use section_values::Units;
 pub use standard::save;
 

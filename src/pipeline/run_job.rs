@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The path and the content of a file to be written.
-pub(crate) type OutputFile = (PathBuf, Vec<u8>);
+pub(crate) type PendingFile = (PathBuf, Vec<u8>);
 
 /// The outputs of a job in memory.
 #[derive(Clone, Debug)]
@@ -30,12 +30,12 @@ pub(crate) struct JobOutputs {
     /// The files that were read: each take, with its path below the fixed folder of its glob, then the files that it refers to.
     pub sources: Vec<FileHash>,
     /// The files of each output of the job, the main one first.
-    pub outputs: Vec<Vec<OutputFile>>,
+    pub outputs: Vec<Vec<PendingFile>>,
 }
 
 impl JobOutputs {
     /// All files.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &OutputFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PendingFile> {
         self.outputs.iter().flatten()
     }
 }
@@ -143,7 +143,7 @@ impl<'a> JobRun<'a> {
     }
 
     /// The files of every output.
-    fn outputs(&mut self, job: &Job, record: bool) -> Result<Vec<Vec<OutputFile>>, RunError> {
+    fn outputs(&mut self, job: &Job, record: bool) -> Result<Vec<Vec<PendingFile>>, RunError> {
         let pipeline = self.pipeline;
         // A document that only changes its format is otherwise left as it is.
         let own = pipeline.stages.is_empty() && self.motions.iter().any(|m| m.character.document.is_some());
@@ -166,7 +166,7 @@ impl<'a> JobRun<'a> {
         path: &Path,
         record: bool,
         made_by: &str,
-    ) -> Result<Vec<OutputFile>, RunError> {
+    ) -> Result<Vec<PendingFile>, RunError> {
         let pipeline = self.pipeline;
         let unchanged = pipeline.stages.is_empty();
         let motions = &self.motions;
@@ -201,7 +201,7 @@ impl<'a> JobRun<'a> {
     }
 
     /// Adds the preview, the table of contact labels and the report page of the output at `path`.
-    fn add_sidecars(&mut self, job: &Job, path: &Path, record: bool, files: &mut Vec<OutputFile>) {
+    fn add_sidecars(&mut self, job: &Job, path: &Path, record: bool, files: &mut Vec<PendingFile>) {
         let (pipeline, report) = (self.pipeline, &mut self.report);
         let marks = std::mem::take(&mut self.marks);
         files.extend(preview_output::picture(

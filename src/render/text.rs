@@ -15,6 +15,7 @@ const BAND: usize = 16;
 /// Horizontal advance from one character to the next, dots.
 const ADVANCE: usize = COLUMNS + 1;
 
+/// The rows of dots of every character, read from the font file.
 static GLYPHS: LazyLock<Vec<[u8; ROWS]>> = LazyLock::new(|| {
     let lines: Vec<&[u8]> = include_str!("font.txt").lines().map(str::as_bytes).collect();
     let glyph = |k: usize| {

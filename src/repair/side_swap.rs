@@ -34,14 +34,14 @@ const ARM: [OfSide; 3] = [Role::UpperArm, Role::LowerArm, Role::Hand];
 
 /// Two joints of the same role, and the rotations that convert a local rotation from right to left: `left = a right
 /// b`.
-struct JointPair {
+struct MirrorPair {
     left: usize,
     right: usize,
     a: Quat,
     b: Quat,
 }
 
-impl JointPair {
+impl MirrorPair {
     fn of(take: &WorkingTake, role: OfSide) -> Option<Self> {
         let rig = &take.motion.character.rig;
         let [left, right] = Side::BOTH.map(|side| rig.joint(role(side)));
@@ -66,16 +66,16 @@ impl JointPair {
 /// Exchanges the sides back, limb by limb.
 pub(super) fn swaps(take: &mut WorkingTake, log: &mut FaultLog) {
     for roles in [&LEG[..], &ARM[..]] {
-        let pairs: Vec<JointPair> = roles.iter().filter_map(|role| JointPair::of(take, *role)).collect();
+        let pairs: Vec<MirrorPair> = roles.iter().filter_map(|role| MirrorPair::of(take, *role)).collect();
         if !pairs.is_empty() {
             of_limb(take, &pairs, log);
         }
     }
 }
 
-fn of_limb(take: &mut WorkingTake, pairs: &[JointPair], log: &mut FaultLog) {
+fn of_limb(take: &mut WorkingTake, pairs: &[MirrorPair], log: &mut FaultLog) {
     let edges = take.edges();
-    let mean = |angle: &dyn Fn(&JointPair) -> f64| {
+    let mean = |angle: &dyn Fn(&MirrorPair) -> f64| {
         pairs.iter().map(angle).sum::<f64>().to_degrees() / (2 * pairs.len()) as f64
     };
     let plain = |e: usize| {
@@ -141,7 +141,7 @@ fn of_limb(take: &mut WorkingTake, pairs: &[JointPair], log: &mut FaultLog) {
         }
         take.fix_signs();
         take.measure(first..end);
-        let of_pair = |e: usize, p: &JointPair| {
+        let of_pair = |e: usize, p: &MirrorPair| {
             let step = |j| rotation_between(take.rotation(e, j), take.rotation(e + 1, j));
             step(p.left) + step(p.right)
         };

@@ -7,7 +7,7 @@
 use super::joint_tree::Tree;
 use super::limb::Limb;
 use super::limb_pairs::{LimbPairs, direction, middle};
-use super::trunk_line::TrunkLine;
+use super::trunk_line::TrunkJoints;
 use crate::math::Vec3;
 
 /// The sum of all cues.
@@ -27,7 +27,7 @@ const FORMAT: f64 = 0.3;
 const LEAST_FLEXION: f64 = 0.26;
 
 /// Sums all cues. `thumbs` is the sum of the directions from the knuckles to the thumbs.
-pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkLine, thumbs: Vec3) -> Front {
+pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkJoints, thumbs: Vec3) -> Front {
     let legs = &body.legs;
     let first = legs.twin.across;
     let trunk =

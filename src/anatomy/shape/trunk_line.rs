@@ -11,7 +11,7 @@ use crate::math::{Vec3, nearest_on_segment};
 
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Default)]
-pub(super) struct TrunkLine {
+pub(super) struct TrunkJoints {
     /// The parent of legs and trunk.
     pub hips: usize,
     /// From the joint above the hips to the parent of the arms.
@@ -27,7 +27,7 @@ pub(super) struct TrunkLine {
 }
 
 /// The trunk of a body.
-pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
+pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkJoints> {
     let legs = &body.legs;
     let hip = middle(tree, legs, legs.upper);
     let leg = legs.twin.length;
@@ -69,7 +69,7 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let head = neck.pop();
     let tail =
         tail(tree, hips, &taken, path.first().copied().or(neck.first().copied()).or(head), trunk, body);
-    Some(TrunkLine { hips, spine: path, neck, head, tail, sure: true })
+    Some(TrunkJoints { hips, spine: path, neck, head, tail, sure: true })
 }
 
 /// The index of the joint of `chain` nearest to `point`; 0 in an empty chain.
@@ -88,16 +88,16 @@ fn distance(tree: &Tree, chain: &[usize], point: Vec3) -> f64 {
 }
 
 /// Splits the chain above the hips at the shoulders.
-fn split(tree: &Tree, hips: usize, path: &[usize], shoulder: Vec3) -> TrunkLine {
+fn split(tree: &Tree, hips: usize, path: &[usize], shoulder: Vec3) -> TrunkJoints {
     let up = shoulder - tree.at[hips];
     let at = path.iter().position(|&k| (tree.at[k] - shoulder).dot(&up) > 0.0).unwrap_or(path.len());
     let mut neck = cut_tip(tree, path[at..].to_vec());
     let head = neck.pop();
-    TrunkLine { hips, spine: path[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
+    TrunkJoints { hips, spine: path[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
 }
 
 /// Hips, trunk and head of a body without arms: the chain up from where the legs branch.
-fn without_arms(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
+fn without_arms(tree: &Tree, body: &LimbPairs) -> Option<TrunkJoints> {
     let legs = &body.legs;
     let hips = legs.twin.parent;
     let taken = [legs.joint(0, 0), legs.joint(1, 0)];
@@ -105,7 +105,7 @@ fn without_arms(tree: &Tree, body: &LimbPairs) -> Option<TrunkLine> {
     let mut path = up_to_the_head(tree, hips, &taken, up, legs);
     let head = path.pop()?;
     let neck = if path.len() > 1 { path.split_off(path.len() - 1) } else { Vec::new() };
-    Some(TrunkLine { hips, spine: path, neck, head: Some(head), tail: Vec::new(), sure: false })
+    Some(TrunkJoints { hips, spine: path, neck, head: Some(head), tail: Vec::new(), sure: false })
 }
 
 /// The chain from above `start` to the head, which is the last joint.
